@@ -1,0 +1,69 @@
+//! Predicting how long the next piece of work takes from how long earlier ones took.
+//!
+//! One trait for all estimators. They are asked for a [`MissBudget`], the share of frames that may take longer than
+//! the answer, not for a quantile of their own choosing: a 97 % quantile is 1.9 missed refreshes a second at 60 Hz.
+
+mod window;
+
+pub use window::WindowQuantile;
+
+use crate::time::Span;
+
+/// The share of frames that may be late, in parts per million.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MissBudget(u32);
+
+impl MissBudget {
+    /// Nothing may be late, as far as the past tells.
+    pub const NONE: MissBudget = MissBudget(0);
+    /// One frame in a thousand: for a window that nobody is touching.
+    pub const FREE_RUNNING: MissBudget = MissBudget::per_mille(1);
+    /// One frame in a hundred: while a button or a finger is down.
+    pub const INTERACTIVE: MissBudget = MissBudget::per_mille(10);
+
+    /// A share in thousandths; more than a thousand counts as all.
+    pub const fn per_mille(thousandths: u32) -> Self {
+        MissBudget::ppm(thousandths.saturating_mul(1_000))
+    }
+
+    /// A share in millionths; more than a million counts as all.
+    pub const fn ppm(millionths: u32) -> Self {
+        MissBudget(if millionths > 1_000_000 { 1_000_000 } else { millionths })
+    }
+
+    /// The share in millionths.
+    pub const fn as_ppm(self) -> u32 {
+        self.0
+    }
+
+    /// The share as a fraction of one.
+    pub fn as_fraction(self) -> f64 {
+        f64::from(self.0) / 1e6
+    }
+
+    /// The quantile that leaves this share above it.
+    pub fn quantile(self) -> f64 {
+        1.0 - self.as_fraction()
+    }
+}
+
+/// Predicts the cost of the next piece of work. Neither method allocates.
+pub trait Estimator {
+    /// Learns that a piece of work took `cost`, counted from when it was *scheduled* to start, so that waking late
+    /// counts as work. Negative costs count as zero.
+    fn observe(&mut self, cost: Span);
+
+    /// The span that at most `miss` of the coming pieces of work should exceed; `None` before anything was observed.
+    fn budget(&self, miss: MissBudget) -> Option<Span>;
+
+    /// The span that about half of the coming pieces of work should exceed; `None` before anything was observed.
+    fn typical(&self) -> Option<Span> {
+        self.budget(MissBudget::per_mille(500))
+    }
+
+    /// How many observations the answers rest on.
+    fn samples(&self) -> usize;
+
+    /// Forgets everything: a new refresh rate, another output, a client that changed what it does.
+    fn reset(&mut self);
+}

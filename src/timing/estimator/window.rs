@@ -1,0 +1,110 @@
+//! Quantile of the last costs, kept sorted.
+
+use super::{Estimator, MissBudget};
+use crate::time::Span;
+
+/// The exact quantile of the last `N` costs.
+///
+/// Two arrays of fixed size: the costs in the order of arrival and the same costs sorted. An observation moves at most
+/// `N` numbers; an answer is one look-up.
+///
+/// Beyond what `N` samples can tell (a miss budget below `1/N`) the answer is the largest cost seen.
+#[derive(Clone, Debug)]
+pub struct WindowQuantile<const N: usize> {
+    arrival: [Span; N],
+    sorted: [Span; N],
+    len: usize,
+    next: usize,
+}
+
+impl<const N: usize> WindowQuantile<N> {
+    /// An estimator that has seen nothing.
+    pub const fn new() -> Self {
+        WindowQuantile { arrival: [Span::ZERO; N], sorted: [Span::ZERO; N], len: 0, next: 0 }
+    }
+
+    /// How many of the remembered costs exceed `limit`.
+    pub fn exceeding(&self, limit: Span) -> usize {
+        self.len - self.sorted[..self.len].partition_point(|cost| *cost <= limit)
+    }
+
+    /// The largest cost in the window.
+    pub fn largest(&self) -> Option<Span> {
+        self.sorted[..self.len].last().copied()
+    }
+
+    fn remove_sorted(&mut self, cost: Span) {
+        let at = self.sorted[..self.len].partition_point(|other| *other < cost);
+        self.sorted.copy_within(at + 1..self.len, at);
+        self.len -= 1;
+    }
+
+    fn insert_sorted(&mut self, cost: Span) {
+        let at = self.sorted[..self.len].partition_point(|other| *other < cost);
+        self.sorted.copy_within(at..self.len, at + 1);
+        self.sorted[at] = cost;
+        self.len += 1;
+    }
+}
+
+impl<const N: usize> Default for WindowQuantile<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const N: usize> Estimator for WindowQuantile<N> {
+    fn observe(&mut self, cost: Span) {
+        let cost = cost.max(Span::ZERO);
+        if self.len == N {
+            self.remove_sorted(self.arrival[self.next]);
+        }
+        self.insert_sorted(cost);
+        self.arrival[self.next] = cost;
+        self.next = (self.next + 1) % N;
+    }
+
+    fn budget(&self, miss: MissBudget) -> Option<Span> {
+        let last = self.len.checked_sub(1)?;
+        let above = (self.len as u64 * u64::from(miss.as_ppm()) / 1_000_000) as usize;
+        Some(self.sorted[last.saturating_sub(above)])
+    }
+
+    fn samples(&self) -> usize {
+        self.len
+    }
+
+    fn reset(&mut self) {
+        self.len = 0;
+        self.next = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_answers_with_the_quantile_of_the_window_only() {
+        let mut window = WindowQuantile::<100>::new();
+        assert_eq!(window.typical(), None);
+        for cost in (1..=300).rev() {
+            window.observe(Span::from_micros(cost));
+        }
+        assert_eq!(window.samples(), 100);
+        assert_eq!(window.budget(MissBudget::NONE), Some(Span::from_micros(100)));
+        assert_eq!(window.budget(MissBudget::per_mille(10)), Some(Span::from_micros(99)));
+        assert_eq!(window.typical(), Some(Span::from_micros(50)));
+        assert_eq!(window.exceeding(Span::from_micros(90)), 10);
+    }
+
+    #[test]
+    fn equal_costs_leave_the_window_one_by_one() {
+        let mut window = WindowQuantile::<3>::new();
+        for cost in [5, 5, 5, 1, 1] {
+            window.observe(Span::from_micros(cost));
+        }
+        assert_eq!(window.exceeding(Span::from_micros(1)), 1);
+        assert_eq!(window.largest(), Some(Span::from_micros(5)));
+    }
+}
