@@ -59,6 +59,10 @@ impl Instant {
         Instant(if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 })
     }
 
+    const fn offset(self, nanos: i64) -> Instant {
+        Instant(self.0.saturating_add_signed(nanos))
+    }
+
     /// The distance from `earlier` to `self`; negative when `earlier` lies later. Saturates.
     pub const fn since(self, earlier: Instant) -> Span {
         let difference = self.0 as i128 - earlier.0 as i128;
@@ -162,14 +166,14 @@ impl Span {
 impl Add<Span> for Instant {
     type Output = Instant;
     fn add(self, span: Span) -> Instant {
-        Instant(self.0.saturating_add_signed(span.0))
+        self.offset(span.0)
     }
 }
 
 impl Sub<Span> for Instant {
     type Output = Instant;
     fn sub(self, span: Span) -> Instant {
-        self + Span(span.0.saturating_neg())
+        self.offset(span.0.saturating_neg())
     }
 }
 
