@@ -25,3 +25,4 @@
 //! ```
 
 pub mod estimator;
+pub mod target;
