@@ -25,4 +25,7 @@
 //! ```
 
 pub mod estimator;
+pub mod id;
+pub mod pacing;
+pub mod record;
 pub mod target;

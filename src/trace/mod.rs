@@ -1,0 +1,3 @@
+//! Seeing time: the frame log and the sentences about late frames.
+
+pub mod why_late;
