@@ -5,6 +5,10 @@
 //! are defined in [`timing`].
 
 pub mod backend;
+pub mod cli;
+pub mod config;
+pub mod ipc;
+pub mod session;
 pub mod time;
 pub mod timing;
 pub mod trace;
