@@ -25,7 +25,11 @@
 //! ```
 
 pub mod class;
+pub mod conductor;
 pub mod estimator;
+pub mod margin;
+pub mod output;
+pub mod pacer;
 pub mod packing;
 pub mod target;
 pub mod vsync;
