@@ -7,3 +7,4 @@
 pub mod backend;
 pub mod time;
 pub mod timing;
+pub mod trace;

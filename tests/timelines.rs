@@ -8,7 +8,7 @@ use expect_test::expect;
 use proptest::prelude::*;
 use timeline::{Client, Costs, Rig};
 use upbeat::time::Span;
-use upbeat::timing::pacer::Pacing;
+use upbeat::timing::pacing::PacingWish;
 
 fn ms(millis: f64) -> Span {
     Span::from_millis_f64(millis)
@@ -115,14 +115,14 @@ fn a_heavy_client_that_is_touched_gets_latency_and_one_that_is_not_gets_smoothne
 #[test]
 fn vsync_pacing_is_the_baseline_that_it_claims_to_be() {
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))).paced(Pacing::Vsync));
+    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))).paced(PacingWish::Vsync));
     rig.run_refreshes(600);
     let report = rig.report(client);
     assert_eq!(report.drops, 0, "{report:?}");
     assert!((report.callback_to_light.p50 - ms(33.3)).abs() < ms(0.5), "{report:?}");
 
     let mut rig = Rig::new(60_000);
-    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))).paced(Pacing::VsyncLate));
+    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))).paced(PacingWish::VsyncLate));
     rig.run_refreshes(600);
     let report = rig.report(client);
     assert!((report.callback_to_light.p50 - ms(16.6)).abs() < ms(0.5), "{report:?}");
@@ -153,7 +153,7 @@ proptest! {
     ) {
         let mut rig = Rig::new(refresh);
         for (mean, spread, held, pacing) in clients {
-            let pacing = [Pacing::Auto, Pacing::Vsync, Pacing::VsyncLate, Pacing::JustInTime][pacing as usize];
+            let pacing = [PacingWish::Auto, PacingWish::Vsync, PacingWish::VsyncLate, PacingWish::JustInTime][pacing as usize];
             let client = Client::new("any", Costs::uniform(ms(mean), ms(mean + spread), seed)).paced(pacing);
             rig.add(if held { client.held() } else { client });
         }

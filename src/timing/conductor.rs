@@ -5,7 +5,8 @@
 //! that waking late shows in the figures instead of moving the plan.
 
 use super::output::OutputMachine;
-use super::pacer::{Answer, MissBudgets, Pacer, Pacing, Planned};
+use super::pacer::{Answer, MissBudgets, Pacer, Planned};
+use super::pacing::PacingWish;
 use super::packing::{Batches, pack};
 use super::target::{RefreshIndex, Target};
 use crate::time::{Instant, Span};
@@ -70,8 +71,8 @@ impl Conductor {
     }
 
     /// A client appeared on this output.
-    pub fn add_pacer(&mut self, pacing: Pacing, budgets: MissBudgets) -> PacerId {
-        let pacer = Some(Pacer::new(pacing, budgets));
+    pub fn add_pacer(&mut self, wish: PacingWish, budgets: MissBudgets) -> PacerId {
+        let pacer = Some(Pacer::new(wish, budgets));
         let slot = self.pacers.iter().position(Option::is_none).unwrap_or_else(|| {
             self.pacers.push(None);
             self.pacers.len() - 1

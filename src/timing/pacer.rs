@@ -17,6 +17,7 @@ use super::class::{Class, Classifier, Evidence};
 use super::estimator::{Estimator, MissBudget, WindowQuantile};
 use super::margin::Margin;
 use super::output::OutputMachine;
+use super::pacing::{Pacing, PacingWish};
 use super::packing::Unit;
 use super::target::RefreshIndex;
 use crate::time::{Instant, Span};
@@ -39,32 +40,6 @@ const RHYTHM_GAP: Span = Span::from_millis(40);
 const AFTER_REFRESH: Span = Span::from_micros(100);
 /// A frame that takes longer than so many periods is a pause of the client, not a cost.
 const PAUSE_PERIODS: i64 = 12;
-
-/// How a client is called back. The last one is the default and chooses among the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Pacing {
-    /// Right after each composition, which happens at the refresh: what wlroots does.
-    Vsync,
-    /// At the refresh; composed late.
-    VsyncLate,
-    /// As late as the miss budget allows.
-    JustInTime,
-    /// Chosen per client and moment.
-    #[default]
-    Auto,
-}
-
-impl Pacing {
-    /// The name in the configuration and in reports.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Pacing::Vsync => "vsync",
-            Pacing::VsyncLate => "vsync-late",
-            Pacing::JustInTime => "just-in-time",
-            Pacing::Auto => "auto",
-        }
-    }
-}
 
 /// Why a client is paced as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -163,7 +138,7 @@ pub struct Answer {
 /// When one client is called back on one output.
 #[derive(Clone, Debug)]
 pub struct Pacer {
-    pacing: Pacing,
+    wish: PacingWish,
     budgets: MissBudgets,
     wall: WindowQuantile<COST_WINDOW>,
     cpu: WindowQuantile<CPU_WINDOW>,
@@ -191,9 +166,9 @@ pub struct Pacer {
 
 impl Pacer {
     /// A pacer that knows nothing of its client.
-    pub fn new(pacing: Pacing, budgets: MissBudgets) -> Self {
+    pub fn new(wish: PacingWish, budgets: MissBudgets) -> Self {
         Pacer {
-            pacing,
+            wish,
             budgets,
             wall: WindowQuantile::new(),
             cpu: WindowQuantile::new(),
@@ -227,18 +202,14 @@ impl Pacer {
     }
 
     /// The pacing that was asked for.
-    pub const fn wished(&self) -> Pacing {
-        self.pacing
+    pub const fn wished(&self) -> PacingWish {
+        self.wish
     }
 
     /// The pacing in force and why.
     pub fn effective(&self) -> (Pacing, Reason) {
-        let pacing = match (self.pacing, self.reason) {
-            (Pacing::Auto, Reason::OwnClock) => Pacing::VsyncLate,
-            (Pacing::Auto, _) => Pacing::JustInTime,
-            (asked, _) => asked,
-        };
-        (pacing, self.reason)
+        let chosen = if self.reason == Reason::OwnClock { Pacing::VsyncLate } else { Pacing::JustInTime };
+        (self.wish.fixed().unwrap_or(chosen), self.reason)
     }
 
     /// Periods of slack in use: 1 or 2.
@@ -252,8 +223,8 @@ impl Pacer {
     }
 
     /// Changes the pacing at run time.
-    pub fn set_pacing(&mut self, pacing: Pacing, budgets: MissBudgets) {
-        self.pacing = pacing;
+    pub fn set_pacing(&mut self, wish: PacingWish, budgets: MissBudgets) {
+        self.wish = wish;
         self.budgets = budgets;
         self.planned = None;
     }
@@ -338,7 +309,7 @@ impl Pacer {
         let planned = match self.effective().0 {
             Pacing::Vsync => self.plan_two_ahead(now, Span::ZERO, output),
             Pacing::VsyncLate => self.plan_at_refresh(now, output),
-            Pacing::JustInTime | Pacing::Auto => self.plan_just_in_time(now, output),
+            Pacing::JustInTime => self.plan_just_in_time(now, output),
         };
         self.planned = Some(planned);
         Some(planned)
@@ -443,10 +414,10 @@ impl Pacer {
     /// Chooses the way of pacing for this moment, and says why.
     fn choose(&mut self, now: Instant, output: &OutputMachine) {
         let was_ahead = std::mem::take(&mut self.second_period);
-        self.reason = match (self.pacing, self.class()) {
-            (Pacing::Auto, Class::OwnClock) => Reason::OwnClock,
-            (Pacing::Auto, Class::Queued) => Reason::Queued,
-            (Pacing::Auto, _) => self.reason_by_cost(now, output, was_ahead),
+        self.reason = match (self.wish, self.class()) {
+            (PacingWish::Auto, Class::OwnClock) => Reason::OwnClock,
+            (PacingWish::Auto, Class::Queued) => Reason::Queued,
+            (PacingWish::Auto, _) => self.reason_by_cost(now, output, was_ahead),
             _ => Reason::Configured,
         };
         self.second_period = self.reason == Reason::FreeRunning;

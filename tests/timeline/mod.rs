@@ -7,7 +7,8 @@ use proptest::test_runner::TestCaseError;
 use upbeat::time::{Instant, Span};
 use upbeat::timing::conductor::{Action, Conductor, PacerId};
 use upbeat::timing::output::{LatchPolicy, OutputMachine};
-use upbeat::timing::pacer::{MissBudgets, Pacing};
+use upbeat::timing::pacer::MissBudgets;
+use upbeat::timing::pacing::PacingWish;
 use upbeat::timing::target::RefreshIndex;
 use upbeat::timing::vsync::VsyncModel;
 
@@ -46,7 +47,7 @@ impl Costs {
 pub struct Client {
     name: &'static str,
     costs: Costs,
-    pacing: Pacing,
+    pacing: PacingWish,
     focused: bool,
     held: bool,
     id: Option<PacerId>,
@@ -73,7 +74,7 @@ impl Client {
         Client {
             name,
             costs,
-            pacing: Pacing::Auto,
+            pacing: PacingWish::Auto,
             focused: false,
             held: false,
             id: None,
@@ -97,7 +98,7 @@ impl Client {
         self
     }
 
-    pub fn paced(mut self, pacing: Pacing) -> Self {
+    pub fn paced(mut self, pacing: PacingWish) -> Self {
         self.pacing = pacing;
         self
     }
@@ -148,7 +149,7 @@ impl Rig {
 
     pub fn add(&mut self, mut client: Client) -> usize {
         let id = self.conductor.add_pacer(client.pacing, MissBudgets::default());
-        if client.pacing == Pacing::Vsync {
+        if client.pacing == PacingWish::Vsync {
             self.conductor.output_mut().set_policy(LatchPolicy::AtRefresh);
         }
         let pacer = self.conductor.pacer_mut(id).unwrap();

@@ -1,0 +1,287 @@
+//! Writing the frame log without ever stalling the one who draws.
+//!
+//! The main thread copies a record into a bounded queue; a thread of its own turns records into lines and writes them.
+//! When the queue is full the record is left out and counted, and the log says so where the gap is. When the file
+//! cannot be written (a full disk) that is said once and the log ends; the session goes on.
+//!
+//! ```text
+//!  main thread ── FrameRecord (copied) ──► [ queue, 8192 ] ──► log thread: JSON, 10 batches a second ──► file
+//!                     full? left_out += 1 ─────────────────────► {"type":"left-out","records":n}
+//! ```
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::line::{Header, Line, Names};
+use crate::timing::id::{OutputId, WindowId};
+use crate::timing::record::{ClientFrameRecord, FrameRecord};
+
+/// How many records may wait: three seconds of 240 Hz with ten windows.
+const QUEUE: usize = 8_192;
+
+/// How long the log thread gathers records before it writes them, so that it wakes ten times a second and not once per
+/// record. While nothing is recorded it does not wake at all.
+const BATCH: Duration = Duration::from_millis(100);
+
+/// The log could not be opened or written.
+#[derive(Debug, thiserror::Error)]
+#[error("frame log {}: {source}", path.display())]
+pub struct FrameLogError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// What became of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogSummary {
+    /// Lines written, the header included.
+    pub lines: u64,
+    /// Records left out because the queue was full.
+    pub left_out: u64,
+}
+
+/// A frame log that is being written. Dropping it writes what is left.
+#[derive(Debug)]
+pub struct FrameLog {
+    queue: Option<SyncSender<Entry>>,
+    shared: Arc<Shared>,
+    writer: Option<JoinHandle<Result<LogSummary, FrameLogError>>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Records left out since the log thread last said so.
+    left_out: AtomicU64,
+    /// Whether writing failed: nobody needs to send any more.
+    failed: AtomicBool,
+}
+
+/// What the queue holds: records by value, so that sending one allocates nothing.
+enum Entry {
+    OutputName(OutputId, String),
+    WindowName(WindowId, String),
+    Output(FrameRecord),
+    Client(ClientFrameRecord),
+}
+
+impl FrameLog {
+    /// Creates the file, or empties it, and starts the log thread.
+    pub fn create(path: &Path) -> Result<Self, FrameLogError> {
+        let file = File::create(path).map_err(|source| FrameLogError { path: path.to_owned(), source })?;
+        Self::start(BufWriter::new(file), path.to_owned(), QUEUE)
+    }
+
+    fn start(sink: impl Write + Send + 'static, path: PathBuf, capacity: usize) -> Result<Self, FrameLogError> {
+        let (queue, entries) = sync_channel(capacity);
+        let shared = Arc::new(Shared::default());
+        let writer = Writer { sink, path: path.clone(), shared: Arc::clone(&shared), summary: LogSummary::default() };
+        let writer = thread::Builder::new()
+            .name("frame log".to_owned())
+            .spawn(move || writer.run(&entries))
+            .map_err(|source| FrameLogError { path, source })?;
+        Ok(FrameLog { queue: Some(queue), shared, writer: Some(writer) })
+    }
+
+    /// Says what an output is called.
+    pub fn name_output(&self, output: OutputId, name: &str) {
+        self.send(Entry::OutputName(output, name.to_owned()));
+    }
+
+    /// Says what a window is called.
+    pub fn name_window(&self, window: WindowId, app_id: &str) {
+        self.send(Entry::WindowName(window, app_id.to_owned()));
+    }
+
+    /// Records an output's frame whose fate is known. Copies the record and returns at once.
+    pub fn output(&self, record: &FrameRecord) {
+        self.send(Entry::Output(*record));
+    }
+
+    /// Records a client's frame whose fate is known. Copies the record and returns at once.
+    pub fn client(&self, record: &ClientFrameRecord) {
+        self.send(Entry::Client(*record));
+    }
+
+    fn send(&self, entry: Entry) {
+        let Some(queue) = self.queue.as_ref().filter(|_| !self.shared.failed.load(Ordering::Relaxed)) else {
+            return;
+        };
+        if queue.try_send(entry).is_err() {
+            self.shared.left_out.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Writes what is left and says what became of it all.
+    pub fn finish(mut self) -> Result<LogSummary, FrameLogError> {
+        self.close()
+    }
+
+    fn close(&mut self) -> Result<LogSummary, FrameLogError> {
+        self.queue = None;
+        match self.writer.take().map(JoinHandle::join) {
+            Some(Ok(result)) => result,
+            Some(Err(_)) | None => Ok(LogSummary::default()),
+        }
+    }
+}
+
+impl Drop for FrameLog {
+    fn drop(&mut self) {
+        // An error was reported when it happened, by the log thread.
+        let _ = self.close();
+    }
+}
+
+/// The log thread.
+struct Writer<W> {
+    sink: W,
+    path: PathBuf,
+    shared: Arc<Shared>,
+    summary: LogSummary,
+}
+
+impl<W: Write> Writer<W> {
+    fn run(mut self, entries: &Receiver<Entry>) -> Result<LogSummary, FrameLogError> {
+        match self.write_all(entries) {
+            Ok(()) => {
+                if self.summary.left_out > 0 {
+                    tracing::warn!("frame log {}: {} records left out", self.path.display(), self.summary.left_out);
+                }
+                Ok(self.summary)
+            }
+            Err(source) => {
+                self.shared.failed.store(true, Ordering::Relaxed);
+                let error = FrameLogError { path: self.path, source };
+                tracing::error!("{error}; nothing more is logged, the session goes on");
+                Err(error)
+            }
+        }
+    }
+
+    fn write_all(&mut self, entries: &Receiver<Entry>) -> io::Result<()> {
+        let mut names = Names::default();
+        self.write(&Line::Header(Header::default()))?;
+        self.sink.flush()?;
+        while let Ok(first) = entries.recv() {
+            self.write(&line(first, &mut names))?;
+            while let Ok(entry) = entries.try_recv() {
+                self.write(&line(entry, &mut names))?;
+            }
+            let left_out = self.shared.left_out.swap(0, Ordering::Relaxed);
+            if left_out > 0 {
+                self.summary.left_out += left_out;
+                self.write(&Line::LeftOut { records: left_out })?;
+            }
+            self.sink.flush()?;
+            thread::sleep(BATCH);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, line: &Line) -> io::Result<()> {
+        serde_json::to_writer(&mut self.sink, line)?;
+        self.sink.write_all(b"\n")?;
+        self.summary.lines += 1;
+        Ok(())
+    }
+}
+
+fn line(entry: Entry, names: &mut Names) -> Line {
+    match entry {
+        Entry::OutputName(output, name) => {
+            names.output(output, name.clone());
+            Line::OutputName { output, name }
+        }
+        Entry::WindowName(window, app_id) => {
+            names.window(window, app_id.clone());
+            Line::WindowName { window, app_id }
+        }
+        Entry::Output(record) => names.explain_output(record),
+        Entry::Client(record) => names.explain_client(record),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+    use crate::time::Span;
+    use crate::timing::record::MissReason;
+
+    fn read(path: &Path) -> Vec<Line> {
+        let text = std::fs::read_to_string(path).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_log_holds_its_header_then_names_then_frames_in_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log.jsonl");
+        let log = FrameLog::create(&path).unwrap();
+        log.name_output(OutputId(1), "HEADLESS-1");
+        for frame in 0..1_000 {
+            let miss = (frame == 500).then_some(MissReason::WokeLate { by: Span::from_millis(2) });
+            log.output(&FrameRecord { output: OutputId(1), frame, miss, ..Default::default() });
+        }
+        log.client(&ClientFrameRecord::default());
+        assert_eq!(log.finish().unwrap(), LogSummary { lines: 1_003, left_out: 0 });
+        let lines = read(&path);
+        assert!(matches!(&lines[0], Line::Header(header) if header.version == super::super::line::VERSION));
+        let frames: Vec<_> =
+            lines.iter().filter_map(|line| if let Line::Output(o) = line { Some(o) } else { None }).collect();
+        assert!(frames.iter().map(|line| line.record.frame).eq(0..1_000));
+        assert_eq!(frames[500].why.as_deref(), Some("HEADLESS-1 missed refresh 0: the compositor woke 2.0 ms late."));
+        assert!(matches!(lines.last(), Some(Line::Client(_))));
+    }
+
+    /// A disk that answers only when it is told to.
+    struct Stuck(Receiver<()>, Sender<Vec<u8>>);
+
+    impl Write for Stuck {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.0.recv();
+            let _ = self.1.send(bytes.to_vec());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_disk_that_hangs_stalls_nobody_and_the_gap_is_said() {
+        let (release, wait) = channel();
+        let (written, lines) = channel();
+        let log = FrameLog::start(BufWriter::with_capacity(1, Stuck(wait, written)), "stuck".into(), 4).unwrap();
+        // The thread hangs in its header: four records find room, six do not, and no call waits.
+        for frame in 0..10 {
+            log.output(&FrameRecord { frame, ..Default::default() });
+        }
+        drop(release);
+        assert_eq!(log.finish().unwrap(), LogSummary { lines: 6, left_out: 6 });
+        let text = String::from_utf8(lines.iter().flatten().collect()).unwrap();
+        assert_eq!(text.lines().last(), Some(r#"{"type":"left-out","records":6}"#));
+    }
+
+    #[test]
+    fn a_full_disk_is_one_clear_error_and_no_panic() {
+        let log = FrameLog::create(Path::new("/dev/full")).unwrap();
+        log.output(&FrameRecord::default());
+        let error = log.finish().unwrap_err().to_string();
+        assert!(error.starts_with("frame log /dev/full: No space left on device"), "{error}");
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_written_is_named() {
+        let error = FrameLog::create(Path::new("/nowhere/log")).unwrap_err().to_string();
+        assert!(error.starts_with("frame log /nowhere/log: No such file"), "{error}");
+    }
+}
