@@ -4,5 +4,6 @@
 //! which moment its content shows. `docs/ARCHITECTURE.md` is the map of the house; the words used for points in time
 //! are defined in [`timing`].
 
+pub mod backend;
 pub mod time;
 pub mod timing;

@@ -1,1 +1,3 @@
+//! The `upbeat` command.
+
 fn main() {}

@@ -24,4 +24,8 @@
 //!      └─callback──►commit─────┴latch──┴submit──────────────────────┴light
 //! ```
 
+pub mod class;
 pub mod estimator;
+pub mod packing;
+pub mod target;
+pub mod vsync;

@@ -1,0 +1,277 @@
+//! What a display can do, as the rest of the compositor sees it: one trait, no Smithay types in it.
+//!
+//! A backend owns the devices; [`Display`] is one output of it. Its two verbs are [`submit`](Display::submit) and
+//! [`supersede`](Display::supersede); what became of a frame comes back as a [`DisplayEvent`]. They are messages in
+//! both directions, so that a presenter on a thread of its own can stand behind them without a change here.
+//!
+//! ```text
+//!             acquire ─► Buffer{age} ─► (render) ─► submit(Plan{frame, target, change, fence})
+//!   compositor                                           │            ▲
+//!             ◄── Presented{frame, time, sequence} ──────┤            │ supersede(from) → what stays
+//!             ◄── Lost{frame, reason} ───────────────────┘            │
+//! ```
+
+pub mod headless;
+
+use std::os::fd::OwnedFd;
+
+use crate::time::{Instant, Span};
+use crate::timing::target::RefreshIndex;
+
+/// A frame of one output, numbered in the order in which frames were composed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameId(pub u64);
+
+/// A rectangle in the physical pixels of an output or of a buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PixelRect {
+    /// Left edge.
+    pub x: i32,
+    /// Top edge.
+    pub y: i32,
+    /// Width; never negative.
+    pub width: i32,
+    /// Height; never negative.
+    pub height: i32,
+}
+
+/// Where a display's timestamps come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockSource {
+    /// The hardware stamps its vblanks.
+    Hardware,
+    /// The virtual display's own exact grid.
+    Virtual,
+    /// No usable timestamps: the vsync model runs on its own.
+    Software,
+    /// Another compositor's presentation feedback.
+    Parent,
+}
+
+/// What one output can do. It may change with the mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Where timestamps come from.
+    pub clock: ClockSource,
+    /// How long before `present` a plan must have been submitted, with its fence signalled: the mode's vertical
+    /// blanking plus what the driver is known to want.
+    pub submit_lead: Span,
+    /// How many submitted plans may wait at once. One more is refused with [`SubmitError::Busy`].
+    pub pending_flips: u32,
+    /// The range of refresh intervals of a panel with variable refresh (shortest, longest), if it is switched on.
+    pub variable_refresh: Option<(Span, Span)>,
+    /// Whether a plan may flip without waiting for the vblank.
+    pub asynchronous: bool,
+    /// Whether a rectangle of the buffer on screen may be rewritten.
+    pub front_buffer: bool,
+    /// Whether there is a cursor plane, and the largest image that it takes (width, height in pixels).
+    pub cursor_plane: Option<(u32, u32)>,
+    /// Whether a plane's source rectangle can be moved without a new buffer.
+    pub plane_scroll: bool,
+    /// Whether [`Display::supersede`] can withdraw a plan that was submitted already.
+    pub can_withdraw: bool,
+}
+
+/// The video mode of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// Width in physical pixels.
+    pub width: i32,
+    /// Height in physical pixels.
+    pub height: i32,
+    /// Refresh rate in millihertz (as `wl_output.mode`).
+    pub refresh: u32,
+}
+
+impl Mode {
+    /// The time between two refreshes.
+    pub const fn interval(self) -> Span {
+        Span::from_millihertz(self.refresh)
+    }
+}
+
+/// Pixels in memory that belong to one owner at a time: premultiplied `XRGB8888`, four bytes a pixel in native byte
+/// order, `stride = width * 4`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PixelBuffer {
+    /// Width in pixels.
+    pub width: i32,
+    /// Height in pixels.
+    pub height: i32,
+    /// Rows from the top, without padding.
+    pub pixels: Vec<u32>,
+}
+
+impl PixelBuffer {
+    /// A black buffer. Negative sizes count as zero.
+    pub fn new(width: i32, height: i32) -> Self {
+        let (width, height) = (width.max(0), height.max(0));
+        PixelBuffer { width, height, pixels: vec![0; width as usize * height as usize] }
+    }
+
+    /// Bytes from one row to the next.
+    pub const fn stride(&self) -> usize {
+        self.width as usize * 4
+    }
+}
+
+/// A buffer to compose into. It belongs to the compositor from [`Display::acquire`] until it is submitted or dropped.
+#[derive(Debug)]
+pub struct Buffer {
+    /// What holds the pixels.
+    pub storage: BufferStorage,
+    /// How many composed frames ago this buffer's content was current: 1 is the last one, 0 means unknown content.
+    pub age: u32,
+    /// Which buffer of the pool.
+    pub slot: usize,
+}
+
+/// What holds a [`Buffer`]'s pixels.
+#[derive(Debug)]
+pub enum BufferStorage {
+    /// Memory that the CPU draws into.
+    Memory(PixelBuffer),
+}
+
+/// What a refresh does.
+#[derive(Debug)]
+pub enum Change {
+    /// Show a newly composed buffer.
+    Compose {
+        /// The composed buffer.
+        buffer: Buffer,
+        /// What differs from the frame composed before it.
+        damage: Vec<PixelRect>,
+    },
+    /// Keep the buffer; only planes move (cursor, scroll offset).
+    Planes,
+    /// Rewrite a rectangle of the buffer on screen, ahead of the beam.
+    FrontRectangle {
+        /// Where.
+        rect: PixelRect,
+        /// The new pixels, `rect.width * rect.height` of them.
+        pixels: Vec<u32>,
+    },
+}
+
+/// The cursor, where it has a plane of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CursorPlane {
+    /// Left edge of the image on the output.
+    pub x: i32,
+    /// Top edge of the image on the output.
+    pub y: i32,
+    /// The image, premultiplied `ARGB8888`; shared, so that moving it copies nothing.
+    pub image: std::sync::Arc<PixelBuffer>,
+}
+
+/// One refresh of one output: what it shows and when it wants to be on screen.
+#[derive(Debug)]
+pub struct Plan {
+    /// The frame's number, reported back with what became of it.
+    pub frame: FrameId,
+    /// The refresh that it was made for.
+    pub target: RefreshIndex,
+    /// When that refresh is expected.
+    pub present: Instant,
+    /// What changes.
+    pub change: Change,
+    /// The cursor plane; `None` leaves it dark. Displays without one ignore it.
+    pub cursor: Option<CursorPlane>,
+    /// Signals when rendering is done; `None` when it is done already.
+    pub in_fence: Option<OwnedFd>,
+}
+
+/// Why a plan was not taken.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SubmitError {
+    /// As many plans as the display allows are waiting already. Try again after the next [`DisplayEvent::Presented`].
+    #[error("a flip is pending already")]
+    Busy,
+    /// The output is off or gone.
+    #[error("the output is off")]
+    Off,
+    /// The plan asks for what this display cannot do.
+    #[error("the display cannot do that: {0}")]
+    Unsupported(&'static str),
+    /// The device refused.
+    #[error("the device refused the frame: {0}")]
+    Device(String),
+}
+
+/// Why a submitted frame never reached the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossReason {
+    /// A newer frame took its place.
+    Superseded,
+    /// The output was switched off or unplugged.
+    Gone,
+    /// The mode changed before it was shown.
+    ModeChange,
+    /// The device dropped it.
+    Device,
+}
+
+/// What a display reports. Times are `CLOCK_MONOTONIC`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DisplayEvent {
+    /// A frame's scan-out started.
+    Presented {
+        /// Which frame.
+        frame: FrameId,
+        /// The vblank's timestamp as the display states it: a broken driver may state anything.
+        time: Instant,
+        /// The display's refresh counter, if it has one.
+        sequence: Option<u64>,
+    },
+    /// A frame will never be shown.
+    Lost {
+        /// Which frame.
+        frame: FrameId,
+        /// Why.
+        reason: LossReason,
+    },
+    /// The mode or the capabilities changed; ask for them again.
+    Changed,
+    /// The output is gone. Nothing more comes.
+    Gone,
+}
+
+/// One output of a backend.
+pub trait Display {
+    /// The name shown to users and clients, such as `HEADLESS-1`; unique in the session.
+    fn name(&self) -> &str;
+
+    /// The mode in force.
+    fn mode(&self) -> Mode;
+
+    /// What it can do in this mode.
+    fn capabilities(&self) -> Capabilities;
+
+    /// The last refresh at or before `now` as the device knows it (time and sequence), if it can tell without having
+    /// presented anything: read before a deadline is trusted after a long idle.
+    fn last_vblank(&mut self, now: Instant) -> Option<(Instant, u64)>;
+
+    /// A buffer to compose the next frame into; `None` while all are in use.
+    fn acquire(&mut self) -> Option<Buffer>;
+
+    /// Gives a buffer back unused; its content counts as unknown.
+    fn release(&mut self, buffer: Buffer);
+
+    /// Whether `plan` would be taken as it is, without doing anything.
+    fn test(&self, plan: &Plan) -> Result<(), SubmitError>;
+
+    /// Hands a frame over. Returns without waiting for the display. On an error the plan comes back.
+    #[expect(clippy::result_large_err, reason = "the plan owns a buffer that must come back, without an allocation")]
+    fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)>;
+
+    /// Withdraws every frame numbered `from` or later that is not on its way to the screen yet; each is reported
+    /// [`Lost`](DisplayEvent::Lost). Returns the newest frame that stays, if any is waiting.
+    fn supersede(&mut self, from: FrameId) -> Option<FrameId>;
+
+    /// Switches the output on or off. Off, it holds no frame and makes no event.
+    fn set_power(&mut self, on: bool);
+
+    /// What happened since it was last asked, in order.
+    fn poll_event(&mut self) -> Option<DisplayEvent>;
+}

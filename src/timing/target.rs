@@ -1,0 +1,40 @@
+//! A target: one refresh of one output that a frame can be made for.
+
+use crate::time::{Instant, Span};
+
+/// The number of a refresh on an output's grid; consecutive refreshes have consecutive numbers.
+///
+/// It counts the grid, not the frames: a refresh in which nothing changed has a number too. The grid is renumbered
+/// only when the output is created; a change of refresh rate goes on counting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RefreshIndex(pub u64);
+
+impl RefreshIndex {
+    /// The refresh after this one.
+    pub const fn next(self) -> Self {
+        RefreshIndex(self.0.saturating_add(1))
+    }
+
+    /// The refresh `count` after this one.
+    pub const fn plus(self, count: u64) -> Self {
+        RefreshIndex(self.0.saturating_add(count))
+    }
+
+    /// How many refreshes `self` lies after `earlier`; zero when it does not.
+    pub const fn since(self, earlier: RefreshIndex) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// One refresh, as it is published to whoever draws for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Which refresh of the output's grid.
+    pub id: RefreshIndex,
+    /// When scan-out of line 0 starts (`CLOCK_MONOTONIC`); the time that its content represents.
+    pub present: Instant,
+    /// By when content must be in the compositor's hands. Fixed when the target is published.
+    pub ready_by: Instant,
+    /// The distance to the refresh before it.
+    pub interval: Span,
+}
