@@ -180,7 +180,7 @@ impl Rig {
         let since = self.now - START;
         let refresh = since.as_nanos() / self.interval.as_nanos();
         let phase = since - self.interval * refresh;
-        writeln!(self.story, "{refresh:>4} +{:>6.3}  {what}", phase.as_millis_f64()).unwrap();
+        writeln!(self.story, "{refresh:<4} +{:>6.3}  {what}", phase.as_millis_f64()).unwrap();
     }
 
     pub fn run_refreshes(&mut self, count: u64) {

@@ -107,7 +107,7 @@ impl Stage {
     }
 
     pub fn note(&mut self, millis: f64, what: &str) {
-        writeln!(self.log, "{millis:7.3} {what}").expect("writing to a string");
+        writeln!(self.log, "{millis:<7.3} {what}").expect("writing to a string");
     }
 
     fn collect(&mut self, millis: f64) {

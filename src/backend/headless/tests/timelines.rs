@@ -18,21 +18,21 @@ fn a_frame_is_shown_by_the_first_vblank_it_was_complete_for() {
     check(
         &stage,
         expect![[r#"
-              3.000 submit 1
+            3.000   submit 1
                       wake at 10.000000ms
-             10.000   -> presented 1 at 10.000000ms, refresh 1
+            10.000    -> presented 1 at 10.000000ms, refresh 1
                       nothing to wake for
-             12.000 submit 2
+            12.000  submit 2
                       wake at 20.000000ms
-             20.000   -> presented 2 at 20.000000ms, refresh 2
+            20.000    -> presented 2 at 20.000000ms, refresh 2
                       nothing to wake for
-             29.000 submit 3
+            29.000  submit 3
                       wake at 30.000000ms
-             30.000   -> presented 3 at 30.000000ms, refresh 3
+            30.000    -> presented 3 at 30.000000ms, refresh 3
                       nothing to wake for
-             39.001 submit 4
+            39.001  submit 4
                       wake at 50.000000ms
-             50.000   -> presented 4 at 50.000000ms, refresh 5
+            50.000    -> presented 4 at 50.000000ms, refresh 5
                       nothing to wake for
         "#]],
     );
@@ -45,14 +45,14 @@ fn a_second_flip_is_refused_while_one_waits() {
     check(
         &stage,
         expect![[r#"
-              3.000 submit 1
+            3.000   submit 1
                       wake at 10.000000ms
-              4.000 submit 2: a flip is pending already
-             10.000   -> presented 1 at 10.000000ms, refresh 1
+            4.000   submit 2: a flip is pending already
+            10.000    -> presented 1 at 10.000000ms, refresh 1
                       nothing to wake for
-             10.000 submit 3
+            10.000  submit 3
                       wake at 20.000000ms
-             20.000   -> presented 3 at 20.000000ms, refresh 2
+            20.000    -> presented 3 at 20.000000ms, refresh 2
                       nothing to wake for
         "#]],
     );
@@ -65,10 +65,10 @@ fn a_pending_fence_waits_for_its_vblank_and_wakes_nobody() {
     check(
         &stage,
         expect![[r#"
-              3.000 submit 1 with a pending fence
-             25.000 fence signals
+            3.000   submit 1 with a pending fence
+            25.000  fence signals
                       wake at 30.000000ms
-             30.000   -> presented 1 at 30.000000ms, refresh 3
+            30.000    -> presented 1 at 30.000000ms, refresh 3
                       nothing to wake for
         "#]],
     );
@@ -82,13 +82,13 @@ fn a_loop_that_comes_late_changes_nothing() {
     check(
         &stage,
         expect![[r#"
-              3.000 submit 1
+            3.000   submit 1
                       wake at 10.000000ms
-             37.000   -> presented 1 at 10.000000ms, refresh 1
+            37.000    -> presented 1 at 10.000000ms, refresh 1
                       nothing to wake for
-             37.000 submit 2
+            37.000  submit 2
                       wake at 40.000000ms
-             40.000   -> presented 2 at 40.000000ms, refresh 4
+            40.000    -> presented 2 at 40.000000ms, refresh 4
                       nothing to wake for
         "#]],
     );
@@ -102,21 +102,21 @@ fn a_variable_panel_scans_a_late_frame_out_at_once() {
     check(
         &stage,
         expect![[r#"
-              3.000 submit 1
+            3.000   submit 1
                       wake at 10.000000ms
-             10.000   -> presented 1 at 10.000000ms, refresh 1
+            10.000    -> presented 1 at 10.000000ms, refresh 1
                       nothing to wake for
-             12.000 submit 2
+            12.000  submit 2
                       wake at 20.000000ms
-             20.000   -> presented 2 at 20.000000ms, refresh 2
+            20.000    -> presented 2 at 20.000000ms, refresh 2
                       nothing to wake for
-             33.500 submit 3
+            33.500  submit 3
                       wake at 34.500000ms
-             34.500   -> presented 3 at 34.500000ms, refresh 3
+            34.500    -> presented 3 at 34.500000ms, refresh 3
                       nothing to wake for
-             72.000 submit 4
+            72.000  submit 4
                       wake at 73.000000ms
-             73.000   -> presented 4 at 73.000000ms, refresh 5
+            73.000    -> presented 4 at 73.000000ms, refresh 5
                       nothing to wake for
         "#]],
     );
@@ -137,20 +137,20 @@ fn a_frame_can_be_withdrawn_until_its_deadline() {
     check(
         stage.until(30.0),
         expect![[r#"
-              2.000 submit 1
+            2.000   submit 1
                       wake at 10.000000ms
-              8.900 withdraw 1
-              8.900   -> lost 1: Superseded
+            8.900   withdraw 1
+            8.900     -> lost 1: Superseded
                       nothing to wake for
-              9.000 submit 2
+            9.000   submit 2
                       wake at 10.000000ms
-              9.500 withdraw 2
-             10.000   -> presented 2 at 10.000000ms, refresh 1
+            9.500   withdraw 2
+            10.000    -> presented 2 at 10.000000ms, refresh 1
                       nothing to wake for
-             11.000 submit 3
+            11.000  submit 3
                       wake at 20.000000ms
-             12.000 withdraw 4
-             20.000   -> presented 3 at 20.000000ms, refresh 2
+            12.000  withdraw 4
+            20.000    -> presented 3 at 20.000000ms, refresh 2
                       nothing to wake for
         "#]],
     );
@@ -172,33 +172,33 @@ fn off_unplugged_or_in_another_mode_it_loses_what_waits_and_says_so() {
     check(
         &stage,
         expect![[r#"
-              2.000 submit 1
+            2.000   submit 1
                       wake at 10.000000ms
-              4.000 off
-              4.000   -> lost 1: Gone
+            4.000   off
+            4.000     -> lost 1: Gone
                       nothing to wake for
-             22.000 on
-             23.000 submit 2
+            22.000  on
+            23.000  submit 2
                       wake at 30.000000ms
-             30.000   -> presented 2 at 30.000000ms, refresh 3
+            30.000    -> presented 2 at 30.000000ms, refresh 3
                       nothing to wake for
-             33.000 200 Hz
-             33.000   -> changed
-             34.000 submit 3
+            33.000  200 Hz
+            33.000    -> changed
+            34.000  submit 3
                       wake at 38.000000ms
-             38.000   -> presented 3 at 38.000000ms, refresh 5
+            38.000    -> presented 3 at 38.000000ms, refresh 5
                       nothing to wake for
-             38.500 submit 4
+            38.500  submit 4
                       wake at 43.000000ms
-             40.000 a taller mode
-             40.000   -> lost 4: ModeChange
-             40.000   -> changed
+            40.000  a taller mode
+            40.000    -> lost 4: ModeChange
+            40.000    -> changed
                       nothing to wake for
-             41.000 submit 5
+            41.000  submit 5
                       wake at 50.000000ms
-             42.000 unplug
-             42.000   -> lost 5: Gone
-             42.000   -> gone
+            42.000  unplug
+            42.000    -> lost 5: Gone
+            42.000    -> gone
                       nothing to wake for
         "#]],
     );
