@@ -13,6 +13,7 @@
 //! next callback. Slope: over callbacks sent at different moments of a refresh, the measured cost of *draws* is flat
 //! (slope 0), that of *own clock* falls one for one (slope −1), because its commit comes when it comes.
 
+use super::pacing::Class;
 use crate::time::Span;
 
 /// Frames before a verdict.
@@ -31,35 +32,6 @@ const GATED_ANSWER_MS: f64 = 1.5;
 const GATED_RATIO: f64 = 1.5;
 /// Less CPU than this a frame cannot be told from accounting noise.
 const MINIMUM_CPU_MS: f64 = 0.05;
-
-/// What a client does with a frame callback.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Class {
-    /// Too little is known.
-    #[default]
-    Unknown,
-    /// Draws when called back: paced by its cost.
-    Draws,
-    /// Drew before and waits for the callback to commit: answered right before `ready_by`.
-    Gated,
-    /// Commits when its own clock says so: called back at the refresh.
-    OwnClock,
-    /// Queues commits with barriers or time stamps: paced by the queue.
-    Queued,
-}
-
-impl Class {
-    /// One word for reports.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Class::Unknown => "unknown",
-            Class::Draws => "draws",
-            Class::Gated => "gated",
-            Class::OwnClock => "own-clock",
-            Class::Queued => "queued",
-        }
-    }
-}
 
 /// One frame as the classifier sees it.
 #[derive(Clone, Copy, Debug, Default)]

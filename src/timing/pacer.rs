@@ -13,11 +13,11 @@
 //! no budget fits into a period, the earliest legal moment is right after the latch; a client that nobody is touching
 //! then gets a second period of slack, one that is being touched does not: its drops are the price of its latency.
 
-use super::class::{Class, Classifier, Evidence};
+use super::class::{Classifier, Evidence};
 use super::estimator::{Estimator, MissBudget, WindowQuantile};
 use super::margin::Margin;
 use super::output::OutputMachine;
-use super::pacing::{Pacing, PacingWish};
+use super::pacing::{Class, Pacing, PacingWish};
 use super::packing::Unit;
 use super::target::RefreshIndex;
 use crate::time::{Instant, Span};
