@@ -115,7 +115,8 @@ impl PixelBuffer {
     }
 }
 
-/// A buffer to compose into. It belongs to the compositor from [`Display::acquire`] until it is submitted or dropped.
+/// A buffer to compose into. It belongs to the compositor from [`Display::acquire`] until it is submitted
+/// or [released](Display::release); one that is merely dropped is lost to the pool.
 #[derive(Debug)]
 pub struct Buffer {
     /// What holds the pixels.

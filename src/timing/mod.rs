@@ -24,8 +24,15 @@
 //!      └─callback──►commit─────┴latch──┴submit──────────────────────┴light
 //! ```
 
+pub mod class;
+pub mod conductor;
 pub mod estimator;
 pub mod id;
+pub mod margin;
+pub mod output;
+pub mod pacer;
 pub mod pacing;
+pub mod packing;
 pub mod record;
 pub mod target;
+pub mod vsync;

@@ -125,6 +125,8 @@ pub enum Class {
     Gated,
     /// Commits on a clock of its own, whatever the callbacks say (video players, games, nested compositors).
     OwnClock,
+    /// Queues commits with fifo barriers or time stamps (Vulkan, mpv): paced by the queue.
+    Queued,
 }
 
 impl Class {
@@ -135,6 +137,7 @@ impl Class {
             Class::Draws => "draws",
             Class::Gated => "gated",
             Class::OwnClock => "own-clock",
+            Class::Queued => "queued",
         }
     }
 }

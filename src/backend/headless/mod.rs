@@ -1,1 +1,30 @@
-//! The virtual display.
+//! The virtual display: a headless backend that is as strict as hardware.
+//!
+//! Most headless outputs show whatever was submitted when their timer happens to fire. This one decides as a panel
+//! does: vblank `n` lies at `epoch + n · interval` exactly, a frame is shown by the first vblank that it was complete
+//! for, one flip may wait, and nobody can change what is being scanned out.
+//!
+//! | part | what it is |
+//! |---|---|
+//! | [`display`] | the state machine: no I/O, no clock |
+//! | [`grid`], [`blanking`] | when refreshes are, and how long before them a frame must be complete |
+//! | [`pool`] | buffers and their ages |
+//! | [`fence`] | when rendering was done |
+//! | [`output`], [`backend`], [`timer`] | the glue: a handle per output, hotplug, one descriptor to wait for |
+
+pub mod backend;
+pub mod blanking;
+pub mod display;
+pub mod fence;
+pub mod grid;
+pub mod options;
+pub mod output;
+pub mod pool;
+pub mod timer;
+
+#[cfg(test)]
+mod tests;
+
+pub use backend::{HeadlessBackend, HeadlessError, HotplugEvent};
+pub use options::OutputOptions;
+pub use output::HeadlessOutput;

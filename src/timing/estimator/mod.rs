@@ -3,8 +3,24 @@
 //! One trait for all estimators. They are asked for a [`MissBudget`], the share of frames that may take longer than
 //! the answer, not for a quantile of their own choosing: a 97 % quantile is 1.9 missed refreshes a second at 60 Hz.
 
+mod ewma;
+mod keyed;
+mod mean;
+mod regression;
+mod select;
+mod sliding_max;
+mod tail_margin;
+mod two_shot;
 mod window;
 
+pub use ewma::EwmaSigma;
+pub use keyed::KeyedByLoad;
+pub use mean::MeanOfLast;
+pub use regression::QuantileRegression;
+pub use select::{EstimatorKind, SelectedEstimator, UnknownEstimator};
+pub use sliding_max::SlidingMaximum;
+pub use tail_margin::TailMargin;
+pub use two_shot::TwoShot;
 pub use window::WindowQuantile;
 
 use crate::time::Span;

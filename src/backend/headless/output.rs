@@ -1,0 +1,193 @@
+//! One virtual output as the compositor holds it: the state machine, a clock, a timer and the fence it waits for.
+
+use std::cell::RefCell;
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
+
+use rustix::event::epoll;
+
+use super::display::VirtualDisplay;
+use super::fence::{Fence, FenceState, ReadinessFence};
+use super::options::OptionsError;
+use super::timer::Timer;
+use crate::backend::{Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, Plan, SubmitError};
+use crate::time::{Clock, Instant};
+
+/// A handle to one output of a [`HeadlessBackend`](super::HeadlessBackend). Clones are the same output.
+#[derive(Clone)]
+pub struct HeadlessOutput {
+    shared: Rc<Shared>,
+}
+
+struct Shared {
+    name: String,
+    clock: Rc<dyn Clock>,
+    /// Where the timer and the fences are waited for.
+    epoll: Rc<OwnedFd>,
+    state: RefCell<State>,
+}
+
+struct State {
+    display: VirtualDisplay,
+    timer: Timer,
+    fence: Option<ReadinessFence>,
+}
+
+impl HeadlessOutput {
+    pub(super) fn new(
+        name: String,
+        display: VirtualDisplay,
+        clock: Rc<dyn Clock>,
+        epoll: Rc<OwnedFd>,
+    ) -> rustix::io::Result<Self> {
+        let timer = Timer::new()?;
+        epoll::add(&*epoll, &timer, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+        let state = RefCell::new(State { display, timer, fence: None });
+        Ok(HeadlessOutput { shared: Rc::new(Shared { name, clock, epoll, state }) })
+    }
+
+    /// Lets everything happen that is due by now. Event loops call the backend's `dispatch` instead.
+    pub fn dispatch(&self) {
+        self.with(|_, _| ());
+    }
+
+    /// When it needs to be dispatched next, if nothing is submitted until then.
+    pub fn next_event(&self) -> Option<Instant> {
+        self.shared.state.borrow().display.next_event()
+    }
+
+    /// Changes the mode; see [`VirtualDisplay::set_mode`].
+    pub fn set_mode(&self, mode: Mode) -> Result<(), OptionsError> {
+        self.with(|state, now| state.display.set_mode(mode, now))
+    }
+
+    pub(super) fn unplug(&self) {
+        self.with(|state, now| state.display.unplug(now));
+    }
+
+    /// Brings the machine up to the present, does `work`, and sets the timer for what comes next.
+    fn with<T>(&self, work: impl FnOnce(&mut State, Instant) -> T) -> T {
+        let mut state = self.shared.state.borrow_mut();
+        let now = self.shared.clock.now();
+        state.observe_fence(now);
+        state.display.advance(now);
+        let result = work(&mut state, now);
+        self.settle(&mut state, now);
+        result
+    }
+
+    fn settle(&self, state: &mut State, now: Instant) {
+        if !state.display.waits_for_fence()
+            && let Some(fence) = state.fence.take()
+            && let Err(error) = epoll::delete(&*self.shared.epoll, fence.as_fd())
+        {
+            tracing::warn!(output = self.shared.name, %error, "a fence could not be taken off the event loop");
+        }
+        let wake = state.display.next_event();
+        if let Err(error) = state.timer.arm(wake, now) {
+            tracing::error!(output = self.shared.name, %error, "the vblank timer could not be set");
+        }
+    }
+}
+
+impl State {
+    /// Tells the machine if the fence of the waiting frame has signalled meanwhile.
+    fn observe_fence(&mut self, now: Instant) {
+        if let Some(fence) = &self.fence
+            && let FenceState::Signalled(at) = fence.state(now)
+        {
+            self.display.fence_signalled(at);
+        }
+    }
+}
+
+impl Display for HeadlessOutput {
+    fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    fn mode(&self) -> Mode {
+        self.shared.state.borrow().display.mode()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.shared.state.borrow().display.capabilities()
+    }
+
+    fn last_vblank(&mut self, now: Instant) -> Option<(Instant, u64)> {
+        self.with(|state, _| state.display.last_refresh(now)).map(|refresh| (refresh.time, refresh.sequence))
+    }
+
+    fn acquire(&mut self) -> Option<Buffer> {
+        self.with(|state, _| state.display.acquire())
+    }
+
+    fn release(&mut self, buffer: Buffer) {
+        self.shared.state.borrow_mut().display.release(buffer);
+    }
+
+    fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
+        self.with(|state, _| state.display.test(plan))
+    }
+
+    fn submit(&mut self, mut plan: Plan) -> Result<(), (SubmitError, Plan)> {
+        let mut state = self.shared.state.borrow_mut();
+        let state = &mut *state;
+        let now = self.shared.clock.now();
+        state.observe_fence(now);
+        state.display.advance(now);
+        let result = match state.display.test(&plan) {
+            Err(error) => Err((error, plan)),
+            Ok(()) => {
+                let fence = plan.in_fence.take().map(ReadinessFence::new);
+                let rendered = match fence.as_ref().map(|fence| fence.state(now)) {
+                    Some(FenceState::Pending) => None,
+                    Some(FenceState::Signalled(at)) => Some(at),
+                    None => Some(now),
+                };
+                if rendered.is_none()
+                    && let Some(fence) = fence
+                {
+                    self.watch(&fence);
+                    state.fence = Some(fence);
+                }
+                state.display.submit(plan, rendered, now)
+            }
+        };
+        // Stamped after all the work: had the thread been stopped in here, the frame would be late, and it is.
+        state.display.submit_returned(self.shared.clock.now());
+        self.settle(state, now);
+        result
+    }
+
+    fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
+        self.with(|state, now| state.display.supersede(from, now))
+    }
+
+    fn set_power(&mut self, on: bool) {
+        self.with(|state, now| state.display.set_power(on, now));
+    }
+
+    fn poll_event(&mut self) -> Option<DisplayEvent> {
+        self.shared.state.borrow_mut().display.poll_event()
+    }
+}
+
+impl HeadlessOutput {
+    fn watch(&self, fence: &ReadinessFence) {
+        let data = epoll::EventData::new_u64(0);
+        if let Err(error) = epoll::add(&*self.shared.epoll, fence.as_fd(), data, epoll::EventFlags::IN) {
+            // It is looked at whenever the output is; only a wake-up of its own is missing.
+            tracing::warn!(output = self.shared.name, %error, "a fence cannot be waited for");
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // Closing the descriptors takes them off the epoll set, unless somebody duplicated a fence.
+        if let Some(fence) = &self.state.get_mut().fence {
+            let _ = epoll::delete(&*self.epoll, fence.as_fd());
+        }
+    }
+}

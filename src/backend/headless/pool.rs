@@ -1,0 +1,112 @@
+//! The buffers of one output, and how old what is in them is.
+//!
+//! A buffer is in one place at a time: free in the pool, lent to the compositor, or held by the display (waiting or on
+//! screen). It moves by ownership, so nobody can change what is scanned out.
+//!
+//! *Age* counts **composed** frames in the order in which they were submitted, shown or not: damage is stated against
+//! the frame composed before, and a frame that was lost after it was submitted is in that chain like any other.
+//! ```text
+//!   composed    A(slot 0)   B(slot 1, lost)   C(slot 2)        next: slot 1 holds B, and C came after it
+//!                                                              → age 2: repaint damage(C) and its own
+//! ```
+
+use crate::backend::{Buffer, BufferStorage, PixelBuffer};
+
+enum Place {
+    /// In the pool; `None` until it is wanted for the first time.
+    Free(Option<PixelBuffer>),
+    /// In the compositor's hands.
+    Lent,
+    /// Waiting for its vblank, or on screen.
+    Held,
+}
+
+struct Slot {
+    id: usize,
+    /// The number of the composed frame whose pixels it holds; `None`: unknown.
+    content: Option<u64>,
+    place: Place,
+}
+
+/// The pool of one output in one mode.
+pub struct BufferPool {
+    slots: Vec<Slot>,
+    width: i32,
+    height: i32,
+    /// How many frames were composed in this pool.
+    composed: u64,
+    /// Slot ids are never used twice, so that a buffer that outlived a change of mode is recognised.
+    next_id: usize,
+}
+
+impl BufferPool {
+    /// A pool of `count` buffers of one size. Their memory is allocated when they are first wanted.
+    pub fn new(count: usize, width: i32, height: i32) -> Self {
+        let mut pool = BufferPool { slots: Vec::new(), width, height, composed: 0, next_id: 0 };
+        pool.reset(count, width, height);
+        pool
+    }
+
+    /// Forgets all buffers and starts again with another size; buffers that are out are no longer its own.
+    pub fn reset(&mut self, count: usize, width: i32, height: i32) {
+        let first = self.next_id;
+        self.next_id += count;
+        self.slots.clear();
+        self.slots.extend((first..self.next_id).map(|id| Slot { id, content: None, place: Place::Free(None) }));
+        (self.width, self.height, self.composed) = (width, height, 0);
+    }
+
+    /// Lends the free buffer with the newest content (the least to repaint).
+    pub fn acquire(&mut self) -> Option<Buffer> {
+        let (width, height, composed) = (self.width, self.height, self.composed);
+        let free = self.slots.iter_mut().filter(|slot| matches!(slot.place, Place::Free(_)));
+        let slot = free.max_by_key(|slot| slot.content)?;
+        let Place::Free(pixels) = std::mem::replace(&mut slot.place, Place::Lent) else { return None };
+        let age = slot.content.map_or(0, |content| u32::try_from(composed - content + 1).unwrap_or(0));
+        let pixels = pixels.unwrap_or_else(|| PixelBuffer::new(width, height));
+        Some(Buffer { storage: BufferStorage::Memory(pixels), age, slot: slot.id })
+    }
+
+    /// Whether `buffer` is one that this pool lent, and still of the right size.
+    pub fn recognises(&self, buffer: &Buffer) -> bool {
+        let BufferStorage::Memory(pixels) = &buffer.storage;
+        let whole = usize::try_from(self.width).unwrap_or(0) * usize::try_from(self.height).unwrap_or(0);
+        (pixels.width, pixels.height, pixels.pixels.len()) == (self.width, self.height, whole)
+            && self.slots.iter().any(|slot| slot.id == buffer.slot && matches!(slot.place, Place::Lent))
+    }
+
+    /// The compositor submitted what it composed into slot `id`.
+    pub fn composed(&mut self, id: usize) {
+        self.composed += 1;
+        let number = self.composed;
+        if let Some(slot) = self.slot(id) {
+            slot.content = Some(number);
+            slot.place = Place::Held;
+        }
+    }
+
+    /// The display needs the buffer no more; its content is still that of the frame composed into it.
+    pub fn retire(&mut self, buffer: Buffer) {
+        self.put_back(buffer, true);
+    }
+
+    /// The compositor gives the buffer back unused; nobody knows what is in it.
+    pub fn release(&mut self, buffer: Buffer) {
+        self.put_back(buffer, false);
+    }
+
+    fn put_back(&mut self, buffer: Buffer, content_known: bool) {
+        let BufferStorage::Memory(pixels) = buffer.storage;
+        let fits = (pixels.width, pixels.height) == (self.width, self.height);
+        if let Some(slot) = self.slot(buffer.slot).filter(|slot| !matches!(slot.place, Place::Free(_))) {
+            slot.place = Place::Free(fits.then_some(pixels));
+            if !(content_known && fits) {
+                slot.content = None;
+            }
+        }
+    }
+
+    fn slot(&mut self, id: usize) -> Option<&mut Slot> {
+        self.slots.iter_mut().find(|slot| slot.id == id)
+    }
+}

@@ -1,0 +1,144 @@
+//! A stage for the machine alone, in virtual time: what is done to it and what it says becomes a text.
+
+use std::fmt::Write;
+
+use crate::backend::headless::display::VirtualDisplay;
+use crate::backend::headless::options::OutputOptions;
+use crate::backend::{BufferStorage, Change, DisplayEvent, FrameId, Mode, Plan, SubmitError};
+use crate::time::{Instant, Span};
+use crate::timing::target::RefreshIndex;
+
+/// 10 ms a refresh and a picture of two rows: numbers that can be read.
+pub const MODE: Mode = Mode { width: 4, height: 2, refresh: 100_000 };
+
+/// A fixed grid with its epoch at zero and a submit lead of 1 ms.
+pub fn options() -> OutputOptions {
+    OutputOptions {
+        epoch: Some(Instant::ZERO),
+        submit_lead: Some(Span::from_millis(1)),
+        can_withdraw: true,
+        ..OutputOptions::default()
+    }
+}
+
+pub fn ms(millis: f64) -> Instant {
+    Instant::ZERO + Span::from_millis_f64(millis)
+}
+
+/// A plan that composes with the next free buffer.
+pub fn compose(display: &mut VirtualDisplay, frame: u64) -> Plan {
+    let mut buffer = display.acquire().expect("a free buffer");
+    let BufferStorage::Memory(pixels) = &mut buffer.storage;
+    pixels.pixels.fill(frame as u32);
+    plan(frame, Change::Compose { buffer, damage: Vec::new() })
+}
+
+pub fn plan(frame: u64, change: Change) -> Plan {
+    let target = RefreshIndex(0);
+    Plan { frame: FrameId(frame), target, present: Instant::ZERO, change, cursor: None, in_fence: None }
+}
+
+/// A display and the log of what happened to it.
+pub struct Stage {
+    pub display: VirtualDisplay,
+    pub log: String,
+    wake: Option<Instant>,
+}
+
+impl Stage {
+    pub fn new(options: OutputOptions) -> Self {
+        let display = VirtualDisplay::new(MODE, options, Instant::ZERO).expect("valid options");
+        Stage { display, log: String::new(), wake: None }
+    }
+
+    /// Goes to `millis` as an event loop would that is never late, and logs what happens on the way.
+    pub fn until(&mut self, millis: f64) -> &mut Self {
+        while let Some(next) = self.display.next_event().filter(|&next| next <= ms(millis)) {
+            self.display.advance(next);
+            self.collect(next.as_nanos() as f64 / 1e6);
+        }
+        self.display.advance(ms(millis));
+        self.collect(millis);
+        self
+    }
+
+    /// Says that the loop sleeps until `millis`: nothing is dispatched before.
+    pub fn sleep_until(&mut self, millis: f64) -> &mut Self {
+        self.display.advance(ms(millis));
+        self.collect(millis);
+        self
+    }
+
+    /// Submits a composed frame at `millis`; with `fence`, its rendering is not done.
+    pub fn submit(&mut self, millis: f64, frame: u64, fence: bool) -> &mut Self {
+        self.until(millis);
+        let plan = compose(&mut self.display, frame);
+        let result = self.display.submit(plan, (!fence).then(|| ms(millis)), ms(millis));
+        let mut what = format!("submit {frame}{}", if fence { " with a pending fence" } else { "" });
+        if let Err((error, plan)) = result {
+            self.give_back(plan);
+            write!(what, ": {error}").expect("writing to a string");
+        }
+        self.note(millis, &what);
+        self.collect(millis);
+        self
+    }
+
+    fn give_back(&mut self, plan: Plan) {
+        if let Change::Compose { buffer, .. } = plan.change {
+            self.display.release(buffer);
+        }
+    }
+
+    pub fn signal(&mut self, millis: f64) -> &mut Self {
+        self.display.fence_signalled(ms(millis));
+        self.note(millis, "fence signals");
+        self.collect(millis);
+        self
+    }
+
+    /// Does anything else.
+    pub fn act(&mut self, millis: f64, what: &str, act: impl FnOnce(&mut VirtualDisplay, Instant)) -> &mut Self {
+        self.until(millis);
+        self.note(millis, what);
+        act(&mut self.display, ms(millis));
+        self.collect(millis);
+        self
+    }
+
+    pub fn note(&mut self, millis: f64, what: &str) {
+        writeln!(self.log, "{millis:<7.3} {what}").expect("writing to a string");
+    }
+
+    fn collect(&mut self, millis: f64) {
+        while let Some(event) = self.display.poll_event() {
+            let text = match event {
+                DisplayEvent::Presented { frame, time, sequence } => {
+                    let sequence = sequence.map_or("without a number".to_owned(), |n| format!("refresh {n}"));
+                    format!("presented {} at {time}, {sequence}", frame.0)
+                }
+                DisplayEvent::Lost { frame, reason } => format!("lost {}: {reason:?}", frame.0),
+                DisplayEvent::Changed => "changed".to_owned(),
+                DisplayEvent::Gone => "gone".to_owned(),
+            };
+            self.note(millis, &format!("  -> {text}"));
+        }
+        let wake = self.display.next_event();
+        if wake != self.wake {
+            self.wake = wake;
+            let wake = wake.map_or("nothing to wake for".to_owned(), |at| format!("wake at {at}"));
+            writeln!(self.log, "          {wake}").expect("writing to a string");
+        }
+    }
+}
+
+/// Submits a composed frame that is rendered already, complete at `at`.
+pub fn submit_at(display: &mut VirtualDisplay, frame: u64, at: Instant) -> Result<(), SubmitError> {
+    let plan = compose(display, frame);
+    display.submit(plan, Some(at), at).map_err(|(error, plan)| {
+        if let Change::Compose { buffer, .. } = plan.change {
+            display.release(buffer);
+        }
+        error
+    })
+}

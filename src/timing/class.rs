@@ -1,0 +1,227 @@
+//! What kind of client this is, judged by what it does.
+//!
+//! A frame callback means different things to different clients (reference: what the toolkits do with it):
+//!
+//! ```text
+//!  draws      callback ──work──► commit                  later callback, fresher content, later commit
+//!  gated      work ──► (waits) callback ► commit         drawn already: the callback only lets it go
+//!  own clock  ────── waits for its own moment ► commit   a later callback changes nothing but the measured "cost"
+//!  queued     commits with fifo barriers or time stamps; the queue paces it
+//! ```
+//!
+//! Two facts tell them apart. CPU time: *draws* burns it between callback and commit, *gated* between commit and the
+//! next callback. Slope: over callbacks sent at different moments of a refresh, the measured cost of *draws* is flat
+//! (slope 0), that of *own clock* falls one for one (slope −1), because its commit comes when it comes.
+
+use super::pacing::Class;
+use crate::time::Span;
+
+/// Frames before a verdict.
+const MINIMUM_FRAMES: u32 = 8;
+/// Older frames count half after so many newer ones.
+const HALF_LIFE: f64 = 32.0;
+/// The callbacks' moments must have varied by this much (standard deviation) for a slope to mean anything.
+const MINIMUM_SPREAD_MS: f64 = 0.7;
+/// Slopes below this are nearer to −1 than to 0.
+const OWN_CLOCK_SLOPE: f64 = -0.6;
+/// A client that commits this often without being called back runs on its own clock.
+const UNASKED_SHARE: f64 = 0.7;
+/// A gated client answers a callback within this time: it has nothing left to do.
+const GATED_ANSWER_MS: f64 = 1.5;
+/// A gated client burns this many times more CPU outside the callback than inside.
+const GATED_RATIO: f64 = 1.5;
+/// Less CPU than this a frame cannot be told from accounting noise.
+const MINIMUM_CPU_MS: f64 = 0.05;
+
+/// One frame as the classifier sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Evidence {
+    /// Callback sent, counted from the refresh before its target.
+    pub callback_offset: Span,
+    /// Callback sent to commit received.
+    pub answer: Span,
+    /// CPU time of the client between callback and commit, where the system can tell.
+    pub cpu_inside: Option<Span>,
+    /// CPU time of the client between the commit before and this callback.
+    pub cpu_outside: Option<Span>,
+}
+
+/// Exponentially forgotten sums over frames. Fixed size; nothing is allocated.
+#[derive(Clone, Debug, Default)]
+pub struct Classifier {
+    weight: f64,
+    offset: f64,
+    answer: f64,
+    offset_squared: f64,
+    offset_answer: f64,
+    inside: f64,
+    outside: f64,
+    cpu_weight: f64,
+    /// Share of commits that no callback had asked for.
+    unasked: f64,
+    unasked_weight: f64,
+    queued: f64,
+    frames: u32,
+    commits: u32,
+}
+
+impl Classifier {
+    /// Learns from a frame that answered a callback.
+    pub fn observe(&mut self, frame: Evidence) {
+        let keep = 0.5f64.powf(1.0 / HALF_LIFE);
+        let (x, y) = (frame.callback_offset.as_millis_f64(), frame.answer.as_millis_f64());
+        for (sum, value) in [
+            (&mut self.weight, 1.0),
+            (&mut self.offset, x),
+            (&mut self.answer, y),
+            (&mut self.offset_squared, x * x),
+            (&mut self.offset_answer, x * y),
+        ] {
+            *sum = *sum * keep + value;
+        }
+        if let (Some(inside), Some(outside)) = (frame.cpu_inside, frame.cpu_outside) {
+            self.cpu_weight = self.cpu_weight * keep + 1.0;
+            self.inside = self.inside * keep + inside.as_millis_f64();
+            self.outside = self.outside * keep + outside.as_millis_f64();
+        }
+        self.frames = self.frames.saturating_add(1);
+        self.commit(true, false);
+    }
+
+    /// Learns from a commit with new content that no callback had asked for. `queued`: it carried a fifo barrier or
+    /// a time stamp.
+    pub fn observe_unasked(&mut self, queued: bool) {
+        self.commit(false, queued);
+    }
+
+    fn commit(&mut self, asked: bool, queued: bool) {
+        let keep = 0.5f64.powf(1.0 / HALF_LIFE);
+        self.unasked_weight = self.unasked_weight * keep + 1.0;
+        self.unasked = self.unasked * keep + f64::from(u8::from(!asked));
+        self.queued = self.queued * keep + f64::from(u8::from(queued));
+        self.commits = self.commits.saturating_add(1);
+    }
+
+    /// How the answer changes with the callback's moment: 0 for a client that draws, −1 for one with its own clock.
+    /// `None` while the callbacks' moments have not varied enough to tell.
+    pub fn slope(&self) -> Option<f64> {
+        if self.frames < MINIMUM_FRAMES {
+            return None;
+        }
+        let mean_x = self.offset / self.weight;
+        let variance = self.offset_squared / self.weight - mean_x * mean_x;
+        if variance < MINIMUM_SPREAD_MS * MINIMUM_SPREAD_MS {
+            return None;
+        }
+        let covariance = self.offset_answer / self.weight - mean_x * (self.answer / self.weight);
+        Some(covariance / variance)
+    }
+
+    /// The verdict so far.
+    pub fn class(&self) -> Class {
+        if self.commits < MINIMUM_FRAMES {
+            return Class::Unknown;
+        }
+        if self.queued > 0.5 * self.unasked_weight {
+            return Class::Queued;
+        }
+        if self.unasked > UNASKED_SHARE * self.unasked_weight {
+            return Class::OwnClock;
+        }
+        if self.frames < MINIMUM_FRAMES {
+            return Class::Unknown;
+        }
+        if self.is_gated() {
+            return Class::Gated;
+        }
+        if self.slope().is_some_and(|slope| slope < OWN_CLOCK_SLOPE) && self.waits() {
+            return Class::OwnClock;
+        }
+        Class::Draws
+    }
+
+    /// Answers at once and works at other times.
+    fn is_gated(&self) -> bool {
+        if self.cpu_weight < 1.0 {
+            return false;
+        }
+        let (inside, outside) = (self.inside / self.cpu_weight, self.outside / self.cpu_weight);
+        self.answer / self.weight < GATED_ANSWER_MS && outside > MINIMUM_CPU_MS && outside > GATED_RATIO * inside
+    }
+
+    /// Takes longer than it computes. Where CPU time is unknown, the slope alone has to do.
+    fn waits(&self) -> bool {
+        self.cpu_weight < 1.0 || self.inside / self.cpu_weight < 0.5 * self.answer / self.weight
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: f64) -> Span {
+        Span::from_millis_f64(millis)
+    }
+
+    fn feed(classifier: &mut Classifier, offsets: &[f64], answer: impl Fn(f64) -> f64, inside: f64, outside: f64) {
+        for offset in offsets.iter().cycle().take(40) {
+            classifier.observe(Evidence {
+                callback_offset: ms(*offset),
+                answer: ms(answer(*offset)),
+                cpu_inside: Some(ms(inside)),
+                cpu_outside: Some(ms(outside)),
+            });
+        }
+    }
+
+    #[test]
+    fn each_kind_is_told_from_what_it_does() {
+        let offsets = [0.2, 4.0, 9.0, 12.0];
+        let mut draws = Classifier::default();
+        feed(&mut draws, &offsets, |_| 2.0, 1.9, 0.05);
+        assert_eq!(draws.class(), Class::Draws);
+        assert!(draws.slope().unwrap().abs() < 0.01);
+
+        let mut gated = Classifier::default();
+        feed(&mut gated, &offsets, |_| 0.2, 0.1, 3.0);
+        assert_eq!(gated.class(), Class::Gated);
+
+        let mut own_clock = Classifier::default();
+        feed(&mut own_clock, &offsets, |offset| 14.0 - offset, 0.5, 0.5);
+        assert_eq!(own_clock.class(), Class::OwnClock);
+        assert!((own_clock.slope().unwrap() + 1.0).abs() < 0.01);
+
+        let mut free = Classifier::default();
+        (0..20).for_each(|_| free.observe_unasked(false));
+        assert_eq!(free.class(), Class::OwnClock);
+
+        let mut queued = Classifier::default();
+        (0..20).for_each(|_| queued.observe_unasked(true));
+        assert_eq!(queued.class(), Class::Queued);
+    }
+
+    #[test]
+    fn nothing_is_said_before_there_is_evidence() {
+        let mut classifier = Classifier::default();
+        assert_eq!(classifier.class(), Class::Unknown);
+        feed(&mut classifier, &[4.0], |_| 2.0, 1.9, 0.0);
+        assert_eq!(classifier.slope(), None);
+    }
+
+    #[test]
+    fn a_cheap_client_that_draws_is_not_taken_for_a_gated_one() {
+        let mut classifier = Classifier::default();
+        feed(&mut classifier, &[4.0, 9.0], |_| 0.3, 0.25, 0.01);
+        assert_eq!(classifier.class(), Class::Draws);
+    }
+
+    #[test]
+    fn a_client_that_changes_its_ways_is_judged_anew() {
+        let mut classifier = Classifier::default();
+        feed(&mut classifier, &[0.2, 9.0], |_| 0.2, 0.1, 3.0);
+        for _ in 0..6 {
+            feed(&mut classifier, &[0.2, 9.0], |_| 4.0, 3.9, 0.1);
+        }
+        assert_eq!(classifier.class(), Class::Draws);
+    }
+}

@@ -1,0 +1,209 @@
+//! The Conductor: one output's machine and the pacers of the clients on it, behind one timer.
+//!
+//! Poll style, as sans-IO network stacks have it: tell it what happened, take the actions that are due, sleep until
+//! [`next_wake`](Conductor::next_wake). A plan is made when something happened and kept until its moment comes, so
+//! that waking late shows in the figures instead of moving the plan.
+
+use super::output::OutputMachine;
+use super::pacer::{Answer, MissBudgets, Pacer, Planned};
+use super::pacing::PacingWish;
+use super::packing::{Batches, pack};
+use super::target::{RefreshIndex, Target};
+use crate::time::{Instant, Span};
+
+/// Pacers that fit without an allocation.
+const CAPACITY: usize = 64;
+
+/// Names a pacer of one conductor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacerId(u32);
+
+/// What is due now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Choose content for `target`, compose and submit it. Answer with [`Conductor::latched`] and
+    /// [`Conductor::composed`].
+    Latch {
+        /// The refresh.
+        target: Target,
+        /// When this was to happen.
+        scheduled: Instant,
+    },
+    /// Send the client's frame callbacks. Answer with [`Conductor::called_back`].
+    Callback {
+        /// Whose.
+        pacer: PacerId,
+        /// The refresh that it is to draw for.
+        target: Target,
+        /// The callback's time argument: the refresh before the target, on the grid.
+        time: Instant,
+        /// When this was to happen.
+        scheduled: Instant,
+    },
+}
+
+/// One output's timing.
+#[derive(Clone, Debug)]
+pub struct Conductor {
+    output: OutputMachine,
+    pacers: Vec<Option<Pacer>>,
+    latch: Option<(RefreshIndex, Instant)>,
+    /// Something happened since the plan was made.
+    stale: bool,
+    cores: usize,
+}
+
+impl Conductor {
+    /// A conductor for an output, with clients on `cores` cores.
+    pub fn new(output: OutputMachine, cores: usize) -> Self {
+        Conductor { output, pacers: Vec::with_capacity(CAPACITY), latch: None, stale: true, cores }
+    }
+
+    /// The output's machine.
+    pub const fn output(&self) -> &OutputMachine {
+        &self.output
+    }
+
+    /// The output's machine, to tell it what happened.
+    pub fn output_mut(&mut self) -> &mut OutputMachine {
+        self.stale = true;
+        &mut self.output
+    }
+
+    /// A client appeared on this output.
+    pub fn add_pacer(&mut self, wish: PacingWish, budgets: MissBudgets) -> PacerId {
+        let pacer = Some(Pacer::new(wish, budgets));
+        let slot = self.pacers.iter().position(Option::is_none).unwrap_or_else(|| {
+            self.pacers.push(None);
+            self.pacers.len() - 1
+        });
+        self.pacers[slot] = pacer;
+        PacerId(slot as u32)
+    }
+
+    /// The client left.
+    pub fn remove_pacer(&mut self, id: PacerId) {
+        if let Some(slot) = self.pacers.get_mut(id.0 as usize) {
+            *slot = None;
+        }
+        self.stale = true;
+    }
+
+    /// A client's pacer.
+    pub fn pacer(&self, id: PacerId) -> Option<&Pacer> {
+        self.pacers.get(id.0 as usize)?.as_ref()
+    }
+
+    /// A client's pacer, to tell it what happened.
+    pub fn pacer_mut(&mut self, id: PacerId) -> Option<&mut Pacer> {
+        self.stale = true;
+        self.pacers.get_mut(id.0 as usize)?.as_mut()
+    }
+
+    /// An input event was delivered to the client.
+    pub fn input(&mut self, id: PacerId, now: Instant, interrupts: bool) {
+        let Some(pacer) = self.pacer_mut(id) else { return };
+        if interrupts {
+            pacer.interrupt(now);
+        } else {
+            pacer.input(now);
+        }
+        self.replan(now);
+        if let Some(pacer) = self.pacers[id.0 as usize].as_mut() {
+            pacer.snap_to_input(now);
+        }
+    }
+
+    /// New content of the client arrived; see [`Pacer::committed`].
+    pub fn committed(&mut self, id: PacerId, now: Instant, cpu: Option<Span>, queued: bool) -> Option<Answer> {
+        self.stale = true;
+        let pacer = self.pacers.get_mut(id.0 as usize)?.as_mut()?;
+        let answer = pacer.committed(now, cpu, queued, &self.output);
+        if let Some(refresh) = answer.and_then(|answer| answer.hold) {
+            self.output.need_at(refresh);
+        }
+        answer
+    }
+
+    /// The next action that is due, if any. Ask until there is none.
+    pub fn poll_action(&mut self, now: Instant) -> Option<Action> {
+        self.replan(now);
+        if let Some((index, scheduled)) = self.latch.filter(|(_, when)| *when <= now) {
+            let target = self.output.publish(index);
+            return Some(Action::Latch { target, scheduled });
+        }
+        let due = self.pacers.iter().enumerate().find_map(|(slot, pacer)| {
+            let planned = pacer.as_ref()?.planned()?;
+            (planned.start <= now).then_some((PacerId(slot as u32), planned))
+        });
+        let (pacer, planned) = due?;
+        let target = self.output.publish(planned.target);
+        let time = target.present - target.interval;
+        Some(Action::Callback { pacer, target, time, scheduled: planned.start })
+    }
+
+    /// When to wake up next; `None` to sleep until something happens.
+    pub fn next_wake(&mut self, now: Instant) -> Option<Instant> {
+        self.replan(now);
+        let latch = self.latch.map(|(_, when)| when);
+        self.pacers.iter().flatten().filter_map(|pacer| pacer.planned()).map(|planned| planned.start).chain(latch).min()
+    }
+
+    /// Content was chosen for `index`.
+    pub fn latched(&mut self, index: RefreshIndex) {
+        self.output_mut().latch(index);
+    }
+
+    /// Composing and submitting is done; see [`OutputMachine::composed`].
+    pub fn composed(&mut self, index: RefreshIndex, scheduled: Instant, done: Instant, submitted: bool) {
+        self.output_mut().composed(index, scheduled, done, submitted);
+    }
+
+    /// The client's callbacks were sent.
+    pub fn called_back(&mut self, id: PacerId, now: Instant, cpu: Option<Span>) -> Option<Planned> {
+        self.stale = true;
+        let planned = self.pacer(id)?.planned()?;
+        let refresh = self.output.vsync().present(RefreshIndex(planned.target.0.saturating_sub(1)));
+        self.pacer_mut(id)?.called_back(now, cpu, refresh)
+    }
+
+    /// Makes the plan anew if something happened since the last one.
+    fn replan(&mut self, now: Instant) {
+        if !std::mem::take(&mut self.stale) {
+            return;
+        }
+        for pacer in self.pacers.iter_mut().flatten() {
+            // What is due already stays as it was planned.
+            if pacer.planned().is_none_or(|planned| planned.start > now) {
+                pacer.plan(now, &self.output);
+            }
+        }
+        self.pack(now);
+        let due = self.latch.filter(|(index, when)| *when <= now && self.output.last_latch(*index) >= now);
+        let next = self.output.next_latch(now);
+        self.latch = next.map(|next| due.filter(|(index, _)| *index == next.0).unwrap_or(next));
+    }
+
+    /// Moves the just-in-time starts so that clients do not wait for each other.
+    fn pack(&mut self, now: Instant) {
+        let Some(target) = self.packed(now).map(|(planned, _)| planned.target).min() else { return };
+        let ready_by = self.output.latch_at(target);
+        let units = self.packed(now).filter(|(planned, _)| planned.target == target);
+        let Batches { background, focused } =
+            pack(units.filter_map(|(_, pacer)| pacer.unit(now)), self.cores, ready_by);
+        for pacer in self.pacers.iter_mut().flatten() {
+            let movable = pacer.planned().filter(|p| p.packed && p.target == target && p.start > now);
+            if let (Some(planned), Some(unit)) = (movable, pacer.unit(now)) {
+                let batch = if unit.focused { focused } else { background };
+                pacer.set_start(planned.start.min(batch).max(now));
+            }
+        }
+    }
+
+    fn packed(&self, now: Instant) -> impl Iterator<Item = (Planned, &Pacer)> {
+        self.pacers.iter().flatten().filter_map(move |pacer| {
+            let planned = pacer.planned().filter(|planned| planned.packed && planned.start > now)?;
+            Some((planned, pacer))
+        })
+    }
+}

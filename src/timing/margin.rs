@@ -1,0 +1,67 @@
+//! A safety margin that jumps up when it was too small and comes down slowly.
+//!
+//! A quantile of a short window cannot see the tail that it will meet. The margin on top of it rises by what was
+//! missed, at once, and falls by a small share of itself with every frame that was in time.
+
+use crate::time::Span;
+
+/// What an untroubled margin falls to: jitter of timers and sockets that no window of costs shows.
+const FLOOR: Span = Span::from_micros(150);
+/// Share of the excess over the floor that a frame in time takes away.
+const DECAY_DIVISOR: i64 = 128;
+/// No single miss raises it by more: an outlier of a second must not cost a second.
+const LARGEST_JUMP: Span = Span::from_millis(2);
+/// The margin stays within this share of an interval: beyond it, waiting costs more than missing.
+const LARGEST_SHARE: i64 = 4;
+
+/// A margin on top of an estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Margin {
+    now: Span,
+}
+
+impl Margin {
+    /// The smallest margin.
+    pub const fn new() -> Self {
+        Margin { now: FLOOR }
+    }
+
+    /// What to add to the estimate.
+    pub const fn get(self) -> Span {
+        self.now
+    }
+
+    /// Learns how far beyond estimate plus margin a frame went (`overshoot` > 0), or that it was in time (≤ 0).
+    pub fn observe(&mut self, overshoot: Span, interval: Span) {
+        if overshoot > Span::ZERO {
+            self.now = (self.now + overshoot.min(LARGEST_JUMP)).min((interval / LARGEST_SHARE).max(FLOOR));
+        } else {
+            self.now -= (self.now - FLOOR) / DECAY_DIVISOR;
+        }
+    }
+}
+
+impl Default for Margin {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_jumps_and_then_decays_to_its_floor() {
+        let interval = Span::from_millis(16);
+        let mut margin = Margin::new();
+        margin.observe(Span::from_millis(1), interval);
+        assert_eq!(margin.get(), FLOOR + Span::from_millis(1));
+        margin.observe(Span::from_seconds(1), interval);
+        assert_eq!(margin.get(), FLOOR + Span::from_millis(3));
+        margin.observe(Span::from_seconds(1), interval);
+        assert_eq!(margin.get(), Span::from_millis(4));
+        (0..2_000).for_each(|_| margin.observe(Span::ZERO, interval));
+        assert!(margin.get() < FLOOR + Span::from_micros(1));
+    }
+}

@@ -1,0 +1,313 @@
+//! The Output machine: when one output latches, composes and submits.
+//!
+//! ```text
+//!           need ─► planned(k) ── latch_at(k) ─► Latch ─► composed ─► submitted ─► in flight ─► presented
+//!             ▲                                     │ nothing changed                               │
+//!             └─────────────────────────────────────┴───────────── more to show ◄──────────────────┘
+//! ```
+//!
+//! It keeps one number per refresh that matters: the last one that something was latched for. A refresh is latched at
+//! most once, and a frame waits for the one in flight.
+
+use super::estimator::{Estimator, MissBudget, WindowQuantile};
+use super::margin::Margin;
+use super::target::{RefreshIndex, Target};
+use super::vsync::{Observation, VsyncModel};
+use crate::time::{Instant, Span};
+
+/// Frames that the cost of composing is remembered for: about two seconds at 60 Hz.
+const COMPOSE_WINDOW: usize = 128;
+/// Assumed cost of composing before anything was measured.
+const FIRST_COMPOSE: Span = Span::from_micros(1_500);
+/// The share of composed frames that may be late. All windows of the output pay for each.
+const COMPOSE_MISS: MissBudget = MissBudget::per_mille(1);
+/// Targets whose deadlines are out at the same time.
+const PUBLISHED: usize = 8;
+/// Learned driver margin: how much one unexplained miss adds to it.
+const DRIVER_STEP: Span = Span::from_micros(250);
+/// Learned driver margin: its limit. A driver that wants more takes a refresh longer, not a margin.
+const DRIVER_LIMIT: Span = Span::from_millis(3);
+/// Frames in time after which the driver margin gives one part in sixteen back.
+const DRIVER_PATIENCE: u32 = 600;
+
+/// When an output composes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LatchPolicy {
+    /// At once when idle, else at the refresh: two periods of slack, as wlroots has it.
+    AtRefresh,
+    /// As late as the cost of composing allows.
+    #[default]
+    Late,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct InFlight {
+    index: RefreshIndex,
+    submitted: Instant,
+    submit_by: Instant,
+}
+
+/// What became of a presented frame, for the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The refresh that it was made for; `None` if nothing of ours was in flight.
+    pub target: Option<RefreshIndex>,
+    /// The refresh that showed it.
+    pub shown: RefreshIndex,
+    /// When, on the model's grid where the driver's own timestamp is not believed.
+    pub present: Instant,
+    /// What the vsync model made of the timestamp.
+    pub observation: Observation,
+    /// How many refreshes too late it was.
+    pub late: u64,
+    /// How far after `submit_by` it was submitted; negative: that long before.
+    pub submit_overshoot: Span,
+}
+
+/// When one output latches, composes and submits.
+#[derive(Clone, Debug)]
+pub struct OutputMachine {
+    vsync: VsyncModel,
+    lead: Span,
+    driver_margin: Span,
+    driver_quiet: u32,
+    compose: WindowQuantile<COMPOSE_WINDOW>,
+    margin: Margin,
+    policy: LatchPolicy,
+    powered: bool,
+    needed: bool,
+    /// Updates wait for this refresh or a later one.
+    due: Option<RefreshIndex>,
+    in_flight: Option<InFlight>,
+    /// Nothing is latched for this refresh or an earlier one again.
+    latched: RefreshIndex,
+    /// Published deadlines, which a later estimate may not undercut, by the low bits of their refresh.
+    published: [(RefreshIndex, Instant); PUBLISHED],
+}
+
+impl OutputMachine {
+    /// A machine for a display with this vsync and this submit lead.
+    pub fn new(vsync: VsyncModel, lead: Span, now: Instant) -> Self {
+        let latched = RefreshIndex(vsync.at_or_after(now).0.saturating_sub(1));
+        OutputMachine {
+            vsync,
+            lead,
+            driver_margin: Span::ZERO,
+            driver_quiet: 0,
+            compose: WindowQuantile::new(),
+            margin: Margin::new(),
+            policy: LatchPolicy::default(),
+            powered: true,
+            needed: false,
+            due: None,
+            in_flight: None,
+            latched,
+            published: [(RefreshIndex(u64::MAX), Instant::ZERO); PUBLISHED],
+        }
+    }
+
+    /// The display's clock.
+    pub const fn vsync(&self) -> &VsyncModel {
+        &self.vsync
+    }
+
+    /// The display's clock, to tell it what happened outside of frames: a mode, a suspend, a vblank that was read.
+    pub fn vsync_mut(&mut self) -> &mut VsyncModel {
+        &mut self.vsync
+    }
+
+    /// How long before `present` a frame must have been submitted: the display's lead and what was learned on top.
+    pub fn submit_lead(&self) -> Span {
+        self.lead + self.driver_margin
+    }
+
+    /// The display's lead changed with its mode.
+    pub fn set_lead(&mut self, lead: Span) {
+        self.lead = lead;
+        self.driver_margin = Span::ZERO;
+    }
+
+    /// Chooses when to compose.
+    pub fn set_policy(&mut self, policy: LatchPolicy) {
+        self.policy = policy;
+    }
+
+    /// When it composes.
+    pub const fn policy(&self) -> LatchPolicy {
+        self.policy
+    }
+
+    /// Switched on or off. Off, it plans nothing; a frame in flight is forgotten.
+    pub fn set_powered(&mut self, powered: bool) {
+        self.powered = powered;
+        if !powered {
+            self.in_flight = None;
+            self.needed = false;
+            self.due = None;
+        }
+    }
+
+    /// Whether a frame is on its way to the screen.
+    pub const fn is_busy(&self) -> bool {
+        self.in_flight.is_some()
+    }
+
+    /// Whether something waits to be shown.
+    pub const fn is_needed(&self) -> bool {
+        self.needed || self.due.is_some()
+    }
+
+    /// Something visible changed.
+    pub fn need(&mut self) {
+        self.needed = true;
+    }
+
+    /// Something is to be shown at `index`, not before.
+    pub fn need_at(&mut self, index: RefreshIndex) {
+        self.due = Some(self.due.map_or(index, |due| due.min(index)));
+    }
+
+    /// What composing costs at the output's miss budget, from the scheduled latch to the return of submit.
+    pub fn compose_budget(&self) -> Span {
+        let estimate = self.compose.budget(COMPOSE_MISS).unwrap_or(FIRST_COMPOSE);
+        (estimate + self.margin.get()).min(self.vsync.interval() / 2)
+    }
+
+    /// What composing usually costs.
+    pub fn compose_typical(&self) -> Span {
+        self.compose.typical().unwrap_or(FIRST_COMPOSE).min(self.compose_budget())
+    }
+
+    /// By when a frame for `index` must be submitted.
+    pub fn submit_by(&self, index: RefreshIndex) -> Instant {
+        self.vsync.present(index) - self.submit_lead()
+    }
+
+    /// When content for `index` is chosen, by the latest estimate but not before what was published.
+    pub fn latch_at(&self, index: RefreshIndex) -> Instant {
+        let estimate = self.submit_by(index) - self.compose_budget();
+        match self.published[Self::published_slot(index)] {
+            (published, ready_by) if published == index => estimate.max(ready_by),
+            _ => estimate,
+        }
+    }
+
+    /// The last moment at which a latch for `index` is worth trying: composing as usual, without the margin.
+    pub fn last_latch(&self, index: RefreshIndex) -> Instant {
+        (self.submit_by(index) - self.compose_typical()).max(self.latch_at(index))
+    }
+
+    /// The last refresh that something was latched for.
+    pub const fn latched(&self) -> RefreshIndex {
+        self.latched
+    }
+
+    /// The first refresh that content chosen at `now` can still reach.
+    pub fn next_index(&self, now: Instant) -> RefreshIndex {
+        let mut index = self.vsync.at_or_after(now).max(self.latched.next());
+        if self.vsync.is_variable() {
+            // A late frame scans out when it is ready: there is no refresh that it could miss.
+            return index;
+        }
+        while self.last_latch(index) < now {
+            index = index.next();
+        }
+        index
+    }
+
+    /// The target for `index`, as it is published from now on.
+    pub fn publish(&mut self, index: RefreshIndex) -> Target {
+        let ready_by = self.latch_at(index);
+        let slot = Self::published_slot(index);
+        if self.published[slot].0 != index {
+            self.published[slot] = (index, ready_by);
+        }
+        self.target(index)
+    }
+
+    const fn published_slot(index: RefreshIndex) -> usize {
+        index.0 as usize % PUBLISHED
+    }
+
+    /// The target for `index` by the latest estimate.
+    pub fn target(&self, index: RefreshIndex) -> Target {
+        Target {
+            id: index,
+            present: self.vsync.present(index),
+            ready_by: self.latch_at(index),
+            interval: self.vsync.interval(),
+        }
+    }
+
+    /// The next latch: for which refresh and when. `None` while there is nothing to show, a frame is in flight or the
+    /// output is off.
+    pub fn next_latch(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
+        if !self.powered || self.in_flight.is_some() || !self.is_needed() {
+            return None;
+        }
+        let mut index = self.next_index(now);
+        if let (false, Some(due)) = (self.needed, self.due) {
+            index = index.max(due);
+        }
+        let untrusted = !self.vsync.is_variable() && !self.vsync.is_trusted(now);
+        let at_once = self.needed && (self.policy == LatchPolicy::AtRefresh || untrusted);
+        let when = if at_once { now } else { self.latch_at(index).max(now) };
+        Some((index, when))
+    }
+
+    /// Content was chosen for `index`; until [`composed`](Self::composed) nothing else happens on this output.
+    pub fn latch(&mut self, index: RefreshIndex) {
+        self.latched = self.latched.max(index);
+        self.needed = false;
+        if self.due.is_some_and(|due| due <= index) {
+            self.due = None;
+        }
+    }
+
+    /// Composing and submitting took from the scheduled latch until `done`. Counted only for latches that were not
+    /// started late on purpose. `submitted` is false when nothing had changed after all.
+    pub fn composed(&mut self, index: RefreshIndex, scheduled: Instant, done: Instant, submitted: bool) {
+        let cost = done - scheduled;
+        self.margin.observe(cost - self.compose_budget(), self.vsync.interval());
+        self.compose.observe(cost);
+        if submitted {
+            self.in_flight = Some(InFlight { index, submitted: done, submit_by: self.submit_by(index) });
+        }
+    }
+
+    /// A frame's scan-out started.
+    pub fn presented(&mut self, time: Instant, sequence_step: Option<u64>, now: Instant) -> Outcome {
+        let observation = self.vsync.observe(time, sequence_step, now);
+        let shown = observation.index();
+        let flight = self.in_flight.take();
+        let present = match observation {
+            Observation::Refused { .. } => self.vsync.present(shown),
+            Observation::Accepted { .. } | Observation::Moved { .. } => time,
+        };
+        let late = flight.map_or(0, |flight| shown.since(flight.index));
+        let submit_overshoot = flight.map_or(Span::ZERO, |flight| flight.submitted - flight.submit_by);
+        if flight.is_some() && matches!(observation, Observation::Accepted { .. }) {
+            self.learn_driver_margin(late > 0 && submit_overshoot <= Span::ZERO);
+        }
+        Outcome { target: flight.map(|flight| flight.index), shown, present, observation, late, submit_overshoot }
+    }
+
+    /// The frame in flight will never be shown.
+    pub fn lost(&mut self) {
+        self.in_flight = None;
+    }
+
+    /// In time by our count, and missed all the same: the driver wants more than it says.
+    fn learn_driver_margin(&mut self, unexplained_miss: bool) {
+        if unexplained_miss {
+            self.driver_quiet = 0;
+            self.driver_margin = (self.driver_margin + DRIVER_STEP).min(DRIVER_LIMIT);
+            return;
+        }
+        self.driver_quiet += 1;
+        if self.driver_quiet >= DRIVER_PATIENCE {
+            self.driver_quiet = 0;
+            self.driver_margin -= self.driver_margin / 16;
+        }
+    }
+}

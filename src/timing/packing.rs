@@ -1,0 +1,134 @@
+//! Starting several clients so that all are ready in time and the focused one is started last.
+//!
+//! Paced alone, clients start at the same moment, wait for each other's CPU time and measure that wait as their own
+//! cost. Packed back from `ready_by` they do not, and whoever is started last has the freshest content:
+//!
+//! ```text
+//!           background batch                    focused batch
+//!  core 0  ├─ b ─┤├─ c ─┤├─ d ─┤        ├──── focused ────┤
+//!  core 1          (N > 1: background work may run here too)
+//!          ▲ start of the first batch   ▲ start of the second   ▲ ready_by
+//! ```
+//!
+//! Two batches, so that a refresh costs at most two timers however many clients there are.
+
+use crate::time::{Instant, Span};
+
+/// What one client needs for one frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// From callback to commit, at the miss budget in force: no later than this before `ready_by` may it start.
+    pub wall: Span,
+    /// CPU time it needs, likewise: what others wait for while it runs. At most `wall`.
+    pub cpu: Span,
+    /// Whether it is the one that the user is looking at.
+    pub focused: bool,
+}
+
+/// When the two batches start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batches {
+    /// The clients that are not focused.
+    pub background: Instant,
+    /// The focused ones.
+    pub focused: Instant,
+}
+
+/// Packs `units` back from `ready_by` over `cores` cores. A batch without units starts at `ready_by`.
+pub fn pack(units: impl Iterator<Item = Unit>, cores: usize, ready_by: Instant) -> Batches {
+    let cores = cores.max(1) as i64;
+    let (mut focused, mut background) = (Load::default(), Load::default());
+    for unit in units {
+        if unit.focused { &mut focused } else { &mut background }.add(unit);
+    }
+    let focused_start = ready_by - focused.makespan(cores);
+    let background_start = if cores == 1 {
+        (focused_start - background.cpu).min(ready_by - background.longest)
+    } else {
+        // One core is the focused client's; what is left of the others is the background's until the deadline.
+        let free = if focused.count == 0 { cores } else { cores - 1 };
+        ready_by - background.makespan(free)
+    };
+    Batches { background: background_start, focused: focused_start }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Load {
+    count: usize,
+    longest: Span,
+    cpu: Span,
+}
+
+impl Load {
+    fn add(&mut self, unit: Unit) {
+        self.count += 1;
+        self.longest = self.longest.max(unit.wall);
+        self.cpu += unit.cpu.min(unit.wall);
+    }
+
+    /// No schedule on `cores` cores is shorter; on equal units none is longer by more than one unit.
+    fn makespan(&self, cores: i64) -> Span {
+        self.longest.max(self.cpu / cores)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn unit(wall_us: i64, cpu_us: i64, focused: bool) -> Unit {
+        Unit { wall: Span::from_micros(wall_us), cpu: Span::from_micros(cpu_us), focused }
+    }
+
+    const DEADLINE: Instant = Instant::from_nanos(1_000_000_000);
+
+    #[test]
+    fn the_focused_client_starts_as_late_as_if_it_were_alone() {
+        let others = (0..10).map(|_| unit(600, 500, false));
+        let batches = pack(others.chain([unit(2_100, 2_000, true)]), 1, DEADLINE);
+        assert_eq!(DEADLINE - batches.focused, Span::from_micros(2_100));
+        assert_eq!(batches.focused - batches.background, Span::from_micros(5_000));
+    }
+
+    #[test]
+    fn a_second_core_lets_the_others_start_later() {
+        let others = || (0..10).map(|_| unit(600, 500, false));
+        let batches = pack(others().chain([unit(2_100, 2_000, true)]), 2, DEADLINE);
+        assert_eq!(DEADLINE - batches.background, Span::from_micros(5_000));
+        assert_eq!(DEADLINE - pack(others(), 2, DEADLINE).background, Span::from_micros(2_500));
+    }
+
+    #[test]
+    fn nobody_to_pack_means_nothing_to_start() {
+        assert_eq!(pack(std::iter::empty(), 4, DEADLINE), Batches { background: DEADLINE, focused: DEADLINE });
+    }
+
+    proptest! {
+        /// Run greedily in order on the cores from the batches' starts, everybody is done at the deadline, give or
+        /// take one unit where units of different sizes share cores.
+        #[test]
+        fn all_are_ready_in_time(
+            costs in prop::collection::vec(1i64..3_000, 0..20),
+            focused in prop::option::of(1i64..8_000),
+            cores in 1usize..6,
+        ) {
+            let units: Vec<Unit> = costs.iter().map(|cost| unit(*cost, *cost, false))
+                .chain(focused.map(|cost| unit(cost, cost, true))).collect();
+            let batches = pack(units.iter().copied(), cores, DEADLINE);
+            let mut free = vec![batches.background; cores];
+            if let Some(cost) = focused {
+                if cores > 1 { free.pop(); }
+                prop_assert!(batches.focused + Span::from_micros(cost) <= DEADLINE);
+            }
+            let longest = Span::from_micros(costs.iter().copied().max().unwrap_or(0));
+            for cost in &costs {
+                let core = free.iter_mut().min().unwrap();
+                *core += Span::from_micros(*cost);
+            }
+            let limit = if cores == 1 && focused.is_some() { batches.focused } else { DEADLINE };
+            let done = free.into_iter().max().unwrap();
+            prop_assert!(done <= limit + longest, "{done:?} {limit:?}");
+        }
+    }
+}

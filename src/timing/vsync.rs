@@ -1,0 +1,487 @@
+//! When the display refreshes: period and phase from presentation timestamps.
+//!
+//! A line is fitted through the last 6 to 32 timestamps (least squares over refresh numbers, as AOSP's predictor does);
+//! D-VSync 5.1 asks for such a model and for its calibration every few frames. Timestamps that cannot be true are
+//! refused and counted: zero, in the future, backwards, twice the same, or off the grid. Several in a row that are
+//! off the grid *in the same way* mean that the grid moved (suspend, a mode set behind our back): the model starts anew
+//! from there. A display whose timestamps are never usable leaves the model running on its own: *software vsync*.
+//!
+//! A panel with variable refresh has no grid: the next refresh is as soon as the panel allows, or when the frame is
+//! ready, and the model only remembers the last one.
+
+use super::target::RefreshIndex;
+use crate::time::{Instant, Span};
+
+/// Timestamps that the fit rests on.
+const SAMPLES: usize = 32;
+/// Below this many samples the mode's own period is used.
+const MINIMUM_FIT: usize = 6;
+/// A timestamp further than this share of a period from the grid is no sample of it.
+const OUTLIER_DIVISOR: i64 = 5;
+/// The fitted period stays within this share of the mode's (3 %): clocks are not worse than that.
+const PERIOD_TOLERANCE: i64 = 33;
+/// So many refusals in a row and the timestamps are called unusable, or the grid is taken to have moved.
+const GIVE_UP_AFTER: u32 = 4;
+/// How far two oscillators may drift apart, in parts per million: what an idle display costs in phase.
+const DRIFT_PPM: i64 = 20;
+/// A phase known worse than this share of a period is not worth waiting for.
+const TRUST_DIVISOR: i64 = 32;
+/// A timestamp may lie this far ahead of `now`: drivers stamp the *start of scan-out* from within the blanking.
+const FUTURE_TOLERANCE: Span = Span::from_millis(2);
+
+/// Why a timestamp was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The driver has no timestamps.
+    Zero,
+    /// It lies ahead of now.
+    Future,
+    /// It lies before the last one.
+    Backwards,
+    /// It is the last refresh again.
+    Duplicate,
+    /// It is off the grid by this much.
+    Outlier(Span),
+}
+
+/// What became of a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// It belongs to this refresh and was this far from where the model expected it.
+    Accepted {
+        /// The refresh.
+        index: RefreshIndex,
+        /// Timestamp minus expectation.
+        error: Span,
+    },
+    /// The grid moved: the model starts again from this timestamp.
+    Moved {
+        /// The refresh.
+        index: RefreshIndex,
+    },
+    /// It says nothing; the refresh is the one nearest to `now` on the model's own grid.
+    Refused {
+        /// The refresh that was most likely meant.
+        index: RefreshIndex,
+        /// Why.
+        reason: Refusal,
+    },
+}
+
+impl Observation {
+    /// The refresh in question.
+    pub const fn index(self) -> RefreshIndex {
+        match self {
+            Observation::Accepted { index, .. } | Observation::Moved { index } | Observation::Refused { index, .. } => {
+                index
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    index: u64,
+    time: Instant,
+}
+
+/// Period and phase of one display.
+#[derive(Clone, Debug)]
+pub struct VsyncModel {
+    nominal: Span,
+    /// Shortest and longest interval of a variable-refresh panel.
+    variable: Option<(Span, Span)>,
+    /// The point that predictions start from: the fitted line at the newest sample.
+    anchor: Sample,
+    period: Span,
+    samples: [Sample; SAMPLES],
+    len: usize,
+    next: usize,
+    /// Root of the mean squared distance of the samples from the line.
+    residual: Span,
+    refused: u32,
+    refused_total: u64,
+    /// The last timestamp that was off the grid, to see whether the next one agrees with it.
+    stray: Option<Instant>,
+    usable: bool,
+}
+
+impl VsyncModel {
+    /// A grid of `interval` through `anchor`, which becomes refresh 0.
+    pub fn new(interval: Span, anchor: Instant) -> Self {
+        let interval = interval.max(Span::from_micros(1));
+        VsyncModel {
+            nominal: interval,
+            variable: None,
+            anchor: Sample { index: 0, time: anchor },
+            period: interval,
+            samples: [Sample::default(); SAMPLES],
+            len: 0,
+            next: 0,
+            residual: Span::ZERO,
+            refused: 0,
+            refused_total: 0,
+            stray: None,
+            usable: true,
+        }
+    }
+
+    /// The interval between two refreshes; the shortest one on a variable-refresh panel.
+    pub const fn interval(&self) -> Span {
+        self.period
+    }
+
+    /// Whether timestamps are believed. If not, this is software vsync.
+    pub const fn is_usable(&self) -> bool {
+        self.usable
+    }
+
+    /// Whether the panel has no grid.
+    pub const fn is_variable(&self) -> bool {
+        self.variable.is_some()
+    }
+
+    /// How many timestamps were refused since the beginning.
+    pub const fn refused(&self) -> u64 {
+        self.refused_total
+    }
+
+    /// How wrong a prediction made now may be: the scatter of the samples, and the drift since the newest.
+    pub fn error(&self, now: Instant) -> Span {
+        let idle = (now - self.anchor.time).max(Span::ZERO);
+        self.residual + idle.scale(DRIFT_PPM, 1_000_000)
+    }
+
+    /// Whether the phase is known well enough to wait for a deadline. After a long idle it is not: ask the device for
+    /// its last vblank, or compose at once.
+    pub fn is_trusted(&self, now: Instant) -> bool {
+        self.variable.is_none() && (self.len > 0 || !self.usable) && self.error(now) < self.period / TRUST_DIVISOR
+    }
+
+    /// When refresh `index` happens. On a variable-refresh panel: the earliest moment for it.
+    pub fn present(&self, index: RefreshIndex) -> Instant {
+        let steps = index.0 as i128 - self.anchor.index as i128;
+        let nanos = self.anchor.time.as_nanos() as i128 + steps * self.period.as_nanos() as i128;
+        Instant::from_nanos(nanos.clamp(0, u64::MAX as i128) as u64)
+    }
+
+    /// The first refresh at or after `time`.
+    pub fn at_or_after(&self, time: Instant) -> RefreshIndex {
+        if self.variable.is_some() {
+            return RefreshIndex(self.anchor.index + u64::from(time > self.anchor.time));
+        }
+        let distance = (time - self.anchor.time).as_nanos();
+        let period = self.period.as_nanos();
+        let steps = distance.div_euclid(period) + i64::from(distance.rem_euclid(period) != 0);
+        RefreshIndex(self.anchor.index.saturating_add_signed(steps))
+    }
+
+    /// The refresh nearest to `time`.
+    pub fn nearest(&self, time: Instant) -> RefreshIndex {
+        if self.variable.is_some() {
+            return self.at_or_after(time);
+        }
+        let half = self.period.as_nanos() / 2;
+        let steps = ((time - self.anchor.time).as_nanos().saturating_add(half)).div_euclid(self.period.as_nanos());
+        RefreshIndex(self.anchor.index.saturating_add_signed(steps))
+    }
+
+    /// Learns from the timestamp of a presented frame. `sequence_step` is how far the display's counter moved since
+    /// the last presented frame, where it has one.
+    pub fn observe(&mut self, time: Instant, sequence_step: Option<u64>, now: Instant) -> Observation {
+        if let Some(reason) = self.implausible(time, now) {
+            return self.refuse(reason, now);
+        }
+        if self.variable.is_some() {
+            self.anchor = Sample { index: self.anchor.index + 1, time };
+            self.len = 1;
+            return Observation::Accepted { index: RefreshIndex(self.anchor.index), error: Span::ZERO };
+        }
+        let index = self.number(time, sequence_step);
+        let error = time - self.present(index);
+        if self.len > 0 && error.abs() > self.period / OUTLIER_DIVISOR {
+            return self.off_grid(time, error, now);
+        }
+        self.accept(index, time);
+        Observation::Accepted { index, error }
+    }
+
+    /// The refresh rate changed: the next refresh after `now` is one new interval after the last one.
+    pub fn set_interval(&mut self, interval: Span, now: Instant) {
+        let last = RefreshIndex(self.at_or_after(now).0.saturating_sub(1));
+        let time = self.present(last);
+        self.restart(last, time.min(now));
+        self.nominal = interval.max(Span::from_micros(1));
+        self.period = self.nominal;
+    }
+
+    /// Sets or clears the panel's range of intervals.
+    pub fn set_variable(&mut self, range: Option<(Span, Span)>) {
+        self.variable = range;
+        self.period = range.map_or(self.nominal, |(shortest, _)| shortest.max(Span::from_micros(1)));
+    }
+
+    /// A vblank read from the device, not from a presented frame: phase only. Used after an idle or a suspend.
+    pub fn synchronise(&mut self, vblank: Instant) {
+        let index = self.nearest(vblank).max(RefreshIndex(self.anchor.index));
+        self.restart(index, vblank);
+        self.len = 1;
+        self.next = 1;
+        self.samples[0] = Sample { index: index.0, time: vblank };
+    }
+
+    fn implausible(&self, time: Instant, now: Instant) -> Option<Refusal> {
+        if time == Instant::ZERO {
+            return Some(Refusal::Zero);
+        }
+        if time > now + FUTURE_TOLERANCE {
+            return Some(Refusal::Future);
+        }
+        let last = self.newest()?;
+        if time < last.time {
+            return Some(Refusal::Backwards);
+        }
+        (time - last.time < self.period / 2 && self.variable.is_none()).then_some(Refusal::Duplicate)
+    }
+
+    fn newest(&self) -> Option<Sample> {
+        (self.len > 0).then(|| self.samples[(self.next + SAMPLES - 1) % SAMPLES])
+    }
+
+    /// The display's own count decides, where it agrees with the clock to within half a period.
+    fn number(&self, time: Instant, sequence_step: Option<u64>) -> RefreshIndex {
+        let by_clock = self.nearest(time);
+        let counted = self.newest().zip(sequence_step).map(|(last, step)| RefreshIndex(last.index + step));
+        match counted {
+            Some(index) if (time - self.present(index)).abs() <= self.period / 2 => index,
+            _ => by_clock,
+        }
+    }
+
+    fn refuse(&mut self, reason: Refusal, now: Instant) -> Observation {
+        self.refused_total += 1;
+        self.refused += 1;
+        if self.refused >= GIVE_UP_AFTER {
+            self.usable = false;
+        }
+        Observation::Refused { index: self.nearest(now), reason }
+    }
+
+    /// One stray is a glitch; a second stray one period or more on that agrees with the first is a new grid.
+    fn off_grid(&mut self, time: Instant, error: Span, now: Instant) -> Observation {
+        let agrees = self.stray.is_some_and(|stray| {
+            let off = (time - stray).as_nanos().rem_euclid(self.period.as_nanos());
+            off.min(self.period.as_nanos() - off) < self.period.as_nanos() / OUTLIER_DIVISOR
+        });
+        if agrees || self.refused + 1 >= GIVE_UP_AFTER {
+            let index = self.nearest(time).max(RefreshIndex(self.anchor.index + 1));
+            self.restart(index, time);
+            self.accept(index, time);
+            return Observation::Moved { index };
+        }
+        self.stray = Some(time);
+        self.refused += 1;
+        self.refused_total += 1;
+        Observation::Refused { index: self.nearest(now), reason: Refusal::Outlier(error) }
+    }
+
+    fn restart(&mut self, index: RefreshIndex, time: Instant) {
+        self.anchor = Sample { index: index.0, time };
+        self.period = self.nominal;
+        self.len = 0;
+        self.next = 0;
+        self.residual = Span::ZERO;
+        self.refused = 0;
+        self.stray = None;
+    }
+
+    fn accept(&mut self, index: RefreshIndex, time: Instant) {
+        self.samples[self.next] = Sample { index: index.0, time };
+        self.next = (self.next + 1) % SAMPLES;
+        self.len = (self.len + 1).min(SAMPLES);
+        self.refused = 0;
+        self.stray = None;
+        self.usable = true;
+        if self.len < MINIMUM_FIT {
+            self.anchor = Sample { index: index.0, time };
+        } else {
+            self.fit(index.0, time);
+        }
+    }
+
+    /// Least squares relative to the newest sample, so that the numbers stay small enough for `f64` to be exact.
+    fn fit(&mut self, index: u64, time: Instant) {
+        let points = self.samples[..self.len]
+            .iter()
+            .map(|sample| ((sample.index as f64) - (index as f64), (sample.time - time).as_nanos() as f64));
+        let n = self.len as f64;
+        let (sum_x, sum_y) = points.clone().fold((0.0, 0.0), |(x, y), point| (x + point.0, y + point.1));
+        let (mean_x, mean_y) = (sum_x / n, sum_y / n);
+        let (sxx, sxy) = points
+            .clone()
+            .fold((0.0, 0.0), |(xx, xy), (x, y)| (xx + (x - mean_x) * (x - mean_x), xy + (x - mean_x) * (y - mean_y)));
+        if sxx <= 0.0 {
+            return;
+        }
+        let nominal = self.nominal.as_nanos() as f64;
+        let tolerance = nominal / PERIOD_TOLERANCE as f64;
+        let slope = (sxy / sxx).clamp(nominal - tolerance, nominal + tolerance);
+        let intercept = mean_y - slope * mean_x;
+        let squares: f64 = points.map(|(x, y)| (y - intercept - slope * x).powi(2)).sum();
+        self.period = Span::from_nanos(slope.round() as i64);
+        self.anchor = Sample { index, time: time + Span::from_nanos(intercept.round() as i64) };
+        self.residual = Span::from_nanos((squares / n).sqrt().round() as i64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+    use proptest::prelude::*;
+    use std::fmt::Write;
+
+    const PERIOD: Span = Span::from_nanos(16_666_667);
+
+    fn grid(index: u64) -> Instant {
+        Instant::from_nanos(1_000_000_000) + PERIOD * index as i64
+    }
+
+    fn model_after(refreshes: u64) -> VsyncModel {
+        let mut model = VsyncModel::new(PERIOD, grid(0));
+        for index in 1..=refreshes {
+            model.observe(grid(index), Some(1), grid(index));
+        }
+        model
+    }
+
+    #[test]
+    fn an_exact_grid_is_predicted_to_the_nanosecond() {
+        let model = model_after(100);
+        assert_eq!(model.present(RefreshIndex(1_000)), grid(1_000));
+        assert_eq!(model.error(grid(100)), Span::ZERO);
+        assert_eq!(model.at_or_after(grid(120)), RefreshIndex(120));
+        assert_eq!(model.at_or_after(grid(120) + Span::from_nanos(1)), RefreshIndex(121));
+    }
+
+    #[test]
+    fn a_driver_that_lies_leaves_a_readable_trace_and_a_right_grid() {
+        let mut model = model_after(8);
+        let mut story = String::new();
+        let mut tell = |model: &mut VsyncModel, what: &str, time: Instant, now: Instant| {
+            let seen = model.observe(time, None, now);
+            let off = model.present(RefreshIndex(40)) - grid(40);
+            writeln!(story, "{what:<10} {seen:?} refresh 40 off by {off:?}").unwrap();
+        };
+        tell(&mut model, "true", grid(9), grid(9));
+        tell(&mut model, "zero", Instant::ZERO, grid(10));
+        tell(&mut model, "early", grid(11) - Span::from_millis(5), grid(11));
+        tell(&mut model, "true", grid(12), grid(12));
+        tell(&mut model, "duplicate", grid(12), grid(13));
+        tell(&mut model, "backwards", grid(7), grid(14));
+        tell(&mut model, "future", grid(30), grid(15));
+        tell(&mut model, "gap", grid(20), grid(20));
+        tell(&mut model, "moved", grid(21) + Span::from_millis(6), grid(22));
+        tell(&mut model, "moved", grid(22) + Span::from_millis(6), grid(23));
+        expect![[r#"
+            true       Accepted { index: RefreshIndex(9), error: 0.000ms } refresh 40 off by 0.000ms
+            zero       Refused { index: RefreshIndex(10), reason: Zero } refresh 40 off by 0.000ms
+            early      Refused { index: RefreshIndex(11), reason: Outlier(-5.000ms) } refresh 40 off by 0.000ms
+            true       Accepted { index: RefreshIndex(12), error: 0.000ms } refresh 40 off by 0.000ms
+            duplicate  Refused { index: RefreshIndex(13), reason: Duplicate } refresh 40 off by 0.000ms
+            backwards  Refused { index: RefreshIndex(14), reason: Backwards } refresh 40 off by 0.000ms
+            future     Refused { index: RefreshIndex(15), reason: Future } refresh 40 off by 0.000ms
+            gap        Accepted { index: RefreshIndex(20), error: 0.000ms } refresh 40 off by 0.000ms
+            moved      Refused { index: RefreshIndex(22), reason: Outlier(6.000ms) } refresh 40 off by 0.000ms
+            moved      Moved { index: RefreshIndex(22) } refresh 40 off by 6.000ms
+        "#]]
+        .assert_eq(&story);
+    }
+
+    #[test]
+    fn a_driver_without_timestamps_becomes_software_vsync() {
+        let mut model = model_after(0);
+        for index in 1..10 {
+            model.observe(Instant::ZERO, Some(0), grid(index));
+        }
+        assert!(!model.is_usable());
+        assert_eq!(model.present(RefreshIndex(10)), grid(10));
+        assert!(model.is_trusted(grid(10)));
+    }
+
+    #[test]
+    fn the_phase_is_not_trusted_after_a_long_idle() {
+        let mut model = model_after(40);
+        assert!(model.is_trusted(grid(40) + Span::from_seconds(10)));
+        let later = grid(40) + Span::from_seconds(100);
+        assert!(!model.is_trusted(later));
+        model.synchronise(later - Span::from_millis(3));
+        assert!(model.is_trusted(later));
+        assert_eq!(model.present(model.at_or_after(later)), later - Span::from_millis(3) + PERIOD);
+    }
+
+    #[test]
+    fn a_change_of_rate_goes_on_counting() {
+        let mut model = model_after(40);
+        let now = grid(40) + Span::from_millis(1);
+        model.set_interval(Span::from_millis(8), now);
+        assert_eq!(model.at_or_after(now), RefreshIndex(41));
+        assert_eq!(model.present(RefreshIndex(41)), grid(40) + Span::from_millis(8));
+    }
+
+    #[test]
+    fn a_variable_panel_refreshes_as_soon_as_it_may() {
+        let mut model = model_after(3);
+        model.set_variable(Some((Span::from_millis(7), Span::from_millis(25))));
+        model.observe(grid(3) + Span::from_millis(19), Some(1), grid(3) + Span::from_millis(19));
+        assert_eq!(model.present(RefreshIndex(5)), grid(3) + Span::from_millis(26));
+    }
+
+    proptest! {
+        /// Jitter of a tenth of a period, gaps and lies: the grid is found again within a bounded number of frames.
+        #[test]
+        fn after_any_fault_sequence_it_is_back_on_the_grid(
+            faults in prop::collection::vec((0u8..6, -800_000i64..800_000), 0..60),
+            jitter in prop::collection::vec(-100_000i64..100_000, SAMPLES + GIVE_UP_AFTER as usize),
+        ) {
+            let mut model = model_after(10);
+            let mut index = 10;
+            for (kind, amount) in faults {
+                index += 1;
+                let now = grid(index);
+                let time = match kind {
+                    0 => Instant::ZERO,
+                    1 => now - Span::from_millis(7),
+                    2 => now + Span::from_millis(9),
+                    3 => { index += 40; grid(index) }
+                    4 => grid(index / 2),
+                    _ => now + Span::from_nanos(amount),
+                };
+                model.observe(time, None, now.max(grid(index)));
+            }
+            for off in jitter {
+                index += 1;
+                let time = grid(index) + Span::from_nanos(off);
+                model.observe(time, None, time);
+            }
+            let predicted = model.present(model.nearest(grid(index + 3)));
+            prop_assert!((predicted - grid(index + 3)).abs() < Span::from_millis(1), "{:?}", predicted - grid(index + 3));
+        }
+
+        /// Refresh numbers never run backwards, whatever the driver says.
+        #[test]
+        fn refresh_numbers_are_monotone(times in prop::collection::vec(0u64..4_000_000_000, 1..80)) {
+            let mut model = model_after(5);
+            let mut last = RefreshIndex(0);
+            for time in times {
+                let time = Instant::from_nanos(1_000_000_000 + time);
+                if let Observation::Accepted { index, .. } | Observation::Moved { index } =
+                    model.observe(time, None, Instant::from_nanos(6_000_000_000))
+                {
+                    prop_assert!(index > last || last == RefreshIndex(0));
+                    last = index;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The timing core in virtual time: one display, clients with given costs, no clock but the one in the test.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod timeline;
+
+use expect_test::expect;
+use proptest::prelude::*;
+use timeline::{Client, Costs, Rig};
+use upbeat::time::Span;
+use upbeat::timing::pacing::PacingWish;
+
+fn ms(millis: f64) -> Span {
+    Span::from_millis_f64(millis)
+}
+
+#[test]
+fn a_light_client_is_called_back_just_in_time() {
+    let mut rig = Rig::new(60_000);
+    rig.add(Client::new("flat", Costs::constant(ms(2.0))));
+    rig.run_refreshes(12);
+    expect![[r#"
+        0    + 1.234  flat: commit
+        0    +14.417  latch for 1, 1 windows
+        0    +15.617  flat: callback for 2
+        1    + 0.000  light 1
+        1    + 0.950  flat: commit
+        1    +15.617  latch for 2, 1 windows
+        1    +15.917  flat: callback for 3
+        2    + 0.000  light 2
+        2    + 1.250  flat: commit
+        2    +15.617  latch for 3, 1 windows
+        2    +15.917  flat: callback for 4
+        3    + 0.000  light 3
+        3    + 1.250  flat: commit
+        3    +15.617  latch for 4, 1 windows
+        3    +15.917  flat: callback for 5
+        4    + 0.000  light 4
+        4    + 1.250  flat: commit
+        4    +15.617  latch for 5, 1 windows
+        4    +15.917  flat: callback for 6
+        5    + 0.000  light 5
+        5    + 1.250  flat: commit
+        5    +15.617  latch for 6, 1 windows
+        5    +15.917  flat: callback for 7
+        6    + 0.000  light 6
+        6    + 1.250  flat: commit
+        6    +15.617  latch for 7, 1 windows
+        7    + 0.000  light 7
+        7    +13.467  flat: callback for 8
+        7    +15.467  flat: commit
+        7    +15.617  latch for 8, 1 windows
+        8    + 0.000  light 8
+        8    +13.467  flat: callback for 9
+        8    +15.467  flat: commit
+        8    +15.617  latch for 9, 1 windows
+        9    + 0.000  light 9
+        9    +13.467  flat: callback for 10
+        9    +15.467  flat: commit
+        9    +15.617  latch for 10, 1 windows
+        10   + 0.000  light 10
+        10   +13.467  flat: callback for 11
+        10   +15.467  flat: commit
+        10   +15.617  latch for 11, 1 windows
+        11   + 0.000  light 11
+        11   +13.467  flat: callback for 12
+        11   +15.467  flat: commit
+        11   +15.617  latch for 12, 1 windows
+        12   + 0.000  light 12
+    "#]]
+    .assert_eq(&rig.story());
+}
+
+#[test]
+fn two_milliseconds_of_work_reach_light_within_five() {
+    let mut rig = Rig::new(60_000);
+    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))));
+    rig.run_refreshes(1_200);
+    let report = rig.report(client);
+    assert_eq!(report.drops, 0, "{report:?}");
+    assert!(report.callback_to_light.p50 <= ms(5.0), "{report:?}");
+    assert!(report.callback_to_light.p99 <= ms(6.0), "{report:?}");
+}
+
+#[test]
+fn the_focused_window_keeps_its_latency_with_ten_others_behind_it() {
+    let mut rig = Rig::new(60_000);
+    let focused = rig.add(Client::new("focused", Costs::constant(ms(2.0))).focused());
+    for _ in 0..10 {
+        rig.add(Client::new("other", Costs::constant(ms(0.5))));
+    }
+    rig.run_refreshes(1_200);
+    let report = rig.report(focused);
+    assert_eq!(report.drops, 0, "{report:?}");
+    assert!(report.callback_to_light.p50 <= ms(6.0), "{report:?}");
+}
+
+#[test]
+fn a_heavy_client_that_is_touched_gets_latency_and_one_that_is_not_gets_smoothness() {
+    let run = |held: bool| {
+        let mut rig = Rig::new(60_000);
+        let client = Client::new("heavy", Costs::heavy(7));
+        let client = rig.add(if held { client.held() } else { client });
+        rig.run_refreshes(60 * 300);
+        rig.report(client)
+    };
+    let touched = run(true);
+    assert!(touched.drops_per_second <= 5.9, "{touched:?}");
+    assert!(touched.callback_to_light.p50 <= ms(18.17), "{touched:?}");
+    let free = run(false);
+    assert!(free.drops_per_second <= 1.5, "{free:?}");
+    assert!(free.callback_to_light.p50 <= ms(33.3), "{free:?}");
+}
+
+#[test]
+fn vsync_pacing_is_the_baseline_that_it_claims_to_be() {
+    let mut rig = Rig::new(60_000);
+    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))).paced(PacingWish::Vsync));
+    rig.run_refreshes(600);
+    let report = rig.report(client);
+    assert_eq!(report.drops, 0, "{report:?}");
+    assert!((report.callback_to_light.p50 - ms(33.3)).abs() < ms(0.5), "{report:?}");
+
+    let mut rig = Rig::new(60_000);
+    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))).paced(PacingWish::VsyncLate));
+    rig.run_refreshes(600);
+    let report = rig.report(client);
+    assert!((report.callback_to_light.p50 - ms(16.6)).abs() < ms(0.5), "{report:?}");
+}
+
+#[test]
+fn an_idle_output_asks_for_no_wake_up() {
+    let mut rig = Rig::new(60_000);
+    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))));
+    rig.run_refreshes(30);
+    rig.stop(client);
+    rig.run_refreshes(4);
+    let wakes = rig.wakes();
+    rig.run_refreshes(600);
+    assert_eq!(rig.wakes(), wakes, "{}", rig.story());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever the clients cost: one latch a refresh at most, one callback a refresh and client at most, nothing is
+    /// shown twice or out of order, and everybody gets on.
+    #[test]
+    fn the_order_of_things_holds_for_any_costs(
+        clients in prop::collection::vec((0.01f64..60.0, 0.0f64..20.0, any::<bool>(), 0u8..4), 1..6),
+        refresh in prop::sample::select(vec![30_000u32, 60_000, 59_940, 144_000, 240_000]),
+        seed in any::<u64>(),
+    ) {
+        let mut rig = Rig::new(refresh);
+        for (mean, spread, held, pacing) in clients {
+            let pacing = [PacingWish::Auto, PacingWish::Vsync, PacingWish::VsyncLate, PacingWish::JustInTime][pacing as usize];
+            let client = Client::new("any", Costs::uniform(ms(mean), ms(mean + spread), seed)).paced(pacing);
+            rig.add(if held { client.held() } else { client });
+        }
+        rig.run_refreshes(200);
+        rig.check_invariants()?;
+    }
+}
