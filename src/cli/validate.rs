@@ -1,9 +1,13 @@
 //! `upbeat validate [FILE]`: check a configuration file.
 
+use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::Args;
+
+use crate::config::{ConfigFile, default_path};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -13,6 +17,10 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        anyhow::bail!("{:?}", self.file)
+        let named = self.file.or_else(|| default_path(|name| env::var_os(name)));
+        let path = named.context("no file was named, and neither XDG_CONFIG_HOME nor HOME says where to look")?;
+        ConfigFile::load(Some(path.clone()), None)?;
+        println!("{}: nothing wrong", path.display());
+        Ok(ExitCode::SUCCESS)
     }
 }

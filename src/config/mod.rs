@@ -1,5 +1,185 @@
 //! Options: the configuration file and what its values mean.
+//!
+//! The file is TOML. [`Config`] is what it says, with the built-in default for whatever it leaves out;
+//! `config/default.toml` documents every option with its unit, and a test holds it to the built-in defaults.
+//! [`ConfigFile`] loads it, and keeps the last good one when it is read again and is wrong.
 
+mod default;
+mod error;
+mod file;
 mod mode;
+mod value;
 
+pub use error::ConfigError;
+pub use file::{ConfigFile, default_path};
 pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
+use serde::{Deserialize, Serialize};
+pub use value::{Colour, Pattern, Percent, Scale, ValueError};
+
+use crate::timing::estimator::MissBudget;
+use crate::timing::pacing::PacingWish;
+
+/// The whole configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// How clients and outputs are paced unless an output or app says otherwise.
+    pub pacing: PacingWish,
+    /// Which share of frames may be late.
+    pub miss_budget: MissBudgets,
+    /// What is seen where no window is.
+    pub background: Colour,
+    /// Whether windows appear and move without animation.
+    pub reduced_motion: bool,
+    /// The keyboard.
+    pub keyboard: Keyboard,
+    /// The pointer's image.
+    pub cursor: Cursor,
+    /// Rules for outputs, by name; where several match, the later one counts.
+    #[serde(rename = "output")]
+    pub outputs: Vec<OutputRule>,
+    /// Rules for applications, by app id; where several match, the later one counts.
+    #[serde(rename = "app")]
+    pub apps: Vec<AppRule>,
+}
+
+/// Which share of frames may be late: what the estimators are asked for, and so what a callback's start is weighed by.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MissBudgets {
+    /// While nobody touches the window, in percent.
+    pub free_running: Percent,
+    /// While a button or finger is down on it, in percent.
+    pub interactive: Percent,
+}
+
+/// The keyboard, in XKB's words; empty ones stand for the system's default.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Keyboard {
+    /// Such as `us` or `us,de`.
+    pub layout: String,
+    /// Such as `dvorak`.
+    pub variant: String,
+    /// Such as `pc105`.
+    pub model: String,
+    /// Such as `compose:caps,grp:alt_shift_toggle`.
+    pub options: String,
+    /// How long a key is held before it repeats, in milliseconds.
+    pub repeat_delay: u16,
+    /// How often it then repeats, a second; 0 for never.
+    pub repeat_rate: u16,
+}
+
+/// The pointer's image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Cursor {
+    /// Name of an XCursor theme.
+    pub theme: String,
+    /// Its nominal size in logical pixels.
+    pub size: u16,
+}
+
+/// A rule for outputs. What it leaves out stays as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OutputRule {
+    /// Which outputs, such as `HEADLESS-1` or `DP-*`.
+    pub name: Pattern,
+    /// Whether it is on.
+    pub enabled: Option<bool>,
+    /// Size in physical pixels and refresh rate in Hz.
+    pub mode: Option<OutputMode>,
+    /// Left and top edge in logical pixels.
+    pub position: Option<(i32, i32)>,
+    /// Physical pixels per logical pixel.
+    pub scale: Option<Scale>,
+    /// How it is paced.
+    pub pacing: Option<PacingWish>,
+}
+
+/// A rule for applications. What it leaves out stays as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AppRule {
+    /// Which applications, such as `foot` or `org.gnome.*`.
+    pub app_id: Pattern,
+    /// How their windows are paced.
+    pub pacing: Option<PacingWish>,
+    /// Which share of their frames may be late.
+    pub miss_budget: Option<MissBudgetRule>,
+}
+
+/// Which share of an application's frames may be late. What it leaves out stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct MissBudgetRule {
+    /// While nobody touches the window, in percent.
+    pub free_running: Option<Percent>,
+    /// While a button or finger is down on it, in percent.
+    pub interactive: Option<Percent>,
+}
+
+/// What the rules make of one output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OutputSettings {
+    /// Whether it is on.
+    pub enabled: bool,
+    /// Its mode, unless its own preferred one is meant.
+    pub mode: Option<OutputMode>,
+    /// Its place, unless it is put to the right of the others.
+    pub position: Option<(i32, i32)>,
+    /// Physical pixels per logical pixel.
+    pub scale: Scale,
+    /// How it is paced.
+    pub pacing: PacingWish,
+}
+
+/// What the rules make of one application on one output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AppSettings {
+    /// How its windows are paced; `None` leaves it to their output.
+    pub pacing: Option<PacingWish>,
+    /// Which share of its frames may be late.
+    pub miss_budget: MissBudgets,
+}
+
+impl Config {
+    /// What the configuration says about the output called `name`.
+    pub fn output(&self, name: &str) -> OutputSettings {
+        let start =
+            OutputSettings { enabled: true, mode: None, position: None, scale: Scale::ONE, pacing: self.pacing };
+        let rules = self.outputs.iter().filter(|rule| rule.name.matches(name));
+        rules.fold(start, |settings, rule| OutputSettings {
+            enabled: rule.enabled.unwrap_or(settings.enabled),
+            mode: rule.mode.or(settings.mode),
+            position: rule.position.or(settings.position),
+            scale: rule.scale.unwrap_or(settings.scale),
+            pacing: rule.pacing.unwrap_or(settings.pacing),
+        })
+    }
+
+    /// What the configuration says about the application that calls itself `app_id`.
+    pub fn app(&self, app_id: &str) -> AppSettings {
+        let start = AppSettings { pacing: None, miss_budget: self.miss_budget };
+        let rules = self.apps.iter().filter(|rule| rule.app_id.matches(app_id));
+        rules.fold(start, |settings, rule| AppSettings {
+            pacing: rule.pacing.or(settings.pacing),
+            miss_budget: rule.miss_budget.map_or(settings.miss_budget, |rule| MissBudgets {
+                free_running: rule.free_running.unwrap_or(settings.miss_budget.free_running),
+                interactive: rule.interactive.unwrap_or(settings.miss_budget.interactive),
+            }),
+        })
+    }
+}
+
+impl MissBudgets {
+    /// The share that counts now.
+    pub fn now(&self, interactive: bool) -> MissBudget {
+        if interactive { self.interactive.miss_budget() } else { self.free_running.miss_budget() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,264 @@
+//! The documentation of the options, the rules, and files that are wrong.
+
+use std::path::Path;
+
+use expect_test::{Expect, expect};
+
+use super::file::parse;
+use super::*;
+
+const DOCUMENTED: &str = include_str!("../../config/default.toml");
+
+fn config(text: &str) -> Config {
+    parse(Path::new("config.toml"), text).unwrap()
+}
+
+/// The documentation with its examples switched on: `# name = …` and `# [[table]]` lines lose their hash.
+fn with_examples() -> String {
+    let switch_on = |line: &str| match line.strip_prefix("# ") {
+        Some(code) if code.starts_with('[') || code.split_once(" = ").is_some_and(|(key, _)| is_key(key)) => {
+            code.to_owned()
+        }
+        _ => line.to_owned(),
+    };
+    DOCUMENTED.lines().map(|line| switch_on(line) + "\n").collect()
+}
+
+fn is_key(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+}
+
+#[test]
+fn the_documented_defaults_are_the_built_in_ones() {
+    assert_eq!(config(DOCUMENTED), Config::default());
+    assert_eq!(config(""), Config::default());
+}
+
+#[test]
+fn every_option_is_documented_and_every_example_is_valid() {
+    fn keys(value: &toml::Value, into: &mut Vec<String>) {
+        match value {
+            toml::Value::Table(table) => {
+                for (key, value) in table {
+                    into.push(key.clone());
+                    keys(value, into);
+                }
+            }
+            toml::Value::Array(values) => values.iter().for_each(|value| keys(value, into)),
+            _ => {}
+        }
+    }
+    let example = config(&with_examples());
+    assert_eq!((example.outputs.len(), example.apps.len()), (1, 1));
+    // An option that an example leaves out is not in its serialised form: no field of a rule may be unset.
+    let OutputRule { name: _, enabled, mode, position, scale, pacing } = &example.outputs[0];
+    assert!(enabled.is_some() && mode.is_some() && position.is_some() && scale.is_some() && pacing.is_some());
+    let AppRule { app_id: _, pacing, miss_budget } = &example.apps[0];
+    assert!(pacing.is_some());
+    assert!(miss_budget.is_some_and(|budget| budget.free_running.is_some() && budget.interactive.is_some()));
+
+    let mut written = Vec::new();
+    keys(&toml::Value::try_from(&example).unwrap(), &mut written);
+    for key in written {
+        let documented = with_examples().lines().any(|line| {
+            let line = line.trim_start();
+            line.starts_with(&format!("{key} =")) || line == format!("[{key}]") || line == format!("[[{key}]]")
+        });
+        assert!(documented, "`{key}` is not documented in config/default.toml");
+    }
+}
+
+#[test]
+fn the_later_rule_counts_option_by_option() {
+    let config = config(
+        r#"
+        pacing = "vsync"
+        [[output]]
+        name = "*"
+        scale = 2
+        pacing = "vsync-late"
+        [[output]]
+        name = "HEADLESS-2"
+        mode = "800x600@75"
+        pacing = "auto"
+        "#,
+    );
+    let first = config.output("HEADLESS-1");
+    assert_eq!((first.scale.factor(), first.pacing, first.mode), (2.0, PacingWish::VsyncLate, None));
+    let second = config.output("HEADLESS-2");
+    assert_eq!((second.scale.factor(), second.pacing), (2.0, PacingWish::Auto));
+    assert_eq!(second.mode, "800x600@75".parse().ok());
+    assert_eq!(Config::default().output("DP-1").pacing, PacingWish::Auto);
+}
+
+#[test]
+fn an_app_keeps_the_sessions_budget_unless_a_rule_says_otherwise() {
+    let config = config(
+        r#"
+        miss-budget.free-running = 2
+        [[app]]
+        app-id = "mpv"
+        pacing = "vsync"
+        [[app]]
+        app-id = "game.*"
+        miss-budget = { interactive = 5 }
+        "#,
+    );
+    assert_eq!(config.app("mpv").pacing, Some(PacingWish::Vsync));
+    assert_eq!(config.app("mpv").miss_budget.now(false), MissBudget::per_mille(20));
+    assert_eq!(config.app("game.one").miss_budget.now(true), MissBudget::per_mille(50));
+    assert_eq!(config.app("game.one").miss_budget.now(false), MissBudget::per_mille(20));
+    assert_eq!(config.app("foot").pacing, None);
+}
+
+fn wrong(text: &str, expected: &Expect) {
+    expected.assert_eq(&parse(Path::new("config.toml"), text).unwrap_err().to_string());
+}
+
+#[test]
+fn an_error_names_file_line_column_option_and_what_was_expected() {
+    wrong(
+        "reduced-motion = false\npacing = \"fast\"\n",
+        &expect![[r#"
+            config.toml:2:10: pacing: unknown word `fast`, expected one of `vsync`, `vsync-late`, `just-in-time`, `auto`
+              |
+            2 | pacing = "fast"
+              |          ^^^^^^"#]],
+    );
+    wrong(
+        "pacing = \"just-in-tme\"",
+        &expect![[r#"
+            config.toml:1:10: pacing: unknown word `just-in-tme`, expected one of `vsync`, `vsync-late`, `just-in-time`, `auto` (did you mean `just-in-time`?)
+              |
+            1 | pacing = "just-in-tme"
+              |          ^^^^^^^^^^^^^"#]],
+    );
+    wrong(
+        "[keyboard]\nlayuot = \"us\"",
+        &expect![[r#"
+            config.toml:2:1: [keyboard] layuot: no such option; expected one of `layout`, `variant`, `model`, `options`, `repeat-delay`, `repeat-rate` (did you mean `layout`?)
+              |
+            2 | layuot = "us"
+              | ^^^^^^"#]],
+    );
+    wrong(
+        "[miss-budget] # percent\nfree-running = 90",
+        &expect![[r#"
+        config.toml:2:16: [miss-budget] free-running: expected a percentage above 0 and up to 50, such as 0.1
+          |
+        2 | free-running = 90
+          |                ^^"#]],
+    );
+    wrong(
+        "background = \"blue\"",
+        &expect![[r#"
+        config.toml:1:14: background: expected a colour as #rrggbb, such as #1d2330
+          |
+        1 | background = "blue"
+          |              ^^^^^^"#]],
+    );
+    wrong(
+        "[[output]]\nname = \"DP-1\"\nmode = \"4k\"",
+        &expect![[r#"
+        config.toml:3:8: [[output]] mode: expected WIDTHxHEIGHT@HZ, such as 1920x1080@60, 2560x1440@59.94 or, for a variable rate, 2560x1440@48-144
+          |
+        3 | mode = "4k"
+          |        ^^^^"#]],
+    );
+    wrong(
+        "[[output]]\nscale = 2",
+        &expect![[r#"
+            config.toml:1:1: the option `name` is missing
+              |
+            1 | [[output]]
+              | ^^^^^^^^^^"#]],
+    );
+    wrong(
+        "[keyboard]\nrepeat-delay = -1",
+        &expect![[r#"
+            config.toml:2:16: [keyboard] repeat-delay: invalid value: integer `-1`, expected a whole number from 0 to 65535
+              |
+            2 | repeat-delay = -1
+              |                ^^"#]],
+    );
+    wrong(
+        "pacing = ",
+        &expect![[r#"
+        config.toml:1:10: pacing: string values must be quoted, expected literal string
+          |
+        1 | pacing = 
+          |          ^"#]],
+    );
+    wrong(
+        "ключ = 1",
+        &expect![[r#"
+        config.toml:1:1: ключ: invalid unquoted key, expected letters, numbers, `-`, `_`
+          |
+        1 | ключ = 1
+          | ^^^^"#]],
+    );
+}
+
+#[test]
+fn a_bad_file_keeps_what_is_in_force() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config.toml");
+    std::fs::write(&path, "reduced-motion = true").unwrap();
+    let mut file = ConfigFile::load(Some(path.clone()), None).unwrap();
+    assert!(file.config().reduced_motion);
+    std::fs::write(&path, "reduced-motion = maybe").unwrap();
+    assert!(file.reload().is_err());
+    assert!(file.config().reduced_motion);
+    std::fs::write(&path, "# back to the defaults").unwrap();
+    file.reload().unwrap();
+    assert_eq!(file.config(), &Config::default());
+}
+
+#[test]
+fn only_a_file_that_was_named_must_exist() {
+    let missing = || Some("/no/such/config.toml".into());
+    assert_eq!(ConfigFile::load(None, missing()).unwrap().config(), &Config::default());
+    let error = ConfigFile::load(missing(), None).unwrap_err().to_string();
+    assert!(error.starts_with("/no/such/config.toml: No such file"), "{error}");
+}
+
+#[test]
+fn what_is_no_configuration_is_refused_without_being_swallowed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config.toml");
+    std::fs::write(&path, b"pacing = \"auto\"\n\xff").unwrap();
+    let error = ConfigFile::load(Some(path), None).unwrap_err().to_string();
+    assert!(error.ends_with("config.toml:2: not UTF-8 text"), "{error}");
+    let endless = ConfigFile::load(Some("/dev/zero".into()), None).unwrap_err().to_string();
+    assert!(endless.contains("at most 1024 KiB"), "{endless}");
+    assert!(ConfigFile::load(Some(directory.path().to_owned()), None).is_err());
+}
+
+#[test]
+fn the_file_is_looked_for_where_the_base_directory_specification_says() {
+    let path = |variables: &'static [(&str, &str)]| {
+        default_path(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()))
+    };
+    assert_eq!(path(&[("HOME", "/home/a")]).unwrap(), Path::new("/home/a/.config/upbeat/config.toml"));
+    assert_eq!(path(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/c")]).unwrap(), Path::new("/c/upbeat/config.toml"));
+    assert_eq!(path(&[("XDG_CONFIG_HOME", "relative")]), None);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_makes_the_loader_panic(text in "(?s).{0,80}") {
+        if let Err(error) = parse(Path::new("x"), &text) {
+            let _ = error.to_string();
+        }
+    }
+
+    #[test]
+    fn no_damage_to_the_documentation_makes_it_panic(at in 0..4_000_usize, with in "(?s).{0,3}") {
+        let mut text = with_examples();
+        let at = (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.insert_str(at, &with);
+        if let Err(error) = parse(Path::new("x"), &text) {
+            let _ = error.to_string();
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! The values of options: each reads what people write and refuses what cannot be meant.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::timing::estimator::MissBudget;
+
+/// A value that cannot be meant; a sentence without its subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ValueError(&'static str);
+
+/// A share of frames in percent, above 0 and up to 50.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Percent(f64);
+
+impl Percent {
+    /// [`MissBudget::FREE_RUNNING`].
+    pub const FREE_RUNNING: Percent = Percent(0.1);
+    /// [`MissBudget::INTERACTIVE`].
+    pub const INTERACTIVE: Percent = Percent(1.0);
+
+    /// The share as the timing core takes it.
+    pub fn miss_budget(self) -> MissBudget {
+        // 50 % are 500 000 millionths: it always fits.
+        MissBudget::ppm((self.0 * 10_000.0).round() as u32)
+    }
+}
+
+impl TryFrom<f64> for Percent {
+    type Error = ValueError;
+
+    fn try_from(percent: f64) -> Result<Self, ValueError> {
+        if percent > 0.0 && percent <= 50.0 {
+            Ok(Percent(percent))
+        } else {
+            Err(ValueError("expected a percentage above 0 and up to 50, such as 0.1"))
+        }
+    }
+}
+
+impl From<Percent> for f64 {
+    fn from(percent: Percent) -> f64 {
+        percent.0
+    }
+}
+
+/// Physical pixels per logical pixel: 0.5 to 8, in the steps of 1/120 that `wp_fractional_scale` can express.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Scale(f64);
+
+/// How many steps `wp_fractional_scale_v1` divides 1 into.
+const SCALE_STEPS: f64 = 120.0;
+
+impl Scale {
+    /// One to one.
+    pub const ONE: Scale = Scale(1.0);
+
+    /// The factor.
+    pub const fn factor(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Scale {
+    type Error = ValueError;
+
+    fn try_from(factor: f64) -> Result<Self, ValueError> {
+        if (0.5..=8.0).contains(&factor) {
+            Ok(Scale((factor * SCALE_STEPS).round() / SCALE_STEPS))
+        } else {
+            Err(ValueError("expected a scale from 0.5 to 8, such as 1.25"))
+        }
+    }
+}
+
+impl From<Scale> for f64 {
+    fn from(scale: Scale) -> f64 {
+        scale.0
+    }
+}
+
+/// An opaque colour in sRGB, written `#rrggbb`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Colour {
+    /// Red.
+    pub red: u8,
+    /// Green.
+    pub green: u8,
+    /// Blue.
+    pub blue: u8,
+}
+
+impl Colour {
+    /// Red, green, blue and opacity, each from 0 to 1, as renderers take them.
+    pub fn components(self) -> [f32; 4] {
+        let part = |byte: u8| f32::from(byte) / 255.0;
+        [part(self.red), part(self.green), part(self.blue), 1.0]
+    }
+}
+
+impl TryFrom<String> for Colour {
+    type Error = ValueError;
+
+    fn try_from(text: String) -> Result<Self, ValueError> {
+        let error = ValueError("expected a colour as #rrggbb, such as #1d2330");
+        let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6).ok_or(error)?;
+        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(error);
+        }
+        let number = u32::from_str_radix(digits, 16).map_err(|_| error)?;
+        let [_, red, green, blue] = number.to_be_bytes();
+        Ok(Colour { red, green, blue })
+    }
+}
+
+impl From<Colour> for String {
+    fn from(colour: Colour) -> String {
+        colour.to_string()
+    }
+}
+
+impl fmt::Display for Colour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
+    }
+}
+
+/// A name with wildcards: `*` stands for any characters, `?` for one. Upper and lower case differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Pattern(String);
+
+impl Pattern {
+    /// Whether `name` is meant.
+    ///
+    /// ```
+    /// use upbeat::config::Pattern;
+    /// let pattern = Pattern::try_from("org.gnome.*".to_owned())?;
+    /// assert!(pattern.matches("org.gnome.Nautilus"));
+    /// assert!(!pattern.matches("org.kde.dolphin"));
+    /// # Ok::<(), upbeat::config::ValueError>(())
+    /// ```
+    pub fn matches(&self, name: &str) -> bool {
+        let (pattern, name): (Vec<char>, Vec<char>) = (self.0.chars().collect(), name.chars().collect());
+        let (mut at, mut next) = (0, 0);
+        // Where to go on when what follows the last star does not fit: the star then stands for one character more.
+        let mut retry = None;
+        while next < name.len() {
+            match pattern.get(at) {
+                Some('*') => {
+                    retry = Some((at, next));
+                    at += 1;
+                }
+                Some('?') => (at, next) = (at + 1, next + 1),
+                Some(expected) if *expected == name[next] => (at, next) = (at + 1, next + 1),
+                _ => {
+                    let Some((star, covered)) = retry else { return false };
+                    retry = Some((star, covered + 1));
+                    (at, next) = (star + 1, covered + 1);
+                }
+            }
+        }
+        pattern[at..].iter().all(|rest| *rest == '*')
+    }
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = ValueError;
+
+    fn try_from(text: String) -> Result<Self, ValueError> {
+        if text.is_empty() { Err(ValueError("expected a name, or * for every one")) } else { Ok(Pattern(text)) }
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> String {
+        pattern.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::try_from(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn values_that_cannot_be_meant_are_refused() {
+        for percent in [0.0, -1.0, 50.1, f64::NAN, f64::INFINITY] {
+            assert!(Percent::try_from(percent).is_err(), "{percent}");
+        }
+        for scale in [0.49, 8.1, f64::NAN] {
+            assert!(Scale::try_from(scale).is_err(), "{scale}");
+        }
+        for colour in ["", "#12345", "#1234567", "123456", "#+12345", "#gggggg", "#é1234"] {
+            assert!(Colour::try_from(colour.to_owned()).is_err(), "{colour}");
+        }
+        assert!(Pattern::try_from(String::new()).is_err());
+    }
+
+    #[test]
+    fn values_mean_what_they_say() {
+        assert_eq!(Percent::try_from(0.1).unwrap().miss_budget(), MissBudget::FREE_RUNNING);
+        assert_eq!(Percent::try_from(1.0).unwrap().miss_budget(), MissBudget::INTERACTIVE);
+        assert_eq!(Scale::try_from(1.3333).unwrap().factor(), 160.0 / 120.0);
+        let colour = Colour::try_from("#FF8000".to_owned()).unwrap();
+        assert_eq!((colour.red, colour.green, colour.blue), (255, 128, 0));
+        assert_eq!(colour.to_string(), "#ff8000");
+    }
+
+    #[test]
+    fn wildcards_stand_for_characters() {
+        for (text, name, matches) in [
+            ("foot", "foot", true),
+            ("foot", "Foot", false),
+            ("foot", "footclient", false),
+            ("foot*", "footclient", true),
+            ("*", "", true),
+            ("?", "", false),
+            ("DP-?", "DP-1", true),
+            ("DP-?", "DP-12", false),
+            ("a*b*c", "aXbYbZc", true),
+            ("a*b*c", "aXbYbZ", false),
+            ("*.gnome.*", "org.gnome.Nautilus", true),
+        ] {
+            assert_eq!(pattern(text).matches(name), matches, "{text} and {name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_star_covers_whatever_lies_between(head in "[a-c]{0,4}", middle in "[a-c]{0,6}", tail in "[a-c]{0,4}") {
+            let name = format!("{head}{middle}{tail}");
+            let pattern = pattern(&format!("{head}*{tail}"));
+            prop_assert!(pattern.matches(&name));
+        }
+    }
+}
