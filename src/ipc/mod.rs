@@ -14,6 +14,8 @@ mod client;
 mod connection;
 pub mod input;
 pub mod message;
+mod report;
+pub mod screenshot;
 mod server;
 
 pub use client::{Client, ClientError, find_socket};

@@ -1,0 +1,75 @@
+//! Writing a picture without holding up the frames: compression and the disk have a thread of their own.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use png::{BitDepth, ColorType, Compression, Encoder};
+
+use super::Completion;
+use super::message::Response;
+use crate::backend::PixelBuffer;
+
+/// Writes `image`, which `output` shows, as a PNG file to `path` on a thread of its own, and then answers through
+/// `completion`. The image is shared and nobody may change it: copying one would cost a frame its time.
+pub fn write(image: Arc<PixelBuffer>, output: String, path: PathBuf, completion: Completion) {
+    let job = move || completion.finish(write_now(&image, output, path));
+    // If there is no thread to be had, the completion is dropped with the job, and that answers too.
+    if let Err(error) = thread::Builder::new().name("screenshot".to_owned()).spawn(job) {
+        tracing::warn!("cannot start a thread for a screenshot: {error}");
+    }
+}
+
+fn write_now(image: &PixelBuffer, output: String, path: PathBuf) -> Result<Response, String> {
+    let width = u32::try_from(image.width).unwrap_or(0);
+    let height = u32::try_from(image.height).unwrap_or(0);
+    match encode(image, width, height, &path) {
+        Ok(()) => Ok(Response::Screenshot { output, path, width, height }),
+        Err(error) => Err(format!("cannot write {}: {error}", path.display())),
+    }
+}
+
+fn encode(image: &PixelBuffer, width: u32, height: u32, path: &Path) -> io::Result<()> {
+    let colours = |pixel: &u32| {
+        let [_, red, green, blue] = pixel.to_be_bytes();
+        [red, green, blue]
+    };
+    let rgb: Vec<u8> = image.pixels.iter().flat_map(colours).collect();
+    let mut file = BufWriter::new(File::create(path)?);
+    let mut encoder = Encoder::new(&mut file, width, height);
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    encoder.set_compression(Compression::Fast);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&rgb)?;
+    writer.finish()?;
+    file.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_has_the_colours_that_were_on_screen() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("picture.png");
+        let image = PixelBuffer { width: 2, height: 1, pixels: vec![0x00ff_8000, 0xff00_0001] };
+        let response = write_now(&image, "HEADLESS-1".to_owned(), path.clone()).unwrap();
+        assert!(matches!(response, Response::Screenshot { width: 2, height: 1, .. }));
+        let mut reader = png::Decoder::new(io::BufReader::new(File::open(path).unwrap())).read_info().unwrap();
+        let mut pixels = [0; 6];
+        reader.next_frame(&mut pixels).unwrap();
+        assert_eq!(pixels, [0xff, 0x80, 0x00, 0x00, 0x00, 0x01]);
+    }
+
+    #[test]
+    fn a_disk_that_takes_no_picture_is_said() {
+        let image = PixelBuffer::new(400, 400);
+        let error = |path: &str| write_now(&image, "x".to_owned(), path.into()).unwrap_err();
+        assert!(error("/no/such/picture.png").starts_with("cannot write /no/such/picture.png: No such file"));
+        assert!(error("/dev/full").contains("No space left"), "{}", error("/dev/full"));
+    }
+}
