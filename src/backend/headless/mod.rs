@@ -12,7 +12,7 @@
 //! | [`fence`] | when rendering was done |
 //! | [`panel`], [`beam`], [`image`] | what is read when, row by row; what a camera would see |
 //! | [`report`], [`fault`] | what is told: the truth, or what a script wants |
-//! | [`watch`] | whoever looks at the panel |
+//! | [`watch`], [`record`] | whoever looks at the panel: recordings and light probes |
 //! | [`output`], [`backend`], [`timer`] | the glue: a handle per output, hotplug, one descriptor to wait for |
 
 pub mod backend;
@@ -27,6 +27,7 @@ pub mod options;
 pub mod output;
 pub mod panel;
 pub mod pool;
+pub mod record;
 pub mod report;
 pub mod timer;
 pub mod watch;

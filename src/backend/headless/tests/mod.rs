@@ -4,5 +4,6 @@ mod descriptor;
 mod faults;
 mod panel;
 mod properties;
+mod recording;
 mod stage;
 mod timelines;
