@@ -13,6 +13,7 @@
 //! | [`panel`], [`beam`], [`image`] | what is read when, row by row; what a camera would see |
 //! | [`report`], [`fault`] | what is told: the truth, or what a script wants |
 //! | [`watch`], [`record`] | whoever looks at the panel: recordings and light probes |
+//! | [`self_test`] | shows that it is honest |
 //! | [`output`], [`backend`], [`timer`] | the glue: a handle per output, hotplug, one descriptor to wait for |
 
 pub mod backend;
@@ -29,6 +30,7 @@ pub mod panel;
 pub mod pool;
 pub mod record;
 pub mod report;
+pub mod self_test;
 pub mod timer;
 pub mod watch;
 
@@ -39,3 +41,4 @@ pub use backend::{HeadlessBackend, HeadlessError, HotplugEvent};
 pub use fault::{FaultScript, FaultScriptError};
 pub use options::OutputOptions;
 pub use output::HeadlessOutput;
+pub use self_test::self_test;

@@ -8,7 +8,7 @@ use rustix::event::epoll;
 
 use super::display::VirtualDisplay;
 use super::fault::FaultScript;
-use super::fence::{Fence, FenceState, ReadinessFence};
+use super::fence::{Fence, FenceState};
 use super::options::OptionsError;
 use super::timer::Timer;
 use super::watch::{Watch, WatchId};
@@ -32,7 +32,7 @@ struct Shared {
 struct State {
     display: VirtualDisplay,
     timer: Timer,
-    fence: Option<ReadinessFence>,
+    fence: Option<Fence>,
 }
 
 impl HeadlessOutput {
@@ -161,7 +161,7 @@ impl Display for HeadlessOutput {
             self.settle(state, now);
             return Err((error, plan));
         }
-        let fence = plan.in_fence.take().map(ReadinessFence::new);
+        let fence = plan.in_fence.take().map(Fence::new);
         let rendered = match fence.as_ref().map(|fence| fence.state(now)) {
             None => Some(now),
             Some(FenceState::Signalled(at)) => Some(at),
@@ -193,7 +193,7 @@ impl Display for HeadlessOutput {
 }
 
 impl HeadlessOutput {
-    fn watch_fence(&self, fence: &ReadinessFence) {
+    fn watch_fence(&self, fence: &Fence) {
         let data = epoll::EventData::new_u64(0);
         if let Err(error) = epoll::add(&*self.shared.epoll, fence.as_fd(), data, epoll::EventFlags::IN) {
             // It is looked at whenever the output is; only a wake-up of its own is missing.
