@@ -10,6 +10,9 @@ use crate::time::Span;
 const CVT_RB_MIN_BLANK_NANOS: i64 = 460_000;
 /// CVT 1.2: front porch (3 lines), the longest vertical sync (10 lines) and the shortest back porch (6 lines).
 const CVT_RB_MIN_BLANK_LINES: i64 = 3 + 10 + 6;
+/// 640x480: 45 of 525 lines, the largest share of the standard modes.
+const VGA_BLANK_LINES: i64 = 45;
+const VGA_LINES: i64 = 480;
 /// Under this no driver can be trusted to make the vblank: `submit_lead` is never shorter.
 pub const SHORTEST_SUBMIT_LEAD: Span = Span::from_micros(500);
 
@@ -46,7 +49,9 @@ fn cvt_reduced_blank_lines(visible: i64, interval: Span) -> i64 {
     let blank = CVT_RB_MIN_BLANK_NANOS.min(interval.as_nanos() / 2).max(1);
     let active = (interval.as_nanos() - blank).max(1);
     // Lines that fit into the blanking at the estimated line period `active / visible`, and one more (equation 10).
-    (blank * visible / active + 1).max(CVT_RB_MIN_BLANK_LINES)
+    // The fewest lines that the standard allows would be most of the time of a tiny picture: no more than VGA's share.
+    let fewest = CVT_RB_MIN_BLANK_LINES.min(visible * VGA_BLANK_LINES / VGA_LINES);
+    (blank * visible / active + 1).max(fewest)
 }
 
 #[cfg(test)]
@@ -78,6 +83,11 @@ mod tests {
             let blank = vertical_blanking(mode);
             assert!(blank > Span::ZERO && blank < mode.interval(), "{mode:?}: {blank}");
         }
+    }
+
+    #[test]
+    fn a_tiny_picture_is_not_mostly_blanking() {
+        assert!(micros(64, 64, 60_000) < 1_600);
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! When rendering was done: fences behind their file descriptor.
+//! When rendering was done: a fence behind its file descriptor.
 //!
 //! The display needs two things of a fence: something to wait for, and *when* it signalled. A kernel sync file states
-//! the time; of any other descriptor it is only known when somebody looked, which can make a frame late but never
-//! early.
+//! the time; of any other descriptor (an eventfd in tests) it is only known when somebody first saw it readable, which
+//! can make a frame late but never early.
+
+mod sync_file;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -19,40 +21,59 @@ pub enum FenceState {
     Signalled(Instant),
 }
 
-/// Something that becomes readable when rendering is done.
-pub trait Fence: AsFd {
-    /// Where it stands at `now`, without waiting.
-    fn state(&self, now: Instant) -> FenceState;
-}
-
-/// Any descriptor that becomes readable once and stays so: an eventfd, a pipe, a sync file.
-///
-/// It counts as signalled when it is first seen readable. A descriptor that is in error can never signal; it counts as
-/// signalled, so that a broken driver does not freeze the output.
+/// A descriptor that becomes readable once, when rendering is done, and stays so.
 #[derive(Debug)]
-pub struct ReadinessFence(OwnedFd);
+pub struct Fence(OwnedFd);
 
-impl ReadinessFence {
+impl Fence {
     /// Takes the descriptor over.
     pub fn new(fd: OwnedFd) -> Self {
-        ReadinessFence(fd)
+        Fence(fd)
+    }
+
+    /// Where it stands at `now`, without waiting.
+    ///
+    /// A descriptor in error can never signal; it counts as signalled, so that a broken driver does not freeze the
+    /// output.
+    pub fn state(&self, now: Instant) -> FenceState {
+        let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        match poll(&mut fds, Some(&at_once)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => FenceState::Pending,
+            Ok(_) => FenceState::Signalled(sync_file::signal_time(self.as_fd()).map_or(now, |at| at.min(now))),
+            Err(_) => FenceState::Signalled(now),
+        }
     }
 }
 
-impl AsFd for ReadinessFence {
+impl AsFd for Fence {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-impl Fence for ReadinessFence {
-    fn state(&self, now: Instant) -> FenceState {
-        let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
-        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        match poll(&mut fds, Some(&at_once)) {
-            Ok(0) => FenceState::Pending,
-            Err(rustix::io::Errno::INTR) => FenceState::Pending,
-            Ok(_) | Err(_) => FenceState::Signalled(now),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{EventfdFlags, eventfd};
+
+    #[test]
+    fn a_fence_is_done_from_when_it_was_seen_readable() {
+        let fd = eventfd(0, EventfdFlags::CLOEXEC).expect("an eventfd");
+        let other_end = fd.try_clone().expect("a duplicate");
+        let (fence, now) = (Fence::new(fd), Instant::from_nanos(5));
+        assert_eq!(fence.state(now), FenceState::Pending);
+        rustix::io::write(&other_end, &1u64.to_ne_bytes()).expect("signalled");
+        assert_eq!(fence.state(now), FenceState::Signalled(now));
+        assert_eq!(sync_file::signal_time(fence.as_fd()), None, "an eventfd does not tell the time");
+    }
+
+    #[test]
+    fn a_fence_whose_driver_died_does_not_freeze_the_output() {
+        let (reader, writer) = rustix::pipe::pipe().expect("a pipe");
+        let (fence, now) = (Fence::new(reader), Instant::from_nanos(5));
+        assert_eq!(fence.state(now), FenceState::Pending);
+        drop(writer);
+        assert_eq!(fence.state(now), FenceState::Signalled(now));
     }
 }

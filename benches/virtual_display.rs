@@ -1,0 +1,89 @@
+//! What the virtual display costs per frame besides drawing: it must be nothing beside what is measured on it.
+
+#![expect(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a bench may fail loudly, and criterion's macros document nothing"
+)]
+
+use std::hint::black_box;
+use std::rc::Rc;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use upbeat::backend::headless::record::{ProbeLog, Recording, stream::StreamFile};
+use upbeat::backend::headless::{HeadlessBackend, HeadlessOutput, OutputOptions};
+use upbeat::backend::{Change, Display, FrameId, Mode, PixelRect, Plan};
+use upbeat::time::{Instant, SimulatedClock};
+use upbeat::timing::target::RefreshIndex;
+
+const MODE: Mode = Mode { width: 1920, height: 1080, refresh: 60_000 };
+
+/// An output on a simulated clock; its timer is a real one, so that the system calls are counted.
+fn output() -> (Rc<SimulatedClock>, HeadlessBackend, HeadlessOutput) {
+    // In the future of the real clock, so that the timer never fires.
+    let clock = Rc::new(SimulatedClock::starting_at(Instant::from_nanos(1 << 60)));
+    let mut backend = HeadlessBackend::with_clock(clock.clone()).unwrap();
+    let output = backend.add_output("HEADLESS-1", MODE, OutputOptions::default()).unwrap();
+    (clock, backend, output)
+}
+
+fn plan(output: &mut HeadlessOutput, frame: u64) -> Plan {
+    let buffer = output.acquire().unwrap();
+    let change = Change::Compose { buffer, damage: Vec::new() };
+    let (target, present) = (RefreshIndex::default(), Instant::ZERO);
+    Plan { frame: FrameId(frame), target, present, change, cursor: None, in_fence: None }
+}
+
+fn show(clock: &SimulatedClock, backend: &mut HeadlessBackend, output: &mut HeadlessOutput, frame: u64) {
+    let plan = plan(output, frame);
+    output.submit(plan).map_err(|(error, _)| error).unwrap();
+    clock.set(backend.next_event().unwrap());
+    backend.dispatch();
+    black_box(output.poll_event().unwrap());
+}
+
+fn frame(c: &mut Criterion) {
+    let mut group = c.benchmark_group("virtual_display");
+    let (clock, mut backend, mut output) = output();
+    let mut number = 0..;
+    let mut next = || number.next().unwrap();
+    (0..4).for_each(|_| show(&clock, &mut backend, &mut output, next()));
+
+    group.bench_function("acquire_submit_dispatch_poll", |b| {
+        b.iter(|| show(&clock, &mut backend, &mut output, next()));
+    });
+    group.bench_function("dispatch_idle", |b| b.iter(|| backend.dispatch()));
+
+    let (log, probe) = ProbeLog::new(PixelRect { x: 8, y: 8, width: 64, height: 8 }, 16);
+    let watch = output.add_watch(probe);
+    group.bench_function("the_same_with_a_probe", |b| {
+        b.iter(|| show(&clock, &mut backend, &mut output, next()));
+    });
+    output.remove_watch(watch);
+    black_box(log.pop());
+
+    let recording = Recording::start(&output, StreamFile::new(std::io::sink()).unwrap()).unwrap();
+    let mut shown = 0;
+    group.sample_size(20).bench_function("the_same_recorded_at_1080p", |b| {
+        b.iter_custom(|iterations| {
+            let mut spent = Duration::ZERO;
+            for _ in 0..iterations {
+                let start = std::time::Instant::now();
+                show(&clock, &mut backend, &mut output, next());
+                spent += start.elapsed();
+                shown += 1;
+                // What is measured is the copy, not a recorder that is overrun. The newest image is still on screen.
+                while recording.tally().recorded < shown - 1 {
+                    std::thread::yield_now();
+                }
+            }
+            spent
+        });
+    });
+    println!("{:?}", recording.finish());
+    group.finish();
+}
+
+criterion_group!(benches, frame);
+criterion_main!(benches);

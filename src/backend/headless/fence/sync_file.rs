@@ -1,0 +1,70 @@
+//! The kernel's sync files (`linux/sync_file.h`): they know when they signalled.
+
+use std::os::fd::BorrowedFd;
+
+use rustix::ioctl::{self, Updater, opcode};
+
+use crate::time::Instant;
+
+/// `struct sync_file_info`.
+#[repr(C)]
+#[derive(Default)]
+struct SyncFileInfo {
+    name: [u8; 32],
+    status: i32,
+    flags: u32,
+    /// In: how many fences there is room for, or zero to ask how many there are. Out: how many there are.
+    num_fences: u32,
+    pad: u32,
+    /// Address of an array of `SyncFenceInfo`.
+    sync_fence_info: u64,
+}
+
+/// `struct sync_fence_info`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct SyncFenceInfo {
+    obj_name: [u8; 32],
+    driver_name: [u8; 32],
+    status: i32,
+    flags: u32,
+    timestamp_ns: u64,
+}
+
+/// More fences merged into one than any renderer here makes.
+const MOST_FENCES: usize = 64;
+
+type FileInfo<'a> = Updater<'a, { opcode::read_write::<SyncFileInfo>(b'>', 4) }, SyncFileInfo>;
+
+/// When the last fence of a sync file signalled (`CLOCK_MONOTONIC`); `None` if one has not, or if it is no sync file.
+pub(super) fn signal_time(fd: BorrowedFd<'_>) -> Option<Instant> {
+    let mut info = SyncFileInfo::default();
+    file_info(fd, &mut info)?;
+    let mut fences = vec![SyncFenceInfo::default(); (info.num_fences as usize).min(MOST_FENCES)];
+    let mut info = SyncFileInfo {
+        num_fences: fences.len() as u32,
+        sync_fence_info: fences.as_mut_ptr() as u64,
+        ..SyncFileInfo::default()
+    };
+    file_info(fd, &mut info)?;
+    let last = fences.iter().map(|fence| fence.timestamp_ns).max()?;
+    let all_done = fences.iter().all(|fence| fence.status != 0 && fence.timestamp_ns != 0);
+    all_done.then_some(Instant::from_nanos(last))
+}
+
+fn file_info(fd: BorrowedFd<'_>, info: &mut SyncFileInfo) -> Option<()> {
+    // SAFETY: `SYNC_IOC_FILE_INFO` reads and writes one `sync_file_info`, which `SyncFileInfo` mirrors, and writes at
+    // most `num_fences` elements at `sync_fence_info`, which is zero with a null address or the length of an array that
+    // outlives the call. Other kinds of file refuse the number with ENOTTY.
+    unsafe { ioctl::ioctl(fd, FileInfo::new(info)) }.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_structures_have_the_kernels_sizes() {
+        assert_eq!((size_of::<SyncFileInfo>(), size_of::<SyncFenceInfo>()), (56, 80));
+    }
+}
