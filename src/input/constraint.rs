@@ -20,7 +20,8 @@ pub fn activate_if_focused(state: &mut State) {
     let pointer = state.input.pointer.clone();
     let Some(focus) = pointer.current_focus() else { return };
     let position = pointer.current_location();
-    let Some((_, origin)) = output::scene_on_screen_hit(state, position).filter(|(surface, _)| *surface == focus) else {
+    let Some((_, origin)) = output::scene_on_screen_hit(state, position).filter(|(surface, _)| *surface == focus)
+    else {
         return;
     };
     let local: Point<i32, Logical> = (position - origin).to_i32_floor();
@@ -60,7 +61,10 @@ pub fn allowed(state: &State, from: Point<f64, Logical>, to: Point<f64, Logical>
         })
     };
     // Along an edge the other axis stays free.
-    [to, Point::from((to.x, from.y)), Point::from((from.x, to.y))].into_iter().find(|point| inside(*point)).or(Some(from))
+    [to, Point::from((to.x, from.y)), Point::from((from.x, to.y))]
+        .into_iter()
+        .find(|point| inside(*point))
+        .or(Some(from))
 }
 
 /// The client of a locked pointer says where it draws its own cursor: the pointer goes there, so that it is there when

@@ -101,11 +101,10 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     use_keyboard(state, &handle, id);
     let code = Keycode::new(key + XKB_OFFSET);
     let key_state = if pressed { KeyState::Pressed } else { KeyState::Released };
-    let ((action, held), modifiers_changed) =
-        handle.input_intercept(state, code, key_state, |state, held, symbol| {
-            let action = if pressed { state.input.bindings.key(held, symbol.modified_sym()) } else { None };
-            (action, *held)
-        });
+    let ((action, held), modifiers_changed) = handle.input_intercept(state, code, key_state, |state, held, symbol| {
+        let action = if pressed { state.input.bindings.key(held, symbol.modified_sym()) } else { None };
+        (action, *held)
+    });
     if !held.alt {
         state.input.keyboards.switcher = None;
     }
@@ -159,10 +158,11 @@ fn run(state: &mut State, action: Action) {
 /// Chooses the next window of the order in which they lay when the switcher began.
 fn switch_window(state: &mut State, backwards: bool) {
     let shell = &state.shell;
-    let switcher = state.input.keyboards.switcher.get_or_insert_with(|| Switcher {
-        order: shell.windows().rev().map(|window| window.id).collect(),
-        chosen: 0,
-    });
+    let switcher = state
+        .input
+        .keyboards
+        .switcher
+        .get_or_insert_with(|| Switcher { order: shell.windows().rev().map(|window| window.id).collect(), chosen: 0 });
     switcher.order.retain(|id| shell.window(*id).is_some_and(|window| window.is_mapped()));
     let count = switcher.order.len();
     if count < 2 {

@@ -86,7 +86,8 @@ fn on_an_output(state: &State, position: Point<f64, Logical>) -> Point<f64, Logi
 fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>) {
     let focus = if drag::holds_pointer(state) { None } else { pick(state, position) };
     let pointer = state.input.pointer.clone();
-    let event = MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
+    let event =
+        MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
     state.input.pointer_focus.clone_from(&focus);
     pointer.motion(state, focus, &event);
     pointer.frame(state);
@@ -121,7 +122,8 @@ pub fn refresh_focus(state: &mut State) {
         return;
     }
     let time = state.clock.now();
-    let event = MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
+    let event =
+        MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
     let pointer = state.input.pointer.clone();
     state.input.pointer_focus.clone_from(&focus);
     pointer.motion(state, focus, &event);

@@ -84,7 +84,5 @@ pub fn usable_area(state: &State, point: Option<Point<f64, Logical>>) -> Option<
         let nearest = point.constrain(area.to_f64());
         (nearest.x - point.x).powi(2) + (nearest.y - point.y).powi(2)
     };
-    all(state)
-        .min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)))
-        .map(|(output, area)| (output.clone(), area))
+    all(state).min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b))).map(|(output, area)| (output.clone(), area))
 }

@@ -143,11 +143,7 @@ impl Dispatch<ZwlrScreencopyManagerV1, ()> for State {
 }
 
 /// The output and the part of it (physical pixels) that a picture of `region` (logical coordinates of the output) shows.
-fn source(
-    state: &State,
-    output: &WlOutput,
-    region: Option<Rectangle<i32, Logical>>,
-) -> Option<(Output, PixelRect)> {
+fn source(state: &State, output: &WlOutput, region: Option<Rectangle<i32, Logical>>) -> Option<(Output, PixelRect)> {
     let output = Output::from_resource(output).filter(|output| state.outputs.iter().any(|known| known == output))?;
     let mode = output.current_mode()?;
     let logical = Rectangle::from_size(output::geometry(&output).size);
@@ -171,10 +167,7 @@ fn physical(
     let size = output.current_transform().invert().transform_size(logical).to_f64();
     let scale = (f64::from(width) / size.w.max(1.0), f64::from(height) / size.h.max(1.0));
     let start = Point::<f64, Logical>::from((f64::from(turned.loc.x) * scale.0, f64::from(turned.loc.y) * scale.1));
-    let end = (
-        f64::from(turned.loc.x + turned.size.w) * scale.0,
-        f64::from(turned.loc.y + turned.size.h) * scale.1,
-    );
+    let end = (f64::from(turned.loc.x + turned.size.w) * scale.0, f64::from(turned.loc.y + turned.size.h) * scale.1);
     let (x, y) = (start.x.round() as i32, start.y.round() as i32);
     let (right, bottom) = ((end.0.round() as i32).min(width), (end.1.round() as i32).min(height));
     PixelRect { x, y, width: (right - x).max(0), height: (bottom - y).max(0) }

@@ -5,7 +5,9 @@
 
 use smithay::reexports::wayland_server::protocol::wl_subcompositor::{self, WlSubcompositor};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource, delegate_global_dispatch};
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, Resource, delegate_global_dispatch,
+};
 use smithay::wayland::compositor::{self, CompositorState};
 
 use super::bounds::MAX_NESTING;

@@ -16,7 +16,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboard_manager_v1::{
     self, ZwpVirtualKeyboardManagerV1,
 };
-use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboard_v1::{self, Error, ZwpVirtualKeyboardV1};
+use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboard_v1::{
+    self, Error, ZwpVirtualKeyboardV1,
+};
 
 use crate::input::{self, InputEvent, KeyboardId};
 use crate::state::State;

@@ -80,11 +80,11 @@ impl Window {
     }
 
     /// Asks for the size that the pointer wants, unless an earlier question is still open: a slow client then gets
-    /// the newest size next, not a list of old ones.
-    pub(super) fn send_wanted_size(&mut self) {
-        let Some(stretch) = &self.stretch else { return };
-        if !self.sent.is_empty() && !stretch.released {
-            return;
+    /// the newest size next, not a list of old ones. Returns whether something was sent.
+    pub(super) fn send_wanted_size(&mut self) -> bool {
+        let Some(stretch) = &self.stretch else { return false };
+        if !stretch.released && self.sent.iter().any(|sent| sent.resizing) {
+            return false;
         }
         let (size, released) = (stretch.wanted.size, stretch.released);
         self.toplevel.with_pending_state(|pending| {
@@ -95,7 +95,7 @@ impl Window {
                 pending.states.set(xdg_toplevel::State::Resizing)
             }
         });
-        self.send_pending();
+        self.send_pending()
     }
 
     /// The client has answered the last size: the window stays where the edges that were not held put it.
@@ -145,7 +145,6 @@ pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<
     window.settle();
     let rect = window.rect();
     window.stretch = Some(Stretch { edges, start: rect, wanted: rect, answered: rect.size, released: false });
-    window.send_wanted_size();
     state.shell.drag = Some(Drag { window: id, kind: DragKind::Resize { edges }, start });
     output::need_all(state);
     true
@@ -154,10 +153,13 @@ pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<
 /// The person let go.
 pub fn end(state: &mut State) {
     let Some(drag) = state.shell.drag.take() else { return };
-    if let Some(window) = state.shell.window_mut(drag.window) {
-        if let Some(stretch) = &mut window.stretch {
-            stretch.released = true;
-            window.send_wanted_size();
+    if let Some(window) = state.shell.window_mut(drag.window)
+        && let Some(stretch) = &mut window.stretch
+    {
+        stretch.released = true;
+        if !window.send_wanted_size() {
+            // Nothing was ever asked for: the pointer has not moved.
+            window.settle();
         }
     }
     visit::update_outputs(state, drag.window);
@@ -166,11 +168,10 @@ pub fn end(state: &mut State) {
 
 /// The window went away in the middle.
 pub fn cancel(state: &mut State) {
-    if let Some(drag) = state.shell.drag.take() {
-        if let Some(window) = state.shell.window_mut(drag.window) {
-            window.stretch = None;
-        }
+    if let Some(drag) = state.shell.drag.take()
+        && let Some(window) = state.shell.window_mut(drag.window)
+    {
+        window.stretch = None;
     }
     crate::input::drag::ended(state);
 }
-

@@ -13,9 +13,8 @@ impl Shell {
     pub fn hit(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
         self.windows().rev().find_map(|window| {
             let popups = self.popups_of(window.surface()).rev();
-            let in_popups = popups
-                .into_iter()
-                .find_map(|(popup, origin)| hit_tree(popup.surface(), point - origin.to_f64()));
+            let in_popups =
+                popups.into_iter().find_map(|(popup, origin)| hit_tree(popup.surface(), point - origin.to_f64()));
             let hit = in_popups.or_else(|| hit_tree(window.surface(), window.to_surface(point)));
             hit.map(|(surface, local)| (surface, point - local))
         })

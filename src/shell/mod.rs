@@ -144,7 +144,8 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
 /// The window geometry that the client set, cut to what it covers; all of it if it set none.
 fn window_geometry(root: &WlSurface) -> Rectangle<i32, Logical> {
     let covered = bbox_from_surface_tree(root, (0, 0));
-    let set = compositor::with_states(root, |states| states.cached_state.get::<SurfaceCachedState>().current().geometry);
+    let set =
+        compositor::with_states(root, |states| states.cached_state.get::<SurfaceCachedState>().current().geometry);
     set.and_then(|geometry| geometry.intersection(covered)).unwrap_or(covered)
 }
 
@@ -287,10 +288,10 @@ pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, L
 
 /// Sends what is pending on the window of `surface`, even if nothing changed: some requests are always answered.
 pub fn send_configure(state: &mut State, surface: &WlSurface) {
-    if let Some(window) = state.shell.window_of_root_mut(surface) {
-        if window.toplevel.is_initial_configure_sent() {
-            window.send();
-        }
+    if let Some(window) = state.shell.window_of_root_mut(surface)
+        && window.toplevel.is_initial_configure_sent()
+    {
+        window.send();
     }
 }
 

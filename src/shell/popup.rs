@@ -190,9 +190,7 @@ fn unconstrained(state: &State, root: &WlSurface, positioner: PositionerState) -
     let Some(corner) = corner else { return positioner.get_geometry() };
     let anchor = corner.to_f64() + positioner.get_anchor_point().to_f64();
     match output::usable_area(state, Some(anchor)) {
-        Some((_, area)) => {
-            positioner.get_unconstrained_geometry(Rectangle::new(area.loc - corner, area.size))
-        }
+        Some((_, area)) => positioner.get_unconstrained_geometry(Rectangle::new(area.loc - corner, area.size)),
         None => positioner.get_geometry(),
     }
 }
@@ -249,10 +247,11 @@ impl GrabError for XdgPopup {
 
 /// Tells one popup that it is done, and hides it.
 fn dismiss(state: &mut State, surface: &WlSurface) {
-    if let Some(popup) = state.shell.popup_mut(surface) {
-        if !std::mem::replace(&mut popup.dismissed, true) && popup.popup.alive() {
-            popup.popup.send_popup_done();
-        }
+    if let Some(popup) = state.shell.popup_mut(surface)
+        && !std::mem::replace(&mut popup.dismissed, true)
+        && popup.popup.alive()
+    {
+        popup.popup.send_popup_done();
     }
 }
 

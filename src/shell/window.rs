@@ -179,10 +179,11 @@ impl Window {
             Arrangement::Maximized { area } => Rectangle::new(area.loc, self.geometry.size),
             // Smaller than the screen is allowed: centred then.
             Arrangement::Fullscreen { area, .. } => Rectangle::new(
-                area.loc + Point::from((
-                    (area.size.w - self.geometry.size.w).max(0) / 2,
-                    (area.size.h - self.geometry.size.h).max(0) / 2,
-                )),
+                area.loc
+                    + Point::from((
+                        (area.size.w - self.geometry.size.w).max(0) / 2,
+                        (area.size.h - self.geometry.size.h).max(0) / 2,
+                    )),
                 self.geometry.size,
             ),
         }
@@ -246,9 +247,8 @@ impl Window {
             let mut set = |state, on| if on { pending.states.set(state) } else { pending.states.unset(state) };
             set(xdg_toplevel::State::Maximized, maximized);
             set(xdg_toplevel::State::Fullscreen, fullscreen.is_some());
-            pending.fullscreen_output = fullscreen
-                .zip(client)
-                .and_then(|(output, client)| output.client_outputs(&client).next());
+            pending.fullscreen_output =
+                fullscreen.zip(client).and_then(|(output, client)| output.client_outputs(&client).next());
         });
         self.wanted = arrangement;
     }

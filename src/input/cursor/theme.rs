@@ -67,12 +67,7 @@ pub struct Theme {
 
 impl Default for Theme {
     fn default() -> Self {
-        Theme {
-            shapes: Arc::default(),
-            size: DEFAULT_SIZE,
-            arrow: arrow::arrow(1),
-            arrow_doubled: arrow::arrow(2),
-        }
+        Theme { shapes: Arc::default(), size: DEFAULT_SIZE, arrow: arrow::arrow(1), arrow_doubled: arrow::arrow(2) }
     }
 }
 

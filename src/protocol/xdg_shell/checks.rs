@@ -73,21 +73,22 @@ pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSur
         );
         (buffer, *states.cached_state.get::<SurfaceCachedState>().pending())
     });
-    if has_new_buffer && !shell::configure::has_acknowledged(state, surface) {
-        if let Some(xdg_surface) = with_objects(surface, |objects| objects.surface.clone()) {
-            xdg_surface.post_error(
-                xdg_surface::Error::UnconfiguredBuffer,
-                "a buffer was committed before the first configure was acknowledged",
-            );
-        }
+    if has_new_buffer
+        && !shell::configure::has_acknowledged(state, surface)
+        && let Some(xdg_surface) = with_objects(surface, |objects| objects.surface.clone())
+    {
+        xdg_surface.post_error(
+            xdg_surface::Error::UnconfiguredBuffer,
+            "a buffer was committed before the first configure was acknowledged",
+        );
     }
     let crossed = |min: i32, max: i32| max > 0 && min > max;
-    if crossed(limits.min_size.w, limits.max_size.w) || crossed(limits.min_size.h, limits.max_size.h) {
-        if let Some(toplevel) = state.shell.toplevel_of(surface) {
-            toplevel
-                .xdg_toplevel()
-                .post_error(xdg_toplevel::Error::InvalidSize, "the minimum size is larger than the maximum size");
-        }
+    if (crossed(limits.min_size.w, limits.max_size.w) || crossed(limits.min_size.h, limits.max_size.h))
+        && let Some(toplevel) = state.shell.toplevel_of(surface)
+    {
+        toplevel
+            .xdg_toplevel()
+            .post_error(xdg_toplevel::Error::InvalidSize, "the minimum size is larger than the maximum size");
     }
 }
 
@@ -132,12 +133,14 @@ impl Dispatch<XdgSurface, XdgSurfaceUserData> for State {
                 );
                 return;
             }
-            xdg_surface::Request::SetWindowGeometry { x, y, width, height } => xdg_surface::Request::SetWindowGeometry {
-                x: coordinate(x),
-                y: coordinate(y),
-                width: extent(width),
-                height: extent(height),
-            },
+            xdg_surface::Request::SetWindowGeometry { x, y, width, height } => {
+                xdg_surface::Request::SetWindowGeometry {
+                    x: coordinate(x),
+                    y: coordinate(y),
+                    width: extent(width),
+                    height: extent(height),
+                }
+            }
             other => other,
         };
         // The role's handler is called inside and finds here which xdg_surface it belongs to.
@@ -182,7 +185,8 @@ impl Dispatch<XdgToplevel, XdgShellSurfaceUserData> for State {
         init: &mut DataInit<'_, Self>,
     ) {
         let request = match request {
-            xdg_toplevel::Request::SetMinSize { width, height } | xdg_toplevel::Request::SetMaxSize { width, height }
+            xdg_toplevel::Request::SetMinSize { width, height }
+            | xdg_toplevel::Request::SetMaxSize { width, height }
                 if width < 0 || height < 0 =>
             {
                 toplevel.post_error(
@@ -255,10 +259,9 @@ impl Dispatch<XdgPositioner, XdgPositionerUserData> for State {
                 Request::SetAnchorRect { x: coordinate(x), y: coordinate(y), width, height }
             }
             Request::SetOffset { x, y } => Request::SetOffset { x: coordinate(x), y: coordinate(y) },
-            Request::SetParentSize { parent_width, parent_height } => Request::SetParentSize {
-                parent_width: extent(parent_width),
-                parent_height: extent(parent_height),
-            },
+            Request::SetParentSize { parent_width, parent_height } => {
+                Request::SetParentSize { parent_width: extent(parent_width), parent_height: extent(parent_height) }
+            }
             other => other,
         };
         <XdgShellState as Dispatch<XdgPositioner, XdgPositionerUserData, State>>::request(

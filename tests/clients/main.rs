@@ -1,0 +1,11 @@
+//! Real Wayland clients against the whole shell, over socket pairs in one thread. Nothing runs by itself: time is
+//! what a test says, and the world moves when a test calls `settle`.
+
+mod fixture;
+
+mod bad_input;
+mod focus;
+mod popups;
+mod selection;
+mod virtual_devices;
+mod windows;
