@@ -12,6 +12,10 @@ use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgTople
 
 use super::resize::{self, Edges, SizeLimits};
 
+/// How many configures a client may leave unanswered: a stopped program gathers one per change of focus, one that asks
+/// for states in a loop and never answers would fill the memory.
+const MAX_UNANSWERED: usize = 1_000;
+
 /// Names a window for as long as the session lives; never used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WindowId(pub u64);
@@ -230,6 +234,11 @@ impl Window {
         let (size, resizing) = self
             .toplevel
             .with_pending_state(|pending| (pending.size, pending.states.contains(xdg_toplevel::State::Resizing)));
+        if self.sent.len() >= MAX_UNANSWERED {
+            // Nobody will ever notice the error but the log of a client that hangs or floods.
+            let _ = self.toplevel.client().unresponsive();
+            return;
+        }
         let serial = self.toplevel.send_configure();
         self.sent.push_back(SentConfigure { serial, arrangement: self.wanted.clone(), size, resizing });
     }
