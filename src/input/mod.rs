@@ -93,11 +93,6 @@ impl Input {
     pub fn is_press(&self, serial: Serial) -> bool {
         self.presses.contains(serial)
     }
-
-    /// The serial of the latest press.
-    pub fn last_serial(&self) -> Option<Serial> {
-        self.presses.latest()
-    }
 }
 
 /// An event happened. This is the only way in.

@@ -56,7 +56,7 @@ fn bounded(point: Point<f64, Logical>) -> Point<f64, Logical> {
 
 fn send_relative(state: &mut State, time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical>) {
     let pointer = state.input.pointer.clone();
-    let focus = pick(state, pointer.current_location());
+    let focus = state.input.pointer_focus.clone();
     let event = RelativeMotionEvent { delta, delta_unaccel: raw, utime: time.as_micros() };
     pointer.relative_motion(state, focus, &event);
 }

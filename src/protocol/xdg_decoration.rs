@@ -29,9 +29,7 @@ impl XdgDecorationHandler for State {
 /// Every wish gets a configure; before the first commit it travels with the initial one.
 fn answer(state: &mut State, toplevel: &ToplevelSurface, mode: Mode) {
     toplevel.with_pending_state(|pending| pending.decoration_mode = Some(mode));
-    if toplevel.is_initial_configure_sent() {
-        shell::send_configure(state, toplevel.wl_surface());
-    }
+    shell::send_configure(state, toplevel.wl_surface());
 }
 
 smithay::delegate_xdg_decoration!(State);

@@ -18,6 +18,7 @@ pub mod window;
 use smithay::desktop::utils::bbox_from_surface_tree;
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::State as Flag;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::compositor;
@@ -125,9 +126,13 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let Some(window) = state.shell.window_of_root_mut(root) else { return };
 
     let was_mapped = std::mem::replace(&mut window.mapped, has_content);
-    if !window.toplevel.is_initial_configure_sent() && is_root {
-        // How large a window may be at most, for clients that would otherwise open larger than the screen.
-        window.toplevel.with_pending_state(|pending| pending.bounds = bounds);
+    if !window.configured && is_root {
+        window.toplevel.with_pending_state(|pending| {
+            // How large a window may be at most, for clients that would otherwise open larger than the screen.
+            pending.bounds = bounds;
+            // New windows get the focus; saying so at once spares the client a second configure.
+            pending.states.set(Flag::Activated);
+        });
         window.send();
     }
     window.geometry = window_geometry(root);
@@ -196,6 +201,7 @@ fn mapped(state: &mut State, id: WindowId) {
 fn unmapped(state: &mut State, id: WindowId) {
     if let Some(window) = state.shell.window_mut(id) {
         // The client starts again with a commit without content, and with a configure.
+        window.configured = false;
         window.acknowledged = false;
         window.sent.clear();
         window.stretch = None;
@@ -244,7 +250,6 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
 
 /// Gives a window the focus and raises it; `None` leaves nobody focused.
 pub fn activate(state: &mut State, id: Option<WindowId>) {
-    use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::State as Flag;
     state.shell.focused = id;
     if let Some(id) = id {
         state.shell.raise(id);
@@ -254,9 +259,7 @@ pub fn activate(state: &mut State, id: Option<WindowId>) {
         window.toplevel.with_pending_state(|pending| {
             if active { pending.states.set(Flag::Activated) } else { pending.states.unset(Flag::Activated) }
         });
-        if window.toplevel.is_initial_configure_sent() {
-            window.send_pending();
-        }
+        window.send_pending();
     }
     input::focus::update_keyboard(state);
     output::need_all(state);
@@ -267,6 +270,16 @@ pub fn activate_surface(state: &mut State, surface: &WlSurface) {
     let id = state.shell.window_of(surface).filter(|window| window.mapped).map(|window| window.id);
     if id.is_some() {
         activate(state, id);
+    }
+}
+
+/// Tells a window whether anybody can see it. One that is not seen may stop drawing.
+pub fn set_suspended(state: &mut State, id: WindowId, suspended: bool) {
+    if let Some(window) = state.shell.window_mut(id) {
+        window.toplevel.with_pending_state(|pending| {
+            if suspended { pending.states.set(Flag::Suspended) } else { pending.states.unset(Flag::Suspended) }
+        });
+        window.send_pending();
     }
 }
 
@@ -289,7 +302,7 @@ pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, L
 /// Sends what is pending on the window of `surface`, even if nothing changed: some requests are always answered.
 pub fn send_configure(state: &mut State, surface: &WlSurface) {
     if let Some(window) = state.shell.window_of_root_mut(surface)
-        && window.toplevel.is_initial_configure_sent()
+        && window.configured
     {
         window.send();
     }

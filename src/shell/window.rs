@@ -70,7 +70,9 @@ pub struct Window {
     /// Its name.
     pub id: WindowId,
     pub(super) toplevel: ToplevelSurface,
-    /// The client acknowledged a configure since the window was last unmapped.
+    /// It was configured since it was last unmapped.
+    pub(super) configured: bool,
+    /// The client acknowledged a configure since then.
     pub(super) acknowledged: bool,
     pub(super) mapped: bool,
     /// What the last configure asked for, or the next one will.
@@ -94,6 +96,7 @@ impl Window {
         Window {
             id,
             toplevel,
+            configured: false,
             acknowledged: false,
             mapped: false,
             wanted: Arrangement::Floating,
@@ -217,9 +220,10 @@ impl Window {
         self.rect().loc - self.geometry.loc
     }
 
-    /// Sends what is pending, if it differs from what was sent before. Returns whether something was sent.
+    /// Sends what is pending, if it differs from what was sent before. Returns whether something was sent. Before the
+    /// first commit nothing is: it waits for the first configure.
     pub(super) fn send_pending(&mut self) -> bool {
-        if !self.toplevel.alive() || !self.toplevel.has_pending_changes() {
+        if !self.configured || !self.toplevel.alive() || !self.toplevel.has_pending_changes() {
             return false;
         }
         self.send();
@@ -231,6 +235,7 @@ impl Window {
         if !self.toplevel.alive() {
             return;
         }
+        self.configured = true;
         let (size, resizing) = self
             .toplevel
             .with_pending_state(|pending| (pending.size, pending.states.contains(xdg_toplevel::State::Resizing)));
