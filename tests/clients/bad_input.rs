@@ -1,0 +1,205 @@
+//! Clients that commit nonsense get the protocol's error; everybody else goes on.
+
+use crate::fixture::{ClientIndex, Event, KEY_A, Toplevel, World};
+use wayland_client::protocol::{wl_shm, wl_subcompositor};
+use wayland_protocols::wp::commit_timing::v1::client::wp_commit_timer_v1;
+use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
+
+/// A world with a client that behaves, and one that is about not to.
+fn world() -> (World, ClientIndex, ClientIndex, Toplevel) {
+    let mut world = World::new();
+    let (good, _) = world.open("good", 200, 100);
+    let (bad, window) = world.open("bad", 200, 100);
+    (world, good, bad, window)
+}
+
+/// The bad client was told `code` of `interface`; the good one still gets its keys.
+#[track_caller]
+fn only_the_bad_one_is_gone(world: &mut World, good: ClientIndex, bad: ClientIndex, interface: &str, code: u32) {
+    world.settle();
+    assert_eq!(world.client(bad).error, Some((interface.to_owned(), code)));
+    goes_on(world, good);
+    assert_eq!(world.stack(), ["good"]);
+}
+
+#[track_caller]
+fn goes_on(world: &mut World, good: ClientIndex) {
+    // A corner of its window that the other one does not cover.
+    world.click(545.0, 315.0);
+    world.client(good).take_events();
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    assert!(world.client(good).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
+}
+
+#[test]
+fn content_before_the_first_configure_is_an_error() {
+    let (mut world, good, bad, window) = world();
+    let early = world.client(bad).toplevel("early");
+    world.client(bad).show(&early.surface, 10, 10);
+    let code = xdg_surface::Error::UnconfiguredBuffer as u32;
+    only_the_bad_one_is_gone(&mut world, good, bad, "xdg_surface", code);
+    drop(window);
+}
+
+#[test]
+fn an_unknown_configure_cannot_be_acknowledged() {
+    let (mut world, good, bad, window) = world();
+    window.xdg.ack_configure(4_000_000_000);
+    let code = xdg_wm_base::Error::InvalidSurfaceState as u32;
+    only_the_bad_one_is_gone(&mut world, good, bad, "xdg_wm_base", code);
+}
+
+#[test]
+fn a_window_geometry_without_area_is_an_error() {
+    for (width, height) in [(0, 10), (10, 0), (-5, 10), (i32::MIN, i32::MIN)] {
+        let (mut world, good, bad, window) = world();
+        window.xdg.set_window_geometry(0, 0, width, height);
+        only_the_bad_one_is_gone(&mut world, good, bad, "xdg_surface", xdg_surface::Error::InvalidSize as u32);
+    }
+}
+
+#[test]
+fn negative_and_crossed_size_limits_are_errors() {
+    let set: [fn(&xdg_toplevel::XdgToplevel); 3] = [
+        |toplevel| toplevel.set_min_size(-1, 5),
+        |toplevel| toplevel.set_max_size(5, i32::MIN),
+        |toplevel| {
+            toplevel.set_min_size(100, 100);
+            toplevel.set_max_size(50, 0);
+        },
+    ];
+    for set in set {
+        let (mut world, good, bad, window) = world();
+        set(&window.toplevel);
+        window.surface.commit();
+        only_the_bad_one_is_gone(&mut world, good, bad, "xdg_toplevel", xdg_toplevel::Error::InvalidSize as u32);
+    }
+}
+
+#[test]
+fn a_popup_needs_a_complete_positioner() {
+    let (mut world, good, bad, window) = world();
+    let client = world.client(bad);
+    let positioner = client.globals().base.create_positioner(&client.handle(), ());
+    let popup = client.popup(&window.xdg, &positioner);
+    popup.surface.commit();
+    let code = xdg_wm_base::Error::InvalidPositioner as u32;
+    only_the_bad_one_is_gone(&mut world, good, bad, "xdg_wm_base", code);
+}
+
+#[test]
+fn a_time_stamp_of_too_many_nanoseconds_is_an_error() {
+    let (mut world, good, bad, window) = world();
+    let client = world.client(bad);
+    let timer = client.globals().commit_timing.get_timer(&window.surface, &client.handle(), ());
+    timer.set_timestamp(0, 1, 1_000_000_000);
+    window.surface.commit();
+    let code = wp_commit_timer_v1::Error::InvalidTimestamp as u32;
+    only_the_bad_one_is_gone(&mut world, good, bad, "wp_commit_timer_v1", code);
+}
+
+#[test]
+fn a_time_stamp_at_the_end_of_time_is_only_late() {
+    let (mut world, good, bad, window) = world();
+    let client = world.client(bad);
+    let timer = client.globals().commit_timing.get_timer(&window.surface, &client.handle(), ());
+    timer.set_timestamp(u32::MAX, u32::MAX, 999_999_999);
+    window.surface.commit();
+    world.settle();
+    assert!(!world.client(bad).is_gone());
+    goes_on(&mut world, good);
+}
+
+#[test]
+fn huge_and_negative_rectangles_harm_nobody() {
+    const EXTREMES: [i32; 5] = [i32::MIN, -1, 0, 1, i32::MAX];
+    let (mut world, good, bad, window) = world();
+    let region = {
+        let client = world.client(bad);
+        client.globals().compositor.create_region(&client.handle(), ())
+    };
+    let child = world.client(bad).surface();
+    let subsurface = {
+        let client = world.client(bad);
+        client.globals().subcompositor.get_subsurface(&child, &window.surface, &client.handle(), ())
+    };
+    subsurface.set_desync();
+    for a in EXTREMES {
+        for b in EXTREMES {
+            region.add(a, b, b, a);
+            region.subtract(b, a, a, b);
+            window.surface.damage(a, b, b, a);
+            window.surface.damage_buffer(a, a, b, b);
+            subsurface.set_position(a, b);
+            window.surface.set_input_region(Some(&region));
+            window.surface.set_opaque_region(Some(&region));
+            world.client(bad).show(&child, 10, 10);
+            world.client(bad).show(&window.surface, 200, 100);
+            if a > 0 && b > 0 {
+                window.toplevel.set_max_size(a, b);
+                window.xdg.set_window_geometry(a, b, a, b);
+                let positioner = world.client(bad).positioner(a, b, a, b);
+                positioner.set_offset(a, b);
+                positioner.set_parent_size(a, b);
+                let popup = world.client(bad).popup(&window.xdg, &positioner);
+                popup.surface.commit();
+            }
+            world.settle();
+            world.point(f64::from(a), f64::from(b));
+        }
+    }
+    assert!(!world.client(bad).is_gone(), "{:?}", world.client(bad).error);
+    goes_on(&mut world, good);
+}
+
+#[test]
+fn subsurfaces_cannot_be_nested_until_the_stack_is_full() {
+    let (mut world, good, bad, window) = world();
+    let mut parent = window.surface.clone();
+    for _ in 0..1_000 {
+        let client = world.client(bad);
+        let child = client.surface();
+        client.globals().subcompositor.get_subsurface(&child, &parent, &client.handle(), ());
+        parent = child;
+        world.settle();
+        if world.client(bad).is_gone() {
+            break;
+        }
+    }
+    only_the_bad_one_is_gone(&mut world, good, bad, "wl_subcompositor", wl_subcompositor::Error::BadParent as u32);
+}
+
+#[test]
+fn a_buffer_whose_file_shrinks_harms_nobody() {
+    use std::os::fd::AsFd;
+    let (mut world, good, bad, window) = world();
+    let fd = rustix::fs::memfd_create("shrinks", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+    rustix::fs::ftruncate(&fd, 200 * 100 * 4).unwrap();
+    let buffer = {
+        let client = world.client(bad);
+        let pool = client.globals().shm.create_pool(fd.as_fd(), 200 * 100 * 4, &client.handle(), ());
+        pool.create_buffer(0, 200, 100, 800, wl_shm::Format::Xrgb8888, &client.handle(), ())
+    };
+    window.surface.attach(Some(&buffer), 0, 0);
+    window.surface.commit();
+    rustix::fs::ftruncate(&fd, 0).unwrap();
+    world.settle();
+    goes_on(&mut world, good);
+}
+
+#[test]
+fn unanswered_configures_do_not_pile_up_for_ever() {
+    let (mut world, good, bad, window) = world();
+    for _ in 0..3_000 {
+        window.toplevel.set_maximized();
+        window.toplevel.unset_maximized();
+        world.settle();
+        if world.client(bad).is_gone() {
+            break;
+        }
+    }
+    world.settle();
+    assert!(world.client(bad).is_gone(), "six thousand configures and not one answer");
+    goes_on(&mut world, good);
+}

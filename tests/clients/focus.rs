@@ -1,0 +1,179 @@
+//! Who gets keys, clicks and touches.
+
+use crate::fixture::handlers::id;
+use crate::fixture::{BUTTON_LEFT, Event, KEY_A, KEY_F4, KEY_LEFT_ALT, KEY_TAB, World};
+use upbeat::input::{self, InputEvent};
+
+fn entered_keyboard(events: &[Event], surface: u32) -> bool {
+    events.iter().any(|event| matches!(event, Event::KeyboardEnter { surface: on } if *on == surface))
+}
+
+#[test]
+fn a_click_focuses_and_raises_the_window_under_it() {
+    let mut world = World::new();
+    let (a, window_a) = world.open("a", 600, 400);
+    let (b, window_b) = world.open("b", 200, 100);
+    assert_eq!(world.stack(), ["a", "b"]);
+    world.client(a).take_events();
+    world.client(b).take_events();
+
+    world.click(350.0, 170.0);
+    assert_eq!(world.stack(), ["b", "a"]);
+    assert_eq!(world.focused().as_deref(), Some("a"));
+    let events = world.client(a).take_events();
+    assert!(entered_keyboard(&events, id(&window_a.surface)));
+    let enter = events.iter().position(|event| matches!(event, Event::KeyboardEnter { .. })).unwrap();
+    let press = events.iter().position(|event| matches!(event, Event::Button { pressed: true, .. })).unwrap();
+    assert!(enter < press, "the client has the keyboard before it learns of the click");
+    let left = id(&window_b.surface);
+    let events = world.client(b).take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::KeyboardLeave { surface } if *surface == left)));
+
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::Key { key: KEY_A, .. })));
+    assert!(!world.client(b).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
+}
+
+#[test]
+fn the_pointer_enters_what_moves_under_it() {
+    let mut world = World::new();
+    let (a, window) = world.open("a", 200, 100);
+    world.point(10.0, 10.0);
+    world.client(a).take_events();
+    let surface = world.window("a").surface().clone();
+    upbeat::shell::set_location(&mut world.state, &surface, (5, 5).into());
+    input::refresh_focus(&mut world.state);
+    world.settle();
+    let events = world.client(a).take_events();
+    let surface = id(&window.surface);
+    assert!(
+        events.iter().any(|event| matches!(event, Event::PointerEnter { surface: on, x, y }
+            if *on == surface && (*x, *y) == (5.0, 5.0))),
+        "{events:?}"
+    );
+    input::refresh_focus(&mut world.state);
+    world.settle();
+    assert!(world.client(a).take_events().is_empty(), "nothing moved, nothing is said");
+}
+
+#[test]
+fn a_held_button_keeps_the_pointer_on_its_surface() {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 200, 100);
+    world.point(640.0, 360.0);
+    world.button(BUTTON_LEFT, true);
+    world.client(a).take_events();
+    world.point(10.0, 20.0);
+    let events = world.client(a).take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::PointerMotion { x, .. } if *x < 0.0)), "{events:?}");
+    world.button(BUTTON_LEFT, false);
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::PointerLeave)));
+}
+
+#[test]
+fn the_switcher_walks_through_windows_in_the_order_of_their_use() {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 200, 100);
+    world.open("b", 200, 100);
+    world.open("c", 200, 100);
+    world.client(a).take_events();
+    world.key(KEY_LEFT_ALT, true);
+    world.key(KEY_TAB, true);
+    world.key(KEY_TAB, false);
+    assert_eq!(world.focused().as_deref(), Some("b"));
+    world.key(KEY_TAB, true);
+    world.key(KEY_TAB, false);
+    assert_eq!(world.focused().as_deref(), Some("a"));
+    assert_eq!(world.stack(), ["b", "c", "a"], "b was only passed and lies where it lay");
+    world.key(KEY_LEFT_ALT, false);
+    assert!(
+        !world.client(a).take_events().iter().any(|event| matches!(event, Event::Key { key: KEY_TAB, .. })),
+        "neither press nor release of the shortcut reaches a client"
+    );
+    world.key(KEY_LEFT_ALT, true);
+    world.key(KEY_TAB, true);
+    assert_eq!(world.focused().as_deref(), Some("c"), "the one used before");
+}
+
+#[test]
+fn alt_f4_asks_the_focused_window_to_close() {
+    let mut world = World::new();
+    let (a, window) = world.open("a", 200, 100);
+    world.key(KEY_LEFT_ALT, true);
+    world.key(KEY_F4, true);
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::Close)));
+    window.toplevel.destroy();
+    window.xdg.destroy();
+    window.surface.destroy();
+    world.settle();
+    assert!(world.stack().is_empty());
+    assert!(!world.client(a).is_gone());
+}
+
+#[test]
+fn when_the_focused_client_dies_the_next_window_gets_the_keyboard() {
+    let mut world = World::new();
+    let (a, window) = world.open("a", 200, 100);
+    let (b, _) = world.open("b", 200, 100);
+    world.client(a).take_events();
+    world.kill(b);
+    assert_eq!(world.focused().as_deref(), Some("a"));
+    assert!(entered_keyboard(&world.client(a).take_events(), id(&window.surface)));
+}
+
+#[test]
+fn a_finger_touches_the_surface_below_it_and_can_move_its_window() {
+    let mut world = World::new();
+    let (a, window) = world.open("a", 200, 100);
+    let corner = world.window("a").rect().loc;
+    let time = world.tick();
+    world.input(InputEvent::TouchDown {
+        time,
+        slot: 3,
+        position: (corner.x as f64 + 7.0, corner.y as f64 + 9.0).into(),
+    });
+    let events = world.client(a).take_events();
+    let surface = id(&window.surface);
+    assert!(events.iter().any(|event| matches!(event, Event::TouchDown { surface: on, x: 7.0, y: 9.0, .. }
+        if *on == surface)));
+
+    world.client(a).data.events = events;
+    let serial = world.client(a).press_serial();
+    let seat = world.client(a).globals().seat.clone();
+    window.toplevel._move(&seat, serial);
+    world.settle();
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::TouchCancel)));
+    let time = world.tick();
+    world.input(InputEvent::TouchMotion {
+        time,
+        slot: 3,
+        position: (corner.x as f64 + 27.0, corner.y as f64 + 9.0).into(),
+    });
+    world.latch();
+    assert_eq!(world.window("a").rect().loc.x, corner.x + 20);
+    let time = world.tick();
+    world.input(InputEvent::TouchUp { time, slot: 3 });
+    assert!(world.state.shell.drag().is_none());
+}
+
+#[test]
+fn an_input_region_lets_clicks_through() {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 400, 300);
+    let (b, window) = world.open("b", 200, 100);
+    let region = {
+        let client = world.client(b);
+        client.globals().compositor.create_region(&client.handle(), ())
+    };
+    region.add(0, 0, 100, 100);
+    window.surface.set_input_region(Some(&region));
+    world.client(b).show(&window.surface, 200, 100);
+    world.settle();
+    let corner = world.window("b").rect().loc.to_f64();
+    world.client(a).take_events();
+    world.point(corner.x + 99.5, corner.y + 50.0);
+    assert!(!world.client(a).take_events().iter().any(|event| matches!(event, Event::PointerEnter { .. })));
+    world.point(corner.x + 100.0, corner.y + 50.0);
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::PointerEnter { .. })));
+}

@@ -1,0 +1,13 @@
+//! Real Wayland clients against the whole shell, over socket pairs in one thread. Nothing runs by itself: time is
+//! what a test says, and the world moves when a test calls `settle`.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+mod fixture;
+
+mod bad_input;
+mod focus;
+mod popups;
+mod selection;
+mod virtual_devices;
+mod windows;

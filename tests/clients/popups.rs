@@ -1,0 +1,162 @@
+//! Menus: where they go, and who closes them.
+
+use crate::fixture::handlers::id;
+use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, OUTPUT, Popup, Toplevel, World};
+use wayland_protocols::xdg::shell::client::xdg_wm_base;
+
+fn open_popup(world: &mut World, client: ClientIndex, parent: &Toplevel, x: i32, y: i32) -> Popup {
+    let positioner = world.client(client).positioner(x, y, 100, 80);
+    let popup = world.client(client).popup(&parent.xdg, &positioner);
+    show(world, client, &popup);
+    popup
+}
+
+fn show(world: &mut World, client: ClientIndex, popup: &Popup) {
+    popup.surface.commit();
+    world.settle();
+    world.client(client).answer_newest();
+    world.client(client).show(&popup.surface, 100, 80);
+    world.settle();
+}
+
+/// Opens a popup that grabs, in answer to a click on its parent.
+fn open_menu(world: &mut World, client: ClientIndex, parent: &Toplevel) -> Popup {
+    let corner = world.window("a").rect().loc.to_f64();
+    world.client(client).take_events();
+    world.click(corner.x + 5.0, corner.y + 5.0);
+    let serial = world.client(client).press_serial();
+    let seat = world.client(client).globals().seat.clone();
+    let positioner = world.client(client).positioner(10, 10, 100, 80);
+    let popup = world.client(client).popup(&parent.xdg, &positioner);
+    popup.popup.grab(&seat, serial);
+    show(world, client, &popup);
+    popup
+}
+
+fn popup_locations(world: &World) -> Vec<(i32, i32)> {
+    let window = world.window("a");
+    world.state.shell.popups_of(window.surface()).map(|(_, location)| (location.x, location.y)).collect()
+}
+
+#[test]
+fn a_popup_appears_at_its_anchor() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    open_popup(&mut world, client, &window, 30, 40);
+    let corner = world.window("a").rect().loc;
+    assert_eq!(popup_locations(&world), [(corner.x + 30, corner.y + 40)]);
+}
+
+#[test]
+fn a_popup_that_would_leave_the_screen_slides_back() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    let surface = world.window("a").surface().clone();
+    upbeat::shell::set_location(&mut world.state, &surface, (OUTPUT.0 - 400, OUTPUT.1 - 300).into());
+    open_popup(&mut world, client, &window, 390, 290);
+    assert_eq!(popup_locations(&world), [(OUTPUT.0 - 100, OUTPUT.1 - 80)]);
+}
+
+#[test]
+fn a_repositioned_popup_moves_when_its_client_has_agreed() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    let popup = open_popup(&mut world, client, &window, 30, 40);
+    world.client(client).take_events();
+    let before = popup_locations(&world);
+    let positioner = world.client(client).positioner(50, 60, 100, 80);
+    popup.popup.reposition(&positioner, 77);
+    world.settle();
+    assert_eq!(popup_locations(&world), before);
+    assert!(world.client(client).data.events.iter().any(|event| matches!(event, Event::Repositioned(77))));
+    world.client(client).answer_newest();
+    popup.surface.commit();
+    world.settle();
+    assert_eq!(popup_locations(&world), [(before[0].0 + 20, before[0].1 + 20)]);
+}
+
+#[test]
+fn a_menu_has_the_keyboard_until_a_click_elsewhere_closes_it() {
+    let mut world = World::new();
+    let (other, _) = world.open("other", 1000, 600);
+    let (client, window) = world.open("a", 200, 150);
+    let popup = open_menu(&mut world, client, &window);
+    let menu = id(&popup.surface);
+    let events = world.client(client).take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::KeyboardEnter { surface } if *surface == menu)));
+
+    world.client(other).take_events();
+    world.point(200.0, 100.0);
+    world.button(BUTTON_LEFT, true);
+    world.button(BUTTON_LEFT, false);
+    assert!(world.client(client).data.events.iter().any(|event| matches!(event, Event::PopupDone)));
+    assert!(popup_locations(&world).is_empty(), "hidden at once, however late its client destroys it");
+    assert!(
+        !world.client(other).take_events().iter().any(|event| matches!(event, Event::Button { .. })),
+        "the click that closes a menu does nothing else"
+    );
+    let back = id(&window.surface);
+    let events = world.client(client).take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::KeyboardEnter { surface } if *surface == back)));
+}
+
+#[test]
+fn a_grab_without_a_press_is_refused_by_closing_the_popup() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 200, 150);
+    let seat = world.client(client).globals().seat.clone();
+    let positioner = world.client(client).positioner(10, 10, 100, 80);
+    let popup = world.client(client).popup(&window.xdg, &positioner);
+    popup.popup.grab(&seat, 4_000_000_000);
+    world.settle();
+    assert!(world.client(client).data.events.iter().any(|event| matches!(event, Event::PopupDone)));
+    assert!(!world.client(client).is_gone());
+}
+
+#[test]
+fn popups_are_closed_from_the_topmost_down() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 200, 150);
+    let first = open_popup(&mut world, client, &window, 10, 10);
+    let positioner = world.client(client).positioner(20, 20, 100, 80);
+    let second = world.client(client).popup(&first.xdg, &positioner);
+    show(&mut world, client, &second);
+    let corner = world.window("a").rect().loc;
+    assert_eq!(popup_locations(&world), [(corner.x + 10, corner.y + 10), (corner.x + 30, corner.y + 30)]);
+
+    first.popup.destroy();
+    world.settle();
+    let code = xdg_wm_base::Error::NotTheTopmostPopup as u32;
+    assert_eq!(world.client(client).error, Some(("xdg_wm_base".to_owned(), code)));
+    assert!(world.stack().is_empty());
+}
+
+#[test]
+fn a_menu_whose_client_dies_gives_the_keyboard_back() {
+    let mut world = World::new();
+    let (other, other_window) = world.open("other", 1000, 600);
+    let (client, window) = world.open("a", 200, 150);
+    open_menu(&mut world, client, &window);
+    world.client(other).take_events();
+    world.kill(client);
+    let back = id(&other_window.surface);
+    let events = world.client(other).take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::KeyboardEnter { surface } if *surface == back)));
+    world.click(200.0, 100.0);
+    assert!(world.client(other).take_events().iter().any(|event| matches!(event, Event::Button { .. })));
+}
+
+#[test]
+fn a_popup_outlives_its_parent_without_being_seen() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 200, 150);
+    let popup = open_popup(&mut world, client, &window, 10, 10);
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.settle();
+    assert!(world.client(client).data.events.iter().any(|event| matches!(event, Event::PopupDone)));
+    world.client(client).show(&popup.surface, 100, 80);
+    world.settle();
+    assert!(world.stack().is_empty());
+    assert!(!world.client(client).is_gone());
+}

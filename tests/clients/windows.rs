@@ -1,0 +1,225 @@
+//! Windows: mapping, moving, resizing, filling the screen, closing.
+
+use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, Event, KEY_LEFT_SUPER, OUTPUT, World};
+use wayland_protocols::xdg::shell::client::xdg_toplevel::{ResizeEdge, State};
+
+fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
+    let rect = world.window(title).rect();
+    (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
+}
+
+#[test]
+fn a_window_is_configured_first_and_appears_with_its_content() {
+    let mut world = World::new();
+    let client = world.connect();
+    let window = world.client(client).toplevel("a");
+    world.settle();
+    assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::ToplevelConfigure { .. })));
+    assert!(world.stack().is_empty(), "configured, but there is nothing to see yet");
+    drop(window);
+
+    let (_, _window) = world.open("b", 400, 300);
+    assert_eq!(rect(&world, "b"), ((OUTPUT.0 - 400) / 2, (OUTPUT.1 - 300) / 2, 400, 300));
+    assert_eq!(world.focused().as_deref(), Some("b"));
+}
+
+#[test]
+fn the_window_geometry_is_what_is_placed_not_the_shadow_around_it() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    window.xdg.set_window_geometry(20, 10, 360, 280);
+    world.client(client).show(&window.surface, 400, 300);
+    world.settle();
+    let placed = world.window("a");
+    assert_eq!(placed.geometry().size, (360, 280).into());
+    assert_eq!(placed.origin() + placed.geometry().loc, placed.rect().loc);
+}
+
+#[test]
+fn a_moved_window_is_where_the_pointer_is_at_the_latch() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    let (x, y, ..) = rect(&world, "a");
+    world.point(f64::from(x) + 10.0, f64::from(y) + 10.0);
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(client).press_serial();
+    let seat = world.client(client).globals().seat.clone();
+    window.toplevel._move(&seat, serial);
+    world.settle();
+    assert!(
+        world.client(client).take_events().iter().any(|event| matches!(event, Event::PointerLeave)),
+        "a client does not see the pointer that drags it"
+    );
+
+    world.point(f64::from(x) + 110.0, f64::from(y) - 20.0);
+    world.point(f64::from(x) + 60.0, f64::from(y) + 40.0);
+    world.latch();
+    assert_eq!(rect(&world, "a"), (x + 50, y + 30, 400, 300), "the last position counts, not the way there");
+
+    world.button(BUTTON_LEFT, false);
+    world.point(5.0, 5.0);
+    world.latch();
+    assert_eq!(rect(&world, "a"), (x + 50, y + 30, 400, 300), "let go");
+}
+
+#[test]
+fn a_client_cannot_take_its_window_along_without_a_press() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    world.click(640.0, 360.0);
+    let seat = world.client(client).globals().seat.clone();
+    let serial = world.client(client).press_serial();
+    window.toplevel._move(&seat, serial);
+    window.toplevel._move(&seat, 4_000_000_000);
+    world.settle();
+    let before = rect(&world, "a");
+    world.point(100.0, 100.0);
+    world.latch();
+    assert_eq!(rect(&world, "a"), before);
+}
+
+#[test]
+fn a_resized_window_follows_the_pointer_however_late_its_client_is() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    world.client(client).answer_newest();
+    let (x, y, ..) = rect(&world, "a");
+    world.point(f64::from(x) + 1.0, f64::from(y) + 1.0);
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(client).press_serial();
+    let seat = world.client(client).globals().seat.clone();
+    window.toplevel.resize(&seat, serial, ResizeEdge::TopLeft);
+    world.settle();
+
+    // Two motions, no answer yet: the shown rectangle follows, its bottom right corner stays.
+    world.point(f64::from(x) - 49.0, f64::from(y) + 1.0);
+    world.point(f64::from(x) - 99.0, f64::from(y) - 19.0);
+    world.latch();
+    assert_eq!(rect(&world, "a"), (x - 100, y - 20, 500, 320));
+    assert!(world.window("a").is_stretched());
+    let asked = world.client(client).answer_newest();
+    assert_eq!(asked, Some((450, 300)), "one question at a time");
+
+    // The answer brings the newest size as the next question.
+    world.client(client).show(&window.surface, 450, 300);
+    world.settle();
+    assert_eq!(rect(&world, "a"), (x - 100, y - 20, 500, 320), "an old answer does not move the window");
+    assert_eq!(world.client(client).answer_newest(), Some((500, 320)));
+    world.client(client).show(&window.surface, 500, 320);
+    world.settle();
+    assert!(!world.window("a").is_stretched());
+
+    world.button(BUTTON_LEFT, false);
+    world.client(client).answer_newest();
+    // It settles for less, as a terminal does that counts in characters.
+    world.client(client).show(&window.surface, 496, 310);
+    world.settle();
+    assert_eq!(rect(&world, "a"), (x - 96, y - 10, 496, 310), "the corner that was not held has not moved");
+}
+
+#[test]
+fn the_modifier_and_a_button_move_and_resize_without_the_clients_help() {
+    let mut world = World::new();
+    let (client, _window) = world.open("a", 400, 300);
+    let (x, y, ..) = rect(&world, "a");
+    world.key(KEY_LEFT_SUPER, true);
+    world.point(f64::from(x) + 390.0, f64::from(y) + 290.0);
+    world.client(client).take_events();
+    world.button(BUTTON_RIGHT, true);
+    world.point(f64::from(x) + 400.0, f64::from(y) + 310.0);
+    world.latch();
+    assert_eq!(rect(&world, "a"), (x, y, 410, 320));
+    world.button(BUTTON_RIGHT, false);
+    let events = world.client(client).take_events();
+    assert!(!events.iter().any(|event| matches!(event, Event::Button { .. })), "neither press nor release is its own");
+}
+
+#[test]
+fn a_client_that_dies_in_the_middle_of_a_resize_leaves_the_pointer_free() {
+    let mut world = World::new();
+    let (_, _other) = world.open("other", 600, 500);
+    let (client, window) = world.open("a", 300, 200);
+    let (x, y, ..) = rect(&world, "a");
+    world.point(f64::from(x) + 5.0, f64::from(y) + 5.0);
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(client).press_serial();
+    let seat = world.client(client).globals().seat.clone();
+    window.toplevel.resize(&seat, serial, ResizeEdge::BottomRight);
+    world.settle();
+    world.kill(client);
+    assert!(world.state.shell.drag().is_none());
+    world.point(400.0, 300.0);
+    world.button(BUTTON_LEFT, false);
+    world.latch();
+    assert_eq!(world.stack(), ["other"]);
+    assert_eq!(world.focused().as_deref(), Some("other"));
+}
+
+#[test]
+fn maximised_takes_effect_with_the_commit_that_answers_it_and_is_undone() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    let floating = rect(&world, "a");
+    world.client(client).answer_newest();
+    window.toplevel.set_maximized();
+    world.settle();
+    assert_eq!(rect(&world, "a"), floating, "asked, not answered");
+    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT));
+    world.settle();
+    assert_eq!(rect(&world, "a"), floating, "acknowledged, not committed");
+    world.client(client).show(&window.surface, OUTPUT.0, OUTPUT.1);
+    world.settle();
+    assert_eq!(rect(&world, "a"), (0, 0, OUTPUT.0, OUTPUT.1));
+
+    window.toplevel.unset_maximized();
+    world.settle();
+    assert_eq!(world.client(client).answer_newest(), Some((400, 300)));
+    world.client(client).show(&window.surface, 400, 300);
+    world.settle();
+    assert_eq!(rect(&world, "a"), floating);
+}
+
+#[test]
+fn fullscreen_centres_what_is_smaller_and_returns_to_what_was_before() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    window.toplevel.set_fullscreen(None);
+    world.settle();
+    let events = world.client(client).take_events();
+    let fullscreen = events.iter().any(|event| match event {
+        Event::ToplevelConfigure { states, .. } => states.contains(&(State::Fullscreen as u32)),
+        _ => false,
+    });
+    assert!(fullscreen);
+    world.client(client).data.events = events;
+    world.client(client).answer_newest();
+    world.client(client).show(&window.surface, 640, 360);
+    world.settle();
+    assert_eq!(rect(&world, "a"), (320, 180, 640, 360));
+    assert!(world.window("a").is_fullscreen());
+
+    window.toplevel.unset_fullscreen();
+    world.settle();
+    assert_eq!(world.client(client).answer_newest(), Some((400, 300)));
+    world.client(client).show(&window.surface, 400, 300);
+    world.settle();
+    assert!(!world.window("a").is_fullscreen());
+}
+
+#[test]
+fn a_window_without_content_is_gone_and_comes_back_after_a_configure() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.settle();
+    assert!(world.stack().is_empty());
+    assert_eq!(world.focused(), None);
+    world.client(client).take_events();
+    window.surface.commit();
+    world.settle();
+    assert!(world.client(client).answer_newest().is_some());
+    world.client(client).show(&window.surface, 200, 100);
+    world.settle();
+    assert_eq!(world.stack(), ["a"]);
+}
