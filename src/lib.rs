@@ -5,10 +5,14 @@
 //! are defined in [`timing`].
 
 pub mod backend;
+pub mod cli;
+pub mod config;
 pub mod input;
+pub mod ipc;
 pub mod output;
 pub mod protocol;
 pub mod render;
+pub mod session;
 pub mod shell;
 pub mod state;
 pub mod surface;

@@ -1,0 +1,146 @@
+//! `upbeat msg input`: act as an input device.
+
+use anyhow::{Context, bail};
+use clap::{Subcommand, ValueEnum};
+
+use crate::ipc::input::{InputEvent, button_code, key_code};
+
+/// What a button or key does.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum Stroke {
+    /// Goes down and up again.
+    #[default]
+    Click,
+    /// Goes down.
+    Press,
+    /// Goes up.
+    Release,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Message {
+    /// Put the pointer at a place (logical pixels).
+    Move {
+        /// From the left.
+        x: f64,
+        /// From the top.
+        y: f64,
+    },
+    /// Move the pointer by so much (logical pixels).
+    #[command(allow_negative_numbers = true)]
+    MoveBy {
+        /// To the right.
+        dx: f64,
+        /// Down.
+        dy: f64,
+    },
+    /// Use a mouse button.
+    Button {
+        /// left, right, middle, side, extra or an evdev code.
+        button: String,
+        /// What it does.
+        #[arg(value_enum, default_value_t)]
+        stroke: Stroke,
+    },
+    /// Turn the wheel (logical pixels; 15 are one click).
+    #[command(allow_negative_numbers = true)]
+    Scroll {
+        /// To the right.
+        dx: f64,
+        /// Down.
+        dy: f64,
+    },
+    /// Use a key, or several held together: ctrl+c.
+    Key {
+        /// What is printed on it (a, enter, f5, super, up), or code:N; several joined by +.
+        keys: String,
+        /// What they do.
+        #[arg(value_enum, default_value_t)]
+        stroke: Stroke,
+    },
+    /// Touch the screen: down FINGER X Y, move FINGER X Y, up FINGER.
+    #[command(subcommand)]
+    Touch(Touch),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Touch {
+    /// Put a finger down.
+    Down {
+        /// Which.
+        finger: u32,
+        /// From the left.
+        x: f64,
+        /// From the top.
+        y: f64,
+    },
+    /// Move a finger.
+    Move {
+        /// Which.
+        finger: u32,
+        /// From the left.
+        x: f64,
+        /// From the top.
+        y: f64,
+    },
+    /// Lift a finger.
+    Up {
+        /// Which.
+        finger: u32,
+    },
+}
+
+impl Message {
+    pub(super) fn events(self) -> anyhow::Result<Vec<InputEvent>> {
+        Ok(match self {
+            Message::Move { x, y } => vec![InputEvent::PointerMove { x, y }],
+            Message::MoveBy { dx, dy } => vec![InputEvent::PointerMoveBy { dx, dy }],
+            Message::Scroll { dx, dy } => vec![InputEvent::Scroll { dx, dy }],
+            Message::Button { button, stroke } => {
+                let button = button_code(&button).with_context(|| {
+                    format!("no button is called `{button}`: left, right, middle, side, extra or a code")
+                })?;
+                strokes(stroke, &[button], |button, pressed| InputEvent::Button { button, pressed })
+            }
+            Message::Key { keys, stroke } => {
+                let keys = keys.split('+').map(key).collect::<anyhow::Result<Vec<_>>>()?;
+                strokes(stroke, &keys, |key, pressed| InputEvent::Key { key, pressed })
+            }
+            Message::Touch(Touch::Down { finger, x, y }) => vec![InputEvent::TouchDown { finger, x, y }],
+            Message::Touch(Touch::Move { finger, x, y }) => vec![InputEvent::TouchMove { finger, x, y }],
+            Message::Touch(Touch::Up { finger }) => vec![InputEvent::TouchUp { finger }],
+        })
+    }
+}
+
+fn key(name: &str) -> anyhow::Result<u32> {
+    match key_code(name) {
+        Some(code) => Ok(code),
+        None => bail!("no key is called `{name}`: say what is printed on it (a, enter, f5, super, up), or code:N"),
+    }
+}
+
+/// All go down in the order given, and up in the reverse order.
+fn strokes(stroke: Stroke, codes: &[u32], event: impl Fn(u32, bool) -> InputEvent) -> Vec<InputEvent> {
+    let down = codes.iter().map(|code| event(*code, true));
+    let up = codes.iter().rev().map(|code| event(*code, false));
+    match stroke {
+        Stroke::Click => down.chain(up).collect(),
+        Stroke::Press => down.collect(),
+        Stroke::Release => up.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_held_together_go_down_in_order_and_up_in_reverse() {
+        let events = Message::Key { keys: "ctrl+c".to_owned(), stroke: Stroke::Click }.events().unwrap();
+        let key = |key, pressed| InputEvent::Key { key, pressed };
+        assert_eq!(events, [key(29, true), key(46, true), key(46, false), key(29, false)]);
+        let wrong = Message::Key { keys: "ctrl+any".to_owned(), stroke: Stroke::Click }.events().unwrap_err();
+        assert!(wrong.to_string().contains("`any`"), "{wrong}");
+    }
+}

@@ -1,0 +1,285 @@
+//! Answers as people and programs read them.
+
+use std::io::{self, Write};
+
+use super::table::Table;
+use crate::ipc::message::{CadenceStats, Output, OutputStats, Response, Window, WindowStats};
+use crate::time::Span;
+use crate::timing::record::Summary;
+
+/// One JSON document.
+pub(super) fn json(response: &Response) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, response)?;
+    writeln!(out)
+}
+
+/// Tables and sentences. Times are in milliseconds.
+pub(super) fn text(response: &Response) -> io::Result<()> {
+    io::stdout().lock().write_all(render(response).as_bytes())
+}
+
+fn render(response: &Response) -> String {
+    match response {
+        Response::Done => String::new(),
+        Response::Version { version, wayland_display, backend, renderer } => {
+            format!("upbeat {version} on {wayland_display}, backend {backend}, renderer {renderer}\n")
+        }
+        Response::Outputs { outputs } => outputs_table(outputs).to_string(),
+        Response::Windows { windows } => windows_text(windows),
+        Response::Stats { outputs, windows } => stats_text(outputs, windows),
+        Response::WhyLate { misses } if misses.is_empty() => "No frame was late.\n".to_owned(),
+        Response::WhyLate { misses } => {
+            misses.iter().map(|miss| format!("{:>9} s ago: {}\n", seconds(miss.ago), miss.sentence)).collect()
+        }
+        Response::Screenshot { output, path, width, height } => {
+            format!("{output}, {width}x{height} pixels: {}\n", path.display())
+        }
+    }
+}
+
+fn outputs_table(outputs: &[Output]) -> Table {
+    let mut table = Table::new(&[
+        "output",
+        "mode",
+        "at",
+        " scale",
+        "on",
+        "asked",
+        "paced",
+        " interval",
+        " submit lead",
+        " compose",
+    ]);
+    for output in outputs {
+        table.row(vec![
+            output.name.clone(),
+            output.mode.to_string(),
+            format!("{},{}", output.geometry.x, output.geometry.y),
+            output.scale.to_string(),
+            if output.on { "yes" } else { "no" }.to_owned(),
+            output.wish.to_string(),
+            output.pacing.to_string(),
+            millis(output.interval),
+            millis(output.submit_lead),
+            millis(output.compose_budget),
+        ]);
+    }
+    table
+}
+
+fn windows_text(windows: &[Window]) -> String {
+    let mut table = Table::new(&[
+        " window",
+        "app",
+        "output",
+        "class",
+        " slope",
+        "asked",
+        "paced",
+        " budget",
+        " cost p50",
+        " p99",
+        " cpu p50",
+        " p99",
+        " slack",
+        "",
+    ]);
+    for window in windows {
+        table.row(vec![
+            window.window.0.to_string(),
+            window.app_id.clone(),
+            window.output.clone().unwrap_or_else(|| "-".to_owned()),
+            window.class.to_string(),
+            window.slope.map_or_else(|| "-".to_owned(), |slope| format!("{slope:.2}")),
+            window.wish.to_string(),
+            window.pacing.to_string(),
+            optional(window.budget),
+            optional(window.cost.map(|cost| cost.p50)),
+            optional(window.cost.map(|cost| cost.p99)),
+            optional(window.cpu.map(|cpu| cpu.p50)),
+            optional(window.cpu.map(|cpu| cpu.p99)),
+            window.slack_periods.to_string(),
+            state(window),
+        ]);
+    }
+    let reasons = windows.iter().map(|window| format!("{}: {}\n", window.window, window.reason));
+    format!("{table}\n{}", reasons.collect::<String>())
+}
+
+fn state(window: &Window) -> String {
+    let words = [(window.focused, "focused"), (!window.visible, "hidden")];
+    words.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
+}
+
+/// Two tables: how steadily frames come, and how long things take.
+fn stats_text(outputs: &[OutputStats], windows: &[WindowStats]) -> String {
+    let mut steadiness = Table::new(&[
+        "",
+        " fps",
+        " drops/s",
+        " hitches/s",
+        " drops",
+        " late: client",
+        " compositor",
+        " display",
+        " by choice",
+    ]);
+    let mut lengths = Table::new(&["milliseconds", "", " p50", " p99", " max", " frames"]);
+    for output in outputs {
+        steadiness.row(cadence_row(output.output.clone(), &output.cadence));
+        for (what, summary) in
+            [("compose", output.compose), ("woke late", output.wake), ("latch→light", output.latch_to_light)]
+        {
+            lengths.row(summary_row(output.output.clone(), what, summary));
+        }
+    }
+    for window in windows {
+        let name = format!("{} ({})", window.window, window.app_id);
+        steadiness.row(cadence_row(name.clone(), &window.cadence));
+        for (what, summary) in [
+            ("input→light", window.input_to_light),
+            ("callback→light", window.callback_to_light),
+            ("commit→light", window.commit_to_light),
+        ] {
+            lengths.row(summary_row(name.clone(), what, summary));
+        }
+    }
+    format!("{steadiness}\n{lengths}")
+}
+
+fn cadence_row(name: String, cadence: &CadenceStats) -> Vec<String> {
+    vec![
+        name,
+        format!("{:.1}", cadence.frames.per_second),
+        format!("{:.2}", cadence.drops.per_second),
+        format!("{:.2}", cadence.hitches.per_second),
+        cadence.drops.total.to_string(),
+        cadence.misses.client.to_string(),
+        cadence.misses.compositor.to_string(),
+        cadence.misses.display.to_string(),
+        cadence.misses.policy.to_string(),
+    ]
+}
+
+fn summary_row(name: String, what: &str, summary: Option<Summary>) -> Vec<String> {
+    vec![
+        name,
+        what.to_owned(),
+        optional(summary.map(|summary| summary.p50)),
+        optional(summary.map(|summary| summary.p99)),
+        optional(summary.map(|summary| summary.max)),
+        summary.map_or(0, |summary| summary.samples).to_string(),
+    ]
+}
+
+fn optional(span: Option<Span>) -> String {
+    span.map_or_else(|| "-".to_owned(), millis)
+}
+
+fn millis(span: Span) -> String {
+    format!("{:.2}", span.as_millis_f64())
+}
+
+fn seconds(span: Span) -> String {
+    format!("{:.3}", span.as_seconds_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::ipc::message::{Frequency, Miss, Rect, Target};
+    use crate::timing::id::{ClientId, WindowId};
+    use crate::timing::pacing::{Class, Pacing, PacingWish};
+    use crate::timing::record::{Blame, Misses};
+
+    fn summary(p50: i64, p99: i64, max: i64) -> Option<Summary> {
+        let us = Span::from_micros;
+        Some(Summary { p50: us(p50), p99: us(p99), max: us(max), samples: 100 })
+    }
+
+    fn window(number: u32, app_id: &str) -> Window {
+        Window {
+            window: WindowId(number),
+            client: ClientId(1),
+            pid: Some(77),
+            app_id: app_id.to_owned(),
+            title: "title".to_owned(),
+            geometry: Rect::default(),
+            focused: number == 1,
+            visible: number == 1,
+            output: Some("HEADLESS-1".to_owned()),
+            class: Class::Draws,
+            slope: Some(0.98),
+            wish: PacingWish::Auto,
+            pacing: Pacing::JustInTime,
+            reason: "it draws after its callback and fits one period".to_owned(),
+            budget: Some(Span::from_micros(3_100)),
+            cost: summary(2_010, 2_500, 4_000),
+            cpu: None,
+            slack_periods: 0,
+        }
+    }
+
+    #[test]
+    fn windows_are_a_table_and_the_reasons_sentences() {
+        let response = Response::Windows { windows: vec![window(1, "foot"), window(12, "org.gnome.Nautilus")] };
+        expect![[r#"
+            window  app                 output      class  slope  asked  paced         budget  cost p50   p99  cpu p50  p99  slack
+                 1  foot                HEADLESS-1  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  focused
+                12  org.gnome.Nautilus  HEADLESS-1  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  hidden
+
+            window 1: it draws after its callback and fits one period
+            window 12: it draws after its callback and fits one period
+        "#]].assert_eq(&render(&response));
+    }
+
+    #[test]
+    fn statistics_and_misses_read_well() {
+        let cadence = CadenceStats {
+            frames: Frequency { per_second: 59.94, total: 600 },
+            drops: Frequency { per_second: 0.1, total: 1 },
+            hitches: Frequency { per_second: 0.1, total: 1 },
+            misses: Misses { client: 1, ..Default::default() },
+        };
+        let outputs = vec![OutputStats {
+            output: "HEADLESS-1".to_owned(),
+            cadence,
+            compose: summary(300, 900, 1_200),
+            wake: summary(20, 90, 400),
+            latch_to_light: summary(2_000, 2_100, 18_000),
+        }];
+        let windows = vec![WindowStats {
+            window: WindowId(1),
+            app_id: "foot".to_owned(),
+            cadence,
+            input_to_light: None,
+            callback_to_light: summary(4_200, 5_100, 21_000),
+            commit_to_light: summary(2_100, 2_900, 19_000),
+        }];
+        let misses = vec![Miss {
+            target: Target::Window(WindowId(1)),
+            refresh: 1234,
+            ago: Span::from_millis(1_250),
+            blame: Blame::Client,
+            sentence: "window 1 (foot) missed refresh 1234: it took 9.1 ms of the 6.2 ms budgeted.".to_owned(),
+        }];
+        let text = render(&Response::Stats { outputs, windows }) + &render(&Response::WhyLate { misses });
+        expect![[r#"
+                              fps  drops/s  hitches/s  drops  late: client  compositor  display  by choice
+            HEADLESS-1       59.9     0.10       0.10      1             1           0        0          0
+            window 1 (foot)  59.9     0.10       0.10      1             1           0        0          0
+
+            milliseconds                      p50   p99    max  frames
+            HEADLESS-1       compose         0.30  0.90   1.20     100
+            HEADLESS-1       woke late       0.02  0.09   0.40     100
+            HEADLESS-1       latch→light     2.00  2.10  18.00     100
+            window 1 (foot)  input→light        -     -      -       0
+            window 1 (foot)  callback→light  4.20  5.10  21.00     100
+            window 1 (foot)  commit→light    2.10  2.90  19.00     100
+                1.250 s ago: window 1 (foot) missed refresh 1234: it took 9.1 ms of the 6.2 ms budgeted.
+        "#]].assert_eq(&text);
+    }
+}

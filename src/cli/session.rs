@@ -1,0 +1,90 @@
+//! `upbeat [OPTIONS] [-- COMMAND...]`: run a session.
+
+use std::ffi::OsString;
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
+
+use crate::config::OutputMode;
+use crate::session::{self, BackendKind, RendererKind, SessionOptions};
+
+/// Options of a session.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Where the pixels go.
+    #[arg(long, value_enum, value_name = "BACKEND", default_value_t)]
+    backend: BackendKind,
+
+    /// An output of a headless or nested session; may be given several times. A range of rates, such as
+    /// 2560x1440@48-144, makes a variable refresh rate.
+    #[arg(long = "output", value_name = "WIDTHxHEIGHT@HZ")]
+    outputs: Vec<OutputMode>,
+
+    /// Who draws.
+    #[arg(long, value_enum, value_name = "RENDERER", default_value_t)]
+    renderer: RendererKind,
+
+    /// Configuration file [default: upbeat/config.toml in the configuration directory, if it is there].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Write one JSON line per frame to FILE.
+    #[arg(long, value_name = "FILE")]
+    frame_log: Option<PathBuf>,
+
+    /// Write a picture of every refresh to the directory DIR (headless).
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+
+    /// Write every refresh to one FILE (headless).
+    #[arg(long, value_name = "FILE")]
+    record_stream: Option<PathBuf>,
+
+    /// Name of the Wayland socket [default: the first free of wayland-1, wayland-2, ...].
+    #[arg(long, value_name = "NAME")]
+    socket: Option<String>,
+
+    /// Write the socket's name and a newline to file descriptor N once clients can connect.
+    #[arg(long, value_name = "N")]
+    ready_fd: Option<RawFd>,
+
+    /// What to run in the session.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(super) command: Vec<OsString>,
+}
+
+impl Arguments {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let options = SessionOptions {
+            backend: self.backend,
+            outputs: self.outputs,
+            renderer: self.renderer,
+            config: self.config,
+            frame_log: self.frame_log,
+            record: self.record,
+            record_stream: self.record_stream,
+            socket: self.socket,
+            ready: self.ready_fd.map(inherited).transpose()?,
+            command: self.command,
+        };
+        Ok(session::run(options)?.into())
+    }
+}
+
+/// Takes over a descriptor that whoever started us left open for us. Programs of the session shall not inherit it.
+fn inherited(number: RawFd) -> anyhow::Result<OwnedFd> {
+    if number <= libc::STDERR_FILENO {
+        bail!("--ready-fd {number}: a descriptor above 2 was expected (0 to 2 are the standard streams)");
+    }
+    // SAFETY: only asks the kernel whether the number stands for anything, which it may answer for any number.
+    let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+    let flags = fcntl_getfd(descriptor).with_context(|| format!("--ready-fd {number}: no such descriptor is open"))?;
+    fcntl_setfd(descriptor, flags | FdFlags::CLOEXEC).with_context(|| format!("--ready-fd {number}"))?;
+    // SAFETY: the descriptor is open, and was opened by our parent for us: nothing in this process owns it. This runs
+    // once, before anything else is opened.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}

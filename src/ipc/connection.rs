@@ -1,0 +1,112 @@
+//! One client of the private socket: lines in, lines out, within bounds.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+
+use super::LONGEST_REQUEST;
+
+/// How much is read in one turn.
+const READ_AT_ONCE: usize = 16 * 1024;
+
+/// A connection, its unfinished request and its unsent answer.
+#[derive(Debug)]
+pub(super) struct Connection {
+    stream: UnixStream,
+    input: Vec<u8>,
+    output: Vec<u8>,
+    /// The answer to a request is being worked on: the next request waits, so that answers come in order.
+    pub(super) waiting: bool,
+    /// The other side has said everything.
+    closed: bool,
+}
+
+/// The client said something that cannot be a request, or is gone.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ConnectionError {
+    #[error("a request of more than {LONGEST_REQUEST} bytes")]
+    TooLong,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Connection {
+    pub(super) fn new(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Connection { stream, input: Vec::new(), output: Vec::new(), waiting: false, closed: false })
+    }
+
+    pub(super) fn stream(&self) -> &UnixStream {
+        &self.stream
+    }
+
+    /// Whether more may be read: not while a request is left to meet, or an answer unsent or being worked on.
+    pub(super) fn listens(&self) -> bool {
+        self.output.is_empty() && !self.waiting && !self.closed && !self.has_request()
+    }
+
+    /// Whether a whole request waits to be met, and may be.
+    pub(super) fn has_request(&self) -> bool {
+        !self.waiting && self.input.contains(&b'\n')
+    }
+
+    /// Whether there is something to send.
+    pub(super) fn speaks(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// Whether nothing more will happen here.
+    pub(super) fn finished(&self) -> bool {
+        self.closed && !self.waiting && self.output.is_empty() && !self.input.contains(&b'\n')
+    }
+
+    /// Reads what has come, up to a bound.
+    pub(super) fn read(&mut self) -> Result<(), ConnectionError> {
+        let mut chunk = [0; READ_AT_ONCE];
+        match self.stream.read(&mut chunk) {
+            Ok(0) => self.closed = true,
+            Ok(count) => self.input.extend_from_slice(&chunk[..count]),
+            Err(error) if is_transient(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if self.input.len() > LONGEST_REQUEST && !self.input[..LONGEST_REQUEST].contains(&b'\n') {
+            return Err(ConnectionError::TooLong);
+        }
+        Ok(())
+    }
+
+    /// The next whole request, unless an answer has to be sent first.
+    pub(super) fn next_line(&mut self) -> Option<Vec<u8>> {
+        if self.waiting || self.speaks() {
+            return None;
+        }
+        let end = self.input.iter().position(|byte| *byte == b'\n')?;
+        let rest = self.input.split_off(end + 1);
+        let mut line = std::mem::replace(&mut self.input, rest);
+        line.pop();
+        Some(line)
+    }
+
+    /// Queues an answer, and sends as much of it as fits.
+    pub(super) fn answer(&mut self, mut line: Vec<u8>) -> Result<(), ConnectionError> {
+        line.push(b'\n');
+        self.output.append(&mut line);
+        self.write()
+    }
+
+    /// Sends as much as fits.
+    pub(super) fn write(&mut self) -> Result<(), ConnectionError> {
+        while !self.output.is_empty() {
+            match self.stream.write(&self.output) {
+                Ok(count) => drop(self.output.drain(..count)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_transient(&error) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_transient(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}

@@ -1,0 +1,57 @@
+//! `upbeat msg`: asking a running session, and telling it something.
+//!
+//! # How to use it
+//! The session makes a [`Server`] on [`ipc_path`](crate::session::socket::ipc_path) beside its Wayland socket, passes
+//! the path to its children as [`PATH_VARIABLE`], puts the server's descriptor into its event loop, and calls
+//! [`Server::dispatch`] when it is readable. Whatever holds the answers implements [`Respond`].
+//!
+//! The socket belongs to the user alone (mode 0600). The server never blocks: it reads and answers a bounded amount a
+//! turn, stops reading from a client that does not read its answers, and disconnects one that sends a line without end.
+//!
+//! [`message`] is the language; [`Client`] speaks it.
+
+mod client;
+mod connection;
+pub mod input;
+pub mod message;
+mod server;
+
+pub use client::{Client, ClientError, find_socket};
+pub use server::{Completion, Respond, Server, ServerError, Ticket};
+
+use message::{Request, Response};
+
+/// The environment variable that leads the session's programs to its private socket.
+pub const PATH_VARIABLE: &str = "UPBEAT_SOCKET";
+
+/// The longest request in bytes, with its newline. Answers may be longer.
+pub const LONGEST_REQUEST: usize = 64 * 1024;
+
+/// How a request was met.
+#[derive(Debug)]
+pub enum Met {
+    /// With an answer, or a sentence that says why not.
+    Now(Result<Response, String>),
+    /// It is being worked on elsewhere; the [`Completion`] that came with the request brings the answer.
+    Later,
+}
+
+impl Met {
+    /// Done, with nothing to add.
+    pub const fn done() -> Self {
+        Met::Now(Ok(Response::Done))
+    }
+
+    /// Cannot be done, and why.
+    pub fn refused(sentence: impl Into<String>) -> Self {
+        Met::Now(Err(sentence.into()))
+    }
+}
+
+/// Why a request is refused that a part of the compositor does not know.
+pub fn unknown(request: &Request) -> Met {
+    Met::refused(format!("this session cannot do that: {request:?}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,282 @@
+//! The listening side. One descriptor for the event loop (an epoll that holds all the others), no thread, no waiting.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+
+use super::Met;
+use super::connection::{Connection, ConnectionError};
+use super::message::{Answer, Question, Request, Response, VERSION};
+
+/// How many clients may be connected at once. One more has to wait until another is gone.
+const MOST_CLIENTS: usize = 32;
+
+/// How many requests of one client are met in a turn: the rest waits for the next.
+const REQUESTS_A_TURN: usize = 8;
+
+/// How many descriptors are looked at in a turn.
+const EVENTS_A_TURN: usize = 16;
+
+const LISTENER: u64 = 0;
+const COMPLETIONS: u64 = 1;
+const FIRST_CLIENT: u64 = 2;
+
+/// The private socket could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("the private socket {}: {source}", path.display())]
+pub struct ServerError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// Whoever knows the answers.
+pub trait Respond {
+    /// Meets a request. Must not block: what takes long is handed to another thread together with
+    /// [`ticket.completion()`](Ticket::completion), which brings the answer, and [`Met::Later`] is returned.
+    fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> Met;
+}
+
+/// A request that is being met.
+#[derive(Debug)]
+pub struct Ticket<'a> {
+    client: u64,
+    shared: &'a Arc<Completions>,
+}
+
+impl Ticket<'_> {
+    /// What brings the answer later. Take one only to return [`Met::Later`].
+    pub fn completion(&self) -> Completion {
+        Completion { client: self.client, shared: Some(Arc::clone(self.shared)) }
+    }
+}
+
+/// Brings the answer to one request, from any thread. Dropped without an answer, it says that there is none.
+#[derive(Debug)]
+pub struct Completion {
+    client: u64,
+    shared: Option<Arc<Completions>>,
+}
+
+#[derive(Debug)]
+struct Completions {
+    answers: Mutex<Vec<(u64, Result<Response, String>)>>,
+    wake: OwnedFd,
+}
+
+impl Completion {
+    /// Brings the answer.
+    pub fn finish(mut self, result: Result<Response, String>) {
+        self.send(result);
+    }
+
+    fn send(&mut self, result: Result<Response, String>) {
+        if let Some(shared) = self.shared.take() {
+            shared.answers.lock().unwrap_or_else(PoisonError::into_inner).push((self.client, result));
+            // It can fail only when the counter is full: then the server has been woken already.
+            let _ = rustix::io::write(&shared.wake, &1_u64.to_ne_bytes());
+        }
+    }
+}
+
+impl Drop for Completion {
+    fn drop(&mut self) {
+        self.send(Err("the request was given up".to_owned()));
+    }
+}
+
+/// The private socket and everyone who is connected to it. Dropping it removes the socket.
+#[derive(Debug)]
+pub struct Server {
+    path: PathBuf,
+    epoll: OwnedFd,
+    listener: UnixListener,
+    completions: Arc<Completions>,
+    clients: BTreeMap<u64, Connection>,
+    next_client: u64,
+}
+
+impl Server {
+    /// Makes the socket at `path`, for its owner only. A socket that a dead session left there is replaced: the lock of
+    /// the Wayland socket beside it, which the caller holds, makes sure that no living one is.
+    pub fn listen(path: &Path) -> Result<Self, ServerError> {
+        Self::try_listen(path).map_err(|source| ServerError { path: path.to_owned(), source })
+    }
+
+    fn try_listen(path: &Path) -> io::Result<Self> {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let listener = UnixListener::bind(path)?;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let completions = Arc::new(Completions { answers: Mutex::new(Vec::new()), wake });
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
+        epoll::add(&epoll, &completions.wake, EventData::new_u64(COMPLETIONS), EventFlags::IN)?;
+        let clients = BTreeMap::new();
+        Ok(Server { path: path.to_owned(), epoll, listener, completions, clients, next_client: FIRST_CLIENT })
+    }
+
+    /// Where it listens.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Meets what has come, as far as it may in one turn. Call it when the descriptor is readable; it stays readable
+    /// while something is left to do.
+    pub fn dispatch(&mut self, answers: &mut impl Respond) {
+        let mut events = Vec::with_capacity(EVENTS_A_TURN);
+        if epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&Timespec::default())).is_err() {
+            return;
+        }
+        for event in events {
+            match event.data.u64() {
+                LISTENER => self.accept(),
+                COMPLETIONS => self.complete(answers),
+                client => self.serve(client, answers, event.flags),
+            }
+        }
+    }
+
+    fn accept(&mut self) {
+        while self.clients.len() < MOST_CLIENTS {
+            match self.listener.accept().and_then(|(stream, _)| self.insert(stream)) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => {
+                    tracing::warn!("private socket: {error}");
+                    break;
+                }
+            }
+        }
+        self.watch_listener();
+    }
+
+    fn insert(&mut self, stream: UnixStream) -> io::Result<()> {
+        let connection = Connection::new(stream)?;
+        epoll::add(&self.epoll, connection.stream(), EventData::new_u64(self.next_client), EventFlags::IN)?;
+        self.clients.insert(self.next_client, connection);
+        self.next_client += 1;
+        Ok(())
+    }
+
+    /// Listens for new clients only while there is room: an ignored one would keep the descriptor readable for ever.
+    fn watch_listener(&self) {
+        let flags = if self.clients.len() < MOST_CLIENTS { EventFlags::IN } else { EventFlags::empty() };
+        let _ = epoll::modify(&self.epoll, &self.listener, EventData::new_u64(LISTENER), flags);
+    }
+
+    fn complete(&mut self, answers: &mut impl Respond) {
+        let mut count = [0; 8];
+        let _ = rustix::io::read(&self.completions.wake, &mut count);
+        let completed = std::mem::take(&mut *self.completions.answers.lock().unwrap_or_else(PoisonError::into_inner));
+        for (client, result) in completed {
+            let Some(connection) = self.clients.get_mut(&client).filter(|connection| connection.waiting) else {
+                continue;
+            };
+            connection.waiting = false;
+            let answered = connection.answer(line(result));
+            if self.after(client, answered) {
+                self.serve(client, answers, EventFlags::empty());
+            }
+        }
+    }
+
+    /// Reads, meets and answers requests of one client, which has `ready` happened to.
+    fn serve(&mut self, client: u64, answers: &mut impl Respond, ready: EventFlags) {
+        let Some(connection) = self.clients.get_mut(&client) else { return };
+        let result = turn(connection, client, &self.completions, answers, ready);
+        self.after(client, result);
+    }
+
+    /// Lets a client go that is gone or misbehaves; otherwise waits for what can come next. Says whether it is there.
+    fn after(&mut self, client: u64, result: Result<(), ConnectionError>) -> bool {
+        let Some(connection) = self.clients.get_mut(&client) else { return false };
+        if let Err(ConnectionError::TooLong) = result {
+            // Best effort: whether or not it reads this, it is disconnected.
+            let _ = connection.answer(line(Err(ConnectionError::TooLong.to_string())));
+        }
+        if result.is_err() || connection.finished() {
+            let _ = epoll::delete(&self.epoll, connection.stream());
+            self.clients.remove(&client);
+            self.watch_listener();
+            return false;
+        }
+        let mut flags = EventFlags::empty();
+        flags.set(EventFlags::IN, connection.listens());
+        flags.set(EventFlags::OUT, connection.speaks() || connection.has_request());
+        epoll::modify(&self.epoll, connection.stream(), EventData::new_u64(client), flags).is_ok()
+    }
+}
+
+impl AsFd for Server {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// One turn of one client: send what is left, read if that is due, meet a few requests.
+fn turn(
+    connection: &mut Connection,
+    client: u64,
+    shared: &Arc<Completions>,
+    answers: &mut impl Respond,
+    ready: EventFlags,
+) -> Result<(), ConnectionError> {
+    let hung_up = ready.intersects(EventFlags::HUP | EventFlags::ERR);
+    if hung_up && !connection.listens() && !connection.has_request() {
+        // Nobody is there to read the answer.
+        return Err(ConnectionError::Io(io::ErrorKind::BrokenPipe.into()));
+    }
+    connection.write()?;
+    if connection.listens() && (hung_up || ready.contains(EventFlags::IN)) {
+        connection.read()?;
+    }
+    for _ in 0..REQUESTS_A_TURN {
+        let Some(request) = connection.next_line() else { break };
+        let met = match parse(&request) {
+            Ok(request) => answers.respond(request, &Ticket { client, shared }),
+            Err(sentence) => Met::refused(sentence),
+        };
+        match met {
+            Met::Now(result) => connection.answer(line(result))?,
+            Met::Later => connection.waiting = true,
+        }
+    }
+    Ok(())
+}
+
+fn parse(request: &[u8]) -> Result<Request, String> {
+    #[derive(serde::Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    let bad = |error: serde_json::Error| format!("not a request: {error}");
+    let Versioned { version } = serde_json::from_slice(request).map_err(bad)?;
+    if version != VERSION {
+        return Err(format!("version {VERSION} of this language is spoken here, not version {version}"));
+    }
+    let question: Question = serde_json::from_slice(request).map_err(bad)?;
+    Ok(question.request)
+}
+
+fn line(result: Result<Response, String>) -> Vec<u8> {
+    serde_json::to_vec(&Answer::new(result)).unwrap_or_else(|error| {
+        format!(r#"{{"version":{VERSION},"error":"the answer cannot be written: {error}"}}"#).into_bytes()
+    })
+}

@@ -1,0 +1,206 @@
+//! The server and the client over a real socket, and clients that do not behave.
+
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::message::{Request, Response};
+use super::{Client, ClientError, Completion, LONGEST_REQUEST, Met, Respond, Server, Ticket};
+
+/// Answers `outputs` with a lot of text, keeps the completions of screenshots, refuses the rest.
+#[derive(Default)]
+struct Answers {
+    met: usize,
+    pictures: Option<mpsc::Sender<Completion>>,
+}
+
+const WINDOWS: usize = 400_000;
+
+impl Respond for Answers {
+    fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> Met {
+        self.met += 1;
+        match request {
+            Request::Reload => Met::done(),
+            Request::Version => Met::Now(Ok(Response::Version {
+                version: "v".repeat(WINDOWS),
+                wayland_display: String::new(),
+                backend: String::new(),
+                renderer: String::new(),
+            })),
+            Request::Screenshot { .. } => {
+                self.pictures.as_ref().unwrap().send(ticket.completion()).unwrap();
+                Met::Later
+            }
+            other => super::unknown(&other),
+        }
+    }
+}
+
+/// A server on a thread of its own, until it is dropped.
+struct Running {
+    path: PathBuf,
+    _directory: tempfile::TempDir,
+    stop: Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<(usize, usize)>>,
+}
+
+impl Running {
+    fn start(answers: Answers) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("msg.sock");
+        let mut server = Server::listen(&path).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let (mut answers, mut turns) = (answers, 0);
+            while !stopped.load(Ordering::Relaxed) {
+                let patience = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+                if poll(&mut [PollFd::new(&server, PollFlags::IN)], Some(&patience)).unwrap() > 0 {
+                    server.dispatch(&mut answers);
+                    turns += 1;
+                }
+            }
+            (answers.met, turns)
+        });
+        Running { path, _directory: directory, stop, thread: Some(thread) }
+    }
+
+    fn client(&self) -> Client {
+        Client::connect(&self.path).unwrap()
+    }
+
+    /// Ends the server; how many requests it met, and in how many turns.
+    fn stop(mut self) -> (usize, usize) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_request_is_met_and_a_refusal_says_why() {
+    let running = Running::start(Answers::default());
+    let mut client = running.client();
+    assert_eq!(client.ask(Request::Reload).unwrap(), Response::Done);
+    let refusal = client.ask(Request::Windows).unwrap_err();
+    assert!(matches!(&refusal, ClientError::Refused(why) if why.contains("Windows")), "{refusal}");
+    assert_eq!(client.ask(Request::Reload).unwrap(), Response::Done);
+}
+
+#[test]
+fn the_socket_is_for_its_owner_alone_and_goes_with_the_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("msg.sock");
+    std::fs::write(&path, "left by a dead session").unwrap();
+    let server = Server::listen(&path).unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    drop(server);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_client_that_does_not_read_its_answers_holds_up_nobody() {
+    let running = Running::start(Answers::default());
+    let mut deaf = UnixStream::connect(&running.path).unwrap();
+    deaf.set_nonblocking(true).unwrap();
+    let ask = b"{\"version\":1,\"request\":{\"kind\":\"version\"}}\n".repeat(1_000);
+    let mut asked = 0;
+    while let Ok(count) = deaf.write(&ask) {
+        asked += count / 44;
+    }
+    let mut other = running.client();
+    for _ in 0..10 {
+        assert_eq!(other.ask(Request::Reload).unwrap(), Response::Done);
+    }
+    let (met, _) = running.stop();
+    assert!(asked > 100, "the flood was one: {asked}");
+    assert!(met < 10 + 5, "its answers were not piled up: {met} requests met");
+}
+
+#[test]
+fn a_line_without_end_is_refused() {
+    let running = Running::start(Answers::default());
+    let mut stream = UnixStream::connect(&running.path).unwrap();
+    // The server may hang up before all is written.
+    let _ = stream.write_all(&vec![b'x'; 3 * LONGEST_REQUEST]);
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert!(answer.is_empty() || answer.contains("a request of more than 65536 bytes"), "{answer}");
+    assert_eq!(running.client().ask(Request::Reload).unwrap(), Response::Done);
+}
+
+#[test]
+fn nonsense_is_answered_with_what_is_wrong_and_the_connection_lives() {
+    let running = Running::start(Answers::default());
+    let mut stream = UnixStream::connect(&running.path).unwrap();
+    let mut say = |text: &str| {
+        stream.write_all(text.as_bytes()).unwrap();
+        let (mut answer, mut byte) = (String::new(), [0]);
+        while stream.read(&mut byte).unwrap() == 1 && byte[0] != b'\n' {
+            answer.push(char::from(byte[0]));
+        }
+        answer
+    };
+    assert!(say("hello\n").contains("not a request: expected value at line 1 column 1"));
+    assert!(say("\n").contains("not a request"));
+    assert!(say("{\"version\":1,\"request\":{\"kind\":\"dance\"}}\n").contains("unknown variant `dance`"));
+    assert!(say("{\"version\":9,\"request\":{\"kind\":\"reload\"}}\n").contains("not version 9"));
+    assert!(say("\u{0}\u{1}\u{fffd}\n").contains("not a request"));
+    assert_eq!(say("{\"version\":1,\"request\":{\"kind\":\"reload\"}}\n"), r#"{"version":1,"ok":{"kind":"done"}}"#);
+}
+
+#[test]
+fn a_late_answer_comes_from_another_thread_and_in_order() {
+    let (pictures, completions) = mpsc::channel();
+    let running = Running::start(Answers { pictures: Some(pictures), ..Default::default() });
+    let photographer = thread::spawn(move || {
+        completions.recv().unwrap().finish(Ok(Response::Done));
+        drop(completions.recv().unwrap());
+    });
+    let mut client = running.client();
+    let picture = Request::Screenshot { output: None, path: "/tmp/a.png".into() };
+    assert_eq!(client.ask(picture.clone()).unwrap(), Response::Done);
+    assert!(client.ask(picture).unwrap_err().to_string().contains("given up"));
+    assert_eq!(client.ask(Request::Reload).unwrap(), Response::Done);
+    photographer.join().unwrap();
+}
+
+#[test]
+fn whoever_hangs_up_is_forgotten_and_costs_nothing() {
+    let (pictures, completions) = mpsc::channel();
+    let running = Running::start(Answers { pictures: Some(pictures), ..Default::default() });
+    for request in ["reload\"}}\n", "screenshot\",\"path\":\"/p\",\"output\":null}}\n", "rel"] {
+        let mut stream = UnixStream::connect(&running.path).unwrap();
+        stream.write_all(format!("{{\"version\":1,\"request\":{{\"kind\":\"{request}").as_bytes()).unwrap();
+    }
+    let abandoned = completions.recv().unwrap();
+    thread::sleep(std::time::Duration::from_millis(30));
+    abandoned.finish(Ok(Response::Done));
+    assert_eq!(running.client().ask(Request::Reload).unwrap(), Response::Done);
+    let (met, turns) = running.stop();
+    assert_eq!(met, 3);
+    assert!(turns < 30, "a client that is gone does not keep the loop awake: {turns} turns");
+}
+
+#[test]
+fn more_clients_than_there_is_room_for_wait_their_turn() {
+    let running = Running::start(Answers::default());
+    let mut clients: Vec<_> = (0..32).map(|_| running.client()).collect();
+    for client in &mut clients {
+        assert_eq!(client.ask(Request::Reload).unwrap(), Response::Done);
+    }
+    let mut late = running.client();
+    drop(clients);
+    assert_eq!(late.ask(Request::Reload).unwrap(), Response::Done);
+}

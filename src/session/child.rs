@@ -1,0 +1,197 @@
+//! The command that runs in the session.
+//!
+//! It runs in a process group of its own, finds the compositor through its environment, and its end is an event like
+//! any other: its pidfd becomes readable. When the session ends first, the whole group is asked to end, and after a
+//! grace period made to.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use super::ExitStatus;
+
+/// How long a command may take to end after it was asked to.
+const GRACE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+
+const IMMEDIATELY: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+
+/// The command could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ChildError {
+    /// It could not be started.
+    #[error("cannot run `{}`: {source}", command.display())]
+    Start {
+        /// What was to be run.
+        command: OsString,
+        /// Why not.
+        source: io::Error,
+    },
+    /// It runs, but its end cannot be waited for.
+    #[error("cannot watch process {pid}: {source}")]
+    Watch {
+        /// The process.
+        pid: u32,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// A running command. Dropping it ends it.
+///
+/// As an event source: wait until [`as_fd`](AsFd::as_fd) is readable, then ask [`ended`](Child::ended).
+#[derive(Debug)]
+pub struct Child {
+    process: std::process::Child,
+    group: Pid,
+    pidfd: OwnedFd,
+    ended: Option<ExitStatus>,
+}
+
+impl Child {
+    /// Runs `command` (the program and its arguments) with `environment` added to ours.
+    ///
+    /// A `WAYLAND_SOCKET` of ours is not passed on: it would lead to our own parent.
+    pub fn spawn(command: &[OsString], environment: &[(&str, &OsStr)]) -> Result<Self, ChildError> {
+        let (program, arguments) = command.split_first().ok_or_else(|| ChildError::Start {
+            command: OsString::new(),
+            source: io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"),
+        })?;
+        // The standard library gives the child an empty signal mask and the default action for SIGPIPE, whatever ours are.
+        let process = Command::new(program)
+            .args(arguments)
+            .env_remove("WAYLAND_SOCKET")
+            .envs(environment.iter().copied())
+            .process_group(0)
+            .spawn()
+            .map_err(|source| ChildError::Start { command: program.clone(), source })?;
+        Self::watch(process)
+    }
+
+    fn watch(mut process: std::process::Child) -> Result<Self, ChildError> {
+        let group = Pid::from_child(&process);
+        match pidfd_open(group, PidfdFlags::empty()) {
+            Ok(pidfd) => Ok(Child { process, group, pidfd, ended: None }),
+            Err(error) => {
+                let pid = process.id();
+                let _ = process.kill();
+                let _ = process.wait();
+                Err(ChildError::Watch { pid, source: error.into() })
+            }
+        }
+    }
+
+    /// The process id, which is the id of its group too.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// How it ended; `None` while it runs. Does not wait. What it left behind in its group is asked to end.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        if self.ended.is_none() && self.has_exited(&IMMEDIATELY) {
+            self.collect(Signal::TERM);
+        }
+        self.ended
+    }
+
+    /// Asks the whole group to end, makes it after two seconds, and says how the command ended.
+    pub fn end(&mut self) -> ExitStatus {
+        if self.ended().is_none() {
+            let _ = kill_process_group(self.group, Signal::TERM);
+            self.has_exited(&GRACE);
+            self.collect(Signal::KILL);
+        }
+        self.ended.unwrap_or_default()
+    }
+
+    /// Waits until the command has exited, but no longer than `patience`, and says whether it has.
+    fn has_exited(&self, patience: &Timespec) -> bool {
+        let mut exit = [PollFd::new(&self.pidfd, PollFlags::IN)];
+        poll(&mut exit, Some(patience)).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Signals the group and collects the command. In this order: as long as the command is not collected its number
+    /// cannot be given to anybody else, so that the signal reaches nobody else.
+    fn collect(&mut self, signal: Signal) {
+        let _ = kill_process_group(self.group, signal);
+        self.ended = self.process.wait().ok().map(ExitStatus::from);
+    }
+}
+
+impl AsFd for Child {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Child {
+        let command = ["sh", "-c", script].map(OsString::from);
+        Child::spawn(&command, &[("WAYLAND_DISPLAY", OsStr::new("wayland-7"))]).unwrap()
+    }
+
+    fn wait(child: &mut Child) -> u8 {
+        poll(&mut [PollFd::new(&child.pidfd, PollFlags::IN)], None).unwrap();
+        child.ended().expect("the pidfd is readable").code()
+    }
+
+    #[test]
+    fn the_status_of_the_command_is_passed_on() {
+        assert_eq!(wait(&mut shell("exit 0")), 0);
+        assert_eq!(wait(&mut shell("exit 42")), 42);
+    }
+
+    #[test]
+    fn a_signal_becomes_128_plus_its_number_as_in_a_shell() {
+        assert_eq!(wait(&mut shell("kill -KILL $$")), 128 + 9);
+        assert_eq!(wait(&mut shell("kill -SEGV $$")), 128 + 11);
+    }
+
+    #[test]
+    fn it_finds_the_compositor_and_leads_a_group_of_its_own() {
+        assert_eq!(wait(&mut shell(r#"test "$WAYLAND_DISPLAY" = wayland-7"#)), 0);
+        assert_eq!(wait(&mut shell(r#"test "$(cut -d' ' -f5 /proc/$$/stat)" = $$"#)), 0);
+        assert_eq!(wait(&mut shell(r#"test -z "$WAYLAND_SOCKET""#)), 0);
+    }
+
+    #[test]
+    fn ending_reaches_the_whole_group() {
+        let directory = tempfile::tempdir().unwrap();
+        let note = directory.path().join("grandchild");
+        let mut child = shell(&format!("sleep 1000 & echo $! > {0}.new; mv {0}.new {0}; wait", note.display()));
+        while !note.exists() {
+            std::thread::yield_now();
+        }
+        let grandchild = std::fs::read_to_string(&note).unwrap();
+        assert_eq!(child.end().code(), 128 + 15);
+        poll_until_gone(grandchild.trim());
+    }
+
+    /// Returns once the process is gone or a zombie that its new parent has yet to collect.
+    fn poll_until_gone(pid: &str) {
+        let gone = |stat: String| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'));
+        while !std::fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, gone) {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_run_is_named() {
+        let error = Child::spawn(&["/no/such/program".into()], &[]).unwrap_err().to_string();
+        assert!(error.starts_with("cannot run `/no/such/program`: No such file"), "{error}");
+        assert!(Child::spawn(&[], &[]).is_err());
+    }
+}

@@ -1,0 +1,75 @@
+//! What to run.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use crate::config::OutputMode;
+
+/// Where the pixels go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
+pub enum BackendKind {
+    /// Displays of this machine, through DRM/KMS.
+    Drm,
+    /// Windows in another compositor.
+    Nested,
+    /// Virtual displays that keep honest time and can be recorded.
+    #[default]
+    Headless,
+}
+
+/// Who draws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
+pub enum RendererKind {
+    /// The CPU, through pixman.
+    #[default]
+    Pixman,
+    /// The GPU, through OpenGL ES.
+    Gles,
+}
+
+impl fmt::Display for BackendKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            BackendKind::Drm => "drm",
+            BackendKind::Nested => "nested",
+            BackendKind::Headless => "headless",
+        })
+    }
+}
+
+impl fmt::Display for RendererKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            RendererKind::Pixman => "pixman",
+            RendererKind::Gles => "gles",
+        })
+    }
+}
+
+/// Everything that a session is started with.
+#[derive(Debug, Default)]
+pub struct SessionOptions {
+    /// Where the pixels go.
+    pub backend: BackendKind,
+    /// The outputs of a headless or nested session; empty means what the configuration says, or one of the default
+    /// size.
+    pub outputs: Vec<OutputMode>,
+    /// Who draws.
+    pub renderer: RendererKind,
+    /// The configuration file named on the command line.
+    pub config: Option<PathBuf>,
+    /// Where to write one line per frame.
+    pub frame_log: Option<PathBuf>,
+    /// Where to write a picture per refresh (headless).
+    pub record: Option<PathBuf>,
+    /// Where to write all refreshes in one file (headless).
+    pub record_stream: Option<PathBuf>,
+    /// The name of the Wayland socket; otherwise the first free `wayland-N`.
+    pub socket: Option<String>,
+    /// Where to write the socket's name and a newline once clients can connect.
+    pub ready: Option<OwnedFd>,
+    /// What to run in the session, with its arguments; the session ends with it. Empty: the session stays up.
+    pub command: Vec<OsString>,
+}

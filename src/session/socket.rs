@@ -1,0 +1,162 @@
+//! The Wayland socket: where it lies, what it is called, and saying that it is there.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use smithay::reexports::wayland_server::BindError;
+use smithay::wayland::socket::ListeningSocketSource;
+
+/// The longest path of a unix socket, in bytes, without its terminating zero (`sun_path`).
+const LONGEST_PATH: usize = 107;
+
+/// What is added to the Wayland socket's name for the private socket of `upbeat msg`, the longer of the two.
+const IPC_SUFFIX: &str = ".upbeat.sock";
+
+/// There is no place for sockets, or no socket.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    /// `XDG_RUNTIME_DIR` is not set.
+    #[error(
+        "XDG_RUNTIME_DIR is not set: Wayland needs a private directory for its socket. \
+         A login session has one; otherwise `export XDG_RUNTIME_DIR=$(mktemp -d)` makes one"
+    )]
+    NoRuntimeDirectory,
+    /// `XDG_RUNTIME_DIR` cannot be used.
+    #[error("XDG_RUNTIME_DIR is `{}`, which {reason}", path.display())]
+    RuntimeDirectory {
+        /// Its value.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The name cannot be used.
+    #[error("the socket cannot be called `{name}`: {reason}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// All names are taken.
+    #[error("wayland-1 to wayland-32 are all taken in `{}`: give another name with --socket", .0.display())]
+    AllTaken(PathBuf),
+    /// Whoever waits for the session to be ready cannot be told.
+    #[error("cannot write to the descriptor given with --ready-fd: {0}")]
+    Ready(io::Error),
+}
+
+/// Checks that `XDG_RUNTIME_DIR` (as passed in) can hold sockets: an absolute path of a directory that is ours.
+pub fn runtime_directory(value: Option<std::ffi::OsString>) -> Result<PathBuf, SocketError> {
+    let path = PathBuf::from(value.filter(|value| !value.is_empty()).ok_or(SocketError::NoRuntimeDirectory)?);
+    let bad = |reason: String| SocketError::RuntimeDirectory { path: path.clone(), reason };
+    if !path.is_absolute() {
+        return Err(bad("is not an absolute path".to_owned()));
+    }
+    let metadata = fs::metadata(&path).map_err(|error| bad(format!("cannot be used: {error}")))?;
+    if !metadata.is_dir() {
+        return Err(bad("is not a directory".to_owned()));
+    }
+    let (owner, us) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    if owner != us {
+        return Err(bad(format!("belongs to user {owner}, not to user {us} who runs this")));
+    }
+    if metadata.permissions().mode() & 0o022 != 0 {
+        tracing::warn!("XDG_RUNTIME_DIR {} can be written by others; `chmod 0700` it", path.display());
+    }
+    Ok(path)
+}
+
+/// Opens the Wayland socket in the runtime directory: the one called `name`, or the first free `wayland-N`.
+///
+/// A lock file beside it (`NAME.lock`) keeps two compositors apart; it goes with the process.
+pub fn listen(runtime: &Path, name: Option<&str>) -> Result<ListeningSocketSource, SocketError> {
+    let Some(name) = name else {
+        check_length(runtime, "wayland-32")?;
+        return ListeningSocketSource::new_auto().map_err(|error| bind_error(error, runtime, "wayland-N"));
+    };
+    let bad = |reason: &str| SocketError::Name { name: name.to_owned(), reason: reason.to_owned() };
+    if name.is_empty() || name.contains(['/', '\0']) {
+        return Err(bad("a plain file name was expected"));
+    }
+    check_length(runtime, name)?;
+    ListeningSocketSource::with_name(name).map_err(|error| bind_error(error, runtime, name))
+}
+
+fn check_length(runtime: &Path, name: &str) -> Result<(), SocketError> {
+    let length = runtime.as_os_str().len() + 1 + name.len() + IPC_SUFFIX.len();
+    if length <= LONGEST_PATH {
+        return Ok(());
+    }
+    let reason =
+        format!("with it the path of a socket has {length} bytes, and no more than {LONGEST_PATH} are allowed");
+    Err(SocketError::Name { name: name.to_owned(), reason })
+}
+
+fn bind_error(error: BindError, runtime: &Path, name: &str) -> SocketError {
+    match error {
+        BindError::RuntimeDirNotSet => SocketError::NoRuntimeDirectory,
+        BindError::AlreadyInUse if name == "wayland-N" => SocketError::AllTaken(runtime.to_owned()),
+        BindError::AlreadyInUse => {
+            SocketError::Name { name: name.to_owned(), reason: "another compositor uses it".to_owned() }
+        }
+        BindError::PermissionDenied => SocketError::RuntimeDirectory {
+            path: runtime.to_owned(),
+            reason: "does not let us make a socket (permission denied)".to_owned(),
+        },
+        BindError::Io(error) => SocketError::Name { name: name.to_owned(), reason: error.to_string() },
+    }
+}
+
+/// The path of the private socket of `upbeat msg` that belongs to the Wayland socket called `name`.
+pub fn ipc_path(runtime: &Path, name: &str) -> PathBuf {
+    runtime.join(format!("{name}{IPC_SUFFIX}"))
+}
+
+/// Says that clients can connect: writes the socket's name and a newline to `ready`, and closes it.
+pub fn announce(ready: OwnedFd, name: &str) -> Result<(), SocketError> {
+    fs::File::from(ready).write_all(format!("{name}\n").as_bytes()).map_err(SocketError::Ready)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::io::Read;
+
+    use super::*;
+
+    fn refused(value: impl Into<OsString>) -> String {
+        runtime_directory(Some(value.into())).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_runtime_directory_that_cannot_be_used_is_named_with_the_reason() {
+        assert!(runtime_directory(None).unwrap_err().to_string().starts_with("XDG_RUNTIME_DIR is not set"));
+        assert!(refused("").starts_with("XDG_RUNTIME_DIR is not set"));
+        assert!(refused("run").contains("`run`, which is not an absolute path"));
+        assert!(refused("/no/such").contains("`/no/such`, which cannot be used: No such file"));
+        assert!(refused("/dev/null").contains("is not a directory"));
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(runtime_directory(Some(directory.path().into())).unwrap(), directory.path());
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_a_socket_is_refused_before_anything_is_made() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["", "a/b", "../up", &"n".repeat(120)] {
+            assert!(matches!(listen(directory.path(), Some(name)), Err(SocketError::Name { .. })), "{name}");
+        }
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn whoever_waits_reads_the_name_and_then_the_end() {
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        announce(write, "wayland-3").unwrap();
+        let mut text = String::new();
+        fs::File::from(read).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "wayland-3\n");
+    }
+}
