@@ -92,7 +92,7 @@ impl Mode {
 
 /// Pixels in memory that belong to one owner at a time: premultiplied `XRGB8888`, four bytes a pixel in native byte
 /// order, `stride = width * 4`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PixelBuffer {
     /// Width in pixels.
     pub width: i32,

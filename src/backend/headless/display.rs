@@ -11,14 +11,23 @@
 //!                      └ lead ┘             └── lead ──┘
 //!                  complete = the later of the two; scan-out = the first vblank ≥ complete + lead
 //! ```
+//!
+//! A rectangle of the front buffer does not wait for a vblank: it is written when submit returns, counts as shown in
+//! the refresh that is going on if the beam is still above it, and in the next one otherwise.
 
-use std::collections::VecDeque;
+mod step;
+mod submit;
 
+use super::beam::Beam;
+use super::fault::{FaultPlayer, FaultScript};
 use super::grid::{Grid, Refresh};
 use super::options::{OptionsError, OutputOptions};
+use super::panel::{FrontWrite, Panel};
 use super::pool::BufferPool;
+use super::report::Reports;
+use super::watch::{Watch, WatchId};
 use crate::backend::{
-    Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, Plan, SubmitError,
+    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer,
 };
 use crate::time::Instant;
 
@@ -42,13 +51,8 @@ struct Pending {
     submitted: Instant,
     /// When its fence signalled; `None`: not yet.
     rendered: Option<Instant>,
-}
-
-/// What the panel reads.
-#[derive(Debug, Default)]
-struct Scanout {
-    buffer: Option<Buffer>,
-    cursor: Option<CursorPlane>,
+    /// Not shown before; only a fault sets it.
+    held_until: Instant,
 }
 
 /// One virtual output. All times are on the clock of whoever drives it.
@@ -58,9 +62,16 @@ pub struct VirtualDisplay {
     grid: Grid,
     power: Power,
     pool: BufferPool,
-    scanout: Scanout,
+    panel: Panel,
     pending: Option<Pending>,
-    events: VecDeque<DisplayEvent>,
+    /// A front rectangle that is written when submit returns.
+    front_write: Option<FrontWrite>,
+    /// Frames that wrote into rows that the beam had passed: shown by the next refresh.
+    settling: Vec<FrameId>,
+    faults: FaultPlayer,
+    reports: Reports,
+    /// The latest time that it was told.
+    now: Instant,
 }
 
 impl VirtualDisplay {
@@ -74,10 +85,14 @@ impl VirtualDisplay {
             grid: Grid::new(first, shortest, longest),
             power: Power::On,
             pool: BufferPool::new(options.buffers, mode.width, mode.height),
-            scanout: Scanout::default(),
+            panel: Panel::new(Beam::new(mode, shortest)),
             pending: None,
-            events: VecDeque::new(),
+            front_write: None,
+            settling: Vec::new(),
+            faults: FaultPlayer::new(&options.faults, first.time),
+            reports: Reports::default(),
             options,
+            now,
         })
     }
 
@@ -106,41 +121,34 @@ impl VirtualDisplay {
         self.grid.last_at(now)
     }
 
-    /// When something will happen by itself; `None` while nothing waits, so that an idle display wakes nobody.
-    ///
-    /// A frame whose fence is pending waits for the fence and has no time yet.
-    pub fn next_event(&self) -> Option<Instant> {
-        self.next_flip().map(|refresh| refresh.time)
+    /// How many rows the panel has read at `now` in the refresh that is going on; `None` before the first refresh.
+    pub fn rows_read(&self, now: Instant) -> Option<i32> {
+        self.grid.last_at(now).map(|refresh| self.panel.beam().rows_read(refresh.time, now))
     }
 
-    /// The refresh at which the waiting frame will be shown, if that is decided.
-    fn next_flip(&self) -> Option<Refresh> {
-        let pending = self.pending.as_ref()?;
-        let complete = pending.submitted.max(pending.rendered?);
-        Some(self.grid.first_from(complete + self.options.lead(self.mode)))
+    /// A copy of what is on screen, cursor and all, as a camera sees it; `None`: the panel is dark.
+    pub fn screenshot(&self) -> Option<PixelBuffer> {
+        self.panel.image().map(|image| {
+            let mut copy = PixelBuffer::default();
+            image.copy_into(&mut copy);
+            copy
+        })
     }
 
-    /// Lets everything happen that was due at or before `now`.
-    pub fn advance(&mut self, now: Instant) {
-        while let Some(refresh) = self.next_flip().filter(|refresh| refresh.time <= now) {
-            self.flip(refresh);
-        }
+    /// Starts to look at the panel.
+    pub fn add_watch(&mut self, watch: Box<dyn Watch>) -> WatchId {
+        self.panel.add_watch(watch)
     }
 
-    fn flip(&mut self, refresh: Refresh) {
-        let Some(pending) = self.pending.take() else { return };
-        self.grid.rebase(refresh);
-        if let Some(buffer) = pending.buffer
-            && let Some(old) = self.scanout.buffer.replace(buffer)
-        {
-            self.pool.retire(old);
-        }
-        self.scanout.cursor = pending.cursor;
-        self.events.push_back(DisplayEvent::Presented {
-            frame: pending.frame,
-            time: refresh.time,
-            sequence: Some(refresh.sequence),
-        });
+    /// Ends a watch: what is on screen counts as over. Returns whether there was one.
+    pub fn remove_watch(&mut self, id: WatchId, now: Instant) -> bool {
+        self.advance(now);
+        self.panel.remove_watch(id, now)
+    }
+
+    /// Replaces the faults that are still to come.
+    pub fn set_faults(&mut self, script: &FaultScript) {
+        self.faults.replace(script);
     }
 
     /// A buffer to compose into; `None` while all are in use or the output is off.
@@ -153,138 +161,88 @@ impl VirtualDisplay {
         self.pool.release(buffer);
     }
 
-    /// Whether `plan` would be taken.
-    pub fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
-        if self.power != Power::On {
-            return Err(SubmitError::Off);
-        }
-        match &plan.change {
-            Change::Compose { buffer, .. } if !self.pool.recognises(buffer) => {
-                return Err(SubmitError::Unsupported("the buffer is not one of this output in this mode"));
-            }
-            Change::FrontRectangle { .. } => {
-                return Err(SubmitError::Unsupported("this output has no front buffer to draw into"));
-            }
-            Change::Compose { .. } | Change::Planes => {}
-        }
-        if let (Some(cursor), Some((width, height))) = (&plan.cursor, self.options.cursor_plane)
-            && (cursor.image.width > width as i32 || cursor.image.height > height as i32)
-        {
-            return Err(SubmitError::Unsupported("the cursor image is larger than the cursor plane"));
-        }
-        if self.pending.is_some() { Err(SubmitError::Busy) } else { Ok(()) }
-    }
-
-    /// Takes a frame. `rendered` is when its fence signalled (`None`: still pending). What was due before `now` must
-    /// have happened already ([`advance`](Self::advance)). The frame counts as submitted when
-    /// [`submit_returned`](Self::submit_returned) says so.
-    #[expect(clippy::result_large_err, reason = "the plan owns a buffer that must come back, without an allocation")]
-    pub fn submit(&mut self, plan: Plan, rendered: Option<Instant>, now: Instant) -> Result<(), (SubmitError, Plan)> {
-        if let Err(error) = self.test(&plan) {
-            return Err((error, plan));
-        }
-        let buffer = match plan.change {
-            Change::Compose { buffer, .. } => {
-                self.pool.composed(buffer.slot);
-                Some(buffer)
-            }
-            Change::Planes | Change::FrontRectangle { .. } => None,
-        };
-        let cursor = plan.cursor.filter(|_| self.options.cursor_plane.is_some());
-        self.pending = Some(Pending { frame: plan.frame, buffer, cursor, submitted: now, rendered });
-        Ok(())
-    }
-
-    /// Submit is about to return at `now`: from here on the display could have seen the frame, not earlier.
-    pub fn submit_returned(&mut self, now: Instant) {
-        if let Some(pending) = &mut self.pending {
-            pending.submitted = pending.submitted.max(now);
-        }
-    }
-
-    /// The fence of the waiting frame signalled at `at`.
-    pub fn fence_signalled(&mut self, at: Instant) {
-        if let Some(pending) = &mut self.pending {
-            pending.rendered.get_or_insert(at);
-        }
-    }
-
-    /// Whether a frame waits whose fence has not signalled.
-    pub fn waits_for_fence(&self) -> bool {
-        self.pending.as_ref().is_some_and(|pending| pending.rendered.is_none())
-    }
-
-    /// Withdraws the waiting frame if its number is `from` or later, it is not past its deadline and the display can;
-    /// returns the frame that stays, if any.
-    pub fn supersede(&mut self, from: FrameId, now: Instant) -> Option<FrameId> {
-        self.advance(now);
-        let waiting = self.pending.as_ref()?.frame;
-        let lead = self.options.lead(self.mode);
-        let on_its_way = self.next_flip().is_some_and(|refresh| refresh.time - lead < now);
-        if waiting < from || on_its_way || !self.options.can_withdraw {
-            return Some(waiting);
-        }
-        self.lose_pending(LossReason::Superseded);
-        None
-    }
-
-    fn lose_pending(&mut self, reason: LossReason) {
-        let Some(pending) = self.pending.take() else { return };
-        if let Some(buffer) = pending.buffer {
-            self.pool.retire(buffer);
-        }
-        self.events.push_back(DisplayEvent::Lost { frame: pending.frame, reason });
+    /// The next event that may be told by the time it was last told, in order.
+    pub fn poll_event(&mut self) -> Option<DisplayEvent> {
+        self.reports.poll(self.now)
     }
 
     /// Switches the panel on or off. Off it is black and holds no frame; its refreshes go on being counted.
     pub fn set_power(&mut self, on: bool, now: Instant) {
         self.advance(now);
-        match (self.power, on) {
-            (Power::On, false) => {
-                self.power = Power::Off;
-                self.go_dark(LossReason::Gone);
-            }
-            (Power::Off, true) => self.power = Power::On,
-            _ => {}
-        }
+        self.switch_power(on, now);
     }
 
     /// Changes the mode: the scan restarts at `now` with the next refresh number, and the screen is black.
     pub fn set_mode(&mut self, mode: Mode, now: Instant) -> Result<(), OptionsError> {
         self.options.validate(mode)?;
         self.advance(now);
-        if self.power == Power::Gone {
-            return Ok(());
-        }
-        self.go_dark(LossReason::ModeChange);
-        let sequence = self.grid.last_at(now).map_or(0, |last| last.sequence + 1);
-        let (shortest, longest) = self.options.intervals(mode);
-        self.grid = Grid::new(Refresh { time: now, sequence }, shortest, longest);
-        self.mode = mode;
-        self.pool.reset(self.options.buffers, mode.width, mode.height);
-        self.events.push_back(DisplayEvent::Changed);
+        self.switch_mode(mode, now);
         Ok(())
     }
 
     /// Pulls the plug, for good.
     pub fn unplug(&mut self, now: Instant) {
         self.advance(now);
-        if self.power != Power::Gone {
-            self.power = Power::Gone;
-            self.go_dark(LossReason::Gone);
-            self.events.push_back(DisplayEvent::Gone);
+        self.pull_plug(now);
+    }
+
+    fn switch_power(&mut self, on: bool, now: Instant) {
+        match (self.power, on) {
+            (Power::On, false) => {
+                self.power = Power::Off;
+                self.go_dark(LossReason::Gone, now);
+            }
+            (Power::Off, true) => self.power = Power::On,
+            _ => {}
         }
     }
 
-    fn go_dark(&mut self, reason: LossReason) {
-        self.lose_pending(reason);
-        if let Some(buffer) = std::mem::take(&mut self.scanout).buffer {
+    fn switch_mode(&mut self, mode: Mode, now: Instant) {
+        if self.power == Power::Gone {
+            return;
+        }
+        self.go_dark(LossReason::ModeChange, now);
+        let sequence = self.grid.last_at(now).map_or(0, |last| last.sequence + 1);
+        let (shortest, longest) = self.options.intervals(mode);
+        self.grid = Grid::new(Refresh { time: now, sequence }, shortest, longest);
+        self.mode = mode;
+        self.panel.set_beam(Beam::new(mode, shortest));
+        self.pool.reset(self.options.buffers, mode.width, mode.height);
+        self.reports.note(DisplayEvent::Changed, now);
+    }
+
+    fn pull_plug(&mut self, now: Instant) {
+        if self.power != Power::Gone {
+            self.power = Power::Gone;
+            self.go_dark(LossReason::Gone, now);
+            self.reports.note(DisplayEvent::Gone, now);
+        }
+    }
+
+    fn go_dark(&mut self, reason: LossReason, now: Instant) {
+        self.lose_settling(reason, now);
+        self.lose_pending(reason, now);
+        if let Some(buffer) = self.panel.darken(now) {
             self.pool.retire(buffer);
         }
     }
 
-    /// The next event, in order.
-    pub fn poll_event(&mut self) -> Option<DisplayEvent> {
-        self.events.pop_front()
+    fn lose_pending(&mut self, reason: LossReason, at: Instant) {
+        let Some(pending) = self.pending.take() else { return };
+        if let Some(buffer) = pending.buffer {
+            self.pool.retire(buffer);
+        }
+        self.report_lost(pending.frame, reason, at);
+    }
+
+    fn lose_settling(&mut self, reason: LossReason, at: Instant) {
+        for frame in std::mem::take(&mut self.settling) {
+            self.report_lost(frame, reason, at);
+        }
+    }
+
+    fn report_lost(&mut self, frame: FrameId, reason: LossReason, at: Instant) {
+        let refresh = self.grid.last_at(at).map_or(0, |last| last.sequence);
+        self.reports.lost(frame, reason, (at, refresh), &mut self.faults);
     }
 }

@@ -47,12 +47,16 @@ impl AsFd for ReadinessFence {
 
 impl Fence for ReadinessFence {
     fn state(&self, now: Instant) -> FenceState {
-        let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
-        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        match poll(&mut fds, Some(&at_once)) {
-            Ok(0) => FenceState::Pending,
-            Err(rustix::io::Errno::INTR) => FenceState::Pending,
-            Ok(_) | Err(_) => FenceState::Signalled(now),
-        }
+        state_of(self.as_fd(), now)
+    }
+}
+
+/// The state of a fence that somebody else holds.
+pub fn state_of(fence: BorrowedFd<'_>, now: Instant) -> FenceState {
+    let mut fds = [PollFd::new(&fence, PollFlags::IN)];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    match poll(&mut fds, Some(&at_once)) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => FenceState::Pending,
+        Ok(_) | Err(_) => FenceState::Signalled(now),
     }
 }

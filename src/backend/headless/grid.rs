@@ -58,6 +58,18 @@ impl Grid {
         Refresh { time: earliest.max(due), sequence: self.base.sequence + repeats as u64 + 1 }
     }
 
+    /// The first refresh after `now` if no frame comes before it.
+    pub fn next_repeat(&self, now: Instant) -> Refresh {
+        let elapsed = now.since(self.base.time).as_nanos().max(0);
+        self.repeated(elapsed / self.longest.as_nanos() + 1)
+    }
+
+    /// When refresh number `sequence` starts if no frame comes before it; those before the base count as started then.
+    pub fn time_of(&self, sequence: u64) -> Instant {
+        let ahead = i64::try_from(sequence.saturating_sub(self.base.sequence)).unwrap_or(i64::MAX);
+        self.base.time + self.longest * ahead
+    }
+
     /// Goes on from `refresh`: it happened, with or without a new frame.
     pub fn rebase(&mut self, refresh: Refresh) {
         self.base = refresh;

@@ -10,21 +10,32 @@
 //! | [`grid`], [`blanking`] | when refreshes are, and how long before them a frame must be complete |
 //! | [`pool`] | buffers and their ages |
 //! | [`fence`] | when rendering was done |
+//! | [`panel`], [`beam`], [`image`] | what is read when, row by row; what a camera would see |
+//! | [`report`], [`fault`] | what is told: the truth, or what a script wants |
+//! | [`watch`], [`record`] | whoever looks at the panel: recordings and light probes |
 //! | [`output`], [`backend`], [`timer`] | the glue: a handle per output, hotplug, one descriptor to wait for |
 
 pub mod backend;
+pub mod beam;
 pub mod blanking;
 pub mod display;
+pub mod fault;
 pub mod fence;
 pub mod grid;
+pub mod image;
 pub mod options;
 pub mod output;
+pub mod panel;
 pub mod pool;
+pub mod record;
+pub mod report;
 pub mod timer;
+pub mod watch;
 
 #[cfg(test)]
 mod tests;
 
 pub use backend::{HeadlessBackend, HeadlessError, HotplugEvent};
+pub use fault::{FaultScript, FaultScriptError};
 pub use options::OutputOptions;
 pub use output::HeadlessOutput;

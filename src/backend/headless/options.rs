@@ -1,6 +1,7 @@
 //! What kind of panel a virtual output pretends to be.
 
 use super::blanking;
+use super::fault::FaultScript;
 use crate::backend::Mode;
 use crate::time::{Instant, Span};
 
@@ -30,6 +31,8 @@ pub struct OutputOptions {
     pub front_buffer: bool,
     /// Whether a submitted frame can be withdrawn. KMS cannot, so by default neither can this.
     pub can_withdraw: bool,
+    /// What goes wrong, and when.
+    pub faults: FaultScript,
 }
 
 impl Default for OutputOptions {
@@ -42,6 +45,7 @@ impl Default for OutputOptions {
             cursor_plane: None,
             front_buffer: false,
             can_withdraw: false,
+            faults: FaultScript::default(),
         }
     }
 }

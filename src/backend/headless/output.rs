@@ -7,10 +7,12 @@ use std::rc::Rc;
 use rustix::event::epoll;
 
 use super::display::VirtualDisplay;
+use super::fault::FaultScript;
 use super::fence::{Fence, FenceState, ReadinessFence};
 use super::options::OptionsError;
 use super::timer::Timer;
-use crate::backend::{Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, Plan, SubmitError};
+use super::watch::{Watch, WatchId};
+use crate::backend::{Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError};
 use crate::time::{Clock, Instant};
 
 /// A handle to one output of a [`HeadlessBackend`](super::HeadlessBackend). Clones are the same output.
@@ -59,6 +61,26 @@ impl HeadlessOutput {
     /// Changes the mode; see [`VirtualDisplay::set_mode`].
     pub fn set_mode(&self, mode: Mode) -> Result<(), OptionsError> {
         self.with(|state, now| state.display.set_mode(mode, now))
+    }
+
+    /// Replaces the faults that are still to come.
+    pub fn set_faults(&self, script: &FaultScript) {
+        self.with(|state, _| state.display.set_faults(script));
+    }
+
+    /// Starts to look at the panel. The watch is called from within this output: it must not call it back.
+    pub fn add_watch(&self, watch: Box<dyn Watch>) -> WatchId {
+        self.with(|state, _| state.display.add_watch(watch))
+    }
+
+    /// Ends a watch. Returns whether there was one.
+    pub fn remove_watch(&self, id: WatchId) -> bool {
+        self.with(|state, now| state.display.remove_watch(id, now))
+    }
+
+    /// A copy of what is on screen, cursor and all; `None`: it is dark.
+    pub fn screenshot(&self) -> Option<PixelBuffer> {
+        self.with(|state, _| state.display.screenshot())
     }
 
     pub(super) fn unplug(&self) {
@@ -135,29 +157,26 @@ impl Display for HeadlessOutput {
         let state = &mut *state;
         let now = self.shared.clock.now();
         state.observe_fence(now);
-        state.display.advance(now);
-        let result = match state.display.test(&plan) {
-            Err(error) => Err((error, plan)),
-            Ok(()) => {
-                let fence = plan.in_fence.take().map(ReadinessFence::new);
-                let rendered = match fence.as_ref().map(|fence| fence.state(now)) {
-                    Some(FenceState::Pending) => None,
-                    Some(FenceState::Signalled(at)) => Some(at),
-                    None => Some(now),
-                };
-                if rendered.is_none()
-                    && let Some(fence) = fence
-                {
-                    self.watch(&fence);
-                    state.fence = Some(fence);
-                }
-                state.display.submit(plan, rendered, now)
-            }
+        if let Err(error) = state.display.admit(&plan, now) {
+            self.settle(state, now);
+            return Err((error, plan));
+        }
+        let fence = plan.in_fence.take().map(ReadinessFence::new);
+        let rendered = match fence.as_ref().map(|fence| fence.state(now)) {
+            None => Some(now),
+            Some(FenceState::Signalled(at)) => Some(at),
+            Some(FenceState::Pending) => None,
         };
+        let frame = plan.frame;
+        state.display.accept(plan, rendered, now);
+        if let Some(fence) = fence.filter(|_| rendered.is_none()) {
+            self.watch_fence(&fence);
+            state.fence = Some(fence);
+        }
         // Stamped after all the work: had the thread been stopped in here, the frame would be late, and it is.
-        state.display.submit_returned(self.shared.clock.now());
+        state.display.submit_returned(frame, self.shared.clock.now());
         self.settle(state, now);
-        result
+        Ok(())
     }
 
     fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
@@ -174,7 +193,7 @@ impl Display for HeadlessOutput {
 }
 
 impl HeadlessOutput {
-    fn watch(&self, fence: &ReadinessFence) {
+    fn watch_fence(&self, fence: &ReadinessFence) {
         let data = epoll::EventData::new_u64(0);
         if let Err(error) = epoll::add(&*self.shared.epoll, fence.as_fd(), data, epoll::EventFlags::IN) {
             // It is looked at whenever the output is; only a wake-up of its own is missing.

@@ -85,6 +85,16 @@ impl BufferPool {
         }
     }
 
+    /// A rectangle was written into the buffer on screen, slot `id`: one more composed frame, whose damage is that
+    /// rectangle. If the buffer did not hold the frame composed before it, it holds no frame's content now.
+    pub fn written(&mut self, id: usize) {
+        let before = self.composed;
+        self.composed += 1;
+        if let Some(slot) = self.slot(id) {
+            slot.content = slot.content.filter(|&content| content == before).map(|content| content + 1);
+        }
+    }
+
     /// The display needs the buffer no more; its content is still that of the frame composed into it.
     pub fn retire(&mut self, buffer: Buffer) {
         self.put_back(buffer, true);

@@ -1,0 +1,138 @@
+//! Time passes: vblanks, the rows that follow a torn refresh, and faults that happen by themselves.
+
+use super::{Power, VirtualDisplay};
+use crate::backend::LossReason;
+use crate::backend::headless::fault::{Moment, What};
+use crate::backend::headless::grid::Refresh;
+use crate::time::{Instant, Span};
+
+/// What happens next by itself.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// A scripted incident.
+    Incident(Instant),
+    /// The waiting frame is shown.
+    Flip(Refresh),
+    /// A refresh after a torn one.
+    Settle(Refresh),
+}
+
+impl Step {
+    fn time(self) -> Instant {
+        match self {
+            Step::Incident(time) => time,
+            Step::Flip(refresh) | Step::Settle(refresh) => refresh.time,
+        }
+    }
+}
+
+impl VirtualDisplay {
+    /// When something will happen by itself; `None` while nothing waits, so that an idle display wakes nobody.
+    ///
+    /// A frame whose fence is pending waits for the fence and has no time yet. A torn refresh whose mending nobody
+    /// looks at or waits for is mended when somebody does.
+    pub fn next_event(&self) -> Option<Instant> {
+        let settle_matters = self.panel.is_watched() || !self.settling.is_empty();
+        let settle = self.next_settle().filter(|_| settle_matters).map(|refresh| refresh.time);
+        let flip = self.next_flip().map(|refresh| refresh.time);
+        [flip, settle, self.next_incident(), self.reports.next_after(self.now)].into_iter().flatten().min()
+    }
+
+    /// Lets everything happen that was due at or before `now`.
+    pub fn advance(&mut self, now: Instant) {
+        while let Some(step) = self.next_step().filter(|step| step.time() <= now) {
+            match step {
+                Step::Incident(time) => self.meet_incident(time),
+                Step::Flip(refresh) => self.flip(refresh),
+                Step::Settle(refresh) => self.settle(refresh),
+            }
+        }
+        self.now = self.now.max(now);
+    }
+
+    /// The earliest step; of two at the same time the first listed.
+    fn next_step(&self) -> Option<Step> {
+        let incident = self.next_incident().map(Step::Incident);
+        let flip = self.next_flip().map(Step::Flip);
+        let settle = self.next_settle().map(Step::Settle);
+        [incident, flip, settle].into_iter().flatten().min_by_key(|step| step.time())
+    }
+
+    fn next_incident(&self) -> Option<Instant> {
+        if self.power == Power::Gone {
+            return None;
+        }
+        let due = self.faults.next_incident(|sequence| self.grid.time_of(sequence));
+        due.map(|due| due.max(self.now))
+    }
+
+    /// The refresh at which the waiting frame will be shown, if that is decided.
+    pub(super) fn next_flip(&self) -> Option<Refresh> {
+        let pending = self.pending.as_ref()?;
+        let complete = pending.submitted.max(pending.rendered?);
+        let due = complete + self.options.lead(self.mode);
+        Some(self.grid.first_from(due.max(pending.held_until)))
+    }
+
+    fn next_settle(&self) -> Option<Refresh> {
+        let torn = self.panel.image().filter(|_| self.panel.is_torn())?;
+        Some(self.grid.next_repeat(torn.refresh.time))
+    }
+
+    fn flip(&mut self, refresh: Refresh) {
+        let Some(mut pending) = self.pending.take() else { return };
+        self.grid.rebase(refresh);
+        let moment = Moment { time: refresh.time, refresh: refresh.sequence, frame: pending.frame };
+        if self.faults.take(moment, |what| (what == What::HoldFlip).then_some(())).is_some() {
+            pending.held_until = refresh.time + Span::from_nanos(1);
+            self.pending = Some(pending);
+            return;
+        }
+        if self.faults.take(moment, |what| (what == What::LoseFrame).then_some(())).is_some() {
+            self.pending = Some(pending);
+            return self.lose_pending(LossReason::Device, refresh.time);
+        }
+        if pending.buffer.is_some() {
+            self.lose_settling(LossReason::Superseded, refresh.time);
+        } else {
+            self.present_settling(refresh);
+        }
+        if let Some(old) = self.panel.flip(pending.frame, pending.buffer, pending.cursor, refresh) {
+            self.pool.retire(old);
+        }
+        self.reports.presented(pending.frame, refresh, &mut self.faults);
+    }
+
+    fn settle(&mut self, refresh: Refresh) {
+        self.panel.settle(refresh);
+        self.present_settling(refresh);
+    }
+
+    fn present_settling(&mut self, refresh: Refresh) {
+        for frame in std::mem::take(&mut self.settling) {
+            self.reports.presented(frame, refresh, &mut self.faults);
+        }
+    }
+
+    fn meet_incident(&mut self, at: Instant) {
+        let grid = self.grid;
+        if let Some(incident) = self.faults.take_incident(at, |sequence| grid.time_of(sequence)) {
+            self.suffer(incident, at);
+        }
+    }
+
+    /// Lets an incident happen at `at`.
+    pub(super) fn suffer(&mut self, incident: What, at: Instant) {
+        match incident {
+            What::Power(on) => self.switch_power(on, at),
+            What::Mode(mode) => self.switch_mode(mode, at),
+            What::Unplug => self.pull_plug(at),
+            What::Stamp(_)
+            | What::NoSequence
+            | What::HoldFlip
+            | What::LoseFrame
+            | What::RefuseSubmit
+            | What::DelayEvents(_) => {}
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Frames come in: what is taken, what is refused, what can be withdrawn.
+
+use super::{Pending, Power, VirtualDisplay};
+use crate::backend::headless::fault::{Moment, What};
+use crate::backend::headless::image::intersection;
+use crate::backend::headless::panel::FrontWrite;
+use crate::backend::{Change, CursorPlane, FrameId, LossReason, PixelRect, Plan, SubmitError};
+use crate::time::Instant;
+
+impl VirtualDisplay {
+    /// Whether `plan` would be taken.
+    pub fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
+        if self.power != Power::On {
+            return Err(SubmitError::Off);
+        }
+        if let (Some(cursor), Some(largest)) = (&plan.cursor, self.options.cursor_plane) {
+            test_cursor(cursor, largest)?;
+        }
+        match &plan.change {
+            Change::Compose { buffer, .. } if !self.pool.recognises(buffer) => {
+                Err(SubmitError::Unsupported("the buffer is not one of this output in this mode"))
+            }
+            Change::FrontRectangle { rect, pixels } => self.test_front(plan, *rect, pixels.len()),
+            Change::Compose { .. } | Change::Planes if self.pending.is_some() => Err(SubmitError::Busy),
+            Change::Compose { .. } | Change::Planes => Ok(()),
+        }
+    }
+
+    fn test_front(&self, plan: &Plan, rect: PixelRect, pixels: usize) -> Result<(), SubmitError> {
+        let whole = PixelRect { x: 0, y: 0, width: self.mode.width, height: self.mode.height };
+        let fits = rect.width > 0 && rect.height > 0 && intersection(rect, whole) == rect;
+        let problem = if !self.options.front_buffer {
+            "this output has no front buffer to draw into"
+        } else if self.panel.slot().is_none() {
+            "there is no buffer on screen to draw into"
+        } else if !fits {
+            "the rectangle is empty or not inside the output"
+        } else if pixels as i64 != i64::from(rect.width) * i64::from(rect.height) {
+            "the rectangle has another number of pixels"
+        } else if plan.in_fence.is_some() {
+            "a rectangle of the front buffer cannot wait for a fence"
+        } else {
+            return Ok(());
+        };
+        Err(SubmitError::Unsupported(problem))
+    }
+
+    /// [`test`](Self::test), and a fault script has its say. What was due at or before `now` has happened after.
+    pub fn admit(&mut self, plan: &Plan, now: Instant) -> Result<(), SubmitError> {
+        self.advance(now);
+        self.test(plan)?;
+        let refresh = self.grid.next_repeat(now).sequence;
+        let moment = Moment { time: now, refresh, frame: plan.frame };
+        match self.faults.take(moment, |what| (what == What::RefuseSubmit).then_some(())) {
+            Some(()) => Err(SubmitError::Device("refused by the fault script".to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a frame that was [admitted](Self::admit). `rendered` is when its fence signalled; `None`: still pending.
+    /// It counts as submitted when [`submit_returned`](Self::submit_returned) says so.
+    pub fn accept(&mut self, plan: Plan, rendered: Option<Instant>, now: Instant) {
+        let frame = plan.frame;
+        let buffer = match plan.change {
+            Change::Compose { buffer, .. } => {
+                self.pool.composed(buffer.slot);
+                Some(buffer)
+            }
+            Change::Planes => None,
+            Change::FrontRectangle { rect, pixels } => {
+                self.front_write = Some(FrontWrite { frame, rect, pixels });
+                return;
+            }
+        };
+        let cursor = plan.cursor.filter(|_| self.options.cursor_plane.is_some());
+        self.pending = Some(Pending { frame, buffer, cursor, submitted: now, rendered, held_until: now });
+    }
+
+    /// Submit of `frame` returns at `now`: the display could have seen the frame from here on, not earlier.
+    pub fn submit_returned(&mut self, frame: FrameId, now: Instant) {
+        if let Some(pending) = self.pending.as_mut().filter(|pending| pending.frame == frame) {
+            pending.submitted = pending.submitted.max(now);
+        }
+        self.now = self.now.max(now);
+        if let Some(write) = self.front_write.take() {
+            self.advance(now);
+            self.write_front(write, now);
+        }
+        if let Some(incident) = self.faults.take_incident_after(frame) {
+            self.suffer(incident, now);
+        }
+    }
+
+    /// [`admit`](Self::admit), [`accept`](Self::accept) and [`submit_returned`](Self::submit_returned) at one moment.
+    #[expect(clippy::result_large_err, reason = "the plan owns a buffer that must come back, without an allocation")]
+    pub fn submit(&mut self, plan: Plan, rendered: Option<Instant>, now: Instant) -> Result<(), (SubmitError, Plan)> {
+        if let Err(error) = self.admit(&plan, now) {
+            return Err((error, plan));
+        }
+        let frame = plan.frame;
+        self.accept(plan, rendered, now);
+        self.submit_returned(frame, now);
+        Ok(())
+    }
+
+    fn write_front(&mut self, write: FrontWrite, now: Instant) {
+        let frame = write.frame;
+        // A scripted incident may have taken the screen between admission and now.
+        let (Some(slot), Some(current)) = (self.panel.slot(), self.grid.last_at(now)) else {
+            return self.report_lost(frame, LossReason::Gone, now);
+        };
+        self.pool.written(slot);
+        if self.panel.write(write, current, now) {
+            self.reports.presented(frame, current, &mut self.faults);
+        } else {
+            self.settling.push(frame);
+        }
+    }
+
+    /// The fence of the waiting frame signalled at `at`.
+    pub fn fence_signalled(&mut self, at: Instant) {
+        if let Some(pending) = &mut self.pending {
+            pending.rendered.get_or_insert(at);
+        }
+    }
+
+    /// Whether a frame waits whose fence has not signalled.
+    pub fn waits_for_fence(&self) -> bool {
+        self.pending.as_ref().is_some_and(|pending| pending.rendered.is_none())
+    }
+
+    /// Withdraws the waiting frame if its number is `from` or later, it is not past its deadline and the display can;
+    /// returns the frame that stays, if any.
+    pub fn supersede(&mut self, from: FrameId, now: Instant) -> Option<FrameId> {
+        self.advance(now);
+        let waiting = self.pending.as_ref()?.frame;
+        let lead = self.options.lead(self.mode);
+        let on_its_way = self.next_flip().is_some_and(|refresh| refresh.time - lead < now);
+        if waiting < from || on_its_way || !self.options.can_withdraw {
+            return Some(waiting);
+        }
+        self.lose_pending(LossReason::Superseded, now);
+        None
+    }
+}
+
+fn test_cursor(cursor: &CursorPlane, (width, height): (u32, u32)) -> Result<(), SubmitError> {
+    let image = &cursor.image;
+    let size = u32::try_from(image.width).ok().zip(u32::try_from(image.height).ok());
+    let Some((w, h)) = size.filter(|&(w, h)| w <= width && h <= height) else {
+        return Err(SubmitError::Unsupported("the cursor image is larger than the cursor plane"));
+    };
+    if image.pixels.len() as u64 != u64::from(w) * u64::from(h) {
+        return Err(SubmitError::Unsupported("the cursor image has another number of pixels than its size says"));
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! Faults by script: what a bad driver, cable or monitor does, at a moment of one's choosing.
+//!
+//! One fault a line, `WHEN WHAT [for COUNT]`; `#` starts a comment:
+//! ```text
+//! refresh 120  stamp early 2ms          # the next frame shown at refresh 120 or later is stamped 2 ms too early
+//! refresh 130  stamp late 300us for 3
+//! refresh 140  stamp zero               # as drivers without timestamps do
+//! refresh 150  stamp backwards 40ms     # 40 ms before the stamp before it
+//! refresh 160  stamp duplicate          # the stamp before it, again
+//! frame 17     no-sequence for 2        # no refresh number
+//! refresh 180  hold-flip for 2          # a vblank passes by a frame that was ready; it is shown by a later one
+//! frame 20     lose-frame               # taken, and never shown
+//! frame 21     refuse-submit            # not taken
+//! frame 22     delay-events 5ms for 3   # what happened is told late
+//! at 2.5s      power off
+//! at 3s        power on
+//! at 4s        mode 1280x720@60
+//! frame 300    unplug                   # right after the frame was submitted
+//! ```
+//! `refresh N` is the output's refresh number `N` or later, `frame N` the frame with that number or a later one, `at
+//! TIME` that long after the output's first refresh. A fault with a count meets that many frames.
+
+mod parse;
+
+pub use parse::FaultScriptError;
+
+use crate::backend::{FrameId, Mode};
+use crate::time::{Instant, Span};
+
+/// When a fault starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// From this refresh on.
+    Refresh(u64),
+    /// From this frame on.
+    Frame(FrameId),
+    /// From this long after refresh number 0 on.
+    At(Span),
+}
+
+/// What is wrong with the timestamp of a presented frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StampFault {
+    /// Too early by this much.
+    Early(Span),
+    /// Too late by this much.
+    Late(Span),
+    /// Zero.
+    Zero,
+    /// This much before the stamp before it.
+    Backwards(Span),
+    /// The stamp before it.
+    Duplicate,
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A presented frame has a wrong timestamp.
+    Stamp(StampFault),
+    /// A presented frame has no refresh number.
+    NoSequence,
+    /// A vblank passes without the flip that was ready for it.
+    HoldFlip,
+    /// A frame that was taken is lost at its vblank.
+    LoseFrame,
+    /// A frame is not taken.
+    RefuseSubmit,
+    /// Presented and lost frames are reported this much later.
+    DelayEvents(Span),
+    /// The panel goes off (false) or on.
+    Power(bool),
+    /// The mode changes.
+    Mode(Mode),
+    /// The plug is pulled.
+    Unplug,
+}
+
+impl What {
+    /// Whether it happens by itself, not to a frame.
+    fn is_incident(self) -> bool {
+        matches!(self, What::Power(_) | What::Mode(_) | What::Unplug)
+    }
+}
+
+/// One line of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// When it starts.
+    pub when: When,
+    /// What it is.
+    pub what: What,
+    /// How many times it happens.
+    pub count: u32,
+}
+
+/// What will go wrong with one output.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FaultScript {
+    /// In the order of the text; of several that could happen at once, the first one does.
+    pub faults: Vec<Fault>,
+}
+
+/// A moment at which a fault may happen to a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// The time.
+    pub time: Instant,
+    /// The refresh that is going on or that the frame is for.
+    pub refresh: u64,
+    /// The frame.
+    pub frame: FrameId,
+}
+
+/// The faults that are still to come.
+#[derive(Debug)]
+pub struct FaultPlayer {
+    epoch: Instant,
+    left: Vec<Fault>,
+}
+
+impl FaultPlayer {
+    /// Plays `script` on an output whose refresh number 0 starts at `epoch`.
+    pub fn new(script: &FaultScript, epoch: Instant) -> Self {
+        let mut player = FaultPlayer { epoch, left: Vec::new() };
+        player.replace(script);
+        player
+    }
+
+    /// Forgets what is still to come and plays `script` instead.
+    pub fn replace(&mut self, script: &FaultScript) {
+        self.left = script.faults.iter().copied().filter(|fault| fault.count > 0).collect();
+    }
+
+    /// Uses up the first fault for which `select` returns something and whose time has come.
+    pub fn take<T>(&mut self, moment: Moment, select: impl Fn(What) -> Option<T>) -> Option<T> {
+        let epoch = self.epoch;
+        let (index, taken) = self.left.iter().enumerate().find_map(|(index, fault)| {
+            let started = match fault.when {
+                When::Refresh(refresh) => moment.refresh >= refresh,
+                When::Frame(frame) => moment.frame >= frame,
+                When::At(after) => moment.time >= epoch + after,
+            };
+            started.then(|| select(fault.what)).flatten().map(|taken| (index, taken))
+        })?;
+        self.use_up(index);
+        Some(taken)
+    }
+
+    /// The earliest fault that happens by itself and whose time is known; `time_of` tells when a refresh starts.
+    pub fn next_incident(&self, time_of: impl Fn(u64) -> Instant) -> Option<Instant> {
+        self.incidents(time_of).map(|(_, at)| at).min()
+    }
+
+    /// Uses up the earliest of them, if it is due at `now`.
+    pub fn take_incident(&mut self, now: Instant, time_of: impl Fn(u64) -> Instant) -> Option<What> {
+        let (index, at) = self.incidents(time_of).min_by_key(|&(_, at)| at)?;
+        (at <= now).then(|| self.use_up(index))
+    }
+
+    /// Uses up a fault that happens by itself right after `frame` was submitted.
+    pub fn take_incident_after(&mut self, frame: FrameId) -> Option<What> {
+        let due = |fault: &Fault| matches!(fault.when, When::Frame(from) if frame >= from) && fault.what.is_incident();
+        self.left.iter().position(due).map(|index| self.use_up(index))
+    }
+
+    fn incidents(&self, time_of: impl Fn(u64) -> Instant) -> impl Iterator<Item = (usize, Instant)> {
+        let incidents = self.left.iter().enumerate().filter(|(_, fault)| fault.what.is_incident());
+        incidents.filter_map(move |(index, fault)| match fault.when {
+            When::Refresh(refresh) => Some((index, time_of(refresh))),
+            When::At(after) => Some((index, self.epoch + after)),
+            When::Frame(_) => None,
+        })
+    }
+
+    fn use_up(&mut self, index: usize) -> What {
+        let fault = &mut self.left[index];
+        let what = fault.what;
+        fault.count -= 1;
+        if fault.count == 0 {
+            self.left.remove(index);
+        }
+        what
+    }
+}

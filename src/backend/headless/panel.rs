@@ -1,0 +1,211 @@
+//! The panel: what is scanned out, row by row, and who looks at it.
+//!
+//! A refresh is not a moment. A rectangle that is written into the buffer on screen while it is read lands in this
+//! refresh only in the rows that are still to be read; the rows above keep their look until the next one:
+//! ```text
+//!   refresh n        beam            refresh n + 1
+//!   row 0  old        │              row 0  new
+//!   row 1  old  ◄─────┘ write        row 1  new
+//!   row 2  new                       row 2  new
+//! ```
+
+use super::beam::Beam;
+use super::grid::Refresh;
+use super::image::{PanelImage, ReadRows, row_of};
+use super::watch::{Shown, Watch, WatchId};
+use crate::backend::{Buffer, BufferStorage, CursorPlane, FrameId, PixelBuffer, PixelRect};
+use crate::time::Instant;
+
+/// What is on screen.
+struct Content {
+    buffer: Buffer,
+    cursor: Option<CursorPlane>,
+    frame: FrameId,
+    /// The first refresh that looks like this.
+    first: Refresh,
+    /// Rows that this one refresh had read before they were rewritten.
+    read_rows: Vec<ReadRows>,
+}
+
+/// See the module's head.
+pub struct Panel {
+    beam: Beam,
+    content: Option<Content>,
+    watches: Vec<(WatchId, Box<dyn Watch>)>,
+    next_watch: u64,
+}
+
+/// A front-buffer write.
+#[derive(Debug)]
+pub struct FrontWrite {
+    /// The frame.
+    pub frame: FrameId,
+    /// Where; inside the panel.
+    pub rect: PixelRect,
+    /// Its pixels.
+    pub pixels: Vec<u32>,
+}
+
+impl Panel {
+    /// A dark panel.
+    pub fn new(beam: Beam) -> Self {
+        Panel { beam, content: None, watches: Vec::new(), next_watch: 0 }
+    }
+
+    /// Scans differently from now on. The panel must be dark.
+    pub fn set_beam(&mut self, beam: Beam) {
+        self.beam = beam;
+    }
+
+    /// The scan.
+    pub fn beam(&self) -> Beam {
+        self.beam
+    }
+
+    /// The slot of the buffer on screen.
+    pub fn slot(&self) -> Option<usize> {
+        self.content.as_ref().map(|content| content.buffer.slot)
+    }
+
+    /// Whether the next refresh will look different from this one by itself.
+    pub fn is_torn(&self) -> bool {
+        self.content.as_ref().is_some_and(|content| !content.read_rows.is_empty())
+    }
+
+    /// Whether anybody looks.
+    pub fn is_watched(&self) -> bool {
+        !self.watches.is_empty()
+    }
+
+    /// What is on screen; `None`: the panel is dark.
+    pub fn image(&self) -> Option<PanelImage<'_>> {
+        self.content.as_ref().map(|content| content.image(self.beam))
+    }
+
+    /// Shows a frame from `refresh` on and returns the buffer that it replaced. Without a buffer the one on screen
+    /// stays; on a dark panel that shows nothing.
+    pub fn flip(
+        &mut self,
+        frame: FrameId,
+        buffer: Option<Buffer>,
+        cursor: Option<CursorPlane>,
+        refresh: Refresh,
+    ) -> Option<Buffer> {
+        self.finish(refresh.time);
+        let old = self.content.take();
+        let (buffer, replaced) = match (buffer, old) {
+            (Some(new), old) => (Some(new), old.map(|content| content.buffer)),
+            (None, old) => (old.map(|content| content.buffer), None),
+        };
+        self.content = buffer.map(|buffer| Content { buffer, cursor, frame, first: refresh, read_rows: Vec::new() });
+        self.tell_change();
+        replaced
+    }
+
+    /// Writes into the buffer on screen at `now`, in the refresh `current`. Returns whether all of it is seen in this
+    /// refresh; if not, the rest is seen after [`settle`](Self::settle). A dark panel takes no write.
+    pub fn write(&mut self, write: FrontWrite, current: Refresh, now: Instant) -> bool {
+        let Some(content) = &self.content else { return false };
+        if content.first.sequence < current.sequence {
+            self.finish(current.time);
+        }
+        let read = self.beam.rows_read(current.time, now);
+        let Some(content) = &mut self.content else { return false };
+        content.first = current;
+        content.frame = write.frame;
+        content.keep_rows_read(write.rect, read);
+        content.overwrite(write.rect, &write.pixels);
+        self.tell_change();
+        read <= write.rect.y
+    }
+
+    /// The refresh after a torn one: all rows are read anew.
+    pub fn settle(&mut self, refresh: Refresh) {
+        self.finish(refresh.time);
+        if let Some(content) = &mut self.content {
+            content.first = refresh;
+            content.read_rows.clear();
+        }
+        self.tell_change();
+    }
+
+    /// Goes dark at `now` and gives the buffer back.
+    pub fn darken(&mut self, now: Instant) -> Option<Buffer> {
+        self.finish(now);
+        self.content.take().map(|content| content.buffer)
+    }
+
+    /// Starts to watch; what is on screen is shown to the watch at once.
+    pub fn add_watch(&mut self, mut watch: Box<dyn Watch>) -> WatchId {
+        if let Some(image) = self.image() {
+            watch.image_changed(&image);
+        }
+        let id = WatchId(self.next_watch);
+        self.next_watch += 1;
+        self.watches.push((id, watch));
+        id
+    }
+
+    /// Ends a watch at `now`, which counts as the end of what is on screen. Returns whether there was one.
+    pub fn remove_watch(&mut self, id: WatchId, now: Instant) -> bool {
+        let Some(index) = self.watches.iter().position(|(other, _)| *other == id) else { return false };
+        let (_, mut watch) = self.watches.remove(index);
+        if let Some(content) = &self.content {
+            watch.image_done(&content.image(self.beam), content.shown_until(now));
+        }
+        true
+    }
+
+    fn tell_change(&mut self) {
+        let Some(content) = &self.content else { return };
+        let image = content.image(self.beam);
+        for (_, watch) in &mut self.watches {
+            watch.image_changed(&image);
+        }
+    }
+
+    /// What is on screen is on screen until `until`.
+    fn finish(&mut self, until: Instant) {
+        let Some(content) = &self.content else { return };
+        let image = content.image(self.beam);
+        for (_, watch) in &mut self.watches {
+            watch.image_done(&image, content.shown_until(until));
+        }
+    }
+}
+
+impl Content {
+    fn pixels(&self) -> &PixelBuffer {
+        let BufferStorage::Memory(pixels) = &self.buffer.storage;
+        pixels
+    }
+
+    fn image(&self, beam: Beam) -> PanelImage<'_> {
+        let (buffer, read_rows) = (self.pixels(), &self.read_rows[..]);
+        PanelImage { refresh: self.first, beam, buffer, read_rows, cursor: self.cursor.as_ref() }
+    }
+
+    fn shown_until(&self, until: Instant) -> Shown {
+        Shown { first: self.first, until, frame: self.frame }
+    }
+
+    /// Remembers the rows of `rect` among the first `read` rows of the panel.
+    fn keep_rows_read(&mut self, rect: PixelRect, read: i32) {
+        let height = (read - rect.y).clamp(0, rect.height);
+        if height > 0 {
+            let rect = PixelRect { height, ..rect };
+            let rows = rect.y..rect.y + height;
+            let pixels = rows.flat_map(|row| row_of(self.pixels(), rect.x, rect.width, row)).copied().collect();
+            self.read_rows.push(ReadRows { rect, pixels });
+        }
+    }
+
+    fn overwrite(&mut self, rect: PixelRect, pixels: &[u32]) {
+        let BufferStorage::Memory(buffer) = &mut self.buffer.storage;
+        let (stride, width) = (buffer.width as usize, rect.width as usize);
+        for (row, source) in (rect.y as usize..).zip(pixels.chunks_exact(width.max(1))) {
+            let start = row * stride + rect.x as usize;
+            buffer.pixels[start..start + width].copy_from_slice(source);
+        }
+    }
+}

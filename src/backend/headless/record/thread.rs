@@ -1,0 +1,177 @@
+//! The recorder thread and the way to it.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+use super::{ImageSink, RecordedImage};
+use crate::backend::PixelBuffer;
+use crate::backend::headless::image::PanelImage;
+use crate::backend::headless::output::HeadlessOutput;
+use crate::backend::headless::watch::{Shown, Watch, WatchId};
+
+/// How many images may be on their way to the sink. Eight refreshes of delay hide a slow disk; more is memory
+/// (32 MB at 1080p) that only hides a sink which is too slow for good.
+const QUEUED_IMAGES: usize = 8;
+/// Encoding must not take the processor from clients that are being measured.
+const RECORDER_NICENESS: i32 = 10;
+
+/// How a recording went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Images that the sink took.
+    pub recorded: u64,
+    /// Images that were on screen and are not in the recording.
+    pub dropped: u64,
+}
+
+/// Why a recording failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// There is no thread for it.
+    #[error("no thread for the recorder: {0}")]
+    Thread(std::io::Error),
+    /// The sink failed; what came after is counted as dropped.
+    #[error("the recording broke off after {} images ({} lost): {message}", tally.recorded, tally.dropped)]
+    Sink {
+        /// What was recorded and lost.
+        tally: Tally,
+        /// What went wrong first.
+        message: String,
+    },
+}
+
+#[derive(Debug, Default)]
+struct Progress {
+    tally: Tally,
+    error: Option<String>,
+}
+
+/// A recording that is running. Dropping it ends it without waiting for the last images to be written.
+pub struct Recording {
+    output: HeadlessOutput,
+    watch: WatchId,
+    progress: Arc<Mutex<Progress>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Recording {
+    /// Starts to record `output` into `sink`.
+    pub fn start(output: &HeadlessOutput, sink: impl ImageSink + 'static) -> Result<Self, RecordingError> {
+        let progress = Arc::new(Mutex::new(Progress::default()));
+        let (images, queue) = channel();
+        let (give_back, spare) = channel();
+        let worker = Worker { queue, give_back, progress: progress.clone(), sink };
+        let thread =
+            Builder::new().name("recorder".to_owned()).spawn(move || worker.run()).map_err(RecordingError::Thread)?;
+        let handover = Handover { images, spare, allocated: 0, dropped: 0, progress: progress.clone() };
+        let watch = output.add_watch(Box::new(handover));
+        Ok(Recording { output: output.clone(), watch, progress, thread: Some(thread) })
+    }
+
+    /// How it is going.
+    pub fn tally(&self) -> Tally {
+        lock(&self.progress).tally
+    }
+
+    /// Ends it with what is on screen now and waits until all is written.
+    pub fn finish(mut self) -> Result<Tally, RecordingError> {
+        self.output.remove_watch(self.watch);
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            lock(&self.progress).error.get_or_insert_with(|| "the recorder thread panicked".to_owned());
+        }
+        let progress = lock(&self.progress);
+        match &progress.error {
+            None => Ok(progress.tally),
+            Some(message) => Err(RecordingError::Sink { tally: progress.tally, message: message.clone() }),
+        }
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        self.output.remove_watch(self.watch);
+    }
+}
+
+fn lock(progress: &Mutex<Progress>) -> std::sync::MutexGuard<'_, Progress> {
+    progress.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The display's end: copies an image if there is a buffer to copy it to.
+struct Handover {
+    images: Sender<RecordedImage>,
+    spare: Receiver<PixelBuffer>,
+    allocated: usize,
+    /// Since the last image that was handed over.
+    dropped: u64,
+    progress: Arc<Mutex<Progress>>,
+}
+
+impl Handover {
+    fn spare_buffer(&mut self) -> Option<PixelBuffer> {
+        self.spare.try_recv().ok().or_else(|| {
+            let more = self.allocated < QUEUED_IMAGES;
+            self.allocated += usize::from(more);
+            more.then(PixelBuffer::default)
+        })
+    }
+
+    fn drop_image(&mut self) {
+        self.dropped += 1;
+        lock(&self.progress).tally.dropped += 1;
+    }
+}
+
+impl Watch for Handover {
+    fn image_done(&mut self, image: &PanelImage<'_>, shown: Shown) {
+        let Some(mut pixels) = self.spare_buffer() else { return self.drop_image() };
+        image.copy_into(&mut pixels);
+        let dropped_before = std::mem::take(&mut self.dropped);
+        if self.images.send(RecordedImage { shown, dropped_before, pixels }).is_err() {
+            self.drop_image();
+        }
+    }
+}
+
+/// The recorder's end.
+struct Worker<S> {
+    queue: Receiver<RecordedImage>,
+    give_back: Sender<PixelBuffer>,
+    progress: Arc<Mutex<Progress>>,
+    sink: S,
+}
+
+impl<S: ImageSink> Worker<S> {
+    fn run(mut self) {
+        // Best effort: without it the recording is merely a worse neighbour.
+        let _ = rustix::process::setpriority_process(None, RECORDER_NICENESS);
+        while let Ok(image) = self.queue.recv() {
+            self.take(&image);
+            // The display may be gone; then nobody wants the buffer.
+            let _ = self.give_back.send(image.pixels);
+        }
+        let tally = lock(&self.progress).tally;
+        if let Err(error) = self.sink.finish(tally) {
+            lock(&self.progress).error.get_or_insert_with(|| error.to_string());
+        }
+    }
+
+    fn take(&mut self, image: &RecordedImage) {
+        if lock(&self.progress).error.is_some() {
+            lock(&self.progress).tally.dropped += 1;
+            return;
+        }
+        let result = self.sink.image(image);
+        let mut progress = lock(&self.progress);
+        match result {
+            Ok(()) => progress.tally.recorded += 1,
+            Err(error) => {
+                progress.tally.dropped += 1;
+                progress.error = Some(error.to_string());
+            }
+        }
+    }
+}

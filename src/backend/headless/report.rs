@@ -1,0 +1,74 @@
+//! What the display tells, in order: truly, or as a fault script wants it told.
+
+use std::collections::VecDeque;
+
+use super::fault::{FaultPlayer, Moment, StampFault, What};
+use super::grid::Refresh;
+use crate::backend::{DisplayEvent, FrameId, LossReason};
+use crate::time::{Instant, Span};
+
+/// Events on their way to the compositor.
+#[derive(Debug, Default)]
+pub struct Reports {
+    /// With the time from which each may be told.
+    queue: VecDeque<(Instant, DisplayEvent)>,
+    last_stamp: Option<Instant>,
+}
+
+impl Reports {
+    /// `frame` was shown by `refresh`.
+    pub fn presented(&mut self, frame: FrameId, refresh: Refresh, faults: &mut FaultPlayer) {
+        let moment = Moment { time: refresh.time, refresh: refresh.sequence, frame };
+        let stamp_fault = faults.take(moment, |what| if let What::Stamp(fault) = what { Some(fault) } else { None });
+        let time = self.stamp(refresh.time, stamp_fault);
+        let no_sequence = faults.take(moment, |what| (what == What::NoSequence).then_some(())).is_some();
+        let sequence = (!no_sequence).then_some(refresh.sequence);
+        self.tell(moment, faults, DisplayEvent::Presented { frame, time, sequence });
+    }
+
+    /// `frame` was lost at `time`, in refresh number `refresh`.
+    pub fn lost(
+        &mut self,
+        frame: FrameId,
+        reason: LossReason,
+        (time, refresh): (Instant, u64),
+        faults: &mut FaultPlayer,
+    ) {
+        self.tell(Moment { time, refresh, frame }, faults, DisplayEvent::Lost { frame, reason });
+    }
+
+    /// Something that did not happen to a frame.
+    pub fn note(&mut self, event: DisplayEvent, now: Instant) {
+        self.queue.push_back((now, event));
+    }
+
+    /// The next event that may be told at `now`. None overtakes another.
+    pub fn poll(&mut self, now: Instant) -> Option<DisplayEvent> {
+        let due = self.queue.front().is_some_and(|&(from, _)| from <= now);
+        if due { self.queue.pop_front().map(|(_, event)| event) } else { None }
+    }
+
+    /// When the next event that was held back after `now` may be told.
+    pub fn next_after(&self, now: Instant) -> Option<Instant> {
+        self.queue.front().map(|&(from, _)| from).filter(|&from| from > now)
+    }
+
+    fn tell(&mut self, moment: Moment, faults: &mut FaultPlayer, event: DisplayEvent) {
+        let delay = faults.take(moment, |what| if let What::DelayEvents(by) = what { Some(by) } else { None });
+        self.queue.push_back((moment.time + delay.unwrap_or(Span::ZERO), event));
+    }
+
+    fn stamp(&mut self, truth: Instant, fault: Option<StampFault>) -> Instant {
+        let last = self.last_stamp.unwrap_or(truth);
+        let stamp = match fault {
+            None => truth,
+            Some(StampFault::Early(by)) => truth - by,
+            Some(StampFault::Late(by)) => truth + by,
+            Some(StampFault::Zero) => Instant::ZERO,
+            Some(StampFault::Backwards(by)) => last - by,
+            Some(StampFault::Duplicate) => last,
+        };
+        self.last_stamp = Some(stamp);
+        stamp
+    }
+}

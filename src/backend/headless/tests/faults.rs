@@ -1,0 +1,172 @@
+//! Scripted faults as stories: 10 ms a refresh, 1 ms of submit lead.
+
+use expect_test::{Expect, expect};
+
+use super::stage::{Stage, options};
+use crate::backend::headless::options::OutputOptions;
+
+/// Submits a frame 3 ms after each of the first `refreshes` refreshes if none waits, and lets `script` interfere.
+fn play(script: &str, refreshes: u64, expected: Expect) {
+    let faults = script.parse().expect("a valid script");
+    let mut stage = Stage::new(OutputOptions { faults, ..options() });
+    for refresh in 0..refreshes {
+        stage.submit(refresh as f64 * 10.0 + 3.0, refresh + 1, false);
+    }
+    expected.assert_eq(&stage.until(refreshes as f64 * 10.0 + 60.0).log);
+}
+
+#[test]
+fn a_timestamp_can_be_wrong_in_every_way_and_the_picture_is_still_on_the_grid() {
+    play(
+        "refresh 2 stamp early 2ms
+         refresh 3 stamp late 300us
+         refresh 4 stamp duplicate
+         refresh 5 stamp backwards 1ms
+         refresh 6 stamp zero
+         frame 8 no-sequence",
+        9,
+        expect![[r#"
+            3.000   submit 1
+                      wake at 10.000000ms
+            10.000    -> presented 1 at 10.000000ms, refresh 1
+                      nothing to wake for
+            13.000  submit 2
+                      wake at 20.000000ms
+            20.000    -> presented 2 at 18.000000ms, refresh 2
+                      nothing to wake for
+            23.000  submit 3
+                      wake at 30.000000ms
+            30.000    -> presented 3 at 30.300000ms, refresh 3
+                      nothing to wake for
+            33.000  submit 4
+                      wake at 40.000000ms
+            40.000    -> presented 4 at 30.300000ms, refresh 4
+                      nothing to wake for
+            43.000  submit 5
+                      wake at 50.000000ms
+            50.000    -> presented 5 at 29.300000ms, refresh 5
+                      nothing to wake for
+            53.000  submit 6
+                      wake at 60.000000ms
+            60.000    -> presented 6 at 0.000000ms, refresh 6
+                      nothing to wake for
+            63.000  submit 7
+                      wake at 70.000000ms
+            70.000    -> presented 7 at 70.000000ms, refresh 7
+                      nothing to wake for
+            73.000  submit 8
+                      wake at 80.000000ms
+            80.000    -> presented 8 at 80.000000ms, without a number
+                      nothing to wake for
+            83.000  submit 9
+                      wake at 90.000000ms
+            90.000    -> presented 9 at 90.000000ms, refresh 9
+                      nothing to wake for
+        "#]],
+    );
+}
+
+#[test]
+fn a_held_flip_is_shown_later_and_a_lost_or_refused_frame_is_never_shown() {
+    play(
+        "refresh 2 hold-flip for 2\nrefresh 5 lose-frame\nframe 7 refuse-submit",
+        9,
+        expect![[r#"
+        3.000   submit 1
+                  wake at 10.000000ms
+        10.000    -> presented 1 at 10.000000ms, refresh 1
+                  nothing to wake for
+        13.000  submit 2
+                  wake at 20.000000ms
+                  wake at 30.000000ms
+        23.000  submit 3: a flip is pending already
+                  wake at 40.000000ms
+        33.000  submit 4: a flip is pending already
+        40.000    -> presented 2 at 40.000000ms, refresh 4
+                  nothing to wake for
+        43.000  submit 5
+                  wake at 50.000000ms
+        50.000    -> lost 5: Device
+                  nothing to wake for
+        53.000  submit 6
+                  wake at 60.000000ms
+        60.000    -> presented 6 at 60.000000ms, refresh 6
+                  nothing to wake for
+        63.000  submit 7: the device refused the frame: refused by the fault script
+        73.000  submit 8
+                  wake at 80.000000ms
+        80.000    -> presented 8 at 80.000000ms, refresh 8
+                  nothing to wake for
+        83.000  submit 9
+                  wake at 90.000000ms
+        90.000    -> presented 9 at 90.000000ms, refresh 9
+                  nothing to wake for
+    "#]],
+    );
+}
+
+#[test]
+fn events_told_late_are_told_in_order_and_the_display_wakes_for_them() {
+    play(
+        "frame 1 delay-events 15ms",
+        3,
+        expect![[r#"
+        3.000   submit 1
+                  wake at 10.000000ms
+                  wake at 25.000000ms
+        13.000  submit 2
+                  wake at 20.000000ms
+                  wake at 25.000000ms
+        23.000  submit 3
+        25.000    -> presented 1 at 10.000000ms, refresh 1
+        25.000    -> presented 2 at 20.000000ms, refresh 2
+                  wake at 30.000000ms
+        30.000    -> presented 3 at 30.000000ms, refresh 3
+                  nothing to wake for
+    "#]],
+    );
+}
+
+#[test]
+fn incidents_happen_on_time_to_an_idle_display_too() {
+    play(
+        "at 45ms power off\nat 62ms power on\nrefresh 8 mode 6x3@200",
+        3,
+        expect![[r#"
+                      wake at 45.000000ms
+            3.000   submit 1
+                      wake at 10.000000ms
+            10.000    -> presented 1 at 10.000000ms, refresh 1
+                      wake at 45.000000ms
+            13.000  submit 2
+                      wake at 20.000000ms
+            20.000    -> presented 2 at 20.000000ms, refresh 2
+                      wake at 45.000000ms
+            23.000  submit 3
+                      wake at 30.000000ms
+            30.000    -> presented 3 at 30.000000ms, refresh 3
+                      wake at 45.000000ms
+                      wake at 62.000000ms
+                      wake at 80.000000ms
+            80.000    -> changed
+                      nothing to wake for
+        "#]],
+    );
+}
+
+#[test]
+fn a_plug_pulled_in_the_middle_of_a_frame_loses_it() {
+    play(
+        "frame 2 unplug",
+        2,
+        expect![[r#"
+        3.000   submit 1
+                  wake at 10.000000ms
+        10.000    -> presented 1 at 10.000000ms, refresh 1
+                  nothing to wake for
+        13.000  submit 2
+        13.000    -> lost 2: Gone
+        13.000    -> gone
+    "#]],
+    );
+}

@@ -1,0 +1,228 @@
+//! What a camera in front of the panel would see.
+
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use expect_test::expect;
+use proptest::prelude::*;
+
+use super::stage::{compose, ms, options, plan, submit_at};
+use crate::backend::headless::beam::Beam;
+use crate::backend::headless::display::VirtualDisplay;
+use crate::backend::headless::image::PanelImage;
+use crate::backend::headless::options::OutputOptions;
+use crate::backend::headless::watch::{Shown, Watch};
+use crate::backend::{
+    BufferStorage, Change, CursorPlane, DisplayEvent, FrameId, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
+};
+use crate::time::{Instant, Span};
+
+/// 8 rows, 10 ms a refresh.
+const MODE: Mode = Mode { width: 3, height: 8, refresh: 100_000 };
+
+fn vblank(refresh: u64) -> Instant {
+    ms(10.0 * refresh as f64)
+}
+
+fn display(options: OutputOptions) -> VirtualDisplay {
+    VirtualDisplay::new(MODE, options, Instant::ZERO).expect("valid options")
+}
+
+fn front_options() -> OutputOptions {
+    OutputOptions { front_buffer: true, cursor_plane: Some((64, 64)), ..options() }
+}
+
+fn rectangle(frame: u64, y: i32, height: i32, colour: u32) -> Plan {
+    let rect = PixelRect { x: 1, y, width: 2, height };
+    plan(frame, Change::FrontRectangle { rect, pixels: vec![colour; 2 * height as usize] })
+}
+
+/// Writes down every image that was on screen.
+#[derive(Clone, Default)]
+struct Camera(Rc<RefCell<String>>);
+
+impl Watch for Camera {
+    fn image_done(&mut self, image: &PanelImage<'_>, shown: Shown) {
+        let mut picture = PixelBuffer::default();
+        image.copy_into(&mut picture);
+        let rows: Vec<_> = picture.pixels.chunks(picture.width as usize).map(|row| format!("{row:x?}")).collect();
+        let (first, frame) = (shown.first, shown.frame.0);
+        let mut log = self.0.borrow_mut();
+        writeln!(log, "refresh {} {}..{} frame {frame}", first.sequence, first.time, shown.until).expect("a string");
+        writeln!(log, "    {}", rows.join(" ")).expect("a string");
+    }
+}
+
+fn events(display: &mut VirtualDisplay) -> Vec<DisplayEvent> {
+    std::iter::from_fn(|| display.poll_event()).collect()
+}
+
+#[test]
+fn a_rectangle_written_under_the_beam_lands_row_by_row() {
+    let (mut display, camera) = (display(front_options()), Camera::default());
+    let id = display.add_watch(Box::new(camera.clone()));
+    submit_at(&mut display, 1, ms(3.0)).expect("taken");
+    display.advance(ms(10.0));
+    let beam_at_row_4 = (3..).map(|n| ms(10.0) + Span::from_micros(100) * n).find(|&t| display.rows_read(t) == Some(4));
+    let now = beam_at_row_4.expect("the beam gets there");
+    display.submit(rectangle(2, 3, 3, 0xb), Some(now), now).map_err(|e| e.0).expect("taken");
+    display.submit(rectangle(3, 6, 1, 0xc), Some(now), now).map_err(|e| e.0).expect("taken");
+    assert_eq!(display.next_event(), Some(ms(20.0)), "the camera waits for the whole picture");
+    display.advance(ms(47.0));
+    display.remove_watch(id, ms(47.0));
+    expect![[r#"
+        refresh 1 10.000000ms..20.000000ms frame 3
+            [1, 1, 1] [1, 1, 1] [1, 1, 1] [1, 1, 1] [1, b, b] [1, b, b] [1, c, c] [1, 1, 1]
+        refresh 2 20.000000ms..47.000000ms frame 3
+            [1, 1, 1] [1, 1, 1] [1, 1, 1] [1, b, b] [1, b, b] [1, b, b] [1, c, c] [1, 1, 1]
+    "#]]
+    .assert_eq(&camera.0.borrow());
+    let presented = |frame, sequence| DisplayEvent::Presented {
+        frame: FrameId(frame),
+        time: vblank(sequence),
+        sequence: Some(sequence),
+    };
+    assert_eq!(events(&mut display), [presented(1, 1), presented(3, 1), presented(2, 2)]);
+}
+
+#[test]
+fn the_cursor_is_over_the_picture_and_moves_without_a_new_buffer() {
+    let (mut display, camera) = (display(front_options()), Camera::default());
+    let id = display.add_watch(Box::new(camera.clone()));
+    let image = Arc::new(PixelBuffer { width: 2, height: 1, pixels: vec![0xff00_0009, 0x8000_0020] });
+    let first = Plan { cursor: Some(CursorPlane { x: 2, y: 0, image: image.clone() }), ..compose(&mut display, 0x80) };
+    display.submit(first, Some(ms(1.0)), ms(1.0)).map_err(|e| e.0).expect("taken");
+    let moved = Plan { cursor: Some(CursorPlane { x: -1, y: 7, image }), ..plan(2, Change::Planes) };
+    display.submit(moved, Some(ms(11.0)), ms(11.0)).map_err(|e| e.0).expect("taken");
+    display.submit(plan(3, Change::Planes), Some(ms(21.0)), ms(21.0)).map_err(|e| e.0).expect("taken");
+    display.advance(ms(30.0));
+    display.remove_watch(id, ms(35.0));
+    expect![[r#"
+        refresh 1 10.000000ms..20.000000ms frame 128
+            [80, 80, 9] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80]
+        refresh 2 20.000000ms..30.000000ms frame 2
+            [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [60, 80, 80]
+        refresh 3 30.000000ms..35.000000ms frame 3
+            [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80] [80, 80, 80]
+    "#]]
+    .assert_eq(&camera.0.borrow());
+}
+
+#[test]
+fn a_screenshot_is_what_is_on_screen_and_a_dark_panel_has_none() {
+    let mut display = display(options());
+    assert!(display.screenshot().is_none());
+    submit_at(&mut display, 5, ms(1.0)).expect("taken");
+    assert!(display.screenshot().is_none(), "it is not on screen yet");
+    display.advance(ms(10.0));
+    assert_eq!(display.screenshot().map(|shot| shot.pixels), Some(vec![5; 24]));
+    display.set_power(false, ms(12.0));
+    assert!(display.screenshot().is_none());
+}
+
+#[test]
+fn a_front_rectangle_that_makes_no_sense_is_refused_with_the_reason() {
+    let mut display = display(front_options());
+    let reason = |display: &VirtualDisplay, plan: &Plan| match display.test(plan) {
+        Err(SubmitError::Unsupported(reason)) => reason,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(reason(&display, &rectangle(2, 0, 1, 0)), "there is no buffer on screen to draw into");
+    submit_at(&mut display, 1, ms(1.0)).expect("taken");
+    display.advance(ms(10.0));
+    for (y, height) in [(-1, 2), (7, 2), (0, 0)] {
+        assert_eq!(reason(&display, &rectangle(2, y, height, 0)), "the rectangle is empty or not inside the output");
+    }
+    let rect = PixelRect { x: i32::MAX, y: 0, width: i32::MAX, height: 1 };
+    let huge = plan(2, Change::FrontRectangle { rect, pixels: Vec::new() });
+    assert_eq!(reason(&display, &huge), "the rectangle is empty or not inside the output");
+    let rect = PixelRect { x: 0, y: 0, width: 2, height: 2 };
+    let few = plan(2, Change::FrontRectangle { rect, pixels: vec![0; 3] });
+    assert_eq!(reason(&display, &few), "the rectangle has another number of pixels");
+    let mut plain = VirtualDisplay::new(MODE, options(), Instant::ZERO).expect("valid options");
+    submit_at(&mut plain, 1, ms(1.0)).expect("taken");
+    plain.advance(ms(10.0));
+    assert_eq!(reason(&plain, &rectangle(2, 0, 1, 0)), "this output has no front buffer to draw into");
+}
+
+proptest! {
+    /// The reference panel reads one row after the other from the front buffer as it is at that row's time.
+    #[test]
+    fn each_row_of_each_refresh_is_what_was_there_when_it_was_read(
+        writes in prop::collection::vec((0i64..7_000_000, 0i32..8, 1i32..8), 1..30),
+    ) {
+        let (mut display, camera) = (display(front_options()), Pictures::default());
+        let id = display.add_watch(Box::new(camera.clone()));
+        submit_at(&mut display, 1, ms(3.0)).expect("taken");
+        let (mut now, mut history) = (ms(10.0), vec![(ms(10.0), 0, 8, 1)]);
+        for (colour, (gap, y, height)) in (2..).zip(writes) {
+            now += Span::from_nanos(gap);
+            let height = height.min(8 - y);
+            let plan = rectangle(u64::from(colour), y, height, colour);
+            display.submit(plan, Some(now), now).map_err(|e| e.0).expect("taken");
+            history.push((now, y, y + height, colour));
+        }
+        let refreshes = now.as_nanos() / 10_000_000;
+        display.remove_watch(id, vblank(refreshes + 2));
+        let pictures = camera.0.borrow();
+        let beam = Beam::new(MODE, MODE.interval());
+        for refresh in 1..=refreshes + 1 {
+            let start = vblank(refresh);
+            let rows: Vec<u32> = (0..8).map(|row| {
+                let read_at = beam.row_time(start, row);
+                let there = history.iter().rev().find(|(at, from, to, _)| *at <= read_at && (*from..*to).contains(&row));
+                there.expect("the first frame filled it").3
+            }).collect();
+            let seen = pictures.iter().rev().find(|(shown, _)| shown.first.time <= start && start < shown.until);
+            prop_assert_eq!(&seen.expect("it is lit all the time").1, &rows, "refresh {}", refresh);
+        }
+    }
+
+    #[test]
+    fn front_rectangles_keep_the_ages_right(actions in prop::collection::vec((0u8..3, 0i64..13_000_000), 1..60)) {
+        let mut display = display(front_options());
+        // The reference keeps what the screen should look like after each composed frame, as the compositor would.
+        let (mut now, mut frames) = (Instant::ZERO, vec![vec![0u32; 24]]);
+        for (colour, (action, gap)) in (1..).zip(actions) {
+            now += Span::from_nanos(gap);
+            display.advance(now);
+            let mut picture = frames.last().expect("there is one").clone();
+            if action == 0 {
+                picture[1..3].fill(colour);
+                if display.submit(rectangle(0, 0, 1, colour), Some(now), now).is_ok() {
+                    frames.push(picture);
+                }
+                continue;
+            }
+            let Some(mut buffer) = display.acquire() else { continue };
+            let BufferStorage::Memory(memory) = &mut buffer.storage;
+            if buffer.age > 0 {
+                prop_assert_eq!(&memory.pixels, &frames[frames.len() - buffer.age as usize]);
+            }
+            picture[5] = colour;
+            memory.pixels.clone_from(&picture);
+            match display.submit(plan(0, Change::Compose { buffer, damage: Vec::new() }), Some(now), now) {
+                Ok(()) => frames.push(picture),
+                Err((_, Plan { change: Change::Compose { buffer, .. }, .. })) => display.release(buffer),
+                Err(_) => prop_assert!(false, "the plan came back changed"),
+            }
+        }
+    }
+}
+
+/// A column of pixels and when it was on screen.
+type Picture = (Shown, Vec<u32>);
+
+/// Keeps the second column of every image.
+#[derive(Clone, Default)]
+struct Pictures(Rc<RefCell<Vec<Picture>>>);
+
+impl Watch for Pictures {
+    fn image_done(&mut self, image: &PanelImage<'_>, shown: Shown) {
+        let mut column = Vec::new();
+        image.read(PixelRect { x: 1, y: 0, width: 1, height: 8 }, &mut column);
+        self.0.borrow_mut().push((shown, column));
+    }
+}
