@@ -5,5 +5,11 @@
 //! are defined in [`timing`].
 
 pub mod backend;
+pub mod input;
+pub mod output;
+pub mod protocol;
+pub mod shell;
+pub mod state;
+pub mod surface;
 pub mod time;
 pub mod timing;

@@ -1,0 +1,119 @@
+//! What is drawn at the pointer: a client's surface, a named shape, or nothing.
+
+mod arrow;
+mod theme;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smithay::input::pointer::{CursorIcon, CursorImageAttributes, CursorImageStatus, CursorImageSurfaceData};
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point};
+use smithay::wayland::compositor::{self, SurfaceAttributes};
+
+use crate::backend::PixelBuffer;
+use crate::output;
+use crate::state::State;
+use theme::Theme;
+
+/// A cursor as pixels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CursorImage {
+    /// Premultiplied `ARGB8888`.
+    pub pixels: Arc<PixelBuffer>,
+    /// The pixel that points, from the top left.
+    pub hotspot: (i32, i32),
+}
+
+/// What to draw.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CursorView {
+    /// Nothing.
+    Hidden,
+    /// A client's surface tree, with its hotspot at the pointer (surface coordinates).
+    Surface(WlSurface, Point<i32, Logical>),
+    /// An image, in physical pixels of the scale that was asked for.
+    Image(CursorImage),
+}
+
+/// The cursor of the seat.
+#[derive(Debug)]
+pub struct Cursor {
+    /// What the focused client wants.
+    status: CursorImageStatus,
+    /// What the compositor wants instead.
+    override_icon: Option<CursorIcon>,
+    theme: Theme,
+}
+
+impl Default for Cursor {
+    fn default() -> Self {
+        Cursor { status: CursorImageStatus::default_named(), override_icon: None, theme: Theme::default() }
+    }
+}
+
+impl Cursor {
+    /// Starts reading the system's cursor theme, on a thread of its own. Until it is there, and where it lacks a
+    /// shape, a built-in arrow is drawn.
+    pub fn load_theme(&mut self) {
+        self.theme = Theme::load_system();
+    }
+
+    /// What is to be drawn on an output of the given scale.
+    pub fn view(&self, scale: f64) -> CursorView {
+        if let Some(icon) = self.override_icon {
+            return CursorView::Image(self.theme.image(icon, scale));
+        }
+        match &self.status {
+            CursorImageStatus::Hidden => CursorView::Hidden,
+            CursorImageStatus::Surface(surface) if surface.is_alive() => {
+                CursorView::Surface(surface.clone(), hotspot(surface))
+            }
+            CursorImageStatus::Surface(_) => CursorView::Image(self.theme.image(CursorIcon::Default, scale)),
+            CursorImageStatus::Named(icon) => CursorView::Image(self.theme.image(*icon, scale)),
+        }
+    }
+
+    pub(crate) fn set_status(&mut self, status: CursorImageStatus) {
+        self.status = status;
+    }
+
+    pub(super) fn set_override(&mut self, icon: Option<CursorIcon>) {
+        self.override_icon = icon;
+    }
+
+    fn is_surface(&self, surface: &WlSurface) -> bool {
+        matches!(&self.status, CursorImageStatus::Surface(cursor) if cursor == surface)
+    }
+}
+
+fn hotspot(surface: &WlSurface) -> Point<i32, Logical> {
+    compositor::with_states(surface, |states| {
+        let data = states.data_map.get::<CursorImageSurfaceData>();
+        data.map(|data| data.lock().unwrap_or_else(PoisonError::into_inner).hotspot).unwrap_or_default()
+    })
+}
+
+/// An update was applied to a surface. If it is the cursor, an offset of the buffer moves the hotspot the other way.
+pub(super) fn applied(state: &mut State, surface: &WlSurface) {
+    if !state.input.cursor.is_surface(surface) {
+        return;
+    }
+    compositor::with_states(surface, |states| {
+        let delta = states.cached_state.get::<SurfaceAttributes>().current().buffer_delta.take();
+        if let (Some(delta), Some(data)) = (delta, states.data_map.get::<Mutex<CursorImageAttributes>>()) {
+            let mut attributes = data.lock().unwrap_or_else(PoisonError::into_inner);
+            attributes.hotspot.x = attributes.hotspot.x.saturating_sub(delta.x);
+            attributes.hotspot.y = attributes.hotspot.y.saturating_sub(delta.y);
+        }
+    });
+    output::cursor_changed(state);
+}
+
+/// A surface is gone: it is not the cursor any more.
+pub(super) fn surface_destroyed(state: &mut State, surface: &WlSurface) {
+    if state.input.cursor.is_surface(surface) {
+        state.input.cursor.set_status(CursorImageStatus::default_named());
+        output::cursor_changed(state);
+    }
+}

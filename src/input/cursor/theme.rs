@@ -1,0 +1,144 @@
+//! The system's cursor theme, as `XCURSOR_THEME` and `XCURSOR_SIZE` name it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use smithay::input::pointer::CursorIcon;
+use xcursor::CursorTheme;
+
+use super::{CursorImage, arrow};
+use crate::backend::PixelBuffer;
+
+/// Nominal size when `XCURSOR_SIZE` does not say, in logical pixels.
+const DEFAULT_SIZE: u32 = 24;
+/// No cursor is larger: a broken file cannot eat the memory.
+const MAX_SIDE: u32 = 1024;
+
+/// The shapes that are read ahead: those of `wp_cursor_shape_v1`.
+const SHAPES: [CursorIcon; 34] = [
+    CursorIcon::Default,
+    CursorIcon::ContextMenu,
+    CursorIcon::Help,
+    CursorIcon::Pointer,
+    CursorIcon::Progress,
+    CursorIcon::Wait,
+    CursorIcon::Cell,
+    CursorIcon::Crosshair,
+    CursorIcon::Text,
+    CursorIcon::VerticalText,
+    CursorIcon::Alias,
+    CursorIcon::Copy,
+    CursorIcon::Move,
+    CursorIcon::NoDrop,
+    CursorIcon::NotAllowed,
+    CursorIcon::Grab,
+    CursorIcon::Grabbing,
+    CursorIcon::EResize,
+    CursorIcon::NResize,
+    CursorIcon::NeResize,
+    CursorIcon::NwResize,
+    CursorIcon::SResize,
+    CursorIcon::SeResize,
+    CursorIcon::SwResize,
+    CursorIcon::WResize,
+    CursorIcon::EwResize,
+    CursorIcon::NsResize,
+    CursorIcon::NeswResize,
+    CursorIcon::NwseResize,
+    CursorIcon::ColResize,
+    CursorIcon::RowResize,
+    CursorIcon::AllScroll,
+    CursorIcon::ZoomIn,
+    CursorIcon::ZoomOut,
+];
+
+/// A shape in every size that the theme has, by nominal size. Only the first picture of an animation is kept: an
+/// animated cursor would keep an idle session awake.
+type Sizes = Vec<(u32, CursorImage)>;
+
+/// The shapes of a theme; empty until they are read.
+#[derive(Debug)]
+pub struct Theme {
+    shapes: Arc<OnceLock<HashMap<CursorIcon, Sizes>>>,
+    size: u32,
+    arrow: CursorImage,
+    arrow_doubled: CursorImage,
+}
+
+impl Default for Theme {
+    fn default() -> Self {
+        Theme {
+            shapes: Arc::default(),
+            size: DEFAULT_SIZE,
+            arrow: arrow::arrow(1),
+            arrow_doubled: arrow::arrow(2),
+        }
+    }
+}
+
+impl Theme {
+    /// Reads the theme on a thread of its own: the main thread waits for no file.
+    pub fn load_system() -> Self {
+        let name = std::env::var("XCURSOR_THEME").unwrap_or_else(|_| "default".to_owned());
+        let size = std::env::var("XCURSOR_SIZE").ok().and_then(|size| size.parse().ok()).unwrap_or(DEFAULT_SIZE);
+        let theme = Theme { size: size.clamp(8, MAX_SIDE / 4), ..Theme::default() };
+        let shapes = Arc::clone(&theme.shapes);
+        let reader = std::thread::Builder::new().name("cursor theme".to_owned());
+        let spawned = reader.spawn(move || {
+            // Set once, by this thread only.
+            let _ = shapes.set(read(&CursorTheme::load(&name)));
+        });
+        if let Err(error) = spawned {
+            tracing::warn!(%error, "the cursor theme is not read");
+        }
+        theme
+    }
+
+    /// The picture of `icon` for an output of `scale`.
+    pub fn image(&self, icon: CursorIcon, scale: f64) -> CursorImage {
+        let wanted = (f64::from(self.size) * scale.clamp(1.0, 8.0)).round() as u32;
+        let shapes = self.shapes.get();
+        let sizes = shapes.and_then(|shapes| shapes.get(&icon).or_else(|| shapes.get(&CursorIcon::Default)));
+        match sizes.and_then(|sizes| sizes.iter().min_by_key(|(size, _)| size.abs_diff(wanted))) {
+            Some((_, image)) => image.clone(),
+            None if scale < 1.5 => self.arrow.clone(),
+            None => self.arrow_doubled.clone(),
+        }
+    }
+}
+
+fn read(theme: &CursorTheme) -> HashMap<CursorIcon, Sizes> {
+    SHAPES.iter().filter_map(|icon| Some((*icon, read_shape(theme, *icon)?))).collect()
+}
+
+fn read_shape(theme: &CursorTheme, icon: CursorIcon) -> Option<Sizes> {
+    let names = std::iter::once(icon.name()).chain(icon.alt_names().iter().copied());
+    let path = names.into_iter().find_map(|name| theme.load_icon(name))?;
+    let bytes = std::fs::read(path).ok()?;
+    let mut sizes = Sizes::new();
+    for image in xcursor::parser::parse_xcursor(&bytes)? {
+        let known = sizes.iter().any(|(size, _)| *size == image.size);
+        if let (false, Some(cursor)) = (known, to_cursor(&image)) {
+            sizes.push((image.size, cursor));
+        }
+    }
+    (!sizes.is_empty()).then_some(sizes)
+}
+
+fn to_cursor(image: &xcursor::parser::Image) -> Option<CursorImage> {
+    if image.width == 0 || image.height == 0 || image.width > MAX_SIDE || image.height > MAX_SIDE {
+        return None;
+    }
+    // The file has premultiplied pixels as little-endian words; the crate hands them out as bytes R, G, B, A.
+    let pixels: Vec<u32> = image
+        .pixels_rgba
+        .chunks_exact(4)
+        .map(|rgba| u32::from_be_bytes([rgba[3], rgba[0], rgba[1], rgba[2]]))
+        .collect();
+    if pixels.len() != (image.width * image.height) as usize {
+        return None;
+    }
+    let pixels = PixelBuffer { width: image.width as i32, height: image.height as i32, pixels };
+    let hotspot = (image.xhot.min(image.width) as i32, image.yhot.min(image.height) as i32);
+    Some(CursorImage { pixels: Arc::new(pixels), hotspot })
+}

@@ -1,0 +1,89 @@
+//! Input events as every source delivers them: real devices, virtual devices of clients, injection by IPC, tests.
+//! Nothing in them depends on where they come from.
+
+use smithay::utils::{Logical, Point};
+
+use crate::time::Instant;
+
+/// Names a keyboard. Each has a keymap of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyboardId {
+    /// The keyboards of the session, which share the configured keymap.
+    Session,
+    /// A virtual keyboard, by number.
+    Virtual(u64),
+}
+
+/// Where a scroll event comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScrollSource {
+    /// A wheel with steps.
+    #[default]
+    Wheel,
+    /// A finger on a touchpad: ends with a stop.
+    Finger,
+    /// Something continuous that ends without notice.
+    Continuous,
+    /// A wheel that is tilted.
+    WheelTilt,
+}
+
+/// One axis of a scroll event.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Scroll {
+    /// Distance in the coordinates of pointer motion.
+    pub distance: f64,
+    /// Wheel steps in 120ths, if it is a wheel.
+    pub v120: Option<i32>,
+    /// The finger was lifted.
+    pub stop: bool,
+    /// The content is meant to move with the finger ("natural" scrolling).
+    pub inverted: bool,
+}
+
+/// One event. Positions are global logical coordinates; times are `CLOCK_MONOTONIC`, when the event happened.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the fields say what they are; units and origin are stated above")]
+pub enum InputEvent {
+    /// The pointer moved by `delta` (accelerated; `raw` is not).
+    PointerMotion { time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical> },
+    /// The pointer is at `position`.
+    PointerPosition { time: Instant, position: Point<f64, Logical> },
+    /// A button (Linux event code) went down or up.
+    Button { time: Instant, button: u32, pressed: bool },
+    /// A wheel turned or a finger scrolled.
+    Axis { time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll },
+    /// A finger touched. `slot` names it until it is lifted.
+    TouchDown { time: Instant, slot: u32, position: Point<f64, Logical> },
+    /// A finger moved.
+    TouchMotion { time: Instant, slot: u32, position: Point<f64, Logical> },
+    /// A finger was lifted.
+    TouchUp { time: Instant, slot: u32 },
+    /// The touch events since the last frame belong together.
+    TouchFrame { time: Instant },
+    /// The touches were taken over by somebody else and count for nothing.
+    TouchCancel { time: Instant },
+    /// A key (Linux event code) went down or up.
+    Key { time: Instant, keyboard: KeyboardId, key: u32, pressed: bool },
+    /// A keyboard's modifiers were set from outside (xkb masks and layout).
+    Modifiers { time: Instant, keyboard: KeyboardId, depressed: u32, latched: u32, locked: u32, layout: u32 },
+}
+
+impl InputEvent {
+    /// When it happened.
+    pub fn time(&self) -> Instant {
+        match self {
+            InputEvent::PointerMotion { time, .. }
+            | InputEvent::PointerPosition { time, .. }
+            | InputEvent::Button { time, .. }
+            | InputEvent::Axis { time, .. }
+            | InputEvent::TouchDown { time, .. }
+            | InputEvent::TouchMotion { time, .. }
+            | InputEvent::TouchUp { time, .. }
+            | InputEvent::TouchFrame { time }
+            | InputEvent::TouchCancel { time }
+            | InputEvent::Key { time, .. }
+            | InputEvent::Modifiers { time, .. } => *time,
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Keys. Every keyboard, real or virtual, has its own keymap; the seat has one `wl_keyboard` for all of them, so the
+//! keymap that clients see is that of the keyboard used last.
+
+use std::collections::BTreeMap;
+
+use smithay::backend::input::KeyState;
+use smithay::input::keyboard::{KeyboardHandle, KeyboardTarget, Keycode, Layout, ModifiersState, XkbConfig, xkb};
+use smithay::utils::SERIAL_COUNTER;
+
+use super::KeyboardId;
+use super::bindings::Action;
+use crate::output::{self, InputKind};
+use crate::shell::{self, WindowId};
+use crate::state::State;
+use crate::time::{Clock, Instant};
+
+/// Linux key codes to xkb key codes.
+const XKB_OFFSET: u32 = 8;
+/// The highest Linux key code (`KEY_MAX`).
+const LAST_KEY: u32 = 0x2ff;
+
+/// Modifiers as xkb serialises them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named as in wl_keyboard.modifiers")]
+pub struct Masks {
+    pub depressed: u32,
+    pub latched: u32,
+    pub locked: u32,
+    pub layout: u32,
+}
+
+/// The keyboards of the seat.
+#[derive(Debug, Default)]
+pub struct Keyboards {
+    /// Whose keymap is in force; the session's at first.
+    active: Option<KeyboardId>,
+    keymaps: BTreeMap<KeyboardId, String>,
+    pressed: Vec<(KeyboardId, u32)>,
+    /// Pressed, but no client was told.
+    swallowed: Vec<(KeyboardId, u32)>,
+    switcher: Option<Switcher>,
+}
+
+/// The window switcher, while its modifier is held.
+#[derive(Debug)]
+struct Switcher {
+    /// Topmost first, as they were when it began.
+    order: Vec<WindowId>,
+    chosen: usize,
+}
+
+/// Gives a keyboard a keymap (`XKB_V1` text) and puts it in force. Returns whether it is one.
+pub fn set_keymap(state: &mut State, id: KeyboardId, keymap: String) -> bool {
+    let Some(handle) = state.input.keyboard.clone() else { return false };
+    release_all(state, id);
+    if handle.set_keymap_from_string(state, keymap.clone()).is_err() {
+        return false;
+    }
+    state.input.keyboards.keymaps.insert(id, keymap);
+    state.input.keyboards.active = Some(id);
+    true
+}
+
+/// A keyboard is gone: the keys that it holds are released.
+pub fn remove(state: &mut State, id: KeyboardId) {
+    release_all(state, id);
+    state.input.keyboards.keymaps.remove(&id);
+}
+
+fn release_all(state: &mut State, id: KeyboardId) {
+    let now = state.clock.now();
+    let held: Vec<u32> =
+        state.input.keyboards.pressed.iter().filter(|(keyboard, _)| *keyboard == id).map(|(_, key)| *key).collect();
+    for held_key in held {
+        key(state, now, id, held_key, false);
+    }
+}
+
+/// Puts the keymap of `id` in force.
+fn use_keyboard(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
+    let active = state.input.keyboards.active.unwrap_or(KeyboardId::Session);
+    if active == id {
+        return;
+    }
+    let switched = match state.input.keyboards.keymaps.get(&id).cloned() {
+        Some(keymap) => handle.set_keymap_from_string(state, keymap),
+        None => handle.set_xkb_config(state, XkbConfig::default()),
+    };
+    match switched {
+        Ok(()) => state.input.keyboards.active = Some(id),
+        Err(error) => tracing::warn!(%error, ?id, "a keymap that was accepted before does not load any more"),
+    }
+}
+
+/// A key went down or up.
+pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: bool) {
+    let Some(handle) = state.input.keyboard.clone() else { return };
+    if key > LAST_KEY || !note(&mut state.input.keyboards.pressed, (id, key), pressed) {
+        return;
+    }
+    use_keyboard(state, &handle, id);
+    let code = Keycode::new(key + XKB_OFFSET);
+    let key_state = if pressed { KeyState::Pressed } else { KeyState::Released };
+    let ((action, held), modifiers_changed) =
+        handle.input_intercept(state, code, key_state, |state, held, symbol| {
+            let action = if pressed { state.input.bindings.key(held, symbol.modified_sym()) } else { None };
+            (action, *held)
+        });
+    if !held.alt {
+        state.input.keyboards.switcher = None;
+    }
+    if let Some(action) = action {
+        state.input.keyboards.swallowed.push((id, key));
+        output::input(state, InputKind::Key, None, time);
+        run(state, action);
+        return;
+    }
+    if !pressed && note(&mut state.input.keyboards.swallowed, (id, key), false) {
+        return;
+    }
+    let serial = SERIAL_COUNTER.next_serial();
+    if pressed {
+        state.input.presses.push(serial);
+    }
+    let focus = handle.current_focus();
+    output::input(state, InputKind::Key, focus.as_ref(), time);
+    handle.input_forward(state, code, key_state, serial, time.as_wayland_millis(), modifiers_changed);
+}
+
+/// Adds or removes an entry; whether that changed anything.
+fn note<T: PartialEq>(list: &mut Vec<T>, entry: T, present: bool) -> bool {
+    match list.iter().position(|other| *other == entry) {
+        Some(_) if present => false,
+        Some(index) => {
+            list.swap_remove(index);
+            true
+        }
+        None if present => {
+            list.push(entry);
+            true
+        }
+        None => false,
+    }
+}
+
+fn run(state: &mut State, action: Action) {
+    match action {
+        Action::SwitchWindow { backwards } => switch_window(state, backwards),
+        Action::CloseWindow => {
+            if let Some(id) = state.shell.focused() {
+                shell::close(state, id);
+            }
+        }
+        // Bound to buttons only.
+        Action::Move | Action::Resize => {}
+    }
+}
+
+/// Chooses the next window of the order in which they lay when the switcher began.
+fn switch_window(state: &mut State, backwards: bool) {
+    let shell = &state.shell;
+    let switcher = state.input.keyboards.switcher.get_or_insert_with(|| Switcher {
+        order: shell.windows().rev().map(|window| window.id).collect(),
+        chosen: 0,
+    });
+    switcher.order.retain(|id| shell.window(*id).is_some_and(|window| window.is_mapped()));
+    let count = switcher.order.len();
+    if count < 2 {
+        return;
+    }
+    let step = if backwards { count - 1 } else { 1 };
+    switcher.chosen = (switcher.chosen + step) % count;
+    let chosen = switcher.order[switcher.chosen];
+    // Windows that were only passed go back to where they lay.
+    let bottom_to_top: Vec<WindowId> = switcher.order.iter().rev().copied().collect();
+    state.shell.restack(&bottom_to_top);
+    shell::activate(state, Some(chosen));
+}
+
+/// A keyboard's modifiers were set from outside, as a virtual keyboard does.
+pub fn modifiers(state: &mut State, id: KeyboardId, masks: Masks) {
+    let Some(handle) = state.input.keyboard.clone() else { return };
+    use_keyboard(state, &handle, id);
+    let (mut held, layouts) = handle.with_xkb_state(state, |context| {
+        let xkb = context.xkb().lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // SAFETY: the keymap stays on this thread, and the clone that the scratch state makes is dropped before the
+        // lock is.
+        let keymap = unsafe { xkb.keymap() };
+        let mut scratch = xkb::State::new(keymap);
+        scratch.update_mask(masks.depressed, masks.latched, masks.locked, 0, 0, masks.layout);
+        let mut held = ModifiersState::default();
+        held.update_with(&scratch);
+        (held, keymap.num_layouts())
+    });
+    // Smithay keeps flags and derives masks from them, and forgets the layout; clients get the masks as they were sent.
+    handle.set_modifier_state(held);
+    if masks.layout < layouts {
+        handle.with_xkb_state(state, |mut context| context.set_layout(Layout(masks.layout)));
+    }
+    held.serialized.depressed = masks.depressed;
+    held.serialized.latched = masks.latched;
+    held.serialized.locked = masks.locked;
+    held.serialized.layout_effective = masks.layout;
+    if !held.alt {
+        state.input.keyboards.switcher = None;
+    }
+    if let Some(focus) = handle.current_focus() {
+        let seat = state.input.seat.clone();
+        KeyboardTarget::modifiers(&focus, &seat, state, held, SERIAL_COUNTER.next_serial());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_counts_once_however_often_it_is_reported() {
+        let mut pressed = Vec::new();
+        assert!(note(&mut pressed, 30, true) && !note(&mut pressed, 30, true));
+        assert!(note(&mut pressed, 30, false) && !note(&mut pressed, 30, false));
+    }
+}

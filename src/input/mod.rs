@@ -1,0 +1,153 @@
+//! Input: one way in for every source ([`handle`]), the seat, focus, bindings, the cursor.
+//!
+//! ```text
+//!  devices ─┐
+//!  virtual ─┼─► InputEvent ─► handle ─► bindings ─► drag in progress? ─► focus (scene on screen) ─► seat ─► client
+//!  IPC     ─┘                              │                │                                  └► output::input
+//!                                          └► shell         └► shell::drag, drawn at the next latch
+//! ```
+
+pub mod bindings;
+pub mod constraint;
+pub mod cursor;
+pub mod drag;
+pub mod event;
+pub mod focus;
+pub mod keyboard;
+pub mod pointer;
+pub mod serials;
+pub mod touch;
+
+use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
+use smithay::input::pointer::PointerHandle;
+use smithay::input::touch::TouchHandle;
+use smithay::input::{Seat, SeatState};
+use smithay::reexports::wayland_server::DisplayHandle;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, Serial};
+
+use crate::state::State;
+use bindings::Bindings;
+use cursor::Cursor;
+pub use event::{InputEvent, KeyboardId, Scroll, ScrollSource};
+use serials::PressSerials;
+
+/// Milliseconds until a held key repeats.
+const REPEAT_DELAY_MS: i32 = 400;
+/// Repetitions per second after that.
+const REPEAT_RATE_HZ: i32 = 30;
+
+/// The seat and what belongs to it.
+#[derive(Debug)]
+pub struct Input {
+    /// The one seat.
+    pub seat: Seat<State>,
+    /// Its pointer.
+    pub pointer: PointerHandle<State>,
+    /// Its fingers.
+    pub touch: TouchHandle<State>,
+    /// Its keyboard; `None` when no keymap could be loaded (the keyboard data files are missing).
+    pub keyboard: Option<KeyboardHandle<State>>,
+    /// Keyboard shortcuts.
+    pub bindings: Bindings,
+    /// What is drawn at the pointer.
+    pub cursor: Cursor,
+    /// What is drawn beside it while something is dragged between clients.
+    pub drag_icon: Option<WlSurface>,
+    keyboards: keyboard::Keyboards,
+    presses: PressSerials,
+    drag: Option<drag::DragSource>,
+    touches: touch::Touches,
+    held: pointer::Held,
+    /// What the pointer was last found to be on.
+    pointer_focus: pointer::Focus,
+}
+
+impl Input {
+    /// A seat with keyboard, pointer and touch.
+    pub fn new(display: &DisplayHandle, seats: &mut SeatState<State>) -> Self {
+        let mut seat = seats.new_wl_seat(display, "seat0");
+        let keyboard = seat
+            .add_keyboard(XkbConfig::default(), REPEAT_DELAY_MS, REPEAT_RATE_HZ)
+            .inspect_err(|error| tracing::error!(%error, "no keyboard: is the package xkb-data installed?"))
+            .ok();
+        let (pointer, touch) = (seat.add_pointer(), seat.add_touch());
+        Input {
+            seat,
+            pointer,
+            touch,
+            keyboard,
+            bindings: Bindings::default(),
+            cursor: Cursor::default(),
+            drag_icon: None,
+            keyboards: keyboard::Keyboards::default(),
+            presses: PressSerials::default(),
+            drag: None,
+            touches: touch::Touches::default(),
+            held: pointer::Held::default(),
+            pointer_focus: None,
+        }
+    }
+
+    /// Whether `serial` names one of the latest presses of a key, a button or a finger: only those may start a grab.
+    pub fn is_press(&self, serial: Serial) -> bool {
+        self.presses.contains(serial)
+    }
+
+    /// The serial of the latest press.
+    pub fn last_serial(&self) -> Option<Serial> {
+        self.presses.latest()
+    }
+}
+
+/// An event happened. This is the only way in.
+pub fn handle(state: &mut State, event: InputEvent) {
+    match event {
+        InputEvent::PointerMotion { time, delta, raw } => pointer::moved(state, time, delta, raw),
+        InputEvent::PointerPosition { time, position } => pointer::moved_to(state, time, position),
+        InputEvent::Button { time, button, pressed } => pointer::button(state, time, button, pressed),
+        InputEvent::Axis { time, source, horizontal, vertical } => {
+            pointer::scrolled(state, time, source, horizontal, vertical);
+        }
+        InputEvent::TouchDown { time, slot, position } => touch::down(state, time, slot, position),
+        InputEvent::TouchMotion { time, slot, position } => touch::moved(state, time, slot, position),
+        InputEvent::TouchUp { time, slot } => touch::up(state, time, slot),
+        InputEvent::TouchFrame { .. } => touch::frame(state),
+        InputEvent::TouchCancel { .. } => touch::cancel(state),
+        InputEvent::Key { time, keyboard, key, pressed } => keyboard::key(state, time, keyboard, key, pressed),
+        InputEvent::Modifiers { keyboard, depressed, latched, locked, layout, .. } => {
+            keyboard::modifiers(state, keyboard, keyboard::Masks { depressed, latched, locked, layout });
+        }
+    }
+}
+
+/// Where the pointer is (global logical coordinates).
+pub fn pointer_position(state: &State) -> Point<f64, Logical> {
+    state.input.pointer.current_location()
+}
+
+/// Moves or resizes the held window to where the pointer or finger that holds it is. Called at every latch. Returns
+/// whether anything changed.
+pub fn latch_drag(state: &mut State) -> bool {
+    drag::latch(state)
+}
+
+/// Picks the pointer's focus again, since what lies under it may have changed while it stood still. Called after
+/// something was presented.
+pub fn refresh_focus(state: &mut State) {
+    pointer::refresh_focus(state);
+}
+
+/// An update was applied to `surface`: it may be the cursor.
+pub fn applied(state: &mut State, surface: &WlSurface) {
+    cursor::applied(state, surface);
+}
+
+/// A surface is gone: nothing may keep pointing at it.
+pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
+    if state.input.drag_icon.as_ref() == Some(surface) {
+        state.input.drag_icon = None;
+    }
+    cursor::surface_destroyed(state, surface);
+    focus::surface_destroyed(state, surface);
+}

@@ -1,0 +1,248 @@
+//! The pointer: motion, buttons, scrolling, and what lies under it.
+
+use smithay::backend::input::{Axis, AxisRelativeDirection, AxisSource, ButtonState};
+use smithay::input::pointer::{AxisFrame, ButtonEvent, MotionEvent, RelativeMotionEvent};
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, SERIAL_COUNTER};
+
+use super::bindings::Action;
+use super::event::{Scroll, ScrollSource};
+use super::{constraint, drag};
+use crate::output::{self, InputKind};
+use crate::protocol::bounds::coordinate_f64;
+use crate::shell::{self, WindowId, popup};
+use crate::state::State;
+use crate::time::{Clock, Instant};
+
+/// Buttons that are down.
+#[derive(Debug, Default)]
+pub struct Held {
+    buttons: Vec<u32>,
+    /// Those whose press no client was given: it must not see the release either.
+    swallowed: Vec<u32>,
+}
+
+impl Held {
+    /// Whether any button is down.
+    pub fn any(&self) -> bool {
+        !self.buttons.is_empty()
+    }
+}
+
+/// A surface and where its origin is (global logical coordinates).
+pub type Focus = Option<(WlSurface, Point<f64, Logical>)>;
+
+/// The device moved by `delta`.
+pub fn moved(state: &mut State, time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical>) {
+    let (delta, raw) = (bounded(delta), bounded(raw));
+    let from = super::pointer_position(state);
+    send_relative(state, time, delta, raw);
+    move_within_constraint(state, time, from, from + delta);
+}
+
+/// The device says where the pointer is.
+pub fn moved_to(state: &mut State, time: Instant, position: Point<f64, Logical>) {
+    let from = super::pointer_position(state);
+    let position = bounded(position);
+    let delta = position - from;
+    send_relative(state, time, delta, delta);
+    move_within_constraint(state, time, from, position);
+}
+
+fn bounded(point: Point<f64, Logical>) -> Point<f64, Logical> {
+    Point::from((coordinate_f64(point.x), coordinate_f64(point.y)))
+}
+
+fn send_relative(state: &mut State, time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical>) {
+    let pointer = state.input.pointer.clone();
+    let focus = pick(state, pointer.current_location());
+    let event = RelativeMotionEvent { delta, delta_unaccel: raw, utime: time.as_micros() };
+    pointer.relative_motion(state, focus, &event);
+}
+
+fn move_within_constraint(state: &mut State, time: Instant, from: Point<f64, Logical>, to: Point<f64, Logical>) {
+    match constraint::allowed(state, from, to) {
+        Some(position) => set_position(state, time, on_an_output(state, position)),
+        None => {
+            // Locked in place: the relative motion is all there is.
+            state.input.pointer.clone().frame(state);
+            let focus = state.input.pointer.current_focus();
+            output::input(state, InputKind::Motion, focus.as_ref(), time);
+        }
+    }
+}
+
+/// The point on an output that lies nearest to `position`.
+fn on_an_output(state: &State, position: Point<f64, Logical>) -> Point<f64, Logical> {
+    let Some((output, _)) = output::usable_area(state, Some(position)) else { return position };
+    let area = output::geometry(&output).to_f64();
+    // The far edges belong to the next output, or to nothing.
+    let last = area.loc + area.size.to_point();
+    let below = |value: f64, first: f64, end: f64| value.clamp(first, (end - 1.0 / 256.0).max(first));
+    Point::from((below(position.x, area.loc.x, last.x), below(position.y, area.loc.y, last.y)))
+}
+
+fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>) {
+    let focus = if drag::holds_pointer(state) { None } else { pick(state, position) };
+    let pointer = state.input.pointer.clone();
+    let event = MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
+    state.input.pointer_focus.clone_from(&focus);
+    pointer.motion(state, focus, &event);
+    pointer.frame(state);
+    if drag::holds_pointer(state) {
+        drag::latch(state);
+    } else {
+        constraint::activate_if_focused(state);
+    }
+    output::cursor_changed(state);
+    let focus = pointer.current_focus();
+    output::input(state, InputKind::Motion, focus.as_ref(), time);
+}
+
+/// What the pointer would be on at `position`: while popups hold a grab, only surfaces of their client.
+pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
+    let hit = output::scene_on_screen_hit(state, position)?;
+    match state.shell.grabbing_popup() {
+        Some(popup) => hit.0.id().same_client_as(&popup.id()).then_some(hit),
+        None => Some(hit),
+    }
+}
+
+/// Picks the focus again if what lies under the standing pointer has changed.
+pub fn refresh_focus(state: &mut State) {
+    if drag::holds_pointer(state) || state.input.pointer.is_grabbed() {
+        return;
+    }
+    let position = super::pointer_position(state);
+    let focus = pick(state, position);
+    let on = state.input.pointer.current_focus();
+    if focus.as_ref().map(|(surface, _)| surface) == on.as_ref() && focus == state.input.pointer_focus {
+        return;
+    }
+    let time = state.clock.now();
+    let event = MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
+    let pointer = state.input.pointer.clone();
+    state.input.pointer_focus.clone_from(&focus);
+    pointer.motion(state, focus, &event);
+    pointer.frame(state);
+    constraint::activate_if_focused(state);
+}
+
+/// The window at the pointer.
+fn window_under(state: &State) -> Option<WindowId> {
+    let (surface, _) = output::scene_on_screen_hit(state, super::pointer_position(state))?;
+    state.shell.window_of(&surface).map(|window| window.id)
+}
+
+/// A button went down or up.
+pub fn button(state: &mut State, time: Instant, button: u32, pressed: bool) {
+    if pressed {
+        press(state, time, button);
+    } else {
+        release(state, time, button);
+    }
+}
+
+fn press(state: &mut State, time: Instant, button: u32) {
+    if state.input.held.buttons.contains(&button) {
+        return;
+    }
+    state.input.held.buttons.push(button);
+    if drag::is_active(state) || shortcut(state, time, button) || dismisses_popups(state) {
+        state.input.held.swallowed.push(button);
+        return;
+    }
+    let window = window_under(state);
+    if window.is_some() && window != state.shell.focused() {
+        shell::activate(state, window);
+    }
+    state.shell.set_pressed(window);
+    let serial = SERIAL_COUNTER.next_serial();
+    state.input.presses.push(serial);
+    deliver(state, time, button, ButtonState::Pressed, serial);
+}
+
+fn shortcut(state: &mut State, time: Instant, button: u32) -> bool {
+    let held = state.input.keyboard.as_ref().map(|keyboard| keyboard.modifier_state()).unwrap_or_default();
+    let (Some(action), Some(window)) = (state.input.bindings.button(&held, button), window_under(state)) else {
+        return false;
+    };
+    shell::activate(state, Some(window));
+    match action {
+        Action::Move => drag::begin_move(state, window, drag::DragSource::Pointer),
+        Action::Resize => drag::begin_resize_at_corner(state, window),
+        Action::SwitchWindow { .. } | Action::CloseWindow => return false,
+    }
+    output::input(state, InputKind::Button, None, time);
+    true
+}
+
+/// A press outside the client whose popups hold a grab ends the grab and does nothing else.
+fn dismisses_popups(state: &mut State) -> bool {
+    if !state.shell.has_popup_grab() || pick(state, super::pointer_position(state)).is_some() {
+        return false;
+    }
+    popup::dismiss_grabs(state);
+    refresh_focus(state);
+    true
+}
+
+fn release(state: &mut State, time: Instant, button: u32) {
+    let held = &mut state.input.held;
+    held.buttons.retain(|other| *other != button);
+    let none_left = held.buttons.is_empty();
+    let swallowed = held.swallowed.iter().position(|other| *other == button);
+    if let Some(index) = swallowed {
+        held.swallowed.swap_remove(index);
+    } else {
+        deliver(state, time, button, ButtonState::Released, SERIAL_COUNTER.next_serial());
+    }
+    if none_left {
+        state.shell.set_pressed(None);
+        if drag::holds_pointer(state) {
+            drag::end(state);
+            output::input(state, InputKind::Button, None, time);
+        }
+        refresh_focus(state);
+    }
+}
+
+fn deliver(state: &mut State, time: Instant, button: u32, new: ButtonState, serial: smithay::utils::Serial) {
+    let pointer = state.input.pointer.clone();
+    let focus = pointer.current_focus();
+    output::input(state, InputKind::Button, focus.as_ref(), time);
+    pointer.button(state, &ButtonEvent { button, state: new, serial, time: time.as_wayland_millis() });
+    pointer.frame(state);
+}
+
+/// A wheel turned or a finger scrolled.
+pub fn scrolled(state: &mut State, time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll) {
+    let source = match source {
+        ScrollSource::Wheel => AxisSource::Wheel,
+        ScrollSource::Finger => AxisSource::Finger,
+        ScrollSource::Continuous => AxisSource::Continuous,
+        ScrollSource::WheelTilt => AxisSource::WheelTilt,
+    };
+    let mut frame = AxisFrame::new(time.as_wayland_millis()).source(source);
+    for (axis, scroll) in [(Axis::Horizontal, horizontal), (Axis::Vertical, vertical)] {
+        frame = frame.value(axis, coordinate_f64(scroll.distance));
+        if scroll.inverted {
+            frame = frame.relative_direction(axis, AxisRelativeDirection::Inverted);
+        }
+        if let Some(steps) = scroll.v120 {
+            frame = frame.v120(axis, steps.clamp(-V120_LIMIT, V120_LIMIT));
+        }
+        if scroll.stop {
+            frame = frame.stop(axis);
+        }
+    }
+    let pointer = state.input.pointer.clone();
+    let focus = pointer.current_focus();
+    output::input(state, InputKind::Scroll, focus.as_ref(), time);
+    pointer.axis(state, frame);
+    pointer.frame(state);
+}
+
+/// A thousand turns of the wheel at once: Smithay adds these up in an `i32`.
+const V120_LIMIT: i32 = 120 * 24 * 1000;

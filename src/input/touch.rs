@@ -1,0 +1,130 @@
+//! Fingers. A touch belongs to the surface that it went down on until it is lifted.
+
+use smithay::backend::input::TouchSlot;
+use smithay::input::touch::{DownEvent, MotionEvent, UpEvent};
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
+
+use super::drag;
+use super::pointer::{Focus, pick};
+use crate::output::{self, InputKind};
+use crate::protocol::bounds::coordinate_f64;
+use crate::shell::{self, popup};
+use crate::state::State;
+use crate::time::Instant;
+
+/// More fingers than a screen reports.
+const MAX_TOUCHES: usize = 32;
+
+#[derive(Debug)]
+struct Touch {
+    slot: u32,
+    serial: Serial,
+    focus: Focus,
+    position: Point<f64, Logical>,
+    /// It ended a popup grab: no client was told of it.
+    swallowed: bool,
+}
+
+/// The fingers that are down.
+#[derive(Debug, Default)]
+pub struct Touches {
+    down: Vec<Touch>,
+}
+
+impl Touches {
+    /// Where a finger is.
+    pub fn position(&self, slot: u32) -> Option<Point<f64, Logical>> {
+        self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.position)
+    }
+
+    /// The finger that touched a surface of the client of `surface` with `serial`, if it is still down.
+    pub fn slot_of(&self, serial: Serial, surface: &WlSurface) -> Option<u32> {
+        let same_client = |focus: &Focus| focus.as_ref().is_some_and(|(on, _)| on.id().same_client_as(&surface.id()));
+        self.down.iter().find(|touch| touch.serial == serial && same_client(&touch.focus)).map(|touch| touch.slot)
+    }
+}
+
+fn bounded(position: Point<f64, Logical>) -> Point<f64, Logical> {
+    Point::from((coordinate_f64(position.x), coordinate_f64(position.y)))
+}
+
+/// A finger touched.
+pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Logical>) {
+    let touches = &state.input.touches.down;
+    if touches.len() >= MAX_TOUCHES || touches.iter().any(|touch| touch.slot == slot) {
+        return;
+    }
+    let position = bounded(position);
+    let focus = pick(state, position);
+    let serial = SERIAL_COUNTER.next_serial();
+    let swallowed = focus.is_none() && state.shell.has_popup_grab();
+    state.input.touches.down.push(Touch { slot, serial, focus: focus.clone(), position, swallowed });
+    if swallowed {
+        popup::dismiss_grabs(state);
+        return;
+    }
+    let window = focus.as_ref().and_then(|(surface, _)| state.shell.window_of(surface)).map(|window| window.id);
+    if window.is_some() && window != state.shell.focused() {
+        shell::activate(state, window);
+    }
+    state.shell.set_pressed(window);
+    state.input.presses.push(serial);
+    output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
+    let event = DownEvent { slot: touch_slot(slot), location: position, serial, time: time.as_wayland_millis() };
+    state.input.touch.clone().down(state, focus, &event);
+}
+
+/// A finger moved.
+pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, Logical>) {
+    let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) else { return };
+    touch.position = bounded(position);
+    let (focus, swallowed, position) = (touch.focus.clone(), touch.swallowed, touch.position);
+    if drag::holds_touch(state, slot) {
+        drag::latch(state);
+    } else if !swallowed {
+        output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
+        let event = MotionEvent { slot: touch_slot(slot), location: position, time: time.as_wayland_millis() };
+        state.input.touch.clone().motion(state, focus, &event);
+    }
+}
+
+/// A finger was lifted.
+pub fn up(state: &mut State, time: Instant, slot: u32) {
+    let touches = &mut state.input.touches.down;
+    let Some(index) = touches.iter().position(|touch| touch.slot == slot) else { return };
+    if drag::holds_touch(state, slot) {
+        drag::end(state);
+    }
+    let touch = state.input.touches.down.remove(index);
+    if state.input.touches.down.is_empty() {
+        state.shell.set_pressed(None);
+    }
+    if !touch.swallowed {
+        let surface = touch.focus.as_ref().map(|(surface, _)| surface);
+        output::input(state, InputKind::Touch, surface, time);
+        let event =
+            UpEvent { slot: touch_slot(slot), serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
+        state.input.touch.clone().up(state, &event);
+    }
+}
+
+/// The events since the last frame belong together.
+pub fn frame(state: &mut State) {
+    state.input.touch.clone().frame(state);
+}
+
+/// All touches count for nothing.
+pub fn cancel(state: &mut State) {
+    state.input.touches.down.clear();
+    state.shell.set_pressed(None);
+    if state.input.drag.is_some_and(|source| source != drag::DragSource::Pointer) {
+        drag::end(state);
+    }
+    state.input.touch.clone().cancel(state);
+}
+
+fn touch_slot(slot: u32) -> TouchSlot {
+    TouchSlot::from(Some(slot))
+}

@@ -1,0 +1,63 @@
+//! Bounds for numbers that clients send. Smithay adds and multiplies them in `i32` (a debug build would panic on an
+//! overflow) and asserts that sizes are not negative, so they are brought into range before it sees them. No screen
+//! or window comes near the limits.
+
+/// The largest coordinate, offset or size that is passed on, in pixels or logical pixels. Products of two of them fit
+/// an `i64` with room to spare, and sums of thousands of them fit an `i32`.
+pub const MAX_EXTENT: i32 = 1 << 18;
+
+/// The largest integer buffer scale that makes sense.
+pub const MAX_SCALE: i32 = 64;
+
+/// How deeply subsurfaces (or popups) may be nested: Smithay walks the tree by recursion.
+pub const MAX_NESTING: usize = 64;
+
+/// A coordinate brought into range.
+pub fn coordinate(value: i32) -> i32 {
+    value.clamp(-MAX_EXTENT, MAX_EXTENT)
+}
+
+/// A size brought into range; negative sizes become zero.
+pub fn extent(value: i32) -> i32 {
+    value.clamp(0, MAX_EXTENT)
+}
+
+/// The part of the interval `start .. start + length` that lies in range, as a start and a length. Keeps the
+/// meaning of "everything" (`0, i32::MAX`, as clients damage) where clamping start and length apart would not.
+pub fn interval(start: i32, length: i32) -> (i32, i32) {
+    let end = coordinate_wide(i64::from(start) + i64::from(length.max(0)));
+    let start = coordinate(start);
+    (start, (end - start).max(0))
+}
+
+fn coordinate_wide(value: i64) -> i32 {
+    value.clamp(i64::from(-MAX_EXTENT), i64::from(MAX_EXTENT)) as i32
+}
+
+/// A floating-point coordinate brought into range; what is not a number becomes zero.
+pub fn coordinate_f64(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value.clamp(f64::from(-MAX_EXTENT), f64::from(MAX_EXTENT)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_interval_comes_out_in_range_and_inside_what_was_asked(start: i32, length: i32) {
+            let (clamped_start, clamped_length) = interval(start, length);
+            prop_assert!(clamped_length >= 0);
+            prop_assert!(clamped_start.abs() <= MAX_EXTENT && clamped_start + clamped_length <= MAX_EXTENT);
+            if start.abs() <= MAX_EXTENT && (0..=MAX_EXTENT).contains(&length) && start + length <= MAX_EXTENT {
+                prop_assert_eq!((clamped_start, clamped_length), (start, length), "what is in range stays as it is");
+            }
+        }
+    }
+
+    #[test]
+    fn damaging_everything_still_covers_the_surface() {
+        assert_eq!(interval(0, i32::MAX), (0, MAX_EXTENT));
+    }
+}

@@ -1,0 +1,45 @@
+//! `zwp_idle_inhibit_manager_v1` 1: surfaces that want the screen to stay on while they are visible.
+//!
+//! [`IdleInhibit::surfaces`] lists them; whoever switches outputs off asks.
+
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::wayland::idle_inhibit::{IdleInhibitHandler, IdleInhibitManagerState};
+
+use crate::state::State;
+
+/// The surfaces that inhibit idling.
+#[derive(Debug)]
+pub struct IdleInhibit {
+    _global: IdleInhibitManagerState,
+    surfaces: Vec<WlSurface>,
+}
+
+impl IdleInhibit {
+    pub(super) fn new(global: IdleInhibitManagerState) -> Self {
+        IdleInhibit { _global: global, surfaces: Vec::new() }
+    }
+
+    /// Surfaces that inhibit idling and still live.
+    pub fn surfaces(&self) -> impl Iterator<Item = &WlSurface> {
+        self.surfaces.iter().filter(|surface| surface.is_alive())
+    }
+}
+
+impl IdleInhibitHandler for State {
+    fn inhibit(&mut self, surface: WlSurface) {
+        let surfaces = &mut self.protocols.idle_inhibit.surfaces;
+        surfaces.retain(Resource::is_alive);
+        surfaces.push(surface);
+    }
+
+    fn uninhibit(&mut self, surface: WlSurface) {
+        let surfaces = &mut self.protocols.idle_inhibit.surfaces;
+        // One inhibitor of possibly several on the same surface is gone.
+        if let Some(index) = surfaces.iter().position(|inhibitor| *inhibitor == surface) {
+            surfaces.swap_remove(index);
+        }
+    }
+}
+
+smithay::delegate_idle_inhibit!(State);

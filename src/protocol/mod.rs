@@ -1,0 +1,111 @@
+//! The Wayland protocols that the compositor speaks: one file per protocol, with its state, its handler and, in the
+//! head, how to use it. What a request *means* is decided in the room that it concerns (`shell`, `input`, `surface`,
+//! `output`); here it is only checked and passed on.
+//!
+//! Every number that a client sends passes [`bounds`] before it reaches arithmetic.
+
+pub mod bounds;
+pub mod client;
+pub mod commit_timing;
+pub mod compositor;
+pub mod cursor_shape;
+pub mod fifo;
+pub mod fractional_scale;
+pub mod idle_inhibit;
+pub mod output;
+pub mod pointer_constraints;
+pub mod presentation;
+pub mod relative_pointer;
+pub mod screencopy;
+pub mod seat;
+pub mod selection;
+pub mod shm;
+pub mod single_pixel_buffer;
+pub mod subcompositor;
+pub mod viewporter;
+pub mod virtual_keyboard;
+pub mod virtual_pointer;
+pub mod xdg_activation;
+pub mod xdg_decoration;
+pub mod xdg_shell;
+
+use smithay::input::SeatState;
+use smithay::reexports::wayland_server::DisplayHandle;
+use smithay::wayland::commit_timing::CommitTimingManagerState;
+use smithay::wayland::compositor::CompositorState;
+use smithay::wayland::cursor_shape::CursorShapeManagerState;
+use smithay::wayland::fifo::FifoManagerState;
+use smithay::wayland::fractional_scale::FractionalScaleManagerState;
+use smithay::wayland::idle_inhibit::IdleInhibitManagerState;
+use smithay::wayland::output::OutputManagerState;
+use smithay::wayland::pointer_constraints::PointerConstraintsState;
+use smithay::wayland::presentation::PresentationState;
+use smithay::wayland::relative_pointer::RelativePointerManagerState;
+use smithay::wayland::selection::data_device::DataDeviceState;
+use smithay::wayland::selection::primary_selection::PrimarySelectionState;
+use smithay::wayland::shell::xdg::XdgShellState;
+use smithay::wayland::shell::xdg::decoration::XdgDecorationState;
+use smithay::wayland::shm::ShmState;
+use smithay::wayland::single_pixel_buffer::SinglePixelBufferState;
+use smithay::wayland::viewporter::ViewporterState;
+use smithay::wayland::xdg_activation::XdgActivationState;
+
+use crate::state::State;
+
+/// What the protocols remember, one field per global.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "each field is named after its protocol; the file of that name explains it")]
+pub struct Protocols {
+    pub compositor: CompositorState,
+    pub shm: ShmState,
+    pub output: OutputManagerState,
+    pub seat: SeatState<State>,
+    pub xdg_shell: XdgShellState,
+    pub xdg_decoration: XdgDecorationState,
+    pub xdg_activation: XdgActivationState,
+    pub presentation: PresentationState,
+    pub viewporter: ViewporterState,
+    pub fractional_scale: FractionalScaleManagerState,
+    pub fifo: FifoManagerState,
+    pub commit_timing: CommitTimingManagerState,
+    pub single_pixel_buffer: SinglePixelBufferState,
+    pub data_device: DataDeviceState,
+    pub primary_selection: PrimarySelectionState,
+    pub cursor_shape: CursorShapeManagerState,
+    pub relative_pointer: RelativePointerManagerState,
+    pub pointer_constraints: PointerConstraintsState,
+    pub idle_inhibit: idle_inhibit::IdleInhibit,
+    pub virtual_pointer: virtual_pointer::VirtualPointers,
+    pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
+    pub screencopy: screencopy::Screencopy,
+}
+
+impl Protocols {
+    /// Advertises every global.
+    pub fn new(display: &DisplayHandle) -> Self {
+        Protocols {
+            compositor: CompositorState::new_v6::<State>(display),
+            shm: shm::new(display),
+            output: OutputManagerState::new_with_xdg_output::<State>(display),
+            seat: SeatState::new(),
+            xdg_shell: xdg_shell::new(display),
+            xdg_decoration: XdgDecorationState::new::<State>(display),
+            xdg_activation: XdgActivationState::new::<State>(display),
+            presentation: presentation::new(display),
+            viewporter: ViewporterState::new::<State>(display),
+            fractional_scale: FractionalScaleManagerState::new::<State>(display),
+            fifo: FifoManagerState::unmanaged::<State>(display),
+            commit_timing: CommitTimingManagerState::unmanaged::<State>(display),
+            single_pixel_buffer: SinglePixelBufferState::new::<State>(display),
+            data_device: DataDeviceState::new::<State>(display),
+            primary_selection: PrimarySelectionState::new::<State>(display),
+            cursor_shape: CursorShapeManagerState::new::<State>(display),
+            relative_pointer: RelativePointerManagerState::new::<State>(display),
+            pointer_constraints: PointerConstraintsState::new::<State>(display),
+            idle_inhibit: idle_inhibit::IdleInhibit::new(IdleInhibitManagerState::new::<State>(display)),
+            virtual_pointer: virtual_pointer::VirtualPointers::new(display),
+            virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),
+            screencopy: screencopy::Screencopy::new(display),
+        }
+    }
+}

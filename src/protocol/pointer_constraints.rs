@@ -1,0 +1,29 @@
+//! `zwp_pointer_constraints_v1` 1: a surface that locks the pointer in place or confines it to itself.
+//!
+//! A constraint becomes active as soon as its surface has pointer focus and the pointer is inside its region; it ends
+//! when focus leaves. `input::constraint` enforces it.
+
+use smithay::input::pointer::PointerHandle;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point};
+use smithay::wayland::pointer_constraints::PointerConstraintsHandler;
+
+use crate::input::constraint;
+use crate::state::State;
+
+impl PointerConstraintsHandler for State {
+    fn new_constraint(&mut self, _surface: &WlSurface, _pointer: &PointerHandle<Self>) {
+        constraint::activate_if_focused(self);
+    }
+
+    fn cursor_position_hint(
+        &mut self,
+        surface: &WlSurface,
+        _pointer: &PointerHandle<Self>,
+        location: Point<f64, Logical>,
+    ) {
+        constraint::hinted(self, surface, location);
+    }
+}
+
+smithay::delegate_pointer_constraints!(State);

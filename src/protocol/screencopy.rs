@@ -1,0 +1,231 @@
+//! `zwlr_screencopy_manager_v1` 3: pictures of outputs (grim, wf-recorder, wayvnc), into shared memory.
+//!
+//! A picture shows what is *presented*, not what was composed ahead. The request is handed to
+//! [`output::capture`](crate::output::capture); whoever serves it writes the pixels and calls [`Reply::ready`].
+//! Cross-checked by grim.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols_wlr::screencopy::v1::server::zwlr_screencopy_frame_v1::{
+    self, Error, Flags, ZwlrScreencopyFrameV1,
+};
+use smithay::reexports::wayland_protocols_wlr::screencopy::v1::server::zwlr_screencopy_manager_v1::{
+    self, ZwlrScreencopyManagerV1,
+};
+use smithay::reexports::wayland_server::backend::GlobalId;
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
+use smithay::reexports::wayland_server::protocol::wl_shm::Format;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+use smithay::utils::{Logical, Point, Rectangle, Size};
+use smithay::wayland::shm::with_buffer_contents;
+
+use super::bounds;
+use crate::backend::PixelRect;
+use crate::output;
+use crate::output::capture::{Captured, Request};
+use crate::state::State;
+
+const VERSION: u32 = 3;
+/// Bytes of a pixel in `Xrgb8888`.
+const BYTES_PER_PIXEL: i32 = 4;
+
+/// The global.
+#[derive(Debug)]
+pub struct Screencopy {
+    _global: GlobalId,
+}
+
+impl Screencopy {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        Screencopy { _global: display.create_global::<State, ZwlrScreencopyManagerV1, ()>(VERSION, ()) }
+    }
+}
+
+/// One picture, from the question what buffer it needs to the answer.
+#[derive(Debug)]
+pub struct Frame {
+    /// What it is a picture of; `None` when there is nothing to see, and it has failed already.
+    source: Option<(Output, PixelRect)>,
+    with_cursor: bool,
+    used: AtomicBool,
+}
+
+/// Answers one request for a picture, once. Dropped unanswered it says that the picture failed.
+#[derive(Debug)]
+pub struct Reply {
+    frame: Option<ZwlrScreencopyFrameV1>,
+    wants_damage: bool,
+}
+
+impl Reply {
+    /// The pixels are in the buffer.
+    pub fn ready(mut self, captured: &Captured) {
+        let Some(frame) = self.frame.take() else { return };
+        if self.wants_damage {
+            for rect in &captured.damage {
+                let side = |value: i32| value.max(0) as u32;
+                frame.damage(side(rect.x), side(rect.y), side(rect.width), side(rect.height));
+            }
+        }
+        frame.flags(Flags::empty());
+        let since_epoch = captured.presented.since_epoch();
+        let seconds = since_epoch.as_secs();
+        frame.ready((seconds >> 32) as u32, seconds as u32, since_epoch.subsec_nanos());
+    }
+
+    /// There will be no picture.
+    pub fn failed(self) {
+        drop(self);
+    }
+
+    /// Whether somebody still waits for it.
+    pub fn is_wanted(&self) -> bool {
+        self.frame.as_ref().is_some_and(Resource::is_alive)
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if let Some(frame) = self.frame.take() {
+            frame.failed();
+        }
+    }
+}
+
+impl GlobalDispatch<ZwlrScreencopyManagerV1, ()> for State {
+    fn bind(
+        _state: &mut Self,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ZwlrScreencopyManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, Self>,
+    ) {
+        init.init(manager, ());
+    }
+}
+
+impl Dispatch<ZwlrScreencopyManagerV1, ()> for State {
+    fn request(
+        state: &mut Self,
+        _client: &Client,
+        _manager: &ZwlrScreencopyManagerV1,
+        request: zwlr_screencopy_manager_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        use zwlr_screencopy_manager_v1::Request as R;
+        let (frame, overlay_cursor, output, region) = match request {
+            R::CaptureOutput { frame, overlay_cursor, output } => (frame, overlay_cursor, output, None),
+            R::CaptureOutputRegion { frame, overlay_cursor, output, x, y, width, height } => {
+                let ((x, width), (y, height)) = (bounds::interval(x, width), bounds::interval(y, height));
+                (frame, overlay_cursor, output, Some(Rectangle::new((x, y).into(), (width, height).into())))
+            }
+            _ => return,
+        };
+        let source = source(state, &output, region);
+        let size = source.as_ref().map(|(_, rect)| (rect.width, rect.height));
+        let data = Frame { source, with_cursor: overlay_cursor != 0, used: AtomicBool::new(false) };
+        let frame = init.init(frame, data);
+        match size {
+            Some((width, height)) => {
+                frame.buffer(Format::Xrgb8888, width as u32, height as u32, (width * BYTES_PER_PIXEL) as u32);
+                if frame.version() >= zwlr_screencopy_frame_v1::EVT_BUFFER_DONE_SINCE {
+                    frame.buffer_done();
+                }
+            }
+            None => frame.failed(),
+        }
+    }
+}
+
+/// The output and the part of it (physical pixels) that a picture of `region` (logical coordinates of the output) shows.
+fn source(
+    state: &State,
+    output: &WlOutput,
+    region: Option<Rectangle<i32, Logical>>,
+) -> Option<(Output, PixelRect)> {
+    let output = Output::from_resource(output).filter(|output| state.outputs.iter().any(|known| known == output))?;
+    let mode = output.current_mode()?;
+    let logical = Rectangle::from_size(output::geometry(&output).size);
+    let region = match region {
+        Some(region) => region.intersection(logical)?,
+        None => logical,
+    };
+    let rect = physical(region, logical.size, mode.size.w, mode.size.h, &output);
+    (rect.width > 0 && rect.height > 0).then_some((output, rect))
+}
+
+/// A logical region of an output in the pixels that are scanned out: scaled, and turned as the output is.
+fn physical(
+    region: Rectangle<i32, Logical>,
+    logical: Size<i32, Logical>,
+    width: i32,
+    height: i32,
+    output: &Output,
+) -> PixelRect {
+    let turned = output.current_transform().invert().transform_rect_in(region, &logical);
+    let size = output.current_transform().invert().transform_size(logical).to_f64();
+    let scale = (f64::from(width) / size.w.max(1.0), f64::from(height) / size.h.max(1.0));
+    let start = Point::<f64, Logical>::from((f64::from(turned.loc.x) * scale.0, f64::from(turned.loc.y) * scale.1));
+    let end = (
+        f64::from(turned.loc.x + turned.size.w) * scale.0,
+        f64::from(turned.loc.y + turned.size.h) * scale.1,
+    );
+    let (x, y) = (start.x.round() as i32, start.y.round() as i32);
+    let (right, bottom) = ((end.0.round() as i32).min(width), (end.1.round() as i32).min(height));
+    PixelRect { x, y, width: (right - x).max(0), height: (bottom - y).max(0) }
+}
+
+impl Dispatch<ZwlrScreencopyFrameV1, Frame> for State {
+    fn request(
+        state: &mut Self,
+        _client: &Client,
+        frame: &ZwlrScreencopyFrameV1,
+        request: zwlr_screencopy_frame_v1::Request,
+        data: &Frame,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, Self>,
+    ) {
+        let (buffer, on_damage) = match request {
+            zwlr_screencopy_frame_v1::Request::Copy { buffer } => (buffer, false),
+            zwlr_screencopy_frame_v1::Request::CopyWithDamage { buffer } => (buffer, true),
+            _ => return,
+        };
+        if data.used.swap(true, Ordering::Relaxed) {
+            frame.post_error(Error::AlreadyUsed, "the frame was copied before");
+            return;
+        }
+        let reply = Reply { frame: Some(frame.clone()), wants_damage: on_damage };
+        // Without a source the frame has failed already, or fails now that the reply is dropped.
+        let Some((output, region)) = data.source.clone() else { return };
+        if let Err(message) = check_buffer(&buffer, region) {
+            frame.post_error(Error::InvalidBuffer, message);
+            return;
+        }
+        let request = Request { region, buffer, with_cursor: data.with_cursor, on_damage, reply };
+        output::capture(state, &output, request);
+    }
+}
+
+fn check_buffer(buffer: &WlBuffer, region: PixelRect) -> Result<(), String> {
+    let stride = region.width * BYTES_PER_PIXEL;
+    with_buffer_contents(buffer, |_, _, data| {
+        let fits = data.width == region.width
+            && data.height == region.height
+            && data.stride == stride
+            && data.format == Format::Xrgb8888;
+        if fits {
+            Ok(())
+        } else {
+            Err(format!(
+                "the buffer is {}x{} with a stride of {} and format {:?}, but {}x{} with a stride of {stride} and format Xrgb8888 was announced",
+                data.width, data.height, data.stride, data.format, region.width, region.height
+            ))
+        }
+    })
+    .unwrap_or_else(|error| Err(format!("the buffer is not in shared memory: {error}")))
+}

@@ -1,0 +1,224 @@
+//! `zwlr_virtual_pointer_manager_v1` 2: a client that plays a pointing device (wayvnc, test programs).
+//!
+//! Its events take the same way as those of real devices ([`input::handle`](crate::input::handle)). They are stamped on
+//! arrival: the protocol's times have no stated origin, and wlrctl and others send zeros. Motion and buttons are
+//! passed on at once; what belongs to one scroll step is gathered until `frame`.
+
+use std::sync::{Mutex, PoisonError};
+
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols_wlr::virtual_pointer::v1::server::zwlr_virtual_pointer_manager_v1::{
+    self, ZwlrVirtualPointerManagerV1,
+};
+use smithay::reexports::wayland_protocols_wlr::virtual_pointer::v1::server::zwlr_virtual_pointer_v1::{
+    self, Error, ZwlrVirtualPointerV1,
+};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
+use smithay::reexports::wayland_server::protocol::wl_pointer::{Axis, AxisSource, ButtonState};
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, WEnum,
+};
+use smithay::utils::{Logical, Point, Rectangle};
+
+use crate::input::{self, InputEvent, Scroll, ScrollSource};
+use crate::output;
+use crate::state::State;
+use crate::time::{Clock, Instant};
+
+const VERSION: u32 = 2;
+/// One step of a wheel in `wl_pointer.axis_value120`.
+const STEP: i32 = 120;
+
+/// The global.
+#[derive(Debug)]
+pub struct VirtualPointers {
+    _global: GlobalId,
+}
+
+impl VirtualPointers {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        VirtualPointers { _global: display.create_global::<State, ZwlrVirtualPointerManagerV1, ()>(VERSION, ()) }
+    }
+}
+
+/// What a virtual pointer has gathered and holds.
+#[derive(Debug, Default)]
+pub struct VirtualPointer {
+    /// The output that absolute positions refer to; all of them if none.
+    output: Option<Output>,
+    gathered: Mutex<Gathered>,
+}
+
+#[derive(Debug, Default)]
+struct Gathered {
+    source: Option<ScrollSource>,
+    horizontal: Option<Scroll>,
+    vertical: Option<Scroll>,
+    held: Vec<u32>,
+}
+
+impl GlobalDispatch<ZwlrVirtualPointerManagerV1, ()> for State {
+    fn bind(
+        _state: &mut Self,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ZwlrVirtualPointerManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, Self>,
+    ) {
+        init.init(manager, ());
+    }
+}
+
+impl Dispatch<ZwlrVirtualPointerManagerV1, ()> for State {
+    fn request(
+        _state: &mut Self,
+        _client: &Client,
+        _manager: &ZwlrVirtualPointerManagerV1,
+        request: zwlr_virtual_pointer_manager_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        use zwlr_virtual_pointer_manager_v1::Request;
+        let (id, output): (_, Option<WlOutput>) = match request {
+            Request::CreateVirtualPointer { id, .. } => (id, None),
+            Request::CreateVirtualPointerWithOutput { id, output, .. } => (id, output),
+            _ => return,
+        };
+        let output = output.as_ref().and_then(Output::from_resource);
+        init.init(id, VirtualPointer { output, gathered: Mutex::default() });
+    }
+}
+
+impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer> for State {
+    fn request(
+        state: &mut Self,
+        _client: &Client,
+        pointer: &ZwlrVirtualPointerV1,
+        request: zwlr_virtual_pointer_v1::Request,
+        data: &VirtualPointer,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, Self>,
+    ) {
+        let time = state.clock.now();
+        match data.event(state, time, request) {
+            Ok(Some(event)) => input::handle(state, event),
+            Ok(None) => {}
+            Err((error, message)) => pointer.post_error(error, message),
+        }
+    }
+
+    fn destroyed(state: &mut Self, _client: ClientId, _pointer: &ZwlrVirtualPointerV1, data: &VirtualPointer) {
+        // A button of a device that is gone is not held any more.
+        let held = std::mem::take(&mut data.lock().held);
+        let time = state.clock.now();
+        for button in held {
+            input::handle(state, InputEvent::Button { time, button, pressed: false });
+        }
+    }
+}
+
+type Refusal = (Error, String);
+
+impl VirtualPointer {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Gathered> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The event that a request stands for, if it completes one.
+    fn event(
+        &self,
+        state: &State,
+        time: Instant,
+        request: zwlr_virtual_pointer_v1::Request,
+    ) -> Result<Option<InputEvent>, Refusal> {
+        use zwlr_virtual_pointer_v1::Request;
+        let mut gathered = self.lock();
+        match request {
+            Request::Motion { dx, dy, .. } => {
+                let delta = Point::from((dx, dy));
+                Ok(Some(InputEvent::PointerMotion { time, delta, raw: delta }))
+            }
+            Request::MotionAbsolute { x, y, x_extent, y_extent, .. } => {
+                if x_extent == 0 || y_extent == 0 {
+                    return Ok(None);
+                }
+                let share = (f64::from(x) / f64::from(x_extent), f64::from(y) / f64::from(y_extent));
+                Ok(self.position(state, share).map(|position| InputEvent::PointerPosition { time, position }))
+            }
+            Request::Button { button, state: WEnum::Value(new), .. } => {
+                let pressed = new == ButtonState::Pressed;
+                gathered.held.retain(|held| *held != button);
+                if pressed {
+                    gathered.held.push(button);
+                }
+                Ok(Some(InputEvent::Button { time, button, pressed }))
+            }
+            Request::Axis { axis, value, .. } => {
+                gathered.scroll(axis)?.distance += value;
+                Ok(None)
+            }
+            Request::AxisSource { axis_source } => {
+                gathered.source = Some(scroll_source(axis_source)?);
+                Ok(None)
+            }
+            Request::AxisStop { axis, .. } => {
+                gathered.scroll(axis)?.stop = true;
+                Ok(None)
+            }
+            Request::AxisDiscrete { axis, value, discrete, .. } => {
+                let scroll = gathered.scroll(axis)?;
+                scroll.distance += value;
+                scroll.v120 = Some(scroll.v120.unwrap_or(0).saturating_add(discrete.saturating_mul(STEP)));
+                Ok(None)
+            }
+            Request::Frame => Ok(gathered.scrolled(time)),
+            _ => Ok(None),
+        }
+    }
+
+    /// A share of the output, or of the rectangle around all outputs, as a position.
+    fn position(&self, state: &State, share: (f64, f64)) -> Option<Point<f64, Logical>> {
+        let area: Rectangle<i32, Logical> = match &self.output {
+            Some(output) => output::geometry(output),
+            None => output::all(state).map(|(_, area)| area).reduce(Rectangle::merge)?,
+        };
+        let area = area.to_f64();
+        Some(area.loc + Point::from((area.size.w * share.0, area.size.h * share.1)))
+    }
+}
+
+fn scroll_source(source: WEnum<AxisSource>) -> Result<ScrollSource, Refusal> {
+    match source {
+        WEnum::Value(AxisSource::Wheel) => Ok(ScrollSource::Wheel),
+        WEnum::Value(AxisSource::Finger) => Ok(ScrollSource::Finger),
+        WEnum::Value(AxisSource::Continuous) => Ok(ScrollSource::Continuous),
+        WEnum::Value(AxisSource::WheelTilt) => Ok(ScrollSource::WheelTilt),
+        other => Err((Error::InvalidAxisSource, format!("{other:?} is no axis source"))),
+    }
+}
+
+impl Gathered {
+    fn scroll(&mut self, axis: WEnum<Axis>) -> Result<&mut Scroll, Refusal> {
+        match axis {
+            WEnum::Value(Axis::HorizontalScroll) => Ok(self.horizontal.get_or_insert_default()),
+            WEnum::Value(Axis::VerticalScroll) => Ok(self.vertical.get_or_insert_default()),
+            other => Err((Error::InvalidAxis, format!("{other:?} is no axis"))),
+        }
+    }
+
+    fn scrolled(&mut self, time: Instant) -> Option<InputEvent> {
+        let (source, horizontal, vertical) = (self.source.take(), self.horizontal.take(), self.vertical.take());
+        if horizontal.is_none() && vertical.is_none() {
+            return None;
+        }
+        Some(InputEvent::Axis {
+            time,
+            source: source.unwrap_or_default(),
+            horizontal: horizontal.unwrap_or_default(),
+            vertical: vertical.unwrap_or_default(),
+        })
+    }
+}

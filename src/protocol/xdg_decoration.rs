@@ -1,0 +1,37 @@
+//! `zxdg_decoration_manager_v1` 1: who draws title bars.
+//!
+//! The compositor draws none. A client that asks for decorations by the compositor gets its wish all the same: "server
+//! side" then means a window without a title bar, moved and closed by the keyboard shortcuts, which is what such
+//! clients (foot, mpv, Qt with the right flag) expect of a compositor of this kind. A client that does not ask is told to
+//! draw its own, since otherwise it would have neither.
+
+use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_toplevel_decoration_v1::Mode;
+use smithay::wayland::shell::xdg::ToplevelSurface;
+use smithay::wayland::shell::xdg::decoration::XdgDecorationHandler;
+
+use crate::shell;
+use crate::state::State;
+
+impl XdgDecorationHandler for State {
+    fn new_decoration(&mut self, toplevel: ToplevelSurface) {
+        answer(self, &toplevel, Mode::ClientSide);
+    }
+
+    fn request_mode(&mut self, toplevel: ToplevelSurface, mode: Mode) {
+        answer(self, &toplevel, mode);
+    }
+
+    fn unset_mode(&mut self, toplevel: ToplevelSurface) {
+        answer(self, &toplevel, Mode::ClientSide);
+    }
+}
+
+/// Every wish gets a configure; before the first commit it travels with the initial one.
+fn answer(state: &mut State, toplevel: &ToplevelSurface, mode: Mode) {
+    toplevel.with_pending_state(|pending| pending.decoration_mode = Some(mode));
+    if toplevel.is_initial_configure_sent() {
+        shell::send_configure(state, toplevel.wl_surface());
+    }
+}
+
+smithay::delegate_xdg_decoration!(State);

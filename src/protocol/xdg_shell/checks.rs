@@ -1,0 +1,268 @@
+//! What Smithay 0.7 lets through in `xdg_wm_base`: sizes that are negative or zero where the protocol forbids it,
+//! numbers that overflow, buffers before the first configure, popups destroyed out of order. Each gets the
+//! protocol's own error, which ends the connection of that client and of no other.
+
+use std::sync::Mutex;
+
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_popup::{self, XdgPopup};
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_positioner::{self, XdgPositioner};
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::{self, XdgSurface};
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::{self, XdgToplevel};
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_wm_base::{self, XdgWmBase};
+use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, Resource, delegate_global_dispatch,
+};
+use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes};
+use smithay::wayland::shell::xdg::{
+    PositionerState, SurfaceCachedState, XdgPositionerUserData, XdgShellState, XdgShellSurfaceUserData,
+    XdgSurfaceUserData, XdgWmBaseUserData,
+};
+
+use crate::protocol::bounds::{coordinate, extent};
+use crate::shell;
+use crate::state::State;
+
+delegate_global_dispatch!(State: [XdgWmBase: ()] => XdgShellState);
+
+/// The protocol objects of a surface that errors are reported on.
+#[derive(Debug, Default)]
+struct XdgObjects {
+    base: Option<XdgWmBase>,
+    surface: Option<XdgSurface>,
+}
+
+fn with_objects<T>(surface: &WlSurface, access: impl FnOnce(&mut XdgObjects) -> T) -> T {
+    compositor::with_states(surface, |states| {
+        let objects = states.data_map.get_or_insert_threadsafe(Mutex::<XdgObjects>::default);
+        access(&mut objects.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    })
+}
+
+/// Reports an error of `xdg_wm_base` that concerns `surface`.
+pub fn post_base_error(surface: &WlSurface, error: xdg_wm_base::Error, message: &str) {
+    if let Some(base) = with_objects(surface, |objects| objects.base.clone()) {
+        base.post_error(error, message);
+    }
+}
+
+/// Whether a popup can be placed with `positioner`; if not, the client of `surface` got the protocol's error.
+pub fn positioner_is_complete(surface: &WlSurface, positioner: &PositionerState) -> bool {
+    let complete = positioner.rect_size.w > 0
+        && positioner.rect_size.h > 0
+        && positioner.anchor_rect.size.w > 0
+        && positioner.anchor_rect.size.h > 0;
+    if !complete {
+        post_base_error(
+            surface,
+            xdg_wm_base::Error::InvalidPositioner,
+            "the positioner has no size or no anchor rectangle",
+        );
+    }
+    complete
+}
+
+/// Checks what is about to be committed on a surface with an xdg role. Registered as a pre-commit hook when the role
+/// is given.
+pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
+    let (has_new_buffer, limits) = compositor::with_states(surface, |states| {
+        let buffer = matches!(
+            states.cached_state.get::<SurfaceAttributes>().pending().buffer,
+            Some(BufferAssignment::NewBuffer(_))
+        );
+        (buffer, *states.cached_state.get::<SurfaceCachedState>().pending())
+    });
+    if has_new_buffer && !shell::configure::has_acknowledged(state, surface) {
+        if let Some(xdg_surface) = with_objects(surface, |objects| objects.surface.clone()) {
+            xdg_surface.post_error(
+                xdg_surface::Error::UnconfiguredBuffer,
+                "a buffer was committed before the first configure was acknowledged",
+            );
+        }
+    }
+    let crossed = |min: i32, max: i32| max > 0 && min > max;
+    if crossed(limits.min_size.w, limits.max_size.w) || crossed(limits.min_size.h, limits.max_size.h) {
+        if let Some(toplevel) = state.shell.toplevel_of(surface) {
+            toplevel
+                .xdg_toplevel()
+                .post_error(xdg_toplevel::Error::InvalidSize, "the minimum size is larger than the maximum size");
+        }
+    }
+}
+
+impl Dispatch<XdgWmBase, XdgWmBaseUserData> for State {
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        base: &XdgWmBase,
+        request: xdg_wm_base::Request,
+        data: &XdgWmBaseUserData,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        if let xdg_wm_base::Request::GetXdgSurface { surface, .. } = &request {
+            with_objects(surface, |objects| objects.base = Some(base.clone()));
+        }
+        <XdgShellState as Dispatch<XdgWmBase, XdgWmBaseUserData, State>>::request(
+            state, client, base, request, data, display, init,
+        );
+    }
+
+    fn destroyed(state: &mut Self, client: ClientId, base: &XdgWmBase, data: &XdgWmBaseUserData) {
+        <XdgShellState as Dispatch<XdgWmBase, XdgWmBaseUserData, State>>::destroyed(state, client, base, data);
+    }
+}
+
+impl Dispatch<XdgSurface, XdgSurfaceUserData> for State {
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        xdg_surface: &XdgSurface,
+        request: xdg_surface::Request,
+        data: &XdgSurfaceUserData,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        let request = match request {
+            xdg_surface::Request::SetWindowGeometry { width, height, .. } if width <= 0 || height <= 0 => {
+                xdg_surface.post_error(
+                    xdg_surface::Error::InvalidSize,
+                    format!("a window geometry of {width}x{height} was set"),
+                );
+                return;
+            }
+            xdg_surface::Request::SetWindowGeometry { x, y, width, height } => xdg_surface::Request::SetWindowGeometry {
+                x: coordinate(x),
+                y: coordinate(y),
+                width: extent(width),
+                height: extent(height),
+            },
+            other => other,
+        };
+        // The role's handler is called inside and finds here which xdg_surface it belongs to.
+        state.shell.constructing = Some(xdg_surface.clone());
+        <XdgShellState as Dispatch<XdgSurface, XdgSurfaceUserData, State>>::request(
+            state,
+            client,
+            xdg_surface,
+            request,
+            data,
+            display,
+            init,
+        );
+        state.shell.constructing = None;
+    }
+
+    fn destroyed(state: &mut Self, client: ClientId, xdg_surface: &XdgSurface, data: &XdgSurfaceUserData) {
+        <XdgShellState as Dispatch<XdgSurface, XdgSurfaceUserData, State>>::destroyed(state, client, xdg_surface, data);
+    }
+}
+
+/// Watches the commits of a surface that was just given an xdg role.
+pub fn watch_role(surface: &WlSurface, xdg_surface: Option<XdgSurface>) {
+    let first_time = with_objects(surface, |objects| {
+        let first_time = objects.surface.is_none();
+        objects.surface = xdg_surface;
+        first_time
+    });
+    if first_time {
+        compositor::add_pre_commit_hook::<State, _>(surface, check_commit);
+    }
+}
+
+impl Dispatch<XdgToplevel, XdgShellSurfaceUserData> for State {
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        toplevel: &XdgToplevel,
+        request: xdg_toplevel::Request,
+        data: &XdgShellSurfaceUserData,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        let request = match request {
+            xdg_toplevel::Request::SetMinSize { width, height } | xdg_toplevel::Request::SetMaxSize { width, height }
+                if width < 0 || height < 0 =>
+            {
+                toplevel.post_error(
+                    xdg_toplevel::Error::InvalidSize,
+                    format!("a negative size limit of {width}x{height} was set"),
+                );
+                return;
+            }
+            xdg_toplevel::Request::SetMinSize { width, height } => {
+                xdg_toplevel::Request::SetMinSize { width: extent(width), height: extent(height) }
+            }
+            xdg_toplevel::Request::SetMaxSize { width, height } => {
+                xdg_toplevel::Request::SetMaxSize { width: extent(width), height: extent(height) }
+            }
+            other => other,
+        };
+        <XdgShellState as Dispatch<XdgToplevel, XdgShellSurfaceUserData, State>>::request(
+            state, client, toplevel, request, data, display, init,
+        );
+    }
+
+    fn destroyed(state: &mut Self, client: ClientId, toplevel: &XdgToplevel, data: &XdgShellSurfaceUserData) {
+        <XdgShellState as Dispatch<XdgToplevel, XdgShellSurfaceUserData, State>>::destroyed(
+            state, client, toplevel, data,
+        );
+    }
+}
+
+impl Dispatch<XdgPopup, XdgShellSurfaceUserData> for State {
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        popup: &XdgPopup,
+        request: xdg_popup::Request,
+        data: &XdgShellSurfaceUserData,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        if let xdg_popup::Request::Destroy = request {
+            shell::popup::check_destroy_order(state, popup);
+        }
+        <XdgShellState as Dispatch<XdgPopup, XdgShellSurfaceUserData, State>>::request(
+            state, client, popup, request, data, display, init,
+        );
+    }
+
+    fn destroyed(state: &mut Self, client: ClientId, popup: &XdgPopup, data: &XdgShellSurfaceUserData) {
+        <XdgShellState as Dispatch<XdgPopup, XdgShellSurfaceUserData, State>>::destroyed(state, client, popup, data);
+    }
+}
+
+impl Dispatch<XdgPositioner, XdgPositionerUserData> for State {
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        positioner: &XdgPositioner,
+        request: xdg_positioner::Request,
+        data: &XdgPositionerUserData,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        use xdg_positioner::Request;
+        // Upper bounds only where Smithay has the lower ones (a size below one is its error to report).
+        let size = |value: i32| value.min(crate::protocol::bounds::MAX_EXTENT);
+        let request = match request {
+            Request::SetSize { width, height } => Request::SetSize { width: size(width), height: size(height) },
+            Request::SetAnchorRect { x, y, width, height } if width >= 0 && height >= 0 => {
+                // An empty anchor rectangle is allowed; Smithay 0.7 refuses it, so it becomes a point of one pixel.
+                let (width, height) = (size(width).max(1), size(height).max(1));
+                Request::SetAnchorRect { x: coordinate(x), y: coordinate(y), width, height }
+            }
+            Request::SetOffset { x, y } => Request::SetOffset { x: coordinate(x), y: coordinate(y) },
+            Request::SetParentSize { parent_width, parent_height } => Request::SetParentSize {
+                parent_width: extent(parent_width),
+                parent_height: extent(parent_height),
+            },
+            other => other,
+        };
+        <XdgShellState as Dispatch<XdgPositioner, XdgPositionerUserData, State>>::request(
+            state, client, positioner, request, data, display, init,
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! `xdg_wm_base` 6: windows and popups.
+//!
+//! Requests are checked in [`checks`] and handed to [`shell`](crate::shell), which decides what they mean. What a
+//! client acknowledged takes effect with the commit that follows it (`shell::configure`), not at once as in Smithay
+//! 0.7, since commits may wait in the content-update queue.
+
+pub mod checks;
+
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::{ResizeEdge, WmCapabilities};
+use smithay::reexports::wayland_server::DisplayHandle;
+use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
+use smithay::reexports::wayland_server::protocol::wl_seat::WlSeat;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::Serial;
+use smithay::wayland::shell::xdg::{
+    Configure, PopupSurface, PositionerState, ToplevelSurface, XdgShellHandler, XdgShellState,
+};
+
+use crate::input;
+use crate::shell;
+use crate::state::State;
+
+/// Advertises the global. Minimising and window menus are not offered: there is nothing to bring a minimised window
+/// back with, and menus are the client's to draw.
+pub fn new(display: &DisplayHandle) -> XdgShellState {
+    XdgShellState::new_with_capabilities::<State>(display, [WmCapabilities::Fullscreen, WmCapabilities::Maximize])
+}
+
+impl XdgShellHandler for State {
+    fn xdg_shell_state(&mut self) -> &mut XdgShellState {
+        &mut self.protocols.xdg_shell
+    }
+
+    fn new_toplevel(&mut self, toplevel: ToplevelSurface) {
+        shell::new_toplevel(self, toplevel);
+    }
+
+    fn new_popup(&mut self, popup: PopupSurface, positioner: PositionerState) {
+        if checks::positioner_is_complete(popup.wl_surface(), &positioner) {
+            shell::popup::new_popup(self, popup);
+        }
+    }
+
+    fn move_request(&mut self, toplevel: ToplevelSurface, _seat: WlSeat, serial: Serial) {
+        input::drag::move_requested(self, toplevel.wl_surface(), serial);
+    }
+
+    fn resize_request(&mut self, toplevel: ToplevelSurface, _seat: WlSeat, serial: Serial, edges: ResizeEdge) {
+        input::drag::resize_requested(self, toplevel.wl_surface(), serial, edges.into());
+    }
+
+    fn grab(&mut self, popup: PopupSurface, _seat: WlSeat, serial: Serial) {
+        shell::popup::grab(self, &popup, serial);
+    }
+
+    fn maximize_request(&mut self, toplevel: ToplevelSurface) {
+        shell::maximize(self, toplevel.wl_surface());
+    }
+
+    fn unmaximize_request(&mut self, toplevel: ToplevelSurface) {
+        shell::unmaximize(self, toplevel.wl_surface());
+    }
+
+    fn fullscreen_request(&mut self, toplevel: ToplevelSurface, output: Option<WlOutput>) {
+        let output = output.as_ref().and_then(smithay::output::Output::from_resource);
+        shell::fullscreen(self, toplevel.wl_surface(), output);
+    }
+
+    fn unfullscreen_request(&mut self, toplevel: ToplevelSurface) {
+        shell::unfullscreen(self, toplevel.wl_surface());
+    }
+
+    // Not offered as a capability: a client that asks all the same keeps its window.
+    fn minimize_request(&mut self, _toplevel: ToplevelSurface) {}
+
+    fn ack_configure(&mut self, surface: WlSurface, configure: Configure) {
+        shell::configure::acknowledged(self, &surface, &configure);
+    }
+
+    fn reposition_request(&mut self, popup: PopupSurface, positioner: PositionerState, token: u32) {
+        if checks::positioner_is_complete(popup.wl_surface(), &positioner) {
+            shell::popup::reposition(self, &popup, positioner, token);
+        }
+    }
+
+    fn toplevel_destroyed(&mut self, toplevel: ToplevelSurface) {
+        shell::toplevel_destroyed(self, &toplevel);
+    }
+
+    fn popup_destroyed(&mut self, popup: PopupSurface) {
+        shell::popup::destroyed(self, popup.wl_surface());
+    }
+
+    fn parent_changed(&mut self, toplevel: ToplevelSurface) {
+        shell::parent_changed(self, toplevel.wl_surface());
+    }
+}

@@ -1,0 +1,59 @@
+//! Which configure a window's content was made for.
+//!
+//! Smithay 0.7 takes the last acknowledged configure as "current" on *any* applied commit. Commits may wait in the
+//! content-update queue, so here the acknowledgement travels with the commit that follows it, as the protocol says:
+//!
+//! ```text
+//!   configure 7 ─► client          ack 7 ─► pending ─► commit ─(queue)─► applied: content is for 7
+//! ```
+
+use smithay::reexports::wayland_server::DisplayHandle;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::Serial;
+use smithay::wayland::compositor::{self, Cacheable};
+use smithay::wayland::shell::xdg::Configure;
+
+use crate::state::State;
+
+/// The configure acknowledged before a commit; `None` when there was no new one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Acknowledged(Option<Serial>);
+
+impl Cacheable for Acknowledged {
+    fn commit(&mut self, _display: &DisplayHandle) -> Self {
+        Acknowledged(self.0.take())
+    }
+
+    fn merge_into(self, into: &mut Self, _display: &DisplayHandle) {
+        if self.0.is_some() {
+            *into = self;
+        }
+    }
+}
+
+/// The client acknowledged `configure`: it takes effect with the next commit.
+pub fn acknowledged(state: &mut State, surface: &WlSurface, configure: &Configure) {
+    let serial = match configure {
+        Configure::Toplevel(configure) => configure.serial,
+        Configure::Popup(configure) => configure.serial,
+    };
+    if let Some(window) = state.shell.window_of_root_mut(surface) {
+        window.acknowledged = true;
+    } else if let Some(popup) = state.shell.popup_mut(surface) {
+        popup.acknowledged = true;
+    }
+    compositor::with_states(surface, |states| {
+        states.cached_state.get::<Acknowledged>().pending().0 = Some(serial);
+    });
+}
+
+/// Whether the client acknowledged any configure since `surface` was last unmapped: only then it may have content.
+pub fn has_acknowledged(state: &State, surface: &WlSurface) -> bool {
+    let window = state.shell.window_of_root(surface).map(|window| window.acknowledged);
+    window.or_else(|| state.shell.popup(surface).map(|popup| popup.acknowledged)).unwrap_or(true)
+}
+
+/// The configure that the content just applied was made for, if it is a new one.
+pub(super) fn take_applied(surface: &WlSurface) -> Option<Serial> {
+    compositor::with_states(surface, |states| states.cached_state.get::<Acknowledged>().current().0.take())
+}

@@ -1,0 +1,176 @@
+//! Interactive move and resize.
+//!
+//! Both are a function of the *last* pointer position at the latch ([`Shell::latch_grabs`]), not of the events in
+//! between and not of what the client does meanwhile: the window is drawn where the pointer is. A resize asks the
+//! client for one size at a time; until it answers, its content is stretched (see
+//! [`Window::rect`](super::Window::rect)).
+//!
+//! ```text
+//!   pointer ──●────●──●───────────●── last position before latch_at ─► rectangle drawn in this frame
+//!              └► configure ─► client … commit ─► next configure, for where the pointer is by then
+//! ```
+
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
+use smithay::utils::{Logical, Point};
+
+use super::resize::{self, Edges};
+use super::window::Stretch;
+use super::{Arrangement, Shell, Window, WindowId, visit};
+use crate::output;
+use crate::state::State;
+
+/// A window held by the pointer or a finger.
+#[derive(Clone, Debug)]
+pub struct Drag {
+    /// Which window.
+    pub window: WindowId,
+    /// What is being done to it.
+    pub kind: DragKind,
+    /// Where the pointer or finger was at the start (global logical coordinates).
+    pub start: Point<f64, Logical>,
+}
+
+/// What a drag does.
+#[derive(Clone, Debug)]
+pub enum DragKind {
+    /// Moves the window; its corner was here at the start.
+    Move {
+        /// Top left corner of its geometry at the start.
+        corner: Point<i32, Logical>,
+    },
+    /// Resizes it.
+    Resize {
+        /// The edges that follow.
+        edges: Edges,
+    },
+}
+
+impl Shell {
+    /// The drag in progress.
+    pub fn drag(&self) -> Option<&Drag> {
+        self.drag.as_ref()
+    }
+
+    /// Moves or resizes the held window to where `pointer` is. Called at every latch, so that the window is drawn at
+    /// the last known position; harmless at any other time. Returns whether anything changed.
+    pub fn latch_grabs(&mut self, pointer: Point<f64, Logical>) -> bool {
+        let Some(drag) = self.drag.clone() else { return false };
+        let delta = pointer - drag.start;
+        let Some(window) = self.window_mut(drag.window) else { return false };
+        match drag.kind {
+            DragKind::Move { corner } => {
+                let moved = corner + delta.to_i32_round();
+                std::mem::replace(&mut window.floating, moved) != moved
+            }
+            DragKind::Resize { edges } => window.resize_to(edges, delta),
+        }
+    }
+}
+
+impl Window {
+    fn resize_to(&mut self, edges: Edges, delta: Point<f64, Logical>) -> bool {
+        let limits = self.size_limits();
+        let Some(stretch) = &mut self.stretch else { return false };
+        let wanted = resize::resized(stretch.start, edges, delta, limits);
+        if std::mem::replace(&mut stretch.wanted, wanted) == wanted {
+            return false;
+        }
+        self.send_wanted_size();
+        true
+    }
+
+    /// Asks for the size that the pointer wants, unless an earlier question is still open: a slow client then gets
+    /// the newest size next, not a list of old ones.
+    pub(super) fn send_wanted_size(&mut self) {
+        let Some(stretch) = &self.stretch else { return };
+        if !self.sent.is_empty() && !stretch.released {
+            return;
+        }
+        let (size, released) = (stretch.wanted.size, stretch.released);
+        self.toplevel.with_pending_state(|pending| {
+            pending.size = Some(size);
+            if released {
+                pending.states.unset(xdg_toplevel::State::Resizing)
+            } else {
+                pending.states.set(xdg_toplevel::State::Resizing)
+            }
+        });
+        self.send_pending();
+    }
+
+    /// The client has answered the last size: the window stays where the edges that were not held put it.
+    pub(super) fn settle(&mut self) {
+        if let Some(stretch) = self.stretch.take() {
+            self.floating = resize::anchored(stretch.start, stretch.edges, self.geometry.size).loc;
+            self.floating_size = Some(self.geometry.size);
+        }
+    }
+}
+
+/// Lets `id` follow the pointer, which is at `start` now. Returns whether it does: fullscreen windows are not moved.
+pub fn begin_move(state: &mut State, id: WindowId, start: Point<f64, Logical>) -> bool {
+    let Some(window) = state.shell.window_mut(id).filter(|window| window.mapped) else { return false };
+    if window.is_fullscreen() || matches!(window.wanted, Arrangement::Fullscreen { .. }) {
+        return false;
+    }
+    let mut corner = window.rect().loc;
+    if matches!(window.wanted, Arrangement::Maximized { .. }) {
+        corner = unmaximize_under(window, start);
+    }
+    window.settle();
+    window.floating = corner;
+    state.shell.drag = Some(Drag { window: id, kind: DragKind::Move { corner }, start });
+    output::need_all(state);
+    true
+}
+
+/// A maximised window that is dragged away gets its floating size back, with the pointer over the same part of it.
+fn unmaximize_under(window: &mut Window, pointer: Point<f64, Logical>) -> Point<i32, Logical> {
+    let rect = window.rect();
+    let share = (pointer.x - f64::from(rect.loc.x)) / f64::from(rect.size.w.max(1));
+    let width = window.floating_size.map_or(rect.size.w, |size| size.w);
+    window.want(Arrangement::Floating);
+    window.send_pending();
+    // Shown floating at once: waiting for the client would make the window jump away from the pointer.
+    window.applied = Arrangement::Floating;
+    Point::from(((pointer.x - share * f64::from(width)).round() as i32, rect.loc.y))
+}
+
+/// Lets the edges of `id` follow the pointer. Returns whether they do: only floating windows have a size of their own.
+pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<f64, Logical>) -> bool {
+    let Some(window) = state.shell.window_mut(id).filter(|window| window.mapped) else { return false };
+    if window.wanted != Arrangement::Floating || window.applied != Arrangement::Floating || edges.is_empty() {
+        return false;
+    }
+    window.settle();
+    let rect = window.rect();
+    window.stretch = Some(Stretch { edges, start: rect, wanted: rect, answered: rect.size, released: false });
+    window.send_wanted_size();
+    state.shell.drag = Some(Drag { window: id, kind: DragKind::Resize { edges }, start });
+    output::need_all(state);
+    true
+}
+
+/// The person let go.
+pub fn end(state: &mut State) {
+    let Some(drag) = state.shell.drag.take() else { return };
+    if let Some(window) = state.shell.window_mut(drag.window) {
+        if let Some(stretch) = &mut window.stretch {
+            stretch.released = true;
+            window.send_wanted_size();
+        }
+    }
+    visit::update_outputs(state, drag.window);
+    output::need_all(state);
+}
+
+/// The window went away in the middle.
+pub fn cancel(state: &mut State) {
+    if let Some(drag) = state.shell.drag.take() {
+        if let Some(window) = state.shell.window_mut(drag.window) {
+            window.stretch = None;
+        }
+    }
+    crate::input::drag::ended(state);
+}
+

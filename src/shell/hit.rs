@@ -1,0 +1,84 @@
+//! Which surface lies under a point, going by the shell's own stacking.
+
+use smithay::backend::renderer::utils::RendererSurfaceStateUserData;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point};
+use smithay::wayland::compositor::{self, SurfaceAttributes, SurfaceData, TraversalAction};
+
+use super::{Shell, Window};
+
+impl Shell {
+    /// The topmost surface whose input region contains `point` (global logical coordinates), and where its origin is:
+    /// `point − origin` is the point in the surface's own coordinates, also while the window is stretched.
+    pub fn hit(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+        self.windows().rev().find_map(|window| {
+            let popups = self.popups_of(window.surface()).rev();
+            let in_popups = popups
+                .into_iter()
+                .find_map(|(popup, origin)| hit_tree(popup.surface(), point - origin.to_f64()));
+            let hit = in_popups.or_else(|| hit_tree(window.surface(), window.to_surface(point)));
+            hit.map(|(surface, local)| (surface, point - local))
+        })
+    }
+}
+
+impl Window {
+    /// A global point in the coordinates of the root surface.
+    pub fn to_surface(&self, point: Point<f64, Logical>) -> Point<f64, Logical> {
+        let (rect, geometry) = (self.rect().to_f64(), self.geometry().to_f64());
+        let inside = point - rect.loc;
+        let scale = |inside: f64, shown: f64, content: f64| if shown > 0.0 { inside * content / shown } else { inside };
+        geometry.loc
+            + Point::from((
+                scale(inside.x, rect.size.w, geometry.size.w),
+                scale(inside.y, rect.size.h, geometry.size.h),
+            ))
+    }
+}
+
+/// The topmost surface of a tree that takes input at `point` (in the root's coordinates), with the point in its own.
+pub fn hit_tree(root: &WlSurface, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+    let found = std::cell::RefCell::new(None);
+    compositor::with_surface_tree_downward(
+        root,
+        Point::<f64, Logical>::default(),
+        |_, states, origin| match view_offset(states) {
+            Some(offset) => TraversalAction::DoChildren(*origin + offset),
+            // Without content there are no children to be seen either.
+            None => TraversalAction::SkipChildren,
+        },
+        |surface, states, origin| {
+            if let Some(offset) = view_offset(states) {
+                let local = point - (*origin + offset);
+                if takes_input(states, local) {
+                    *found.borrow_mut() = Some((surface.clone(), local));
+                }
+            }
+        },
+        |_, _, _| found.borrow().is_none(),
+    );
+    found.into_inner()
+}
+
+fn view_offset(states: &SurfaceData) -> Option<Point<f64, Logical>> {
+    let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
+    let view = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner).view()?;
+    Some(view.offset.to_f64())
+}
+
+/// Pixels are half-open: the point is rounded down, not to the nearest pixel as Smithay 0.7 does.
+fn takes_input(states: &SurfaceData, local: Point<f64, Logical>) -> bool {
+    let Some(data) = states.data_map.get::<RendererSurfaceStateUserData>() else { return false };
+    let view = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner).view();
+    let Some(view) = view else { return false };
+    let pixel: Point<i32, Logical> = local.to_i32_floor();
+    let inside = (0..view.dst.w).contains(&pixel.x) && (0..view.dst.h).contains(&pixel.y);
+    inside
+        && states
+            .cached_state
+            .get::<SurfaceAttributes>()
+            .current()
+            .input_region
+            .as_ref()
+            .is_none_or(|region| region.contains(pixel))
+}

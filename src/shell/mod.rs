@@ -1,0 +1,396 @@
+//! Windows: stacking, placement, arrangement, interactive move and resize, popups.
+//!
+//! [`Shell`] holds them; the functions of this module are what protocols and input ask for. What a window *shows*
+//! follows the configure that its content was made for ([`configure`]); where it *is* while a person moves or resizes
+//! it follows the pointer at the latch ([`drag`]), whatever its client does.
+
+pub mod configure;
+pub mod drag;
+pub mod hit;
+pub mod placement;
+pub mod popup;
+pub mod render_order;
+pub mod resize;
+pub mod stacking;
+pub mod visit;
+pub mod window;
+
+use smithay::desktop::utils::bbox_from_surface_tree;
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, Rectangle, Serial};
+use smithay::wayland::compositor;
+use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface};
+
+use crate::protocol::xdg_shell::checks;
+use crate::state::State;
+use crate::{input, output, surface};
+use drag::Drag;
+use popup::Popup;
+pub use window::{Arrangement, Window, WindowId};
+
+/// All windows and popups.
+#[derive(Debug, Default)]
+pub struct Shell {
+    /// Bottom to top; windows without content are among them and are skipped.
+    windows: Vec<Window>,
+    /// A popup always comes after its parent.
+    popups: Vec<Popup>,
+    /// Grabbing popups, the outermost first.
+    popup_grabs: Vec<WlSurface>,
+    focused: Option<WindowId>,
+    /// The window under a pressed button or a finger.
+    pressed: Option<WindowId>,
+    drag: Option<Drag>,
+    /// While a role is being given: the object that asked for it.
+    pub(crate) constructing: Option<XdgSurface>,
+    last_id: u64,
+}
+
+impl Shell {
+    /// Every window with content, bottom to top.
+    pub fn windows(&self) -> impl DoubleEndedIterator<Item = &Window> {
+        self.windows.iter().filter(|window| window.mapped)
+    }
+
+    /// The window called `id`.
+    pub fn window(&self, id: WindowId) -> Option<&Window> {
+        self.windows.iter().find(|window| window.id == id)
+    }
+
+    fn window_mut(&mut self, id: WindowId) -> Option<&mut Window> {
+        self.windows.iter_mut().find(|window| window.id == id)
+    }
+
+    /// The window whose root surface is `surface`.
+    pub(crate) fn window_of_root(&self, surface: &WlSurface) -> Option<&Window> {
+        self.windows.iter().find(|window| window.surface() == surface)
+    }
+
+    pub(crate) fn window_of_root_mut(&mut self, surface: &WlSurface) -> Option<&mut Window> {
+        self.windows.iter_mut().find(|window| window.surface() == surface)
+    }
+
+    /// The xdg toplevel whose surface is `surface`.
+    pub fn toplevel_of(&self, surface: &WlSurface) -> Option<&ToplevelSurface> {
+        self.window_of_root(surface).map(|window| &window.toplevel)
+    }
+
+    /// The window that `surface` is part of: as its root, as a subsurface, or inside one of its popups.
+    pub fn window_of(&self, surface: &WlSurface) -> Option<&Window> {
+        let mut root = surface::root(surface);
+        // A popup's parent precedes it in the list, so this ends.
+        while let Some(popup) = self.popup(&root) {
+            root = surface::root(popup.parent()?);
+        }
+        self.window_of_root(&root)
+    }
+
+    /// The window that has the keyboard's attention.
+    pub fn focused(&self) -> Option<WindowId> {
+        self.focused
+    }
+
+    /// Notes which window a button or finger holds down; `None` when all are up.
+    pub fn set_pressed(&mut self, window: Option<WindowId>) {
+        self.pressed = window;
+    }
+}
+
+/// A client made a window. It is configured with its first commit and placed with its first content.
+pub fn new_toplevel(state: &mut State, toplevel: ToplevelSurface) {
+    let shell = &mut state.shell;
+    checks::watch_role(toplevel.wl_surface(), shell.constructing.clone());
+    shell.last_id += 1;
+    let mut window = Window::new(WindowId(shell.last_id), toplevel);
+    window.want(Arrangement::Floating);
+    shell.windows.push(window);
+}
+
+/// An update was applied to `surface` (called after the surface's own bookkeeping).
+pub fn applied(state: &mut State, surface: &WlSurface) {
+    let root = surface::root(surface);
+    if state.shell.window_of_root(&root).is_some() {
+        window_applied(state, &root, *surface == root);
+    } else if state.shell.popup(&root).is_some() {
+        popup::applied(state, &root, *surface == root);
+    }
+}
+
+fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
+    let acknowledged = if is_root { configure::take_applied(root) } else { None };
+    let has_content = surface::has_content(root);
+    let bounds = output::usable_area(state, None).map(|(_, area)| area.size);
+    let Some(window) = state.shell.window_of_root_mut(root) else { return };
+
+    let was_mapped = std::mem::replace(&mut window.mapped, has_content);
+    if !window.toplevel.is_initial_configure_sent() && is_root {
+        // How large a window may be at most, for clients that would otherwise open larger than the screen.
+        window.toplevel.with_pending_state(|pending| pending.bounds = bounds);
+        window.send();
+    }
+    window.geometry = window_geometry(root);
+    window.take_answer(acknowledged);
+    let id = window.id;
+    match (was_mapped, has_content) {
+        (false, true) => mapped(state, id),
+        (true, false) => unmapped(state, id),
+        _ => {}
+    }
+    visit::update_outputs(state, id);
+}
+
+/// The window geometry that the client set, cut to what it covers; all of it if it set none.
+fn window_geometry(root: &WlSurface) -> Rectangle<i32, Logical> {
+    let covered = bbox_from_surface_tree(root, (0, 0));
+    let set = compositor::with_states(root, |states| states.cached_state.get::<SurfaceCachedState>().current().geometry);
+    set.and_then(|geometry| geometry.intersection(covered)).unwrap_or(covered)
+}
+
+impl Window {
+    /// New content was applied; `acknowledged` is the configure that it was made for, if it is a new one.
+    fn take_answer(&mut self, acknowledged: Option<Serial>) {
+        let Some(serial) = acknowledged else { return };
+        let mut answered = None;
+        while self.sent.front().is_some_and(|sent| sent.serial <= serial) {
+            answered = self.sent.pop_front();
+        }
+        let Some(answered) = answered else { return };
+        self.applied = answered.arrangement;
+        let rect_size = self.geometry.size;
+        if let Some(stretch) = &mut self.stretch {
+            stretch.answered = answered.size.unwrap_or(rect_size);
+            if stretch.released && !answered.resizing {
+                self.settle();
+            } else {
+                self.send_wanted_size();
+            }
+        }
+    }
+}
+
+fn mapped(state: &mut State, id: WindowId) {
+    let pointer = input::pointer_position(state);
+    let area = output::usable_area(state, Some(pointer)).map(|(_, area)| area);
+    let Some(window) = state.shell.window(id) else { return };
+    if let Some(area) = area {
+        let size = window.geometry.size;
+        let parent = window.toplevel.parent().and_then(|parent| Some(state.shell.window_of(&parent)?.rect()));
+        let corner = match parent {
+            Some(parent) => placement::centre_over(size, parent, area),
+            None => placement::place(size, area, |corner| {
+                state.shell.windows().any(|other| other.id != id && other.rect().loc == corner)
+            }),
+        };
+        if let Some(window) = state.shell.window_mut(id) {
+            window.floating = corner;
+        }
+    }
+    tracing::debug!(?id, "window mapped");
+    activate(state, Some(id));
+    output::need_all(state);
+}
+
+fn unmapped(state: &mut State, id: WindowId) {
+    if let Some(window) = state.shell.window_mut(id) {
+        // The client starts again with a commit without content, and with a configure.
+        window.acknowledged = false;
+        window.sent.clear();
+        window.stretch = None;
+        window.applied = Arrangement::Floating;
+    }
+    tracing::debug!(?id, "window unmapped");
+    gone(state, id);
+}
+
+/// A window is no longer seen: its popups, its drag and its focus go with it.
+fn gone(state: &mut State, id: WindowId) {
+    popup::dismiss_of_window(state, id);
+    if state.shell.drag.as_ref().is_some_and(|drag| drag.window == id) {
+        drag::cancel(state);
+    }
+    if state.shell.pressed == Some(id) {
+        state.shell.pressed = None;
+    }
+    if state.shell.focused == Some(id) {
+        let next = state.shell.windows().rev().find(|window| window.id != id).map(|window| window.id);
+        activate(state, next);
+    }
+    output::need_all(state);
+}
+
+/// A toplevel's protocol object is gone, and the window with it.
+pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
+    let Some(id) = state.shell.window_of_root(toplevel.wl_surface()).map(|window| window.id) else { return };
+    if let Some(window) = state.shell.window_mut(id) {
+        window.mapped = false;
+    }
+    gone(state, id);
+    stacking::adopt_children(&mut state.shell, toplevel);
+    state.shell.windows.retain(|window| window.id != id);
+}
+
+/// A surface is gone. Normally its role went first; a dying client may do it in any order.
+pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
+    if let Some(toplevel) = state.shell.toplevel_of(surface).cloned() {
+        toplevel_destroyed(state, &toplevel);
+    }
+    if state.shell.popup(surface).is_some() {
+        popup::destroyed(state, surface);
+    }
+}
+
+/// Gives a window the focus and raises it; `None` leaves nobody focused.
+pub fn activate(state: &mut State, id: Option<WindowId>) {
+    use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::State as Flag;
+    state.shell.focused = id;
+    if let Some(id) = id {
+        state.shell.raise(id);
+    }
+    for window in &mut state.shell.windows {
+        let active = Some(window.id) == id;
+        window.toplevel.with_pending_state(|pending| {
+            if active { pending.states.set(Flag::Activated) } else { pending.states.unset(Flag::Activated) }
+        });
+        if window.toplevel.is_initial_configure_sent() {
+            window.send_pending();
+        }
+    }
+    input::focus::update_keyboard(state);
+    output::need_all(state);
+}
+
+/// Focuses and raises the window that `surface` is part of, if it has content.
+pub fn activate_surface(state: &mut State, surface: &WlSurface) {
+    let id = state.shell.window_of(surface).filter(|window| window.mapped).map(|window| window.id);
+    if id.is_some() {
+        activate(state, id);
+    }
+}
+
+/// Asks the client to close a window.
+pub fn close(state: &mut State, id: WindowId) {
+    if let Some(window) = state.shell.window(id) {
+        window.toplevel.send_close();
+    }
+}
+
+/// Puts the top left corner of a floating window's geometry at `corner` (global logical coordinates).
+pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, Logical>) {
+    let Some(window) = state.shell.window_of_root_mut(surface) else { return };
+    window.floating = corner;
+    let id = window.id;
+    visit::update_outputs(state, id);
+    output::need_all(state);
+}
+
+/// Sends what is pending on the window of `surface`, even if nothing changed: some requests are always answered.
+pub fn send_configure(state: &mut State, surface: &WlSurface) {
+    if let Some(window) = state.shell.window_of_root_mut(surface) {
+        if window.toplevel.is_initial_configure_sent() {
+            window.send();
+        }
+    }
+}
+
+/// The client wants to fill the usable area.
+pub fn maximize(state: &mut State, surface: &WlSurface) {
+    let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
+    let area = output::usable_area(state, at.or_else(|| Some(input::pointer_position(state))));
+    let Some(window) = state.shell.window_of_root_mut(surface) else { return };
+    if let Some((_, area)) = area {
+        if matches!(window.wanted, Arrangement::Fullscreen { .. }) {
+            // Takes effect when it leaves fullscreen.
+            window.before_fullscreen = Arrangement::Maximized { area };
+        } else {
+            window.remember_floating();
+            window.want(Arrangement::Maximized { area });
+        }
+    }
+    send_configure(state, surface);
+}
+
+/// The client wants its floating size back.
+pub fn unmaximize(state: &mut State, surface: &WlSurface) {
+    let Some(window) = state.shell.window_of_root_mut(surface) else { return };
+    match window.wanted {
+        Arrangement::Maximized { .. } => window.want(Arrangement::Floating),
+        Arrangement::Fullscreen { .. } => window.before_fullscreen = Arrangement::Floating,
+        Arrangement::Floating => {}
+    }
+    send_configure(state, surface);
+}
+
+/// The client wants all of an output: the one that it names, or the one that it is on.
+pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>) {
+    let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
+    let output = output
+        .filter(|output| state.outputs.iter().any(|known| known == output))
+        .or_else(|| Some(output::usable_area(state, at.or_else(|| Some(input::pointer_position(state))))?.0));
+    let Some(window) = state.shell.window_of_root_mut(surface) else { return };
+    if let Some(output) = output {
+        if !matches!(window.wanted, Arrangement::Fullscreen { .. }) {
+            window.remember_floating();
+            window.before_fullscreen = window.wanted.clone();
+        }
+        window.want(Arrangement::Fullscreen { area: output::geometry(&output), output });
+    }
+    send_configure(state, surface);
+}
+
+/// The client wants to be what it was before fullscreen.
+pub fn unfullscreen(state: &mut State, surface: &WlSurface) {
+    let Some(window) = state.shell.window_of_root_mut(surface) else { return };
+    if matches!(window.wanted, Arrangement::Fullscreen { .. }) {
+        let before = std::mem::take(&mut window.before_fullscreen);
+        window.want(before);
+    }
+    send_configure(state, surface);
+}
+
+/// A window was given another parent: it is kept above it.
+pub fn parent_changed(state: &mut State, surface: &WlSurface) {
+    if let Some(id) = state.shell.window_of_root(surface).map(|window| window.id) {
+        if state.shell.focused == Some(id) {
+            state.shell.raise(id);
+        }
+        output::need_all(state);
+    }
+}
+
+/// Outputs came, went or changed: windows that fill one are refitted, windows that are nowhere are brought back.
+pub fn outputs_changed(state: &mut State) {
+    let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
+    for id in ids {
+        let Some(window) = state.shell.window(id) else { continue };
+        let Some((nearest, area)) = output::usable_area(state, Some(centre(window.rect()))) else { break };
+        let known = |output: &Output| state.outputs.iter().any(|known| known == output);
+        let refitted = match &window.wanted {
+            Arrangement::Floating => None,
+            Arrangement::Maximized { .. } => Some(Arrangement::Maximized { area }),
+            Arrangement::Fullscreen { output, .. } => {
+                let output = if known(output) { output.clone() } else { nearest };
+                Some(Arrangement::Fullscreen { area: output::geometry(&output), output })
+            }
+        };
+        let seen = output::all(state).any(|(_, geometry)| geometry.overlaps(window.rect()));
+        let Some(window) = state.shell.window_mut(id) else { continue };
+        match refitted {
+            Some(arrangement) => {
+                window.want(arrangement);
+                window.send_pending();
+            }
+            None if !seen => {
+                window.floating = placement::keep_inside(Rectangle::new(window.floating, window.geometry.size), area);
+            }
+            None => {}
+        }
+        visit::update_outputs(state, id);
+    }
+    output::need_all(state);
+}
+
+fn centre(rect: Rectangle<i32, Logical>) -> Point<f64, Logical> {
+    rect.loc.to_f64() + rect.size.to_f64().to_point().downscale(2.0)
+}

@@ -1,0 +1,296 @@
+//! Popups: menus and tooltips, placed next to their parents and kept on the screen.
+//!
+//! A *grabbing* popup takes the keyboard, and a press anywhere outside its client dismisses it and all others that
+//! grab. Popups are closed from the topmost down; a client that does it in another order gets the protocol's error.
+
+use std::collections::VecDeque;
+
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_popup::XdgPopup;
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_wm_base;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, Rectangle, Serial};
+use smithay::wayland::shell::xdg::{PopupSurface, PositionerState};
+
+use super::{Shell, WindowId, configure, window_geometry};
+use crate::protocol::bounds::MAX_NESTING;
+use crate::protocol::xdg_shell::checks;
+use crate::state::State;
+use crate::{input, output, surface};
+
+/// A popup of a window or of another popup.
+#[derive(Debug)]
+pub struct Popup {
+    popup: PopupSurface,
+    parent: Option<WlSurface>,
+    pub(super) acknowledged: bool,
+    mapped: bool,
+    /// It was told that it is done, and is not shown any more; the client has yet to destroy it.
+    dismissed: bool,
+    sent: VecDeque<(Serial, Rectangle<i32, Logical>)>,
+    /// Relative to the parent's window geometry, as last applied.
+    placed: Rectangle<i32, Logical>,
+    /// Its own window geometry, in surface coordinates.
+    geometry: Rectangle<i32, Logical>,
+}
+
+impl Popup {
+    /// The root surface.
+    pub fn surface(&self) -> &WlSurface {
+        self.popup.wl_surface()
+    }
+
+    /// The surface that it belongs to.
+    pub fn parent(&self) -> Option<&WlSurface> {
+        self.parent.as_ref()
+    }
+
+    /// Whether it is to be drawn.
+    pub fn is_visible(&self) -> bool {
+        self.mapped && !self.dismissed
+    }
+
+    fn send_configure(&mut self, token: Option<u32>) {
+        if !self.popup.alive() {
+            return;
+        }
+        let geometry = self.popup.with_pending_state(|pending| pending.geometry);
+        let serial = match token {
+            Some(token) => Some(self.popup.send_repositioned(token)),
+            None => self.popup.send_configure().ok(),
+        };
+        if let Some(serial) = serial {
+            self.sent.push_back((serial, geometry));
+        }
+    }
+}
+
+impl Shell {
+    pub(crate) fn popup(&self, surface: &WlSurface) -> Option<&Popup> {
+        self.popups.iter().find(|popup| popup.surface() == surface)
+    }
+
+    pub(crate) fn popup_mut(&mut self, surface: &WlSurface) -> Option<&mut Popup> {
+        self.popups.iter_mut().find(|popup| popup.surface() == surface)
+    }
+
+    /// The visible popups of the window with root `root`, bottom to top, each with the global location of its
+    /// surface's origin.
+    pub fn popups_of<'a>(
+        &'a self,
+        root: &'a WlSurface,
+    ) -> impl DoubleEndedIterator<Item = (&'a Popup, Point<i32, Logical>)> {
+        let mine = self.popups.iter().filter(|popup| popup.is_visible()).filter_map(move |popup| {
+            let (owner, corner) = self.popup_corner(popup)?;
+            (owner == *root).then(|| (popup, corner - popup.geometry.loc))
+        });
+        mine.collect::<Vec<_>>().into_iter()
+    }
+
+    /// The window root that a popup belongs to, and the global location of the popup's window geometry; `None` when
+    /// one of its parents is gone or not shown.
+    fn popup_corner(&self, popup: &Popup) -> Option<(WlSurface, Point<i32, Logical>)> {
+        let mut offset = popup.placed.loc;
+        let mut parent = surface::root(popup.parent()?);
+        for _ in 0..MAX_NESTING {
+            match self.popup(&parent) {
+                Some(popup) if popup.is_visible() => {
+                    offset += popup.placed.loc;
+                    parent = surface::root(popup.parent()?);
+                }
+                Some(_) => return None,
+                None => break,
+            }
+        }
+        let window = self.window_of_root(&parent).filter(|window| window.mapped)?;
+        let corner = window.rect().loc + offset;
+        Some((parent, corner))
+    }
+
+    fn depth(&self, surface: &WlSurface) -> usize {
+        let above = |surface: &WlSurface| self.popup(surface).and_then(|popup| popup.parent.clone());
+        std::iter::successors(Some(surface.clone()), above).take(MAX_NESTING + 1).count()
+    }
+
+    /// The topmost popup that holds a grab and is shown: the keyboard is its.
+    pub fn grabbing_popup(&self) -> Option<&WlSurface> {
+        let shown = |surface: &&WlSurface| self.popup(surface).is_some_and(Popup::is_visible);
+        self.popup_grabs.iter().rev().find(shown)
+    }
+
+    /// Whether any popup holds a grab, shown yet or not.
+    pub fn has_popup_grab(&self) -> bool {
+        !self.popup_grabs.is_empty()
+    }
+}
+
+/// A client made a popup. It is placed with its first commit.
+pub fn new_popup(state: &mut State, popup: PopupSurface) {
+    let parent = popup.get_parent_surface();
+    let shell = &mut state.shell;
+    checks::watch_role(popup.wl_surface(), shell.constructing.clone());
+    if parent.as_ref().is_some_and(|parent| shell.depth(parent) >= MAX_NESTING) {
+        let message = "popups are nested too deeply";
+        checks::post_base_error(popup.wl_surface(), xdg_wm_base::Error::InvalidPopupParent, message);
+        return;
+    }
+    shell.popups.push(Popup {
+        popup,
+        parent,
+        acknowledged: false,
+        mapped: false,
+        dismissed: false,
+        sent: VecDeque::new(),
+        placed: Rectangle::default(),
+        geometry: Rectangle::default(),
+    });
+}
+
+/// An update was applied to the popup with root `root`.
+pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
+    let acknowledged = if is_root { configure::take_applied(root) } else { None };
+    let has_content = surface::has_content(root);
+    let Some(popup) = state.shell.popup(root) else { return };
+    if is_root && !popup.popup.is_initial_configure_sent() {
+        let positioner = popup.popup.with_pending_state(|pending| pending.positioner);
+        let geometry = unconstrained(state, root, positioner);
+        if let Some(popup) = state.shell.popup_mut(root) {
+            popup.popup.with_pending_state(|pending| pending.geometry = geometry);
+            popup.send_configure(None);
+        }
+    }
+    let Some(popup) = state.shell.popup_mut(root) else { return };
+    if let Some(serial) = acknowledged {
+        while let Some((_, placed)) = popup.sent.front().filter(|(sent, _)| *sent <= serial).copied() {
+            popup.placed = placed;
+            popup.sent.pop_front();
+        }
+    }
+    popup.geometry = window_geometry(root);
+    let was_mapped = std::mem::replace(&mut popup.mapped, has_content);
+    if was_mapped && !has_content {
+        popup.acknowledged = false;
+        popup.sent.clear();
+    }
+    if was_mapped != has_content {
+        input::focus::update_keyboard(state);
+        output::need_all(state);
+    }
+}
+
+/// Where `positioner` puts a popup so that it stays on its window's output.
+fn unconstrained(state: &State, root: &WlSurface, positioner: PositionerState) -> Rectangle<i32, Logical> {
+    let parent = state.shell.popup(root).and_then(|popup| popup.parent.clone());
+    let corner = parent.and_then(|parent| {
+        let parent = surface::root(&parent);
+        match state.shell.popup(&parent) {
+            Some(popup) => Some(state.shell.popup_corner(popup)?.1),
+            None => Some(state.shell.window_of_root(&parent)?.rect().loc),
+        }
+    });
+    let Some(corner) = corner else { return positioner.get_geometry() };
+    let anchor = corner.to_f64() + positioner.get_anchor_point().to_f64();
+    match output::usable_area(state, Some(anchor)) {
+        Some((_, area)) => {
+            positioner.get_unconstrained_geometry(Rectangle::new(area.loc - corner, area.size))
+        }
+        None => positioner.get_geometry(),
+    }
+}
+
+/// The client wants its popup somewhere else.
+pub fn reposition(state: &mut State, popup: &PopupSurface, positioner: PositionerState, token: u32) {
+    let geometry = unconstrained(state, popup.wl_surface(), positioner);
+    let Some(popup) = state.shell.popup_mut(popup.wl_surface()) else { return };
+    popup.popup.with_pending_state(|pending| {
+        pending.positioner = positioner;
+        pending.geometry = geometry;
+    });
+    if popup.popup.is_initial_configure_sent() {
+        popup.send_configure(Some(token));
+    }
+}
+
+/// The client wants `popup` to grab the seat. Granted only as an answer to a press; otherwise the popup is done at
+/// once, as the protocol says.
+pub fn grab(state: &mut State, popup: &PopupSurface, serial: Serial) {
+    let surface = popup.wl_surface().clone();
+    let Some(entry) = state.shell.popup(&surface) else { return };
+    if entry.mapped {
+        popup.xdg_popup().post_error_grab();
+        return;
+    }
+    let parent_is_topmost = match state.shell.popup_grabs.last() {
+        Some(topmost) => entry.parent.as_ref() == Some(topmost),
+        None => entry.parent.as_ref().is_some_and(|parent| state.shell.popup(parent).is_none()),
+    };
+    if !parent_is_topmost {
+        let message = "a grab was requested whose parent is not the topmost grabbing popup";
+        checks::post_base_error(&surface, xdg_wm_base::Error::NotTheTopmostPopup, message);
+        return;
+    }
+    if !state.input.is_press(serial) {
+        dismiss(state, &surface);
+        return;
+    }
+    state.shell.popup_grabs.push(surface);
+}
+
+trait GrabError {
+    fn post_error_grab(&self);
+}
+
+impl GrabError for XdgPopup {
+    fn post_error_grab(&self) {
+        use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_popup::Error;
+        use smithay::reexports::wayland_server::Resource;
+        self.post_error(Error::InvalidGrab, "a popup asked for a grab after it was mapped");
+    }
+}
+
+/// Tells one popup that it is done, and hides it.
+fn dismiss(state: &mut State, surface: &WlSurface) {
+    if let Some(popup) = state.shell.popup_mut(surface) {
+        if !std::mem::replace(&mut popup.dismissed, true) && popup.popup.alive() {
+            popup.popup.send_popup_done();
+        }
+    }
+}
+
+/// Tells every grabbing popup that it is done, the topmost first.
+pub fn dismiss_grabs(state: &mut State) {
+    while let Some(surface) = state.shell.popup_grabs.pop() {
+        dismiss(state, &surface);
+    }
+    input::focus::update_keyboard(state);
+    output::need_all(state);
+}
+
+/// Tells every popup of a window that goes away that it is done.
+pub(super) fn dismiss_of_window(state: &mut State, id: WindowId) {
+    let belongs = |shell: &Shell, popup: &Popup| shell.window_of(popup.surface()).is_some_and(|window| window.id == id);
+    let shell = &state.shell;
+    let mine: Vec<WlSurface> =
+        shell.popups.iter().filter(|popup| belongs(shell, popup)).map(|popup| popup.surface().clone()).collect();
+    for surface in mine.iter().rev() {
+        dismiss(state, surface);
+        state.shell.popup_grabs.retain(|grab| grab != surface);
+    }
+}
+
+/// Whether a popup may be destroyed now: only when no other popup has it as a parent.
+pub fn check_destroy_order(state: &State, popup: &XdgPopup) {
+    let shell = &state.shell;
+    let Some(going) = shell.popups.iter().find(|entry| entry.popup.xdg_popup() == popup) else { return };
+    if shell.popups.iter().any(|other| other.parent.as_ref() == Some(going.surface())) {
+        let message = "a popup was destroyed that is not the topmost one";
+        checks::post_base_error(going.surface(), xdg_wm_base::Error::NotTheTopmostPopup, message);
+    }
+}
+
+/// A popup's protocol object or surface is gone.
+pub fn destroyed(state: &mut State, surface: &WlSurface) {
+    state.shell.popups.retain(|popup| popup.surface() != surface);
+    state.shell.popup_grabs.retain(|grab| grab != surface);
+    input::focus::update_keyboard(state);
+    output::need_all(state);
+}

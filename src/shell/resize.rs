@@ -1,0 +1,148 @@
+//! The arithmetic of an interactive resize: pure, so that it can be tested without a client.
+
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::ResizeEdge;
+use smithay::utils::{Logical, Point, Rectangle, Size};
+
+use crate::protocol::bounds::MAX_EXTENT;
+
+/// Which edges of a window follow the pointer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edges {
+    /// The left edge.
+    pub left: bool,
+    /// The right edge.
+    pub right: bool,
+    /// The top edge.
+    pub top: bool,
+    /// The bottom edge.
+    pub bottom: bool,
+}
+
+impl From<ResizeEdge> for Edges {
+    fn from(edge: ResizeEdge) -> Self {
+        use ResizeEdge as E;
+        Edges {
+            left: matches!(edge, E::Left | E::TopLeft | E::BottomLeft),
+            right: matches!(edge, E::Right | E::TopRight | E::BottomRight),
+            top: matches!(edge, E::Top | E::TopLeft | E::TopRight),
+            bottom: matches!(edge, E::Bottom | E::BottomLeft | E::BottomRight),
+        }
+    }
+}
+
+impl Edges {
+    /// Whether none follows: such a resize is none.
+    pub fn is_empty(self) -> bool {
+        self == Edges::default()
+    }
+
+    /// The edges of the corner of `rect` that lies nearest to `point`.
+    pub fn nearest_corner(rect: Rectangle<i32, Logical>, point: Point<f64, Logical>) -> Self {
+        let centre = rect.loc.to_f64() + rect.size.to_f64().to_point().downscale(2.0);
+        let (left, top) = (point.x < centre.x, point.y < centre.y);
+        Edges { left, right: !left, top, bottom: !top }
+    }
+}
+
+/// The smallest and the largest size that a client accepts; zero means no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SizeLimits {
+    /// Smallest width and height.
+    pub min: Size<i32, Logical>,
+    /// Largest width and height.
+    pub max: Size<i32, Logical>,
+}
+
+impl SizeLimits {
+    /// The size nearest to `size` that the client accepts, at least one pixel either way.
+    pub fn clamp(self, size: Size<i32, Logical>) -> Size<i32, Logical> {
+        let axis = |size: i32, min: i32, max: i32| {
+            let min = min.max(1);
+            let max = if max > 0 { max.max(min) } else { MAX_EXTENT };
+            size.clamp(min, max)
+        };
+        Size::from((axis(size.w, self.min.w, self.max.w), axis(size.h, self.min.h, self.max.h)))
+    }
+}
+
+/// The rectangle of a window that was `start` when the pointer grabbed its `edges` and whose pointer has moved by
+/// `delta` since. Edges that do not follow the pointer stay where they are, whatever the limits do to the others.
+pub fn resized(
+    start: Rectangle<i32, Logical>,
+    edges: Edges,
+    delta: Point<f64, Logical>,
+    limits: SizeLimits,
+) -> Rectangle<i32, Logical> {
+    let bound = f64::from(MAX_EXTENT);
+    let (dx, dy) = (delta.x.clamp(-bound, bound).round() as i32, delta.y.clamp(-bound, bound).round() as i32);
+    let grow = |follows_start: bool, follows_end: bool, delta: i32| match (follows_start, follows_end) {
+        (true, _) => -delta,
+        (false, true) => delta,
+        (false, false) => 0,
+    };
+    // The sign is decided before a `Size` is made: Smithay asserts that sizes are not negative.
+    let width = (start.size.w + grow(edges.left, edges.right, dx)).max(0);
+    let height = (start.size.h + grow(edges.top, edges.bottom, dy)).max(0);
+    anchored(start, edges, limits.clamp(Size::from((width, height))))
+}
+
+/// `start` with another size, keeping the edges that do not follow the pointer where they are.
+pub fn anchored(start: Rectangle<i32, Logical>, edges: Edges, size: Size<i32, Logical>) -> Rectangle<i32, Logical> {
+    let x = if edges.left { start.loc.x + start.size.w - size.w } else { start.loc.x };
+    let y = if edges.top { start.loc.y + start.size.h - size.h } else { start.loc.y };
+    Rectangle::new(Point::from((x, y)), size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const START: (i32, i32, i32, i32) = (100, 50, 400, 300);
+
+    fn start() -> Rectangle<i32, Logical> {
+        Rectangle::new((START.0, START.1).into(), (START.2, START.3).into())
+    }
+
+    fn edges() -> impl Strategy<Value = Edges> {
+        (0..3, 0..3).prop_map(|(x, y)| Edges { left: x == 1, right: x == 2, top: y == 1, bottom: y == 2 })
+    }
+
+    proptest! {
+        #[test]
+        fn edges_that_are_not_held_never_move(
+            edges in edges(), dx in -1e9..1e9, dy in -1e9..1e9, min in 0..600, max in 0..600,
+        ) {
+            let limits = SizeLimits { min: (min, min).into(), max: (max, max).into() };
+            let limits_allow_start = limits.clamp(start().size) == start().size;
+            let rect = resized(start(), edges, (dx, dy).into(), limits);
+            prop_assert!(rect.size.w >= 1 && rect.size.h >= 1);
+            if !edges.left { prop_assert_eq!(rect.loc.x, START.0); }
+            if !edges.top { prop_assert_eq!(rect.loc.y, START.1); }
+            if edges.left { prop_assert_eq!(rect.loc.x + rect.size.w, START.0 + START.2); }
+            if edges.top { prop_assert_eq!(rect.loc.y + rect.size.h, START.1 + START.3); }
+            if !edges.left && !edges.right && limits_allow_start { prop_assert_eq!(rect.size.w, START.2); }
+        }
+
+        #[test]
+        fn without_limits_the_held_edge_follows_the_pointer(edges in edges(), dx in -300..300, dy in -200..200) {
+            let rect = resized(start(), edges, (f64::from(dx), f64::from(dy)).into(), SizeLimits::default());
+            if edges.left { prop_assert_eq!(rect.loc.x, START.0 + dx); }
+            if edges.right { prop_assert_eq!(rect.size.w, START.2 + dx); }
+            if edges.top { prop_assert_eq!(rect.loc.y, START.1 + dy); }
+            if edges.bottom { prop_assert_eq!(rect.size.h, START.3 + dy); }
+        }
+    }
+
+    #[test]
+    fn a_minimum_larger_than_the_maximum_wins_instead_of_panicking() {
+        let limits = SizeLimits { min: (500, 0).into(), max: (300, 0).into() };
+        assert_eq!(limits.clamp((10, 10).into()), (500, 10).into());
+    }
+
+    #[test]
+    fn the_corner_next_to_the_pointer_is_grabbed() {
+        let edges = Edges::nearest_corner(start(), (480.0, 60.0).into());
+        assert_eq!(edges, Edges { left: false, right: true, top: true, bottom: false });
+    }
+}

@@ -1,0 +1,66 @@
+//! Tells surfaces which outputs they are on, and at what scale to draw there.
+
+use smithay::output::Output;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::Transform;
+use smithay::wayland::compositor::{self, SurfaceData, TraversalAction};
+use smithay::wayland::fractional_scale::with_fractional_scale;
+
+use super::WindowId;
+use crate::output;
+use crate::state::State;
+
+/// Sends enter and leave events, preferred scale and transform for a window and its popups.
+pub fn update_outputs(state: &mut State, id: WindowId) {
+    let Some(window) = state.shell.window(id) else { return };
+    let rect = window.rect();
+    let mut roots = vec![window.surface().clone()];
+    roots.extend(state.shell.popups_of(window.surface()).map(|(popup, _)| popup.surface().clone()));
+    let visible = window.is_mapped();
+    let mut preferred: Option<Output> = None;
+    for (output, area) in output::all(state) {
+        let inside = visible && area.overlaps(rect);
+        for root in &roots {
+            for_each_surface(root, |surface, _| if inside { output.enter(surface) } else { output.leave(surface) });
+        }
+        // The sharpest output decides, as other compositors do: scaling down looks better than scaling up.
+        let sharper =
+            |best: &Output| output.current_scale().fractional_scale() > best.current_scale().fractional_scale();
+        if inside && preferred.as_ref().is_none_or(sharper) {
+            preferred = Some(output.clone());
+        }
+    }
+    let Some(output) = preferred else { return };
+    for root in &roots {
+        for_each_surface(root, |surface, states| prefer(surface, states, &output));
+    }
+}
+
+/// Before a surface is on any output, the scale of the first one is the best guess.
+pub fn prefer_likely_scale(state: &State, surface: &WlSurface) {
+    if let Some(output) = state.outputs.iter().next() {
+        let scale = output.current_scale().fractional_scale();
+        compositor::with_states(surface, |states| {
+            with_fractional_scale(states, |fractional| {
+                fractional.set_preferred_scale(fractional.preferred_scale().unwrap_or(scale));
+            });
+        });
+    }
+}
+
+fn prefer(surface: &WlSurface, states: &SurfaceData, output: &Output) {
+    let scale = output.current_scale();
+    let transform: Transform = output.current_transform();
+    compositor::send_surface_state(surface, states, scale.integer_scale(), transform);
+    with_fractional_scale(states, |fractional| fractional.set_preferred_scale(scale.fractional_scale()));
+}
+
+fn for_each_surface(root: &WlSurface, mut visit: impl FnMut(&WlSurface, &SurfaceData)) {
+    compositor::with_surface_tree_downward(
+        root,
+        (),
+        |_, _, ()| TraversalAction::DoChildren(()),
+        |surface, states, ()| visit(surface, states),
+        |_, _, ()| true,
+    );
+}

@@ -1,0 +1,265 @@
+//! One window: what it wants to be, what its client has agreed to, and where that puts it.
+
+use std::collections::VecDeque;
+
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
+use smithay::wayland::compositor;
+use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgToplevelSurfaceData};
+
+use super::resize::{self, Edges, SizeLimits};
+
+/// Names a window for as long as the session lives; never used twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WindowId(pub u64);
+
+/// How a window fills the screen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Arrangement {
+    /// Where and as large as person and client want it.
+    #[default]
+    Floating,
+    /// Over the usable area of an output (global logical coordinates).
+    Maximized {
+        /// That area.
+        area: Rectangle<i32, Logical>,
+    },
+    /// Over all of an output.
+    Fullscreen {
+        /// Which.
+        output: Output,
+        /// Its rectangle (global logical coordinates).
+        area: Rectangle<i32, Logical>,
+    },
+}
+
+/// A configure that was sent and has not taken effect yet.
+#[derive(Clone, Debug)]
+pub(super) struct SentConfigure {
+    pub serial: Serial,
+    pub arrangement: Arrangement,
+    pub size: Option<Size<i32, Logical>>,
+    /// Whether the window was told that it is being resized.
+    pub resizing: bool,
+}
+
+/// An interactive resize, from its first motion until the client has committed its last size.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    pub edges: Edges,
+    /// The window geometry when the edges were grabbed.
+    pub start: Rectangle<i32, Logical>,
+    /// What the pointer asks for now.
+    pub wanted: Rectangle<i32, Logical>,
+    /// The size that the content on screen was configured with.
+    pub answered: Size<i32, Logical>,
+    /// The person let go; only the client's answer is missing.
+    pub released: bool,
+}
+
+/// A toplevel window.
+#[derive(Debug)]
+pub struct Window {
+    /// Its name.
+    pub id: WindowId,
+    pub(super) toplevel: ToplevelSurface,
+    /// The client acknowledged a configure since the window was last unmapped.
+    pub(super) acknowledged: bool,
+    pub(super) mapped: bool,
+    /// What the last configure asked for, or the next one will.
+    pub(super) wanted: Arrangement,
+    /// What the content on screen was made for.
+    pub(super) applied: Arrangement,
+    pub(super) sent: VecDeque<SentConfigure>,
+    /// Top left corner of the window geometry while floating (global logical coordinates).
+    pub(super) floating: Point<i32, Logical>,
+    /// The size to return to from maximised or fullscreen; `None` lets the client choose.
+    pub(super) floating_size: Option<Size<i32, Logical>>,
+    /// What fullscreen returns to.
+    pub(super) before_fullscreen: Arrangement,
+    pub(super) stretch: Option<Stretch>,
+    /// The window geometry of the applied content, in surface coordinates.
+    pub(super) geometry: Rectangle<i32, Logical>,
+}
+
+impl Window {
+    pub(super) fn new(id: WindowId, toplevel: ToplevelSurface) -> Self {
+        Window {
+            id,
+            toplevel,
+            acknowledged: false,
+            mapped: false,
+            wanted: Arrangement::Floating,
+            applied: Arrangement::Floating,
+            sent: VecDeque::new(),
+            floating: Point::default(),
+            floating_size: None,
+            before_fullscreen: Arrangement::Floating,
+            stretch: None,
+            geometry: Rectangle::default(),
+        }
+    }
+
+    /// The root surface.
+    pub fn surface(&self) -> &WlSurface {
+        self.toplevel.wl_surface()
+    }
+
+    /// The xdg toplevel.
+    pub fn toplevel(&self) -> &ToplevelSurface {
+        &self.toplevel
+    }
+
+    /// Whether it has content.
+    pub fn is_mapped(&self) -> bool {
+        self.mapped
+    }
+
+    /// What it was last asked to be.
+    pub fn arrangement(&self) -> &Arrangement {
+        &self.wanted
+    }
+
+    /// Whether the content on screen covers an output by itself.
+    pub fn is_fullscreen(&self) -> bool {
+        matches!(self.applied, Arrangement::Fullscreen { .. })
+    }
+
+    /// The application id that the client set.
+    pub fn app_id(&self) -> Option<String> {
+        self.role_data(|data| data.app_id.clone())
+    }
+
+    /// The title that the client set.
+    pub fn title(&self) -> Option<String> {
+        self.role_data(|data| data.title.clone())
+    }
+
+    /// The process id of its client, as the socket states it.
+    pub fn client_pid(&self, display: &smithay::reexports::wayland_server::DisplayHandle) -> Option<i32> {
+        let client = self.surface().client()?;
+        client.get_credentials(display).ok().map(|credentials| credentials.pid)
+    }
+
+    fn role_data<T>(
+        &self,
+        read: impl FnOnce(&smithay::wayland::shell::xdg::XdgToplevelSurfaceRoleAttributes) -> Option<T>,
+    ) -> Option<T> {
+        compositor::with_states(self.surface(), |states| {
+            let data = states.data_map.get::<XdgToplevelSurfaceData>()?;
+            read(&data.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+        })
+    }
+
+    /// The sizes that the client accepts, as last applied.
+    pub fn size_limits(&self) -> SizeLimits {
+        compositor::with_states(self.surface(), |states| {
+            let mut cached = states.cached_state.get::<SurfaceCachedState>();
+            let current = cached.current();
+            SizeLimits { min: current.min_size, max: current.max_size }
+        })
+    }
+
+    /// The window geometry of the applied content, in surface coordinates.
+    pub fn geometry(&self) -> Rectangle<i32, Logical> {
+        self.geometry
+    }
+
+    /// Where the window geometry is on screen (global logical coordinates). While an interactive resize is ahead of
+    /// its client this differs in size from [`geometry`](Self::geometry): the content is stretched into it.
+    pub fn rect(&self) -> Rectangle<i32, Logical> {
+        if let Some(stretch) = &self.stretch {
+            return self.stretched_rect(stretch);
+        }
+        match &self.applied {
+            Arrangement::Floating => Rectangle::new(self.floating, self.geometry.size),
+            Arrangement::Maximized { area } => Rectangle::new(area.loc, self.geometry.size),
+            // Smaller than the screen is allowed: centred then.
+            Arrangement::Fullscreen { area, .. } => Rectangle::new(
+                area.loc + Point::from((
+                    (area.size.w - self.geometry.size.w).max(0) / 2,
+                    (area.size.h - self.geometry.size.h).max(0) / 2,
+                )),
+                self.geometry.size,
+            ),
+        }
+    }
+
+    /// What the content answers the pointer with, before the client does: its own size plus what the pointer has
+    /// moved since the configure that this content was made for. A client that snaps to its own grid (a terminal)
+    /// keeps its offset to the pointer and does not jump back and forth.
+    ///
+    /// ```text
+    /// configured ──►|                     wanted ──►|
+    /// content    ─►|      shown = content + (wanted − configured)
+    /// ```
+    fn stretched_rect(&self, stretch: &Stretch) -> Rectangle<i32, Logical> {
+        let width = self.geometry.size.w + stretch.wanted.size.w - stretch.answered.w;
+        let height = self.geometry.size.h + stretch.wanted.size.h - stretch.answered.h;
+        resize::anchored(stretch.start, stretch.edges, Size::from((width.max(1), height.max(1))))
+    }
+
+    /// Whether the content has to be stretched to fill [`rect`](Self::rect).
+    pub fn is_stretched(&self) -> bool {
+        self.stretch.is_some() && self.rect().size != self.geometry.size
+    }
+
+    /// Where the surface's own origin is on screen, not stretched.
+    pub fn origin(&self) -> Point<i32, Logical> {
+        self.rect().loc - self.geometry.loc
+    }
+
+    /// Sends what is pending, if it differs from what was sent before. Returns whether something was sent.
+    pub(super) fn send_pending(&mut self) -> bool {
+        if !self.toplevel.alive() || !self.toplevel.has_pending_changes() {
+            return false;
+        }
+        self.send();
+        true
+    }
+
+    /// Sends a configure, whether or not something changed.
+    pub(super) fn send(&mut self) {
+        if !self.toplevel.alive() {
+            return;
+        }
+        let (size, resizing) = self
+            .toplevel
+            .with_pending_state(|pending| (pending.size, pending.states.contains(xdg_toplevel::State::Resizing)));
+        let serial = self.toplevel.send_configure();
+        self.sent.push_back(SentConfigure { serial, arrangement: self.wanted.clone(), size, resizing });
+    }
+
+    /// Asks for `arrangement` with the size that goes with it. Nothing is sent yet.
+    pub(super) fn want(&mut self, arrangement: Arrangement) {
+        let (size, maximized, fullscreen) = match &arrangement {
+            Arrangement::Floating => (self.floating_size, false, None),
+            Arrangement::Maximized { area } => (Some(area.size), true, None),
+            Arrangement::Fullscreen { area, output } => (Some(area.size), false, Some(output.clone())),
+        };
+        let client = self.surface().client();
+        self.toplevel.with_pending_state(|pending| {
+            pending.size = size;
+            let mut set = |state, on| if on { pending.states.set(state) } else { pending.states.unset(state) };
+            set(xdg_toplevel::State::Maximized, maximized);
+            set(xdg_toplevel::State::Fullscreen, fullscreen.is_some());
+            pending.fullscreen_output = fullscreen
+                .zip(client)
+                .and_then(|(output, client)| output.client_outputs(&client).next());
+        });
+        self.wanted = arrangement;
+    }
+
+    /// Remembers where to return to before a floating window leaves that state.
+    pub(super) fn remember_floating(&mut self) {
+        if self.wanted == Arrangement::Floating && self.mapped {
+            let rect = self.rect();
+            self.floating = rect.loc;
+            self.floating_size = Some(rect.size);
+            self.stretch = None;
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The compositor's state: holds the parts, has no logic. Each part belongs to the room that it is named after.
+
+use calloop::LoopHandle;
+use smithay::reexports::wayland_server::DisplayHandle;
+
+use crate::input::Input;
+use crate::output::Outputs;
+use crate::protocol::Protocols;
+use crate::shell::Shell;
+use crate::surface::Surfaces;
+use crate::time::MonotonicClock;
+
+/// Everything that lives on the main thread.
+#[derive(Debug)]
+pub struct State {
+    /// Creates globals and finds clients.
+    pub display_handle: DisplayHandle,
+    /// Adds and removes event sources.
+    pub loop_handle: LoopHandle<'static, State>,
+    /// `CLOCK_MONOTONIC`.
+    pub clock: MonotonicClock,
+    /// What each Wayland protocol remembers, one field per protocol.
+    pub protocols: Protocols,
+    /// Windows, popups, stacking, interactive move and resize.
+    pub shell: Shell,
+    /// The seat, its focus and the cursor.
+    pub input: Input,
+    /// Content-update queues.
+    pub surfaces: Surfaces,
+    /// Outputs, from need to light.
+    pub outputs: Outputs,
+}
+
+impl State {
+    /// A session without outputs or clients; every global is advertised on `display_handle`.
+    pub fn new(display_handle: DisplayHandle, loop_handle: LoopHandle<'static, State>) -> Self {
+        let mut protocols = Protocols::new(&display_handle);
+        let input = Input::new(&display_handle, &mut protocols.seat);
+        State {
+            display_handle,
+            loop_handle,
+            clock: MonotonicClock,
+            protocols,
+            shell: Shell::default(),
+            input,
+            surfaces: Surfaces::default(),
+            outputs: Outputs::default(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Every request on a surface and on a subsurface passes here, before and after Smithay sees it.
+//!
+//! Numbers are brought into range on the way (`protocol::bounds`).
+
+use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::protocol::wl_subsurface::{self, WlSubsurface};
+use smithay::reexports::wayland_server::protocol::wl_surface::{self, WlSurface};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle};
+use smithay::wayland::compositor::{CompositorState, SubsurfaceUserData, SurfaceUserData};
+
+use crate::protocol::bounds::{MAX_SCALE, coordinate, interval};
+use crate::state::State;
+
+impl Dispatch<WlSurface, SurfaceUserData> for State {
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        surface: &WlSurface,
+        request: wl_surface::Request,
+        data: &SurfaceUserData,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        let request = bounded(request);
+        <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(
+            state, client, surface, request, data, display, init,
+        );
+    }
+
+    fn destroyed(state: &mut Self, client: ClientId, surface: &WlSurface, data: &SurfaceUserData) {
+        <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::destroyed(state, client, surface, data);
+    }
+}
+
+fn bounded(request: wl_surface::Request) -> wl_surface::Request {
+    use wl_surface::Request;
+    match request {
+        Request::Attach { buffer, x, y } => Request::Attach { buffer, x: coordinate(x), y: coordinate(y) },
+        Request::Offset { x, y } => Request::Offset { x: coordinate(x), y: coordinate(y) },
+        Request::Damage { x, y, width, height } => {
+            let ((x, width), (y, height)) = (interval(x, width), interval(y, height));
+            Request::Damage { x, y, width, height }
+        }
+        Request::DamageBuffer { x, y, width, height } => {
+            let ((x, width), (y, height)) = (interval(x, width), interval(y, height));
+            Request::DamageBuffer { x, y, width, height }
+        }
+        Request::SetBufferScale { scale } => Request::SetBufferScale { scale: scale.min(MAX_SCALE) },
+        other => other,
+    }
+}
+
+impl Dispatch<WlSubsurface, SubsurfaceUserData> for State {
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        subsurface: &WlSubsurface,
+        request: wl_subsurface::Request,
+        data: &SubsurfaceUserData,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        let request = match request {
+            wl_subsurface::Request::SetPosition { x, y } => {
+                wl_subsurface::Request::SetPosition { x: coordinate(x), y: coordinate(y) }
+            }
+            other => other,
+        };
+        <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::request(
+            state, client, subsurface, request, data, display, init,
+        );
+    }
+
+    fn destroyed(state: &mut Self, client: ClientId, subsurface: &WlSubsurface, data: &SubsurfaceUserData) {
+        <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::destroyed(
+            state, client, subsurface, data,
+        );
+    }
+}
