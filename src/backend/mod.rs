@@ -109,33 +109,10 @@ impl PixelBuffer {
         PixelBuffer { width, height, pixels: vec![0; width as usize * height as usize] }
     }
 
-    /// Lays `image` (premultiplied) over this one with its top left corner at `(x, y)`; what reaches beyond the edges
-    /// is left out.
-    pub fn blend(&mut self, image: &PixelBuffer, x: i32, y: i32) {
-        let columns = (-x).max(0)..image.width.min(self.width - x);
-        for row in (-y).max(0)..image.height.min(self.height - y) {
-            for column in columns.clone() {
-                let over = image.pixels[(row * image.width + column) as usize];
-                let under = &mut self.pixels[((row + y) * self.width + column + x) as usize];
-                *under = blend_pixel(over, *under);
-            }
-        }
-    }
-
     /// Bytes from one row to the next.
     pub const fn stride(&self) -> usize {
         self.width as usize * 4
     }
-}
-
-/// `over` (premultiplied) over `under`, channel by channel.
-fn blend_pixel(over: u32, under: u32) -> u32 {
-    let rest = 255 - (over >> 24);
-    let channel = |shift: u32| {
-        let under = (under >> shift & 0xff) * rest;
-        ((over >> shift & 0xff) + (under + 127) / 255).min(255) << shift
-    };
-    channel(0) | channel(8) | channel(16) | channel(24)
 }
 
 /// A buffer to compose into. It belongs to the compositor from [`Display::acquire`] until it is submitted
@@ -296,8 +273,10 @@ pub trait Display {
     /// Switches the output on or off. Off, it holds no frame and makes no event.
     fn set_power(&mut self, on: bool);
 
-    /// Shows the caller the pixels of the buffer on screen, without planes. Does nothing where they cannot be read.
-    fn read_screen(&self, _read: &mut dyn FnMut(&PixelBuffer)) {}
+    /// A copy of what is on screen, with or without the cursor plane; `None` where it is dark or cannot be read back.
+    fn screenshot(&self, _with_cursor: bool) -> Option<PixelBuffer> {
+        None
+    }
 
     /// What happened since it was last asked, in order.
     fn poll_event(&mut self) -> Option<DisplayEvent>;

@@ -68,26 +68,13 @@ pub(super) fn serve(state: &mut State) {
 }
 
 fn serve_one(output: &OutputState, request: Request) {
-    match output.picture(request.with_cursor) {
+    match output.display.screenshot(request.with_cursor) {
         Some(picture) if write(&picture, request.region, &request.buffer) => {
             let PixelRect { width, height, .. } = request.region;
             let damage = vec![PixelRect { x: 0, y: 0, width, height }];
             request.reply.ready(&Captured { presented: output.presented, damage });
         }
         _ => request.reply.failed(),
-    }
-}
-
-impl OutputState {
-    /// What is on screen now; `None` where the display cannot be read back.
-    pub fn picture(&self, with_cursor: bool) -> Option<PixelBuffer> {
-        let mut picture = None;
-        self.display.read_screen(&mut |pixels| picture = Some(pixels.clone()));
-        let mut picture = picture?;
-        if with_cursor && let Some(cursor) = &self.on_screen.cursor {
-            picture.blend(&cursor.image, cursor.position.x, cursor.position.y);
-        }
-        Some(picture)
     }
 }
 

@@ -1,7 +1,5 @@
 //! The latch: open the queues, choose the scene, draw it, submit it.
 
-use std::collections::HashSet;
-
 use smithay::backend::renderer::element::Id;
 use smithay::backend::renderer::utils::{RendererSurfaceState, RendererSurfaceStateUserData};
 use smithay::reexports::wayland_server::Resource;
@@ -57,9 +55,10 @@ fn open_queues(state: &mut State, id: OutputId, target: Target) {
 
 /// Tells Smithay that gates of these surfaces are open: once for each client, and never from within a commit.
 pub(super) fn clear_blockers(state: &mut State, surfaces: &[WlSurface]) {
-    let mut told = HashSet::new();
+    let mut told = Vec::new();
     for client in surfaces.iter().filter_map(Resource::client) {
-        if told.insert(client.id()) {
+        if !told.contains(&client.id()) {
+            told.push(client.id());
             let display = state.display_handle.clone();
             if let Some(data) = client.get_data::<crate::protocol::client::Client>() {
                 data.compositor.blocker_cleared(state, &display);
@@ -260,12 +259,20 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
             entry.record.window = window.map(|id| WindowId(id.0 as u32));
         }
     }
+    let client_of = |flag: fn(&RenderWindow) -> bool| {
+        windows.iter().find(|window| flag(window)).and_then(|window| surfaces.client_of(&window.surface))
+    };
+    let focused = client_of(|window| window.focused).map(|client| client.id);
+    let held = client_of(|window| window.pressed).map(|client| client.id);
+    let now = state.clock.now();
+    if let Some(output) = outputs.by_id_mut(id) {
+        pacing::attend(output, focused, held, now);
+    }
     let waits = surfaces.iter().any(|entry| {
         entry.seen() != number && entry.output == Some(id) && (entry.wants_callback() || entry.waiting() > 0)
     });
     if waits {
-        let now = state.clock.now();
-        pacing::hidden_waits(&mut state.outputs, now);
+        pacing::hidden_waits(outputs, now);
     }
 }
 

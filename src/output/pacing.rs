@@ -86,10 +86,10 @@ pub fn callback_wanted(state: &mut State, surface: &WlSurface) {
         state.outputs.hidden_tick.get_or_insert(now + HIDDEN_INTERVAL);
         return;
     }
-    if let Some((output, pacer)) = state.outputs.pacing_of(entry, client) {
-        if let Some(pacer) = output.conductor.pacer_mut(pacer) {
-            pacer.callback_due(now);
-        }
+    if let Some((output, pacer)) = state.outputs.pacing_of(entry, client)
+        && let Some(pacer) = output.conductor.pacer_mut(pacer)
+    {
+        pacer.callback_due(now);
     }
 }
 
@@ -255,24 +255,18 @@ pub fn input(state: &mut State, surface: &WlSurface, interrupts: bool, at: Insta
     }
 }
 
-/// A button or finger went down on, or left, the window of `surface`.
-pub fn held(state: &mut State, surface: &WlSurface, held: bool) {
-    let now = state.clock.now();
-    let Some((entry, client)) = state.surfaces.get(surface).zip(state.surfaces.client_of(surface)) else { return };
-    if let Some((output, pacer)) = state.outputs.pacing_of(entry, client)
-        && let Some(pacer) = output.conductor.pacer_mut(pacer)
-    {
-        pacer.set_held(held, now);
-    }
-}
-
-/// The focus moved to the client of `surface`, or to nobody.
-pub fn focused(state: &mut State, surface: Option<&WlSurface>) {
-    let client = surface.and_then(|surface| state.surfaces.client_of(surface)).map(|client| client.id);
-    for output in &mut state.outputs.list {
-        for (id, pacing) in &output.clients {
-            if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
-                pacer.set_focused(Some(*id) == client);
+/// Tells the pacers of an output which client has the focus, and which one a button or finger is down on.
+pub(super) fn attend(output: &mut OutputState, focused: Option<ClientId>, held: Option<ClientId>, now: Instant) {
+    for (client, pacing) in &output.clients {
+        let (focused, held) = (focused == Some(*client), held == Some(*client));
+        let known = output.conductor.pacer(pacing.pacer);
+        if known.is_none_or(|pacer| pacer.is_focused() == focused && pacer.is_held() == held) {
+            continue;
+        }
+        if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
+            pacer.set_focused(focused);
+            if pacer.is_held() != held {
+                pacer.set_held(held, now);
             }
         }
     }

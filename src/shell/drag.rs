@@ -154,11 +154,11 @@ pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<
 /// The person let go.
 pub fn end(state: &mut State) {
     let Some(drag) = state.shell.drag.take() else { return };
-    if let Some(window) = state.shell.window_mut(drag.window) {
-        if let Some(stretch) = &mut window.stretch {
-            stretch.released = true;
-            window.send_wanted_size();
-        }
+    if let Some(window) = state.shell.window_mut(drag.window)
+        && let Some(stretch) = &mut window.stretch
+    {
+        stretch.released = true;
+        window.send_wanted_size();
     }
     visit::update_outputs(state, drag.window);
     output::need_all(state);
@@ -166,10 +166,10 @@ pub fn end(state: &mut State) {
 
 /// The window went away in the middle.
 pub fn cancel(state: &mut State) {
-    if let Some(drag) = state.shell.drag.take() {
-        if let Some(window) = state.shell.window_mut(drag.window) {
-            window.stretch = None;
-        }
+    if let Some(drag) = state.shell.drag.take()
+        && let Some(window) = state.shell.window_mut(drag.window)
+    {
+        window.stretch = None;
     }
     crate::input::drag::ended(state);
 }

@@ -288,10 +288,10 @@ pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, L
 
 /// Sends what is pending on the window of `surface`, even if nothing changed: some requests are always answered.
 pub fn send_configure(state: &mut State, surface: &WlSurface) {
-    if let Some(window) = state.shell.window_of_root_mut(surface) {
-        if window.toplevel.is_initial_configure_sent() {
-            window.send();
-        }
+    if let Some(window) = state.shell.window_of_root_mut(surface)
+        && window.toplevel.is_initial_configure_sent()
+    {
+        window.send();
     }
 }
 

@@ -247,10 +247,11 @@ impl GrabError for XdgPopup {
 
 /// Tells one popup that it is done, and hides it.
 fn dismiss(state: &mut State, surface: &WlSurface) {
-    if let Some(popup) = state.shell.popup_mut(surface) {
-        if !std::mem::replace(&mut popup.dismissed, true) && popup.popup.alive() {
-            popup.popup.send_popup_done();
-        }
+    if let Some(popup) = state.shell.popup_mut(surface)
+        && !std::mem::replace(&mut popup.dismissed, true)
+        && popup.popup.alive()
+    {
+        popup.popup.send_popup_done();
     }
 }
 

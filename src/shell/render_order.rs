@@ -40,10 +40,10 @@ impl Shell {
             let popups: Vec<_> =
                 self.popups_of(window.surface()).map(|(popup, location)| (popup.surface().clone(), location)).collect();
             // A fullscreen window belongs to its own output only, even if its content is larger.
-            if let super::Arrangement::Fullscreen { output: own, .. } = &window.applied {
-                if own != output {
-                    return None;
-                }
+            if let super::Arrangement::Fullscreen { output: own, .. } = &window.applied
+                && own != output
+            {
+                return None;
             }
             let covers = smithay::desktop::utils::bbox_from_surface_tree(window.surface(), window.origin());
             if !covers.overlaps(area) && !window.rect().overlaps(area) && popups.is_empty() {

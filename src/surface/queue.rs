@@ -165,7 +165,7 @@ mod tests {
             assert!(!queue.admit(fifo()));
             queue.push(fifo(), update);
         }
-        assert_eq!(latch(&mut queue, 1), []);
+        assert_eq!(latch(&mut queue, 1), [0u32; 0]);
         assert_eq!(latch(&mut queue, 2), [1]);
         assert_eq!(latch(&mut queue, 3), [2]);
         assert_eq!(latch(&mut queue, 4), [3]);
@@ -181,10 +181,10 @@ mod tests {
         queue.push(stamped(present(7) + Span::from_millis(3)), 3);
         let nearest = |at: Instant| RefreshIndex((at.as_nanos()).div_ceil(10_000_000));
         assert_eq!(queue.due(RefreshIndex(2), nearest), Some(RefreshIndex(5)));
-        assert_eq!(latch(&mut queue, 4), []);
+        assert_eq!(latch(&mut queue, 4), [0u32; 0]);
         assert_eq!(latch(&mut queue, 5), [1]);
         assert_eq!(latch(&mut queue, 6), [2]);
-        assert_eq!(latch(&mut queue, 7), []);
+        assert_eq!(latch(&mut queue, 7), [0u32; 0]);
         assert_eq!(latch(&mut queue, 8), [3]);
     }
 
@@ -193,7 +193,7 @@ mod tests {
         let mut queue = UpdateQueue::default();
         queue.push(Conditions { fences: 1, ..Conditions::default() }, 1);
         queue.push(Conditions::default(), 2);
-        assert_eq!(latch(&mut queue, 1), []);
+        assert_eq!(latch(&mut queue, 1), [0u32; 0]);
         assert_eq!(queue.due(RefreshIndex(1), |_| RefreshIndex(0)), None);
         queue.fence_signalled(|gate| *gate == 1);
         assert_eq!(latch(&mut queue, 2), [1, 2]);

@@ -280,6 +280,7 @@ mod tests {
             window 1 (foot)  callback→light  4.20  5.10  21.00     100
             window 1 (foot)  commit→light    2.10  2.90  19.00     100
                 1.250 s ago: window 1 (foot) missed refresh 1234: it took 9.1 ms of the 6.2 ms budgeted.
-        "#]].assert_eq(&text);
+        "#]]
+        .assert_eq(&text);
     }
 }

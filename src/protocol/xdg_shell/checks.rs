@@ -73,21 +73,22 @@ pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSur
         );
         (buffer, *states.cached_state.get::<SurfaceCachedState>().pending())
     });
-    if has_new_buffer && !shell::configure::has_acknowledged(state, surface) {
-        if let Some(xdg_surface) = with_objects(surface, |objects| objects.surface.clone()) {
-            xdg_surface.post_error(
-                xdg_surface::Error::UnconfiguredBuffer,
-                "a buffer was committed before the first configure was acknowledged",
-            );
-        }
+    if has_new_buffer
+        && !shell::configure::has_acknowledged(state, surface)
+        && let Some(xdg_surface) = with_objects(surface, |objects| objects.surface.clone())
+    {
+        xdg_surface.post_error(
+            xdg_surface::Error::UnconfiguredBuffer,
+            "a buffer was committed before the first configure was acknowledged",
+        );
     }
     let crossed = |min: i32, max: i32| max > 0 && min > max;
-    if crossed(limits.min_size.w, limits.max_size.w) || crossed(limits.min_size.h, limits.max_size.h) {
-        if let Some(toplevel) = state.shell.toplevel_of(surface) {
-            toplevel
-                .xdg_toplevel()
-                .post_error(xdg_toplevel::Error::InvalidSize, "the minimum size is larger than the maximum size");
-        }
+    if (crossed(limits.min_size.w, limits.max_size.w) || crossed(limits.min_size.h, limits.max_size.h))
+        && let Some(toplevel) = state.shell.toplevel_of(surface)
+    {
+        toplevel
+            .xdg_toplevel()
+            .post_error(xdg_toplevel::Error::InvalidSize, "the minimum size is larger than the maximum size");
     }
 }
 

@@ -76,7 +76,8 @@ fn a_folder_holds_each_image_that_was_on_screen_and_when() {
         {"refresh":3,"present_ns":30000000,"until_ns":60000000,"frame":2,"file":"00000003.png","dropped_before":0}
         {"refresh":6,"present_ns":60000000,"until_ns":92000000,"frame":3,"file":"00000006.png","dropped_before":0}
         {"recorded":3,"dropped":0}
-    "#]].assert_eq(&index);
+    "#]]
+    .assert_eq(&index);
     for (frame, line) in (1..=3).zip(index.lines()) {
         let entry: serde_json::Value = serde_json::from_str(line).expect("JSON");
         let file = File::open(folder.path().join(entry["file"].as_str().expect("a name"))).expect("an image");
@@ -117,7 +118,8 @@ fn a_stream_holds_each_image_that_was_on_screen_and_when_across_a_change_of_mode
         refresh 1 10.000000ms..20.000000ms: frame 1, width 5
         refresh 2 20.000000ms..23.000000ms: frame 2, width 5
         refresh 8 73.000000ms..77.000000ms: frame 3, width 2
-    "#]].assert_eq(&seen);
+    "#]]
+    .assert_eq(&seen);
     assert_eq!(reader.tally(), Some(Tally { recorded: 3, dropped: 0 }));
 }
 
