@@ -35,7 +35,6 @@ pub struct PacingRules {
     /// The shares of frames that may be late.
     pub budgets: MissBudgets,
     /// Rules, the first that matches counts.
-    #[expect(clippy::type_complexity, reason = "a predicate and its answer")]
     pub rules: Vec<(AppPattern, PacingWish, Option<MissBudgets>)>,
 }
 
