@@ -30,6 +30,7 @@ pub mod conductor;
 pub mod estimator;
 pub mod fixed_queue;
 pub mod id;
+pub mod input_prediction;
 pub mod late_frame;
 pub mod margin;
 pub mod output;
