@@ -5,6 +5,7 @@
 //! are defined in [`timing`].
 
 pub mod backend;
+pub mod simulate;
 pub mod time;
 pub mod timing;
 pub mod trace;

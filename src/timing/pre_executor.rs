@@ -221,24 +221,26 @@ impl PreExecutor {
         if self.frames.len() < self.settings.frames() { Phase::Accumulation } else { Phase::Sync }
     }
 
-    /// A refresh has happened: what [`Trigger::Refresh`] waits for. One tick is remembered, not two.
+    /// A refresh has happened: what [`Trigger::Refresh`] waits for. A tick that finds the recorder busy is lost, as a
+    /// frame callback is that was not asked for.
     pub fn tick(&mut self) {
         self.ticked = true;
     }
 
-    /// The next piece of work, which counts as started with this call.
+    /// The next piece of work, which counts as started with this call. To be called until it returns `None`.
     pub fn poll(&mut self) -> Option<Step> {
         if let Some(id) = self.render_next() {
             self.frames.update(|frame| frame.id == id, |frame| frame.state = State::Rendering);
             return Some(Step::Render(id));
         }
-        if !self.may_record() {
+        let may_record = self.may_record();
+        self.ticked = false;
+        if !may_record {
             return None;
         }
         let id = self.next;
         self.frames.push(Frame { id, state: State::Recording, stale: false }).ok()?;
         self.next = FrameId(id.0 + 1);
-        self.ticked = false;
         Some(Step::Record(id))
     }
 
@@ -262,7 +264,12 @@ impl PreExecutor {
         let idle = self.frames.iter().all(|frame| frame.state != State::Recording);
         match self.trigger {
             Trigger::Ahead => idle && self.frames.len() < self.settings.frames(),
-            Trigger::Refresh => idle && self.ticked && self.frames.iter().all(|frame| frame.state != State::Recorded),
+            // A buffer is taken when the frame starts, and the recorder waits until its last frame was taken over.
+            Trigger::Refresh => {
+                idle && self.ticked
+                    && self.frames.len() < self.settings.pixel_frames()
+                    && self.frames.iter().all(|frame| frame.state != State::Recorded)
+            }
         }
     }
 
@@ -392,7 +399,10 @@ mod tests {
         executor.tick();
         assert_eq!(run(&mut executor), "c1 p1");
         executor.tick();
-        assert_eq!(run(&mut executor), "c2", "two back buffers are full: recorded, not rendered");
+        assert_eq!(run(&mut executor), "", "two back buffers are full");
+        executor.latch(RefreshIndex(1));
+        executor.tick();
+        assert_eq!(run(&mut executor), "c2 p2");
     }
 
     #[test]
