@@ -1,5 +1,6 @@
 //! Loads: what frames cost, from traces or made up by seed.
 
+pub mod csv;
 pub mod synthetic;
 
 use crate::time::Span;
