@@ -14,6 +14,7 @@ pub mod protocol;
 pub mod render;
 pub mod session;
 pub mod shell;
+pub mod simulate;
 pub mod state;
 pub mod surface;
 pub mod time;
