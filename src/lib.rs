@@ -5,6 +5,7 @@
 //! are defined in [`timing`].
 
 pub mod backend;
+pub mod bench;
 pub mod time;
 pub mod timing;
 pub mod trace;
