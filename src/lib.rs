@@ -5,6 +5,7 @@
 //! are defined in [`timing`].
 
 pub mod backend;
+pub mod bench;
 pub mod cli;
 pub mod config;
 pub mod input;
