@@ -13,6 +13,12 @@ compositor_name=
 note() { printf '[%7.2f] %s\n' "$(cut -d' ' -f1 /proc/uptime)" "$*" >&2; }
 die() { note "$*"; exit 1; }
 
+# in_memory PROGRAM: copies it to where no page of it has to be fetched from the host, nor changes while it is built anew.
+in_memory() {
+    cp "$1" "/run/${1##*/}"
+    echo "/run/${1##*/}"
+}
+
 # start_compositor NAME COMMAND...: runs it and waits for its socket; sets WAYLAND_DISPLAY.
 start_compositor() {
     compositor_name=$1
@@ -60,7 +66,7 @@ measure() {
     shift
     run_number=$((run_number + 1))
     report=$(printf '%s/%03d.json' "$results" "$run_number")
-    timeout 900 "$probe" --json --label "$label" "$@" >"$report" || status=$?
+    timeout 900 "$probe" --json --label "$label" "$@" >"$report" </dev/null || status=$?
     if [ "$status" != 0 ]; then
         rm -f "$report"
         die_of_compositor "the probe ended with $status ($label: $*)"
