@@ -19,6 +19,7 @@
 
 pub mod block_code;
 pub mod client;
+pub mod latency;
 pub mod load;
 pub mod process;
 pub mod report;

@@ -3,6 +3,7 @@
 //! Without a subcommand `upbeat` runs a session. Every subcommand has a file of its own here: its arguments and what
 //! it does with them.
 
+mod bench;
 mod msg;
 mod session;
 mod simulate;
@@ -33,6 +34,8 @@ enum Command {
     Validate(validate::Arguments),
     /// Run traces and synthetic loads through the timing core.
     Simulate(simulate::Arguments),
+    /// Measure latency and drops.
+    Bench(bench::Arguments),
 }
 
 impl Cli {
@@ -43,6 +46,7 @@ impl Cli {
             Some(Command::Msg(arguments)) => arguments.run(),
             Some(Command::Validate(arguments)) => arguments.run(),
             Some(Command::Simulate(arguments)) => arguments.run(),
+            Some(Command::Bench(arguments)) => arguments.run(),
         }
     }
 }

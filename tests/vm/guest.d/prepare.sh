@@ -42,7 +42,7 @@ is_prepared() {
 }
 
 # Changes when the cache format or the guest's init changes.
-stamp() { printf '%s %s\n' "$cache_format" "$(cat "$here/guest.d/init" "$here/guest.d/prepare.sh" | sha256sum)"; }
+stamp() { printf '%s %s\n' "$cache_format" "$(cat "$here"/guest.d/{init,stage2,prepare.sh} | sha256sum)"; }
 
 prepare_steps() {
     set -x

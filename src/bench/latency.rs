@@ -1,0 +1,290 @@
+//! `upbeat bench latency`: every pacing on the same costs and inputs, each in a fresh headless session.
+//!
+//! ```text
+//! this process ── starts ──▶ upbeat --backend headless … -- COMMAND     the compositor, a process of its own
+//!                                 └── starts ──▶ upbeat bench probe …   the client, another one, over the socket
+//!                                                     └── prints the report, which comes back through the pipe
+//! ```
+//!
+//! The bench itself only waits meanwhile. Sessions are made one after another, never side by side: they would be each
+//! other's noise.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::bench::load::Load;
+use crate::bench::report::{BenchReport, RunReport};
+use crate::timing::pacing::PacingWish;
+
+/// How the measured window is interacted with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Hand {
+    /// No input.
+    None,
+    /// The pointer moves over the window: it runs freely.
+    Free,
+    /// The pointer moves over the window with a button held down: it is interacted with.
+    Held,
+}
+
+impl Hand {
+    const fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Hand::None => &["--no-input"],
+            Hand::Free => &[],
+            Hand::Held => &["--hold"],
+        }
+    }
+}
+
+/// What to compare: every combination is a run.
+#[derive(Clone, Debug, clap::Args)]
+pub struct LatencyOptions {
+    /// Pacings
+    #[arg(long, value_name = "PACING", value_delimiter = ',', default_values_t = PacingWish::ALL)]
+    pub pacing: Vec<PacingWish>,
+    /// What a frame costs: flat[:MS[:NOISE]], heavy[:MEDIAN_MS:P95_MS], or a CSV trace; may be given several times
+    #[arg(long, value_name = "LOAD", default_values = ["flat", "heavy"])]
+    pub load: Vec<Load>,
+    /// Windows, each in its own process; the first is measured, the others draw 0.5 ms a frame
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [1, 4, 10])]
+    pub windows: Vec<u32>,
+    /// What the user does meanwhile
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Hand::Free])]
+    pub input: Vec<Hand>,
+    /// Share of frames that may be late, in percent, for the free-running and the interactive budget alike; left out:
+    /// the built-in ones
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',')]
+    pub miss_budget: Vec<f64>,
+    /// The headless output
+    #[arg(long, value_name = "WIDTHxHEIGHT@HZ", default_value = "1280x720@60")]
+    pub output: String,
+    /// How long to measure each run, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    pub duration: f64,
+    /// Seed of the costs and of the inputs' times, the same for all runs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Why a bench gave no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The session's folder or its configuration cannot be written.
+    #[error("{path}: {source}")]
+    Folder {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The compositor does not start.
+    #[error("{program} cannot be started: {source}")]
+    Start {
+        /// Its path.
+        program: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A session ended without a report; what it said is on stderr.
+    #[error("{run}: the session ended with {status}")]
+    Session {
+        /// The run.
+        run: String,
+        /// How the session ended.
+        status: std::process::ExitStatus,
+    },
+    /// What the client printed is no report.
+    #[error("{run}: the client's report cannot be read: {source}")]
+    Report {
+        /// The run.
+        run: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+/// One run to be made.
+#[derive(Clone, Debug)]
+struct Run<'a> {
+    pacing: PacingWish,
+    miss_budget: Option<f64>,
+    load: &'a Load,
+    windows: u32,
+    input: Hand,
+}
+
+impl LatencyOptions {
+    /// Makes every run, in order; `progress` is told of each before it begins. `upbeat` is the compositor's program.
+    pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<BenchReport, BenchError> {
+        let folder = Folder::create()?;
+        let mut report = BenchReport::default();
+        for run in self.runs() {
+            progress(&run.title());
+            report.runs.extend(self.session(&run, upbeat, &folder)?);
+        }
+        Ok(report)
+    }
+
+    fn runs(&self) -> Vec<Run<'_>> {
+        let budgets: Vec<Option<f64>> =
+            if self.miss_budget.is_empty() { vec![None] } else { self.miss_budget.iter().copied().map(Some).collect() };
+        let mut runs = Vec::new();
+        for load in &self.load {
+            for &windows in &self.windows {
+                for &input in &self.input {
+                    for &pacing in &self.pacing {
+                        runs.extend(budgets.iter().map(|&miss_budget| Run {
+                            pacing,
+                            miss_budget,
+                            load,
+                            windows,
+                            input,
+                        }));
+                    }
+                }
+            }
+        }
+        runs
+    }
+
+    /// A session with the client in it, from start to end.
+    fn session(&self, run: &Run<'_>, upbeat: &Path, folder: &Folder) -> Result<Vec<RunReport>, BenchError> {
+        let config = folder.write("config.toml", &run.config())?;
+        let output = Command::new(upbeat)
+            .args(["--backend", "headless", "--output", &self.output, "--config"])
+            .arg(config)
+            .arg("--")
+            .arg(upbeat)
+            .args(["bench", "probe", "--json"])
+            .args(self.probe_arguments(run))
+            .env("XDG_RUNTIME_DIR", &folder.0)
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("DISPLAY")
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|source| BenchError::Start { program: upbeat.to_owned(), source })?;
+        if !output.status.success() {
+            return Err(BenchError::Session { run: run.title(), status: output.status });
+        }
+        serde_json::from_slice::<BenchReport>(&output.stdout)
+            .map(|report| report.runs)
+            .map_err(|source| BenchError::Report { run: run.title(), source })
+    }
+
+    fn probe_arguments(&self, run: &Run<'_>) -> Vec<OsString> {
+        let pairs = [
+            ("--label", run.label()),
+            ("--load", run.load.to_string()),
+            ("--windows", run.windows.to_string()),
+            ("--duration", self.duration.to_string()),
+            ("--seed", self.seed.to_string()),
+        ];
+        let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
+        pairs.chain(run.input.arguments().iter().map(|&word| word.to_owned())).map(OsString::from).collect()
+    }
+}
+
+impl Run<'_> {
+    /// The pacing's name, with the miss budget where one was asked for.
+    fn label(&self) -> String {
+        self.miss_budget.map_or(self.pacing.to_string(), |percent| format!("{} {percent}%", self.pacing))
+    }
+
+    fn title(&self) -> String {
+        format!("{}, {}, {} window(s), input {:?}", self.label(), self.load.name(), self.windows, self.input)
+            .to_lowercase()
+    }
+
+    fn config(&self) -> String {
+        let pacing = format!("pacing = \"{}\"\n", self.pacing);
+        let budget = self
+            .miss_budget
+            .map(|percent| format!("[miss-budget]\nfree-running = {percent:?}\ninteractive = {percent:?}\n"));
+        pacing + &budget.unwrap_or_default()
+    }
+}
+
+/// A folder for the sessions' sockets and configuration, gone when the bench is over.
+#[derive(Debug)]
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create() -> Result<Self, BenchError> {
+        let path = std::env::temp_dir().join(format!("upbeat-bench-{}", std::process::id()));
+        // A socket's folder is for its owner only.
+        let created = fs::DirBuilder::new().mode(0o700).create(&path);
+        created.map(|()| Folder(path.clone())).map_err(|source| BenchError::Folder { path, source })
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf, BenchError> {
+        let path = self.0.join(name);
+        match fs::write(&path, text) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(BenchError::Folder { path, source }),
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0); // in the way of nobody if it stays
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: LatencyOptions,
+    }
+
+    fn options(arguments: &[&str]) -> LatencyOptions {
+        Line::try_parse_from([&["bench"], arguments].concat()).unwrap_or_else(|error| panic!("{error}")).options
+    }
+
+    #[test]
+    fn every_combination_is_a_run_and_pacings_follow_one_another() {
+        let options = options(&["--windows", "1,4", "--input", "free,held", "--load", "flat"]);
+        let titles: Vec<String> = options.runs().iter().map(Run::title).collect();
+        assert_eq!(titles.len(), 4 * 2 * 2);
+        assert_eq!(titles[0], "vsync, flat, 1 window(s), input free");
+        assert_eq!(titles[3], "auto, flat, 1 window(s), input free");
+        assert_eq!(titles[4], "vsync, flat, 1 window(s), input held");
+    }
+
+    #[test]
+    fn the_client_understands_its_arguments() {
+        #[derive(clap::Parser)]
+        struct Probe {
+            #[command(flatten)]
+            options: crate::bench::client::ClientOptions,
+        }
+        let options = options(&["--seed", "9", "--load", "heavy:5:9", "--input", "held"]);
+        let arguments = std::iter::once("probe".into()).chain(options.probe_arguments(&options.runs()[3]));
+        let probe = Probe::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
+        assert_eq!((probe.seed, probe.hold, probe.label.as_deref()), (9, true, Some("auto")));
+        assert_eq!(probe.load, options.load[0]);
+    }
+
+    #[test]
+    fn the_session_understands_its_configuration() {
+        let options = options(&["--miss-budget", "0.1,5", "--pacing", "auto"]);
+        for run in options.runs() {
+            let config: Config = toml::from_str(&run.config()).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(config.pacing, PacingWish::Auto);
+        }
+        assert_eq!(options.runs()[1].label(), "auto 5%");
+    }
+}
