@@ -68,6 +68,61 @@ pub fn run(load: &Load, policy: &AnimationPolicy) -> Tally {
     tally
 }
 
+/// One frame's way, for a timeline.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameTrace {
+    /// Its number within the animation.
+    pub number: u64,
+    /// The refresh interval.
+    pub interval: Span,
+    /// Recording begins.
+    pub record_start: Instant,
+    /// Recording ends.
+    pub record_end: Instant,
+    /// Rendering begins.
+    pub render_start: Instant,
+    /// Rendering ends.
+    pub render_end: Instant,
+    /// The refresh that latches it.
+    pub shown: Instant,
+}
+
+/// The way of every frame of `load` as one animation on a fixed grid.
+pub fn trace(load: &Load, policy: &AnimationPolicy) -> Vec<FrameTrace> {
+    let mut pipeline = Pipeline::new(load.interval, &load.frames, policy);
+    pipeline.traces = Some(Vec::with_capacity(load.frames.len()));
+    let mut tally = Tally::new(load.interval, load.frames.len());
+    let mut left = load.frames.len();
+    while left > 0 {
+        pipeline.start_work();
+        left -= usize::from(pipeline.advance(&mut tally).is_some());
+    }
+    pipeline.traces.unwrap_or_default()
+}
+
+/// From an interrupting event to the light of the first frame that answers it: mean over `count` events, in
+/// milliseconds. With `supersede` the queued frames give way; without, they are shown first.
+pub fn interrupt_response(load: &Load, policy: &AnimationPolicy, supersede: bool, count: usize) -> f64 {
+    /// Refreshes before the event: every queue is full by then.
+    const WARM_UP: usize = 40;
+    /// Refreshes within which the answer is on screen, or never.
+    const PATIENCE: usize = 80;
+    let length = WARM_UP + PATIENCE;
+    let mut sum = Span::ZERO;
+    let mut answered = 0;
+    for (index, frames) in load.frames.windows(length).step_by((load.frames.len() / count.max(1)).max(1)).enumerate() {
+        // The phase runs through the refresh as the golden ratio does: evenly, without a period.
+        let phase = (index as f64 * 0.618_034).fract();
+        let event = START + load.interval * WARM_UP as i64 + load.interval.scale((phase * 1e6) as i64, 1_000_000);
+        let mut pipeline = Pipeline::new(load.interval, frames, policy);
+        if let Some(light) = pipeline.answer(event, supersede, frames.len()) {
+            sum += light - event;
+            answered += 1;
+        }
+    }
+    sum.as_millis_f64() / f64::from(answered.max(1))
+}
+
 /// A stage at work.
 type Work = Option<(FrameId, Instant)>;
 
@@ -89,6 +144,8 @@ struct Pipeline<'a> {
     shown_at: Instant,
     /// Start and target of each frame under way, by number modulo the most frames there can be.
     started: [Started; crate::timing::pre_executor::MOST_FRAMES],
+    /// Filled for timelines only.
+    traces: Option<Vec<FrameTrace>>,
 }
 
 #[derive(Clone, Copy)]
@@ -124,6 +181,7 @@ impl<'a> Pipeline<'a> {
             first_due: RefreshIndex(1 + delay),
             shown_at: START + interval * delay as i64,
             started: [Started { at: START, target: none }; _],
+            traces: None,
         }
     }
 
@@ -131,23 +189,53 @@ impl<'a> Pipeline<'a> {
         let mut left = self.costs.len();
         while left > 0 {
             self.start_work();
-            let end = |work: Work| work.map_or(Instant::MAX, |(_, end)| end);
-            let refresh = if self.waiting { Instant::MAX } else { self.refresh_at };
-            let (record, render) = (end(self.record), end(self.render));
-            self.now = record.min(render).min(refresh);
-            if record == self.now {
-                if let Some((frame, _)) = self.record.take() {
-                    self.executor.recorded(frame);
+            left -= usize::from(self.advance(tally).is_some());
+        }
+    }
+
+    /// When the next thing happens.
+    fn next_event(&self) -> Instant {
+        let end = |work: Work| work.map_or(Instant::MAX, |(_, end)| end);
+        let refresh = if self.waiting { Instant::MAX } else { self.refresh_at };
+        end(self.record).min(end(self.render)).min(refresh)
+    }
+
+    /// Lets the next thing happen: the frame that was shown, if any.
+    fn advance(&mut self, tally: &mut Tally) -> Option<FrameId> {
+        self.now = self.next_event();
+        if let Some((frame, _)) = self.record.filter(|(_, end)| *end == self.now) {
+            self.record = None;
+            self.executor.recorded(frame);
+            None
+        } else if let Some((frame, _)) = self.render.filter(|(_, end)| *end == self.now) {
+            self.render = None;
+            tally.wasted += u64::from(self.executor.rendered(frame));
+            if self.waiting { self.latch(tally) } else { None }
+        } else {
+            self.latch(tally)
+        }
+    }
+
+    /// Runs until `event`, takes it into account and runs on until a frame that was started after it is seen.
+    fn answer(&mut self, event: Instant, supersede: bool, frames: usize) -> Option<Instant> {
+        let mut tally = Tally::new(self.interval, frames);
+        let mut first_fresh = None;
+        loop {
+            self.start_work();
+            if first_fresh.is_none() && self.next_event() > event {
+                if supersede {
+                    self.now = event;
+                    self.executor.supersede();
                 }
-            } else if render == self.now {
-                if let Some((frame, _)) = self.render.take() {
-                    self.executor.rendered(frame);
-                }
-                if self.waiting {
-                    left -= usize::from(self.latch(tally));
-                }
-            } else {
-                left -= usize::from(self.latch(tally));
+                first_fresh = Some(self.executor.next_frame());
+                continue;
+            }
+            let shown = self.advance(&mut tally);
+            if shown.zip(first_fresh).is_some_and(|(shown, fresh)| shown >= fresh) {
+                return Some(self.now + self.interval);
+            }
+            if self.executor.next_frame().0 as usize >= frames {
+                return None;
             }
         }
     }
@@ -159,15 +247,34 @@ impl<'a> Pipeline<'a> {
                     let next_latch = self.refresh.max(self.first_due);
                     let target = self.virtualizer.issue(next_latch, self.executor.depth() as u64 - 1);
                     self.started[frame.0 as usize % self.started.len()] = Started { at: self.now, target };
-                    self.record = Some((frame, self.now + self.costs[frame.0 as usize].record));
+                    let end = self.now + self.costs[frame.0 as usize].record;
+                    self.record = Some((frame, end));
+                    if let Some(traces) = &mut self.traces {
+                        let (number, interval, now) = (frame.0, self.interval, self.now);
+                        traces.push(FrameTrace {
+                            number,
+                            interval,
+                            record_start: now,
+                            record_end: end,
+                            render_start: end,
+                            render_end: end,
+                            shown: end,
+                        });
+                    }
                 }
-                Step::Render(frame) => self.render = Some((frame, self.now + self.costs[frame.0 as usize].render)),
+                Step::Render(frame) => {
+                    let end = self.now + self.costs[frame.0 as usize].render;
+                    self.render = Some((frame, end));
+                    if let Some(trace) = self.traces.as_mut().and_then(|traces| traces.get_mut(frame.0 as usize)) {
+                        (trace.render_start, trace.render_end) = (self.now, end);
+                    }
+                }
             }
         }
     }
 
-    /// A refresh: whether it shows a new frame.
-    fn latch(&mut self, tally: &mut Tally) -> bool {
+    /// A refresh: the new frame that it shows.
+    fn latch(&mut self, tally: &mut Tally) -> Option<FrameId> {
         let buffers = 1 + self.executor.pixel_buffers();
         let latched = self.executor.latch(self.refresh).frame;
         if self.refresh >= self.first_due {
@@ -177,7 +284,7 @@ impl<'a> Pipeline<'a> {
             self.shown(frame, tally);
         }
         self.schedule_refresh(latched.is_some());
-        latched.is_some()
+        latched
     }
 
     fn shown(&mut self, frame: FrameId, tally: &mut Tally) {
@@ -185,6 +292,9 @@ impl<'a> Pipeline<'a> {
             self.virtualizer.calibrate(Grid { refresh: self.refresh, present: self.now, interval: self.interval });
         }
         let Started { at, target } = self.started[frame.0 as usize % self.started.len()];
+        if let Some(trace) = self.traces.as_mut().and_then(|traces| traces.get_mut(frame.0 as usize)) {
+            trace.shown = self.now;
+        }
         let gap = self.now - self.shown_at;
         let light = self.now + self.interval;
         // The paper counts from the start of the frame or from its D-Timestamp, whichever is later: the time that a

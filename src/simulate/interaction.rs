@@ -13,8 +13,9 @@
 
 use std::collections::VecDeque;
 
+use super::load::FrameCost;
 use super::random::Random;
-use super::tally::Summary;
+use super::tally::{HITCH, Summary};
 use crate::time::{Instant, Span};
 use crate::timing::beam::{Beam, PixelRect, ScanDirection, WriteDecision};
 use crate::timing::estimator::{Estimator, EstimatorKind, MissBudget, SelectedEstimator, TwoShot};
@@ -32,18 +33,20 @@ const SECOND_SHOT_WORTH: Span = Span::from_micros(1_500);
 
 /// How the application's time per frame is distributed, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum AppCost {
+pub enum AppCost<'a> {
     /// Lognormal with this mean and standard deviation of the logarithm.
     Lognormal(f64, f64),
     /// Two regimes with these means, each kept for this many frames on average.
     Bursty(f64, f64, f64),
     /// A Pareto tail over a lognormal body: mean of the body, share and tail index of the tail.
     PowerLaw(f64, f64, f64),
+    /// The frames of a load, from the first again after the last: both stages of a frame, one after the other.
+    Frames(&'a [FrameCost]),
 }
 
 /// What is simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Setup {
+pub struct Setup<'a> {
     /// Refresh interval of the display.
     pub interval: Span,
     /// Mean distance of input events.
@@ -55,17 +58,17 @@ pub struct Setup {
     /// The same when the frame goes to the buffer on screen: only the compositor's turn is saved.
     pub output_in_place: Span,
     /// The application's cost.
-    pub app: AppCost,
+    pub app: AppCost<'a>,
     /// Refreshes.
     pub refreshes: usize,
     /// Seed of costs and events.
     pub seed: u64,
 }
 
-impl Setup {
+impl<'a> Setup<'a> {
     /// Presto's telephone: 60 Hz, touch at 119 Hz: at exactly twice the refresh rate the phase between the two would
     /// never change, and one draw of it would decide the result.
-    pub const fn presto(app: AppCost, refreshes: usize, seed: u64) -> Self {
+    pub const fn presto(app: AppCost<'a>, refreshes: usize, seed: u64) -> Self {
         Setup {
             interval: Span::from_nanos(16_666_667),
             input_interval: Span::from_nanos(8_391_000),
@@ -143,6 +146,12 @@ pub struct Response {
     pub renders_per_shown: f64,
     /// Refreshes without a new frame per second.
     pub drops_per_second: f64,
+    /// Gaps of more than 1.26 intervals per second.
+    pub hitches_per_second: f64,
+    /// The longest gap between two shown frames.
+    pub longest_gap: Span,
+    /// Frames shown per second.
+    pub frames_per_second: f64,
     /// All latencies in milliseconds.
     pub latencies: Vec<f32>,
 }
@@ -155,7 +164,7 @@ struct Frame {
 }
 
 /// Runs one policy over one setup. The same setup gives every policy the same costs and events.
-pub fn run(setup: &Setup, policy: &InteractionPolicy) -> Response {
+pub fn run(setup: &Setup<'_>, policy: &InteractionPolicy) -> Response {
     let mut run = Run::new(setup);
     if let InteractionPolicy::JustInTime(JustInTime { estimator: Some(kind), miss, .. }) = policy {
         run.estimator = Some(SelectedEstimator::new(*kind, *miss));
@@ -171,9 +180,9 @@ pub fn run(setup: &Setup, policy: &InteractionPolicy) -> Response {
 }
 
 struct Run<'a> {
-    setup: &'a Setup,
+    setup: &'a Setup<'a>,
     events: Events,
-    costs: Costs,
+    costs: Costs<'a>,
     estimator: Option<SelectedEstimator>,
     late: LateFramePolicy,
     beam: Beam,
@@ -190,10 +199,13 @@ struct Run<'a> {
     shown: u64,
     dropped: u64,
     repeated: u64,
+    last_shown: Instant,
+    hitches: u64,
+    longest_gap: Span,
 }
 
 impl<'a> Run<'a> {
-    fn new(setup: &'a Setup) -> Self {
+    fn new(setup: &'a Setup<'a>) -> Self {
         Run {
             setup,
             events: Events::new(setup),
@@ -217,6 +229,9 @@ impl<'a> Run<'a> {
             shown: 0,
             dropped: 0,
             repeated: 0,
+            last_shown: START,
+            hitches: 0,
+            longest_gap: Span::ZERO,
         }
     }
 
@@ -342,6 +357,10 @@ impl<'a> Run<'a> {
     fn show_next(&mut self, present: Instant) {
         let Some(frame) = self.queue.pop_front() else { return };
         self.shown += 1;
+        let gap = present - self.last_shown;
+        self.hitches += u64::from(gap.as_nanos() as f64 > HITCH * self.setup.interval.as_nanos() as f64);
+        self.longest_gap = self.longest_gap.max(gap);
+        self.last_shown = present;
         while let Some(event) = self.unanswered.front().copied().filter(|event| *event <= frame.sampled) {
             self.unanswered.pop_front();
             let beam = self.setup.interval.scale(i64::from(self.line_at(event)), i64::from(LINES));
@@ -359,13 +378,17 @@ impl<'a> Run<'a> {
 
     fn finish(mut self) -> Response {
         let refreshes = self.setup.refreshes.max(1) as f64;
+        let seconds = refreshes * self.setup.interval.as_seconds_f64();
         let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
         Response {
             missed: share(self.missed, self.attempted),
             dropped: share(self.dropped, self.rendered),
             repeated: self.repeated as f64 / refreshes,
             renders_per_shown: share(self.rendered, self.shown),
-            drops_per_second: self.repeated as f64 / (refreshes * self.setup.interval.as_seconds_f64()),
+            drops_per_second: self.repeated as f64 / seconds,
+            hitches_per_second: self.hitches as f64 / seconds,
+            longest_gap: self.longest_gap,
+            frames_per_second: self.shown as f64 / seconds,
             latency: Summary::of(&mut self.latencies),
             latencies: self.latencies,
         }
@@ -381,7 +404,7 @@ struct Events {
 }
 
 impl Events {
-    fn new(setup: &Setup) -> Self {
+    fn new(setup: &Setup<'_>) -> Self {
         let mut random = Random::new(setup.seed ^ 0xE7E7);
         let phase = setup.input_interval.scale((random.unit() * 1_000.0) as i64, 1_000);
         Events { random, interval: setup.input_interval, upcoming: VecDeque::new(), grid: START + phase }
@@ -410,55 +433,58 @@ impl Events {
     }
 }
 
-struct Costs {
+struct Costs<'a> {
     random: Random,
     again: Random,
-    app: AppCost,
+    app: AppCost<'a>,
     heavy: bool,
+    frame: usize,
 }
 
-impl Costs {
-    fn new(setup: &Setup) -> Self {
-        Costs { random: Random::new(setup.seed), again: Random::new(setup.seed ^ 0x2222), app: setup.app, heavy: false }
+impl<'a> Costs<'a> {
+    fn new(setup: &Setup<'a>) -> Self {
+        Costs { random: Random::new(setup.seed), again: Random::new(setup.seed ^ 0x2222), app: setup.app, heavy: false, frame: 0 }
     }
 
     fn next(&mut self) -> Span {
+        self.frame += 1;
         if let AppCost::Bursty(_, _, kept) = self.app {
             self.heavy ^= self.random.chance(1.0 / kept);
         }
-        Span::from_millis_f64(draw(self.app, self.heavy, &mut self.random))
+        draw(self.app, self.heavy, self.frame, &mut self.random)
     }
 
     /// The cost of rendering the same frame once more: another draw, so that policies with and without a second shot
     /// see the same sequence of first ones.
     fn again(&mut self) -> Span {
-        Span::from_millis_f64(draw(self.app, self.heavy, &mut self.again))
+        draw(self.app, self.heavy, self.frame, &mut self.again)
     }
 }
 
 /// Standard deviation of the logarithm within a regime, and of the body under a tail.
 const BODY_SIGMA: f64 = 0.2;
 
-fn draw(app: AppCost, heavy: bool, random: &mut Random) -> f64 {
+fn draw(app: AppCost<'_>, heavy: bool, frame: usize, random: &mut Random) -> Span {
     let lognormal =
         |mean: f64, sigma: f64, random: &mut Random| random.lognormal(mean * (-sigma * sigma / 2.0).exp(), sigma);
-    match app {
+    Span::from_millis_f64(match app {
         AppCost::Lognormal(mean, sigma) => lognormal(mean, sigma, random),
         AppCost::Bursty(light, burst, _) => lognormal(if heavy { burst } else { light }, BODY_SIGMA / 2.0, random),
         AppCost::PowerLaw(mean, share, alpha) => {
             let body = lognormal(mean, BODY_SIGMA, random);
             if random.chance(share) { random.pareto(mean * 1.4, alpha).min(60.0) } else { body }
         }
-    }
+        AppCost::Frames(frames) => return frames.get(frame % frames.len().max(1)).copied().unwrap_or_default().total(),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const NATIVE: AppCost = AppCost::Lognormal(6.0, 0.25);
+    const NATIVE: AppCost<'_> = AppCost::Lognormal(6.0, 0.25);
 
-    fn just_in_time(setup: &Setup, policy: JustInTime) -> Response {
+    fn just_in_time(setup: &Setup<'_>, policy: JustInTime) -> Response {
         run(setup, &InteractionPolicy::JustInTime(policy))
     }
 

@@ -1,8 +1,25 @@
 //! A simulated display pipeline that drives the timing core: what a way of pacing would do with a load.
+//!
+//! - [`load`]: what frames cost: traces as users have them, or made by seed.
+//! - [`animation`], [`interaction`]: the pipelines of motion and of answers to input. They hold no rule of their own:
+//!   every decision is taken by the code in [`crate::timing`].
+//! - [`scrolling`], [`events`], [`strokes`]: scroll geometry, event loops, input prediction.
+//! - [`bounds`]: the best that any schedule could do.
+//! - [`suite`]: the published figures, reproduced.
+//! - [`policy`], [`runner`], [`result`], [`report`], [`cli`]: `upbeat simulate`.
 
 pub mod animation;
 pub mod bounds;
+pub mod cli;
+pub mod events;
 pub mod interaction;
 pub mod load;
+pub mod policy;
 pub mod random;
+pub mod report;
+pub mod result;
+pub mod runner;
+pub mod scrolling;
+pub mod strokes;
+pub mod suite;
 pub mod tally;

@@ -1,0 +1,265 @@
+//! One page with the pictures that people know from the papers; it needs nothing but itself.
+
+use std::fmt::Write;
+
+use super::chart::{Axis, COLOURS, Chart, escape};
+use super::table::{kind_word, number};
+use crate::simulate::animation::FrameTrace;
+use crate::simulate::load::Load;
+use crate::simulate::result::{Report, RunResult};
+
+/// What the page shows beside the results.
+pub struct Pictures {
+    /// The loads, for their distributions of cost.
+    pub loads: Vec<Load>,
+    /// Policy and its frames around the heaviest frame of the first load.
+    pub timelines: Vec<(String, Vec<FrameTrace>)>,
+    /// For each estimator: input→light p50 in ms against drops per second, by miss budget.
+    pub trade: Vec<(String, Vec<(f64, f64)>)>,
+}
+
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:60rem;margin:2rem \
+auto;padding:0 1rem}h1{font-size:1.6rem}h2{font-size:1.15rem;margin:2.2rem 0 .3rem}p{margin:.3rem 0 .6rem}svg{width:\
+100%;height:auto;display:block}svg text{font:11px system-ui,sans-serif;fill:#444}.n{text-anchor:middle}.y{text-anchor:\
+end}.s{text-anchor:start}.g{stroke:#e4e4e4;fill:none}.a{stroke:#777;fill:none}.d{stroke:#999;stroke-dasharray:4 3;fill:\
+none}table{border-collapse:collapse;font-size:13px;width:100%}th,td{padding:.15rem .5rem;text-align:right;border-bottom:\
+1px solid #e8e8e8}th:first-child,td:first-child,.l{text-align:left}tr:hover td{background:#f5f8fa}.w{overflow-x:auto}";
+
+/// The page.
+pub fn render(report: &Report, pictures: &Pictures) -> String {
+    let mut page = format!(
+        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+         content=\"width=device-width,initial-scale=1\"><title>upbeat simulate</title><style>{STYLE}</style></head>\
+         <body><h1>What each way of pacing does with these frames</h1>"
+    );
+    section(&mut page, "How much frames cost", COSTS, &cost_distribution(&pictures.loads));
+    for (policy, frames) in &pictures.timelines {
+        section(&mut page, &format!("Timeline: {policy}"), TIMELINE, &timeline(frames));
+    }
+    section(&mut page, "Drops by policy", DROPS, &drops(report));
+    section(&mut page, "Latency of motion: frame start (or its display time) to light", LATENCY, &histogram(report, false));
+    section(&mut page, "Latency of interaction: input to light", ANSWERS, &histogram(report, true));
+    section(&mut page, "Latency against drops, by miss budget", TRADE, &trade(&pictures.trade));
+    runs_table(&mut page, report);
+    figures_table(&mut page, report);
+    page.push_str("</body></html>");
+    page
+}
+
+const COSTS: &str = "Share of frames that cost at most so many refresh intervals, both stages together. What a claim \
+of fewer drops is worth depends on this tail.";
+const TIMELINE: &str = "Each row is a frame: recording (light), rendering (dark), waiting in the queue (line), and the \
+refresh that shows it (dot). A red strip is a refresh with nothing new.";
+const DROPS: &str = "Refreshes per second in which content was due and nothing new was shown.";
+const LATENCY: &str = "Share of frames by latency. Whole intervals apart: direct, stuffed, after a drop.";
+const ANSWERS: &str = "Share of input events by latency, the device and scan-out included.";
+const TRADE: &str = "Each point is one miss budget from 10 % (left) to 0.1 %. Lower and further left is better.";
+
+fn section(page: &mut String, title: &str, text: &str, picture: &str) {
+    if !picture.is_empty() {
+        let _ = write!(page, "<h2>{}</h2><p>{}</p>{picture}", escape(title), escape(text));
+    }
+}
+
+fn cost_distribution(loads: &[Load]) -> String {
+    let x = Axis { low: 0.1, high: 20.0, log: true, label: "cost in refresh intervals" };
+    let mut chart = Chart::new(x, Axis { low: 0.0, high: 100.0, log: false, label: "% of frames" });
+    for load in loads.iter().take(COLOURS.len()) {
+        let mut costs: Vec<f64> = load
+            .frames
+            .iter()
+            .map(|frame| frame.total().as_nanos() as f64 / load.interval.as_nanos().max(1) as f64)
+            .collect();
+        costs.sort_unstable_by(f64::total_cmp);
+        // Quantiles, denser towards the tail, so that a curve has some hundred points however long the load is.
+        let share = |step: usize| 1.0 - (1.0 - step as f64 / 240.0).powi(2);
+        let point = |step: usize| (costs[((costs.len() - 1) as f64 * share(step)) as usize], 100.0 * share(step));
+        let points: Vec<_> = if costs.is_empty() { Vec::new() } else { (0..=240).map(point).collect() };
+        chart.line(&load.name, &points, false);
+    }
+    chart.marker(1.0, "one interval");
+    if loads.is_empty() { String::new() } else { chart.finish(false) }
+}
+
+fn timeline(frames: &[FrameTrace]) -> String {
+    let (Some(first), Some(last)) = (frames.first(), frames.last()) else { return String::new() };
+    const WIDTH: f64 = 720.0;
+    const ROW: f64 = 13.0;
+    let (start, end) = (first.record_start, last.shown);
+    let length = (end - start).as_nanos().max(1) as f64;
+    let height = ROW * frames.len() as f64 + 26.0;
+    let px = |at: crate::time::Instant| 30.0 + (at - start).as_nanos() as f64 / length * (WIDTH - 50.0);
+    let mut svg = format!(r#"<svg viewBox="0 0 {WIDTH} {height}" role="img">"#);
+    let mut refresh = first.shown;
+    while refresh <= end {
+        let x = px(refresh);
+        let shown = frames.iter().any(|frame| frame.shown == refresh);
+        let _ = write!(svg, r#"<path d="M{x:.1} 0V{:.1}" class="g"/>"#, height - 18.0);
+        if !shown {
+            let _ = write!(
+                svg,
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"10\" fill=\"#c62828\"/>",
+                x - 3.0,
+                height - 18.0
+            );
+        }
+        refresh += first.interval;
+    }
+    for (row, frame) in frames.iter().enumerate() {
+        let y = ROW * row as f64 + 2.0;
+        let mut bar = |from, to, colour: &str, thin: bool| {
+            let (left, right) = (px(from), px(to));
+            let (top, high) = if thin { (y + 4.0, 1.5) } else { (y, 9.0) };
+            let width = (right - left).max(0.5);
+            let _ = write!(
+                svg,
+                r#"<rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{high}" fill="{colour}"/>"#
+            );
+        };
+        bar(frame.record_end, frame.render_start, "#bbbbbb", true);
+        bar(frame.render_end, frame.shown, COLOURS[2], true);
+        bar(frame.record_start, frame.record_end, COLOURS[5], false);
+        bar(frame.render_start, frame.render_end, COLOURS[0], false);
+        let _ = write!(
+            svg,
+            r#"<circle cx="{:.1}" cy="{:.1}" r="3" fill="{}"/><text x="24" y="{:.1}" class="y">{}</text>"#,
+            px(frame.shown),
+            y + 4.5,
+            COLOURS[1],
+            y + 9.0,
+            frame.number
+        );
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+fn is_interaction(run: &RunResult) -> bool {
+    run.missed.is_some()
+}
+
+fn drops(report: &Report) -> String {
+    let motion: Vec<&RunResult> = report.runs.iter().filter(|run| !is_interaction(run)).collect();
+    let mut loads: Vec<&str> = motion.iter().map(|run| run.load.as_str()).collect();
+    loads.dedup();
+    let shown = ["vsync-3", "ahead-3", "ahead-4", "ahead-5", "ahead-7", "ahead-4+run-ahead-2", "ahead-4+vrr"];
+    let high = motion.iter().filter(|run| shown.contains(&run.policy.as_str())).map(|run| run.drops_per_s);
+    let high = high.fold(0.1, f64::max) * 1.12;
+    let x = Axis { low: 0.0, high: loads.len().max(1) as f64, log: false, label: "" };
+    let mut chart = Chart::new(x, Axis { low: 0.0, high, log: false, label: "drops per second" });
+    for (index, load) in loads.iter().enumerate() {
+        chart.category(index as f64 + 0.5, load);
+        for (place, policy) in shown.iter().enumerate() {
+            let Some(run) = motion.iter().find(|run| run.load == *load && run.policy == *policy) else { continue };
+            let from = index as f64 + 0.08 + 0.84 * place as f64 / shown.len() as f64;
+            let label = if loads.len() <= 3 { format!("{:.2}", run.drops_per_s) } else { String::new() };
+            chart.bar(policy, from, from + 0.72 / shown.len() as f64, run.drops_per_s, &label);
+        }
+    }
+    if loads.is_empty() { String::new() } else { chart.finish(true) }
+}
+
+fn histogram(report: &Report, interaction: bool) -> String {
+    let shown = if interaction {
+        ["legacy", "jitt-mean-32", "jitt-regression", "jitt-two-shot", "jitt+par-regression", "jitt-vrr"].as_slice()
+    } else {
+        ["vsync-3", "ahead-3", "ahead-4", "ahead-5+all"].as_slice()
+    };
+    let first = report.runs.iter().find(|run| is_interaction(run) == interaction);
+    let Some(load) = first.map(|run| run.load.as_str()) else { return String::new() };
+    let runs: Vec<&RunResult> =
+        report.runs.iter().filter(|run| run.load == load && shown.contains(&run.policy.as_str())).collect();
+    let high = runs.iter().map(|run| run.latency_ms.p99 * 1.25).fold(20.0, f64::max);
+    const BINS: usize = 60;
+    let curve = |run: &RunResult| {
+        let mut bins = [0_u32; BINS + 1];
+        for latency in &run.latencies {
+            bins[((f64::from(*latency) / high * BINS as f64) as usize).min(BINS)] += 1;
+        }
+        let total = run.latencies.len().max(1) as f64;
+        let share = bins.map(|count| 100.0 * f64::from(count) / total);
+        let at = |bin: usize| bin as f64 / BINS as f64 * high;
+        (0..BINS).flat_map(|bin| [(at(bin), share[bin]), (at(bin + 1), share[bin])]).collect::<Vec<_>>()
+    };
+    let curves: Vec<_> = runs.iter().map(|run| (&run.policy, curve(run))).collect();
+    let most = curves.iter().flat_map(|(_, points)| points.iter().map(|(_, y)| *y)).fold(1.0, f64::max);
+    let label = format!("milliseconds, {load}");
+    let x = Axis { low: 0.0, high, log: false, label: &label };
+    let mut chart = Chart::new(x, Axis { low: 0.0, high: most * 1.05, log: false, label: "%" });
+    for (policy, points) in &curves {
+        chart.line(policy, points, false);
+    }
+    if curves.is_empty() { String::new() } else { chart.finish(false) }
+}
+
+fn trade(curves: &[(String, Vec<(f64, f64)>)]) -> String {
+    let all = || curves.iter().flat_map(|(_, points)| points.iter().copied());
+    if all().next().is_none() {
+        return String::new();
+    }
+    let (low, high) = all().fold((f64::MAX, 0.0_f64), |(low, high), (x, _)| (low.min(x), high.max(x)));
+    let most = all().map(|(_, y)| y).fold(0.1, f64::max);
+    let margin = (high - low).max(1.0) * 0.08;
+    let x = Axis { low: low - margin, high: high + margin, log: false, label: "input to light, p50 in ms" };
+    let mut chart = Chart::new(x, Axis { low: 0.0, high: most * 1.08, log: false, label: "drops per second" });
+    for (name, points) in curves {
+        chart.line(name, points, true);
+    }
+    chart.finish(false)
+}
+
+fn runs_table(page: &mut String, report: &Report) {
+    if report.runs.is_empty() {
+        return;
+    }
+    page.push_str(
+        "<h2>All runs</h2><div class=\"w\"><table><tr><th>load</th><th class=\"l\">policy</th><th>drops/s</th><th>fewer</th>\
+         <th>hitches/s</th><th>fps</th><th>freeze ms</th><th>mean</th><th>p50</th><th>p99</th><th>max ms</th></tr>",
+    );
+    for run in &report.runs {
+        let latency = run.latency_ms;
+        let _ = write!(
+            page,
+            "<tr><td>{}</td><td class=\"l\">{}</td><td>{:.2}</td><td>{:.1}%</td><td>{:.2}</td><td>{:.1}</td><td>{:.0}</td>\
+             <td>{:.1}</td><td>{:.1}</td><td>{:.1}</td><td>{:.0}</td></tr>",
+            escape(&run.load),
+            escape(&run.policy),
+            run.drops_per_s,
+            100.0 * run.drop_reduction,
+            run.hitches_per_s,
+            run.fps,
+            run.longest_freeze_ms,
+            latency.mean,
+            latency.p50,
+            latency.p99,
+            latency.max
+        );
+    }
+    page.push_str("</table></div>");
+}
+
+fn figures_table(page: &mut String, report: &Report) {
+    if report.figures.is_empty() {
+        return;
+    }
+    page.push_str(
+        "<h2>Published figures</h2><div class=\"w\"><table><tr><th>figure</th><th>published</th><th>independent model</th>\
+         <th>here</th><th class=\"l\">unit</th><th class=\"l\">kind</th><th class=\"l\">note</th></tr>",
+    );
+    for figure in &report.figures {
+        let optional = |value: Option<f64>| value.map_or_else(|| "–".into(), |value| number(value, figure.unit));
+        let _ = write!(
+            page,
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"l\">{}</td><td class=\"l\">{}</td>\
+             <td class=\"l\">{}</td></tr>",
+            escape(&figure.id),
+            optional(figure.published),
+            optional(figure.expected),
+            number(figure.measured, figure.unit),
+            figure.unit,
+            kind_word(figure.kind),
+            escape(figure.note)
+        );
+    }
+    page.push_str("</table></div>");
+}

@@ -1,0 +1,245 @@
+//! Runs loads under policies, in parallel, over several seeds.
+
+use rayon::prelude::*;
+
+use super::animation::{self, AnimationPolicy};
+use super::interaction::{self, AppCost, InteractionPolicy, Setup};
+use super::load::Load;
+use super::load::synthetic::Mix;
+use super::policy::{Kind, Policy};
+use super::result::{Latency, RunResult};
+use super::tally::{BUFFER_BYTES, Tally};
+use crate::time::Span;
+use crate::timing::pre_executor::Trigger;
+
+/// Interrupting events per run: enough for a mean within a millisecond.
+const INTERRUPTS: usize = 200;
+/// A 95 % interval is this many standard errors wide to each side.
+const INTERVAL_FACTOR: f64 = 1.96;
+
+/// A load that can be had for several seeds.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Made by seed.
+    Mix {
+        /// The distribution.
+        mix: Mix,
+        /// Refresh interval.
+        interval: Span,
+        /// Frames per seed.
+        frames: usize,
+        /// Frames of one animation; zero for one long one.
+        animation: usize,
+    },
+    /// Recorded: the same for every seed.
+    Trace(Load),
+}
+
+impl Source {
+    fn load(&self, seed: u64) -> Load {
+        match self {
+            Source::Mix { mix, interval, frames, animation } => {
+                let load = mix.generate(*interval, *frames, seed);
+                if *animation > 0 { load.in_animations_of(*animation) } else { load }
+            }
+            Source::Trace(load) => load.clone(),
+        }
+    }
+
+    fn seeds(&self, wanted: u64) -> u64 {
+        match self {
+            Source::Mix { .. } => wanted.max(1),
+            Source::Trace(_) => 1,
+        }
+    }
+}
+
+/// What is known of the device in front of interaction policies.
+#[derive(Clone, Copy, Debug)]
+pub struct Device {
+    /// Distance of input events.
+    pub input_interval: Span,
+    /// From the hand to the driver.
+    pub touch: Span,
+    /// From the finished frame to the display.
+    pub output: Span,
+}
+
+/// Runs every source under every policy with `seeds` seeds from `first_seed` on. `done` is called once per finished run.
+pub fn run(
+    sources: &[Source],
+    policies: &[Policy],
+    seeds: u64,
+    first_seed: u64,
+    device: Device,
+    done: &(dyn Fn() + Sync),
+) -> Vec<RunResult> {
+    sources.par_iter().flat_map(|source| run_source(source, policies, seeds, first_seed, device, done)).collect()
+}
+
+/// How often `done` of [`run`] is called.
+pub fn steps(sources: &[Source], policies: &[Policy], seeds: u64) -> u64 {
+    sources.iter().map(|source| source.seeds(seeds)).sum::<u64>() * policies.len() as u64
+}
+
+fn run_source(
+    source: &Source,
+    policies: &[Policy],
+    seeds: u64,
+    first_seed: u64,
+    device: Device,
+    done: &(dyn Fn() + Sync),
+) -> Vec<RunResult> {
+    let per_seed: Vec<Vec<RunResult>> = (0..source.seeds(seeds))
+        .into_par_iter()
+        .map(|seed| {
+            let load = source.load(first_seed + seed);
+            let baseline = animation::run(&load, &AnimationPolicy::vsync(3));
+            let one = |policy: &Policy| {
+                let result = match &policy.kind {
+                    Kind::Animation(kind) => animated(&load, policy, kind, &baseline),
+                    Kind::Interaction(kind) => answered(&load, policy, kind, &baseline, device, first_seed + seed),
+                };
+                done();
+                result
+            };
+            policies.par_iter().map(one).collect()
+        })
+        .collect();
+    (0..policies.len()).map(|policy| mean(per_seed.iter().map(|runs| &runs[policy]).collect())).collect()
+}
+
+fn animated(load: &Load, policy: &Policy, kind: &AnimationPolicy, baseline: &Tally) -> RunResult {
+    let tally = animation::run(load, kind);
+    let frames = tally.frames.max(1) as f64;
+    let interrupt = (kind.trigger == Trigger::Ahead && !kind.variable)
+        .then(|| [true, false].map(|supersede| animation::interrupt_response(load, kind, supersede, INTERRUPTS)));
+    RunResult {
+        load: load.name.clone(),
+        policy: policy.name.clone(),
+        buffers: policy.buffers(),
+        refresh_hz: 1.0 / load.interval.as_seconds_f64(),
+        drops_per_s: tally.drops_per_second(),
+        drop_percent: 100.0 * tally.drop_share(),
+        drop_reduction: tally.reduction(baseline),
+        hitches_per_s: tally.hitches_per_second(),
+        fps: tally.frames_per_second(),
+        longest_freeze_ms: tally.longest_gap.as_millis_f64(),
+        latency_ms: tally.latency().into(),
+        classes: tally.classes.map(|class| class as f64 / frames),
+        content_error_ms: tally.content_error().map(|error| error.mean),
+        wrong_time: tally.content_error().map(|_| tally.wrong_time as f64 / frames),
+        buffer_megabytes: tally.peak_megabytes(),
+        interrupt_ms: interrupt.map(|[superseded, _]| superseded),
+        interrupt_unflushable_ms: interrupt.map(|[_, queued]| queued),
+        latencies: tally.latencies().to_vec(),
+        ..RunResult::default()
+    }
+}
+
+fn answered(
+    load: &Load,
+    policy: &Policy,
+    kind: &InteractionPolicy,
+    baseline: &Tally,
+    device: Device,
+    seed: u64,
+) -> RunResult {
+    let setup = Setup {
+        interval: load.interval,
+        input_interval: device.input_interval,
+        touch: device.touch,
+        output: device.output,
+        ..Setup::presto(AppCost::Frames(&load.frames), load.frames.len(), seed)
+    };
+    let response = interaction::run(&setup, kind);
+    let base = baseline.drops_per_second();
+    RunResult {
+        load: load.name.clone(),
+        policy: policy.name.clone(),
+        buffers: policy.buffers(),
+        refresh_hz: 1.0 / load.interval.as_seconds_f64(),
+        drops_per_s: response.drops_per_second,
+        drop_percent: 100.0 * response.repeated,
+        drop_reduction: if base > 0.0 { 1.0 - response.drops_per_second / base } else { 0.0 },
+        hitches_per_s: response.hitches_per_second,
+        fps: response.frames_per_second,
+        longest_freeze_ms: response.longest_gap.as_millis_f64(),
+        latency_ms: response.latency.into(),
+        missed: Some(response.missed),
+        wasted_renders: response.renders_per_shown - 1.0,
+        buffer_megabytes: f64::from(policy.buffers()) * BUFFER_BYTES / 1e6,
+        latencies: response.latencies,
+        ..RunResult::default()
+    }
+}
+
+/// The mean of the runs with different seeds; the longest freeze is the longest of all.
+fn mean(runs: Vec<&RunResult>) -> RunResult {
+    let count = runs.len() as f64;
+    let over = |value: fn(&RunResult) -> f64| runs.iter().map(|run| value(run)).sum::<f64>() / count;
+    let optional = |value: fn(&RunResult) -> Option<f64>| {
+        runs.iter().map(|run| value(run)).sum::<Option<f64>>().map(|sum| sum / count)
+    };
+    let interval = |value: fn(&RunResult) -> f64| {
+        let mean = over(value);
+        let square = runs.iter().map(|run| (value(run) - mean).powi(2)).sum::<f64>();
+        if runs.len() < 2 { 0.0 } else { INTERVAL_FACTOR * (square / (count - 1.0) / count).sqrt() }
+    };
+    let Some(last) = runs.last() else { return RunResult::default() };
+    RunResult {
+        load: last.load.clone(),
+        policy: last.policy.clone(),
+        buffers: last.buffers,
+        refresh_hz: last.refresh_hz,
+        drops_per_s: over(|run| run.drops_per_s),
+        drops_per_s_interval: interval(|run| run.drops_per_s),
+        drop_percent: over(|run| run.drop_percent),
+        drop_reduction: over(|run| run.drop_reduction),
+        drop_reduction_interval: interval(|run| run.drop_reduction),
+        hitches_per_s: over(|run| run.hitches_per_s),
+        fps: over(|run| run.fps),
+        longest_freeze_ms: runs.iter().map(|run| run.longest_freeze_ms).fold(0.0, f64::max),
+        latency_ms: Latency {
+            mean: over(|run| run.latency_ms.mean),
+            p50: over(|run| run.latency_ms.p50),
+            p95: over(|run| run.latency_ms.p95),
+            p99: over(|run| run.latency_ms.p99),
+            max: runs.iter().map(|run| run.latency_ms.max).fold(0.0, f64::max),
+        },
+        classes: [over(|run| run.classes[0]), over(|run| run.classes[1]), over(|run| run.classes[2])],
+        content_error_ms: optional(|run| run.content_error_ms),
+        wrong_time: optional(|run| run.wrong_time),
+        missed: optional(|run| run.missed),
+        wasted_renders: over(|run| run.wasted_renders),
+        buffer_megabytes: over(|run| run.buffer_megabytes),
+        interrupt_ms: optional(|run| run.interrupt_ms),
+        interrupt_unflushable_ms: optional(|run| run.interrupt_unflushable_ms),
+        latencies: last.latencies.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::load::synthetic;
+    use crate::simulate::policy;
+
+    const DEVICE: Device =
+        Device { input_interval: Span::from_micros(8_391), touch: Span::ZERO, output: Span::from_millis(2) };
+
+    #[test]
+    fn results_do_not_depend_on_the_order_of_threads_and_carry_intervals() {
+        let source =
+            Source::Mix { mix: synthetic::A, interval: Span::from_micros(16_667), frames: 3_000, animation: 0 };
+        let policies = policy::named(&["ahead-4".into(), "jitt-window".into()]).unwrap();
+        let once = || run(&[source.clone()], &policies, 3, 1, DEVICE, &|| ());
+        let (first, second) = (once(), once());
+        assert_eq!(serde_json::to_value(&first).unwrap(), serde_json::to_value(&second).unwrap());
+        let ahead = &first[1];
+        assert!((0.6..0.95).contains(&ahead.drop_reduction) && ahead.drop_reduction_interval > 0.0, "{ahead:?}");
+        assert_eq!(first[0].drop_reduction, 0.0);
+        let (superseded, queued) = (ahead.interrupt_ms.unwrap(), ahead.interrupt_unflushable_ms.unwrap());
+        assert!(queued > superseded + 15.0, "{superseded} {queued}");
+    }
+}

@@ -1,0 +1,174 @@
+//! Recorded strokes, and how far predictions of them are off.
+
+use std::path::Path;
+
+use super::tally::Summary;
+use crate::time::{Instant, Span};
+use crate::timing::input_prediction::{Hold, Kalman, Linear, Predictor, Quadratic, Sample};
+
+/// The horizons at which predictions are judged, in milliseconds.
+pub const HORIZONS: [f64; 4] = [8.0, 16.0, 33.0, 50.0];
+/// Device units become pixels so that the recording's larger side measures this many.
+const SCREEN_PIXELS: f64 = 1_000.0;
+/// A gap of more than this ends a stroke.
+const STROKE_GAP: Span = Span::from_millis(100);
+
+/// A recording: strokes of samples in pixels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// Name of the device.
+    pub name: String,
+    /// Each from touching down to letting go (or to a pause).
+    pub strokes: Vec<Vec<Sample>>,
+}
+
+/// Why a recording cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum StrokeError {
+    /// The file cannot be opened.
+    #[error("{path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A line is not `t_us,x,y,state`.
+    #[error("{path}:{line}:{column}: expected `t_us,x,y,state`, found `{found}`")]
+    Malformed {
+        /// The file.
+        path: String,
+        /// Counted from one.
+        line: usize,
+        /// Counted from one.
+        column: usize,
+        /// The field.
+        found: String,
+    },
+}
+
+/// Reads a recording with the columns `t_us,x,y,state`.
+pub fn read(path: &Path) -> Result<Recording, StrokeError> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|source| StrokeError::Unreadable { path: name.clone(), source })?;
+    let title = path.file_stem().map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned());
+    parse(&text, &name, title)
+}
+
+/// Parses the text of a recording.
+pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeError> {
+    let mut strokes: Vec<Vec<Sample>> = Vec::new();
+    for (index, line) in text.lines().enumerate().skip(1) {
+        let mut column = 1;
+        let mut fields = line.split(',').map(|field| {
+            let at = column;
+            column += field.chars().count() + 1;
+            (at, field)
+        });
+        let mut number = || {
+            let (at, field) = fields.next().unwrap_or((1, ""));
+            field.trim().parse::<f64>().map_err(|_| StrokeError::Malformed {
+                path: path.to_owned(),
+                line: index + 1,
+                column: at,
+                found: field.to_owned(),
+            })
+        };
+        let (micros, x, y) = (number()?, number()?, number()?);
+        let state = fields.next().map_or("", |(_, state)| state.trim());
+        let sample = Sample { at: Instant::from_nanos(1_000_000_000 + (micros * 1e3) as u64), x, y };
+        let last = strokes.last().and_then(|stroke| stroke.last()).copied();
+        let starts = state == "down" || last.is_none_or(|last| sample.at - last.at > STROKE_GAP);
+        match strokes.last_mut() {
+            Some(stroke) if !starts => stroke.push(sample),
+            _ => strokes.push(vec![sample]),
+        }
+    }
+    scale(&mut strokes);
+    Ok(Recording { name, strokes })
+}
+
+/// Mouse counts are pixels; other devices are scaled by the size of the recording.
+fn scale(strokes: &mut [Vec<Sample>]) {
+    let samples = || strokes.iter().flatten();
+    let extent = |value: fn(&Sample) -> f64| {
+        let (low, high) = samples().map(value).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+        (high - low).max(0.0)
+    };
+    let larger = extent(|sample| sample.x).max(extent(|sample| sample.y));
+    let factor = if larger > 2.0 * SCREEN_PIXELS { SCREEN_PIXELS / larger } else { 1.0 };
+    for sample in strokes.iter_mut().flatten() {
+        sample.x *= factor;
+        sample.y *= factor;
+    }
+}
+
+/// The predictors that are compared.
+pub const PREDICTORS: [&str; 4] = ["none", "linear", "quadratic", "kalman"];
+
+/// The error of one predictor over one recording at each of [`HORIZONS`], in pixels, judged at every sample of every
+/// stroke against the position between the two samples around the target.
+pub fn evaluate(recording: &Recording, predictor: &str) -> [Summary; HORIZONS.len()] {
+    match predictor {
+        "linear" => evaluate_with(recording, &mut Linear::new()),
+        "quadratic" => evaluate_with(recording, &mut Quadratic::new()),
+        "kalman" => evaluate_with(recording, &mut Kalman::new()),
+        _ => evaluate_with(recording, &mut Hold::default()),
+    }
+}
+
+fn evaluate_with(recording: &Recording, predictor: &mut impl Predictor) -> [Summary; HORIZONS.len()] {
+    let mut errors: [Vec<f32>; HORIZONS.len()] = Default::default();
+    for stroke in recording.strokes.iter().filter(|stroke| stroke.len() >= 5) {
+        predictor.reset();
+        for (index, sample) in stroke.iter().enumerate() {
+            predictor.observe(*sample);
+            if index < 3 {
+                continue;
+            }
+            for (horizon, errors) in HORIZONS.iter().zip(&mut errors) {
+                let at = sample.at + Span::from_millis_f64(*horizon);
+                let (Some((x, y)), Some(truth)) = (predictor.position(at), position(&stroke[index..], at)) else {
+                    continue;
+                };
+                errors.push((x - truth.0).hypot(y - truth.1) as f32);
+            }
+        }
+    }
+    errors.map(|mut errors| Summary::of(&mut errors))
+}
+
+/// The position at `at`, between the samples around it; `None` beyond the end of the stroke.
+fn position(stroke: &[Sample], at: Instant) -> Option<(f64, f64)> {
+    let next = stroke.iter().position(|sample| sample.at >= at)?;
+    let (before, after) = (stroke[next.saturating_sub(1)], stroke[next]);
+    let length = (after.at - before.at).as_seconds_f64();
+    let way = if length > 0.0 { (at - before.at).as_seconds_f64() / length } else { 0.0 };
+    Some((before.x + way * (after.x - before.x), before.y + way * (after.y - before.y)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strokes_are_cut_at_touches_and_pauses() {
+        let text = "t_us,x,y,state\n0,0,0,down\n8000,1,0,move\n900000,2,0,move\n908000,3,0,down\n";
+        let recording = parse(text, "x.csv", "x".into()).unwrap();
+        assert_eq!(recording.strokes.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);
+        let error = parse("t_us,x,y,state\n0,up,0,down\n", "x.csv", "x".into()).unwrap_err();
+        assert_eq!(error.to_string(), "x.csv:2:3: expected `t_us,x,y,state`, found `up`");
+    }
+
+    #[test]
+    fn straight_motion_is_predicted_and_standing_still_is_not_worse() {
+        let mut text = String::from("t_us,x,y,state\n");
+        for index in 0..60 {
+            text += &format!("{},{},{},move\n", index * 8_000, index * 4, 100);
+        }
+        let recording = parse(&text, "x.csv", "x".into()).unwrap();
+        let errors = |predictor| evaluate(&recording, predictor)[1].mean;
+        assert!((errors("none") - 8.0).abs() < 0.1);
+        assert!(errors("linear") < 0.01 && errors("quadratic") < 0.01 && errors("kalman") < 1.0);
+    }
+}
