@@ -44,6 +44,9 @@ pub struct Shell {
     /// The window under a pressed button or a finger.
     pressed: Option<WindowId>,
     drag: Option<Drag>,
+    /// Lets clients draw before they have acknowledged their first configure, which the protocol forbids. For the
+    /// conformance suite WLCS, most of whose own clients do.
+    pub allow_unconfigured_content: bool,
     /// While a role is being given: the object that asked for it.
     pub(crate) constructing: Option<XdgSurface>,
     last_id: u64,

@@ -22,6 +22,9 @@ use crate::{input, output, surface};
 pub struct Popup {
     popup: PopupSurface,
     parent: Option<WlSurface>,
+    /// It was configured since it was last unmapped.
+    configured: bool,
+    /// The client acknowledged a configure since then.
     pub(super) acknowledged: bool,
     mapped: bool,
     /// It was told that it is done, and is not shown any more; the client has yet to destroy it.
@@ -59,6 +62,7 @@ impl Popup {
             None => self.popup.send_configure().ok(),
         };
         if let Some(serial) = serial {
+            self.configured = true;
             self.sent.push_back((serial, geometry));
         }
     }
@@ -136,6 +140,7 @@ pub fn new_popup(state: &mut State, popup: PopupSurface) {
     shell.popups.push(Popup {
         popup,
         parent,
+        configured: false,
         acknowledged: false,
         mapped: false,
         dismissed: false,
@@ -150,7 +155,7 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
     let Some(popup) = state.shell.popup(root) else { return };
-    if is_root && !popup.popup.is_initial_configure_sent() {
+    if is_root && !popup.configured {
         let positioner = popup.popup.with_pending_state(|pending| pending.positioner);
         let geometry = unconstrained(state, root, positioner);
         if let Some(popup) = state.shell.popup_mut(root) {
@@ -168,6 +173,7 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     popup.geometry = window_geometry(root);
     let was_mapped = std::mem::replace(&mut popup.mapped, has_content);
     if was_mapped && !has_content {
+        popup.configured = false;
         popup.acknowledged = false;
         popup.sent.clear();
     }
@@ -203,7 +209,7 @@ pub fn reposition(state: &mut State, popup: &PopupSurface, positioner: Positione
         pending.positioner = positioner;
         pending.geometry = geometry;
     });
-    if popup.popup.is_initial_configure_sent() {
+    if popup.configured {
         popup.send_configure(Some(token));
     }
 }
