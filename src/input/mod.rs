@@ -30,7 +30,7 @@ use crate::state::State;
 use bindings::Bindings;
 use cursor::Cursor;
 pub use event::{InputEvent, KeyboardId, Scroll, ScrollSource};
-use serials::PressSerials;
+use serials::ActionSerials;
 
 /// Milliseconds until a held key repeats.
 const REPEAT_DELAY_MS: i32 = 400;
@@ -55,7 +55,9 @@ pub struct Input {
     /// What is drawn beside it while something is dragged between clients.
     pub drag_icon: Option<WlSurface>,
     keyboards: keyboard::Keyboards,
-    presses: PressSerials,
+    actions: ActionSerials,
+    /// Focus will be given anew at the end of the turn.
+    focus_is_stale: bool,
     drag: Option<drag::DragSource>,
     touches: touch::Touches,
     held: pointer::Held,
@@ -81,7 +83,8 @@ impl Input {
             cursor: Cursor::default(),
             drag_icon: None,
             keyboards: keyboard::Keyboards::default(),
-            presses: PressSerials::default(),
+            actions: ActionSerials::default(),
+            focus_is_stale: false,
             drag: None,
             touches: touch::Touches::default(),
             held: pointer::Held::default(),
@@ -89,9 +92,9 @@ impl Input {
         }
     }
 
-    /// Whether `serial` names one of the latest presses of a key, a button or a finger: only those may start a grab.
-    pub fn is_press(&self, serial: Serial) -> bool {
-        self.presses.contains(serial)
+    /// Whether `serial` names one of the latest actions with a key, a button or a finger: only those may start a grab.
+    pub fn is_recent_action(&self, serial: Serial) -> bool {
+        self.actions.contains(serial)
     }
 }
 

@@ -121,6 +121,11 @@ impl Shell {
         self.popup_grabs.iter().rev().find(shown)
     }
 
+    /// The window whose popups hold a grab.
+    pub(super) fn popup_grab_window(&self) -> Option<WindowId> {
+        self.window_of(self.popup_grabs.first()?).map(|window| window.id)
+    }
+
     /// Whether any popup holds a grab, shown yet or not.
     pub fn has_popup_grab(&self) -> bool {
         !self.popup_grabs.is_empty()
@@ -177,10 +182,12 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
         popup.acknowledged = false;
         popup.sent.clear();
     }
-    if was_mapped != has_content {
-        input::focus::update_keyboard(state);
-        output::need_all(state);
+    match (was_mapped, has_content) {
+        (false, true) => input::focus::update_keyboard(state),
+        (true, false) => input::focus::lost(state, root),
+        _ => return,
     }
+    output::need_all(state);
 }
 
 /// Where `positioner` puts a popup so that it stays on its window's output.
@@ -232,7 +239,7 @@ pub fn grab(state: &mut State, popup: &PopupSurface, serial: Serial) {
         checks::post_base_error(&surface, xdg_wm_base::Error::NotTheTopmostPopup, message);
         return;
     }
-    if !state.input.is_press(serial) {
+    if !state.input.is_recent_action(serial) {
         dismiss(state, &surface);
         return;
     }
@@ -296,6 +303,6 @@ pub fn check_destroy_order(state: &State, popup: &XdgPopup) {
 pub fn destroyed(state: &mut State, surface: &WlSurface) {
     state.shell.popups.retain(|popup| popup.surface() != surface);
     state.shell.popup_grabs.retain(|grab| grab != surface);
-    input::focus::update_keyboard(state);
+    input::focus::lost(state, surface);
     output::need_all(state);
 }
