@@ -50,6 +50,9 @@ pub struct Input {
     pub keyboard: Option<KeyboardHandle<State>>,
     /// Keyboard shortcuts.
     pub bindings: Bindings,
+    /// Picks the pointer's focus again with every applied update, not only when something was presented. For the
+    /// conformance suite WLCS, which looks at the focus before any refresh.
+    pub focus_follows_updates: bool,
     /// What is drawn at the pointer.
     pub cursor: Cursor,
     /// What is drawn beside it while something is dragged between clients.
@@ -80,6 +83,7 @@ impl Input {
             touch,
             keyboard,
             bindings: Bindings::default(),
+            focus_follows_updates: false,
             cursor: Cursor::default(),
             drag_icon: None,
             keyboards: keyboard::Keyboards::default(),
@@ -139,6 +143,9 @@ pub fn refresh_focus(state: &mut State) {
 /// An update was applied to `surface`: it may be the cursor.
 pub fn applied(state: &mut State, surface: &WlSurface) {
     cursor::applied(state, surface);
+    if state.input.focus_follows_updates {
+        refresh_focus(state);
+    }
 }
 
 /// A surface is gone: nothing may keep pointing at it.
