@@ -48,6 +48,11 @@ fn active(state: &State) -> Option<Active> {
     })
 }
 
+/// Whether the pointer is locked in place.
+pub fn is_locked(state: &State) -> bool {
+    matches!(active(state), Some(Active::Locked))
+}
+
 /// Where the pointer may go on its way from `from` to `to`; `None` when it is locked in place.
 pub fn allowed(state: &State, from: Point<f64, Logical>, to: Point<f64, Logical>) -> Option<Point<f64, Logical>> {
     let (surface, region) = match active(state) {
@@ -70,7 +75,7 @@ pub fn allowed(state: &State, from: Point<f64, Logical>, to: Point<f64, Logical>
 /// The client of a locked pointer says where it draws its own cursor: the pointer goes there, so that it is there when
 /// the lock ends.
 pub fn hinted(state: &mut State, surface: &WlSurface, location: Point<f64, Logical>) {
-    if !matches!(active(state), Some(Active::Locked)) {
+    if !is_locked(state) {
         return;
     }
     let position = super::pointer_position(state);

@@ -53,7 +53,7 @@ pub fn resize_requested(state: &mut State, surface: &WlSurface, serial: Serial, 
 /// What holds the window of `surface` down: a finger that touched with this serial, or the pointer with a button
 /// down on a surface of the same client. `None` when nobody does: a client cannot take a window along by itself.
 fn held_by(state: &State, surface: &WlSurface, serial: Serial) -> Option<(WindowId, DragSource)> {
-    if is_active(state) || !state.input.is_press(serial) {
+    if is_active(state) || !state.input.is_recent_action(serial) {
         return None;
     }
     let id = state.shell.window_of(surface)?.id;
@@ -149,14 +149,13 @@ pub fn latch(state: &mut State) -> bool {
 pub fn end(state: &mut State) {
     latch(state);
     shell::drag::end(state);
-    ended(state);
+    forget(state);
+    pointer::refresh_focus(state);
 }
 
-/// The drag is over, for whatever reason.
-pub fn ended(state: &mut State) {
-    if state.input.drag.take().is_some() {
-        state.input.cursor.set_override(None);
-        output::cursor_changed(state);
-        pointer::refresh_focus(state);
-    }
+/// The window went away in the middle. Whoever notices gives the focus anew.
+pub fn forget(state: &mut State) {
+    state.input.drag = None;
+    state.input.cursor.set_override(None);
+    output::cursor_changed(state);
 }

@@ -1,10 +1,12 @@
-//! Who has the keyboard: the topmost popup that grabs, or else the focused window.
+//! Who has the keyboard: the topmost popup that grabs, or else the focused window. And what happens when somebody who
+//! had a focus goes away.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::SERIAL_COUNTER;
 
 use super::pointer;
+use crate::shell;
 use crate::state::State;
 
 /// Gives the keyboard to whom it belongs now.
@@ -20,13 +22,31 @@ pub fn update_keyboard(state: &mut State) {
     }
 }
 
+/// `surface` cannot have a focus any more. If it still exists, its client is told at once that the focus left: later
+/// the surface could not be named. If it does not, or if it goes with all of its client, the focus is given anew at the end
+/// of the turn: while a client is being taken apart, an event that names another of its surfaces would panic in
+/// the backend.
+pub fn lost(state: &mut State, surface: &WlSurface) {
+    if surface.client().is_some() {
+        renew(state);
+    } else if !std::mem::replace(&mut state.input.focus_is_stale, true) {
+        state.loop_handle.insert_idle(|state| {
+            state.input.focus_is_stale = false;
+            renew(state);
+        });
+    }
+}
+
+fn renew(state: &mut State) {
+    shell::focus_next(state);
+    update_keyboard(state);
+    pointer::refresh_focus(state);
+}
+
 /// A surface is gone: neither keyboard nor pointer stays on it.
 pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
-    let has_keyboard = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
-    if has_keyboard.as_ref() == Some(surface) {
-        update_keyboard(state);
-    }
-    if state.input.pointer.current_focus().as_ref() == Some(surface) {
-        pointer::refresh_focus(state);
+    let keyboard = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
+    if keyboard.as_ref() == Some(surface) || state.input.pointer.current_focus().as_ref() == Some(surface) {
+        lost(state, surface);
     }
 }

@@ -118,9 +118,7 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
         return;
     }
     let serial = SERIAL_COUNTER.next_serial();
-    if pressed {
-        state.input.presses.push(serial);
-    }
+    state.input.actions.push(serial);
     let focus = handle.current_focus();
     output::input(state, InputKind::Key, focus.as_ref(), time);
     handle.input_forward(state, code, key_state, serial, time.as_wayland_millis(), modifiers_changed);

@@ -30,7 +30,7 @@ use crate::state::State;
 use bindings::Bindings;
 use cursor::Cursor;
 pub use event::{InputEvent, KeyboardId, Scroll, ScrollSource};
-use serials::PressSerials;
+use serials::ActionSerials;
 
 /// Milliseconds until a held key repeats.
 const REPEAT_DELAY_MS: i32 = 400;
@@ -50,12 +50,17 @@ pub struct Input {
     pub keyboard: Option<KeyboardHandle<State>>,
     /// Keyboard shortcuts.
     pub bindings: Bindings,
+    /// Picks the pointer's focus again with every applied update, not only when something was presented. For the
+    /// conformance suite WLCS, which looks at the focus before any refresh.
+    pub focus_follows_updates: bool,
     /// What is drawn at the pointer.
     pub cursor: Cursor,
     /// What is drawn beside it while something is dragged between clients.
     pub drag_icon: Option<WlSurface>,
     keyboards: keyboard::Keyboards,
-    presses: PressSerials,
+    actions: ActionSerials,
+    /// Focus will be given anew at the end of the turn.
+    focus_is_stale: bool,
     drag: Option<drag::DragSource>,
     touches: touch::Touches,
     held: pointer::Held,
@@ -78,10 +83,12 @@ impl Input {
             touch,
             keyboard,
             bindings: Bindings::default(),
+            focus_follows_updates: false,
             cursor: Cursor::default(),
             drag_icon: None,
             keyboards: keyboard::Keyboards::default(),
-            presses: PressSerials::default(),
+            actions: ActionSerials::default(),
+            focus_is_stale: false,
             drag: None,
             touches: touch::Touches::default(),
             held: pointer::Held::default(),
@@ -89,9 +96,9 @@ impl Input {
         }
     }
 
-    /// Whether `serial` names one of the latest presses of a key, a button or a finger: only those may start a grab.
-    pub fn is_press(&self, serial: Serial) -> bool {
-        self.presses.contains(serial)
+    /// Whether `serial` names one of the latest actions with a key, a button or a finger: only those may start a grab.
+    pub fn is_recent_action(&self, serial: Serial) -> bool {
+        self.actions.contains(serial)
     }
 }
 
@@ -136,6 +143,9 @@ pub fn refresh_focus(state: &mut State) {
 /// An update was applied to `surface`: it may be the cursor.
 pub fn applied(state: &mut State, surface: &WlSurface) {
     cursor::applied(state, surface);
+    if state.input.focus_follows_updates {
+        refresh_focus(state);
+    }
 }
 
 /// A surface is gone: nothing may keep pointing at it.

@@ -45,8 +45,11 @@ pub fn moved(state: &mut State, time: Instant, delta: Point<f64, Logical>, raw: 
 pub fn moved_to(state: &mut State, time: Instant, position: Point<f64, Logical>) {
     let from = super::pointer_position(state);
     let position = bounded(position);
-    let delta = position - from;
-    send_relative(state, time, delta, delta);
+    if constraint::is_locked(state) {
+        // Where it would be is not said; how far it would have moved is.
+        let delta = position - from;
+        send_relative(state, time, delta, delta);
+    }
     move_within_constraint(state, time, from, position);
 }
 
@@ -161,7 +164,6 @@ fn press(state: &mut State, time: Instant, button: u32) {
     }
     state.shell.set_pressed(window);
     let serial = SERIAL_COUNTER.next_serial();
-    state.input.presses.push(serial);
     deliver(state, time, button, ButtonState::Pressed, serial);
 }
 
@@ -213,6 +215,7 @@ fn release(state: &mut State, time: Instant, button: u32) {
 fn deliver(state: &mut State, time: Instant, button: u32, new: ButtonState, serial: smithay::utils::Serial) {
     let pointer = state.input.pointer.clone();
     let focus = pointer.current_focus();
+    state.input.actions.push(serial);
     output::input(state, InputKind::Button, focus.as_ref(), time);
     pointer.button(state, &ButtonEvent { button, state: new, serial, time: time.as_wayland_millis() });
     pointer.frame(state);

@@ -1,19 +1,19 @@
-//! The serials of recent presses: what a client shows to prove that a person asked for a move, a resize, a popup grab
-//! or the focus of another window.
+//! The serials of recent actions: what a client shows to prove that a person asked for a move, a resize, a popup grab
+//! or the focus of another window. Releases count too: many menus open when the button comes up.
 
 use smithay::utils::Serial;
 
-/// How many presses are remembered. A client answers within a few events; a person does not press more meanwhile.
+/// How many are remembered. A client answers within a few events; a person does not act more often meanwhile.
 const REMEMBERED: usize = 16;
 
-/// A ring of the latest press serials.
+/// A ring of the latest serials of keys, buttons and fingers.
 #[derive(Debug, Default)]
-pub struct PressSerials {
+pub struct ActionSerials {
     ring: [Option<Serial>; REMEMBERED],
     next: usize,
 }
 
-impl PressSerials {
+impl ActionSerials {
     /// Remembers one more, forgets the oldest.
     pub fn push(&mut self, serial: Serial) {
         self.ring[self.next] = Some(serial);
@@ -31,8 +31,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_recent_presses_count() {
-        let mut serials = PressSerials::default();
+    fn only_recent_actions_count() {
+        let mut serials = ActionSerials::default();
         for serial in 1..=20 {
             serials.push(Serial::from(serial));
         }

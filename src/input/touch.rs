@@ -70,7 +70,7 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
         shell::activate(state, window);
     }
     state.shell.set_pressed(window);
-    state.input.presses.push(serial);
+    state.input.actions.push(serial);
     output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
     let event = DownEvent { slot: touch_slot(slot), location: position, serial, time: time.as_wayland_millis() };
     state.input.touch.clone().down(state, focus, &event);
@@ -104,8 +104,9 @@ pub fn up(state: &mut State, time: Instant, slot: u32) {
     if !touch.swallowed {
         let surface = touch.focus.as_ref().map(|(surface, _)| surface);
         output::input(state, InputKind::Touch, surface, time);
-        let event =
-            UpEvent { slot: touch_slot(slot), serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
+        let serial = SERIAL_COUNTER.next_serial();
+        state.input.actions.push(serial);
+        let event = UpEvent { slot: touch_slot(slot), serial, time: time.as_wayland_millis() };
         state.input.touch.clone().up(state, &event);
     }
 }

@@ -1,6 +1,6 @@
 //! `xdg_activation_v1` 1: one client hands its focus to another.
 //!
-//! A token is honoured when it was made with the serial of a recent press on the seat and is younger than
+//! A token is honoured when it was made with the serial of a recent action on the seat and is younger than
 //! [`TOKEN_LIFETIME`]; others are valid but move no focus.
 
 use std::time::Duration;
@@ -25,8 +25,9 @@ impl XdgActivationHandler for State {
     fn token_created(&mut self, _token: XdgActivationToken, data: XdgActivationTokenData) -> bool {
         // Tokens that nobody used would pile up.
         self.protocols.xdg_activation.retain_tokens(|_, token| token.timestamp.elapsed() < TOKEN_LIFETIME);
-        data.serial
-            .is_some_and(|(serial, seat)| Seat::<State>::from_resource(&seat).is_some() && self.input.is_press(serial))
+        data.serial.is_some_and(|(serial, seat)| {
+            Seat::<State>::from_resource(&seat).is_some() && self.input.is_recent_action(serial)
+        })
     }
 
     fn request_activation(&mut self, token: XdgActivationToken, data: XdgActivationTokenData, surface: WlSurface) {

@@ -47,10 +47,15 @@ pub fn acknowledged(state: &mut State, surface: &WlSurface, configure: &Configur
     });
 }
 
-/// Whether the client acknowledged any configure since `surface` was last unmapped: only then it may have content.
-pub fn has_acknowledged(state: &State, surface: &WlSurface) -> bool {
+/// Whether the client acknowledged any configure since `surface` was last unmapped: only then it may have content. A
+/// surface without a role never may.
+pub fn allows_content(state: &State, surface: &WlSurface) -> bool {
     let window = state.shell.window_of_root(surface).map(|window| window.acknowledged);
-    window.or_else(|| state.shell.popup(surface).map(|popup| popup.acknowledged)).unwrap_or(true)
+    let acknowledged = window.or_else(|| state.shell.popup(surface).map(|popup| popup.acknowledged));
+    match acknowledged {
+        Some(acknowledged) => acknowledged || state.shell.allow_unconfigured_content,
+        None => false,
+    }
 }
 
 /// The configure that the content just applied was made for, if it is a new one.

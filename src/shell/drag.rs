@@ -173,5 +173,5 @@ pub fn cancel(state: &mut State) {
     {
         window.stretch = None;
     }
-    crate::input::drag::ended(state);
+    crate::input::drag::forget(state);
 }

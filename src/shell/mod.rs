@@ -44,6 +44,9 @@ pub struct Shell {
     /// The window under a pressed button or a finger.
     pressed: Option<WindowId>,
     drag: Option<Drag>,
+    /// Lets clients draw before they have acknowledged their first configure, which the protocol forbids. For the
+    /// conformance suite WLCS, most of whose own clients do.
+    pub allow_unconfigured_content: bool,
     /// While a role is being given: the object that asked for it.
     pub(crate) constructing: Option<XdgSurface>,
     last_id: u64,
@@ -130,8 +133,6 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
         window.toplevel.with_pending_state(|pending| {
             // How large a window may be at most, for clients that would otherwise open larger than the screen.
             pending.bounds = bounds;
-            // New windows get the focus; saying so at once spares the client a second configure.
-            pending.states.set(Flag::Activated);
         });
         window.send();
     }
@@ -209,9 +210,12 @@ fn unmapped(state: &mut State, id: WindowId) {
     }
     tracing::debug!(?id, "window unmapped");
     gone(state, id);
+    if let Some(surface) = state.shell.window(id).map(|window| window.surface().clone()) {
+        input::focus::lost(state, &surface);
+    }
 }
 
-/// A window is no longer seen: its popups, its drag and its focus go with it.
+/// A window is no longer seen: its popups and its drag go with it.
 fn gone(state: &mut State, id: WindowId) {
     popup::dismiss_of_window(state, id);
     if state.shell.drag.as_ref().is_some_and(|drag| drag.window == id) {
@@ -220,11 +224,16 @@ fn gone(state: &mut State, id: WindowId) {
     if state.shell.pressed == Some(id) {
         state.shell.pressed = None;
     }
-    if state.shell.focused == Some(id) {
-        let next = state.shell.windows().rev().find(|window| window.id != id).map(|window| window.id);
+    output::need_all(state);
+}
+
+/// Focuses the topmost window if the one that was focused is not seen any more.
+pub fn focus_next(state: &mut State) {
+    let is_seen = |id: WindowId| state.shell.window(id).is_some_and(|window| window.mapped);
+    if state.shell.focused.is_some_and(|id| !is_seen(id)) {
+        let next = state.shell.windows().next_back().map(|window| window.id);
         activate(state, next);
     }
-    output::need_all(state);
 }
 
 /// A toplevel's protocol object is gone, and the window with it.
@@ -236,6 +245,7 @@ pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
     gone(state, id);
     stacking::adopt_children(&mut state.shell, toplevel);
     state.shell.windows.retain(|window| window.id != id);
+    input::focus::lost(state, toplevel.wl_surface());
 }
 
 /// A surface is gone. Normally its role went first; a dying client may do it in any order.
@@ -251,6 +261,9 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
 /// Gives a window the focus and raises it; `None` leaves nobody focused.
 pub fn activate(state: &mut State, id: Option<WindowId>) {
     state.shell.focused = id;
+    if state.shell.popup_grab_window().is_some_and(|grabbing| Some(grabbing) != id) {
+        popup::dismiss_grabs(state);
+    }
     if let Some(id) = id {
         state.shell.raise(id);
     }

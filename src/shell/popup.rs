@@ -22,6 +22,9 @@ use crate::{input, output, surface};
 pub struct Popup {
     popup: PopupSurface,
     parent: Option<WlSurface>,
+    /// It was configured since it was last unmapped.
+    configured: bool,
+    /// The client acknowledged a configure since then.
     pub(super) acknowledged: bool,
     mapped: bool,
     /// It was told that it is done, and is not shown any more; the client has yet to destroy it.
@@ -59,6 +62,7 @@ impl Popup {
             None => self.popup.send_configure().ok(),
         };
         if let Some(serial) = serial {
+            self.configured = true;
             self.sent.push_back((serial, geometry));
         }
     }
@@ -117,6 +121,11 @@ impl Shell {
         self.popup_grabs.iter().rev().find(shown)
     }
 
+    /// The window whose popups hold a grab.
+    pub(super) fn popup_grab_window(&self) -> Option<WindowId> {
+        self.window_of(self.popup_grabs.first()?).map(|window| window.id)
+    }
+
     /// Whether any popup holds a grab, shown yet or not.
     pub fn has_popup_grab(&self) -> bool {
         !self.popup_grabs.is_empty()
@@ -136,6 +145,7 @@ pub fn new_popup(state: &mut State, popup: PopupSurface) {
     shell.popups.push(Popup {
         popup,
         parent,
+        configured: false,
         acknowledged: false,
         mapped: false,
         dismissed: false,
@@ -150,7 +160,7 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
     let Some(popup) = state.shell.popup(root) else { return };
-    if is_root && !popup.popup.is_initial_configure_sent() {
+    if is_root && !popup.configured {
         let positioner = popup.popup.with_pending_state(|pending| pending.positioner);
         let geometry = unconstrained(state, root, positioner);
         if let Some(popup) = state.shell.popup_mut(root) {
@@ -168,13 +178,16 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     popup.geometry = window_geometry(root);
     let was_mapped = std::mem::replace(&mut popup.mapped, has_content);
     if was_mapped && !has_content {
+        popup.configured = false;
         popup.acknowledged = false;
         popup.sent.clear();
     }
-    if was_mapped != has_content {
-        input::focus::update_keyboard(state);
-        output::need_all(state);
+    match (was_mapped, has_content) {
+        (false, true) => input::focus::update_keyboard(state),
+        (true, false) => input::focus::lost(state, root),
+        _ => return,
     }
+    output::need_all(state);
 }
 
 /// Where `positioner` puts a popup so that it stays on its window's output.
@@ -203,7 +216,7 @@ pub fn reposition(state: &mut State, popup: &PopupSurface, positioner: Positione
         pending.positioner = positioner;
         pending.geometry = geometry;
     });
-    if popup.popup.is_initial_configure_sent() {
+    if popup.configured {
         popup.send_configure(Some(token));
     }
 }
@@ -226,7 +239,7 @@ pub fn grab(state: &mut State, popup: &PopupSurface, serial: Serial) {
         checks::post_base_error(&surface, xdg_wm_base::Error::NotTheTopmostPopup, message);
         return;
     }
-    if !state.input.is_press(serial) {
+    if !state.input.is_recent_action(serial) {
         dismiss(state, &surface);
         return;
     }
@@ -290,6 +303,6 @@ pub fn check_destroy_order(state: &State, popup: &XdgPopup) {
 pub fn destroyed(state: &mut State, surface: &WlSurface) {
     state.shell.popups.retain(|popup| popup.surface() != surface);
     state.shell.popup_grabs.retain(|grab| grab != surface);
-    input::focus::update_keyboard(state);
+    input::focus::lost(state, surface);
     output::need_all(state);
 }

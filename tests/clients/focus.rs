@@ -177,3 +177,37 @@ fn an_input_region_lets_clicks_through() {
     world.point(corner.x + 100.0, corner.y + 50.0);
     assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::PointerEnter { .. })));
 }
+
+#[test]
+fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along() {
+    let mut world = World::new();
+    let (good, window) = world.open("good", 600, 400);
+    let (bad, _) = world.open("one", 500, 350);
+    world.open_in(bad, "two", 450, 300);
+    world.open_in(bad, "three", 400, 250);
+    world.point(640.0, 360.0);
+    world.client(good).take_events();
+    world.kill(bad);
+    let surface = id(&window.surface);
+    let events = world.client(good).take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::PointerEnter { surface: on, .. } if *on == surface)));
+    assert!(entered_keyboard(&events, surface));
+}
+
+#[test]
+fn a_surface_is_told_that_the_pointer_left_before_it_is_gone() {
+    let mut world = World::new();
+    let (client, first) = world.open("first", 600, 400);
+    let second = world.open_in(client, "second", 500, 350);
+    world.point(640.0, 360.0);
+    world.client(client).take_events();
+    second.toplevel.destroy();
+    second.xdg.destroy();
+    second.surface.destroy();
+    world.settle();
+    let events = world.client(client).take_events();
+    let left = events.iter().position(|event| matches!(event, Event::PointerLeave));
+    let entered = events.iter().position(|event| matches!(event, Event::PointerEnter { .. }));
+    assert!(left.is_some() && left < entered, "{events:?}");
+    drop(first);
+}

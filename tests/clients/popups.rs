@@ -160,3 +160,15 @@ fn a_popup_outlives_its_parent_without_being_seen() {
     assert!(world.stack().is_empty());
     assert!(!world.client(client).is_gone());
 }
+
+#[test]
+fn a_new_window_closes_the_menus_of_others() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 200, 150);
+    open_menu(&mut world, client, &window);
+    let (other, _) = world.open("other", 300, 200);
+    assert!(world.client(client).data.events.iter().any(|event| matches!(event, Event::PopupDone)));
+    world.client(other).take_events();
+    world.key(crate::fixture::KEY_A, true);
+    assert!(world.client(other).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
+}

@@ -16,13 +16,13 @@ use smithay::reexports::wayland_server::{
 };
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes};
 use smithay::wayland::shell::xdg::{
-    PositionerState, SurfaceCachedState, XdgPositionerUserData, XdgShellState, XdgShellSurfaceUserData,
-    XdgSurfaceUserData, XdgWmBaseUserData,
+    PositionerState, SurfaceCachedState, XDG_POPUP_ROLE, XDG_TOPLEVEL_ROLE, XdgPositionerUserData, XdgShellState,
+    XdgShellSurfaceUserData, XdgSurfaceUserData, XdgWmBaseUserData,
 };
 
 use crate::protocol::bounds::{coordinate, extent};
-use crate::shell;
 use crate::state::State;
+use crate::{shell, surface};
 
 delegate_global_dispatch!(State: [XdgWmBase: ()] => XdgShellState);
 
@@ -74,7 +74,7 @@ pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSur
         (buffer, *states.cached_state.get::<SurfaceCachedState>().pending())
     });
     if has_new_buffer
-        && !shell::configure::has_acknowledged(state, surface)
+        && !shell::configure::allows_content(state, surface)
         && let Some(xdg_surface) = with_objects(surface, |objects| objects.surface.clone())
     {
         xdg_surface.post_error(
@@ -92,6 +92,21 @@ pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSur
     }
 }
 
+/// Whether a surface may get an xdg_surface: it has no role of another kind, and neither has nor is about to get content.
+fn can_become_xdg(surface: &WlSurface) -> Result<(), (xdg_wm_base::Error, &'static str)> {
+    if compositor::get_role(surface).is_some_and(|role| role != XDG_TOPLEVEL_ROLE && role != XDG_POPUP_ROLE) {
+        return Err((xdg_wm_base::Error::Role, "the surface has another role"));
+    }
+    let is_attached = compositor::with_states(surface, |states| {
+        let mut attributes = states.cached_state.get::<SurfaceAttributes>();
+        matches!(attributes.pending().buffer, Some(BufferAssignment::NewBuffer(_)))
+    });
+    if is_attached || surface::has_content(surface) {
+        return Err((xdg_wm_base::Error::InvalidSurfaceState, "the surface has a buffer already"));
+    }
+    Ok(())
+}
+
 impl Dispatch<XdgWmBase, XdgWmBaseUserData> for State {
     fn request(
         state: &mut Self,
@@ -103,6 +118,10 @@ impl Dispatch<XdgWmBase, XdgWmBaseUserData> for State {
         init: &mut DataInit<'_, Self>,
     ) {
         if let xdg_wm_base::Request::GetXdgSurface { surface, .. } = &request {
+            if let Err((error, message)) = can_become_xdg(surface) {
+                base.post_error(error, message);
+                return;
+            }
             with_objects(surface, |objects| objects.base = Some(base.clone()));
         }
         <XdgShellState as Dispatch<XdgWmBase, XdgWmBaseUserData, State>>::request(
