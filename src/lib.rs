@@ -5,6 +5,7 @@
 //! are defined in [`timing`].
 
 pub mod backend;
+pub mod bench;
 pub mod cli;
 pub mod config;
 pub mod input;
@@ -14,6 +15,7 @@ pub mod protocol;
 pub mod render;
 pub mod session;
 pub mod shell;
+pub mod simulate;
 pub mod state;
 pub mod surface;
 pub mod time;

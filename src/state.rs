@@ -6,6 +6,7 @@ use smithay::reexports::wayland_server::DisplayHandle;
 use crate::input::Input;
 use crate::output::Outputs;
 use crate::protocol::Protocols;
+use crate::session::Session;
 use crate::shell::Shell;
 use crate::surface::Surfaces;
 use crate::time::MonotonicClock;
@@ -29,6 +30,8 @@ pub struct State {
     pub surfaces: Surfaces,
     /// Outputs, from need to light.
     pub outputs: Outputs,
+    /// What runs besides: displays, the command, the way out.
+    pub session: Session,
 }
 
 impl State {
@@ -45,6 +48,7 @@ impl State {
             input,
             surfaces: Surfaces::default(),
             outputs: Outputs::default(),
+            session: Session::default(),
         }
     }
 }

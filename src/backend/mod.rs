@@ -273,6 +273,11 @@ pub trait Display {
     /// Switches the output on or off. Off, it holds no frame and makes no event.
     fn set_power(&mut self, on: bool);
 
+    /// A copy of what is on screen, with or without the cursor plane; `None` where it is dark or cannot be read back.
+    fn screenshot(&self, _with_cursor: bool) -> Option<PixelBuffer> {
+        None
+    }
+
     /// What happened since it was last asked, in order.
     fn poll_event(&mut self) -> Option<DisplayEvent>;
 }

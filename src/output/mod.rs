@@ -1,32 +1,170 @@
 //! An output's life: need, latch, scene, plan, light.
+//!
+//! [`turn`] is the one place where the order of things is written down; [`latch`] chooses and composes, [`present`]
+//! hears what became of it, [`pacing`] calls clients back. When all this happens is decided in
+//! [`timing`](crate::timing), by one [`Conductor`] per output.
 
 pub mod capture;
+mod cursor;
+pub mod hotplug;
+mod latch;
+pub mod pacing;
+mod present;
+pub mod scene;
+pub mod statistics;
+pub mod turn;
 
+use std::collections::HashMap;
+
+use smithay::backend::renderer::damage::OutputDamageTracker;
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
+use smithay::wayland::presentation::PresentationFeedbackCallback;
 
+use crate::backend::{Display, FrameId};
+use crate::render::Renderer;
 use crate::state::State;
-use crate::time::Instant;
+use crate::time::{Clock, Instant};
+use crate::timing::conductor::Conductor;
+use crate::timing::id::{ClientId, OutputId};
+use crate::timing::pacing::PacingWish;
+use crate::timing::record::{ClientFrameRecord, FrameRecord, Need, OutputStatistics, Ring};
 pub use capture::capture;
+use pacing::{ClientPacing, PacingRules};
+use scene::Scene;
+
+/// Frames of an output whose records are kept.
+const RECORDS: usize = crate::timing::record::RECORDS_KEPT;
 
 /// All outputs.
-#[derive(Debug, Default)]
 pub struct Outputs {
-    outputs: Vec<Output>,
+    list: Vec<OutputState>,
+    /// Draws scenes; none in tests of protocols alone.
+    pub renderer: Option<Renderer>,
     /// Captures that wait for the next light.
-    pub captures: Vec<(Output, capture::Request)>,
+    pub(crate) captures: Vec<capture::Waiting>,
+    /// When surfaces that nobody sees are called back next; `None` while none waits.
+    pub(crate) hidden_tick: Option<Instant>,
+    /// How clients are to be paced.
+    pub rules: PacingRules,
+    /// Per-window statistics.
+    pub statistics: statistics::Windows,
+    /// Where records are written to.
+    pub frame_log: Option<crate::trace::FrameLog>,
+    /// What lies behind all windows: red, green, blue.
+    pub background: [f32; 3],
+    cursor: cursor::CursorImages,
+    last_id: u32,
+}
+
+impl Default for Outputs {
+    fn default() -> Self {
+        Outputs {
+            list: Vec::new(),
+            renderer: None,
+            captures: Vec::new(),
+            hidden_tick: None,
+            rules: PacingRules::default(),
+            statistics: statistics::Windows::default(),
+            frame_log: None,
+            background: [0.13, 0.14, 0.17],
+            cursor: cursor::CursorImages::default(),
+            last_id: 0,
+        }
+    }
+}
+
+impl std::fmt::Debug for Outputs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.list.iter().map(|output| output.output.name())).finish()
+    }
+}
+
+/// One output.
+pub struct OutputState {
+    /// Its number.
+    pub id: OutputId,
+    /// Its Wayland side.
+    pub output: Output,
+    global: Option<smithay::reexports::wayland_server::backend::GlobalId>,
+    /// The device.
+    pub display: Box<dyn Display>,
+    /// When things happen on it.
+    pub conductor: Conductor,
+    /// How its clients are paced, where no rule says otherwise.
+    pub wish: Option<PacingWish>,
+    pub(crate) clients: HashMap<ClientId, ClientPacing>,
+    tracker: OutputDamageTracker,
+    /// What the newest composed buffer shows.
+    drawn: Scene,
+    /// What is on screen.
+    pub(crate) on_screen: Scene,
+    flight: Option<Flight>,
+    frames: u64,
+    scenes: u64,
+    /// Frames that reached light.
+    lights: u64,
+    /// The display's count at the last light, and the refresh of the model's grid that it was.
+    last_sequence: Option<u64>,
+    last_shown: Option<crate::timing::target::RefreshIndex>,
+    need: Need,
+    /// When the scene on screen was first presented.
+    pub(crate) presented: Instant,
+    /// The last frames.
+    pub records: Ring<FrameRecord, RECORDS>,
+    /// Frames, drops, costs.
+    pub statistics: OutputStatistics,
+}
+
+/// A frame on its way to the screen.
+struct Flight {
+    frame: FrameId,
+    scene: Scene,
+    feedback: Vec<PresentationFeedbackCallback>,
+    record: FrameRecord,
+    clients: Vec<ClientFrameRecord>,
 }
 
 impl Outputs {
     /// The outputs that are on.
     pub fn iter(&self) -> impl Iterator<Item = &Output> {
-        self.outputs.iter()
+        self.list.iter().map(|output| &output.output)
     }
 
-    /// Adds an output.
-    pub fn add(&mut self, output: Output) {
-        self.outputs.push(output);
+    /// Everything about each output.
+    pub fn states(&self) -> impl Iterator<Item = &OutputState> {
+        self.list.iter()
+    }
+
+    /// Everything about each output, to change it.
+    pub fn states_mut(&mut self) -> impl Iterator<Item = &mut OutputState> {
+        self.list.iter_mut()
+    }
+
+    /// The output called `id`.
+    pub fn by_id(&self, id: OutputId) -> Option<&OutputState> {
+        self.list.iter().find(|output| output.id == id)
+    }
+
+    /// The output called `id`, to change it.
+    pub fn by_id_mut(&mut self, id: OutputId) -> Option<&mut OutputState> {
+        self.list.iter_mut().find(|output| output.id == id)
+    }
+
+    /// The output that paces what was never seen yet.
+    fn first(&self) -> Option<OutputId> {
+        self.list.first().map(|output| output.id)
+    }
+}
+
+impl OutputState {
+    /// Something on it changed, for this reason.
+    fn need(&mut self, need: Need) {
+        if !self.conductor.output().is_needed() {
+            self.need = need;
+        }
+        self.conductor.output_mut().need();
     }
 }
 
@@ -46,20 +184,62 @@ pub enum InputKind {
 }
 
 /// Something that `surface` shows has changed.
-pub fn need(_state: &mut State, _surface: &WlSurface) {}
+pub fn need(state: &mut State, surface: &WlSurface) {
+    let seen = state.surfaces.get(surface).and_then(|entry| entry.output);
+    match seen.and_then(|output| state.outputs.by_id_mut(output)) {
+        Some(output) => output.need(Need::Content),
+        None => need_all_for(state, Need::Content),
+    }
+}
+
+/// An update of `surface` waits: its output has to latch when it is due.
+pub fn need_when_due(state: &mut State, surface: &WlSurface) {
+    let Some(entry) = state.surfaces.get(surface) else { return };
+    let Some(output) = entry.output.or(state.outputs.first()) else { return };
+    let Some(output) = state.outputs.list.iter_mut().find(|candidate| candidate.id == output) else { return };
+    let machine = output.conductor.output();
+    if let Some(due) = entry.due(machine.latched(), |time| machine.vsync().at_or_after(time)) {
+        output.conductor.output_mut().need_at(due);
+    }
+}
 
 /// Something changed that may be seen on any output.
-pub fn need_all(_state: &mut State) {}
+pub fn need_all(state: &mut State) {
+    need_all_for(state, Need::Shell);
+}
 
 /// The cursor moved or looks different.
-pub fn cursor_changed(_state: &mut State) {}
+pub fn cursor_changed(state: &mut State) {
+    state.outputs.cursor.invalidate();
+    need_all_for(state, Need::Cursor);
+}
+
+fn need_all_for(state: &mut State, need: Need) {
+    for output in &mut state.outputs.list {
+        output.need(need);
+    }
+}
 
 /// An input event was delivered to the client of `surface`, or to the compositor itself.
-pub fn input(_state: &mut State, _kind: InputKind, _surface: Option<&WlSurface>, _at: Instant) {}
+pub fn input(state: &mut State, kind: InputKind, surface: Option<&WlSurface>, at: Instant) {
+    let now = state.clock.now();
+    if let Some(surface) = surface {
+        pacing::input(state, surface, kind != InputKind::Motion, at.min(now), now);
+    }
+}
 
-/// What lies under `point` in the scene on screen: the surface and where its origin is.
+/// What lies under `point` in the scenes on screen: the surface and where its origin is. Input regions are those in
+/// force now.
 pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
-    state.shell.hit(point)
+    let output = state.outputs.list.iter().find(|output| geometry(&output.output).to_f64().contains(point))?;
+    if output.lights == 0 {
+        // Nothing was ever shown: what would be shown is the best answer.
+        return state.shell.hit(point);
+    }
+    output.on_screen.layers.iter().find_map(|layer| {
+        let local = layer.to_surface(point);
+        crate::shell::hit::accepts_input(&layer.surface, local).then(|| (layer.surface.clone(), point - local))
+    })
 }
 
 /// The rectangle of an output in global logical coordinates.

@@ -28,7 +28,7 @@ impl CompositorHandler for State {
     }
 
     fn new_surface(&mut self, surface: &WlSurface) {
-        surface::new_surface(surface);
+        surface::new_surface(self, surface);
     }
 
     fn commit(&mut self, surface: &WlSurface) {

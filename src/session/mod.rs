@@ -1,13 +1,18 @@
 //! A session from its start to its end: what to run, the sockets, the signals, and the command that runs inside.
 
+mod alarm;
 pub mod child;
 mod exit;
 mod options;
+pub mod outputs;
+mod respond;
+mod run;
 pub mod signals;
 pub mod socket;
 
 pub use exit::ExitStatus;
 pub use options::{BackendKind, RendererKind, SessionOptions};
+pub use run::{Session, run};
 
 /// A session that cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -15,9 +20,4 @@ pub enum SessionError {
     /// The backend is planned, but not built yet.
     #[error("the {0} backend does not exist yet: use `--backend headless`")]
     NoSuchBackend(BackendKind),
-}
-
-/// Runs a session until its command ends, or until it is told to end, and says how the command ended.
-pub fn run(options: SessionOptions) -> anyhow::Result<ExitStatus> {
-    Err(SessionError::NoSuchBackend(options.backend).into())
 }

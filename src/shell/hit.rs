@@ -81,3 +81,8 @@ fn takes_input(states: &SurfaceData, local: Point<f64, Logical>) -> bool {
             .as_ref()
             .is_none_or(|region| region.contains(pixel))
 }
+
+/// Whether `surface` takes input at `local` (surface coordinates).
+pub fn accepts_input(surface: &WlSurface, local: Point<f64, Logical>) -> bool {
+    compositor::with_states(surface, |states| takes_input(states, local))
+}

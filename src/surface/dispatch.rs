@@ -22,6 +22,9 @@ impl Dispatch<WlSurface, SurfaceUserData> for State {
         init: &mut DataInit<'_, Self>,
     ) {
         let request = bounded(request);
+        if matches!(request, wl_surface::Request::Commit) {
+            super::commit::prepare(state, surface);
+        }
         <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(
             state, client, surface, request, data, display, init,
         );

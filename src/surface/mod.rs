@@ -1,34 +1,304 @@
-//! A surface's life: its content-update queue, its callbacks and feedback, what it shows.
+//! A surface's life: its content-update queue, its callbacks and its feedback.
+//!
+//! ```text
+//!  commit ─► commit::before: conditions? ─ none ─► applied at once ─► applied(): callbacks, feedback, need
+//!                               └ some ─► gate, queue ─► a latch opens it ─┘
+//! ```
 
+mod commit;
+pub mod cpu;
 pub mod dispatch;
+mod gate;
+pub mod queue;
+
+use std::collections::HashMap;
 
 use smithay::backend::renderer::utils::{on_commit_buffer_handler, with_renderer_surface_state};
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::{ClientId as WaylandClient, ObjectId};
+use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::wayland::compositor;
+use smithay::wayland::compositor::{self, BufferAssignment, HookId, SurfaceAttributes};
+use smithay::wayland::presentation::{PresentationFeedbackCachedState, PresentationFeedbackCallback};
 
 use crate::output;
 use crate::protocol::bounds::MAX_NESTING;
 use crate::state::State;
+use crate::time::Instant;
+use crate::timing::id::{ClientId, OutputId, SurfaceId};
+use crate::timing::record::ClientFrameRecord;
+use crate::timing::target::RefreshIndex;
+use cpu::ProcessClock;
+use gate::Gate;
+use queue::UpdateQueue;
 
-/// The content-update queues of all surfaces.
+/// Buffers of a surface that are remembered, to learn how many it cycles through.
+const BUFFERS_REMEMBERED: usize = 4;
+
+/// All surfaces, and the clients that they belong to.
 #[derive(Debug, Default)]
-pub struct Surfaces {}
+pub struct Surfaces {
+    entries: HashMap<ObjectId, Entry>,
+    clients: HashMap<WaylandClient, ClientEntry>,
+    last_surface: u32,
+    last_client: u32,
+}
+
+/// A connected program.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientEntry {
+    /// Its number.
+    pub id: ClientId,
+    /// Its CPU clock, where the system tells.
+    pub clock: Option<ProcessClock>,
+    surfaces: u32,
+}
+
+/// What is kept for one surface.
+#[derive(Debug)]
+pub struct Entry {
+    /// The surface.
+    pub surface: WlSurface,
+    /// Its number.
+    pub id: SurfaceId,
+    /// Its client.
+    pub client: ClientId,
+    queue: UpdateQueue<Gate>,
+    hook: Option<HookId>,
+    /// Callbacks of applied updates (and of held ones of a client that runs ahead), not answered yet.
+    callbacks: Vec<WlCallback>,
+    /// Feedback for applied content that no latch has taken.
+    feedback: Vec<PresentationFeedbackCallback>,
+    /// Content was applied that no latch has taken.
+    fresh: bool,
+    /// Called back and not committed since.
+    called: bool,
+    /// The output that paces it: where most of it was seen last.
+    pub output: Option<OutputId>,
+    /// The last scene of that output in which something of it could be seen.
+    seen: u64,
+    /// The frame that its client is making, or made last.
+    pub record: ClientFrameRecord,
+    /// The newest input event that no frame of it has answered yet.
+    pub input: Option<Instant>,
+    recent_buffers: [Option<ObjectId>; BUFFERS_REMEMBERED],
+}
+
+impl Surfaces {
+    /// What is kept for `surface`.
+    pub fn get(&self, surface: &WlSurface) -> Option<&Entry> {
+        self.entries.get(&surface.id())
+    }
+
+    /// The same, to change it.
+    pub fn get_mut(&mut self, surface: &WlSurface) -> Option<&mut Entry> {
+        self.entries.get_mut(&surface.id())
+    }
+
+    /// All surfaces.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    /// All surfaces, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.entries.values_mut()
+    }
+
+    /// The client of `surface`.
+    pub fn client_of(&self, surface: &WlSurface) -> Option<ClientEntry> {
+        self.clients.get(&surface.client()?.id()).copied()
+    }
+}
+
+impl Entry {
+    /// How many updates wait in its queue.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether content was applied that no latch has taken.
+    pub const fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
+    /// Whether it has callbacks that may be answered now: those of content that still waits for a latch may not.
+    pub fn wants_callback(&self) -> bool {
+        !self.callbacks.is_empty() && !self.fresh
+    }
+
+    /// Whether anybody is waiting for it to be shown.
+    pub fn has_feedback(&self) -> bool {
+        !self.feedback.is_empty()
+    }
+
+    /// Called back and not committed since.
+    pub const fn is_called(&self) -> bool {
+        self.called
+    }
+
+    /// Notes that something of it is visible in scene number `scene` of `output`.
+    pub fn see(&mut self, output: OutputId, scene: u64) {
+        self.output = Some(output);
+        self.seen = scene;
+    }
+
+    /// The last scene in which something of it was visible.
+    pub const fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// Answers its callbacks.
+    pub fn call_back(&mut self, time: Instant) {
+        self.called = true;
+        for callback in self.callbacks.drain(..) {
+            callback.done(time.as_wayland_millis());
+        }
+    }
+
+    /// New content was committed: it is not drawing any more.
+    pub fn answered(&mut self) {
+        self.called = false;
+    }
+
+    /// Opens what the latch for `index` may take. Returns whether anything was opened.
+    pub fn open_due(&mut self, index: RefreshIndex, present: Instant) -> bool {
+        let mut opened = false;
+        while let Some(gate) = self.queue.take(index, present) {
+            gate.open();
+            opened = true;
+        }
+        opened
+    }
+
+    /// Opens everything: nobody will see it.
+    pub fn open_all(&mut self) -> bool {
+        let mut opened = false;
+        for gate in self.queue.drain() {
+            gate.open();
+            opened = true;
+        }
+        opened
+    }
+
+    /// The latch took what was applied. Returns the feedback that travels with the frame.
+    pub fn latch(&mut self) -> Vec<PresentationFeedbackCallback> {
+        self.fresh = false;
+        std::mem::take(&mut self.feedback)
+    }
+
+    /// The latch is over: fifo barriers are cleared.
+    pub fn clear_barrier(&mut self) {
+        self.queue.latched();
+    }
+
+    /// The refresh that the oldest waiting update waits for.
+    pub fn due(&self, after: RefreshIndex, at_or_after: impl Fn(Instant) -> RefreshIndex) -> Option<RefreshIndex> {
+        self.queue.due(after, at_or_after)
+    }
+
+    /// How many different buffers were attached lately.
+    fn note_buffer(&mut self, buffer: ObjectId) -> usize {
+        if !self.recent_buffers.contains(&Some(buffer.clone())) {
+            self.recent_buffers.rotate_right(1);
+            self.recent_buffers[0] = Some(buffer);
+        }
+        self.recent_buffers.iter().flatten().count()
+    }
+}
 
 /// A client made a surface.
-pub fn new_surface(_surface: &WlSurface) {}
+pub fn new_surface(state: &mut State, surface: &WlSurface) {
+    let Some(client) = surface.client() else { return };
+    let surfaces = &mut state.surfaces;
+    let display = &state.display_handle;
+    let entry = surfaces.clients.entry(client.id()).or_insert_with(|| {
+        surfaces.last_client += 1;
+        let pid = client.get_credentials(display).ok().map(|credentials| credentials.pid);
+        ClientEntry { id: ClientId(surfaces.last_client), clock: pid.and_then(ProcessClock::of), surfaces: 0 }
+    });
+    entry.surfaces += 1;
+    surfaces.last_surface += 1;
+    let id = SurfaceId(surfaces.last_surface);
+    let record = ClientFrameRecord { client: entry.id, surface: id, ..ClientFrameRecord::default() };
+    surfaces.entries.insert(
+        surface.id(),
+        Entry {
+            surface: surface.clone(),
+            id,
+            client: entry.id,
+            queue: UpdateQueue::default(),
+            hook: None,
+            callbacks: Vec::new(),
+            feedback: Vec::new(),
+            fresh: false,
+            called: false,
+            output: None,
+            seen: 0,
+            record,
+            input: None,
+            recent_buffers: Default::default(),
+        },
+    );
+}
 
 /// An update of `surface` was applied: it is the current one from now on.
 pub fn applied(state: &mut State, surface: &WlSurface) {
+    let look =
+        |surface: &WlSurface| with_renderer_surface_state(surface, |state| (state.current_commit(), state.view()));
+    let before = look(surface);
+    let (attached, callbacks, feedback) = take_parts(surface);
     on_commit_buffer_handler::<State>(surface);
-    output::need(state, surface);
+    let changed = attached || before != look(surface) || has_children(surface);
+    let Some(entry) = state.surfaces.get_mut(surface) else { return };
+    entry.callbacks.extend(callbacks);
+    if attached {
+        // What no latch has taken is never shown: this update takes its place.
+        entry.feedback.drain(..).for_each(PresentationFeedbackCallback::discarded);
+    }
+    entry.feedback.extend(feedback);
+    entry.fresh |= changed;
+    if changed {
+        output::need(state, surface);
+    } else {
+        output::pacing::callback_wanted(state, surface);
+    }
+}
+
+fn take_parts(surface: &WlSurface) -> (bool, Vec<WlCallback>, Vec<PresentationFeedbackCallback>) {
+    compositor::with_states(surface, |states| {
+        let (attached, callbacks) = {
+            let mut attributes = states.cached_state.get::<SurfaceAttributes>();
+            let attributes = attributes.current();
+            let attached = matches!(attributes.buffer, Some(BufferAssignment::NewBuffer(_)));
+            (attached, std::mem::take(&mut attributes.frame_callbacks))
+        };
+        let mut feedback = states.cached_state.get::<PresentationFeedbackCachedState>();
+        (attached, callbacks, std::mem::take(&mut feedback.current().callbacks))
+    })
 }
 
 /// A surface is gone.
-pub fn destroyed(_state: &mut State, _surface: &WlSurface) {}
+pub fn destroyed(state: &mut State, surface: &WlSurface) {
+    let surfaces = &mut state.surfaces;
+    let Some(mut entry) = surfaces.entries.remove(&surface.id()) else { return };
+    entry.open_all();
+    entry.feedback.drain(..).for_each(PresentationFeedbackCallback::discarded);
+    surfaces.clients.retain(|_, client| {
+        client.surfaces -= u32::from(client.id == entry.client);
+        client.surfaces > 0
+    });
+    let client_left = !surfaces.clients.values().any(|client| client.id == entry.client);
+    output::pacing::surface_gone(state, entry.client, client_left);
+}
 
 /// Whether the applied update of `surface` has a buffer.
 pub fn has_content(surface: &WlSurface) -> bool {
     with_renderer_surface_state(surface, |state| state.buffer().is_some()).unwrap_or(false)
+}
+
+fn has_children(surface: &WlSurface) -> bool {
+    compositor::get_children(surface).iter().any(|child| child != surface)
 }
 
 /// The root of the tree of subsurfaces that `surface` is part of.

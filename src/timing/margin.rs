@@ -1,9 +1,20 @@
 //! A safety margin that jumps up when it was too small and comes down slowly.
 //!
-//! A quantile of a short window cannot see the tail that it will meet. The margin on top of it rises by what was
-//! missed, at once, and falls by a small share of itself with every frame that was in time.
+//! A quantile of a short window cannot see the tail that it will meet, and its largest value is no estimate either:
+//! one hiccup while a program starts would cost latency for as long as the window remembers it. So the window answers
+//! with a quantile that it can know ([`known_quantile`]), and the margin on top of it rises by what was missed, at
+//! once, and falls by a small share of itself with every frame that was in time.
 
+use super::estimator::MissBudget;
 use crate::time::Span;
+
+/// The rarest event that a window of some hundred frames can tell from a hiccup.
+const RAREST_KNOWN: MissBudget = MissBudget::per_mille(20);
+
+/// The miss budget that a window can be asked for; the margin takes care of the rest.
+pub fn known_quantile(miss: MissBudget) -> MissBudget {
+    miss.max(RAREST_KNOWN)
+}
 
 /// What an untroubled margin falls to: jitter of timers and sockets that no window of costs shows.
 const FLOOR: Span = Span::from_micros(150);

@@ -24,15 +24,23 @@
 //!      └─callback──►commit─────┴latch──┴submit──────────────────────┴light
 //! ```
 
+pub mod beam;
 pub mod class;
 pub mod conductor;
 pub mod estimator;
+pub mod fixed_queue;
 pub mod id;
+pub mod input_prediction;
+pub mod late_frame;
 pub mod margin;
 pub mod output;
 pub mod pacer;
 pub mod pacing;
 pub mod packing;
+pub mod pre_executor;
 pub mod record;
+pub mod refresh_rate;
+pub mod scroll;
 pub mod target;
+pub mod virtualizer;
 pub mod vsync;

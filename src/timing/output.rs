@@ -10,7 +10,7 @@
 //! most once, and a frame waits for the one in flight.
 
 use super::estimator::{Estimator, MissBudget, WindowQuantile};
-use super::margin::Margin;
+use super::margin::{Margin, known_quantile};
 use super::target::{RefreshIndex, Target};
 use super::vsync::{Observation, VsyncModel};
 use crate::time::{Instant, Span};
@@ -169,7 +169,7 @@ impl OutputMachine {
 
     /// What composing costs at the output's miss budget, from the scheduled latch to the return of submit.
     pub fn compose_budget(&self) -> Span {
-        let estimate = self.compose.budget(COMPOSE_MISS).unwrap_or(FIRST_COMPOSE);
+        let estimate = self.compose.budget(known_quantile(COMPOSE_MISS)).unwrap_or(FIRST_COMPOSE);
         (estimate + self.margin.get()).min(self.vsync.interval() / 2)
     }
 

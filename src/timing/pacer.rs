@@ -15,7 +15,7 @@
 
 use super::class::{Classifier, Evidence};
 use super::estimator::{Estimator, MissBudget, WindowQuantile};
-use super::margin::Margin;
+use super::margin::{Margin, known_quantile};
 use super::output::OutputMachine;
 use super::pacing::{Class, Pacing, PacingWish};
 use super::packing::Unit;
@@ -32,6 +32,8 @@ const FIRST_FRAMES: usize = 6;
 const LINGER: Span = Span::from_millis(400);
 /// Frames before the second period of slack is given or taken back on the evidence of misses.
 const SLACK_EVIDENCE: usize = 24;
+/// So many frames that do not fit, of those remembered, are hiccups and no property of the client.
+const HICCUPS: u32 = 2;
 /// The share of the miss budget at which the second period is taken back: hysteresis.
 const SLACK_RETURN_DIVISOR: u32 = 2;
 /// Input events further apart than this are no rhythm.
@@ -40,6 +42,10 @@ const RHYTHM_GAP: Span = Span::from_millis(40);
 const AFTER_REFRESH: Span = Span::from_micros(100);
 /// A frame that takes longer than so many periods is a pause of the client, not a cost.
 const PAUSE_PERIODS: i64 = 12;
+/// So is one that takes this many periods and leaves the CPU alone meanwhile: it had nothing to draw.
+const IDLE_PERIODS: i64 = 3;
+/// Leaving the CPU alone: using less than this share of the time.
+const PAUSE_CPU_DIVISOR: i64 = 4;
 
 /// Why a client is paced as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -240,6 +246,16 @@ impl Pacer {
         self.interrupt(now);
     }
 
+    /// Whether the client's window has the focus.
+    pub const fn is_focused(&self) -> bool {
+        self.focused
+    }
+
+    /// Whether a button or a finger is down on it.
+    pub const fn is_held(&self) -> bool {
+        self.held
+    }
+
     /// An input event that interrupts was delivered: button, touch, key press, scroll.
     pub fn interrupt(&mut self, now: Instant) {
         self.interrupted = Some(now);
@@ -374,7 +390,9 @@ impl Pacer {
         let wall = (now - drawing.scheduled).max(Span::ZERO);
         let spent = cpu.zip(drawing.cpu).map(|(now, then)| (now - then).max(Span::ZERO));
         let interval = output.vsync().interval();
-        if wall < interval * PAUSE_PERIODS {
+        let idle = spent.is_none_or(|cpu| cpu < wall / PAUSE_CPU_DIVISOR);
+        let pause = wall > interval * PAUSE_PERIODS || (idle && wall > interval * IDLE_PERIODS);
+        if !pause {
             self.learn(drawing, wall, spent, interval);
         }
         self.cpu_at_commit = cpu;
@@ -408,7 +426,7 @@ impl Pacer {
         if self.wall.samples() < FIRST_FRAMES {
             return None;
         }
-        Some(self.wall.budget(self.miss_budget(now))? + self.margin.get())
+        Some(self.wall.budget(known_quantile(self.miss_budget(now)))? + self.margin.get())
     }
 
     /// Chooses the way of pacing for this moment, and says why.
@@ -430,7 +448,8 @@ impl Pacer {
         }
         // What a client has that is started right after one latch and must be ready for the next.
         let available = output.vsync().interval() - self.margin.get();
-        let mut allowed = (samples as u64 * u64::from(self.budgets.free_running.as_ppm()) / 1_000_000) as u32;
+        let expected = samples as u64 * u64::from(self.budgets.free_running.as_ppm()) / 1_000_000;
+        let mut allowed = (expected as u32).max(HICCUPS);
         if was_ahead {
             allowed /= SLACK_RETURN_DIVISOR;
         }

@@ -126,9 +126,10 @@ impl VirtualDisplay {
         self.grid.last_at(now).map(|refresh| self.panel.beam().rows_read(refresh.time, now))
     }
 
-    /// A copy of what is on screen, cursor and all, as a camera sees it; `None`: the panel is dark.
-    pub fn screenshot(&self) -> Option<PixelBuffer> {
+    /// A copy of what is on screen, as a camera sees it, or as it would without the cursor; `None`: the panel is dark.
+    pub fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
         self.panel.image().map(|image| {
+            let image = if with_cursor { image } else { image.without_cursor() };
             let mut copy = PixelBuffer::default();
             image.copy_into(&mut copy);
             copy

@@ -37,6 +37,12 @@ impl PanelImage<'_> {
         self.buffer.height
     }
 
+    /// The same without the cursor plane.
+    pub fn without_cursor(mut self) -> Self {
+        self.cursor = None;
+        self
+    }
+
     /// When the panel lights row `row` of this image for the first time.
     pub fn row_time(&self, row: i32) -> Instant {
         self.beam.row_time(self.refresh.time, row)

@@ -78,11 +78,6 @@ impl HeadlessOutput {
         self.with(|state, now| state.display.remove_watch(id, now))
     }
 
-    /// A copy of what is on screen, cursor and all; `None`: it is dark.
-    pub fn screenshot(&self) -> Option<PixelBuffer> {
-        self.with(|state, _| state.display.screenshot())
-    }
-
     pub(super) fn unplug(&self) {
         self.with(|state, now| state.display.unplug(now));
     }
@@ -185,6 +180,10 @@ impl Display for HeadlessOutput {
 
     fn set_power(&mut self, on: bool) {
         self.with(|state, now| state.display.set_power(on, now));
+    }
+
+    fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
+        self.with(|state, _| state.display.screenshot(with_cursor))
     }
 
     fn poll_event(&mut self) -> Option<DisplayEvent> {

@@ -113,13 +113,13 @@ fn the_cursor_is_over_the_picture_and_moves_without_a_new_buffer() {
 #[test]
 fn a_screenshot_is_what_is_on_screen_and_a_dark_panel_has_none() {
     let mut display = display(options());
-    assert!(display.screenshot().is_none());
+    assert!(display.screenshot(true).is_none());
     submit_at(&mut display, 5, ms(1.0)).expect("taken");
-    assert!(display.screenshot().is_none(), "it is not on screen yet");
+    assert!(display.screenshot(true).is_none(), "it is not on screen yet");
     display.advance(ms(10.0));
-    assert_eq!(display.screenshot().map(|shot| shot.pixels), Some(vec![5; 24]));
+    assert_eq!(display.screenshot(true).map(|shot| shot.pixels), Some(vec![5; 24]));
     display.set_power(false, ms(12.0));
-    assert!(display.screenshot().is_none());
+    assert!(display.screenshot(true).is_none());
 }
 
 #[test]

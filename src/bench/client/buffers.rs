@@ -1,0 +1,108 @@
+//! Shared memory with the frames' pixels: one pool, a few buffers, a picture that says which frame it is.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm::WlShm};
+use wayland_client::{Dispatch, QueueHandle};
+
+use super::input::WINDOW;
+use crate::bench::block_code::{self, Code};
+
+const PIXELS: usize = WINDOW.0 * WINDOW.1;
+const BYTES: usize = PIXELS * size_of::<u32>();
+
+const BACKGROUND: u32 = 0xff20_3048;
+const BAR: u32 = 0xffff_b020;
+/// Width of the moving bar, and how far it moves with each frame: for people who look at the window.
+const BAR_WIDTH: usize = 16;
+const BAR_STEP: usize = 4;
+
+/// A mapping of shared memory, writable by this process until it is dropped.
+#[derive(Debug)]
+struct Mapping {
+    start: *mut u32,
+    bytes: usize,
+}
+
+impl Mapping {
+    fn new(memory: impl AsFd, bytes: usize) -> rustix::io::Result<Self> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing.
+        let start = unsafe { mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, memory, 0) }?;
+        Ok(Mapping { start: start.cast(), bytes })
+    }
+
+    fn pixels(&mut self) -> &mut [u32] {
+        // SAFETY: the mapping is `bytes` long, page-aligned, valid for any bit pattern and lives as long as `self`,
+        // which is borrowed mutably. The compositor reads it, but not a buffer that it has released.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.bytes / size_of::<u32>()) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new` with this length; no slice of it outlives `self`.
+        let _ = unsafe { munmap(self.start.cast(), self.bytes) };
+    }
+}
+
+/// The window's buffers, and which of them the compositor holds.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    mapping: Mapping,
+    buffers: Vec<WlBuffer>,
+    held: Vec<bool>,
+}
+
+impl Buffers {
+    /// `count` buffers; the user data of each is its index, to be handed to [`Buffers::released`].
+    pub(super) fn new<State>(shm: &WlShm, count: usize, handle: &QueueHandle<State>) -> rustix::io::Result<Self>
+    where
+        State: Dispatch<wayland_client::protocol::wl_shm_pool::WlShmPool, ()> + Dispatch<WlBuffer, usize> + 'static,
+    {
+        let memory: OwnedFd = memfd_create("upbeat-probe", MemfdFlags::CLOEXEC)?;
+        ftruncate(&memory, (count * BYTES) as u64)?;
+        let mapping = Mapping::new(&memory, count * BYTES)?;
+        let pool = shm.create_pool(memory.as_fd(), (count * BYTES) as i32, handle, ());
+        let (width, height, stride) = (WINDOW.0 as i32, WINDOW.1 as i32, (WINDOW.0 * size_of::<u32>()) as i32);
+        let buffers = (0..count)
+            .map(|index| {
+                let offset = (index * BYTES) as i32;
+                pool.create_buffer(offset, width, height, stride, wl_shm::Format::Xrgb8888, handle, index)
+            })
+            .collect();
+        pool.destroy();
+        Ok(Buffers { mapping, buffers, held: vec![false; count] })
+    }
+
+    /// A buffer that the compositor does not hold.
+    pub(super) fn free(&self) -> Option<usize> {
+        self.held.iter().position(|held| !held)
+    }
+
+    /// Draws the frame into buffer `index`, every pixel of it.
+    pub(super) fn draw(&mut self, index: usize, code: Code) {
+        let Some(picture) = self.mapping.pixels().chunks_mut(PIXELS).nth(index) else { return };
+        let (above, below) = (block_code::HEIGHT, WINDOW.1 - block_code::HEIGHT);
+        picture[above * WINDOW.0..below * WINDOW.0].fill(BACKGROUND);
+        let bar = code.frame as usize * BAR_STEP % (WINDOW.0 - BAR_WIDTH);
+        for row in picture[above * WINDOW.0..below * WINDOW.0].chunks_mut(WINDOW.0) {
+            row[bar..bar + BAR_WIDTH].fill(BAR);
+        }
+        code.draw(picture, WINDOW.0, 0);
+        code.draw(picture, WINDOW.0, below);
+    }
+
+    /// Gives buffer `index` to the compositor.
+    pub(super) fn give(&mut self, index: usize) -> &WlBuffer {
+        self.held[index] = true;
+        &self.buffers[index]
+    }
+
+    /// The compositor has released buffer `index`.
+    pub(super) fn released(&mut self, index: usize) {
+        self.held[index] = false;
+    }
+}

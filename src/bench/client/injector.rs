@@ -1,0 +1,285 @@
+//! The user's hand: a thread with a connection of its own that moves a virtual pointer over the probe's window.
+//!
+//! First it searches the window: it moves over the output until the window says where it feels the pointer, which gives
+//! the window's place. Then it sends numbered positions (`input`) at random times, until it is stopped.
+//!
+//! ```text
+//! hand    move (512,384) ──▶              move (519,389) ──▶               number 1 ──▶   number 2 ──▶
+//! window        felt (160.0, 120.0) ──▶        felt (167.0, 125.0): found
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use wayland_client::globals::{GlobalListContents, registry_queue_init};
+use wayland_client::protocol::{wl_output, wl_pointer::ButtonState, wl_registry, wl_seat::WlSeat};
+use wayland_client::{Connection, Dispatch, EventQueue, QueueHandle, WEnum, delegate_noop};
+use wayland_protocols_wlr::virtual_pointer::v1::client::{
+    zwlr_virtual_pointer_manager_v1::ZwlrVirtualPointerManagerV1, zwlr_virtual_pointer_v1::ZwlrVirtualPointerV1,
+};
+
+use super::input::{WINDOW, position_of};
+use super::journal::Injected;
+use crate::time::{Clock, MonotonicClock};
+
+/// Left button of the Linux input event codes.
+const BTN_LEFT: u32 = 0x110;
+/// Units in a pixel in which absolute positions are sent: as fine as Wayland's fixed-point numbers.
+const UNITS: f64 = 256.0;
+/// How long the window has to feel the pointer at one place: longer than any sensible frame.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// The second point of the search, from the first: tells an echo of an older place from a true answer.
+const NUDGE: (f64, f64) = (7.0, 5.0);
+/// Until the first number is sent, this stands for it.
+const NOTHING_SENT: u32 = 0;
+
+/// The probe's side of the hand.
+#[derive(Debug)]
+pub(super) struct Hand {
+    feelings: Sender<(f64, f64)>,
+    newest_sent: Arc<AtomicU32>,
+    thread: JoinHandle<Vec<Injected>>,
+}
+
+/// What the hand is to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gesture {
+    /// Seed of the random times.
+    pub(super) seed: u64,
+    /// Mean events per second.
+    pub(super) rate: f64,
+    /// Whether to hold a button down.
+    pub(super) hold: bool,
+}
+
+impl Hand {
+    /// Starts the thread; `None` where the compositor has no virtual pointer or no output.
+    pub(super) fn start(gesture: Gesture) -> Option<Hand> {
+        let pointer = Pointer::connect()?;
+        let (feelings, felt) = channel();
+        let newest_sent = Arc::new(AtomicU32::new(NOTHING_SENT));
+        let sent = Arc::clone(&newest_sent);
+        let thread =
+            std::thread::Builder::new().name("hand".into()).spawn(move || play(pointer, gesture, &felt, &sent)).ok()?;
+        Some(Hand { feelings, newest_sent, thread })
+    }
+
+    /// The newest number that was sent; `None` while the window is being searched.
+    pub(super) fn newest_sent(&self) -> Option<u32> {
+        Some(self.newest_sent.load(Ordering::Acquire)).filter(|number| *number != NOTHING_SENT)
+    }
+
+    /// The window feels the pointer at a surface-local position.
+    pub(super) fn felt(&self, x: f64, y: f64) {
+        let _ = self.feelings.send((x, y)); // the thread may have ended
+    }
+
+    /// Whether the thread has ended, because it did not find the window or lost its connection.
+    pub(super) fn has_given_up(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Lets go of the pointer; what was injected, and when.
+    pub(super) fn stop(self) -> Vec<Injected> {
+        drop(self.feelings);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// Finds the window, then sends numbers until the other side hangs up.
+fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, newest: &AtomicU32) -> Vec<Injected> {
+    let mut injected = Vec::with_capacity(16 * 1024);
+    let Some((left, top)) = find_window(&mut pointer, felt) else { return injected };
+    if gesture.hold {
+        pointer.button(ButtonState::Pressed);
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(gesture.seed);
+    for number in NOTHING_SENT + 1.. {
+        let pause = Duration::from_secs_f64(rng.random_range(0.5..1.5) / gesture.rate);
+        // The channel closes when the run is over; until then nothing is of interest in it.
+        if sleep_unless_closed(felt, pause) {
+            break;
+        }
+        let (x, y) = position_of(number);
+        newest.store(number, Ordering::Release);
+        injected.push(Injected { number, at: MonotonicClock.now() });
+        if !pointer.move_to(left + x, top + y) {
+            break;
+        }
+    }
+    if gesture.hold {
+        pointer.button(ButtonState::Released);
+    }
+    injected
+}
+
+/// Whether the channel was closed before the pause was over.
+fn sleep_unless_closed(felt: &Receiver<(f64, f64)>, pause: Duration) -> bool {
+    let end = std::time::Instant::now() + pause;
+    loop {
+        match felt.recv_timeout(end.saturating_duration_since(std::time::Instant::now())) {
+            Ok(_) => {}
+            Err(RecvTimeoutError::Timeout) => return false,
+            Err(RecvTimeoutError::Disconnected) => return true,
+        }
+    }
+}
+
+/// The window's top left corner on the output.
+fn find_window(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>) -> Option<(f64, f64)> {
+    for (x, y) in search_points(pointer.output) {
+        let Some((first_x, first_y)) = feel(pointer, felt, x, y) else { continue };
+        let Some((second_x, second_y)) = feel(pointer, felt, x + NUDGE.0, y + NUDGE.1) else { continue };
+        let moved = (second_x - first_x - NUDGE.0).abs().max((second_y - first_y - NUDGE.1).abs());
+        if moved < 0.5 {
+            return Some((x - first_x, y - first_y));
+        }
+    }
+    None
+}
+
+/// Points in the middle of a grid so fine that a window anywhere meets one with room around it; nearest to the middle of
+/// the output first.
+fn search_points((width, height): (f64, f64)) -> Vec<(f64, f64)> {
+    let (step_x, step_y) = (WINDOW.0 as f64 / 2.5, WINDOW.1 as f64 / 2.5);
+    let mut points = Vec::new();
+    let mut y = step_y / 2.0;
+    while y < height {
+        let mut x = step_x / 2.0;
+        while x < width {
+            points.push((x.round(), y.round()));
+            x += step_x;
+        }
+        y += step_y;
+    }
+    let from_middle = |(x, y): (f64, f64)| (x - width / 2.0).hypot(y - height / 2.0);
+    points.sort_by(|a, b| from_middle(*a).total_cmp(&from_middle(*b)));
+    points
+}
+
+/// Moves the pointer and waits for the window to feel it.
+fn feel(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y: f64) -> Option<(f64, f64)> {
+    while felt.try_recv().is_ok() {}
+    pointer.move_to(x, y);
+    felt.recv_timeout(PATIENCE).ok()
+}
+
+/// A virtual pointer on a connection of its own.
+struct Pointer {
+    connection: Connection,
+    queue: EventQueue<Output>,
+    state: Output,
+    pointer: ZwlrVirtualPointerV1,
+    /// Size of the first output in pixels.
+    output: (f64, f64),
+}
+
+impl Pointer {
+    fn connect() -> Option<Pointer> {
+        let connection = Connection::connect_to_env().ok()?;
+        let (globals, mut queue) = registry_queue_init::<Output>(&connection).ok()?;
+        let handle = queue.handle();
+        let manager: ZwlrVirtualPointerManagerV1 = globals.bind(&handle, 1..=2, ()).ok()?;
+        let seat: Option<WlSeat> = globals.bind(&handle, 1..=5, ()).ok();
+        let output: wl_output::WlOutput = globals.bind(&handle, 1..=2, ()).ok()?;
+        let mut state = Output { size: None };
+        queue.roundtrip(&mut state).ok()?;
+        let (width, height) = state.size?;
+        let pointer = if wayland_client::Proxy::version(&manager) >= 2 {
+            manager.create_virtual_pointer_with_output(seat.as_ref(), Some(&output), &handle, ())
+        } else {
+            manager.create_virtual_pointer(seat.as_ref(), &handle, ())
+        };
+        Some(Pointer { connection, queue, state, pointer, output: (f64::from(width), f64::from(height)) })
+    }
+
+    /// Moves to a position on the output, in pixels; false when the connection is lost.
+    fn move_to(&mut self, x: f64, y: f64) -> bool {
+        let units = |pixels: f64| (pixels * UNITS).round().max(0.0) as u32;
+        self.pointer.motion_absolute(now_ms(), units(x), units(y), units(self.output.0), units(self.output.1));
+        self.end_frame()
+    }
+
+    fn button(&mut self, state: ButtonState) {
+        self.pointer.button(now_ms(), BTN_LEFT, state);
+        self.end_frame();
+    }
+
+    fn end_frame(&mut self) -> bool {
+        self.pointer.frame();
+        self.connection.flush().is_ok() && self.queue.dispatch_pending(&mut self.state).is_ok()
+    }
+}
+
+fn now_ms() -> u32 {
+    MonotonicClock.now().as_wayland_millis()
+}
+
+/// What the hand knows of the output.
+#[derive(Debug)]
+struct Output {
+    size: Option<(i32, i32)>,
+}
+
+delegate_noop!(Output: ignore ZwlrVirtualPointerManagerV1);
+delegate_noop!(Output: ignore ZwlrVirtualPointerV1);
+delegate_noop!(Output: ignore WlSeat);
+
+impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Output {
+    fn event(
+        _: &mut Self,
+        _: &wl_registry::WlRegistry,
+        _: wl_registry::Event,
+        _: &GlobalListContents,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+impl Dispatch<wl_output::WlOutput, ()> for Output {
+    fn event(
+        output: &mut Self,
+        _: &wl_output::WlOutput,
+        event: wl_output::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let wl_output::Event::Mode { flags: WEnum::Value(flags), width, height, .. } = event
+            && flags.contains(wl_output::Mode::Current)
+        {
+            output.size = Some((width, height));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_anywhere_meets_a_search_point_with_room_for_the_nudge() {
+        let points = search_points((1280.0, 720.0));
+        for left in (0..=1280 - WINDOW.0).step_by(7) {
+            for top in (0..=720 - WINDOW.1).step_by(7) {
+                let inside = |(x, y): &(f64, f64)| {
+                    let (x, y) = (x - left as f64, y - top as f64);
+                    x >= 0.0 && y >= 0.0 && x + NUDGE.0 < WINDOW.0 as f64 && y + NUDGE.1 < WINDOW.1 as f64
+                };
+                assert!(points.iter().any(inside), "a window at {left},{top}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_search_begins_in_the_middle() {
+        let (x, y) = search_points((1280.0, 720.0))[0];
+        assert!((x - 640.0).abs() <= 64.0 && (y - 360.0).abs() <= 48.0, "{x},{y}");
+    }
+}

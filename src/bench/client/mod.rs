@@ -1,0 +1,36 @@
+//! The measuring client: a window of its own process that draws like a given kind of program and notes when things
+//! happen to it.
+//!
+//! [`run`] measures one window. [`run_with_others`] first starts the other windows, each in a process of its own, so
+//! that the compositor sees separate clients; the measured window is mapped last and so has the focus.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `options` | the command line, and the same options as arguments for the other windows |
+//! | `personality` | when a client of each kind draws and when it commits (pure) |
+//! | `burn` | how to spend CPU time |
+//! | `buffers` | shared memory with the frames' pixels |
+//! | `input` | how an event number hides in a pointer position (pure) |
+//! | `injector` | the second connection that plays the user's hand |
+//! | `journal` | what happened to each frame, and the figures that follow (pure) |
+//! | `connection`, `dispatch` | Wayland: globals, the window, the events |
+//! | `session` | the phases of a run |
+//! | `others` | the windows behind |
+
+mod buffers;
+mod burn;
+mod connection;
+mod dispatch;
+mod injector;
+mod input;
+mod journal;
+mod options;
+mod others;
+mod personality;
+mod session;
+
+pub use burn::burn;
+pub use options::ClientOptions;
+pub use others::run_with_others;
+pub use personality::Kind;
+pub use session::{ClientError, run, run_companion};

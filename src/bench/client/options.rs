@@ -1,0 +1,155 @@
+//! The probe's command line, and the same options as arguments for the other windows.
+
+use std::ffi::OsString;
+
+use crate::bench::client::Kind;
+use crate::bench::load::Load;
+use crate::time::Span;
+
+/// What the probe draws, for how long, and what is done to it.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ClientOptions {
+    /// What kind of program the client plays
+    #[arg(long, value_enum, default_value_t = Kind::Draws)]
+    pub kind: Kind,
+    /// What a frame costs: flat[:MS[:NOISE]], heavy[:MEDIAN_MS:P95_MS], or a CSV trace
+    #[arg(long, default_value = "flat")]
+    pub load: Load,
+    /// Seed of the costs and of the times of the inputs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How long to measure, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    pub duration: f64,
+    /// Measure this many frames instead
+    #[arg(long, conflicts_with = "duration")]
+    pub frames: Option<u32>,
+    /// How long to draw before measuring, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
+    pub warm_up: f64,
+    /// Keep a pointer button pressed during the run: a window that is interacted with
+    #[arg(long)]
+    pub hold: bool,
+    /// Inject no input
+    #[arg(long, conflicts_with = "hold")]
+    pub no_input: bool,
+    /// Mean number of injected inputs per second; the gaps are random between half and one and a half of the mean
+    #[arg(long, value_name = "PER_SECOND", default_value_t = 30.0, value_parser = rate)]
+    pub input_rate: f64,
+    /// Windows in all, each in its own process
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub windows: u32,
+    /// What a frame of the other windows costs
+    #[arg(long, value_name = "LOAD", default_value = "flat:0.5")]
+    pub others_load: Load,
+    /// Buffers of the window
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub buffers: u32,
+    /// Rate of a client with its own clock, in hertz
+    #[arg(long, value_name = "HZ", default_value_t = 50.0, value_parser = rate)]
+    pub own_hz: f64,
+    /// The window's application id
+    #[arg(long, default_value = "upbeat-probe")]
+    pub app_id: String,
+    /// The compositor's process, when it is not the one at the other end of the socket
+    #[arg(long, value_name = "PID")]
+    pub compositor_pid: Option<u32>,
+    /// A label for the report: the pacing, or how the compositor was set up
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
+    /// Inner use: be the other window of this number, until stdin closes
+    #[arg(long, hide = true, value_name = "NUMBER")]
+    pub companion: Option<u32>,
+}
+
+impl ClientOptions {
+    /// The arguments that make another probe the `number`th of the other windows of this run.
+    pub(super) fn companion_arguments(&self, number: u32) -> Vec<OsString> {
+        let pairs = [
+            ("--companion", number.to_string()),
+            ("--kind", Kind::Draws.to_string()),
+            ("--load", self.others_load.to_string()),
+            ("--seed", self.seed.wrapping_add(u64::from(number)).to_string()),
+            ("--buffers", self.buffers.to_string()),
+            ("--app-id", format!("{}-{number}", self.app_id)),
+        ];
+        let words = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
+        words.chain(["--no-input".to_owned()]).map(OsString::from).collect()
+    }
+
+    /// The warm-up as a span.
+    pub(super) fn warm_up(&self) -> Span {
+        Span::from_millis_f64(self.warm_up * 1e3)
+    }
+
+    /// The measured time as a span; [`Span::MAX`] when frames are counted instead.
+    pub(super) fn duration(&self) -> Span {
+        if self.frames.is_some() { Span::MAX } else { Span::from_millis_f64(self.duration * 1e3) }
+    }
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        use clap::{Args as _, FromArgMatches as _};
+        let matches = Self::augment_args(clap::Command::new("probe")).get_matches_from(["probe"]);
+        #[expect(clippy::expect_used, reason = "every argument has a default, so no argument at all is a valid line")]
+        Self::from_arg_matches(&matches).expect("defaults")
+    }
+}
+
+/// Longest run, as a guard against wrong units: a day.
+const LONGEST_SECONDS: f64 = 86_400.0;
+/// Fastest rate of inputs or of a client's own clock.
+const FASTEST_HZ: f64 = 10_000.0;
+
+fn seconds(text: &str) -> Result<f64, String> {
+    in_range(text, 0.0, LONGEST_SECONDS, "seconds")
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    in_range(text, 0.1, FASTEST_HZ, "times per second")
+}
+
+fn in_range(text: &str, least: f64, most: f64, unit: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (least..=most).contains(&value) => Ok(value),
+        _ => Err(format!("a number from {least} to {most} is wanted ({unit})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: ClientOptions,
+    }
+
+    #[test]
+    fn another_window_understands_the_arguments_it_is_given() {
+        let options = ClientOptions { seed: 5, ..ClientOptions::default() };
+        let arguments = std::iter::once("probe".into()).chain(options.companion_arguments(3));
+        let other = Line::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
+        assert_eq!(other.companion, Some(3));
+        assert_eq!(other.seed, 8);
+        assert_eq!(other.load.to_string(), "flat:0.5");
+        assert!(other.no_input && !other.hold);
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_a_reason() {
+        for (argument, value, needle) in [
+            ("--duration", "-1", "a number from 0"),
+            ("--load", "heavie", "neither flat, heavy"),
+            ("--own-hz", "0", "times per second"),
+            ("--windows", "0", "not in 1.."),
+        ] {
+            let message = Line::try_parse_from(["probe".to_owned(), format!("{argument}={value}")]).err().unwrap().to_string();
+            assert!(message.contains(needle), "{argument} {value}: {message}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The host's own noise: how late a thread that only sleeps is woken.
+//!
+//! A figure of latency from an ordinary machine means nothing without it. The sentinel asks to be woken every
+//! [`PERIOD`] and notes how late it is; a compositor's timer on the same machine is late by as much.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec};
+
+use crate::bench::statistics::Quantiles;
+use crate::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
+
+/// No divisor of a common refresh interval, so that all phases of the refresh are sampled.
+const PERIOD: Span = Span::from_micros(7_300);
+
+/// A running sentinel thread.
+#[derive(Debug)]
+pub struct Sentinel {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Vec<Span>>>,
+}
+
+impl Sentinel {
+    /// Starts the thread, with the scheduling class of the caller. Without a thread the report is empty.
+    pub fn start() -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("sentinel".into()).spawn(move || watch(&seen)).ok();
+        Sentinel { stop, thread }
+    }
+
+    /// Ends the thread (within [`PERIOD`]); how late its wake-ups were.
+    pub fn stop(mut self) -> Option<Quantiles> {
+        self.stop.store(true, Ordering::Relaxed);
+        Quantiles::of(self.thread.take()?.join().ok()?)
+    }
+}
+
+impl Drop for Sentinel {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+fn watch(stop: &AtomicBool) -> Vec<Span> {
+    let mut late = Vec::with_capacity(16 * 1024);
+    let mut due = MonotonicClock.now();
+    while !stop.load(Ordering::Relaxed) {
+        due += PERIOD;
+        if sleep_until(due).is_err() {
+            break;
+        }
+        let now = MonotonicClock.now();
+        late.push(now - due);
+        if now - due > PERIOD {
+            due = now; // a suspend, or a stopped process: one late wake-up, not hundreds
+        }
+    }
+    late
+}
+
+fn sleep_until(due: Instant) -> rustix::io::Result<()> {
+    let nanos = due.as_nanos() as i64;
+    let due = Timespec { tv_sec: nanos / NANOS_PER_SECOND, tv_nsec: nanos % NANOS_PER_SECOND };
+    loop {
+        match clock_nanosleep_absolute(ClockId::Monotonic, &due) {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentinel_reports_wake_ups_that_are_never_early() {
+        let sentinel = Sentinel::start();
+        std::thread::sleep((PERIOD * 5).to_duration());
+        let late = sentinel.stop().expect("five periods give at least one wake-up");
+        assert!(late.p50 >= 0.0 && late.max >= late.p50);
+    }
+}

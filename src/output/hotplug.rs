@@ -1,0 +1,158 @@
+//! Outputs come, change and go.
+
+use std::collections::HashMap;
+
+use smithay::backend::renderer::damage::OutputDamageTracker;
+use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
+use smithay::utils::{Physical, Size, Transform};
+
+use super::{OutputState, Scene, geometry, present};
+use crate::backend::{Display, Mode};
+use crate::state::State;
+use crate::time::{Clock, Instant};
+use crate::timing::conductor::Conductor;
+use crate::timing::id::OutputId;
+use crate::timing::output::OutputMachine;
+use crate::timing::pacing::PacingWish;
+use crate::timing::record::{Need, OutputStatistics, Ring};
+use crate::timing::vsync::VsyncModel;
+
+/// Millimetres of a pixel on a monitor that does not say: 96 dots an inch.
+const DEFAULT_PIXEL_MM: f64 = 25.4 / 96.0;
+
+/// What the configuration says of an output.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    /// Top left corner (global logical coordinates); right of all others if not given.
+    pub position: Option<(i32, i32)>,
+    /// Physical pixels a logical one; 1 if not given.
+    pub scale: Option<f64>,
+    /// How its clients are paced.
+    pub pacing: Option<PacingWish>,
+}
+
+/// A display was plugged in.
+pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placement) -> OutputId {
+    let now = state.clock.now();
+    let mode = display.mode();
+    let output = Output::new(
+        display.name().to_owned(),
+        PhysicalProperties {
+            size: millimetres(mode),
+            subpixel: Subpixel::Unknown,
+            make: "Upbeat".to_owned(),
+            model: display.name().to_owned(),
+        },
+    );
+    let right_of_all = super::all(state).map(|(_, area)| area.loc.x + area.size.w).max().unwrap_or(0);
+    let position = placement.position.unwrap_or((right_of_all, 0));
+    let scale = placement.scale.map(Scale::Fractional);
+    output.change_current_state(Some(wayland_mode(mode)), Some(Transform::Normal), scale, Some(position.into()));
+    output.set_preferred(wayland_mode(mode));
+    let global = output.create_global::<State>(&state.display_handle);
+
+    let machine = machine(display.as_mut(), mode, now);
+    state.outputs.last_id += 1;
+    let id = OutputId(state.outputs.last_id);
+    present::name_in_log(&state.outputs, id, &output.name());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    state.outputs.list.push(OutputState {
+        id,
+        tracker: OutputDamageTracker::new(size(mode), 1.0, Transform::Normal),
+        output,
+        global: Some(global),
+        display,
+        conductor: Conductor::new(machine, cores),
+        wish: placement.pacing,
+        clients: HashMap::new(),
+        drawn: Scene::default(),
+        on_screen: Scene::default(),
+        flight: None,
+        frames: 0,
+        scenes: 0,
+        lights: 0,
+        last_sequence: None,
+        last_shown: None,
+        need: Need::Output,
+        presented: Instant::ZERO,
+        records: Ring::new(),
+        statistics: OutputStatistics::default(),
+    });
+    super::pacing::apply_rules(state);
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.conductor.output_mut().need();
+    }
+    id
+}
+
+fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine {
+    let capabilities = display.capabilities();
+    let mut vsync = VsyncModel::new(mode.interval(), now);
+    vsync.set_variable(capabilities.variable_refresh);
+    if let Some((vblank, _)) = display.last_vblank(now) {
+        vsync.synchronise(vblank);
+    }
+    OutputMachine::new(vsync, capabilities.submit_lead, now)
+}
+
+/// The display's mode or capabilities changed.
+pub(super) fn changed(state: &mut State, index: usize) {
+    let now = state.clock.now();
+    let output = &mut state.outputs.list[index];
+    let mode = output.display.mode();
+    let capabilities = output.display.capabilities();
+    output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
+    output.output.set_preferred(wayland_mode(mode));
+    output.tracker = OutputDamageTracker::new(size(mode), 1.0, Transform::Normal);
+    output.drawn = Scene::default();
+    let vblank = output.display.last_vblank(now);
+    let machine = output.conductor.output_mut();
+    machine.set_lead(capabilities.submit_lead);
+    machine.vsync_mut().set_interval(mode.interval(), now);
+    machine.vsync_mut().set_variable(capabilities.variable_refresh);
+    if let Some((vblank, _)) = vblank {
+        machine.vsync_mut().synchronise(vblank);
+    }
+    output.need(Need::Output);
+    crate::shell::outputs_changed(state);
+}
+
+/// The display is gone. Its windows stay where they are until the shell has moved them.
+pub fn remove(state: &mut State, id: OutputId) {
+    let Some(index) = state.outputs.list.iter().position(|output| output.id == id) else { return };
+    let mut output = state.outputs.list.remove(index);
+    present::forget_flight(&mut output);
+    for entry in state.surfaces.iter_mut().filter(|entry| entry.output == Some(id)) {
+        entry.output = None;
+    }
+    if let Some(global) = output.global.take() {
+        state.display_handle.disable_global::<State>(global);
+    }
+    let now = state.clock.now();
+    super::pacing::hidden_waits(&mut state.outputs, now);
+    crate::shell::outputs_changed(state);
+    super::need_all(state);
+}
+
+/// The output under a name.
+pub fn by_name(state: &State, name: &str) -> Option<OutputId> {
+    state.outputs.states().find(|output| output.output.name() == name).map(|output| output.id)
+}
+
+/// The rectangle of every output is as large as its mode and scale make it.
+pub fn total_area(state: &State) -> Option<smithay::utils::Rectangle<i32, smithay::utils::Logical>> {
+    state.outputs.iter().map(geometry).reduce(|all, area| all.merge(area))
+}
+
+fn wayland_mode(mode: Mode) -> WaylandMode {
+    WaylandMode { size: (mode.width, mode.height).into(), refresh: i32::try_from(mode.refresh).unwrap_or(i32::MAX) }
+}
+
+fn size(mode: Mode) -> Size<i32, Physical> {
+    Size::from((mode.width, mode.height))
+}
+
+fn millimetres(mode: Mode) -> Size<i32, smithay::utils::Raw> {
+    let side = |pixels: i32| (f64::from(pixels) * DEFAULT_PIXEL_MM).round() as i32;
+    (side(mode.width), side(mode.height)).into()
+}

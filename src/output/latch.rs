@@ -1,0 +1,439 @@
+//! The latch: open the queues, choose the scene, draw it, submit it.
+
+use smithay::backend::renderer::element::Id;
+use smithay::backend::renderer::utils::{RendererSurfaceState, RendererSurfaceStateUserData};
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
+use smithay::wayland::compositor::{self, SubsurfaceCachedState, SurfaceData, TraversalAction};
+
+use super::scene::{Layer, Scene};
+use super::{Flight, OutputState, geometry, pacing};
+use crate::backend::{Change, FrameId, Plan, SubmitError};
+use crate::shell::render_order::RenderWindow;
+use crate::state::State;
+use crate::time::{Clock, Instant};
+use crate::timing::id::{ClientId, OutputId, WindowId};
+use crate::timing::record::{FrameRecord, Need};
+use crate::timing::target::{RefreshIndex, Target};
+
+/// Chooses content for `target`, draws it and submits it.
+pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {
+    let latched = state.clock.now();
+    open_queues(state, id, target);
+    crate::input::latch_drag(state);
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    let need = std::mem::replace(&mut output.need, Need::Content);
+    output.scenes += 1;
+    output.conductor.latched(target.id);
+    let scene = choose(state, id);
+    let clients = fresh_clients(state, id);
+    compose(state, id, scene, Moment { target, scheduled, latched, need });
+    end_latch(state, id);
+    pacing::latched(state, id, &clients);
+}
+
+/// When and why a scene was chosen.
+struct Moment {
+    target: Target,
+    scheduled: Instant,
+    latched: Instant,
+    need: Need,
+}
+
+/// Applies every update that is ready and due, in order.
+fn open_queues(state: &mut State, id: OutputId, target: Target) {
+    let first = state.outputs.first();
+    let opened: Vec<WlSurface> = state
+        .surfaces
+        .iter_mut()
+        .filter(|entry| entry.waiting() > 0 && entry.output.or(first) == Some(id))
+        .filter_map(|entry| entry.open_due(target.id, target.present).then(|| entry.surface.clone()))
+        .collect();
+    clear_blockers(state, &opened);
+}
+
+/// Tells Smithay that gates of these surfaces are open: once for each client, and never from within a commit.
+pub(super) fn clear_blockers(state: &mut State, surfaces: &[WlSurface]) {
+    let mut told = Vec::new();
+    for client in surfaces.iter().filter_map(Resource::client) {
+        if !told.contains(&client.id()) {
+            told.push(client.id());
+            let display = state.display_handle.clone();
+            if let Some(data) = client.get_data::<crate::protocol::client::Client>() {
+                data.compositor.blocker_cleared(state, &display);
+            }
+        }
+    }
+}
+
+/// Clients with content that this latch takes.
+fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
+    let mut clients: Vec<ClientId> = state
+        .surfaces
+        .iter()
+        .filter(|entry| entry.output == Some(id) && (entry.is_fresh() || entry.wants_callback()))
+        .map(|entry| entry.client)
+        .collect();
+    clients.sort_unstable();
+    clients.dedup();
+    clients
+}
+
+/// What the output is to show now.
+fn choose(state: &mut State, id: OutputId) -> Scene {
+    let Some(output) = state.outputs.by_id(id) else { return Scene::default() };
+    let handle = output.output.clone();
+    let area = geometry(&handle);
+    let scale = handle.current_scale().fractional_scale();
+    let mode = output.display.mode();
+    let mut scene = Scene {
+        size: Size::from((mode.width, mode.height)),
+        background: state.outputs.background,
+        layers: Vec::new(),
+        cursor: super::cursor::layer(state, area, scale),
+    };
+    // Topmost first: what is above decides what can be seen below.
+    let windows: Vec<RenderWindow> = state.shell.render_order(&handle).collect();
+    let placing = Placing { area, scale };
+    if let Some(icon) = &state.input.drag_icon {
+        let at = crate::input::pointer_position(state).to_i32_round();
+        placing.tree(&mut scene, icon, at, None);
+    }
+    for window in windows.iter().rev() {
+        for (popup, location) in window.popups.iter().rev() {
+            placing.tree(&mut scene, popup, *location, None);
+        }
+        let stretch = window.stretch.map(|to| (window.geometry, to));
+        placing.tree(&mut scene, &window.surface, window.location, stretch);
+        if window.fullscreen {
+            break;
+        }
+    }
+    cover(&mut scene);
+    see(state, id, &scene, &windows);
+    scene
+}
+
+/// Where the output is, and at what scale.
+struct Placing {
+    area: Rectangle<i32, Logical>,
+    scale: f64,
+}
+
+impl Placing {
+    /// Adds a tree of surfaces, topmost first. `stretch`: window geometry (surface coordinates) and the rectangle that
+    /// it is stretched into (global).
+    fn tree(
+        &self,
+        scene: &mut Scene,
+        root: &WlSurface,
+        location: Point<i32, Logical>,
+        stretch: Option<(Rectangle<i32, Logical>, Rectangle<i32, Logical>)>,
+    ) {
+        let mut found = Vec::new();
+        compositor::with_surface_tree_upward(
+            root,
+            Point::<i32, Logical>::default(),
+            |_, states, offset| match with_state(states, RendererSurfaceState::view) {
+                Some(view) => TraversalAction::DoChildren(*offset + view.offset + subsurface_position(states)),
+                None => TraversalAction::SkipChildren,
+            },
+            |surface, states, offset| {
+                if let Some(layer) = self.layer(surface, states, *offset, location, stretch) {
+                    found.push(layer);
+                }
+            },
+            |_, _, _| true,
+        );
+        // Visited from the bottom up.
+        scene.layers.extend(found.into_iter().rev());
+    }
+
+    fn layer(
+        &self,
+        surface: &WlSurface,
+        states: &SurfaceData,
+        offset: Point<i32, Logical>,
+        location: Point<i32, Logical>,
+        stretch: Option<(Rectangle<i32, Logical>, Rectangle<i32, Logical>)>,
+    ) -> Option<Layer> {
+        let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
+        let data = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let view = data.view()?;
+        let buffer = data.buffer()?.clone();
+        let in_root = (offset + view.offset + subsurface_position(states)).to_f64();
+        let (origin, zoom) = match stretch {
+            Some((from, to)) => {
+                let zoom = (
+                    f64::from(to.size.w) / f64::from(from.size.w.max(1)),
+                    f64::from(to.size.h) / f64::from(from.size.h.max(1)),
+                );
+                let relative = in_root - from.loc.to_f64();
+                (to.loc.to_f64() + Point::from((relative.x * zoom.0, relative.y * zoom.1)), zoom)
+            }
+            None => (location.to_f64() + in_root, (1.0, 1.0)),
+        };
+        let size = Size::<f64, Logical>::from((f64::from(view.dst.w) * zoom.0, f64::from(view.dst.h) * zoom.1));
+        let target = self.to_physical(origin, size);
+        let opaque = data.opaque_regions().unwrap_or_default().iter().map(|rect| {
+            let at = origin + Point::from((f64::from(rect.loc.x) * zoom.0, f64::from(rect.loc.y) * zoom.1));
+            let size = Size::from((f64::from(rect.size.w) * zoom.0, f64::from(rect.size.h) * zoom.1));
+            let rect = self.to_physical(at, size);
+            Rectangle::new(rect.loc - target.loc, rect.size)
+        });
+        Some(Layer {
+            id: Id::from_wayland_resource(surface),
+            surface: surface.clone(),
+            buffer_size: data.buffer_size()?.to_buffer(data.buffer_scale(), data.buffer_transform()),
+            buffer_scale: data.buffer_scale(),
+            buffer_transform: data.buffer_transform(),
+            source: view.src,
+            target,
+            opaque: opaque.collect(),
+            damage: data.damage(),
+            origin,
+            stretch: zoom,
+            covered: false,
+            buffer: Some(buffer),
+        })
+    }
+
+    /// Edges are rounded, not sizes, so that neighbours stay neighbours at fractional scales.
+    fn to_physical(&self, at: Point<f64, Logical>, size: Size<f64, Logical>) -> Rectangle<i32, Physical> {
+        let relative = at - self.area.loc.to_f64();
+        let edge = |value: f64| (value * self.scale).round() as i32;
+        let (left, top) = (edge(relative.x), edge(relative.y));
+        let (right, bottom) = (edge(relative.x + size.w), edge(relative.y + size.h));
+        Rectangle::new((left, top).into(), (right - left, bottom - top).into())
+    }
+}
+
+fn with_state<T>(states: &SurfaceData, read: impl FnOnce(&RendererSurfaceState) -> Option<T>) -> Option<T> {
+    let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
+    read(&data.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+}
+
+fn subsurface_position(states: &SurfaceData) -> Point<i32, Logical> {
+    if states.role == Some("subsurface") {
+        states.cached_state.get::<SubsurfaceCachedState>().current().location
+    } else {
+        Point::default()
+    }
+}
+
+/// Marks the layers of which nothing can be seen: off the output, or behind opaque ones.
+fn cover(scene: &mut Scene) {
+    let screen = Rectangle::from_size(scene.size);
+    let mut above: Vec<Rectangle<i32, Physical>> = Vec::new();
+    for layer in &mut scene.layers {
+        let visible = layer.target.intersection(screen);
+        layer.covered = match visible {
+            Some(rect) if !rect.is_empty() => rect.subtract_rects(above.iter().copied()).is_empty(),
+            _ => true,
+        };
+        if !layer.covered {
+            let opaque = layer.opaque.iter().map(|rect| Rectangle::new(rect.loc + layer.target.loc, rect.size));
+            above.extend(opaque.filter(|rect| !rect.is_empty()));
+        }
+    }
+    scene.layers.retain(|layer| !layer.covered);
+}
+
+/// Notes which surfaces are seen on this output, and to which windows they belong.
+fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow]) {
+    let State { surfaces, outputs, shell, .. } = state;
+    let Some(output) = outputs.by_id(id) else { return };
+    let number = output.scenes;
+    for layer in &scene.layers {
+        let Some(entry) = surfaces.get_mut(&layer.surface) else { continue };
+        // On several outputs at once: the one that had it first goes on pacing it.
+        let elsewhere = entry.output.filter(|other| *other != id).and_then(|other| outputs.by_id(other));
+        if elsewhere.is_some_and(|other| other.scenes == entry.seen()) {
+            continue;
+        }
+        entry.see(id, number);
+        if entry.record.window.is_none() {
+            let window = windows.iter().find(|window| window.surface == layer.surface).map(|window| window.id);
+            let window = window.or_else(|| shell.window_of(&layer.surface).map(|window| window.id));
+            entry.record.window = window.map(|id| WindowId(id.0 as u32));
+        }
+    }
+    let client_of = |flag: fn(&RenderWindow) -> bool| {
+        windows.iter().find(|window| flag(window)).and_then(|window| surfaces.client_of(&window.surface))
+    };
+    let focused = client_of(|window| window.focused).map(|client| client.id);
+    let held = client_of(|window| window.pressed).map(|client| client.id);
+    let now = state.clock.now();
+    if let Some(output) = outputs.by_id_mut(id) {
+        pacing::attend(output, focused, held, now);
+    }
+    let waits = surfaces.iter().any(|entry| {
+        entry.seen() != number && entry.output == Some(id) && (entry.wants_callback() || entry.waiting() > 0)
+    });
+    if waits {
+        pacing::hidden_waits(outputs, now);
+    }
+}
+
+/// Draws and submits the scene, if it looks different from what was drawn last or somebody waits to hear of it.
+fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
+    let State { surfaces, outputs, clock, .. } = state;
+    let super::Outputs { list, renderer, .. } = outputs;
+    let Some(output) = list.iter_mut().find(|output| output.id == id) else { return };
+    let number = output.scenes;
+    let mut feedback = Vec::new();
+    let mut clients = Vec::new();
+    for entry in surfaces.iter_mut().filter(|entry| entry.output == Some(id) && entry.seen() == number) {
+        if entry.is_fresh() && entry.record.committed.is_some() && entry.record.latched.is_none() {
+            entry.record.latched = Some(moment.latched);
+            clients.push(entry.record);
+        }
+        feedback.extend(entry.latch());
+    }
+    let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor;
+    let mut record = output.open_record(&moment);
+    if unchanged && feedback.is_empty() && moment.need != Need::Output {
+        output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), false);
+        return;
+    }
+    let plan = output.draw(renderer.as_mut(), &mut scene, &mut record, clock);
+    let Some(plan) = plan else {
+        output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), false);
+        output.conductor.output_mut().need();
+        feedback.into_iter().for_each(|feedback| feedback.discarded());
+        return;
+    };
+    let frame = plan.frame;
+    let result = output.display.submit(plan);
+    let done = clock.now();
+    record.submitted = Some(done);
+    output.conductor.composed(moment.target.id, moment.scheduled, done, result.is_ok());
+    match result {
+        Ok(()) => {
+            for client in &mut clients {
+                client.frame = Some(frame.0);
+            }
+            output.drawn = scene.clone();
+            output.flight = Some(Flight { frame, scene, feedback, record, clients });
+        }
+        Err((error, plan)) => output.refused(error, plan, feedback),
+    }
+}
+
+impl OutputState {
+    fn open_record(&self, moment: &Moment) -> FrameRecord {
+        let machine = self.conductor.output();
+        FrameRecord {
+            output: self.id,
+            frame: self.frames,
+            target: moment.target.id,
+            present: moment.target.present,
+            interval: moment.target.interval,
+            need: moment.need,
+            pacing: self.pacing(),
+            latch_at: moment.scheduled,
+            latched: moment.latched,
+            submit_by: machine.submit_by(moment.target.id),
+            due_sequence: self.due_sequence(moment.target.id),
+            compose_budget: machine.compose_budget(),
+            ..FrameRecord::default()
+        }
+    }
+
+    /// The display's own number for a refresh of the model's grid.
+    pub(crate) fn due_sequence(&self, index: RefreshIndex) -> Option<u64> {
+        let last = self.last_shown?;
+        Some(self.last_sequence? + index.since(last))
+    }
+
+    fn draw(
+        &mut self,
+        renderer: Option<&mut crate::render::Renderer>,
+        scene: &mut Scene,
+        record: &mut FrameRecord,
+        clock: &impl Clock,
+    ) -> Option<Plan> {
+        self.frames += 1;
+        record.frame = self.frames;
+        let has_plane = self.display.capabilities().cursor_plane.is_some();
+        let only_cursor = has_plane && scene.looks_like(&self.drawn) && self.frames > 1;
+        let change = if only_cursor {
+            Change::Planes
+        } else {
+            let mut buffer = self.display.acquire()?;
+            let drawn = renderer?.draw(scene, !has_plane, &mut buffer, &mut self.tracker);
+            match drawn {
+                Ok(damage) => {
+                    record.damage = damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum();
+                    Change::Compose { buffer, damage }
+                }
+                Err(error) => {
+                    tracing::error!(output = self.output.name(), %error, "a frame could not be drawn");
+                    self.display.release(buffer);
+                    return None;
+                }
+            }
+        };
+        scene.release_buffers();
+        let composed = clock.now();
+        record.composed = Some(composed);
+        record.compose_cost = composed - record.latched;
+        let cursor = scene.cursor.as_ref().filter(|_| has_plane).map(|cursor| crate::backend::CursorPlane {
+            x: cursor.position.x,
+            y: cursor.position.y,
+            image: cursor.image.clone(),
+        });
+        Some(Plan {
+            frame: FrameId(self.frames),
+            target: record.target,
+            present: record.present,
+            change,
+            cursor,
+            in_fence: None,
+        })
+    }
+
+    fn refused(
+        &mut self,
+        error: SubmitError,
+        plan: Plan,
+        feedback: Vec<smithay::wayland::presentation::PresentationFeedbackCallback>,
+    ) {
+        if let Change::Compose { buffer, .. } = plan.change {
+            self.display.release(buffer);
+        }
+        // What was drawn never reached the screen: the next frame starts from nothing.
+        self.drawn = Scene::default();
+        feedback.into_iter().for_each(|feedback| feedback.discarded());
+        match &error {
+            SubmitError::Busy | SubmitError::Off => tracing::debug!(output = self.output.name(), %error),
+            _ => tracing::error!(output = self.output.name(), %error, "a frame was refused"),
+        }
+        if error != SubmitError::Off {
+            self.conductor.output_mut().need();
+        }
+    }
+
+    pub(crate) fn pacing(&self) -> crate::timing::pacing::Pacing {
+        use crate::timing::output::LatchPolicy;
+        use crate::timing::pacing::Pacing;
+        match self.conductor.output().policy() {
+            LatchPolicy::AtRefresh => Pacing::Vsync,
+            LatchPolicy::Late => self.wish.and_then(|wish| wish.fixed()).unwrap_or(Pacing::JustInTime),
+        }
+    }
+}
+
+/// Fifo barriers clear right after the latch; what waits for them is due at the next one.
+fn end_latch(state: &mut State, id: OutputId) {
+    let State { surfaces, outputs, .. } = state;
+    let Some(output) = outputs.by_id_mut(id) else { return };
+    for entry in surfaces.iter_mut().filter(|entry| entry.output == Some(id)) {
+        entry.clear_barrier();
+        let machine = output.conductor.output();
+        if let Some(due) = entry.due(machine.latched(), |time| machine.vsync().at_or_after(time)) {
+            output.conductor.output_mut().need_at(due);
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Between surfaces and pacers: who is called back when, and what the answer cost.
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use super::{InputKind, OutputState, Outputs};
+use crate::state::State;
+use crate::surface::{ClientEntry, Entry};
+use crate::time::{Clock, Instant, Span};
+use crate::timing::conductor::PacerId;
+use crate::timing::id::{ClientId, OutputId};
+use crate::timing::output::LatchPolicy;
+use crate::timing::pacer::MissBudgets;
+use crate::timing::pacing::{Pacing, PacingWish};
+use crate::timing::record::ClientFrameRecord;
+use crate::timing::target::{RefreshIndex, Target};
+
+/// How often surfaces that nobody sees are called back: often enough that nobody hangs, too seldom to cost anything.
+pub const HIDDEN_INTERVAL: Span = Span::from_seconds(1);
+
+/// How a client is paced on one output.
+#[derive(Debug)]
+pub struct ClientPacing {
+    /// Its pacer.
+    pub pacer: PacerId,
+    clock: Option<crate::surface::cpu::ProcessClock>,
+    /// When it committed last since it was called back, while some of its surfaces have not.
+    partial: Option<Instant>,
+}
+
+/// How clients are to be paced, by the application's id.
+#[derive(Debug, Default)]
+pub struct PacingRules {
+    /// For every client without a rule.
+    pub default: PacingWish,
+    /// The shares of frames that may be late.
+    pub budgets: MissBudgets,
+    /// Rules, the first that matches counts.
+    pub rules: Vec<(AppPattern, PacingWish, Option<MissBudgets>)>,
+}
+
+/// Says whether an application id is meant.
+pub struct AppPattern(pub Box<dyn Fn(&str) -> bool>);
+
+impl std::fmt::Debug for AppPattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AppPattern")
+    }
+}
+
+impl PacingRules {
+    /// What is asked for, for an application on an output that asks for `output`.
+    pub fn find(&self, app_id: Option<&str>, output: Option<PacingWish>) -> (PacingWish, MissBudgets) {
+        let rule = app_id.and_then(|app_id| self.rules.iter().find(|(pattern, ..)| pattern.0(app_id)));
+        match rule {
+            Some((_, wish, budgets)) => (*wish, budgets.unwrap_or(self.budgets)),
+            None => (output.unwrap_or(self.default), self.budgets),
+        }
+    }
+}
+
+impl Outputs {
+    /// The output that paces `entry`, and its client's pacing there; made when it is missing.
+    fn pacing_of(&mut self, entry: &Entry, client: ClientEntry) -> Option<(&mut OutputState, PacerId)> {
+        let id = entry.output.or(self.first())?;
+        let output = self.list.iter_mut().find(|output| output.id == id)?;
+        let (wish, budgets) = (output.wish.unwrap_or(self.rules.default), self.rules.budgets);
+        let pacing = output.clients.entry(client.id).or_insert_with(|| ClientPacing {
+            pacer: output.conductor.add_pacer(wish, budgets),
+            clock: client.clock,
+            partial: None,
+        });
+        let pacer = pacing.pacer;
+        Some((output, pacer))
+    }
+}
+
+/// A callback was asked for that needs no latch: nothing changed, or the client runs ahead.
+pub fn callback_wanted(state: &mut State, surface: &WlSurface) {
+    let now = state.clock.now();
+    let Some((entry, client)) = state.surfaces.get(surface).zip(state.surfaces.client_of(surface)) else { return };
+    if !entry.wants_callback() {
+        return;
+    }
+    if entry.output.is_none() || !state.outputs.sees(entry) {
+        state.outputs.hidden_tick.get_or_insert(now + HIDDEN_INTERVAL);
+        return;
+    }
+    if let Some((output, pacer)) = state.outputs.pacing_of(entry, client)
+        && let Some(pacer) = output.conductor.pacer_mut(pacer)
+    {
+        pacer.callback_due(now);
+    }
+}
+
+impl Outputs {
+    /// Whether something of the surface was visible in the last scene of its output.
+    pub fn sees(&self, entry: &Entry) -> bool {
+        let output = entry.output.and_then(|id| self.by_id(id));
+        output.is_some_and(|output| entry.seen() == output.scenes)
+    }
+}
+
+/// Sends the callbacks of one client.
+pub(super) fn call_back(
+    state: &mut State,
+    id: OutputId,
+    pacer: PacerId,
+    target: Target,
+    time: Instant,
+    scheduled: Instant,
+) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, .. } = state;
+    let Some(output) = outputs.list.iter_mut().find(|output| output.id == id) else { return };
+    let Some((client, pacing)) = output.clients.iter_mut().find(|(_, pacing)| pacing.pacer == pacer) else {
+        output.conductor.remove_pacer(pacer);
+        return;
+    };
+    let client = *client;
+    pacing.partial = None;
+    let cpu = pacing.clock.and_then(|clock| clock.read());
+    output.conductor.called_back(pacer, now, cpu);
+    let due_sequence = output.due_sequence(target.id);
+    let mut called = false;
+    for entry in surfaces.iter_mut().filter(|entry| entry.client == client && entry.output == Some(id)) {
+        if !entry.wants_callback() {
+            continue;
+        }
+        called = true;
+        entry.record = ClientFrameRecord {
+            client,
+            surface: entry.id,
+            window: entry.record.window,
+            output: id,
+            target: target.id,
+            present: target.present,
+            ready_by: target.ready_by,
+            interval: target.interval,
+            callback_scheduled: Some(scheduled),
+            callback_sent: Some(now),
+            due_sequence,
+            input: entry.input.take(),
+            ..ClientFrameRecord::default()
+        };
+        entry.call_back(time);
+    }
+    if !called && let Some(pacer) = output.conductor.pacer_mut(pacer) {
+        // The callback went with its surface.
+        pacer.withdraw();
+    }
+}
+
+/// A commit with new content came in. Returns the refresh that it has to wait for, if it was drawn further ahead.
+pub fn committed(
+    state: &mut State,
+    surface: &WlSurface,
+    now: Instant,
+    queued: bool,
+    buffers: usize,
+) -> Option<RefreshIndex> {
+    let client = state.surfaces.client_of(surface)?;
+    let State { surfaces, outputs, .. } = state;
+    let entry = surfaces.get_mut(surface)?;
+    let was_called = entry.is_called();
+    entry.answered();
+    let id = entry.output;
+    let others = was_called
+        && surfaces.iter().any(|other| {
+            other.client == client.id && other.output == id && other.is_called() && other.surface != *surface
+        });
+    let entry = surfaces.get(surface)?;
+    let (output, pacer_id) = outputs.pacing_of(entry, client)?;
+    let due_sequence = output.due_sequence(output.conductor.output().next_index(now));
+    let cpu = client.clock.and_then(|clock| clock.read());
+    let pacing = output.clients.get_mut(&client.id)?;
+    let answer = if others {
+        // The client is still busy with its other surfaces.
+        pacing.partial = Some(now);
+        None
+    } else {
+        pacing.partial = None;
+        output.conductor.committed(pacer_id, now, cpu, queued)
+    };
+    let hold = answer.and_then(|answer| answer.hold).filter(|_| was_called);
+    let pacer = output.conductor.pacer_mut(pacer_id)?;
+    pacer.buffers(buffers);
+    let next = output.conductor.output().next_index(now);
+    let target = output.conductor.output().target(next);
+    let pacer = output.conductor.pacer(pacer_id)?;
+    let (effective, _) = pacer.effective();
+    let (class, slack) = (pacer.class(), pacer.slack_periods());
+    let entry = surfaces.get_mut(surface)?;
+    let record = &mut entry.record;
+    if record.callback_sent.is_none() || record.committed.is_some() {
+        // Nobody had asked for it: its target is the next refresh there is.
+        *record = ClientFrameRecord {
+            client: client.id,
+            surface: record.surface,
+            window: record.window,
+            output: output.id,
+            target: target.id,
+            present: target.present,
+            ready_by: target.ready_by,
+            interval: target.interval,
+            input: entry.input.take(),
+            due_sequence,
+            ..ClientFrameRecord::default()
+        };
+    }
+    record.committed = Some(now);
+    record.ready = Some(now);
+    record.class = class;
+    record.pacing = effective;
+    record.slack_periods = (slack - 1) as u8;
+    if let Some(answer) = answer {
+        record.budget = answer.budget;
+        record.cost_wall = Some(answer.wall);
+        record.cost_cpu = answer.cpu;
+    }
+    hold
+}
+
+/// The latch took the content of these clients: those that asked are due for a callback.
+pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, .. } = state;
+    let Some(output) = outputs.list.iter_mut().find(|output| output.id == id) else { return };
+    for client in clients {
+        let Some(pacing) = output.clients.get_mut(client) else { continue };
+        let pacer = pacing.pacer;
+        if let Some(at) = pacing.partial.take() {
+            // Some of its surfaces were called back and had nothing to draw.
+            output.conductor.committed(pacer, at, None, false);
+        }
+        let wants =
+            surfaces.iter().any(|entry| entry.client == *client && entry.output == Some(id) && entry.wants_callback());
+        if wants && let Some(pacer) = output.conductor.pacer_mut(pacer) {
+            pacer.callback_due(now);
+        }
+    }
+}
+
+/// An input event was delivered.
+pub fn input(state: &mut State, surface: &WlSurface, interrupts: bool, at: Instant, now: Instant) {
+    let Some(client) = state.surfaces.client_of(surface) else { return };
+    let State { surfaces, outputs, .. } = state;
+    // Every surface of the client may be the one that shows it.
+    for entry in surfaces.iter_mut().filter(|entry| entry.client == client.id) {
+        entry.input = Some(at);
+    }
+    let Some(entry) = surfaces.get(surface) else { return };
+    if let Some((output, pacer)) = outputs.pacing_of(entry, client) {
+        output.conductor.input(pacer, now, interrupts);
+    }
+}
+
+/// Tells the pacers of an output which client has the focus, and which one a button or finger is down on.
+pub(super) fn attend(output: &mut OutputState, focused: Option<ClientId>, held: Option<ClientId>, now: Instant) {
+    for (client, pacing) in &output.clients {
+        let (focused, held) = (focused == Some(*client), held == Some(*client));
+        let known = output.conductor.pacer(pacing.pacer);
+        if known.is_none_or(|pacer| pacer.is_focused() == focused && pacer.is_held() == held) {
+            continue;
+        }
+        if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
+            pacer.set_focused(focused);
+            if pacer.is_held() != held {
+                pacer.set_held(held, now);
+            }
+        }
+    }
+}
+
+/// A surface is gone, and perhaps its client with it.
+pub fn surface_gone(state: &mut State, client: ClientId, client_left: bool) {
+    if !client_left {
+        return;
+    }
+    for output in &mut state.outputs.list {
+        if let Some(pacing) = output.clients.remove(&client) {
+            output.conductor.remove_pacer(pacing.pacer);
+        }
+    }
+    state.outputs.statistics.forget(client);
+}
+
+/// Once a second: whoever waits for a callback and cannot be seen.
+pub(super) fn call_hidden_back(state: &mut State) {
+    let now = state.clock.now();
+    if state.outputs.hidden_tick.is_none_or(|tick| tick > now) {
+        return;
+    }
+    state.outputs.hidden_tick = None;
+    let State { surfaces, outputs, .. } = state;
+    let mut opened = Vec::new();
+    for entry in surfaces.iter_mut() {
+        if outputs.sees(entry) {
+            continue;
+        }
+        entry.clear_barrier();
+        if entry.open_all() {
+            opened.push(entry.surface.clone());
+        }
+        entry.latch().into_iter().for_each(|feedback| feedback.discarded());
+        entry.call_back(now);
+    }
+    super::latch::clear_blockers(state, &opened);
+}
+
+/// A surface that nobody sees waits for something: it gets it with the next tick.
+pub(super) fn hidden_waits(outputs: &mut Outputs, now: Instant) {
+    outputs.hidden_tick.get_or_insert(now + HIDDEN_INTERVAL);
+}
+
+/// Sets an output's pacing at run time.
+pub fn set_wish(state: &mut State, id: OutputId, wish: Option<PacingWish>) {
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.wish = wish;
+    }
+    apply_rules(state);
+}
+
+/// Brings every pacer in line with the rules, by the windows that its client has.
+pub fn apply_rules(state: &mut State) {
+    let State { surfaces, outputs, shell, .. } = state;
+    let Outputs { list, rules, .. } = outputs;
+    for output in list {
+        for (client, pacing) in &output.clients {
+            let app_id = surfaces
+                .iter()
+                .filter(|entry| entry.client == *client)
+                .find_map(|entry| shell.window_of(&entry.surface)?.app_id());
+            let (wish, budgets) = rules.find(app_id.as_deref(), output.wish);
+            if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
+                pacer.set_pacing(wish, budgets);
+            }
+        }
+        let at_refresh = output.wish.unwrap_or(rules.default).fixed() == Some(Pacing::Vsync);
+        let policy = if at_refresh { LatchPolicy::AtRefresh } else { LatchPolicy::Late };
+        output.conductor.output_mut().set_policy(policy);
+    }
+}
+
+/// Whether this kind of input means that somebody is at it.
+pub const fn interrupts(kind: InputKind) -> bool {
+    !matches!(kind, InputKind::Motion)
+}

@@ -1,0 +1,151 @@
+//! What became of a frame: feedback to clients, records, the vsync model.
+
+use std::time::Duration;
+
+use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::Kind;
+use smithay::wayland::presentation::Refresh;
+
+use super::{Flight, OutputState, Outputs};
+use crate::backend::{ClockSource, DisplayEvent, FrameId, LossReason};
+use crate::state::State;
+use crate::time::{Clock, Instant};
+use crate::timing::id::OutputId;
+use crate::timing::record::{Lost, Outcome};
+use crate::timing::target::RefreshIndex;
+
+/// Takes in what the displays have to say.
+pub(super) fn hear_displays(state: &mut State) {
+    let mut shown = false;
+    let mut gone = Vec::new();
+    for index in 0..state.outputs.list.len() {
+        while let Some(event) = state.outputs.list[index].display.poll_event() {
+            let now = state.clock.now();
+            match event {
+                DisplayEvent::Presented { frame, time, sequence } => {
+                    presented(&mut state.outputs, index, frame, time, sequence, now);
+                    shown = true;
+                }
+                DisplayEvent::Lost { frame, reason } => lost(&mut state.outputs, index, frame, reason),
+                DisplayEvent::Changed => super::hotplug::changed(state, index),
+                DisplayEvent::Gone => gone.push(state.outputs.list[index].id),
+            }
+        }
+    }
+    for id in gone {
+        super::hotplug::remove(state, id);
+    }
+    if shown {
+        crate::input::refresh_focus(state);
+    }
+}
+
+fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant, sequence: Option<u64>, now: Instant) {
+    let output = &mut outputs.list[index];
+    let step = sequence.zip(output.last_sequence).map(|(now, before)| now.saturating_sub(before));
+    let outcome = output.conductor.output_mut().presented(time, step, now);
+    output.last_sequence = sequence.or_else(|| output.last_sequence.map(|last| last + 1));
+    output.last_shown = Some(outcome.shown);
+    let Some(flight) = output.flight.take_if(|flight| flight.frame == frame) else { return };
+    output.presented = outcome.present;
+    output.lights += 1;
+    let light = Light { present: outcome.present, shown: outcome.shown, sequence: sequence.unwrap_or(outcome.shown.0) };
+    output.tell_clients(flight, light, outputs.frame_log.as_ref(), &mut outputs.statistics, now);
+}
+
+/// A refresh that showed a frame.
+struct Light {
+    present: Instant,
+    shown: RefreshIndex,
+    sequence: u64,
+}
+
+impl OutputState {
+    fn tell_clients(
+        &mut self,
+        flight: Flight,
+        light: Light,
+        log: Option<&crate::trace::FrameLog>,
+        statistics: &mut super::statistics::Windows,
+        now: Instant,
+    ) {
+        let Flight { scene, feedback, mut record, clients, .. } = flight;
+        let interval = self.conductor.output().vsync().interval();
+        let refresh = if self.conductor.output().vsync().is_variable() {
+            Refresh::variable(interval.to_duration())
+        } else {
+            Refresh::fixed(interval.to_duration())
+        };
+        let flags = flags(self.display.capabilities().clock);
+        let since_epoch: Duration = light.present.since_epoch();
+        for feedback in feedback {
+            feedback.presented(&self.output, since_epoch, refresh, light.sequence, flags);
+        }
+        let _ = light.shown;
+        record.presented = Some(light.present);
+        record.sequence = Some(light.sequence);
+        record.outcome = Outcome::Presented;
+        record.miss = record.diagnose();
+        self.statistics.observe(&record);
+        self.records.push(record);
+        if let Some(log) = log {
+            log.output(&record);
+        }
+        for mut client in clients {
+            client.presented = Some(light.present);
+            client.sequence = Some(light.sequence);
+            let target = self.records.iter().rev().find(|frame| frame.target == client.target).copied();
+            client.miss = client.diagnose(target.as_ref(), now);
+            statistics.observe(&client);
+            if let Some(log) = log {
+                log.client(&client);
+            }
+        }
+        self.on_screen = scene;
+    }
+}
+
+fn flags(clock: ClockSource) -> Kind {
+    match clock {
+        ClockSource::Hardware | ClockSource::Virtual => Kind::Vsync | Kind::HwClock | Kind::HwCompletion,
+        ClockSource::Parent => Kind::Vsync,
+        ClockSource::Software => Kind::empty(),
+    }
+}
+
+fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason) {
+    let output = &mut outputs.list[index];
+    let Some(flight) = output.flight.take_if(|flight| flight.frame == frame) else { return };
+    let mut record = flight.record;
+    flight.feedback.into_iter().for_each(|feedback| feedback.discarded());
+    record.outcome = Outcome::Lost(match reason {
+        LossReason::Superseded => Lost::Superseded,
+        LossReason::Gone => Lost::Gone,
+        LossReason::ModeChange => Lost::ModeChange,
+        LossReason::Device => Lost::Device,
+    });
+    record.miss = record.diagnose();
+    output.records.push(record);
+    output.statistics.observe(&record);
+    if let Some(log) = &outputs.frame_log {
+        log.output(&record);
+    }
+    output.drawn = super::Scene::default();
+    output.conductor.output_mut().lost();
+    if reason != LossReason::Gone {
+        output.conductor.output_mut().need();
+    }
+}
+
+/// Forgets the frame in flight: the output is going away.
+pub(super) fn forget_flight(output: &mut OutputState) {
+    if let Some(flight) = output.flight.take() {
+        flight.feedback.into_iter().for_each(|feedback| feedback.discarded());
+    }
+}
+
+/// The output called `id` is named in the frame log.
+pub(super) fn name_in_log(outputs: &Outputs, id: OutputId, name: &str) {
+    if let Some(log) = &outputs.frame_log {
+        log.name_output(id, name);
+    }
+}

@@ -1,0 +1,44 @@
+//! One turn of the loop, in its one order: what the displays and clients said is in already, then
+//! decide → latch → scene → render → submit → report → flush.
+
+use super::{latch, pacing, present};
+use crate::state::State;
+use crate::time::{Clock, Instant};
+use crate::timing::conductor::Action;
+use crate::timing::id::OutputId;
+
+/// Actions of one output in one turn, at most: a stuck machine must not hang the session.
+const ACTIONS_PER_TURN: usize = 1_024;
+
+/// Does everything that is due. Returns when the next thing is; `None` to sleep until something happens.
+pub fn run(state: &mut State) -> Option<Instant> {
+    present::hear_displays(state);
+    let outputs: Vec<OutputId> = state.outputs.list.iter().map(|output| output.id).collect();
+    for output in &outputs {
+        act(state, *output);
+    }
+    pacing::call_hidden_back(state);
+    super::capture::serve(state);
+    next_wake(state)
+}
+
+fn act(state: &mut State, id: OutputId) {
+    for _ in 0..ACTIONS_PER_TURN {
+        let now = state.clock.now();
+        let Some(output) = state.outputs.by_id_mut(id) else { return };
+        match output.conductor.poll_action(now) {
+            None => return,
+            Some(Action::Latch { target, scheduled }) => latch::latch(state, id, target, scheduled),
+            Some(Action::Callback { pacer, target, time, scheduled }) => {
+                pacing::call_back(state, id, pacer, target, time, scheduled);
+            }
+        }
+    }
+    tracing::error!(%id, "too many things to do at once; the rest waits");
+}
+
+fn next_wake(state: &mut State) -> Option<Instant> {
+    let now = state.clock.now();
+    let outputs = state.outputs.list.iter_mut().filter_map(|output| output.conductor.next_wake(now));
+    outputs.chain(state.outputs.hidden_tick).min()
+}

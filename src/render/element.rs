@@ -1,0 +1,106 @@
+//! A scene's layers as Smithay's renderers take them.
+
+use smithay::backend::renderer::element::{Element, Id, RenderElement};
+use smithay::backend::renderer::utils::{CommitCounter, DamageSet, OpaqueRegions};
+use smithay::backend::renderer::{Color32F, Frame, Renderer, Texture};
+use smithay::utils::{Buffer as BufferCoords, Physical, Rectangle, Scale, Size, Transform};
+
+use crate::output::scene::Layer;
+
+/// What a layer is filled with.
+#[derive(Debug)]
+pub enum Fill<T> {
+    /// An imported buffer.
+    Texture(T),
+    /// One colour: a single-pixel buffer.
+    Colour(Color32F),
+}
+
+/// A layer with its content imported.
+#[derive(Debug)]
+pub struct LayerElement<'a, T> {
+    /// The layer.
+    pub layer: &'a Layer,
+    /// Its content.
+    pub fill: Fill<T>,
+}
+
+impl<T> Element for LayerElement<'_, T> {
+    fn id(&self) -> &Id {
+        &self.layer.id
+    }
+
+    fn current_commit(&self) -> CommitCounter {
+        self.layer.commit()
+    }
+
+    fn geometry(&self, _scale: Scale<f64>) -> Rectangle<i32, Physical> {
+        self.layer.target
+    }
+
+    fn src(&self) -> Rectangle<f64, BufferCoords> {
+        let layer = self.layer;
+        let logical = layer.buffer_size.to_f64().to_logical(f64::from(layer.buffer_scale), layer.buffer_transform);
+        layer.source.to_buffer(f64::from(layer.buffer_scale), layer.buffer_transform, &logical)
+    }
+
+    fn transform(&self) -> Transform {
+        self.layer.buffer_transform
+    }
+
+    fn damage_since(&self, _scale: Scale<f64>, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
+        let layer = self.layer;
+        let whole = || DamageSet::from_slice(&[Rectangle::from_size(layer.target.size)]);
+        let Some(damage) = layer.damage.damage_since(commit) else { return whole() };
+        damage.iter().filter_map(|rect| to_target(layer, *rect)).collect()
+    }
+
+    fn opaque_regions(&self, _scale: Scale<f64>) -> OpaqueRegions<i32, Physical> {
+        OpaqueRegions::from_slice(&self.layer.opaque)
+    }
+}
+
+/// A rectangle of the buffer, as it lies on the output relative to the layer, rounded outwards.
+fn to_target(layer: &Layer, rect: Rectangle<i32, BufferCoords>) -> Option<Rectangle<i32, Physical>> {
+    let scale = f64::from(layer.buffer_scale);
+    let logical = rect.to_f64().to_logical(scale, layer.buffer_transform, &layer.buffer_size.to_f64());
+    let shown = logical.intersection(layer.source)?;
+    let zoom_x = f64::from(layer.target.size.w) / layer.source.size.w;
+    let zoom_y = f64::from(layer.target.size.h) / layer.source.size.h;
+    let left = (shown.loc.x - layer.source.loc.x) * zoom_x;
+    let top = (shown.loc.y - layer.source.loc.y) * zoom_y;
+    // Filtering reads one pixel beyond the edge where the buffer is scaled.
+    let spill = if zoom_x == scale && zoom_y == scale { 0.0 } else { 1.0 };
+    let (right, bottom) = (left + shown.size.w * zoom_x + spill, top + shown.size.h * zoom_y + spill);
+    let (x, y) = ((left - spill).floor() as i32, (top - spill).floor() as i32);
+    let size = Size::from((right.ceil() as i32 - x, bottom.ceil() as i32 - y));
+    Rectangle::new((x, y).into(), size).intersection(Rectangle::from_size(layer.target.size))
+}
+
+impl<R> RenderElement<R> for LayerElement<'_, R::TextureId>
+where
+    R: Renderer,
+    R::TextureId: Texture + 'static,
+{
+    fn draw(
+        &self,
+        frame: &mut R::Frame<'_, '_>,
+        src: Rectangle<f64, BufferCoords>,
+        dst: Rectangle<i32, Physical>,
+        damage: &[Rectangle<i32, Physical>],
+        opaque_regions: &[Rectangle<i32, Physical>],
+    ) -> Result<(), R::Error> {
+        match &self.fill {
+            Fill::Texture(texture) => frame.render_texture_from_to(
+                texture,
+                src,
+                dst,
+                damage,
+                opaque_regions,
+                self.layer.buffer_transform,
+                1.0,
+            ),
+            Fill::Colour(colour) => frame.draw_solid(dst, damage, *colour),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! A session's event loop: what it listens to, and the turn that follows.
+
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::rc::Rc;
+
+use anyhow::Context;
+use calloop::generic::Generic;
+use calloop::{EventLoop, Interest, LoopHandle, LoopSignal, Mode, PostAction};
+use smithay::reexports::wayland_server::Display;
+
+use super::alarm::Alarm;
+use super::child::Child;
+use super::signals::SignalWish;
+use super::{BackendKind, ExitStatus, RendererKind, SessionError, SessionOptions, socket};
+use crate::backend::headless::HeadlessBackend;
+use crate::backend::headless::record::Recording;
+use crate::render::Renderer;
+use crate::state::State;
+use crate::{ipc, output};
+
+/// What runs, besides the compositor itself.
+#[derive(Default)]
+pub struct Session {
+    /// The virtual displays.
+    pub headless: Option<Rc<RefCell<HeadlessBackend>>>,
+    /// What is being recorded.
+    pub recordings: Vec<Recording>,
+    alarm: Option<Rc<RefCell<Alarm>>>,
+    signal: Option<LoopSignal>,
+    exit: Option<ExitStatus>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("exit", &self.exit).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Ends the session after this turn; the first status given counts.
+    pub fn end(&mut self, status: ExitStatus) {
+        self.exit.get_or_insert(status);
+        if let Some(signal) = &self.signal {
+            signal.stop();
+        }
+    }
+}
+
+/// Runs a session until its command ends, or until it is told to end, and says how the command ended.
+pub fn run(options: SessionOptions) -> anyhow::Result<ExitStatus> {
+    if options.backend != BackendKind::Headless {
+        return Err(SessionError::NoSuchBackend(options.backend).into());
+    }
+    let mut event_loop: EventLoop<'static, State> = EventLoop::try_new().context("no event loop")?;
+    let display: Display<State> = Display::new().context("no Wayland display")?;
+    let mut state = State::new(display.handle(), event_loop.handle());
+    // Before any thread is started.
+    super::signals::insert(&event_loop.handle(), |wish, state: &mut State| match wish {
+        SignalWish::End => state.session.end(ExitStatus::default()),
+        SignalWish::Reload => {}
+    })?;
+    state.session.signal = Some(event_loop.get_signal());
+    state.outputs.renderer = Some(match options.renderer {
+        RendererKind::Pixman => Renderer::pixman()?,
+        RendererKind::Gles => Renderer::gles()?,
+    });
+    if let Some(path) = &options.frame_log {
+        state.outputs.frame_log = Some(crate::trace::FrameLog::create(path)?);
+    }
+    state.input.cursor.load_theme();
+
+    let handle = event_loop.handle();
+    listen_to_clients(&handle, display)?;
+    listen_to_alarm(&handle, &mut state)?;
+    super::outputs::start_headless(&handle, &mut state, &options)?;
+    let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
+    let name = open_socket(&handle, &runtime, options.socket.as_deref())?;
+    let ipc_path = socket::ipc_path(&runtime, &name);
+    listen_to_messages(&handle, &ipc_path)?;
+    tracing::info!(socket = name, "ready");
+    if let Some(ready) = options.ready {
+        socket::announce(ready, &name)?;
+    }
+    let command = start_command(&handle, &options.command, &name, &ipc_path)?;
+    // The first frame needs no reason from outside.
+    turn(&mut state);
+    event_loop.run(None, &mut state, turn).context("the event loop failed")?;
+    let ended = state.session.exit.unwrap_or_default();
+    let status = command.map_or(ended, |child| end_command(&child, ended));
+    super::outputs::finish(&mut state);
+    Ok(status)
+}
+
+/// What follows every wake-up, in its one order.
+fn turn(state: &mut State) {
+    let wake = output::turn::run(state);
+    if let Some(alarm) = &state.session.alarm
+        && let Err(error) = alarm.borrow_mut().arm(wake)
+    {
+        tracing::error!(%error, "the alarm cannot be set");
+    }
+    if let Err(error) = state.display_handle.flush_clients() {
+        tracing::debug!(%error, "a client could not be written to");
+    }
+}
+
+#[expect(unsafe_code, reason = "calloop makes its caller promise that the descriptor stays open")]
+fn listen_to_clients(handle: &LoopHandle<'static, State>, display: Display<State>) -> anyhow::Result<()> {
+    let source = Generic::new(display, Interest::READ, Mode::Level);
+    handle
+        .insert_source(source, |_, display, state| {
+            // SAFETY: the display is dispatched in place and never moved out or dropped.
+            let display = unsafe { display.get_mut() };
+            if let Err(error) = display.dispatch_clients(state) {
+                tracing::error!(%error, "clients cannot be listened to");
+            }
+            Ok(PostAction::Continue)
+        })
+        .map_err(|error| anyhow::anyhow!("clients cannot be listened to: {error}"))?;
+    Ok(())
+}
+
+fn listen_to_alarm(handle: &LoopHandle<'static, State>, state: &mut State) -> anyhow::Result<()> {
+    let alarm = Alarm::new().context("no timer")?;
+    let descriptor = std::os::fd::AsFd::as_fd(&alarm).try_clone_to_owned()?;
+    let alarm = Rc::new(RefCell::new(alarm));
+    state.session.alarm = Some(alarm.clone());
+    handle
+        .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), move |_, _, _| {
+            alarm.borrow_mut().rang();
+            Ok(PostAction::Continue)
+        })
+        .map_err(|error| anyhow::anyhow!("no timer: {error}"))?;
+    Ok(())
+}
+
+fn open_socket(
+    handle: &LoopHandle<'static, State>,
+    runtime: &std::path::Path,
+    wanted: Option<&str>,
+) -> anyhow::Result<String> {
+    let source = socket::listen(runtime, wanted)?;
+    let name = source.socket_name().to_string_lossy().into_owned();
+    handle
+        .insert_source(source, |stream, (), state| {
+            if let Err(error) = crate::protocol::client::connect(&mut state.display_handle, stream) {
+                tracing::warn!(%error, "a client could not be let in");
+            }
+        })
+        .map_err(|error| anyhow::anyhow!("the Wayland socket cannot be listened to: {error}"))?;
+    Ok(name)
+}
+
+fn listen_to_messages(handle: &LoopHandle<'static, State>, path: &std::path::Path) -> anyhow::Result<()> {
+    let server = ipc::Server::listen(path)?;
+    let descriptor = std::os::fd::AsFd::as_fd(&server).try_clone_to_owned()?;
+    let mut server = server;
+    handle
+        .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), move |_, _, state| {
+            server.dispatch(state);
+            Ok(PostAction::Continue)
+        })
+        .map_err(|error| anyhow::anyhow!("the private socket cannot be listened to: {error}"))?;
+    Ok(())
+}
+
+fn start_command(
+    handle: &LoopHandle<'static, State>,
+    command: &[std::ffi::OsString],
+    name: &str,
+    ipc_path: &std::path::Path,
+) -> anyhow::Result<Option<Rc<RefCell<Child>>>> {
+    if command.is_empty() {
+        return Ok(None);
+    }
+    let environment = [("WAYLAND_DISPLAY", OsStr::new(name)), ("UPBEAT_SOCKET", ipc_path.as_os_str())];
+    let child = Child::spawn(command, &environment)?;
+    let descriptor = std::os::fd::AsFd::as_fd(&child).try_clone_to_owned()?;
+    let child = Rc::new(RefCell::new(child));
+    let watched = child.clone();
+    handle
+        .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), move |_, _, state| {
+            Ok(match watched.borrow_mut().ended() {
+                Some(status) => {
+                    state.session.end(status);
+                    PostAction::Remove
+                }
+                None => PostAction::Continue,
+            })
+        })
+        .map_err(|error| anyhow::anyhow!("the command cannot be watched: {error}"))?;
+    Ok(Some(child))
+}
+
+/// The session ends: with its command, if that ended it, else before it.
+fn end_command(child: &Rc<RefCell<Child>>, ended: ExitStatus) -> ExitStatus {
+    let mut child = child.borrow_mut();
+    match child.ended() {
+        Some(status) => status,
+        None => {
+            child.end();
+            ended
+        }
+    }
+}

@@ -1,0 +1,504 @@
+//! The pipeline of interaction: an input event, the frame that answers it, its light.
+//!
+//! Drives the estimators, [`LateFramePolicy`], [`TwoShot`] and [`Beam`] as Presto does (3.1, 3.2). Per refresh:
+//!
+//! ```text
+//!  events   ×   ×   ×   ×   ×  ×
+//!                          └─ trigger: the last event that still fits (snap)
+//!                             ├── T_app ──┤ frame
+//!                                          └─ latch at present − T_out ── present ── scan-out reaches it
+//! ```
+//!
+//! The device adds `touch` before an event arrives, scan-out adds the way of the beam to the position.
+
+use std::collections::VecDeque;
+
+use super::random::Random;
+use super::tally::Summary;
+use crate::time::{Instant, Span};
+use crate::timing::beam::{Beam, PixelRect, ScanDirection, WriteDecision};
+use crate::timing::estimator::{Estimator, EstimatorKind, MissBudget, SelectedEstimator, TwoShot};
+use crate::timing::late_frame::{LateChoice, LateFramePolicy};
+
+const START: Instant = Instant::from_nanos(1_000_000_000);
+/// Presto's panel: 2560 lines in portrait.
+const LINES: i32 = 2_560;
+/// How far the pen moves per second, in screen heights: 68 mm/s on 132 mm (Presto 5.1.3).
+const STROKE_HEIGHTS_PER_SECOND: f64 = 0.515;
+/// The rectangle of position-aware rendering (Presto 3.2.1).
+const PAR_RECT: i32 = 200;
+/// A second shot must bring input this much newer.
+const SECOND_SHOT_WORTH: Span = Span::from_micros(1_500);
+
+/// How the application's time per frame is distributed, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AppCost {
+    /// Lognormal with this mean and standard deviation of the logarithm.
+    Lognormal(f64, f64),
+    /// Two regimes with these means, each kept for this many frames on average.
+    Bursty(f64, f64, f64),
+    /// A Pareto tail over a lognormal body: mean of the body, share and tail index of the tail.
+    PowerLaw(f64, f64, f64),
+}
+
+/// What is simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setup {
+    /// Refresh interval of the display.
+    pub interval: Span,
+    /// Mean distance of input events.
+    pub input_interval: Span,
+    /// From the finger to the driver: 28 ms in Presto 5.1.1.
+    pub touch: Span,
+    /// From the finished frame to the display: 3.5 ms in Presto 4.1.
+    pub output: Span,
+    /// The same when the frame goes to the buffer on screen: only the compositor's turn is saved.
+    pub output_in_place: Span,
+    /// The application's cost.
+    pub app: AppCost,
+    /// Refreshes.
+    pub refreshes: usize,
+    /// Seed of costs and events.
+    pub seed: u64,
+}
+
+impl Setup {
+    /// Presto's telephone: 60 Hz, touch at 119 Hz: at exactly twice the refresh rate the phase between the two would
+    /// never change, and one draw of it would decide the result.
+    pub const fn presto(app: AppCost, refreshes: usize, seed: u64) -> Self {
+        Setup {
+            interval: Span::from_nanos(16_666_667),
+            input_interval: Span::from_nanos(8_391_000),
+            touch: Span::from_millis(28),
+            output: Span::from_micros(3_500),
+            output_in_place: Span::from_millis(1),
+            app,
+            refreshes,
+            seed,
+        }
+    }
+}
+
+/// A way of answering input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InteractionPolicy {
+    /// Events at the pulse plus an offset (Android: 7.5 ms), the frame taken over by the next pulse, composed for the
+    /// one after. A late frame either goes alone, or delays all that follow.
+    Legacy {
+        /// From the pulse to the delivery of events.
+        offset: Span,
+        /// Whether a late frame delays all that follow.
+        propagate: bool,
+    },
+    /// Just in time.
+    JustInTime(JustInTime),
+}
+
+/// The parts of just-in-time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JustInTime {
+    /// What predicts the cost; `None` knows it (the bound).
+    pub estimator: Option<EstimatorKind>,
+    /// What it is asked for.
+    pub miss: MissBudget,
+    /// Whether the trigger moves back to the last event that fits.
+    pub snap: bool,
+    /// Whether small changes go to the buffer on screen, ahead of the beam (PAR).
+    pub in_place: bool,
+    /// Whether a frame of insurance is followed by a fresher one.
+    pub two_shot: Option<TwoShot>,
+    /// Whether the panel's refresh is variable: a late frame costs its lateness, not a refresh.
+    pub variable: bool,
+}
+
+impl JustInTime {
+    /// The paper's: snap, no PAR.
+    pub const fn new(estimator: EstimatorKind, miss: MissBudget) -> Self {
+        JustInTime { estimator: Some(estimator), miss, snap: true, in_place: false, two_shot: None, variable: false }
+    }
+
+    /// The bound: the cost is known.
+    pub const fn oracle() -> Self {
+        JustInTime { estimator: None, ..Self::new(EstimatorKind::Mean32, MissBudget::NONE) }
+    }
+
+    /// With PAR.
+    pub const fn in_place(self) -> Self {
+        JustInTime { in_place: true, ..self }
+    }
+}
+
+/// The result of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Response {
+    /// Input to light in milliseconds, device and scan-out included.
+    pub latency: Summary,
+    /// Of all refreshes with a frame wanted, the share whose first frame was late (the paper's under-prediction).
+    pub missed: f64,
+    /// Of all frames, the share that was never shown.
+    pub dropped: f64,
+    /// Of all refreshes, the share that showed nothing new.
+    pub repeated: f64,
+    /// Frames rendered per frame shown.
+    pub renders_per_shown: f64,
+    /// Refreshes without a new frame per second.
+    pub drops_per_second: f64,
+    /// All latencies in milliseconds.
+    pub latencies: Vec<f32>,
+}
+
+/// A finished or running frame, with the newest event that it answers.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    sampled: Instant,
+    ready: Instant,
+}
+
+/// Runs one policy over one setup. The same setup gives every policy the same costs and events.
+pub fn run(setup: &Setup, policy: &InteractionPolicy) -> Response {
+    let mut run = Run::new(setup);
+    if let InteractionPolicy::JustInTime(JustInTime { estimator: Some(kind), miss, .. }) = policy {
+        run.estimator = Some(SelectedEstimator::new(*kind, *miss));
+    }
+    for refresh in 1..=setup.refreshes {
+        let present = START + setup.interval * refresh as i64;
+        match policy {
+            InteractionPolicy::Legacy { offset, propagate } => run.legacy(present, *offset, *propagate),
+            InteractionPolicy::JustInTime(policy) => run.just_in_time(present, policy),
+        }
+    }
+    run.finish()
+}
+
+struct Run<'a> {
+    setup: &'a Setup,
+    events: Events,
+    costs: Costs,
+    estimator: Option<SelectedEstimator>,
+    late: LateFramePolicy,
+    beam: Beam,
+    /// Frames that are rendered and not shown.
+    queue: VecDeque<Frame>,
+    /// When the application is free again.
+    free: Instant,
+    /// Events that no shown frame answers yet.
+    unanswered: VecDeque<Instant>,
+    latencies: Vec<f32>,
+    attempted: u64,
+    missed: u64,
+    rendered: u64,
+    shown: u64,
+    dropped: u64,
+    repeated: u64,
+}
+
+impl<'a> Run<'a> {
+    fn new(setup: &'a Setup) -> Self {
+        Run {
+            setup,
+            events: Events::new(setup),
+            costs: Costs::new(setup),
+            estimator: None,
+            late: LateFramePolicy::default(),
+            beam: Beam {
+                width: 1_440,
+                height: LINES,
+                blanking_lines: 0,
+                direction: ScanDirection::Down,
+                interval: setup.interval,
+            },
+            queue: VecDeque::new(),
+            free: START,
+            unanswered: VecDeque::new(),
+            latencies: Vec::with_capacity(setup.refreshes * 3),
+            attempted: 0,
+            missed: 0,
+            rendered: 0,
+            shown: 0,
+            dropped: 0,
+            repeated: 0,
+        }
+    }
+
+    /// The pulse at `present` takes over what was finished before it; it is seen a refresh later.
+    fn legacy(&mut self, present: Instant, offset: Span, propagate: bool) {
+        let trigger = present - self.setup.interval + offset;
+        let cost = self.costs.next();
+        let start = trigger.max(self.free);
+        self.events.arrive_until(start, &mut self.unanswered);
+        self.free = start + cost;
+        self.attempted += 1;
+        self.rendered += 1;
+        self.missed += u64::from(self.free > present);
+        self.queue.push_back(Frame { sampled: start, ready: self.free });
+        let ready = self.queue.iter().take_while(|frame| frame.ready <= present).count();
+        // Without propagation the queue is empty again as soon as it can be.
+        let skip = if propagate { 0 } else { ready.saturating_sub(1) };
+        self.queue.drain(..skip);
+        self.dropped += skip as u64;
+        match ready {
+            0 => self.repeated += 1,
+            _ => self.show_next(present + self.setup.interval),
+        }
+    }
+
+    fn just_in_time(&mut self, present: Instant, policy: &JustInTime) {
+        let cost = self.costs.next();
+        let latch = self.deadline(present, policy);
+        if self.free < latch {
+            self.render_for(latch, cost, policy);
+        }
+        self.latch(present, latch, policy);
+    }
+
+    /// The frame for this refresh: when it starts and when it is ready.
+    fn render_for(&mut self, latch: Instant, cost: Span, policy: &JustInTime) {
+        let budget = self.budget(cost, policy);
+        let wanted = match (policy.two_shot, &self.estimator) {
+            (Some(shots), Some(costs)) => shots.first_start(costs, latch).unwrap_or(self.free),
+            _ => latch - budget,
+        };
+        let trigger = if policy.snap { self.events.last_before(wanted).unwrap_or(wanted) } else { wanted };
+        let start = trigger.max(self.free);
+        self.events.arrive_until(start, &mut self.unanswered);
+        self.free = start + cost;
+        self.attempted += 1;
+        self.rendered += 1;
+        self.missed += u64::from(self.free > latch);
+        self.queue.push_back(Frame { sampled: start, ready: self.free });
+        self.observe(cost);
+        self.second_shot(start, latch, policy);
+    }
+
+    fn second_shot(&mut self, first: Instant, latch: Instant, policy: &JustInTime) {
+        let (Some(shots), Some(costs)) = (policy.two_shot, &self.estimator) else { return };
+        let Some(wanted) = shots.second_start(costs, self.free, latch, first, SECOND_SHOT_WORTH) else { return };
+        let trigger = if policy.snap { self.events.last_before(wanted).unwrap_or(wanted) } else { wanted };
+        if trigger < self.free || trigger - first < SECOND_SHOT_WORTH {
+            return;
+        }
+        let cost = self.costs.again();
+        self.events.arrive_until(trigger, &mut self.unanswered);
+        self.free = trigger + cost;
+        self.rendered += 1;
+        self.observe(cost);
+        if self.free <= latch {
+            // In time: the insurance is not needed.
+            if let Some(insurance) = self.queue.back_mut() {
+                *insurance = Frame { sampled: trigger, ready: self.free };
+            }
+        }
+        // A late second shot is thrown away: the next refresh has a frame of its own.
+    }
+
+    fn budget(&self, cost: Span, policy: &JustInTime) -> Span {
+        match (policy.estimator, &self.estimator) {
+            (None, _) => cost,
+            (Some(_), None) => self.setup.interval,
+            (Some(_), Some(estimator)) => estimator.budget(policy.miss).unwrap_or(self.setup.interval),
+        }
+    }
+
+    fn observe(&mut self, cost: Span) {
+        if let Some(estimator) = &mut self.estimator {
+            estimator.observe(cost);
+        }
+    }
+
+    /// Until when the frame for `present` has to be ready.
+    fn deadline(&self, present: Instant, policy: &JustInTime) -> Instant {
+        if !policy.in_place {
+            return present - self.setup.output;
+        }
+        let output = self.setup.output_in_place;
+        let rect = PixelRect::around(720, self.line_at(present), PAR_RECT);
+        let now = present - output;
+        match self.beam.decide(present, now, Span::ZERO, &rect, Some(&rect), output) {
+            WriteDecision::Fits(spare) => now + spare,
+            WriteDecision::TooLate(_) | WriteDecision::OutsideDamage => present - self.setup.output,
+        }
+    }
+
+    fn latch(&mut self, present: Instant, latch: Instant, policy: &JustInTime) {
+        let ready = self.queue.iter().take_while(|frame| frame.ready <= latch).count();
+        if policy.variable {
+            // The refresh waits for the frame; the grid of the others stays, as a cursor needs it.
+            if let Some(frame) = self.queue.front().copied() {
+                self.show_next(present.max(frame.ready + self.setup.output));
+            }
+            return;
+        }
+        match self.late.choose(ready) {
+            LateChoice::Repeat => self.repeated += 1,
+            LateChoice::Oldest => self.show_next(present),
+            LateChoice::SkipOldest => {
+                self.queue.pop_front();
+                self.dropped += 1;
+                self.show_next(present);
+            }
+        }
+    }
+
+    fn show_next(&mut self, present: Instant) {
+        let Some(frame) = self.queue.pop_front() else { return };
+        self.shown += 1;
+        while let Some(event) = self.unanswered.front().copied().filter(|event| *event <= frame.sampled) {
+            self.unanswered.pop_front();
+            let beam = self.setup.interval.scale(i64::from(self.line_at(event)), i64::from(LINES));
+            let latency = self.setup.touch + (present + beam - event);
+            self.latencies.push(latency.as_millis_f64() as f32);
+        }
+    }
+
+    /// The line under the pen, which moves up and down.
+    fn line_at(&self, at: Instant) -> i32 {
+        let way = ((at - START).as_seconds_f64() * STROKE_HEIGHTS_PER_SECOND).rem_euclid(2.0);
+        let height = if way > 1.0 { 2.0 - way } else { way };
+        (height * f64::from(LINES - 1)) as i32
+    }
+
+    fn finish(mut self) -> Response {
+        let refreshes = self.setup.refreshes.max(1) as f64;
+        let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
+        Response {
+            missed: share(self.missed, self.attempted),
+            dropped: share(self.dropped, self.rendered),
+            repeated: self.repeated as f64 / refreshes,
+            renders_per_shown: share(self.rendered, self.shown),
+            drops_per_second: self.repeated as f64 / (refreshes * self.setup.interval.as_seconds_f64()),
+            latency: Summary::of(&mut self.latencies),
+            latencies: self.latencies,
+        }
+    }
+}
+
+/// Input events with a jitter of a tenth of their interval.
+struct Events {
+    random: Random,
+    interval: Span,
+    upcoming: VecDeque<Instant>,
+    grid: Instant,
+}
+
+impl Events {
+    fn new(setup: &Setup) -> Self {
+        let mut random = Random::new(setup.seed ^ 0xE7E7);
+        let phase = setup.input_interval.scale((random.unit() * 1_000.0) as i64, 1_000);
+        Events { random, interval: setup.input_interval, upcoming: VecDeque::new(), grid: START + phase }
+    }
+
+    fn extend(&mut self, until: Instant) {
+        while self.grid <= until + self.interval * 2 {
+            let jitter = (self.interval.as_nanos() as f64 * self.random.between(-0.05, 0.05)) as i64;
+            self.upcoming.push_back(self.grid + Span::from_nanos(jitter));
+            self.grid += self.interval;
+        }
+    }
+
+    /// The last event that arrives at or before `at` and is not delivered yet.
+    fn last_before(&mut self, at: Instant) -> Option<Instant> {
+        self.extend(at);
+        self.upcoming.iter().copied().take_while(|event| *event <= at).last()
+    }
+
+    fn arrive_until(&mut self, at: Instant, delivered: &mut VecDeque<Instant>) {
+        self.extend(at);
+        while let Some(event) = self.upcoming.front().copied().filter(|event| *event <= at) {
+            self.upcoming.pop_front();
+            delivered.push_back(event);
+        }
+    }
+}
+
+struct Costs {
+    random: Random,
+    again: Random,
+    app: AppCost,
+    heavy: bool,
+}
+
+impl Costs {
+    fn new(setup: &Setup) -> Self {
+        Costs { random: Random::new(setup.seed), again: Random::new(setup.seed ^ 0x2222), app: setup.app, heavy: false }
+    }
+
+    fn next(&mut self) -> Span {
+        if let AppCost::Bursty(_, _, kept) = self.app {
+            self.heavy ^= self.random.chance(1.0 / kept);
+        }
+        Span::from_millis_f64(draw(self.app, self.heavy, &mut self.random))
+    }
+
+    /// The cost of rendering the same frame once more: another draw, so that policies with and without a second shot
+    /// see the same sequence of first ones.
+    fn again(&mut self) -> Span {
+        Span::from_millis_f64(draw(self.app, self.heavy, &mut self.again))
+    }
+}
+
+/// Standard deviation of the logarithm within a regime, and of the body under a tail.
+const BODY_SIGMA: f64 = 0.2;
+
+fn draw(app: AppCost, heavy: bool, random: &mut Random) -> f64 {
+    let lognormal =
+        |mean: f64, sigma: f64, random: &mut Random| random.lognormal(mean * (-sigma * sigma / 2.0).exp(), sigma);
+    match app {
+        AppCost::Lognormal(mean, sigma) => lognormal(mean, sigma, random),
+        AppCost::Bursty(light, burst, _) => lognormal(if heavy { burst } else { light }, BODY_SIGMA / 2.0, random),
+        AppCost::PowerLaw(mean, share, alpha) => {
+            let body = lognormal(mean, BODY_SIGMA, random);
+            if random.chance(share) { random.pareto(mean * 1.4, alpha).min(60.0) } else { body }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NATIVE: AppCost = AppCost::Lognormal(6.0, 0.25);
+
+    fn just_in_time(setup: &Setup, policy: JustInTime) -> Response {
+        run(setup, &InteractionPolicy::JustInTime(policy))
+    }
+
+    /// Presto 2.2: three half and three whole periods, less the offset, are lost to synchrony.
+    #[test]
+    fn legacy_is_the_sum_of_the_papers_terms() {
+        let setup = Setup::presto(AppCost::Lognormal(6.0, 0.01), 5_000, 1);
+        let legacy = run(&setup, &InteractionPolicy::Legacy { offset: Span::from_micros(7_500), propagate: true });
+        let expected = 28.0 + 3.0 * 16.667 - 7.5;
+        assert!((legacy.latency.mean - expected).abs() < 0.5, "{}", legacy.latency.mean);
+        assert_eq!(legacy.missed, 0.0);
+    }
+
+    #[test]
+    fn a_known_cost_leaves_buffering_cost_output_and_scan_out() {
+        let setup = Setup::presto(NATIVE, 5_000, 1);
+        let mean = just_in_time(&setup, JustInTime::oracle()).latency.mean;
+        assert!((mean - (28.0 + 8.33 + 6.0 + 3.5 + 8.33)).abs() < 0.5, "{mean}");
+        let in_place = just_in_time(&setup, JustInTime::oracle().in_place()).latency.mean;
+        assert!((in_place - (28.0 + 8.33 + 6.0 + 1.0 + 0.65)).abs() < 0.7, "{in_place}");
+    }
+
+    #[test]
+    fn the_mean_needs_the_slack_of_slow_input_and_a_quantile_does_not() {
+        let touch = Setup::presto(NATIVE, 20_000, 1);
+        let mouse = Setup { input_interval: Span::from_micros(997), ..touch };
+        let mean = JustInTime::new(EstimatorKind::Mean32, MissBudget::per_mille(10));
+        assert!(just_in_time(&touch, mean).missed < 0.10);
+        assert!(just_in_time(&mouse, mean).missed > 0.25);
+        let regression = JustInTime::new(EstimatorKind::Regression, MissBudget::per_mille(10));
+        assert!(just_in_time(&mouse, regression).missed < 0.015);
+    }
+
+    #[test]
+    fn a_second_shot_is_fresher_than_its_insurance_alone() {
+        let setup = Setup::presto(NATIVE, 20_000, 1);
+        let insurance = JustInTime::new(EstimatorKind::Regression, MissBudget::per_mille(10));
+        let two_shot = JustInTime { two_shot: Some(TwoShot::default()), ..insurance };
+        let (one, two) = (just_in_time(&setup, insurance), just_in_time(&setup, two_shot));
+        assert!(two.latency.mean + 2.0 < one.latency.mean, "{} {}", two.latency.mean, one.latency.mean);
+        assert!(two.missed <= one.missed + 0.001 && two.renders_per_shown < 2.0);
+    }
+}

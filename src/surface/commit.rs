@@ -1,0 +1,80 @@
+//! What happens between a client's commit and Smithay's: does the update have a reason to wait?
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{DisplayHandle, Resource};
+use smithay::wayland::commit_timing::CommitTimerStateUserData;
+use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes, SurfaceData};
+use smithay::wayland::fifo::FifoCachedState;
+
+use super::gate::Gate;
+use super::queue::Conditions;
+use crate::output;
+use crate::state::State;
+use crate::time::{Clock, Instant};
+
+/// Registers the hook anew, so that it runs after all others: they look at the pending buffer, too.
+pub fn prepare(state: &mut State, surface: &WlSurface) {
+    let old = state.surfaces.get_mut(surface).and_then(|entry| entry.hook.take());
+    if let Some(hook) = old {
+        compositor::remove_pre_commit_hook(surface, hook);
+    }
+    let hook = compositor::add_pre_commit_hook::<State, _>(surface, before);
+    if let Some(entry) = state.surfaces.get_mut(surface) {
+        entry.hook = Some(hook);
+    }
+}
+
+/// The pre-commit hook: looks at the pending state, and puts a gate in front of an update that has to wait.
+fn before(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
+    let now = state.clock.now();
+    let synchronised = compositor::is_sync_subsurface(surface);
+    let (attached, mut conditions) = compositor::with_states(surface, |states| (attached(states), conditions(states)));
+    if let Some(buffer) = attached {
+        let buffers = state.surfaces.get_mut(surface).map_or(0, |entry| entry.note_buffer(buffer));
+        let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();
+        conditions.target = output::pacing::committed(state, surface, now, queued, buffers);
+    }
+    // A synchronised subsurface waits for its parent; the protocols say that fifo and time stamps do not apply to it.
+    if synchronised {
+        return;
+    }
+    let Some(entry) = state.surfaces.get_mut(surface) else { return };
+    if entry.queue.admit(conditions) {
+        return;
+    }
+    let gate = Gate::default();
+    compositor::add_blocker(surface, gate.clone());
+    entry.queue.push(conditions, gate);
+    if conditions.target.is_some() {
+        // Its client runs ahead: it is called back for the next frame while this one waits.
+        let callbacks = compositor::with_states(surface, |states| {
+            std::mem::take(&mut states.cached_state.get::<SurfaceAttributes>().pending().frame_callbacks)
+        });
+        if let Some(entry) = state.surfaces.get_mut(surface) {
+            entry.callbacks.extend(callbacks);
+        }
+        output::pacing::callback_wanted(state, surface);
+    }
+    output::need_when_due(state, surface);
+}
+
+fn attached(states: &SurfaceData) -> Option<smithay::reexports::wayland_server::backend::ObjectId> {
+    match &states.cached_state.get::<SurfaceAttributes>().pending().buffer {
+        Some(BufferAssignment::NewBuffer(buffer)) => Some(buffer.id()),
+        _ => None,
+    }
+}
+
+fn conditions(states: &SurfaceData) -> Conditions {
+    let (set_barrier, wait_barrier) = {
+        let mut fifo = states.cached_state.get::<FifoCachedState>();
+        let pending = fifo.pending();
+        (std::mem::take(&mut pending.set_barrier), std::mem::take(&mut pending.wait_barrier))
+    };
+    let stamp = states.data_map.get::<CommitTimerStateUserData>().and_then(|timer| timer.borrow_mut().timestamp.take());
+    let not_before = stamp.map(|stamp| {
+        let time: smithay::utils::Time<smithay::utils::Monotonic> = stamp.into();
+        Instant::from_epoch(time.into())
+    });
+    Conditions { fences: 0, wait_barrier, set_barrier, not_before, target: None }
+}

@@ -1,0 +1,23 @@
+//! What holds an update back in Smithay's queue, and lets it go.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use smithay::wayland::compositor::{Blocker, BlockerState};
+
+/// A gate in front of one update. Clones are the same gate.
+#[derive(Clone, Debug, Default)]
+pub struct Gate(Arc<AtomicBool>);
+
+impl Gate {
+    /// Lets the update go with the client's next `blocker_cleared`.
+    pub fn open(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Blocker for Gate {
+    fn state(&self) -> BlockerState {
+        if self.0.load(Ordering::Acquire) { BlockerState::Released } else { BlockerState::Pending }
+    }
+}

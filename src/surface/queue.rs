@@ -1,0 +1,231 @@
+//! The content-update queue of one surface: what waits, for what, and what the next latch may take.
+//!
+//! Pure bookkeeping in front of Smithay's queue, which can only say "blocked" or "not". An update waits for up to four
+//! reasons, and everything committed after it waits behind it:
+//!
+//! ```text
+//!   fence         the buffer is not finished                   until it is
+//!   fifo          wait_barrier, and a barrier stands           until a latch showed the update that set it
+//!   time stamp    commit-timing                                until the refresh at or after it
+//!   target        drawn for a refresh further ahead            until that refresh
+//! ```
+//!
+//! At a latch every ready and due update is taken, in order, but none past a barrier that this latch sets: a barrier
+//! clears right after the latch, and what waits for it goes with the next one.
+
+use std::collections::VecDeque;
+
+use crate::time::{Instant, Span};
+use crate::timing::target::RefreshIndex;
+
+/// A time stamp this close after a refresh still means that refresh: 60 Hz is not 59.94 Hz.
+const STAMP_TOLERANCE: Span = Span::from_micros(500);
+
+/// Why an update has to wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// Fences that have not signalled.
+    pub fences: u32,
+    /// `wp_fifo.wait_barrier`.
+    pub wait_barrier: bool,
+    /// `wp_fifo.set_barrier`: not a reason to wait, but one for those behind it.
+    pub set_barrier: bool,
+    /// `wp_commit_timer.set_timestamp`.
+    pub not_before: Option<Instant>,
+    /// The refresh that it was drawn for.
+    pub target: Option<RefreshIndex>,
+}
+
+/// One update that waits. `T` opens it.
+#[derive(Debug)]
+struct Waiting<T> {
+    conditions: Conditions,
+    gate: T,
+}
+
+/// The updates of one surface that wait, oldest first.
+#[derive(Debug)]
+pub struct UpdateQueue<T> {
+    waiting: VecDeque<Waiting<T>>,
+    /// An applied update has set a barrier that no latch has cleared yet.
+    barrier: bool,
+}
+
+impl<T> Default for UpdateQueue<T> {
+    fn default() -> Self {
+        UpdateQueue { waiting: VecDeque::new(), barrier: false }
+    }
+}
+
+impl<T> UpdateQueue<T> {
+    /// How many updates wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Whether an update with these conditions has to wait. If not, it counts as applied.
+    pub fn admit(&mut self, conditions: Conditions) -> bool {
+        let free = self.waiting.is_empty()
+            && conditions.fences == 0
+            && conditions.not_before.is_none()
+            && conditions.target.is_none()
+            && !(conditions.wait_barrier && self.barrier);
+        if free {
+            self.barrier |= conditions.set_barrier;
+        }
+        free
+    }
+
+    /// Puts an update at the end.
+    pub fn push(&mut self, conditions: Conditions, gate: T) {
+        self.waiting.push_back(Waiting { conditions, gate });
+    }
+
+    /// A fence of the update for which `which` holds signalled.
+    pub fn fence_signalled(&mut self, which: impl Fn(&T) -> bool) {
+        if let Some(update) = self.waiting.iter_mut().find(|update| which(&update.gate)) {
+            update.conditions.fences = update.conditions.fences.saturating_sub(1);
+        }
+    }
+
+    /// The next update that the latch for `index`, shown at `present`, takes.
+    pub fn take(&mut self, index: RefreshIndex, present: Instant) -> Option<T> {
+        let front = self.waiting.front()?.conditions;
+        let due = front.not_before.is_none_or(|stamp| stamp <= present + STAMP_TOLERANCE)
+            && front.target.is_none_or(|target| target <= index);
+        if front.fences > 0 || !due || (front.wait_barrier && self.barrier) {
+            return None;
+        }
+        self.barrier |= front.set_barrier;
+        self.waiting.pop_front().map(|update| update.gate)
+    }
+
+    /// Takes everything: the surface is gone, or nobody will see it.
+    pub fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
+        self.barrier = false;
+        self.waiting.drain(..).map(|update| update.gate)
+    }
+
+    /// The latch is over: barriers set by what it took are cleared. Returns whether one stood.
+    pub fn latched(&mut self) -> bool {
+        std::mem::take(&mut self.barrier)
+    }
+
+    /// What the oldest update waits for, apart from fences: the refresh that may take it at the earliest. `after` is
+    /// the last refresh that was latched; `at_or_after` finds the refresh for a point in time.
+    pub fn due(&self, after: RefreshIndex, at_or_after: impl Fn(Instant) -> RefreshIndex) -> Option<RefreshIndex> {
+        let front = self.waiting.front()?.conditions;
+        if front.fences > 0 {
+            return None;
+        }
+        let stamped = front.not_before.map(|stamp| at_or_after(stamp - STAMP_TOLERANCE));
+        Some(after.next().max(stamped.unwrap_or_default()).max(front.target.unwrap_or_default()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PERIOD: Span = Span::from_millis(10);
+
+    fn present(index: u64) -> Instant {
+        Instant::ZERO + PERIOD * index as i64
+    }
+
+    fn latch(queue: &mut UpdateQueue<u32>, index: u64) -> Vec<u32> {
+        let taken = std::iter::from_fn(|| queue.take(RefreshIndex(index), present(index))).collect();
+        queue.latched();
+        taken
+    }
+
+    fn fifo() -> Conditions {
+        Conditions { set_barrier: true, wait_barrier: true, ..Conditions::default() }
+    }
+
+    #[test]
+    fn an_update_without_a_reason_does_not_wait() {
+        let mut queue = UpdateQueue::<u32>::default();
+        assert!(queue.admit(Conditions::default()));
+        queue.push(Conditions { fences: 1, ..Conditions::default() }, 1);
+        assert!(!queue.admit(Conditions::default()));
+    }
+
+    #[test]
+    fn a_barrier_lets_one_update_through_per_latch() {
+        let mut queue = UpdateQueue::default();
+        assert!(queue.admit(fifo()));
+        for update in 1..=3 {
+            assert!(!queue.admit(fifo()));
+            queue.push(fifo(), update);
+        }
+        assert_eq!(latch(&mut queue, 1), [0u32; 0]);
+        assert_eq!(latch(&mut queue, 2), [1]);
+        assert_eq!(latch(&mut queue, 3), [2]);
+        assert_eq!(latch(&mut queue, 4), [3]);
+        assert!(queue.admit(fifo()));
+    }
+
+    #[test]
+    fn a_stamp_is_shown_at_the_refresh_at_or_after_it() {
+        let mut queue = UpdateQueue::default();
+        let stamped = |at: Instant| Conditions { not_before: Some(at), ..Conditions::default() };
+        queue.push(stamped(present(5) - Span::from_micros(300)), 1);
+        queue.push(stamped(present(6) + Span::from_micros(300)), 2);
+        queue.push(stamped(present(7) + Span::from_millis(3)), 3);
+        let nearest = |at: Instant| RefreshIndex((at.as_nanos()).div_ceil(10_000_000));
+        assert_eq!(queue.due(RefreshIndex(2), nearest), Some(RefreshIndex(5)));
+        assert_eq!(latch(&mut queue, 4), [0u32; 0]);
+        assert_eq!(latch(&mut queue, 5), [1]);
+        assert_eq!(latch(&mut queue, 6), [2]);
+        assert_eq!(latch(&mut queue, 7), [0u32; 0]);
+        assert_eq!(latch(&mut queue, 8), [3]);
+    }
+
+    #[test]
+    fn an_unfinished_update_holds_those_behind_it() {
+        let mut queue = UpdateQueue::default();
+        queue.push(Conditions { fences: 1, ..Conditions::default() }, 1);
+        queue.push(Conditions::default(), 2);
+        assert_eq!(latch(&mut queue, 1), [0u32; 0]);
+        assert_eq!(queue.due(RefreshIndex(1), |_| RefreshIndex(0)), None);
+        queue.fence_signalled(|gate| *gate == 1);
+        assert_eq!(latch(&mut queue, 2), [1, 2]);
+    }
+
+    proptest! {
+        /// Every update is taken exactly once and in order, whatever it waits for.
+        #[test]
+        fn nothing_is_lost_or_overtaken(
+            updates in prop::collection::vec(
+                (any::<bool>(), any::<bool>(), prop::option::of(0u64..40), prop::option::of(0u64..40)), 1..30),
+        ) {
+            let mut queue = UpdateQueue::default();
+            let mut taken = Vec::new();
+            for (number, (set, wait, stamp, target)) in updates.iter().enumerate() {
+                let conditions = Conditions {
+                    fences: 0,
+                    set_barrier: *set,
+                    wait_barrier: *wait,
+                    not_before: stamp.map(present),
+                    target: target.map(RefreshIndex),
+                };
+                if queue.admit(conditions) {
+                    taken.push(number as u32);
+                } else {
+                    queue.push(conditions, number as u32);
+                }
+            }
+            for index in 1..100 {
+                taken.extend(latch(&mut queue, index));
+            }
+            prop_assert_eq!(taken, (0..updates.len() as u32).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! How far predictions are off, learned while they are made, and when not to make any.
+
+use super::{Predicted, Predictor, Sample};
+use crate::time::{Instant, Span};
+use crate::timing::fixed_queue::FixedQueue;
+
+/// The horizon over which predictions are compared with what came: one refresh at 60 Hz.
+const PROBE_HORIZON: Span = Span::from_millis(16);
+/// Probes under way: 16 ms of a 1 kHz device.
+const MOST_PROBES: usize = 20;
+/// The weight of one comparison.
+const ERROR_WEIGHT: f64 = 1.0 / 16.0;
+/// The error grows with this power of the horizon: 1 for a wrong velocity, 2 for an acceleration that was not seen.
+const ERROR_GROWTH: f64 = 1.5;
+
+/// When a prediction is refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PredictionLimits {
+    /// The furthest ahead of the last sample; what is asked for beyond it gets the position at the limit.
+    pub horizon: Span,
+    /// The largest expected error in pixels; beyond it the horizon is shortened until the error is met.
+    pub error: f64,
+    /// The fewest samples of a gesture.
+    pub samples: u32,
+}
+
+impl Default for PredictionLimits {
+    /// 33 ms (two refreshes at 60 Hz), 12 px (a finger hides that much), 3 samples.
+    fn default() -> Self {
+        PredictionLimits { horizon: Span::from_millis(33), error: 12.0, samples: 3 }
+    }
+}
+
+/// A predictor that knows how far off it is.
+#[derive(Clone, Debug)]
+pub struct Tracked<P> {
+    predictor: P,
+    limits: PredictionLimits,
+    probes: FixedQueue<Sample, MOST_PROBES>,
+    /// Mean square of the error over [`PROBE_HORIZON`].
+    mean_square: f64,
+    last: Option<Sample>,
+    samples: u32,
+}
+
+impl<P: Predictor> Tracked<P> {
+    /// Wraps `predictor`.
+    pub fn new(predictor: P, limits: PredictionLimits) -> Self {
+        Tracked { predictor, limits, probes: FixedQueue::new(), mean_square: 0.0, last: None, samples: 0 }
+    }
+
+    /// The next sample of the gesture.
+    pub fn observe(&mut self, sample: Sample) {
+        self.compare(sample);
+        self.predictor.observe(sample);
+        self.samples = self.samples.saturating_add(1);
+        self.last = Some(sample);
+        if self.samples < self.limits.samples {
+            return;
+        }
+        let at = sample.at + PROBE_HORIZON;
+        if let Some((x, y)) = self.predictor.position(at) {
+            // A full queue means a device faster than 1 kHz: one probe less does no harm.
+            let _ = self.probes.push(Sample { at, x, y });
+        }
+    }
+
+    /// Where the gesture will be at `at`; `None` when too little is known to say.
+    pub fn predict(&self, at: Instant) -> Option<Predicted> {
+        let last = self.last.filter(|_| self.samples >= self.limits.samples)?;
+        let horizon = (at - last.at).max(Span::ZERO).min(self.affordable_horizon());
+        let (x, y) = self.predictor.position(last.at + horizon)?;
+        Some(Predicted { x, y, error: self.error_over(horizon) })
+    }
+
+    /// A new gesture. What was learned of the error stays: it belongs to the device and the hand.
+    pub fn reset(&mut self) {
+        self.predictor.reset();
+        self.probes.clear();
+        self.last = None;
+        self.samples = 0;
+    }
+
+    fn error_over(&self, horizon: Span) -> f64 {
+        let ratio = horizon.as_seconds_f64() / PROBE_HORIZON.as_seconds_f64();
+        self.mean_square.sqrt() * ratio.powf(ERROR_GROWTH)
+    }
+
+    fn affordable_horizon(&self) -> Span {
+        let probe_error = self.mean_square.sqrt();
+        if probe_error <= 0.0 {
+            return self.limits.horizon;
+        }
+        let ratio = (self.limits.error / probe_error).powf(1.0 / ERROR_GROWTH).min(1e3);
+        self.limits.horizon.min(Span::from_millis_f64(PROBE_HORIZON.as_millis_f64() * ratio))
+    }
+
+    /// Compares the probes that have come due with the way between the last two samples.
+    fn compare(&mut self, sample: Sample) {
+        let Some(last) = self.last else { return };
+        while let Some(probe) = self.probes.get(0).copied().filter(|probe| probe.at <= sample.at) {
+            self.probes.pop();
+            let length = (sample.at - last.at).as_seconds_f64();
+            let way = if length > 0.0 { ((probe.at - last.at).as_seconds_f64() / length).clamp(0.0, 1.0) } else { 1.0 };
+            let (x, y) = (last.x + way * (sample.x - last.x), last.y + way * (sample.y - last.y));
+            let square = (probe.x - x).powi(2) + (probe.y - y).powi(2);
+            self.mean_square += ERROR_WEIGHT * (square - self.mean_square);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Linear;
+    use super::*;
+
+    fn drive(tracked: &mut Tracked<Linear>, count: u64, path: impl Fn(u64) -> f64) -> Instant {
+        let mut at = Instant::ZERO;
+        for index in 0..count {
+            at = Instant::from_nanos(1_000_000_000 + index * 8_000_000);
+            tracked.observe(Sample { at, x: path(index), y: 0.0 });
+        }
+        at
+    }
+
+    #[test]
+    fn a_steady_hand_is_predicted_with_a_small_error_and_a_shaky_one_with_a_large() {
+        let mut steady = Tracked::new(Linear::new(), PredictionLimits::default());
+        let at = drive(&mut steady, 60, |index| 5.0 * index as f64) + Span::from_millis(16);
+        let calm = steady.predict(at).unwrap();
+        assert!((calm.x - 305.0).abs() < 1e-6 && calm.error < 1e-3, "{calm:?}");
+        let mut shaky = Tracked::new(Linear::new(), PredictionLimits::default());
+        let at = drive(&mut shaky, 60, |index| 20.0 * (index as f64).sin()) + Span::from_millis(16);
+        assert!(shaky.predict(at).unwrap().error > 3.0);
+    }
+
+    #[test]
+    fn the_horizon_is_limited_by_time_and_by_error() {
+        let limits = PredictionLimits { horizon: Span::from_millis(32), error: 2.0, samples: 3 };
+        let mut tracked = Tracked::new(Linear::new(), limits);
+        let at = drive(&mut tracked, 40, |index| 8.0 * index as f64);
+        let far = tracked.predict(at + Span::from_seconds(1)).unwrap();
+        assert!((far.x - (39.0 * 8.0 + 32.0)).abs() < 1e-6, "{far:?}");
+        let mut shaky = Tracked::new(Linear::new(), limits);
+        let at = drive(&mut shaky, 60, |index| 30.0 * (index as f64).sin());
+        assert!(shaky.predict(at + Span::from_seconds(1)).unwrap().error < 2.01);
+    }
+
+    #[test]
+    fn two_samples_are_too_few() {
+        let mut tracked = Tracked::new(Linear::new(), PredictionLimits::default());
+        let at = drive(&mut tracked, 2, |index| index as f64);
+        assert_eq!(tracked.predict(at), None);
+        tracked.reset();
+        assert_eq!(tracked.predict(at), None);
+    }
+}

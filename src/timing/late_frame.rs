@@ -1,0 +1,68 @@
+//! What to do with a frame that missed its refresh.
+//!
+//! Presto 3.1. A late frame waits beside the one that was made for this refresh. Showing both in order keeps every
+//! frame and adds a refresh of latency for good (buffer stuffing); showing the newer one loses a frame and is in time
+//! again. The newer one is shown, but never does the policy lose two frames in a row: a client that is late every time
+//! still shows every other frame.
+
+/// What the latch shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LateChoice {
+    /// Nothing is ready: the last frame stays.
+    Repeat,
+    /// The oldest frame.
+    Oldest,
+    /// The frame after the oldest, which is dropped.
+    SkipOldest,
+}
+
+/// The policy of one surface. It remembers one bit: whether the last latch dropped a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LateFramePolicy {
+    dropped_last: bool,
+}
+
+impl LateFramePolicy {
+    /// Chooses among `ready` frames that wait for this latch. A queue that grew by one through a miss shrinks again
+    /// because of this.
+    pub fn choose(&mut self, ready: usize) -> LateChoice {
+        match ready {
+            0 => LateChoice::Repeat,
+            1 => {
+                self.dropped_last = false;
+                LateChoice::Oldest
+            }
+            _ if self.dropped_last => {
+                self.dropped_last = false;
+                LateChoice::Oldest
+            }
+            _ => {
+                self.dropped_last = true;
+                LateChoice::SkipOldest
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_late_frame_gives_way_to_the_newer_one() {
+        let mut policy = LateFramePolicy::default();
+        let choices = [1, 0, 2, 1].map(|ready| policy.choose(ready));
+        assert_eq!(choices, [LateChoice::Oldest, LateChoice::Repeat, LateChoice::SkipOldest, LateChoice::Oldest]);
+    }
+
+    proptest! {
+        #[test]
+        fn never_two_drops_in_a_row(ready in prop::collection::vec(0_usize..5, 1..100)) {
+            let mut policy = LateFramePolicy::default();
+            let shown = ready.iter().map(|ready| policy.choose(*ready)).filter(|choice| *choice != LateChoice::Repeat);
+            let shown: Vec<_> = shown.collect();
+            prop_assert!(shown.windows(2).all(|pair| pair != [LateChoice::SkipOldest; 2]));
+        }
+    }
+}
