@@ -148,7 +148,8 @@ mod tests {
             ("--own-hz", "0", "times per second"),
             ("--windows", "0", "not in 1.."),
         ] {
-            let message = Line::try_parse_from(["probe".to_owned(), format!("{argument}={value}")]).err().unwrap().to_string();
+            let message =
+                Line::try_parse_from(["probe".to_owned(), format!("{argument}={value}")]).err().unwrap().to_string();
             assert!(message.contains(needle), "{argument} {value}: {message}");
         }
     }
