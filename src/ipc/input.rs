@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::input::{InputEvent as DeviceEvent, KeyboardId, Scroll, ScrollSource};
+use crate::time::Instant;
+
 /// Something that a device reports. It takes the same path as a real one's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
@@ -66,6 +69,46 @@ pub enum InputEvent {
     },
 }
 
+/// One click of a wheel, in logical pixels.
+const WHEEL_CLICK: f64 = 15.0;
+
+/// One click of a wheel, in 120ths.
+const V120_CLICK: f64 = 120.0;
+
+impl InputEvent {
+    /// What a device reports of it when it happens at `time`, to be handled in this order.
+    pub fn device_events(self, time: Instant) -> impl Iterator<Item = DeviceEvent> {
+        let event = match self {
+            InputEvent::PointerMove { x, y } => DeviceEvent::PointerPosition { time, position: (x, y).into() },
+            InputEvent::PointerMoveBy { dx, dy } => {
+                DeviceEvent::PointerMotion { time, delta: (dx, dy).into(), raw: (dx, dy).into() }
+            }
+            InputEvent::Button { button, pressed } => DeviceEvent::Button { time, button, pressed },
+            InputEvent::Scroll { dx, dy } => {
+                let (horizontal, vertical) = (wheel(dx), wheel(dy));
+                DeviceEvent::Axis { time, source: ScrollSource::Wheel, horizontal, vertical }
+            }
+            InputEvent::Key { key, pressed } => DeviceEvent::Key { time, keyboard: KeyboardId::Session, key, pressed },
+            InputEvent::TouchDown { finger, x, y } => {
+                DeviceEvent::TouchDown { time, slot: finger, position: (x, y).into() }
+            }
+            InputEvent::TouchMove { finger, x, y } => {
+                DeviceEvent::TouchMotion { time, slot: finger, position: (x, y).into() }
+            }
+            InputEvent::TouchUp { finger } => DeviceEvent::TouchUp { time, slot: finger },
+        };
+        let touches =
+            matches!(self, InputEvent::TouchDown { .. } | InputEvent::TouchMove { .. } | InputEvent::TouchUp { .. });
+        [Some(event), touches.then_some(DeviceEvent::TouchFrame { time })].into_iter().flatten()
+    }
+}
+
+/// A wheel turned so far that content moves by `distance` logical pixels.
+fn wheel(distance: f64) -> Scroll {
+    let clicks = (distance / WHEEL_CLICK * V120_CLICK).round() as i32;
+    Scroll { distance, v120: (clicks != 0).then_some(clicks), ..Scroll::default() }
+}
+
 /// The evdev code of a button called `left`, `right` or `middle`, or given as a number.
 pub fn button_code(name: &str) -> Option<u32> {
     const BTN_LEFT: u32 = 0x110;
@@ -107,6 +150,16 @@ pub fn key_code(name: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_finger_ends_each_of_its_events_with_a_frame_and_a_wheel_turns_in_clicks() {
+        let time = Instant::from_nanos(7);
+        let events: Vec<_> = InputEvent::TouchUp { finger: 2 }.device_events(time).collect();
+        assert_eq!(events, [DeviceEvent::TouchUp { time, slot: 2 }, DeviceEvent::TouchFrame { time }]);
+        let events: Vec<_> = InputEvent::Scroll { dx: 0.0, dy: -30.0 }.device_events(time).collect();
+        let [DeviceEvent::Axis { horizontal, vertical, .. }] = events.as_slice() else { panic!("{events:?}") };
+        assert_eq!((horizontal.v120, vertical.v120, vertical.distance), (None, Some(-240), -30.0));
+    }
 
     #[test]
     fn names_stand_for_the_codes_of_the_kernel() {
