@@ -1,7 +1,8 @@
 //! What happens between a client's commit and Smithay's: does the update have a reason to wait?
 
+use smithay::reexports::wayland_server::DisplayHandle;
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::wayland::commit_timing::CommitTimerStateUserData;
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes, SurfaceData};
 use smithay::wayland::fifo::FifoCachedState;
@@ -30,7 +31,8 @@ fn before(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
     let synchronised = compositor::is_sync_subsurface(surface);
     let (attached, mut conditions) = compositor::with_states(surface, |states| (attached(states), conditions(states)));
     if let Some(buffer) = attached {
-        let buffers = state.surfaces.get_mut(surface).map_or(0, |entry| entry.note_buffer(buffer));
+        let State { surfaces, display_handle, .. } = state;
+        let buffers = surfaces.get_mut(surface).map_or(0, |entry| entry.count_buffers(display_handle, &buffer));
         let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();
         conditions.target = output::pacing::committed(state, surface, now, queued, buffers);
     }
@@ -58,9 +60,9 @@ fn before(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
     output::need_when_due(state, surface);
 }
 
-fn attached(states: &SurfaceData) -> Option<smithay::reexports::wayland_server::backend::ObjectId> {
+fn attached(states: &SurfaceData) -> Option<WlBuffer> {
     match &states.cached_state.get::<SurfaceAttributes>().pending().buffer {
-        Some(BufferAssignment::NewBuffer(buffer)) => Some(buffer.id()),
+        Some(BufferAssignment::NewBuffer(buffer)) => Some(buffer.clone()),
         _ => None,
     }
 }

@@ -14,12 +14,14 @@ pub mod queue;
 use std::collections::HashMap;
 
 use smithay::backend::renderer::utils::{on_commit_buffer_handler, with_renderer_surface_state};
-use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::backend::{ClientId as WaylandClient, ObjectId};
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::wayland::compositor::{self, BufferAssignment, HookId, SurfaceAttributes};
 use smithay::wayland::presentation::{PresentationFeedbackCachedState, PresentationFeedbackCallback};
+use smithay::wayland::shm::with_buffer_contents;
 
 use crate::output;
 use crate::protocol::bounds::MAX_NESTING;
@@ -32,8 +34,10 @@ use cpu::ProcessClock;
 use gate::Gate;
 use queue::UpdateQueue;
 
-/// Buffers of a surface that are remembered, to learn how many it cycles through.
-const BUFFERS_REMEMBERED: usize = 4;
+/// A client's buffers are counted with its first commits and then once in so many: it may make new ones at any time.
+const COUNT_BUFFERS_EVERY: u64 = 64;
+/// The first count: by then a client has what it starts with.
+const FIRST_COUNT: u64 = 4;
 
 /// All surfaces, and the clients that they belong to.
 #[derive(Debug, Default)]
@@ -81,7 +85,9 @@ pub struct Entry {
     pub record: ClientFrameRecord,
     /// The newest input event that no frame of it has answered yet.
     pub input: Option<Instant>,
-    recent_buffers: [Option<ObjectId>; BUFFERS_REMEMBERED],
+    /// How many buffers it can draw into, as far as we know.
+    buffers: usize,
+    commits: u64,
 }
 
 impl Surfaces {
@@ -197,14 +203,31 @@ impl Entry {
         self.queue.due(after, at_or_after)
     }
 
-    /// How many different buffers were attached lately.
-    fn note_buffer(&mut self, buffer: ObjectId) -> usize {
-        if !self.recent_buffers.contains(&Some(buffer.clone())) {
-            self.recent_buffers.rotate_right(1);
-            self.recent_buffers[0] = Some(buffer);
+    /// How many buffers the client of `buffer` has that could take its place.
+    fn count_buffers(&mut self, display: &DisplayHandle, buffer: &WlBuffer) -> usize {
+        self.commits += 1;
+        if self.commits.is_multiple_of(COUNT_BUFFERS_EVERY) || self.commits == FIRST_COUNT {
+            self.buffers = alternatives(display, buffer);
         }
-        self.recent_buffers.iter().flatten().count()
+        self.buffers
     }
+}
+
+/// The buffers of a client that are as large as `buffer`, itself included.
+fn alternatives(display: &DisplayHandle, buffer: &WlBuffer) -> usize {
+    let size = |buffer: &WlBuffer| with_buffer_contents(buffer, |_, _, data| (data.width, data.height)).ok();
+    let (Some(wanted), Some(client)) = (size(buffer), buffer.client()) else { return 0 };
+    let mut buffers = Vec::new();
+    let listed = display.backend_handle().with_all_objects_for(client.id(), |object| {
+        if object.interface().name == WlBuffer::interface().name {
+            buffers.push(object);
+        }
+    });
+    if listed.is_err() {
+        return 0;
+    }
+    let buffers = buffers.into_iter().filter_map(|object| WlBuffer::from_id(display, object).ok());
+    buffers.filter(|other| size(other) == Some(wanted)).count()
 }
 
 /// A client made a surface.
@@ -237,7 +260,8 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             seen: 0,
             record,
             input: None,
-            recent_buffers: Default::default(),
+            buffers: 0,
+            commits: 0,
         },
     );
 }
