@@ -146,7 +146,11 @@ pub enum Change {
     },
     /// Keep the buffer; only planes move (cursor, scroll offset).
     Planes,
-    /// Rewrite a rectangle of the buffer on screen, ahead of the beam.
+    /// Rewrite a rectangle of the buffer on screen at once, ahead of the beam; planes stay as they are.
+    ///
+    /// It does not wait for a flip and is never [`SubmitError::Busy`]. It counts as a composed frame whose damage is
+    /// the rectangle. If the beam is above it, it is presented by the refresh that is going on: that refresh's vblank
+    /// lies before the submit. Otherwise it is presented by the next one.
     FrontRectangle {
         /// Where.
         rect: PixelRect,

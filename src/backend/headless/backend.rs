@@ -43,7 +43,7 @@ pub enum HotplugEvent {
 /// Virtual outputs and the descriptor to wait for them.
 ///
 /// The descriptor ([`AsFd`]) is readable when [`dispatch`](Self::dispatch) has something to do, and silent while no
-/// frame waits. It can be a level-triggered `calloop::generic::Generic` source.
+/// frame waits. A duplicate of it can be a level-triggered `calloop::generic::Generic` source.
 pub struct HeadlessBackend {
     epoll: Rc<OwnedFd>,
     clock: Rc<dyn Clock>,
@@ -105,6 +105,15 @@ impl HeadlessBackend {
         for output in &self.outputs {
             output.dispatch();
         }
+        // A fault script may have pulled a plug.
+        let hotplug = &mut self.hotplug;
+        self.outputs.retain(|output| {
+            let gone = output.is_gone();
+            if gone {
+                hotplug.push_back(HotplugEvent::Removed(output.name().to_owned()));
+            }
+            !gone
+        });
     }
 
     /// When [`dispatch`](Self::dispatch) is wanted next; `None` while nothing waits.

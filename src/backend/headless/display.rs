@@ -116,6 +116,11 @@ impl VirtualDisplay {
         }
     }
 
+    /// Whether the plug was pulled.
+    pub fn is_gone(&self) -> bool {
+        self.power == Power::Gone
+    }
+
     /// The last refresh at or before `now`.
     pub fn last_refresh(&self, now: Instant) -> Option<Refresh> {
         self.grid.last_at(now)

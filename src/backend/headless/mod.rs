@@ -13,7 +13,7 @@
 //! | [`panel`], [`beam`], [`image`] | what is read when, row by row; what a camera would see |
 //! | [`report`], [`fault`] | what is told: the truth, or what a script wants |
 //! | [`watch`], [`record`] | whoever looks at the panel: recordings and light probes |
-//! | [`self_test`] | shows that it is honest |
+//! | [`mod@self_test`] | shows that it is honest |
 //! | [`output`], [`backend`], [`timer`] | the glue: a handle per output, hotplug, one descriptor to wait for |
 
 pub mod backend;

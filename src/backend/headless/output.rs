@@ -45,7 +45,10 @@ impl HeadlessOutput {
         let timer = Timer::new()?;
         epoll::add(&*epoll, &timer, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
         let state = RefCell::new(State { display, timer, fence: None });
-        Ok(HeadlessOutput { shared: Rc::new(Shared { name, clock, epoll, state }) })
+        let output = HeadlessOutput { shared: Rc::new(Shared { name, clock, epoll, state }) };
+        // A fault script may have something in store for an output that nobody touches.
+        output.dispatch();
+        Ok(output)
     }
 
     /// Lets everything happen that is due by now. Event loops call the backend's `dispatch` instead.
@@ -56,6 +59,11 @@ impl HeadlessOutput {
     /// When it needs to be dispatched next, if nothing is submitted until then.
     pub fn next_event(&self) -> Option<Instant> {
         self.shared.state.borrow().display.next_event()
+    }
+
+    /// Whether it was unplugged.
+    pub fn is_gone(&self) -> bool {
+        self.shared.state.borrow().display.is_gone()
     }
 
     /// Changes the mode; see [`VirtualDisplay::set_mode`].

@@ -242,6 +242,7 @@ mod tests {
     #[test]
     fn the_real_clock_shows_nothing_dishonest() {
         let report = self_test().expect("a report");
+        println!("{report}");
         assert!(report.trials.iter().all(|trial| trial.verdict() != Verdict::Wrong), "{report}");
     }
 

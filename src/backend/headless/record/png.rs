@@ -5,7 +5,8 @@
 //! {"refresh":812,"present_ns":13533333333,"until_ns":13550000000,"frame":41,"file":"00000812.png","dropped_before":0}
 //! {"recorded":1,"dropped":0}
 //! ```
-//! Times are `CLOCK_MONOTONIC`; `refresh` is the first refresh that showed the image.
+//! Times are `CLOCK_MONOTONIC`; `refresh` is the first refresh that showed the image. A frame that looks like the one
+//! before it has no file of its own: its line names that one's.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -15,12 +16,15 @@ use ::png::{BitDepth, ColorType, Compression, Encoder};
 use serde::Serialize;
 
 use super::{ImageSink, RecordedImage, Tally};
+use crate::backend::PixelBuffer;
 
 /// A recording in a folder of its own.
 #[derive(Debug)]
 pub struct PngFolder {
     folder: PathBuf,
     index: File,
+    /// The last file and what is in it.
+    last: Option<(String, PixelBuffer)>,
     /// The rows of one image as PNG wants them; kept for its memory.
     rgb: Vec<u8>,
 }
@@ -46,7 +50,24 @@ impl PngFolder {
     pub fn create(folder: &Path) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let index = File::create_new(folder.join("index.jsonl"))?;
-        Ok(PngFolder { folder: folder.to_owned(), index, rgb: Vec::new() })
+        Ok(PngFolder { folder: folder.to_owned(), index, last: None, rgb: Vec::new() })
+    }
+
+    fn encode(&mut self, name: &str, image: &PixelBuffer) -> io::Result<()> {
+        self.rgb.clear();
+        self.rgb.extend(image.pixels.iter().flat_map(|pixel| {
+            let [_, red, green, blue] = pixel.to_be_bytes();
+            [red, green, blue]
+        }));
+        let file = BufWriter::new(File::create(self.folder.join(name))?);
+        let mut encoder = Encoder::new(file, image.width as u32, image.height as u32);
+        encoder.set_color(ColorType::Rgb);
+        encoder.set_depth(BitDepth::Eight);
+        encoder.set_compression(Compression::Fast);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&self.rgb)?;
+        writer.finish()?;
+        Ok(())
     }
 
     fn line(&mut self, entry: &impl Serialize) -> io::Result<()> {
@@ -60,28 +81,24 @@ impl PngFolder {
 impl ImageSink for PngFolder {
     fn image(&mut self, image: &RecordedImage) -> io::Result<()> {
         let shown = image.shown;
-        let name = format!("{:08}.png", shown.first.sequence);
-        self.rgb.clear();
-        self.rgb.extend(image.pixels.pixels.iter().flat_map(|pixel| {
-            let [_, red, green, blue] = pixel.to_be_bytes();
-            [red, green, blue]
-        }));
-        let file = BufWriter::new(File::create(self.folder.join(&name))?);
-        let mut encoder = Encoder::new(file, image.pixels.width as u32, image.pixels.height as u32);
-        encoder.set_color(ColorType::Rgb);
-        encoder.set_depth(BitDepth::Eight);
-        encoder.set_compression(Compression::Fast);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&self.rgb)?;
-        writer.finish()?;
+        let (file, pixels) = match self.last.take().filter(|(_, pixels)| *pixels == image.pixels) {
+            Some(same) => same,
+            None => {
+                let name = format!("{:08}.png", shown.first.sequence);
+                self.encode(&name, &image.pixels)?;
+                (name, image.pixels.clone())
+            }
+        };
         self.line(&Entry {
             refresh: shown.first.sequence,
             present_ns: shown.first.time.as_nanos(),
             until_ns: shown.until.as_nanos(),
             frame: shown.frame.0,
-            file: &name,
+            file: &file,
             dropped_before: image.dropped_before,
-        })
+        })?;
+        self.last = Some((file, pixels));
+        Ok(())
     }
 
     fn finish(&mut self, tally: Tally) -> io::Result<()> {

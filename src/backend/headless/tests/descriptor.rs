@@ -9,6 +9,8 @@ use super::stage::plan;
 use crate::backend::headless::{HeadlessBackend, HeadlessError, HotplugEvent, OutputOptions};
 use crate::backend::{Change, Display, DisplayEvent, FrameId, Mode, Plan, SubmitError};
 use crate::time::{Instant, SimulatedClock, Span};
+use calloop::generic::Generic;
+use calloop::{EventLoop, Interest, Mode as Trigger, PostAction};
 
 const MODE: Mode = Mode { width: 8, height: 8, refresh: 200_000 };
 
@@ -95,4 +97,29 @@ fn outputs_come_and_go_and_say_so() {
     let hotplug: Vec<_> = std::iter::from_fn(|| backend.poll_hotplug()).collect();
     let [a, b] = ["A", "B"].map(str::to_owned);
     assert_eq!(hotplug, [HotplugEvent::Added(a), HotplugEvent::Added(b.clone()), HotplugEvent::Removed(b)]);
+}
+
+#[test]
+fn it_is_an_event_source_and_a_script_can_pull_the_plug_of_an_idle_output() {
+    let mut backend = HeadlessBackend::new().expect("a backend");
+    let faults = "at 20ms unplug".parse().expect("a script");
+    let options = OutputOptions { faults, ..OutputOptions::default() };
+    let mut output = backend.add_output("HEADLESS-1", MODE, options).expect("an output");
+    let mut event_loop = EventLoop::<HeadlessBackend>::try_new().expect("an event loop");
+    let descriptor = backend.as_fd().try_clone_to_owned().expect("a duplicate");
+    let source = Generic::new(descriptor, Interest::READ, Trigger::Level);
+    let dispatch = |_, _: &mut _, backend: &mut HeadlessBackend| {
+        backend.dispatch();
+        Ok(PostAction::Continue)
+    };
+    event_loop.handle().insert_source(source, dispatch).expect("inserted");
+    let hang = std::time::Duration::from_millis(HANG_MILLIS as u64);
+    event_loop.dispatch(Some(hang), &mut backend).expect("dispatched");
+    assert!(output.is_gone(), "nothing woke the loop");
+    assert_eq!(output.poll_event(), Some(DisplayEvent::Gone));
+    assert!(backend.outputs().is_empty());
+    let hotplug: Vec<_> = std::iter::from_fn(|| backend.poll_hotplug()).collect();
+    let name = || "HEADLESS-1".to_owned();
+    assert_eq!(hotplug, [HotplugEvent::Added(name()), HotplugEvent::Removed(name())]);
+    assert!(!readable(&backend, 30), "an output that is gone made a wake-up");
 }

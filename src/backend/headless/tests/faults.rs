@@ -1,9 +1,19 @@
 //! Scripted faults as stories: 10 ms a refresh, 1 ms of submit lead.
 
-use expect_test::{Expect, expect};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use super::stage::{Stage, options};
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+use super::stage::{Stage, options, submit_at};
+use crate::backend::headless::fault::{Fault, FaultScript, StampFault, What, When};
+use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::options::OutputOptions;
+use crate::backend::headless::watch::{Shown, Watch};
+use crate::backend::{DisplayEvent, FrameId, Mode};
+use crate::time::{Instant, Span};
 
 /// Submits a frame 3 ms after each of the first `refreshes` refreshes if none waits, and lets `script` interfere.
 fn play(script: &str, refreshes: u64, expected: Expect) {
@@ -169,4 +179,90 @@ fn a_plug_pulled_in_the_middle_of_a_frame_loses_it() {
         13.000    -> gone
     "#]],
     );
+}
+
+/// When each image was on screen, whatever is told about it.
+#[derive(Clone, Default)]
+struct Light(Rc<RefCell<Vec<Shown>>>);
+
+impl Watch for Light {
+    fn image_done(&mut self, _: &PanelImage<'_>, shown: Shown) {
+        self.0.borrow_mut().push(shown);
+    }
+}
+
+fn script() -> impl Strategy<Value = FaultScript> {
+    let span = || (0i64..40).prop_map(Span::from_millis);
+    let when = prop_oneof![
+        (0u64..20).prop_map(When::Refresh),
+        (0u64..20).prop_map(|frame| When::Frame(FrameId(frame))),
+        (0i64..200).prop_map(|millis| When::At(Span::from_millis(millis))),
+    ];
+    let stamp = prop_oneof![
+        span().prop_map(StampFault::Early),
+        span().prop_map(StampFault::Late),
+        span().prop_map(StampFault::Backwards),
+        Just(StampFault::Zero),
+        Just(StampFault::Duplicate),
+    ];
+    let mode = Mode { width: 4, height: 2, refresh: 100_000 };
+    let what = prop_oneof![
+        stamp.prop_map(What::Stamp),
+        Just(What::NoSequence),
+        Just(What::HoldFlip),
+        Just(What::LoseFrame),
+        Just(What::RefuseSubmit),
+        span().prop_map(What::DelayEvents),
+        any::<bool>().prop_map(What::Power),
+        Just(What::Mode(mode)),
+        Just(What::Unplug),
+    ];
+    let fault = (when, what, 1u32..4).prop_map(|(when, what, count)| Fault { when, what, count });
+    prop::collection::vec(fault, 0..8).prop_map(|faults| FaultScript { faults })
+}
+
+proptest! {
+    #[test]
+    fn whatever_goes_wrong_each_frame_taken_has_one_fate_and_light_keeps_its_order(
+        faults in script(),
+        gaps in prop::collection::vec(0i64..25_000_000, 1..40),
+    ) {
+        let mut display = Stage::new(OutputOptions { faults, ..options() }).display;
+        let light = Light::default();
+        display.add_watch(Box::new(light.clone()));
+        let (mut now, mut taken, mut fates) = (Instant::ZERO, BTreeSet::new(), BTreeSet::new());
+        for (frame, gap) in (0..).zip(gaps.into_iter().chain([1_000_000_000])) {
+            let next = now + Span::from_nanos(gap);
+            while let Some(wake) = display.next_event().filter(|&wake| wake <= next) {
+                display.advance(wake);
+                prop_assert!(display.next_event().is_none_or(|later| later > wake), "it wakes again and again");
+            }
+            now = next;
+            display.advance(now);
+            if display.acquire().map(|buffer| display.release(buffer)).is_some()
+                && submit_at(&mut display, frame, now).is_ok()
+            {
+                taken.insert(FrameId(frame));
+            }
+        }
+        display.unplug(now + Span::from_seconds(100));
+        display.advance(now + Span::from_seconds(200));
+        prop_assert_eq!(display.next_event(), None, "nothing is held back for ever");
+        let mut shown_frames = BTreeSet::new();
+        for event in std::iter::from_fn(|| display.poll_event()) {
+            if let DisplayEvent::Presented { frame, .. } = event {
+                shown_frames.insert(frame);
+            }
+            if let DisplayEvent::Presented { frame, .. } | DisplayEvent::Lost { frame, .. } = event {
+                prop_assert!(fates.insert(frame), "two fates for {:?}", frame);
+            }
+        }
+        prop_assert_eq!(fates, taken);
+        let light = light.0.borrow();
+        prop_assert_eq!(light.iter().map(|shown| shown.frame).collect::<BTreeSet<_>>(), shown_frames);
+        for pair in light.windows(2) {
+            prop_assert!(pair[0].first.sequence < pair[1].first.sequence, "two frames in one vblank");
+            prop_assert!(pair[0].until <= pair[1].first.time && pair[0].first.time < pair[0].until);
+        }
+    }
 }

@@ -226,3 +226,24 @@ impl Watch for Pictures {
         self.0.borrow_mut().push((shown, column));
     }
 }
+
+#[test]
+fn a_buffer_that_outlived_its_mode_is_refused_and_costs_the_new_mode_none() {
+    let mut display = display(options());
+    let (first, second) = (compose(&mut display, 1), display.acquire().expect("a free buffer"));
+    // Back to the same size: only the slot's number tells the buffers apart.
+    for height in [9, 8] {
+        display.set_mode(Mode { height, ..MODE }, ms(5.0)).expect("a valid mode");
+    }
+    let (error, plan) = display.submit(first, Some(ms(6.0)), ms(6.0)).expect_err("refused");
+    assert_eq!(error, SubmitError::Unsupported("the buffer is not one of this output in this mode"));
+    let Change::Compose { buffer: first, .. } = plan.change else { panic!("the plan came back changed") };
+    let lent: Vec<_> = std::iter::from_fn(|| display.acquire()).collect();
+    assert_eq!(lent.len(), options().buffers);
+    assert!(lent.iter().all(|buffer| buffer.age == 0), "nothing was composed in this mode");
+    display.release(first);
+    display.release(second);
+    assert!(display.acquire().is_none(), "a foreign buffer came into the pool");
+    lent.into_iter().for_each(|buffer| display.release(buffer));
+    assert_eq!(std::iter::from_fn(|| display.acquire()).count(), options().buffers);
+}
