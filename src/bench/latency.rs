@@ -60,8 +60,8 @@ pub struct LatencyOptions {
     /// the built-in ones
     #[arg(long, value_name = "PERCENT", value_delimiter = ',')]
     pub miss_budget: Vec<f64>,
-    /// The headless output
-    #[arg(long, value_name = "WIDTHxHEIGHT@HZ", default_value = "1280x720@60")]
+    /// The headless output: large enough that none of the windows is covered by the others
+    #[arg(long, value_name = "WIDTHxHEIGHT@HZ", default_value = "1920x1080@60")]
     pub output: String,
     /// How long to measure each run, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]

@@ -67,7 +67,9 @@ pub enum ClientError {
     #[error("waiting for events failed: {0}")]
     Poll(#[from] rustix::io::Errno),
     /// No frame became light.
-    #[error("only {presented} of the first {MAPPED_FRAMES} frames were shown within {MAPPING_LIMIT}")]
+    #[error(
+        "only {presented} of the first {MAPPED_FRAMES} frames were shown within {MAPPING_LIMIT} (is the window covered?)"
+    )]
     NotShown {
         /// Frames that were shown.
         presented: usize,

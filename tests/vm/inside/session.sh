@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Inside the guest: start a compositor, measure it with the probe, end it. To be sourced by the scripts beside it, which
-# set $probe (the probe's path) and $results (a folder in memory, so that no write waits for the host while something is
+# set $probe (the probe's path, for `measure`) and $results (a folder in memory, so that no write waits for the host while something is
 # measured).
 
 export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/run/user/0}
@@ -31,7 +31,7 @@ start_compositor() {
         kill -0 "$compositor_job" 2>/dev/null || die_of_compositor "ended before it had a socket"
         [ $((tries += 1)) -le 300 ] || die_of_compositor "had no socket after 30 s"
         sleep 0.1
-        socket=$(find "$XDG_RUNTIME_DIR" -maxdepth 1 -name 'wayland-*' -type s -printf '%f\n' | head -n 1)
+        socket=$(find "$XDG_RUNTIME_DIR" -maxdepth 1 -name 'wayland-*' ! -name '*.*' -type s -printf '%f\n' | head -n 1)
     done
     export WAYLAND_DISPLAY=$socket
     sleep 1 # outputs, fonts, first frames
@@ -58,6 +58,12 @@ read_mapped_files() {
         # Not the devices, which are mapped too and would be waited for.
         if [ -f "$file" ]; then cat "$file" >/dev/null || true; fi
     done
+}
+
+# The same for a program that does not run yet.
+read_libraries() {
+    local file
+    ldd "$1" | grep -o '/[^ ]*' | while read -r file; do cat "$file" >/dev/null; done
 }
 
 # measure LABEL [PROBE OPTION...]: one run against the compositor; its report goes to $results.
