@@ -7,6 +7,7 @@ mod fixture;
 
 mod bad_input;
 mod focus;
+mod pointer;
 mod popups;
 mod selection;
 mod virtual_devices;
