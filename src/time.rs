@@ -122,6 +122,15 @@ impl Span {
         }
     }
 
+    /// How often a second it fits, in thousandths, rounded; 0 for spans of no length.
+    pub const fn to_millihertz(self) -> u32 {
+        if self.0 <= 0 {
+            return 0;
+        }
+        let rate = (1_000 * NANOS_PER_SECOND + self.0 / 2) / self.0;
+        if rate > u32::MAX as i64 { u32::MAX } else { rate as u32 }
+    }
+
     /// Nanoseconds, signed.
     pub const fn as_nanos(self) -> i64 {
         self.0

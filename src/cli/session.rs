@@ -36,11 +36,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     frame_log: Option<PathBuf>,
 
-    /// Write a picture of every refresh to the directory DIR (headless).
+    /// Write a picture of every refresh to the directory DIR/OUTPUT (headless).
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
 
-    /// Write every refresh to one FILE (headless).
+    /// Write every refresh to one FILE, and those of a second output to FILE-OUTPUT (headless).
     #[arg(long, value_name = "FILE")]
     record_stream: Option<PathBuf>,
 

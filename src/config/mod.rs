@@ -162,8 +162,15 @@ impl Config {
 
     /// What the configuration says about the application that calls itself `app_id`.
     pub fn app(&self, app_id: &str) -> AppSettings {
-        let start = AppSettings { pacing: None, miss_budget: self.miss_budget };
-        let rules = self.apps.iter().filter(|rule| rule.app_id.matches(app_id));
+        AppSettings::settle(&self.apps, app_id, self.miss_budget)
+    }
+}
+
+impl AppSettings {
+    /// What `rules` say about the application that calls itself `app_id`, where `miss_budget` holds for the others.
+    pub fn settle(rules: &[AppRule], app_id: &str, miss_budget: MissBudgets) -> Self {
+        let start = AppSettings { pacing: None, miss_budget };
+        let rules = rules.iter().filter(|rule| rule.app_id.matches(app_id));
         rules.fold(start, |settings, rule| AppSettings {
             pacing: rule.pacing.or(settings.pacing),
             miss_budget: rule.miss_budget.map_or(settings.miss_budget, |rule| MissBudgets {

@@ -4,11 +4,14 @@
 use std::collections::BTreeMap;
 
 use smithay::backend::input::KeyState;
-use smithay::input::keyboard::{KeyboardHandle, KeyboardTarget, Keycode, Layout, ModifiersState, XkbConfig, xkb};
+use smithay::input::keyboard::{
+    Error as KeyboardError, KeyboardHandle, KeyboardTarget, Keycode, Layout, ModifiersState, XkbConfig, xkb,
+};
 use smithay::utils::SERIAL_COUNTER;
 
 use super::KeyboardId;
 use super::bindings::Action;
+use crate::config;
 use crate::output::{self, InputKind};
 use crate::shell::{self, WindowId};
 use crate::state::State;
@@ -39,6 +42,8 @@ pub struct Keyboards {
     /// Pressed, but no client was told.
     swallowed: Vec<(KeyboardId, u32)>,
     switcher: Option<Switcher>,
+    /// What the session's keyboards are like.
+    configured: config::Keyboard,
 }
 
 /// The window switcher, while its modifier is held.
@@ -47,6 +52,41 @@ struct Switcher {
     /// Topmost first, as they were when it began.
     order: Vec<WindowId>,
     chosen: usize,
+}
+
+/// Puts the configured layout and repetition in force for the session's keyboards. On an error the layout stays as it
+/// was, and the sentence says what is wrong.
+pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), String> {
+    let Some(handle) = state.input.keyboard.clone() else { return Ok(()) };
+    handle.change_repeat_info(i32::from(keyboard.repeat_rate), i32::from(keyboard.repeat_delay));
+    let before = std::mem::replace(&mut state.input.keyboards.configured, keyboard.clone());
+    let layout = |keyboard: &config::Keyboard| config::Keyboard { repeat_delay: 0, repeat_rate: 0, ..keyboard.clone() };
+    if layout(&before) == layout(keyboard) {
+        return Ok(());
+    }
+    release_all(state, KeyboardId::Session);
+    match set_configured(state, &handle) {
+        Ok(()) => {
+            state.input.keyboards.active = Some(KeyboardId::Session);
+            Ok(())
+        }
+        Err(_) => {
+            let config::Keyboard { layout, variant, model, options, .. } = keyboard;
+            state.input.keyboards.configured =
+                config::Keyboard { repeat_delay: keyboard.repeat_delay, repeat_rate: keyboard.repeat_rate, ..before };
+            Err(format!(
+                "[keyboard]: there is no such keymap: layout \"{layout}\", variant \"{variant}\", model \"{model}\", \
+                 options \"{options}\""
+            ))
+        }
+    }
+}
+
+fn set_configured(state: &mut State, handle: &KeyboardHandle<State>) -> Result<(), KeyboardError> {
+    let config::Keyboard { layout, variant, model, options, .. } = state.input.keyboards.configured.clone();
+    let options = Some(options).filter(|options| !options.is_empty());
+    let names = XkbConfig { rules: "", model: &model, layout: &layout, variant: &variant, options };
+    handle.set_xkb_config(state, names)
 }
 
 /// Gives a keyboard a keymap (`XKB_V1` text) and puts it in force. Returns whether it is one.
@@ -84,7 +124,7 @@ fn use_keyboard(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardI
     }
     let switched = match state.input.keyboards.keymaps.get(&id).cloned() {
         Some(keymap) => handle.set_keymap_from_string(state, keymap),
-        None => handle.set_xkb_config(state, XkbConfig::default()),
+        None => set_configured(state, handle),
     };
     match switched {
         Ok(()) => state.input.keyboards.active = Some(id),

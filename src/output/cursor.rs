@@ -9,7 +9,7 @@ use smithay::utils::{Logical, Point, Rectangle};
 use smithay::wayland::compositor;
 use smithay::wayland::shm::with_buffer_contents;
 
-use super::scene::CursorLayer;
+use super::scene::{CursorLayer, Scene};
 use crate::backend::PixelBuffer;
 use crate::input::cursor::CursorView;
 use crate::state::State;
@@ -48,6 +48,15 @@ pub(super) fn layer(state: &mut State, area: Rectangle<i32, Logical>, scale: f64
     };
     let at = (position - area.loc.to_f64()).to_physical(scale).to_i32_round();
     Some(CursorLayer { image, position: at - hotspot })
+}
+
+/// The client's surface that is the cursor of `scene`, if it has one.
+pub(super) fn shown_surface(state: &State, scene: &Scene) -> Option<WlSurface> {
+    scene.cursor.as_ref()?;
+    match state.input.cursor.view(1.0) {
+        CursorView::Surface(surface, _) => Some(surface),
+        CursorView::Hidden | CursorView::Image(_) => None,
+    }
 }
 
 fn client_image(images: &mut CursorImages, surface: &WlSurface) -> Option<Arc<PixelBuffer>> {

@@ -62,6 +62,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         output,
         global: Some(global),
         display,
+        on: true,
         conductor: Conductor::new(machine, cores),
         wish: placement.pacing,
         clients: HashMap::new(),
@@ -78,11 +79,22 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         records: Ring::new(),
         statistics: OutputStatistics::default(),
     });
-    super::pacing::apply_rules(state);
+    state.outputs.rules_stale = true;
     if let Some(output) = state.outputs.by_id_mut(id) {
         output.conductor.output_mut().need();
     }
+    // Windows that were left without an output have one again.
+    crate::shell::outputs_changed(state);
     id
+}
+
+/// Puts an output elsewhere (global logical coordinates), or shows it at another scale.
+pub fn arrange(state: &mut State, id: OutputId, position: Option<(i32, i32)>, scale: f64) {
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    output.output.change_current_state(None, None, Some(Scale::Fractional(scale)), position.map(Into::into));
+    output.drawn = Scene::default();
+    output.need(Need::Output);
+    crate::shell::outputs_changed(state);
 }
 
 fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine {
@@ -105,6 +117,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     output.output.set_preferred(wayland_mode(mode));
     output.tracker = OutputDamageTracker::new(size(mode), 1.0, Transform::Normal);
     output.drawn = Scene::default();
+    (output.last_sequence, output.last_shown) = (None, None);
     let vblank = output.display.last_vblank(now);
     let machine = output.conductor.output_mut();
     machine.set_lead(capabilities.submit_lead);
@@ -122,16 +135,12 @@ pub fn remove(state: &mut State, id: OutputId) {
     let Some(index) = state.outputs.list.iter().position(|output| output.id == id) else { return };
     let mut output = state.outputs.list.remove(index);
     present::forget_flight(&mut output);
-    for entry in state.surfaces.iter_mut().filter(|entry| entry.output == Some(id)) {
-        entry.output = None;
-    }
+    crate::shell::visit::leave(state, &output.output);
     if let Some(global) = output.global.take() {
         state.display_handle.disable_global::<State>(global);
     }
-    let now = state.clock.now();
-    super::pacing::hidden_waits(&mut state.outputs, now);
+    super::power::forsake(state, id);
     crate::shell::outputs_changed(state);
-    super::need_all(state);
 }
 
 /// The output under a name.

@@ -242,14 +242,18 @@ fn cover(scene: &mut Scene) {
 
 /// Notes which surfaces are seen on this output, and to which windows they belong.
 fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow]) {
+    let cursor = super::cursor::shown_surface(state, scene);
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id(id) else { return };
     let number = output.scenes;
+    if let Some(entry) = cursor.and_then(|surface| surfaces.get_mut(&surface)) {
+        entry.see(id, number);
+    }
     for layer in &scene.layers {
         let Some(entry) = surfaces.get_mut(&layer.surface) else { continue };
         // On several outputs at once: the one that had it first goes on pacing it.
         let elsewhere = entry.output.filter(|other| *other != id).and_then(|other| outputs.by_id(other));
-        if elsewhere.is_some_and(|other| other.scenes == entry.seen()) {
+        if elsewhere.is_some_and(|other| other.on && other.scenes == entry.seen()) {
             continue;
         }
         entry.see(id, number);
@@ -269,7 +273,8 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
         pacing::attend(output, focused, held, now);
     }
     let waits = surfaces.iter().any(|entry| {
-        entry.seen() != number && entry.output == Some(id) && (entry.wants_callback() || entry.waiting() > 0)
+        let elsewhere = entry.output.is_some_and(|output| output != id);
+        !elsewhere && !(entry.output == Some(id) && entry.seen() == number) && entry.waits()
     });
     if waits {
         pacing::hidden_waits(outputs, now);

@@ -9,7 +9,9 @@ mod cursor;
 pub mod hotplug;
 mod latch;
 pub mod pacing;
+pub mod power;
 mod present;
+pub mod rules;
 pub mod scene;
 pub mod statistics;
 pub mod turn;
@@ -27,11 +29,13 @@ use crate::render::Renderer;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Conductor;
-use crate::timing::id::{ClientId, OutputId};
+use crate::timing::id::{ClientId, OutputId, WindowId};
+use crate::timing::pacer::Pacer;
 use crate::timing::pacing::PacingWish;
 use crate::timing::record::{ClientFrameRecord, FrameRecord, Need, OutputStatistics, Ring};
 pub use capture::capture;
-use pacing::{ClientPacing, PacingRules};
+use pacing::ClientPacing;
+use rules::PacingRules;
 use scene::Scene;
 
 /// Frames of an output whose records are kept.
@@ -48,6 +52,8 @@ pub struct Outputs {
     pub(crate) hidden_tick: Option<Instant>,
     /// How clients are to be paced.
     pub rules: PacingRules,
+    /// The rules, or whom they are for, changed: pacers are brought in line with the next turn.
+    pub rules_stale: bool,
     /// Per-window statistics.
     pub statistics: statistics::Windows,
     /// Where records are written to.
@@ -66,6 +72,7 @@ impl Default for Outputs {
             captures: Vec::new(),
             hidden_tick: None,
             rules: PacingRules::default(),
+            rules_stale: false,
             statistics: statistics::Windows::default(),
             frame_log: None,
             background: [0.13, 0.14, 0.17],
@@ -90,6 +97,8 @@ pub struct OutputState {
     global: Option<smithay::reexports::wayland_server::backend::GlobalId>,
     /// The device.
     pub display: Box<dyn Display>,
+    /// Whether it shows anything; see [`power`].
+    pub on: bool,
     /// When things happen on it.
     pub conductor: Conductor,
     /// How its clients are paced, where no rule says otherwise.
@@ -127,7 +136,7 @@ struct Flight {
 }
 
 impl Outputs {
-    /// The outputs that are on.
+    /// All outputs, also those that are switched off.
     pub fn iter(&self) -> impl Iterator<Item = &Output> {
         self.list.iter().map(|output| &output.output)
     }
@@ -154,11 +163,16 @@ impl Outputs {
 
     /// The output that paces what was never seen yet.
     fn first(&self) -> Option<OutputId> {
-        self.list.first().map(|output| output.id)
+        self.list.iter().find(|output| output.on).map(|output| output.id)
     }
 }
 
 impl OutputState {
+    /// The pacer of `client` on this output.
+    pub fn pacer(&self, client: ClientId) -> Option<&Pacer> {
+        self.conductor.pacer(self.clients.get(&client)?.pacer)
+    }
+
     /// Something on it changed, for this reason.
     fn need(&mut self, need: Need) {
         if !self.conductor.output().is_needed() {
@@ -185,21 +199,38 @@ pub enum InputKind {
 
 /// Something that `surface` shows has changed.
 pub fn need(state: &mut State, surface: &WlSurface) {
-    let seen = state.surfaces.get(surface).and_then(|entry| entry.output);
+    let Some(entry) = state.surfaces.get(surface) else { return };
+    let (seen, waits) = (entry.output, entry.waits());
     match seen.and_then(|output| state.outputs.by_id_mut(output)) {
         Some(output) => output.need(Need::Content),
         None => need_all_for(state, Need::Content),
+    }
+    if waits && state.outputs.first().is_none() {
+        // No latch will come: what waits is answered by the tick for those whom nobody sees.
+        let now = state.clock.now();
+        pacing::hidden_waits(&mut state.outputs, now);
     }
 }
 
 /// An update of `surface` waits: its output has to latch when it is due.
 pub fn need_when_due(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get(surface) else { return };
-    let Some(output) = entry.output.or(state.outputs.first()) else { return };
+    let Some(output) = entry.output.or(state.outputs.first()) else {
+        let now = state.clock.now();
+        return pacing::hidden_waits(&mut state.outputs, now);
+    };
     let Some(output) = state.outputs.list.iter_mut().find(|candidate| candidate.id == output) else { return };
     let machine = output.conductor.output();
     if let Some(due) = entry.due(machine.latched(), |time| machine.vsync().at_or_after(time)) {
         output.conductor.output_mut().need_at(due);
+    }
+}
+
+/// A window's application is called `app_id`: its rules count from now on, and the frame log knows its name.
+pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str) {
+    state.outputs.rules_stale = true;
+    if let Some(log) = &state.outputs.frame_log {
+        log.name_window(WindowId(id.0 as u32), app_id);
     }
 }
 

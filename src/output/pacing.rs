@@ -8,9 +8,8 @@ use crate::surface::{ClientEntry, Entry};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
 use crate::timing::id::{ClientId, OutputId};
-use crate::timing::output::LatchPolicy;
 use crate::timing::pacer::MissBudgets;
-use crate::timing::pacing::{Pacing, PacingWish};
+use crate::timing::pacing::PacingWish;
 use crate::timing::record::ClientFrameRecord;
 use crate::timing::target::{RefreshIndex, Target};
 
@@ -27,47 +26,18 @@ pub struct ClientPacing {
     partial: Option<Instant>,
 }
 
-/// How clients are to be paced, by the application's id.
-#[derive(Debug, Default)]
-pub struct PacingRules {
-    /// For every client without a rule.
-    pub default: PacingWish,
-    /// The shares of frames that may be late.
-    pub budgets: MissBudgets,
-    /// Rules, the first that matches counts.
-    pub rules: Vec<(AppPattern, PacingWish, Option<MissBudgets>)>,
-}
-
-/// Says whether an application id is meant.
-pub struct AppPattern(pub Box<dyn Fn(&str) -> bool>);
-
-impl std::fmt::Debug for AppPattern {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("AppPattern")
-    }
-}
-
-impl PacingRules {
-    /// What is asked for, for an application on an output that asks for `output`.
-    pub fn find(&self, app_id: Option<&str>, output: Option<PacingWish>) -> (PacingWish, MissBudgets) {
-        let rule = app_id.and_then(|app_id| self.rules.iter().find(|(pattern, ..)| pattern.0(app_id)));
-        match rule {
-            Some((_, wish, budgets)) => (*wish, budgets.unwrap_or(self.budgets)),
-            None => (output.unwrap_or(self.default), self.budgets),
-        }
-    }
-}
-
 impl Outputs {
     /// The output that paces `entry`, and its client's pacing there; made when it is missing.
     fn pacing_of(&mut self, entry: &Entry, client: ClientEntry) -> Option<(&mut OutputState, PacerId)> {
         let id = entry.output.or(self.first())?;
         let output = self.list.iter_mut().find(|output| output.id == id)?;
-        let (wish, budgets) = (output.wish.unwrap_or(self.rules.default), self.rules.budgets);
-        let pacing = output.clients.entry(client.id).or_insert_with(|| ClientPacing {
-            pacer: output.conductor.add_pacer(wish, budgets),
-            clock: client.clock,
-            partial: None,
+        let pacing = output.clients.entry(client.id).or_insert_with(|| {
+            self.rules_stale = true;
+            ClientPacing {
+                pacer: output.conductor.add_pacer(PacingWish::default(), MissBudgets::default()),
+                clock: client.clock,
+                partial: None,
+            }
         });
         let pacer = pacing.pacer;
         Some((output, pacer))
@@ -96,7 +66,7 @@ impl Outputs {
     /// Whether something of the surface was visible in the last scene of its output.
     pub fn sees(&self, entry: &Entry) -> bool {
         let output = entry.output.and_then(|id| self.by_id(id));
-        output.is_some_and(|output| entry.seen() == output.scenes)
+        output.is_some_and(|output| output.on && entry.seen() == output.scenes)
     }
 }
 
@@ -282,6 +252,7 @@ pub fn surface_gone(state: &mut State, client: ClientId, client_left: bool) {
         }
     }
     state.outputs.statistics.forget(client);
+    state.outputs.rules.forget(client);
 }
 
 /// Once a second: whoever waits for a callback and cannot be seen.
@@ -310,35 +281,6 @@ pub(super) fn call_hidden_back(state: &mut State) {
 /// A surface that nobody sees waits for something: it gets it with the next tick.
 pub(super) fn hidden_waits(outputs: &mut Outputs, now: Instant) {
     outputs.hidden_tick.get_or_insert(now + HIDDEN_INTERVAL);
-}
-
-/// Sets an output's pacing at run time.
-pub fn set_wish(state: &mut State, id: OutputId, wish: Option<PacingWish>) {
-    if let Some(output) = state.outputs.by_id_mut(id) {
-        output.wish = wish;
-    }
-    apply_rules(state);
-}
-
-/// Brings every pacer in line with the rules, by the windows that its client has.
-pub fn apply_rules(state: &mut State) {
-    let State { surfaces, outputs, shell, .. } = state;
-    let Outputs { list, rules, .. } = outputs;
-    for output in list {
-        for (client, pacing) in &output.clients {
-            let app_id = surfaces
-                .iter()
-                .filter(|entry| entry.client == *client)
-                .find_map(|entry| shell.window_of(&entry.surface)?.app_id());
-            let (wish, budgets) = rules.find(app_id.as_deref(), output.wish);
-            if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
-                pacer.set_pacing(wish, budgets);
-            }
-        }
-        let at_refresh = output.wish.unwrap_or(rules.default).fixed() == Some(Pacing::Vsync);
-        let policy = if at_refresh { LatchPolicy::AtRefresh } else { LatchPolicy::Late };
-        output.conductor.output_mut().set_policy(policy);
-    }
 }
 
 /// Whether this kind of input means that somebody is at it.

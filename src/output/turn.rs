@@ -1,7 +1,7 @@
 //! One turn of the loop, in its one order: what the displays and clients said is in already, then
 //! decide → latch → scene → render → submit → report → flush.
 
-use super::{latch, pacing, present};
+use super::{latch, pacing, present, rules};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Action;
@@ -13,6 +13,7 @@ const ACTIONS_PER_TURN: usize = 1_024;
 /// Does everything that is due. Returns when the next thing is; `None` to sleep until something happens.
 pub fn run(state: &mut State) -> Option<Instant> {
     present::hear_displays(state);
+    rules::refresh(state);
     let outputs: Vec<OutputId> = state.outputs.list.iter().map(|output| output.id).collect();
     for output in &outputs {
         act(state, *output);

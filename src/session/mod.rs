@@ -4,9 +4,12 @@ mod alarm;
 pub mod child;
 mod exit;
 mod options;
-pub mod outputs;
+mod outputs;
+mod recording;
+mod reload;
 mod respond;
 mod run;
+mod settings;
 pub mod signals;
 pub mod socket;
 

@@ -5,16 +5,19 @@ use std::ffi::OsStr;
 use std::rc::Rc;
 
 use anyhow::Context;
+use calloop::channel::Sender;
 use calloop::generic::Generic;
 use calloop::{EventLoop, Interest, LoopHandle, LoopSignal, Mode, PostAction};
 use smithay::reexports::wayland_server::Display;
 
 use super::alarm::Alarm;
 use super::child::Child;
+use super::recording::Recordings;
+use super::reload::{self, Reread};
 use super::signals::SignalWish;
 use super::{BackendKind, ExitStatus, RendererKind, SessionError, SessionOptions, socket};
 use crate::backend::headless::HeadlessBackend;
-use crate::backend::headless::record::Recording;
+use crate::config::ConfigFile;
 use crate::render::Renderer;
 use crate::state::State;
 use crate::{ipc, output};
@@ -24,11 +27,25 @@ use crate::{ipc, output};
 pub struct Session {
     /// The virtual displays.
     pub headless: Option<Rc<RefCell<HeadlessBackend>>>,
-    /// What is being recorded.
-    pub recordings: Vec<Recording>,
+    pub(super) identity: Identity,
+    pub(super) config: ConfigFile,
+    /// Where a configuration goes that was read again.
+    pub(super) reread: Option<Sender<Reread>>,
+    pub(super) recordings: Recordings,
+    /// The number of the last virtual output: none is used twice.
+    pub(super) last_output: u32,
     alarm: Option<Rc<RefCell<Alarm>>>,
     signal: Option<LoopSignal>,
     exit: Option<ExitStatus>,
+}
+
+/// What the session answers when it is asked who it is.
+#[derive(Debug, Default)]
+pub(super) struct Identity {
+    /// The name of the Wayland socket.
+    pub socket: String,
+    pub backend: BackendKind,
+    pub renderer: RendererKind,
 }
 
 impl std::fmt::Debug for Session {
@@ -58,7 +75,7 @@ pub fn run(options: SessionOptions) -> anyhow::Result<ExitStatus> {
     // Before any thread is started.
     super::signals::insert(&event_loop.handle(), |wish, state: &mut State| match wish {
         SignalWish::End => state.session.end(ExitStatus::default()),
-        SignalWish::Reload => {}
+        SignalWish::Reload => reload::begin(state, None),
     })?;
     state.session.signal = Some(event_loop.get_signal());
     state.outputs.renderer = Some(match options.renderer {
@@ -68,17 +85,20 @@ pub fn run(options: SessionOptions) -> anyhow::Result<ExitStatus> {
     if let Some(path) = &options.frame_log {
         state.outputs.frame_log = Some(crate::trace::FrameLog::create(path)?);
     }
-    state.input.cursor.load_theme();
+    state.session.recordings = Recordings::new(options.record, options.record_stream);
+    configure(&mut state, options.config)?;
 
     let handle = event_loop.handle();
+    reload::listen(&handle, &mut state)?;
     listen_to_clients(&handle, display)?;
     listen_to_alarm(&handle, &mut state)?;
-    super::outputs::start_headless(&handle, &mut state, &options)?;
+    super::outputs::start(&handle, &mut state, &options.outputs)?;
     let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
     let name = open_socket(&handle, &runtime, options.socket.as_deref())?;
     let ipc_path = socket::ipc_path(&runtime, &name);
     listen_to_messages(&handle, &ipc_path)?;
     tracing::info!(socket = name, "ready");
+    state.session.identity = Identity { socket: name.clone(), backend: options.backend, renderer: options.renderer };
     if let Some(ready) = options.ready {
         socket::announce(ready, &name)?;
     }
@@ -88,8 +108,20 @@ pub fn run(options: SessionOptions) -> anyhow::Result<ExitStatus> {
     event_loop.run(None, &mut state, turn).context("the event loop failed")?;
     let ended = state.session.exit.unwrap_or_default();
     let status = command.map_or(ended, |child| end_command(&child, ended));
-    super::outputs::finish(&mut state);
+    state.session.recordings.finish();
+    if let Some(log) = state.outputs.frame_log.take() {
+        // An error was reported when it happened, by the log's own thread.
+        let _ = log.finish();
+    }
     Ok(status)
+}
+
+/// Reads the configuration and puts it in force. A file that is wrong keeps the session from starting.
+fn configure(state: &mut State, named: Option<std::path::PathBuf>) -> anyhow::Result<()> {
+    let default = crate::config::default_path(|name| std::env::var_os(name));
+    state.session.config = ConfigFile::load(named, default)?;
+    let config = state.session.config.config().clone();
+    super::settings::apply(state, None, &config).map_err(anyhow::Error::msg)
 }
 
 /// What follows every wake-up, in its one order.

@@ -312,6 +312,13 @@ pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, L
     output::need_all(state);
 }
 
+/// A window's application named itself: the rules for it count from now on.
+pub fn app_id_changed(state: &mut State, toplevel: &ToplevelSurface) {
+    let Some(window) = state.shell.window_of_root(toplevel.wl_surface()) else { return };
+    let (id, app_id) = (window.id, window.app_id().unwrap_or_default());
+    output::window_named(state, id, &app_id);
+}
+
 /// Sends what is pending on the window of `surface`, even if nothing changed: some requests are always answered.
 pub fn send_configure(state: &mut State, surface: &WlSurface) {
     if let Some(window) = state.shell.window_of_root_mut(surface)
@@ -401,10 +408,15 @@ pub fn outputs_changed(state: &mut State) {
                 Some(Arrangement::Fullscreen { area: output::geometry(&output), output })
             }
         };
+        let orphaned = matches!(&window.applied, Arrangement::Fullscreen { output, .. } if !known(output));
         let seen = output::all(state).any(|(_, geometry)| geometry.overlaps(window.rect()));
         let Some(window) = state.shell.window_mut(id) else { continue };
         match refitted {
             Some(arrangement) => {
+                if orphaned {
+                    // Its output is gone: until its client answers, its content is shown where it is wanted.
+                    window.applied = arrangement.clone();
+                }
                 window.want(arrangement);
                 window.send_pending();
             }

@@ -36,6 +36,16 @@ pub fn update_outputs(state: &mut State, id: WindowId) {
     }
 }
 
+/// Tells every surface that `output` is no longer one that it is on: it is about to go.
+pub fn leave(state: &State, output: &Output) {
+    for window in &state.shell.windows {
+        let popups = state.shell.popups_of(window.surface()).map(|(popup, _)| popup.surface());
+        for root in std::iter::once(window.surface()).chain(popups) {
+            for_each_surface(root, |surface, _| output.leave(surface));
+        }
+    }
+}
+
 /// Before a surface is on any output, the scale of the first one is the best guess.
 pub fn prefer_likely_scale(state: &State, surface: &WlSurface) {
     if let Some(output) = state.outputs.iter().next() {

@@ -133,6 +133,11 @@ impl Entry {
         !self.callbacks.is_empty() && !self.fresh
     }
 
+    /// Whether its client waits for anything: a callback, feedback, an update that is held back.
+    pub fn waits(&self) -> bool {
+        !self.callbacks.is_empty() || self.has_feedback() || self.waiting() > 0
+    }
+
     /// Whether anybody is waiting for it to be shown.
     pub fn has_feedback(&self) -> bool {
         !self.feedback.is_empty()

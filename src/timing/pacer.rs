@@ -230,6 +230,9 @@ impl Pacer {
 
     /// Changes the pacing at run time.
     pub fn set_pacing(&mut self, wish: PacingWish, budgets: MissBudgets) {
+        if (wish, budgets) == (self.wish, self.budgets) {
+            return;
+        }
         self.wish = wish;
         self.budgets = budgets;
         self.planned = None;
@@ -422,7 +425,7 @@ impl Pacer {
     }
 
     /// What the client needs at its miss budget; `None` while too little is known.
-    fn budget(&self, now: Instant) -> Option<Span> {
+    pub fn budget(&self, now: Instant) -> Option<Span> {
         if self.wall.samples() < FIRST_FRAMES {
             return None;
         }

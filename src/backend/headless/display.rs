@@ -29,7 +29,7 @@ use super::watch::{Watch, WatchId};
 use crate::backend::{
     Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer,
 };
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 
 /// Whether anything is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +180,19 @@ impl VirtualDisplay {
 
     /// Changes the mode: the scan restarts at `now` with the next refresh number, and the screen is black.
     pub fn set_mode(&mut self, mode: Mode, now: Instant) -> Result<(), OptionsError> {
-        self.options.validate(mode)?;
+        self.reconfigure(mode, self.options.variable_refresh, now)
+    }
+
+    /// Changes the mode, and the range of variable refresh (shortest and longest interval) with it.
+    pub fn reconfigure(
+        &mut self,
+        mode: Mode,
+        variable_refresh: Option<(Span, Span)>,
+        now: Instant,
+    ) -> Result<(), OptionsError> {
+        let options = OutputOptions { variable_refresh, ..self.options.clone() };
+        options.validate(mode)?;
+        self.options = options;
         self.advance(now);
         self.switch_mode(mode, now);
         Ok(())

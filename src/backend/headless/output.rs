@@ -13,7 +13,7 @@ use super::options::OptionsError;
 use super::timer::Timer;
 use super::watch::{Watch, WatchId};
 use crate::backend::{Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError};
-use crate::time::{Clock, Instant};
+use crate::time::{Clock, Instant, Span};
 
 /// A handle to one output of a [`HeadlessBackend`](super::HeadlessBackend). Clones are the same output.
 #[derive(Clone)]
@@ -69,6 +69,11 @@ impl HeadlessOutput {
     /// Changes the mode; see [`VirtualDisplay::set_mode`].
     pub fn set_mode(&self, mode: Mode) -> Result<(), OptionsError> {
         self.with(|state, now| state.display.set_mode(mode, now))
+    }
+
+    /// Changes the mode and the range of variable refresh; see [`VirtualDisplay::reconfigure`].
+    pub fn reconfigure(&self, mode: Mode, variable_refresh: Option<(Span, Span)>) -> Result<(), OptionsError> {
+        self.with(|state, now| state.display.reconfigure(mode, variable_refresh, now))
     }
 
     /// Replaces the faults that are still to come.

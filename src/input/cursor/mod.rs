@@ -53,10 +53,14 @@ impl Default for Cursor {
 }
 
 impl Cursor {
-    /// Starts reading the system's cursor theme, on a thread of its own. Until it is there, and where it lacks a
-    /// shape, a built-in arrow is drawn.
-    pub fn load_theme(&mut self) {
-        self.theme = Theme::load_system();
+    /// Starts reading a cursor theme, on a thread of its own. Until it is there, and where it lacks a shape, a built-in
+    /// arrow is drawn.
+    pub fn load_theme(&mut self, cursor: &crate::config::Cursor) {
+        self.theme = if *cursor == crate::config::Cursor::default() {
+            Theme::load_system()
+        } else {
+            Theme::load(cursor.theme.clone(), u32::from(cursor.size))
+        };
     }
 
     /// What is to be drawn on an output of the given scale.

@@ -1,4 +1,4 @@
-//! The system's cursor theme, as `XCURSOR_THEME` and `XCURSOR_SIZE` name it.
+//! A cursor theme, read from the system's files.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,10 +46,15 @@ impl Default for Theme {
 }
 
 impl Theme {
-    /// The theme that the environment names.
+    /// The system's theme, as `XCURSOR_THEME` and `XCURSOR_SIZE` name it.
     pub fn load_system() -> Self {
         let name = std::env::var("XCURSOR_THEME").unwrap_or_else(|_| "default".to_owned());
         let size = std::env::var("XCURSOR_SIZE").ok().and_then(|size| size.parse().ok()).unwrap_or(DEFAULT_SIZE);
+        Self::load(name, size)
+    }
+
+    /// The theme called `name`. `size` is the nominal one, in logical pixels.
+    pub fn load(name: String, size: u32) -> Self {
         Theme { name: Some(name), size: size.clamp(8, MAX_SIDE / 4), ..Theme::default() }
     }
 

@@ -91,6 +91,10 @@ impl XdgShellHandler for State {
         shell::popup::destroyed(self, popup.wl_surface());
     }
 
+    fn app_id_changed(&mut self, toplevel: ToplevelSurface) {
+        shell::app_id_changed(self, &toplevel);
+    }
+
     fn parent_changed(&mut self, toplevel: ToplevelSurface) {
         shell::parent_changed(self, toplevel.wl_surface());
     }

@@ -1,0 +1,47 @@
+//! An output goes dark, and comes back.
+
+use super::{Scene, pacing};
+use crate::state::State;
+use crate::time::Clock;
+use crate::timing::id::OutputId;
+use crate::timing::record::Need;
+
+/// Switches an output on or off. Off, it keeps its place and its windows, but nothing on it is drawn and it has no
+/// timer: whoever draws there is called back once a second, as everybody is who cannot be seen.
+pub fn set(state: &mut State, id: OutputId, on: bool) {
+    let now = state.clock.now();
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    if output.on == on {
+        return;
+    }
+    output.on = on;
+    output.display.set_power(on);
+    output.conductor.output_mut().set_powered(on);
+    output.drawn = Scene::default();
+    output.statistics.cadence.pause();
+    (output.last_sequence, output.last_shown) = (None, None);
+    if on {
+        if let Some((vblank, _)) = output.display.last_vblank(now) {
+            output.conductor.output_mut().vsync_mut().synchronise(vblank);
+        }
+        output.need(Need::Output);
+        return;
+    }
+    output.on_screen = Scene::default();
+    for pacing in output.clients.values() {
+        if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
+            pacer.withdraw();
+        }
+    }
+    forsake(state, id);
+}
+
+/// Nobody is paced by output `id` any more. Other outputs that show the same surfaces pace them from now on.
+pub(super) fn forsake(state: &mut State, id: OutputId) {
+    let now = state.clock.now();
+    for entry in state.surfaces.iter_mut().filter(|entry| entry.output == Some(id)) {
+        entry.output = None;
+    }
+    pacing::hidden_waits(&mut state.outputs, now);
+    super::need_all(state);
+}

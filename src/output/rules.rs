@@ -1,0 +1,122 @@
+//! Which pacing is asked for: by the configuration, per output and per application, and at run time by a message.
+
+use std::collections::HashMap;
+
+use super::Outputs;
+use crate::config::{AppRule, AppSettings, MissBudgets as Shares};
+use crate::state::State;
+use crate::timing::id::{ClientId, OutputId};
+use crate::timing::output::LatchPolicy;
+use crate::timing::pacer::MissBudgets;
+use crate::timing::pacing::{Pacing, PacingWish};
+
+/// How clients are to be paced. What counts first: a choice at run time, the application's rule, the output, the
+/// default.
+#[derive(Debug, Default)]
+pub struct PacingRules {
+    /// Where nothing else is said.
+    pub default: PacingWish,
+    /// The shares of frames that may be late, where no application says otherwise.
+    pub budgets: Shares,
+    /// Rules for applications; where several match, the later one counts.
+    pub apps: Vec<AppRule>,
+    /// Asked for at run time. A client is paced as one, so this is for all of its windows.
+    chosen: HashMap<ClientId, PacingWish>,
+}
+
+impl PacingRules {
+    /// What is asked for, for a client that calls itself `app_id` on an output that asks for `output`.
+    pub fn find(
+        &self,
+        client: ClientId,
+        app_id: Option<&str>,
+        output: Option<PacingWish>,
+    ) -> (PacingWish, MissBudgets) {
+        let app = AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets);
+        let wish = self.chosen.get(&client).copied().or(app.pacing).or(output).unwrap_or(self.default);
+        let Shares { free_running, interactive } = app.miss_budget;
+        (wish, MissBudgets { free_running: free_running.miss_budget(), interactive: interactive.miss_budget() })
+    }
+
+    /// The client is gone.
+    pub(super) fn forget(&mut self, client: ClientId) {
+        self.chosen.remove(&client);
+    }
+}
+
+/// Sets an output's pacing at run time.
+pub fn set_output_wish(state: &mut State, id: OutputId, wish: PacingWish) {
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.wish = Some(wish);
+    }
+    state.outputs.rules_stale = true;
+}
+
+/// Sets a client's pacing at run time.
+pub fn set_client_wish(state: &mut State, client: ClientId, wish: PacingWish) {
+    state.outputs.rules.chosen.insert(client, wish);
+    state.outputs.rules_stale = true;
+}
+
+/// Brings every pacer in line with the rules, if anything about them or about who they are for has changed: a client
+/// appeared or named itself, an output came, the configuration was read, a message came.
+pub(super) fn refresh(state: &mut State) {
+    if !std::mem::take(&mut state.outputs.rules_stale) {
+        return;
+    }
+    let State { surfaces, outputs, shell, .. } = state;
+    let app_id = |client: ClientId| {
+        // A client with several windows is paced by the name of its oldest.
+        let windows = surfaces.iter().filter(|entry| entry.client == client);
+        let named = windows.filter_map(|entry| {
+            let window = shell.window_of_root(&entry.surface)?;
+            Some((window.id, window.app_id()?))
+        });
+        named.min_by_key(|(id, _)| *id).map(|(_, app_id)| app_id)
+    };
+    let Outputs { list, rules, .. } = outputs;
+    for output in list {
+        for (client, pacing) in &output.clients {
+            let (wish, budgets) = rules.find(*client, app_id(*client).as_deref(), output.wish);
+            if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
+                pacer.set_pacing(wish, budgets);
+            }
+        }
+        let at_refresh = output.wish.unwrap_or(rules.default).fixed() == Some(Pacing::Vsync);
+        let policy = if at_refresh { LatchPolicy::AtRefresh } else { LatchPolicy::Late };
+        output.conductor.output_mut().set_policy(policy);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    fn rules(text: &str) -> PacingRules {
+        let config: Config = toml::from_str(text).unwrap();
+        PacingRules { default: config.pacing, budgets: config.miss_budget, apps: config.apps, ..Default::default() }
+    }
+
+    #[test]
+    fn a_choice_counts_before_the_app_and_the_app_before_the_output() {
+        let mut rules = rules("pacing = 'vsync-late'\n[[app]]\napp-id = 'org.*'\npacing = 'vsync'");
+        let client = ClientId(1);
+        let wish = |rules: &PacingRules, app_id, output| rules.find(client, app_id, output).0;
+        assert_eq!(wish(&rules, None, None), PacingWish::VsyncLate);
+        assert_eq!(wish(&rules, Some("foot"), Some(PacingWish::Auto)), PacingWish::Auto);
+        assert_eq!(wish(&rules, Some("org.a"), Some(PacingWish::Auto)), PacingWish::Vsync);
+        rules.chosen.insert(client, PacingWish::JustInTime);
+        assert_eq!(wish(&rules, Some("org.a"), Some(PacingWish::Auto)), PacingWish::JustInTime);
+        rules.forget(client);
+        assert_eq!(wish(&rules, Some("org.a"), None), PacingWish::Vsync);
+    }
+
+    #[test]
+    fn an_app_may_have_one_share_of_its_own_and_keep_the_other() {
+        let rules = rules("[[app]]\napp-id = 'foot'\nmiss-budget = { interactive = 5.0 }");
+        let (_, budgets) = rules.find(ClientId(1), Some("foot"), None);
+        assert_eq!(budgets.interactive.as_ppm(), 50_000);
+        assert_eq!(budgets.free_running, MissBudgets::default().free_running);
+    }
+}

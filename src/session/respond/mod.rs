@@ -1,0 +1,149 @@
+//! What `upbeat msg` is answered with.
+
+mod outputs;
+mod statistics;
+mod windows;
+
+use std::path::PathBuf;
+
+use super::{ExitStatus, outputs as virtual_outputs, reload};
+use crate::config::OutputMode;
+use crate::ipc::input::InputEvent;
+use crate::ipc::message::{Request, Response, Target};
+use crate::ipc::{Met, Respond, Ticket, screenshot};
+use crate::output::{power, rules};
+use crate::state::State;
+use crate::time::Clock;
+use crate::timing::id::OutputId;
+use crate::timing::pacing::PacingWish;
+
+/// An answer, or a sentence that says why there is none.
+type Answered = Result<Response, String>;
+
+impl Respond for State {
+    fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> Met {
+        Met::Now(match request {
+            Request::Version => Ok(version(self)),
+            Request::Outputs => Ok(Response::Outputs { outputs: outputs::all(self) }),
+            Request::Windows => Ok(Response::Windows { windows: windows::all(self) }),
+            Request::Stats => Ok(statistics::all(self)),
+            Request::WhyLate { target, limit } => statistics::why_late(self, target.as_ref(), limit),
+            Request::Screenshot { output, path } => return take_screenshot(self, output, path, ticket),
+            Request::SetPacing { target, pacing } => set_pacing(self, &target, pacing),
+            Request::AddOutput { mode } => add_output(self, mode),
+            Request::RemoveOutput { output } => virtual_outputs::unplug(self, &output).map(|()| Response::Done),
+            Request::SetMode { output, mode } => set_mode(self, &output, mode),
+            Request::SetPower { output, on } => set_power(self, &output, on),
+            Request::Input { events } => Ok(inject(self, &events)),
+            Request::Reload => {
+                reload::begin(self, Some(ticket.completion()));
+                return Met::Later;
+            }
+            Request::Quit => {
+                self.session.end(ExitStatus::SUCCESS);
+                Ok(Response::Done)
+            }
+        })
+    }
+}
+
+fn version(state: &State) -> Response {
+    let identity = &state.session.identity;
+    Response::Version {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        wayland_display: identity.socket.clone(),
+        backend: identity.backend.to_string(),
+        renderer: identity.renderer.to_string(),
+    }
+}
+
+fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket: &Ticket<'_>) -> Met {
+    if !path.is_absolute() {
+        return Met::refused(format!("an absolute path was expected, not {}", path.display()));
+    }
+    let id = match output {
+        Some(name) => find_output(state, &name),
+        None => outputs::focused(state).ok_or_else(|| "there is no output".to_owned()),
+    };
+    let output = match id {
+        Ok(id) => state.outputs.by_id(id),
+        Err(sentence) => return Met::refused(sentence),
+    };
+    let Some(output) = output else { return Met::refused("the output is gone") };
+    let name = output.output.name();
+    match output.display.screenshot(true) {
+        Some(image) => {
+            screenshot::write(image.into(), name, path, ticket.completion());
+            Met::Later
+        }
+        None => Met::refused(format!("{name} shows nothing: it is dark")),
+    }
+}
+
+fn set_pacing(state: &mut State, target: &Target, pacing: PacingWish) -> Answered {
+    match target {
+        Target::Output(name) => {
+            let id = find_output(state, name)?;
+            rules::set_output_wish(state, id, pacing);
+        }
+        Target::Window(number) => {
+            let client = windows::client_of(state, *number)?;
+            rules::set_client_wish(state, client, pacing);
+        }
+    }
+    Ok(Response::Done)
+}
+
+fn add_output(state: &mut State, mode: OutputMode) -> Answered {
+    let id = virtual_outputs::plug_in(state, Some(mode)).map_err(|error| format!("{error:#}"))?;
+    Ok(Response::Outputs { outputs: outputs::one(state, id).into_iter().collect() })
+}
+
+fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Answered {
+    find_output(state, name)?;
+    virtual_outputs::set_mode(state, name, mode).map(|()| Response::Done)
+}
+
+fn set_power(state: &mut State, name: &str, on: bool) -> Answered {
+    let id = find_output(state, name)?;
+    power::set(state, id, on);
+    Ok(Response::Done)
+}
+
+fn inject(state: &mut State, events: &[InputEvent]) -> Response {
+    let now = state.clock.now();
+    for event in events.iter().flat_map(|event| event.device_events(now)) {
+        crate::input::handle(state, event);
+    }
+    Response::Done
+}
+
+/// The output under a name, or a sentence that says which there are.
+fn find_output(state: &State, name: &str) -> Result<OutputId, String> {
+    crate::output::hotplug::by_name(state, name).ok_or_else(|| {
+        let names: Vec<String> = state.outputs.iter().map(smithay::output::Output::name).collect();
+        format!("there is no output called {name}; {}", there_is(&names))
+    })
+}
+
+/// A list as a sentence has it.
+fn there_is(names: &[String]) -> String {
+    match names {
+        [] => "there is none at all".to_owned(),
+        [name] => format!("there is {name}"),
+        [names @ .., last] => format!("there are {} and {last}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_there_is_is_said_in_words() {
+        let names = ["A", "B", "C"].map(str::to_owned);
+        assert_eq!(there_is(&names[..0]), "there is none at all");
+        assert_eq!(there_is(&names[..1]), "there is A");
+        assert_eq!(there_is(&names), "there are A, B and C");
+    }
+}

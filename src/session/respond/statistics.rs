@@ -1,0 +1,63 @@
+//! Answers about frames: how many, how fast, and why they were late.
+
+use super::{Answered, find_output, windows};
+use crate::ipc::message::{Miss, OutputStats, Response, Target, WindowStats};
+use crate::state::State;
+use crate::time::{Clock, Instant};
+use crate::timing::id::WindowId;
+use crate::timing::record::WindowStatistics;
+
+/// Frames of every output and window.
+pub(super) fn all(state: &State) -> Response {
+    let now = state.clock.now();
+    let outputs = state.outputs.states();
+    let outputs = outputs.map(|output| OutputStats::new(&output.output.name(), &output.statistics, now)).collect();
+    let none = WindowStatistics::default();
+    let windows = windows::with_surfaces(state).map(|(window, entry)| {
+        let statistics = state.outputs.statistics.get(entry.id).map_or(&none, |history| &history.statistics);
+        WindowStats::new(windows::number(window), &window.app_id().unwrap_or_default(), statistics, now)
+    });
+    Response::Stats { outputs, windows: windows.collect() }
+}
+
+/// The newest `limit` late frames of `target`, or of everybody.
+pub(super) fn why_late(state: &State, target: Option<&Target>, limit: usize) -> Answered {
+    let now = state.clock.now();
+    let mut misses = match target {
+        None => of_outputs(state, now, None),
+        Some(Target::Output(name)) => {
+            find_output(state, name)?;
+            of_outputs(state, now, Some(name))
+        }
+        Some(Target::Window(number)) => {
+            windows::client_of(state, *number)?;
+            Vec::new()
+        }
+    };
+    match target {
+        None => misses.extend(of_windows(state, now, None)),
+        Some(Target::Window(number)) => misses.extend(of_windows(state, now, Some(*number))),
+        Some(Target::Output(_)) => {}
+    }
+    Ok(Response::WhyLate { misses: Miss::newest(misses, limit) })
+}
+
+fn of_outputs(state: &State, now: Instant, only: Option<&str>) -> Vec<Miss> {
+    let outputs = state.outputs.states().map(|output| (output.output.name(), output));
+    let wanted = outputs.filter(|(name, _)| only.is_none_or(|only| only == name));
+    wanted
+        .flat_map(|(name, output)| {
+            output.records.iter().filter_map(|record| Miss::of_output(record, &name, now)).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn of_windows(state: &State, now: Instant, only: Option<WindowId>) -> Vec<Miss> {
+    let app_id = |number: Option<WindowId>| {
+        let window = windows::with_surfaces(state).find(|(window, _)| Some(windows::number(window)) == number);
+        window.and_then(|(window, _)| window.app_id()).unwrap_or_default()
+    };
+    let records = state.outputs.statistics.iter().flat_map(|(_, history)| history.records.iter());
+    let wanted = records.filter(|record| only.is_none() || record.window == only);
+    wanted.filter_map(|record| Miss::of_client(record, &app_id(record.window), now)).collect()
+}

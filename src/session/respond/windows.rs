@@ -1,0 +1,70 @@
+//! Answers about windows.
+
+use super::outputs::rect;
+use super::there_is;
+use crate::ipc::message::Window;
+use crate::shell;
+use crate::state::State;
+use crate::surface::Entry;
+use crate::time::Clock;
+use crate::timing::id::{ClientId, WindowId};
+use crate::timing::pacing::{Class, Pacing};
+
+/// What is said of a client that no output paces yet.
+const UNSEEN: &str = "it has not been seen on an output yet";
+
+/// Every window with content, the topmost first.
+pub(super) fn all(state: &State) -> Vec<Window> {
+    state.shell.windows().rev().filter_map(|window| describe(state, window)).collect()
+}
+
+/// Every window with content and its root surface, the topmost first.
+pub(super) fn with_surfaces(state: &State) -> impl Iterator<Item = (&shell::Window, &Entry)> {
+    state.shell.windows().rev().filter_map(|window| Some((window, state.surfaces.get(window.surface())?)))
+}
+
+/// Its number as the records have it.
+pub(super) fn number(window: &shell::Window) -> WindowId {
+    WindowId(window.id.0 as u32)
+}
+
+/// Whose window `wanted` is, or a sentence that says which there are.
+pub(super) fn client_of(state: &State, wanted: WindowId) -> Result<ClientId, String> {
+    let found = with_surfaces(state).find(|(window, _)| number(window) == wanted);
+    found.map(|(_, entry)| entry.client).ok_or_else(|| {
+        let numbers: Vec<String> = with_surfaces(state).map(|(window, _)| number(window).0.to_string()).collect();
+        format!("there is no window {}; {}", wanted.0, there_is(&numbers))
+    })
+}
+
+fn describe(state: &State, window: &shell::Window) -> Option<Window> {
+    let now = state.clock.now();
+    let entry = state.surfaces.get(window.surface())?;
+    let output = entry.output.and_then(|id| state.outputs.by_id(id));
+    let pacer = output.and_then(|output| output.pacer(entry.client));
+    let history = state.outputs.statistics.get(entry.id).map(|history| &history.statistics);
+    let (pacing, reason) = pacer.map_or((Pacing::default(), UNSEEN), |pacer| {
+        let (pacing, reason) = pacer.effective();
+        (pacing, reason.words())
+    });
+    Some(Window {
+        window: number(window),
+        client: entry.client,
+        pid: window.client_pid(&state.display_handle).and_then(|pid| u32::try_from(pid).ok()),
+        app_id: window.app_id().unwrap_or_default(),
+        title: window.title().unwrap_or_default(),
+        geometry: rect(window.rect()),
+        focused: state.shell.focused() == Some(window.id),
+        visible: state.outputs.sees(entry),
+        output: output.map(|output| output.output.name()),
+        class: pacer.map_or(Class::Unknown, |pacer| pacer.class()),
+        slope: pacer.and_then(|pacer| pacer.slope()),
+        wish: pacer.map_or(state.outputs.rules.default, |pacer| pacer.wished()),
+        pacing,
+        reason: reason.to_owned(),
+        budget: pacer.and_then(|pacer| pacer.budget(now)),
+        cost: history.and_then(|history| history.cost.summary()),
+        cpu: history.and_then(|history| history.cpu.summary()),
+        slack_periods: pacer.map_or(0, |pacer| (pacer.slack_periods() - 1) as u8),
+    })
+}

@@ -1,0 +1,29 @@
+//! Putting a configuration in force: whatever differs from the one before it. What was changed at run time and is not
+//! mentioned by the change stays.
+
+use super::outputs;
+use crate::config::Config;
+use crate::state::State;
+
+/// Puts `new` in force. `old` is what was in force; `None` when the session starts, before it has outputs. All of it
+/// is tried; the first thing that the system refused is said.
+pub(super) fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<(), String> {
+    let background = new.background.components();
+    state.outputs.background = [background[0], background[1], background[2]];
+    let rules = &mut state.outputs.rules;
+    (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());
+    state.outputs.rules_stale = true;
+    if old.is_none_or(|old| old.cursor != new.cursor) {
+        state.input.cursor.load_theme(&new.cursor);
+        crate::output::cursor_changed(state);
+    }
+    let mut result = Ok(());
+    if old.is_none_or(|old| old.keyboard != new.keyboard) {
+        result = crate::input::keyboard::configure(state, &new.keyboard);
+    }
+    if let Some(old) = old {
+        result = result.and(outputs::refit(state, old, new));
+    }
+    crate::output::need_all(state);
+    result
+}
