@@ -78,6 +78,9 @@ pub struct Protocols {
     pub virtual_pointer: virtual_pointer::VirtualPointers,
     pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
     pub screencopy: screencopy::Screencopy,
+    /// Whether a window may have content before its client has acknowledged a configure. The protocol says no. The
+    /// clients of WLCS 1.5 do not keep to it (those of 1.7 do), so there it has to be yes.
+    pub tolerate_unconfigured: bool,
 }
 
 impl Protocols {
@@ -106,6 +109,7 @@ impl Protocols {
             virtual_pointer: virtual_pointer::VirtualPointers::new(display),
             virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),
             screencopy: screencopy::Screencopy::new(display),
+            tolerate_unconfigured: false,
         }
     }
 }

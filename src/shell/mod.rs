@@ -46,6 +46,9 @@ pub struct Shell {
     drag: Option<Drag>,
     /// While a role is being given: the object that asked for it.
     pub(crate) constructing: Option<XdgSurface>,
+    /// Whether a new window hears that it is active only when it has content, with a configure of its own. It spares
+    /// nobody anything, but WLCS waits for that second configure.
+    pub activates_late: bool,
     last_id: u64,
 }
 
@@ -123,6 +126,7 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
     let bounds = output::usable_area(state, None).map(|(_, area)| area.size);
+    let activates_late = state.shell.activates_late;
     let Some(window) = state.shell.window_of_root_mut(root) else { return };
 
     let was_mapped = std::mem::replace(&mut window.mapped, has_content);
@@ -131,7 +135,9 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
             // How large a window may be at most, for clients that would otherwise open larger than the screen.
             pending.bounds = bounds;
             // New windows get the focus; saying so at once spares the client a second configure.
-            pending.states.set(Flag::Activated);
+            if !activates_late {
+                pending.states.set(Flag::Activated);
+            }
         });
         window.send();
     }

@@ -16,8 +16,8 @@ use smithay::reexports::wayland_server::{
 };
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes};
 use smithay::wayland::shell::xdg::{
-    PositionerState, SurfaceCachedState, XdgPositionerUserData, XdgShellState, XdgShellSurfaceUserData,
-    XdgSurfaceUserData, XdgWmBaseUserData,
+    PositionerState, SurfaceCachedState, XdgPositionerUserData, XdgShellState,
+    XdgShellSurfaceUserData, XdgSurfaceUserData, XdgWmBaseUserData,
 };
 
 use crate::protocol::bounds::{coordinate, extent};
@@ -74,6 +74,7 @@ pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSur
         (buffer, *states.cached_state.get::<SurfaceCachedState>().pending())
     });
     if has_new_buffer
+        && !state.protocols.tolerate_unconfigured
         && !shell::configure::has_acknowledged(state, surface)
         && let Some(xdg_surface) = with_objects(surface, |objects| objects.surface.clone())
     {
