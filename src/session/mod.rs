@@ -15,7 +15,7 @@ pub mod socket;
 
 pub use exit::ExitStatus;
 pub use options::{BackendKind, RendererKind, SessionOptions};
-pub use run::{Session, run};
+pub use run::{Session, run, run_with};
 
 /// A session that cannot be had.
 #[derive(Debug, thiserror::Error)]

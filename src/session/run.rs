@@ -66,6 +66,15 @@ impl Session {
 
 /// Runs a session until its command ends, or until it is told to end, and says how the command ended.
 pub fn run(options: SessionOptions) -> anyhow::Result<ExitStatus> {
+    run_with(options, |_, _| Ok(()))
+}
+
+/// Like [`run`], with `prepare` called before the first turn: it can add event sources of its own, as the conformance
+/// suite does to get hold of a session from outside.
+pub fn run_with(
+    options: SessionOptions,
+    prepare: impl FnOnce(&LoopHandle<'static, State>, &mut State) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitStatus> {
     if options.backend != BackendKind::Headless {
         return Err(SessionError::NoSuchBackend(options.backend).into());
     }
@@ -103,6 +112,7 @@ pub fn run(options: SessionOptions) -> anyhow::Result<ExitStatus> {
         socket::announce(ready, &name)?;
     }
     let command = start_command(&handle, &options.command, &name, &ipc_path)?;
+    prepare(&handle, &mut state)?;
     // The first frame needs no reason from outside.
     turn(&mut state);
     event_loop.run(None, &mut state, turn).context("the event loop failed")?;

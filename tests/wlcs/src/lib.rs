@@ -1,0 +1,158 @@
+//! Upbeat as the Wayland conformance suite (WLCS) loads it: a shared object that starts a headless session for each
+//! test, on a thread of its own, and acts as its pointer and touch screen.
+//!
+//! `tests/wlcs/run` builds it and runs the suites; `tests/wlcs/known-failures` says what is expected to fail, and why.
+
+mod server;
+
+use std::os::fd::OwnedFd;
+
+use upbeat::input::InputEvent;
+use upbeat::time::{Clock, Instant, MonotonicClock};
+use wayland_sys::client::{wl_display, wl_display_get_fd, wl_proxy, wl_proxy_get_id};
+use wayland_sys::common::{wl_fixed_t, wl_fixed_to_double};
+use wlcs::ffi_display_server_api::{WlcsExtensionDescriptor, WlcsIntegrationDescriptor, WlcsServerIntegration};
+use wlcs::ffi_wrappers::wlcs_server;
+use wlcs::{Pointer, Touch, Wlcs, extension_list, wlcs_server_integration};
+
+use server::{Handle, Server};
+
+wlcs_server_integration!(Upbeat);
+
+/// What is offered. WLCS skips the tests of everything else.
+static EXTENSIONS: &[WlcsExtensionDescriptor] = extension_list!(
+    ("wl_compositor", 6),
+    ("wl_subcompositor", 1),
+    ("wl_data_device_manager", 3),
+    ("wl_seat", 9),
+    ("wl_output", 4),
+    ("wl_shm", 1),
+    ("xdg_wm_base", 6),
+    ("zxdg_output_manager_v1", 3),
+    ("wp_viewporter", 1),
+    ("wp_presentation", 2),
+    ("zwp_primary_selection_device_manager_v1", 1),
+    ("zwp_relative_pointer_manager_v1", 1),
+    ("zwp_pointer_constraints_v1", 1),
+    ("zwlr_virtual_pointer_manager_v1", 2),
+    ("zwlr_screencopy_manager_v1", 3),
+);
+
+static DESCRIPTOR: WlcsIntegrationDescriptor = WlcsIntegrationDescriptor {
+    version: 1,
+    num_extensions: EXTENSIONS.len(),
+    supported_extensions: EXTENSIONS.as_ptr(),
+};
+
+/// The finger of the touch screen: WLCS has one.
+const FINGER: u32 = 0;
+
+struct Upbeat {
+    server: Option<Server>,
+}
+
+impl Upbeat {
+    /// WLCS starts a server before it does anything else with it.
+    fn handle(&self) -> std::io::Result<&Handle> {
+        self.server.as_ref().map(Server::handle).ok_or_else(|| std::io::Error::other("the server was not started"))
+    }
+}
+
+impl Wlcs for Upbeat {
+    type Pointer = Device;
+    type Touch = Device;
+
+    fn new() -> Self {
+        Upbeat { server: None }
+    }
+
+    fn start(&mut self) {
+        self.server = Some(Server::start());
+    }
+
+    fn stop(&mut self) {
+        self.server = None;
+    }
+
+    fn create_client_socket(&self) -> std::io::Result<OwnedFd> {
+        self.handle()?.connect()
+    }
+
+    fn position_window_absolute(&self, display: *mut wl_display, surface: *mut wl_proxy, x: i32, y: i32) {
+        // SAFETY: WLCS passes a living connection and a living proxy of it.
+        let (client, surface) = unsafe { (wl_display_get_fd(display), wl_proxy_get_id(surface)) };
+        if let Ok(handle) = self.handle() {
+            handle.position(client, surface, (x, y));
+        }
+    }
+
+    fn create_pointer(&mut self) -> Option<Device> {
+        self.handle().ok().map(|handle| Device { server: handle.clone() })
+    }
+
+    fn create_touch(&mut self) -> Option<Device> {
+        self.create_pointer()
+    }
+
+    fn get_descriptor(&self) -> &WlcsIntegrationDescriptor {
+        &DESCRIPTOR
+    }
+}
+
+/// A pointer or touch screen.
+struct Device {
+    server: Handle,
+}
+
+fn now() -> Instant {
+    MonotonicClock.now()
+}
+
+fn place(x: wl_fixed_t, y: wl_fixed_t) -> (f64, f64) {
+    (wl_fixed_to_double(x), wl_fixed_to_double(y))
+}
+
+impl Device {
+    fn button(&self, button: i32, pressed: bool) {
+        let button = u32::try_from(button).unwrap_or_default();
+        self.server.input(vec![InputEvent::Button { time: now(), button, pressed }]);
+    }
+}
+
+impl Pointer for Device {
+    fn move_absolute(&mut self, x: wl_fixed_t, y: wl_fixed_t) {
+        self.server.input(vec![InputEvent::PointerPosition { time: now(), position: place(x, y).into() }]);
+    }
+
+    fn move_relative(&mut self, dx: wl_fixed_t, dy: wl_fixed_t) {
+        let delta = place(dx, dy).into();
+        self.server.input(vec![InputEvent::PointerMotion { time: now(), delta, raw: delta }]);
+    }
+
+    fn button_up(&mut self, button: i32) {
+        self.button(button, false);
+    }
+
+    fn button_down(&mut self, button: i32) {
+        self.button(button, true);
+    }
+}
+
+impl Touch for Device {
+    fn touch_down(&mut self, x: wl_fixed_t, y: wl_fixed_t) {
+        let (time, position) = (now(), place(x, y).into());
+        let frame = InputEvent::TouchFrame { time };
+        self.server.input(vec![InputEvent::TouchDown { time, slot: FINGER, position }, frame]);
+    }
+
+    fn touch_move(&mut self, x: wl_fixed_t, y: wl_fixed_t) {
+        let (time, position) = (now(), place(x, y).into());
+        let frame = InputEvent::TouchFrame { time };
+        self.server.input(vec![InputEvent::TouchMotion { time, slot: FINGER, position }, frame]);
+    }
+
+    fn touch_up(&mut self) {
+        let time = now();
+        self.server.input(vec![InputEvent::TouchUp { time, slot: FINGER }, InputEvent::TouchFrame { time }]);
+    }
+}
