@@ -186,21 +186,34 @@ pub enum InputKind {
 /// Something that `surface` shows has changed.
 pub fn need(state: &mut State, surface: &WlSurface) {
     let seen = state.surfaces.get(surface).and_then(|entry| entry.output);
-    match seen.and_then(|output| state.outputs.by_id_mut(output)) {
-        Some(output) => output.need(Need::Content),
-        None => need_all_for(state, Need::Content),
+    if let Some(output) = seen.and_then(|output| state.outputs.by_id_mut(output)) {
+        output.need(Need::Content);
+    } else if state.outputs.list.is_empty() {
+        let now = state.clock.now();
+        pacing::hidden_waits(&mut state.outputs, now);
+    } else {
+        need_all_for(state, Need::Content);
     }
 }
 
 /// An update of `surface` waits: its output has to latch when it is due.
 pub fn need_when_due(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get(surface) else { return };
-    let Some(output) = entry.output.or(state.outputs.first()) else { return };
+    let Some(output) = entry.output.or(state.outputs.first()) else {
+        let now = state.clock.now();
+        pacing::hidden_waits(&mut state.outputs, now);
+        return;
+    };
     let Some(output) = state.outputs.list.iter_mut().find(|candidate| candidate.id == output) else { return };
     let machine = output.conductor.output();
     if let Some(due) = entry.due(machine.latched(), |time| machine.vsync().at_or_after(time)) {
         output.conductor.output_mut().need_at(due);
     }
+}
+
+/// A gate of `surface` was opened outside a latch: what was behind it is applied.
+pub fn apply_opened(state: &mut State, surface: &WlSurface) {
+    latch::clear_blockers(state, std::slice::from_ref(surface));
 }
 
 /// Something changed that may be seen on any output.

@@ -9,5 +9,7 @@ mod bad_input;
 mod focus;
 mod popups;
 mod selection;
+mod subsurfaces;
+mod updates;
 mod virtual_devices;
 mod windows;
