@@ -1,17 +1,18 @@
 //! The latch: open the queues, choose the scene, draw it, submit it.
 
 use smithay::backend::renderer::element::Id;
-use smithay::backend::renderer::utils::{RendererSurfaceState, RendererSurfaceStateUserData};
+use smithay::backend::renderer::utils::RendererSurfaceStateUserData;
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
-use smithay::wayland::compositor::{self, SubsurfaceCachedState, SurfaceData, TraversalAction};
+use smithay::wayland::compositor::SurfaceData;
 
 use super::scene::{Layer, Scene};
 use super::{Flight, OutputState, geometry, pacing};
 use crate::backend::{Change, FrameId, Plan, SubmitError};
 use crate::shell::render_order::RenderWindow;
 use crate::state::State;
+use crate::surface::tree::find_downward;
 use crate::time::{Clock, Instant};
 use crate::timing::id::{ClientId, OutputId, WindowId};
 use crate::timing::record::{FrameRecord, Need};
@@ -131,23 +132,10 @@ impl Placing {
         location: Point<i32, Logical>,
         stretch: Option<(Rectangle<i32, Logical>, Rectangle<i32, Logical>)>,
     ) {
-        let mut found = Vec::new();
-        compositor::with_surface_tree_upward(
-            root,
-            Point::<i32, Logical>::default(),
-            |_, states, offset| match with_state(states, RendererSurfaceState::view) {
-                Some(view) => TraversalAction::DoChildren(*offset + view.offset + subsurface_position(states)),
-                None => TraversalAction::SkipChildren,
-            },
-            |surface, states, offset| {
-                if let Some(layer) = self.layer(surface, states, *offset, location, stretch) {
-                    found.push(layer);
-                }
-            },
-            |_, _, _| true,
-        );
-        // Visited from the bottom up.
-        scene.layers.extend(found.into_iter().rev());
+        find_downward(root, Point::default(), &mut |surface, states, offset| {
+            scene.layers.extend(self.layer(surface, states, offset, location, stretch));
+            None::<()>
+        });
     }
 
     fn layer(
@@ -162,7 +150,7 @@ impl Placing {
         let data = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let view = data.view()?;
         let buffer = data.buffer()?.clone();
-        let in_root = (offset + view.offset + subsurface_position(states)).to_f64();
+        let in_root = offset.to_f64();
         let (origin, zoom) = match stretch {
             Some((from, to)) => {
                 let zoom = (
@@ -209,19 +197,6 @@ impl Placing {
     }
 }
 
-fn with_state<T>(states: &SurfaceData, read: impl FnOnce(&RendererSurfaceState) -> Option<T>) -> Option<T> {
-    let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
-    read(&data.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
-}
-
-fn subsurface_position(states: &SurfaceData) -> Point<i32, Logical> {
-    if states.role == Some("subsurface") {
-        states.cached_state.get::<SubsurfaceCachedState>().current().location
-    } else {
-        Point::default()
-    }
-}
-
 /// Marks the layers of which nothing can be seen: off the output, or behind opaque ones.
 fn cover(scene: &mut Scene) {
     let screen = Rectangle::from_size(scene.size);
@@ -246,11 +221,8 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id(id) else { return };
     let number = output.scenes;
-    if let Some(entry) = cursor.and_then(|surface| surfaces.get_mut(&surface)) {
-        entry.see(id, number);
-    }
-    for layer in &scene.layers {
-        let Some(entry) = surfaces.get_mut(&layer.surface) else { continue };
+    for surface in scene.layers.iter().map(|layer| &layer.surface).chain(&cursor) {
+        let Some(entry) = surfaces.get_mut(surface) else { continue };
         // On several outputs at once: the one that had it first goes on pacing it.
         let elsewhere = entry.output.filter(|other| *other != id).and_then(|other| outputs.by_id(other));
         if elsewhere.is_some_and(|other| other.on && other.scenes == entry.seen()) {
@@ -258,8 +230,8 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
         }
         entry.see(id, number);
         if entry.record.window.is_none() {
-            let window = windows.iter().find(|window| window.surface == layer.surface).map(|window| window.id);
-            let window = window.or_else(|| shell.window_of(&layer.surface).map(|window| window.id));
+            let window = windows.iter().find(|window| window.surface == *surface).map(|window| window.id);
+            let window = window.or_else(|| shell.window_of(surface).map(|window| window.id));
             entry.record.window = window.map(|id| WindowId(id.0 as u32));
         }
     }

@@ -234,6 +234,11 @@ pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str)
     }
 }
 
+/// A gate of `surface` was opened outside a latch: what was behind it is applied.
+pub fn apply_opened(state: &mut State, surface: &WlSurface) {
+    latch::clear_blockers(state, std::slice::from_ref(surface));
+}
+
 /// Something changed that may be seen on any output.
 pub fn need_all(state: &mut State) {
     need_all_for(state, Need::Shell);

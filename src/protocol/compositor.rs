@@ -31,6 +31,10 @@ impl CompositorHandler for State {
         surface::new_surface(self, surface);
     }
 
+    fn new_subsurface(&mut self, surface: &WlSurface, parent: &WlSurface) {
+        surface::subsurface::new_subsurface(parent, surface);
+    }
+
     fn commit(&mut self, surface: &WlSurface) {
         surface::applied(self, surface);
         shell::applied(self, surface);

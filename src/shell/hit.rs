@@ -3,9 +3,10 @@
 use smithay::backend::renderer::utils::RendererSurfaceStateUserData;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
-use smithay::wayland::compositor::{self, SurfaceAttributes, SurfaceData, TraversalAction};
+use smithay::wayland::compositor::{self, SurfaceAttributes, SurfaceData};
 
 use super::{Shell, Window};
+use crate::surface::tree::find_downward;
 
 impl Shell {
     /// The topmost surface whose input region contains `point` (global logical coordinates), and where its origin is:
@@ -37,32 +38,10 @@ impl Window {
 
 /// The topmost surface of a tree that takes input at `point` (in the root's coordinates), with the point in its own.
 pub fn hit_tree(root: &WlSurface, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
-    let found = std::cell::RefCell::new(None);
-    compositor::with_surface_tree_downward(
-        root,
-        Point::<f64, Logical>::default(),
-        |_, states, origin| match view_offset(states) {
-            Some(offset) => TraversalAction::DoChildren(*origin + offset),
-            // Without content there are no children to be seen either.
-            None => TraversalAction::SkipChildren,
-        },
-        |surface, states, origin| {
-            if let Some(offset) = view_offset(states) {
-                let local = point - (*origin + offset);
-                if takes_input(states, local) {
-                    *found.borrow_mut() = Some((surface.clone(), local));
-                }
-            }
-        },
-        |_, _, _| found.borrow().is_none(),
-    );
-    found.into_inner()
-}
-
-fn view_offset(states: &SurfaceData) -> Option<Point<f64, Logical>> {
-    let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
-    let view = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner).view()?;
-    Some(view.offset.to_f64())
+    find_downward(root, Point::default(), &mut |surface, states, origin| {
+        let local = point - origin.to_f64();
+        takes_input(states, local).then(|| (surface.clone(), local))
+    })
 }
 
 /// Pixels are half-open: the point is rounded down, not to the nearest pixel as Smithay 0.7 does.

@@ -1,14 +1,17 @@
 //! What happens between a client's commit and Smithay's: does the update have a reason to wait?
 
 use smithay::reexports::wayland_server::DisplayHandle;
-use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::commit_timing::CommitTimerStateUserData;
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes, SurfaceData};
 use smithay::wayland::fifo::FifoCachedState;
+use smithay::wayland::presentation::PresentationFeedbackCachedState;
 
+use super::fence::{self, AcquireFence};
 use super::gate::Gate;
 use super::queue::Conditions;
+use super::stash::Lasting;
+use super::update::{Content, UpdateNumber};
 use crate::output;
 use crate::state::State;
 use crate::time::{Clock, Instant};
@@ -27,43 +30,78 @@ pub fn prepare(state: &mut State, surface: &WlSurface) {
 
 /// The pre-commit hook: looks at the pending state, and puts a gate in front of an update that has to wait.
 fn before(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
-    let now = state.clock.now();
+    let content = compositor::with_states(surface, content);
+    let attached = if let Content::Attached(buffer) = &content { Some(buffer.clone()) } else { None };
+    let replay = number(state, surface, content);
     let synchronised = compositor::is_sync_subsurface(surface);
-    let (attached, mut conditions) = compositor::with_states(surface, |states| (attached(states), conditions(states)));
+    let fences = fence::unsignalled(state, surface);
+    let mut conditions = if replay { Conditions::default() } else { compositor::with_states(surface, conditions) };
     if let Some(buffer) = attached {
+        let now = state.clock.now();
         let State { surfaces, display_handle, .. } = state;
         let buffers = surfaces.get_mut(surface).map_or(0, |entry| entry.count_buffers(display_handle, &buffer));
         let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();
         conditions.target = output::pacing::committed(state, surface, now, queued, buffers);
     }
-    // A synchronised subsurface waits for its parent; the protocols say that fifo and time stamps do not apply to it.
     if synchronised {
+        // It waits for its parent; the protocols say that fifo and time stamps do not apply to it. Fences do.
+        hold_parent(state, surface, fences);
         return;
     }
+    conditions.fences = fences.len() as u32;
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     if entry.queue.admit(conditions) {
         return;
     }
     let gate = Gate::default();
     compositor::add_blocker(surface, gate.clone());
-    entry.queue.push(conditions, gate);
+    entry.queue.push(conditions, gate.clone());
+    fence::watch(state, surface, fences, &gate);
     if conditions.target.is_some() {
-        // Its client runs ahead: it is called back for the next frame while this one waits.
-        let callbacks = compositor::with_states(surface, |states| {
-            std::mem::take(&mut states.cached_state.get::<SurfaceAttributes>().pending().frame_callbacks)
-        });
-        if let Some(entry) = state.surfaces.get_mut(surface) {
-            entry.callbacks.extend(callbacks);
-        }
-        output::pacing::callback_wanted(state, surface);
+        call_back_early(state, surface);
     }
     output::need_when_due(state, surface);
 }
 
-fn attached(states: &SurfaceData) -> Option<WlBuffer> {
+/// Numbers the commit and notes what it owes. Returns whether it only replays what was committed already.
+fn number(state: &mut State, surface: &WlSurface, content: Content) -> bool {
+    let Some(entry) = state.surfaces.get_mut(surface) else { return false };
+    entry.lasting = compositor::with_states(surface, |states| {
+        let feedback =
+            std::mem::take(&mut states.cached_state.get::<PresentationFeedbackCachedState>().pending().callbacks);
+        *states.cached_state.get::<UpdateNumber>().pending() = entry.outstanding.commit(content, feedback);
+        // Only a subsurface's state is ever committed by somebody else.
+        (states.role == Some("subsurface")).then(|| Lasting::pending(states))
+    });
+    entry.replay
+}
+
+/// A synchronised subsurface's unfinished buffer holds its parent's update.
+fn hold_parent(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn AcquireFence>>) {
+    if fences.is_empty() {
+        return;
+    }
+    let gate = Gate::default();
+    compositor::add_blocker(surface, gate.clone());
+    fence::watch(state, surface, fences, &gate);
+}
+
+/// The client runs ahead: it is called back for the next frame while this one waits.
+fn call_back_early(state: &mut State, surface: &WlSurface) {
+    let callbacks = compositor::with_states(surface, |states| {
+        std::mem::take(&mut states.cached_state.get::<SurfaceAttributes>().pending().frame_callbacks)
+    });
+    if let Some(entry) = state.surfaces.get_mut(surface) {
+        entry.callbacks.extend(callbacks);
+    }
+    output::pacing::callback_wanted(state, surface);
+}
+
+fn content(states: &SurfaceData) -> Content {
     match &states.cached_state.get::<SurfaceAttributes>().pending().buffer {
-        Some(BufferAssignment::NewBuffer(buffer)) => Some(buffer.clone()),
-        _ => None,
+        Some(BufferAssignment::NewBuffer(buffer)) => Content::Attached(buffer.clone()),
+        Some(BufferAssignment::Removed) => Content::Removed,
+        None => Content::Kept,
     }
 }
 

@@ -1,13 +1,14 @@
-//! Every request on a surface and on a subsurface passes here, before and after Smithay sees it.
+//! Every request on a surface passes here, before and after Smithay sees it.
 //!
 //! Numbers are brought into range on the way (`protocol::bounds`).
 
 use smithay::reexports::wayland_server::backend::ClientId;
-use smithay::reexports::wayland_server::protocol::wl_subsurface::{self, WlSubsurface};
 use smithay::reexports::wayland_server::protocol::wl_surface::{self, WlSurface};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle};
-use smithay::wayland::compositor::{CompositorState, SubsurfaceUserData, SurfaceUserData};
+use smithay::wayland::compositor::{CompositorState, SurfaceUserData};
 
+use super::stash::Stash;
+use super::{commit, subsurface};
 use crate::protocol::bounds::{MAX_SCALE, coordinate, interval};
 use crate::state::State;
 
@@ -22,12 +23,15 @@ impl Dispatch<WlSurface, SurfaceUserData> for State {
         init: &mut DataInit<'_, Self>,
     ) {
         let request = bounded(request);
+        let mut hidden = Vec::new();
         if matches!(request, wl_surface::Request::Commit) {
-            super::commit::prepare(state, surface);
+            commit::prepare(state, surface);
+            hidden = subsurface::hide_synchronised(state, surface);
         }
         <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(
             state, client, surface, request, data, display, init,
         );
+        hidden.into_iter().for_each(Stash::restore);
     }
 
     fn destroyed(state: &mut Self, client: ClientId, surface: &WlSurface, data: &SurfaceUserData) {
@@ -50,33 +54,5 @@ fn bounded(request: wl_surface::Request) -> wl_surface::Request {
         }
         Request::SetBufferScale { scale } => Request::SetBufferScale { scale: scale.min(MAX_SCALE) },
         other => other,
-    }
-}
-
-impl Dispatch<WlSubsurface, SubsurfaceUserData> for State {
-    fn request(
-        state: &mut Self,
-        client: &Client,
-        subsurface: &WlSubsurface,
-        request: wl_subsurface::Request,
-        data: &SubsurfaceUserData,
-        display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
-    ) {
-        let request = match request {
-            wl_subsurface::Request::SetPosition { x, y } => {
-                wl_subsurface::Request::SetPosition { x: coordinate(x), y: coordinate(y) }
-            }
-            other => other,
-        };
-        <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::request(
-            state, client, subsurface, request, data, display, init,
-        );
-    }
-
-    fn destroyed(state: &mut Self, client: ClientId, subsurface: &WlSubsurface, data: &SubsurfaceUserData) {
-        <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::destroyed(
-            state, client, subsurface, data,
-        );
     }
 }

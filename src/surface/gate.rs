@@ -16,6 +16,12 @@ impl Gate {
     }
 }
 
+impl PartialEq for Gate {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 impl Blocker for Gate {
     fn state(&self) -> BlockerState {
         if self.0.load(Ordering::Acquire) { BlockerState::Released } else { BlockerState::Pending }

@@ -8,19 +8,25 @@
 mod commit;
 pub mod cpu;
 pub mod dispatch;
+pub mod fence;
 mod gate;
 pub mod queue;
+mod stash;
+pub mod subsurface;
+pub mod tree;
+mod update;
 
 use std::collections::HashMap;
 
+use calloop::RegistrationToken;
 use smithay::backend::renderer::utils::{on_commit_buffer_handler, with_renderer_surface_state};
 use smithay::reexports::wayland_server::backend::{ClientId as WaylandClient, ObjectId};
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
-use smithay::wayland::compositor::{self, BufferAssignment, HookId, SurfaceAttributes};
-use smithay::wayland::presentation::{PresentationFeedbackCachedState, PresentationFeedbackCallback};
+use smithay::wayland::compositor::{self, HookId, SurfaceAttributes};
+use smithay::wayland::presentation::PresentationFeedbackCallback;
 use smithay::wayland::shm::with_buffer_contents;
 
 use crate::output;
@@ -31,8 +37,11 @@ use crate::timing::id::{ClientId, OutputId, SurfaceId};
 use crate::timing::record::ClientFrameRecord;
 use crate::timing::target::RefreshIndex;
 use cpu::ProcessClock;
+use fence::AcquireFence;
 use gate::Gate;
 use queue::UpdateQueue;
+use stash::Lasting;
+use update::{Outstanding, UpdateNumber};
 
 /// A client's buffers are counted with its first commits and then once in so many: it may make new ones at any time.
 const COUNT_BUFFERS_EVERY: u64 = 64;
@@ -69,6 +78,16 @@ pub struct Entry {
     pub client: ClientId,
     queue: UpdateQueue<Gate>,
     hook: Option<HookId>,
+    /// Commits that were not applied yet.
+    outstanding: Outstanding,
+    /// What its last commit left pending, if it is a subsurface.
+    lasting: Option<Lasting>,
+    /// The commit being made only applies what was committed before.
+    replay: bool,
+    /// Fences that its next commit waits for.
+    acquire: Vec<Box<dyn AcquireFence>>,
+    /// Fences of commits that wait.
+    watches: Vec<(Gate, RegistrationToken)>,
     /// Callbacks of applied updates (and of held ones of a client that runs ahead), not answered yet.
     callbacks: Vec<WlCallback>,
     /// Feedback for applied content that no latch has taken.
@@ -257,6 +276,11 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             client: entry.id,
             queue: UpdateQueue::default(),
             hook: None,
+            outstanding: Outstanding::default(),
+            lasting: None,
+            replay: false,
+            acquire: Vec::new(),
+            watches: Vec::new(),
             callbacks: Vec::new(),
             feedback: Vec::new(),
             fresh: false,
@@ -276,16 +300,18 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     let look =
         |surface: &WlSurface| with_renderer_surface_state(surface, |state| (state.current_commit(), state.view()));
     let before = look(surface);
-    let (attached, callbacks, feedback) = take_parts(surface);
+    let (number, callbacks) = take_parts(surface);
+    let has_children = tree::update_positions(surface);
     on_commit_buffer_handler::<State>(surface);
-    let changed = attached || before != look(surface) || has_children(surface);
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
+    let update = entry.outstanding.apply(number);
+    let changed = update.new_content || before != look(surface) || has_children;
     entry.callbacks.extend(callbacks);
-    if attached {
+    if update.new_content {
         // What no latch has taken is never shown: this update takes its place.
-        entry.feedback.drain(..).for_each(PresentationFeedbackCallback::discarded);
+        update::discard(std::mem::take(&mut entry.feedback));
     }
-    entry.feedback.extend(feedback);
+    entry.feedback.extend(update.feedback);
     entry.fresh |= changed;
     if changed {
         output::need(state, surface);
@@ -294,40 +320,36 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     }
 }
 
-fn take_parts(surface: &WlSurface) -> (bool, Vec<WlCallback>, Vec<PresentationFeedbackCallback>) {
+fn take_parts(surface: &WlSurface) -> (UpdateNumber, Vec<WlCallback>) {
     compositor::with_states(surface, |states| {
-        let (attached, callbacks) = {
-            let mut attributes = states.cached_state.get::<SurfaceAttributes>();
-            let attributes = attributes.current();
-            let attached = matches!(attributes.buffer, Some(BufferAssignment::NewBuffer(_)));
-            (attached, std::mem::take(&mut attributes.frame_callbacks))
-        };
-        let mut feedback = states.cached_state.get::<PresentationFeedbackCachedState>();
-        (attached, callbacks, std::mem::take(&mut feedback.current().callbacks))
+        let number = *states.cached_state.get::<UpdateNumber>().current();
+        let mut attributes = states.cached_state.get::<SurfaceAttributes>();
+        (number, std::mem::take(&mut attributes.current().frame_callbacks))
     })
 }
 
 /// A surface is gone.
 pub fn destroyed(state: &mut State, surface: &WlSurface) {
+    if state.surfaces.get(surface).is_some_and(|entry| entry.output.is_some()) {
+        output::need(state, surface);
+    }
     let surfaces = &mut state.surfaces;
     let Some(mut entry) = surfaces.entries.remove(&surface.id()) else { return };
     entry.open_all();
-    entry.feedback.drain(..).for_each(PresentationFeedbackCallback::discarded);
+    entry.outstanding.abandon();
+    update::discard(std::mem::take(&mut entry.feedback));
     surfaces.clients.retain(|_, client| {
         client.surfaces -= u32::from(client.id == entry.client);
         client.surfaces > 0
     });
     let client_left = !surfaces.clients.values().any(|client| client.id == entry.client);
+    fence::forget(state, std::mem::take(&mut entry.watches));
     output::pacing::surface_gone(state, entry.client, client_left);
 }
 
 /// Whether the applied update of `surface` has a buffer.
 pub fn has_content(surface: &WlSurface) -> bool {
     with_renderer_surface_state(surface, |state| state.buffer().is_some()).unwrap_or(false)
-}
-
-fn has_children(surface: &WlSurface) -> bool {
-    compositor::get_children(surface).iter().any(|child| child != surface)
 }
 
 /// The root of the tree of subsurfaces that `surface` is part of.

@@ -86,11 +86,13 @@ impl<T> UpdateQueue<T> {
         self.waiting.push_back(Waiting { conditions, gate });
     }
 
-    /// A fence of the update for which `which` holds signalled.
-    pub fn fence_signalled(&mut self, which: impl Fn(&T) -> bool) {
-        if let Some(update) = self.waiting.iter_mut().find(|update| which(&update.gate)) {
+    /// A fence of the update for which `which` holds signalled. Returns whether such an update waits.
+    pub fn fence_signalled(&mut self, which: impl Fn(&T) -> bool) -> bool {
+        let update = self.waiting.iter_mut().find(|update| which(&update.gate));
+        update.is_some_and(|update| {
             update.conditions.fences = update.conditions.fences.saturating_sub(1);
-        }
+            true
+        })
     }
 
     /// The next update that the latch for `index`, shown at `present`, takes.
@@ -195,7 +197,7 @@ mod tests {
         queue.push(Conditions::default(), 2);
         assert_eq!(latch(&mut queue, 1), [0u32; 0]);
         assert_eq!(queue.due(RefreshIndex(1), |_| RefreshIndex(0)), None);
-        queue.fence_signalled(|gate| *gate == 1);
+        assert!(queue.fence_signalled(|gate| *gate == 1));
         assert_eq!(latch(&mut queue, 2), [1, 2]);
     }
 

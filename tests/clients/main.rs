@@ -10,5 +10,7 @@ mod focus;
 mod pointer;
 mod popups;
 mod selection;
+mod subsurfaces;
+mod updates;
 mod virtual_devices;
 mod windows;

@@ -78,6 +78,14 @@ impl Cursor {
         }
     }
 
+    /// The client's surface that is drawn, if one is.
+    pub fn surface(&self) -> Option<&WlSurface> {
+        match &self.status {
+            CursorImageStatus::Surface(surface) if self.override_icon.is_none() => Some(surface),
+            _ => None,
+        }
+    }
+
     pub(crate) fn set_status(&mut self, status: CursorImageStatus) {
         self.status = status;
     }

@@ -1,0 +1,134 @@
+//! Keeps what a client has not committed out of a commit that is not its own.
+//!
+//! When a parent commits, Smithay 0.7 commits the *pending* state of its synchronised subsurfaces with it: a buffer
+//! that was attached but not committed would be shown. Around such a commit the pending state of those subsurfaces is
+//! put aside, and what they committed last stands in for it.
+
+use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
+use smithay::reexports::wayland_server::protocol::wl_output::Transform;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point};
+use smithay::wayland::compositor::{self, BufferAssignment, Damage, RegionAttributes, SurfaceAttributes, SurfaceData};
+use smithay::wayland::fifo::FifoCachedState;
+use smithay::wayland::presentation::{PresentationFeedbackCachedState, PresentationFeedbackCallback};
+use smithay::wayland::viewporter::ViewportCachedState;
+
+use super::tree::Children;
+
+/// State that stays from one commit to the next.
+#[derive(Clone, Debug)]
+pub(super) struct Lasting {
+    scale: i32,
+    transform: Transform,
+    opaque: Option<RegionAttributes>,
+    input: Option<RegionAttributes>,
+    viewport: ViewportCachedState,
+    children: Children,
+}
+
+/// State that a commit uses up.
+#[derive(Debug, Default)]
+struct Once {
+    buffer: Option<BufferAssignment>,
+    delta: Option<Point<i32, Logical>>,
+    damage: Vec<Damage>,
+    callbacks: Vec<WlCallback>,
+    feedback: Vec<PresentationFeedbackCallback>,
+    fifo: FifoCachedState,
+}
+
+/// The uncommitted state of one surface, put aside.
+#[derive(Debug)]
+pub(super) struct Stash {
+    surface: WlSurface,
+    lasting: Lasting,
+    once: Once,
+}
+
+impl Lasting {
+    /// What `states` has pending.
+    pub fn pending(states: &SurfaceData) -> Self {
+        let (scale, transform, opaque, input) = {
+            let mut attributes = states.cached_state.get::<SurfaceAttributes>();
+            let pending = attributes.pending();
+            (
+                pending.buffer_scale,
+                pending.buffer_transform,
+                pending.opaque_region.clone(),
+                pending.input_region.clone(),
+            )
+        };
+        let viewport = *states.cached_state.get::<ViewportCachedState>().pending();
+        let children = states.cached_state.get::<Children>().pending().clone();
+        Lasting { scale, transform, opaque, input, viewport, children }
+    }
+
+    /// What was applied last: the best guess for a surface that has not committed as a subsurface yet.
+    fn current(states: &SurfaceData) -> Self {
+        let (scale, transform, opaque, input) = {
+            let mut attributes = states.cached_state.get::<SurfaceAttributes>();
+            let current = attributes.current();
+            (
+                current.buffer_scale,
+                current.buffer_transform,
+                current.opaque_region.clone(),
+                current.input_region.clone(),
+            )
+        };
+        let viewport = *states.cached_state.get::<ViewportCachedState>().current();
+        let children = states.cached_state.get::<Children>().current().clone();
+        Lasting { scale, transform, opaque, input, viewport, children }
+    }
+
+    /// Makes it what `states` has pending.
+    fn put(self, states: &SurfaceData) {
+        {
+            let mut attributes = states.cached_state.get::<SurfaceAttributes>();
+            let pending = attributes.pending();
+            pending.buffer_scale = self.scale;
+            pending.buffer_transform = self.transform;
+            pending.opaque_region = self.opaque;
+            pending.input_region = self.input;
+        }
+        *states.cached_state.get::<ViewportCachedState>().pending() = self.viewport;
+        *states.cached_state.get::<Children>().pending() = self.children;
+    }
+}
+
+impl Once {
+    /// Exchanges it with what `states` has pending.
+    fn exchange(&mut self, states: &SurfaceData) {
+        {
+            let mut attributes = states.cached_state.get::<SurfaceAttributes>();
+            let pending = attributes.pending();
+            std::mem::swap(&mut pending.buffer, &mut self.buffer);
+            std::mem::swap(&mut pending.buffer_delta, &mut self.delta);
+            std::mem::swap(&mut pending.damage, &mut self.damage);
+            std::mem::swap(&mut pending.frame_callbacks, &mut self.callbacks);
+        }
+        let mut feedback = states.cached_state.get::<PresentationFeedbackCachedState>();
+        std::mem::swap(&mut feedback.pending().callbacks, &mut self.feedback);
+        std::mem::swap(states.cached_state.get::<FifoCachedState>().pending(), &mut self.fifo);
+    }
+}
+
+/// Puts aside what `surface` has not committed. `committed`: what it committed last, if it ever did as a subsurface.
+pub(super) fn hide(surface: &WlSurface, committed: Option<Lasting>) -> Stash {
+    compositor::with_states(surface, |states| {
+        let lasting = Lasting::pending(states);
+        committed.unwrap_or_else(|| Lasting::current(states)).put(states);
+        let mut once = Once::default();
+        once.exchange(states);
+        Stash { surface: surface.clone(), lasting, once }
+    })
+}
+
+impl Stash {
+    /// Puts it back.
+    pub fn restore(mut self) {
+        compositor::with_states(&self.surface, |states| {
+            self.lasting.put(states);
+            self.once.exchange(states);
+        });
+    }
+}

@@ -1,0 +1,139 @@
+//! `wl_subsurface`: position and stacking belong to the parent's next commit, and what a synchronised subsurface has
+//! committed is shown when it becomes desynchronised.
+
+use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::protocol::wl_subsurface::{self, WlSubsurface};
+use smithay::reexports::wayland_server::protocol::wl_surface::{self, WlSurface};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
+use smithay::wayland::compositor::{self, CompositorState, SubsurfaceUserData, SurfaceUserData};
+
+use super::stash::{self, Stash};
+use super::tree::{self, Side};
+use crate::output;
+use crate::protocol::bounds::coordinate;
+use crate::state::State;
+
+impl Dispatch<WlSubsurface, SubsurfaceUserData> for State {
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        subsurface: &WlSubsurface,
+        request: wl_subsurface::Request,
+        data: &SubsurfaceUserData,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        use wl_subsurface::Request;
+        let surface = data.surface().clone();
+        match request {
+            Request::SetPosition { x, y } => {
+                if let Some(parent) = compositor::get_parent(&surface) {
+                    tree::set_position(&parent, &surface, (coordinate(x), coordinate(y)).into());
+                }
+            }
+            Request::PlaceAbove { sibling } => place(subsurface, &surface, Side::Above, &sibling),
+            Request::PlaceBelow { sibling } => place(subsurface, &surface, Side::Below, &sibling),
+            other => {
+                let desynchronises = matches!(other, Request::SetDesync);
+                <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::request(
+                    state, client, subsurface, other, data, display, init,
+                );
+                if desynchronises {
+                    apply_cached(state, client, &surface, display, init);
+                }
+            }
+        }
+    }
+
+    fn destroyed(state: &mut Self, client: ClientId, subsurface: &WlSubsurface, data: &SubsurfaceUserData) {
+        if let Some(parent) = compositor::get_parent(data.surface()) {
+            tree::remove(&parent, data.surface());
+            output::need(state, data.surface());
+        }
+        <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::destroyed(
+            state, client, subsurface, data,
+        );
+    }
+}
+
+fn place(subsurface: &WlSubsurface, surface: &WlSurface, side: Side, sibling: &WlSurface) {
+    // Without a parent the subsurface is inert.
+    let Some(parent) = compositor::get_parent(surface) else { return };
+    if !tree::place(&parent, surface, side, sibling) {
+        subsurface.post_error(
+            wl_subsurface::Error::BadSurface,
+            format!("wl_surface#{} is neither the parent nor a sibling", sibling.id().protocol_id()),
+        );
+    }
+}
+
+/// Applies what `surface` and those below it have committed while they were synchronised: Smithay 0.7 would leave it
+/// until their next commit, and a client that waits for its frame callback would wait for ever.
+fn apply_cached(
+    state: &mut State,
+    client: &Client,
+    surface: &WlSurface,
+    display: &DisplayHandle,
+    init: &mut DataInit<'_, State>,
+) {
+    if compositor::is_sync_subsurface(surface) {
+        return;
+    }
+    let cached = state.surfaces.get(surface).is_some_and(|entry| entry.outstanding.any() && entry.waiting() == 0);
+    if let Some(data) = surface.data::<SurfaceUserData>().filter(|_| cached) {
+        let mut hidden = hide_synchronised(state, surface);
+        hidden.push(hide(state, surface));
+        set_replay(state, surface, true);
+        super::commit::prepare(state, surface);
+        <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(
+            state,
+            client,
+            surface,
+            wl_surface::Request::Commit,
+            data,
+            display,
+            init,
+        );
+        set_replay(state, surface, false);
+        hidden.into_iter().for_each(Stash::restore);
+    }
+    for child in compositor::get_children(surface) {
+        apply_cached(state, client, &child, display, init);
+    }
+}
+
+fn set_replay(state: &mut State, surface: &WlSurface, replay: bool) {
+    if let Some(entry) = state.surfaces.get_mut(surface) {
+        entry.replay = replay;
+    }
+}
+
+/// Puts aside what the synchronised subsurfaces below `surface` have not committed, when a commit of `surface` would
+/// take it along.
+pub(super) fn hide_synchronised(state: &State, surface: &WlSurface) -> Vec<Stash> {
+    let mut hidden = Vec::new();
+    if !compositor::is_sync_subsurface(surface) {
+        for child in compositor::get_children(surface) {
+            if compositor::is_sync_subsurface(&child) {
+                hide_tree(state, &child, &mut hidden);
+            }
+        }
+    }
+    hidden
+}
+
+fn hide_tree(state: &State, surface: &WlSurface, hidden: &mut Vec<Stash>) {
+    hidden.push(hide(state, surface));
+    for child in compositor::get_children(surface) {
+        hide_tree(state, &child, hidden);
+    }
+}
+
+fn hide(state: &State, surface: &WlSurface) -> Stash {
+    stash::hide(surface, state.surfaces.get(surface).and_then(|entry| entry.lasting.clone()))
+}
+
+/// `surface` became a subsurface of `parent`.
+pub fn new_subsurface(parent: &WlSurface, surface: &WlSurface) {
+    tree::add(parent, surface);
+}

@@ -1,0 +1,277 @@
+//! Subsurfaces: what a parent's commit takes along, and what it does not.
+
+use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
+use crate::fixture::{ClientIndex, Toplevel, World};
+use wayland_client::protocol::wl_subsurface::{self, WlSubsurface};
+use wayland_client::protocol::wl_surface::WlSurface;
+
+/// Size of the parent, red.
+const PARENT: (i32, i32) = (200, 100);
+/// Size of a child.
+const CHILD: (i32, i32) = (50, 50);
+
+struct Stage {
+    world: World,
+    client: ClientIndex,
+    window: Toplevel,
+    child: WlSurface,
+    subsurface: WlSubsurface,
+}
+
+impl Stage {
+    /// A red window with a subsurface at (20, 20) that has no content yet.
+    fn new() -> Self {
+        let mut world = World::lit();
+        let (client, window) = world.open("parent", PARENT.0, PARENT.1);
+        let (child, subsurface) = world.client(client).subsurface(&window.surface);
+        subsurface.set_position(20, 20);
+        let stage = Stage { world, client, window, child, subsurface };
+        stage.parent_red()
+    }
+
+    fn parent_red(mut self) -> Self {
+        self.draw_parent(1);
+        self.rest();
+        self
+    }
+
+    fn draw_parent(&mut self, number: u32) {
+        let surface = self.window.surface.clone();
+        self.world.client(self.client).draw(&surface, number, PARENT, RED);
+        surface.commit();
+    }
+
+    /// Attaches to the child without committing it.
+    fn draw(&mut self, number: u32, colour: Colour) {
+        let surface = self.child.clone();
+        self.world.client(self.client).draw(&surface, number, CHILD, colour);
+    }
+
+    fn show(&mut self, number: u32, colour: Colour) {
+        self.draw(number, colour);
+        self.child.commit();
+    }
+
+    fn commit_parent(&mut self) {
+        self.window.surface.commit();
+        self.rest();
+    }
+
+    fn rest(&mut self) {
+        self.world.settle();
+        self.world.rest();
+    }
+
+    /// The colour at a point of the parent.
+    fn at(&self, x: i32, y: i32) -> Colour {
+        let origin = self.world.window("parent").origin();
+        self.world.pixel(origin.x + x, origin.y + y)
+    }
+
+    fn heard(&mut self, what: Heard) -> bool {
+        self.world.client(self.client).heard(what)
+    }
+
+    fn hear(&mut self, what: Heard) {
+        let client = self.client;
+        self.world.until(&format!("{what:?}"), |world| world.client(client).heard(what));
+    }
+}
+
+#[test]
+fn a_synchronised_child_is_shown_with_its_parent_at_its_place() {
+    let mut stage = Stage::new();
+    stage.show(2, GREEN);
+    stage.rest();
+    assert_eq!(stage.at(30, 30), RED, "it waits for its parent");
+    stage.commit_parent();
+    assert_eq!((stage.at(30, 30), stage.at(20, 20), stage.at(69, 69)), (GREEN, GREEN, GREEN));
+    assert_eq!((stage.at(19, 30), stage.at(70, 30)), (RED, RED), "and nowhere else");
+    stage.hear(Heard::Called(2));
+    let client = stage.client;
+    stage.world.until("light", |world| world.client(client).light(2).is_some());
+}
+
+#[test]
+fn what_a_child_has_not_committed_is_not_shown_by_its_parent() {
+    let mut stage = Stage::new();
+    stage.show(2, GREEN);
+    stage.commit_parent();
+    stage.draw(3, BLUE);
+    stage.child.set_buffer_scale(2);
+    stage.commit_parent();
+    assert_eq!((stage.at(30, 30), stage.at(60, 60)), (GREEN, GREEN), "attached, scaled, not committed");
+    assert!(!stage.heard(Heard::Called(3)) && !stage.heard(Heard::Released(2)));
+
+    stage.child.commit();
+    stage.commit_parent();
+    assert_eq!((stage.at(30, 30), stage.at(60, 60)), (BLUE, RED), "committed: 50 pixels at scale 2 are 25");
+    stage.hear(Heard::Called(3));
+    stage.hear(Heard::Released(2));
+}
+
+#[test]
+fn a_grandchild_waits_for_everybody_above_it() {
+    let mut stage = Stage::new();
+    let (child, client) = (stage.child.clone(), stage.client);
+    let (grandchild, placed) = stage.world.client(client).subsurface(&child);
+    placed.set_position(10, 10);
+    stage.world.client(client).draw(&grandchild, 7, (10, 10), BLUE);
+    grandchild.commit();
+    stage.commit_parent();
+    stage.show(2, GREEN);
+    stage.rest();
+    assert_eq!(stage.at(35, 35), RED);
+    stage.world.client(client).draw(&grandchild, 8, (10, 10), RED);
+    stage.commit_parent();
+    assert_eq!((stage.at(35, 35), stage.at(25, 25)), (BLUE, GREEN), "the committed one, not the attached one");
+}
+
+#[test]
+fn a_child_that_becomes_desynchronised_shows_what_it_had_committed() {
+    let mut stage = Stage::new();
+    stage.show(2, GREEN);
+    stage.commit_parent();
+    stage.show(3, BLUE);
+    stage.draw(4, RED);
+    stage.subsurface.set_desync();
+    stage.rest();
+    assert_eq!(stage.at(30, 30), BLUE, "what was committed, not what was attached after");
+    stage.hear(Heard::Called(3));
+    assert!(!stage.heard(Heard::Called(4)));
+    stage.child.commit();
+    stage.rest();
+    assert_eq!(stage.at(30, 30), RED);
+    stage.hear(Heard::Called(4));
+}
+
+#[test]
+fn a_desynchronised_grandchild_is_freed_with_the_child_above_it() {
+    let mut stage = Stage::new();
+    stage.show(2, GREEN);
+    let (child, client) = (stage.child.clone(), stage.client);
+    let (grandchild, placed) = stage.world.client(client).subsurface(&child);
+    placed.set_desync();
+    stage.world.client(client).draw(&grandchild, 7, (10, 10), BLUE);
+    grandchild.commit();
+    stage.child.commit();
+    stage.commit_parent();
+    assert_eq!(stage.at(25, 25), BLUE);
+    stage.world.client(client).draw(&grandchild, 8, (10, 10), RED);
+    grandchild.commit();
+    stage.rest();
+    assert_eq!(stage.at(25, 25), BLUE, "its parent is synchronised");
+    stage.subsurface.set_desync();
+    stage.rest();
+    assert_eq!(stage.at(25, 25), RED);
+}
+
+#[test]
+fn a_position_counts_from_the_parents_commit_whoever_else_commits() {
+    let mut stage = Stage::new();
+    stage.subsurface.set_desync();
+    stage.show(2, GREEN);
+    stage.commit_parent();
+    stage.subsurface.set_position(100, 20);
+    stage.show(3, BLUE);
+    stage.rest();
+    assert_eq!((stage.at(30, 30), stage.at(110, 30)), (BLUE, RED), "the child's commit does not move it");
+    stage.commit_parent();
+    assert_eq!((stage.at(30, 30), stage.at(110, 30)), (RED, BLUE));
+}
+
+#[test]
+fn stacking_counts_from_the_parents_commit() {
+    let mut stage = Stage::new();
+    stage.show(2, GREEN);
+    let (client, window) = (stage.client, stage.window.surface.clone());
+    let (other, placed) = stage.world.client(client).subsurface(&window);
+    placed.set_position(20, 20);
+    stage.world.client(client).draw(&other, 3, (30, 30), BLUE);
+    other.commit();
+    stage.commit_parent();
+    assert_eq!((stage.at(30, 30), stage.at(60, 60)), (BLUE, GREEN), "the newest is on top");
+
+    placed.place_below(&stage.child);
+    stage.rest();
+    assert_eq!(stage.at(30, 30), BLUE, "not before the parent commits");
+    stage.commit_parent();
+    assert_eq!(stage.at(30, 30), GREEN);
+
+    stage.subsurface.place_below(&window);
+    stage.commit_parent();
+    assert_eq!((stage.at(30, 30), stage.at(60, 60)), (BLUE, RED), "below the parent");
+    placed.place_below(&stage.child);
+    stage.commit_parent();
+    assert_eq!(stage.at(30, 30), RED, "both below the parent");
+    placed.place_above(&window);
+    stage.commit_parent();
+    assert_eq!(stage.at(30, 30), BLUE);
+}
+
+#[test]
+fn only_siblings_and_the_parent_can_be_stacked_against() {
+    let mut stage = Stage::new();
+    let client = stage.client;
+    let stranger = stage.world.client(client).surface();
+    stage.subsurface.place_above(&stranger);
+    stage.world.settle();
+    let error = stage.world.client(client).error.clone();
+    assert_eq!(error, Some(("wl_subsurface".to_owned(), wl_subsurface::Error::BadSurface as u32)));
+}
+
+#[test]
+fn a_child_vanishes_with_its_role_and_with_its_surface() {
+    let mut stage = Stage::new();
+    stage.show(2, GREEN);
+    stage.commit_parent();
+    assert_eq!(stage.at(30, 30), GREEN);
+    stage.subsurface.destroy();
+    stage.rest();
+    assert_eq!(stage.at(30, 30), RED, "without waiting for the parent");
+
+    let (client, window) = (stage.client, stage.window.surface.clone());
+    let (other, _placed) = stage.world.client(client).subsurface(&window);
+    stage.world.client(client).draw(&other, 3, CHILD, BLUE);
+    other.commit();
+    stage.commit_parent();
+    assert_eq!(stage.at(30, 30), BLUE);
+    other.destroy();
+    stage.rest();
+    assert_eq!(stage.at(30, 30), RED);
+}
+
+#[test]
+fn fifo_and_time_stamps_mean_nothing_to_a_synchronised_child() {
+    let mut stage = Stage::new();
+    let (client, child) = (stage.client, stage.child.clone());
+    let fifo = stage.world.client(client).fifo(&child);
+    let timer = stage.world.client(client).timer(&child);
+    for (number, colour) in [(2, GREEN), (3, BLUE)] {
+        fifo.set_barrier();
+        fifo.wait_barrier();
+        let far = upbeat::time::Instant::from_nanos(i64::MAX as u64 / 2);
+        crate::fixture::content::set_stamp(&timer, far);
+        stage.show(number, colour);
+    }
+    stage.commit_parent();
+    assert_eq!(stage.at(30, 30), BLUE);
+    stage.hear(Heard::Discarded(2));
+    stage.hear(Heard::Called(2));
+    stage.hear(Heard::Called(3));
+    stage.hear(Heard::Released(2));
+}
+
+#[test]
+fn a_child_destroyed_before_its_parent_committed_gives_its_buffer_back() {
+    let mut stage = Stage::new();
+    stage.show(2, GREEN);
+    stage.show(3, BLUE);
+    stage.world.settle();
+    stage.subsurface.destroy();
+    stage.child.destroy();
+    stage.hear(Heard::Released(2));
+    stage.hear(Heard::Released(3));
+    let client = stage.client;
+    assert_eq!(stage.world.client(client).count(|heard| matches!(heard, Heard::Released(2 | 3))), 2, "once each");
+}
