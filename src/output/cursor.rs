@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use smithay::backend::renderer::utils::RendererSurfaceStateUserData;
+use smithay::backend::renderer::utils::{CommitCounter, RendererSurfaceStateUserData};
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_shm::Format;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
@@ -22,14 +23,16 @@ const BYTES: usize = 4;
 /// Pixels of the last client cursor, so that moving it copies nothing.
 #[derive(Debug, Default)]
 pub(super) struct CursorImages {
-    client: Option<(WlSurface, Arc<PixelBuffer>)>,
+    client: Option<ClientImage>,
 }
 
-impl CursorImages {
-    /// The cursor's surface has new content, or it is another one.
-    pub fn invalidate(&mut self) {
-        self.client = None;
-    }
+#[derive(Debug)]
+struct ClientImage {
+    surface: WlSurface,
+    commit: CommitCounter,
+    /// The output scale that it was made for.
+    scale: f64,
+    pixels: Arc<PixelBuffer>,
 }
 
 /// The cursor on an output that covers `area`, if it is there and not hidden.
@@ -42,7 +45,7 @@ pub(super) fn layer(state: &mut State, area: Rectangle<i32, Logical>, scale: f64
         CursorView::Hidden => return None,
         CursorView::Image(image) => (image.pixels, Point::from(image.hotspot)),
         CursorView::Surface(surface, hotspot) => {
-            let image = client_image(&mut state.outputs.cursor, &surface)?;
+            let image = client_image(&mut state.outputs.cursor, &surface, scale)?;
             (image, hotspot.to_f64().to_physical(scale).to_i32_round())
         }
     };
@@ -59,35 +62,40 @@ pub(super) fn shown_surface(state: &State, scene: &Scene) -> Option<WlSurface> {
     }
 }
 
-fn client_image(images: &mut CursorImages, surface: &WlSurface) -> Option<Arc<PixelBuffer>> {
-    if let Some((known, image)) = &images.client
-        && known == surface
+fn client_image(images: &mut CursorImages, surface: &WlSurface, scale: f64) -> Option<Arc<PixelBuffer>> {
+    let (buffer, commit, buffer_scale) = compositor::with_states(surface, |states| {
+        let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
+        let data = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Some((data.buffer()?.clone(), data.current_commit(), data.buffer_scale()))
+    })?;
+    if let Some(known) = &images.client
+        && (&known.surface, known.commit, known.scale) == (surface, commit, scale)
     {
-        return Some(image.clone());
+        return Some(known.pixels.clone());
     }
-    let image = Arc::new(copy(surface)?);
-    images.client = Some((surface.clone(), image.clone()));
-    Some(image)
+    let pixels = Arc::new(copy(&buffer, scale / f64::from(buffer_scale))?);
+    images.client = Some(ClientImage { surface: surface.clone(), commit, scale, pixels: pixels.clone() });
+    Some(pixels)
 }
 
-/// The surface's applied content. Cursors are small, and come in shared memory.
-fn copy(surface: &WlSurface) -> Option<PixelBuffer> {
-    let buffer = compositor::with_states(surface, |states| {
-        let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
-        data.lock().unwrap_or_else(std::sync::PoisonError::into_inner).buffer().cloned()
-    })?;
-    with_buffer_contents(&buffer, |start, length, data| {
+/// A buffer's content, `zoom` times as large: the nearest pixel, since cursors are small and drawn sharp. Cursors come
+/// in shared memory.
+fn copy(buffer: &WlBuffer, zoom: f64) -> Option<PixelBuffer> {
+    with_buffer_contents(buffer, |start, length, data| {
         let opaque = match data.format {
             Format::Argb8888 => 0,
             Format::Xrgb8888 => 0xff00_0000,
             _ => return None,
         };
-        let mut image = PixelBuffer::new(data.width.min(LARGEST), data.height.min(LARGEST));
-        for y in 0..image.height as usize {
-            for x in 0..image.width as usize {
-                let at = data.offset as usize + y * data.stride as usize + x * BYTES;
+        let size = |pixels: i32| ((f64::from(pixels) * zoom).round() as i32).clamp(1, LARGEST);
+        let nearest = |at: i32, pixels: i32| (((f64::from(at) + 0.5) / zoom) as i32).min(pixels - 1) as usize;
+        let mut image = PixelBuffer::new(size(data.width), size(data.height));
+        for y in 0..image.height {
+            for x in 0..image.width {
+                let (from_x, from_y) = (nearest(x, data.width), nearest(y, data.height));
+                let at = data.offset as usize + from_y * data.stride as usize + from_x * BYTES;
                 let pixel = read_pixel(start, length, at)?;
-                image.pixels[y * image.width as usize + x] = pixel | opaque;
+                image.pixels[(y * image.width + x) as usize] = pixel | opaque;
             }
         }
         Some(image)

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use smithay::backend::renderer::damage::OutputDamageTracker;
 use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
 use smithay::utils::{Physical, Size, Transform};
 
 use super::{OutputState, Scene, geometry, present};
 use crate::backend::{Display, Mode};
+use crate::render::Canvas;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Conductor;
@@ -58,7 +58,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     state.outputs.list.push(OutputState {
         id,
-        tracker: OutputDamageTracker::new(size(mode), 1.0, Transform::Normal),
+        canvas: Canvas::new(size(mode)),
         output,
         global: Some(global),
         display,
@@ -115,7 +115,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let capabilities = output.display.capabilities();
     output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
     output.output.set_preferred(wayland_mode(mode));
-    output.tracker = OutputDamageTracker::new(size(mode), 1.0, Transform::Normal);
+    output.canvas = Canvas::new(size(mode));
     output.drawn = Scene::default();
     (output.last_sequence, output.last_shown) = (None, None);
     let vblank = output.display.last_vblank(now);

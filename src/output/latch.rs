@@ -98,7 +98,8 @@ fn choose(state: &mut State, id: OutputId) -> Scene {
     let windows: Vec<RenderWindow> = state.shell.render_order(&handle).collect();
     let placing = Placing { area, scale };
     if let Some(icon) = &state.input.drag_icon {
-        let at = crate::input::pointer_position(state).to_i32_round();
+        let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
+        let at = crate::input::pointer_position(state).to_i32_round() + offset;
         placing.tree(&mut scene, icon, at, None);
     }
     for window in windows.iter().rev() {
@@ -339,7 +340,7 @@ impl OutputState {
             Change::Planes
         } else {
             let mut buffer = self.display.acquire()?;
-            let drawn = renderer?.draw(scene, !has_plane, &mut buffer, &mut self.tracker);
+            let drawn = renderer?.draw(scene, !has_plane, &mut buffer, &mut self.canvas);
             match drawn {
                 Ok(damage) => {
                     record.damage = damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum();
@@ -348,6 +349,7 @@ impl OutputState {
                 Err(error) => {
                     tracing::error!(output = self.output.name(), %error, "a frame could not be drawn");
                     self.display.release(buffer);
+                    self.canvas.forget();
                     return None;
                 }
             }
@@ -382,6 +384,7 @@ impl OutputState {
         }
         // What was drawn never reached the screen: the next frame starts from nothing.
         self.drawn = Scene::default();
+        self.canvas.forget();
         feedback.into_iter().for_each(|feedback| feedback.discarded());
         match &error {
             SubmitError::Busy | SubmitError::Off => tracing::debug!(output = self.output.name(), %error),

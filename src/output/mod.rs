@@ -18,14 +18,13 @@ pub mod turn;
 
 use std::collections::HashMap;
 
-use smithay::backend::renderer::damage::OutputDamageTracker;
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 use smithay::wayland::presentation::PresentationFeedbackCallback;
 
 use crate::backend::{Display, FrameId};
-use crate::render::Renderer;
+use crate::render::{Canvas, Renderer};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Conductor;
@@ -104,7 +103,7 @@ pub struct OutputState {
     /// How its clients are paced, where no rule says otherwise.
     pub wish: Option<PacingWish>,
     pub(crate) clients: HashMap<ClientId, ClientPacing>,
-    tracker: OutputDamageTracker,
+    canvas: Canvas,
     /// What the newest composed buffer shows.
     drawn: Scene,
     /// What is on screen.
@@ -246,7 +245,6 @@ pub fn need_all(state: &mut State) {
 
 /// The cursor moved or looks different.
 pub fn cursor_changed(state: &mut State) {
-    state.outputs.cursor.invalidate();
     need_all_for(state, Need::Cursor);
 }
 

@@ -1,11 +1,11 @@
-//! A scene's layers as Smithay's renderers take them.
+//! A scene's parts as Smithay's renderers take them.
 
 use smithay::backend::renderer::element::{Element, Id, RenderElement};
 use smithay::backend::renderer::utils::{CommitCounter, DamageSet, OpaqueRegions};
 use smithay::backend::renderer::{Color32F, Frame, Renderer, Texture};
 use smithay::utils::{Buffer as BufferCoords, Physical, Rectangle, Scale, Size, Transform};
 
-use crate::output::scene::Layer;
+use crate::output::scene::{CursorLayer, Layer};
 
 /// What a layer is filled with.
 #[derive(Debug)]
@@ -25,39 +25,96 @@ pub struct LayerElement<'a, T> {
     pub fill: Fill<T>,
 }
 
-impl<T> Element for LayerElement<'_, T> {
+/// The cursor, where the display has no plane for it.
+#[derive(Debug)]
+pub struct CursorElement<'a, T> {
+    /// The cursor.
+    pub cursor: &'a CursorLayer,
+    /// Its pixels.
+    pub texture: T,
+    /// Its name for damage tracking.
+    pub id: Id,
+    /// Which image it is.
+    pub commit: CommitCounter,
+}
+
+/// Anything in a scene.
+#[derive(Debug)]
+pub enum SceneElement<'a, T> {
+    /// A surface.
+    Layer(LayerElement<'a, T>),
+    /// The cursor.
+    Cursor(CursorElement<'a, T>),
+}
+
+impl<T> Element for SceneElement<'_, T> {
     fn id(&self) -> &Id {
-        &self.layer.id
+        match self {
+            SceneElement::Layer(element) => &element.layer.id,
+            SceneElement::Cursor(element) => &element.id,
+        }
     }
 
     fn current_commit(&self) -> CommitCounter {
-        self.layer.commit()
+        match self {
+            SceneElement::Layer(element) => element.layer.commit(),
+            SceneElement::Cursor(element) => element.commit,
+        }
     }
 
     fn geometry(&self, _scale: Scale<f64>) -> Rectangle<i32, Physical> {
-        self.layer.target
+        match self {
+            SceneElement::Layer(element) => element.layer.target,
+            SceneElement::Cursor(element) => {
+                let image = &element.cursor.image;
+                Rectangle::new(element.cursor.position, Size::from((image.width, image.height)))
+            }
+        }
     }
 
     fn src(&self) -> Rectangle<f64, BufferCoords> {
-        let layer = self.layer;
-        let logical = layer.buffer_size.to_f64().to_logical(f64::from(layer.buffer_scale), layer.buffer_transform);
-        layer.source.to_buffer(f64::from(layer.buffer_scale), layer.buffer_transform, &logical)
+        match self {
+            SceneElement::Layer(element) => source(element.layer),
+            SceneElement::Cursor(element) => {
+                let image = &element.cursor.image;
+                Rectangle::from_size(Size::from((f64::from(image.width), f64::from(image.height))))
+            }
+        }
     }
 
     fn transform(&self) -> Transform {
-        self.layer.buffer_transform
+        match self {
+            SceneElement::Layer(element) => element.layer.buffer_transform,
+            SceneElement::Cursor(_) => Transform::Normal,
+        }
     }
 
-    fn damage_since(&self, _scale: Scale<f64>, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
-        let layer = self.layer;
-        let whole = || DamageSet::from_slice(&[Rectangle::from_size(layer.target.size)]);
-        let Some(damage) = layer.damage.damage_since(commit) else { return whole() };
-        damage.iter().filter_map(|rect| to_target(layer, *rect)).collect()
+    fn damage_since(&self, scale: Scale<f64>, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
+        match self {
+            SceneElement::Layer(element) => damage_since(element.layer, commit),
+            SceneElement::Cursor(element) if commit == Some(element.commit) => DamageSet::default(),
+            SceneElement::Cursor(_) => DamageSet::from_slice(&[Rectangle::from_size(self.geometry(scale).size)]),
+        }
     }
 
     fn opaque_regions(&self, _scale: Scale<f64>) -> OpaqueRegions<i32, Physical> {
-        OpaqueRegions::from_slice(&self.layer.opaque)
+        match self {
+            SceneElement::Layer(element) => OpaqueRegions::from_slice(&element.layer.opaque),
+            SceneElement::Cursor(_) => OpaqueRegions::default(),
+        }
     }
+}
+
+/// What of a layer's buffer is shown.
+fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
+    let logical = layer.buffer_size.to_f64().to_logical(f64::from(layer.buffer_scale), layer.buffer_transform);
+    layer.source.to_buffer(f64::from(layer.buffer_scale), layer.buffer_transform, &logical)
+}
+
+fn damage_since(layer: &Layer, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
+    let whole = || DamageSet::from_slice(&[Rectangle::from_size(layer.target.size)]);
+    let Some(damage) = layer.damage.damage_since(commit) else { return whole() };
+    damage.iter().filter_map(|rect| to_target(layer, *rect)).collect()
 }
 
 /// A rectangle of the buffer, as it lies on the output relative to the layer, rounded outwards.
@@ -77,7 +134,7 @@ fn to_target(layer: &Layer, rect: Rectangle<i32, BufferCoords>) -> Option<Rectan
     Rectangle::new((x, y).into(), size).intersection(Rectangle::from_size(layer.target.size))
 }
 
-impl<R> RenderElement<R> for LayerElement<'_, R::TextureId>
+impl<R> RenderElement<R> for SceneElement<'_, R::TextureId>
 where
     R: Renderer,
     R::TextureId: Texture + 'static,
@@ -88,19 +145,16 @@ where
         src: Rectangle<f64, BufferCoords>,
         dst: Rectangle<i32, Physical>,
         damage: &[Rectangle<i32, Physical>],
-        opaque_regions: &[Rectangle<i32, Physical>],
+        opaque: &[Rectangle<i32, Physical>],
     ) -> Result<(), R::Error> {
-        match &self.fill {
-            Fill::Texture(texture) => frame.render_texture_from_to(
-                texture,
-                src,
-                dst,
-                damage,
-                opaque_regions,
-                self.layer.buffer_transform,
-                1.0,
-            ),
-            Fill::Colour(colour) => frame.draw_solid(dst, damage, *colour),
-        }
+        let texture = match self {
+            SceneElement::Layer(LayerElement { fill: Fill::Colour(colour), .. }) => {
+                return frame.draw_solid(dst, damage, *colour);
+            }
+            SceneElement::Layer(LayerElement { fill: Fill::Texture(texture), .. }) => texture,
+            SceneElement::Cursor(element) => &element.texture,
+        };
+        let transform = Element::transform(self);
+        frame.render_texture_from_to(texture, src, dst, damage, opaque, transform, 1.0)
     }
 }

@@ -25,6 +25,7 @@ use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
+use smithay::utils::{Logical, Point};
 use smithay::wayland::compositor::{self, HookId, SurfaceAttributes};
 use smithay::wayland::presentation::PresentationFeedbackCallback;
 use smithay::wayland::shm::with_buffer_contents;
@@ -102,6 +103,8 @@ pub struct Entry {
     seen: u64,
     /// The frame that its client is making, or made last.
     pub record: ClientFrameRecord,
+    /// Where a drag icon's origin is from the pointer: the sum of its buffers' offsets (surface coordinates).
+    pub offset: Point<i32, Logical>,
     /// The newest input event that no frame of it has answered yet.
     pub input: Option<Instant>,
     /// How many buffers it can draw into, as far as we know.
@@ -288,6 +291,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             output: None,
             seen: 0,
             record,
+            offset: Point::default(),
             input: None,
             buffers: 0,
             commits: 0,
@@ -305,7 +309,12 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     on_commit_buffer_handler::<State>(surface);
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let update = entry.outstanding.apply(number);
-    let changed = update.new_content || before != look(surface) || has_children;
+    let mut changed = update.new_content || before != look(surface) || has_children;
+    if state.input.drag_icon.as_ref() == Some(surface) {
+        let offset = take_offset(surface);
+        entry.offset += offset;
+        changed |= offset != Point::default();
+    }
     entry.callbacks.extend(callbacks);
     if update.new_content {
         // What no latch has taken is never shown: this update takes its place.
@@ -318,6 +327,12 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     } else {
         output::pacing::callback_wanted(state, surface);
     }
+}
+
+fn take_offset(surface: &WlSurface) -> Point<i32, Logical> {
+    compositor::with_states(surface, |states| {
+        states.cached_state.get::<SurfaceAttributes>().current().buffer_delta.take().unwrap_or_default()
+    })
 }
 
 fn take_parts(surface: &WlSurface) -> (UpdateNumber, Vec<WlCallback>) {

@@ -9,6 +9,7 @@ mod bad_input;
 mod focus;
 mod pointer;
 mod popups;
+mod rendering;
 mod selection;
 mod subsurfaces;
 mod updates;

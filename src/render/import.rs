@@ -1,0 +1,121 @@
+//! Clients' buffers and the cursor, as textures.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smithay::backend::allocator::Fourcc;
+use smithay::backend::renderer::element::Id;
+use smithay::backend::renderer::utils::CommitCounter;
+use smithay::backend::renderer::{Color32F, ContextId, ImportAll, ImportMem, Renderer, Texture};
+use smithay::utils::{Buffer as BufferCoords, Rectangle, Size};
+use smithay::wayland::compositor::{self, SurfaceData};
+use smithay::wayland::single_pixel_buffer::get_single_pixel_buffer;
+
+use super::element::{CursorElement, Fill, LayerElement, SceneElement};
+use crate::backend::PixelBuffer;
+use crate::output::scene::{CursorLayer, Layer, Scene};
+
+/// The cursor's image where it was used last, so that moving it imports nothing.
+#[derive(Debug)]
+pub(super) struct CursorCache<T> {
+    id: Id,
+    commit: CommitCounter,
+    known: Option<(Arc<PixelBuffer>, T)>,
+}
+
+impl<T> Default for CursorCache<T> {
+    fn default() -> Self {
+        CursorCache { id: Id::new(), commit: CommitCounter::default(), known: None }
+    }
+}
+
+impl<T: Clone> CursorCache<T> {
+    fn element<'a, R>(&mut self, renderer: &mut R, cursor: &'a CursorLayer) -> Option<SceneElement<'a, T>>
+    where
+        R: ImportMem<TextureId = T>,
+    {
+        let known = self.known.as_ref().filter(|(image, _)| Arc::ptr_eq(image, &cursor.image));
+        let texture = match known {
+            Some((_, texture)) => texture.clone(),
+            None => {
+                let image = &cursor.image;
+                let bytes: Vec<u8> = image.pixels.iter().flat_map(|pixel| pixel.to_le_bytes()).collect();
+                let size = Size::from((image.width, image.height));
+                let imported = renderer.import_memory(&bytes, Fourcc::Argb8888, size, false);
+                let texture =
+                    imported.inspect_err(|error| tracing::warn!(?error, "the cursor cannot be drawn")).ok()?;
+                self.commit.increment();
+                self.known = Some((cursor.image.clone(), texture.clone()));
+                texture
+            }
+        };
+        Some(SceneElement::Cursor(CursorElement { cursor, texture, id: self.id.clone(), commit: self.commit }))
+    }
+}
+
+/// The scene with its content, topmost first. What cannot be imported is left out and named.
+pub(super) fn import<'a, R>(
+    renderer: &mut R,
+    scene: &'a Scene,
+    with_cursor: bool,
+    cursors: &mut CursorCache<R::TextureId>,
+) -> Vec<SceneElement<'a, R::TextureId>>
+where
+    R: Renderer + ImportAll + ImportMem,
+    R::TextureId: Texture + Clone + Send + 'static,
+{
+    let cursor = scene.cursor.as_ref().filter(|_| with_cursor);
+    let mut elements = Vec::with_capacity(scene.layers.len() + 1);
+    elements.extend(cursor.and_then(|cursor| cursors.element(renderer, cursor)));
+    for layer in &scene.layers {
+        if let Some(fill) = fill(renderer, layer) {
+            elements.push(SceneElement::Layer(LayerElement { layer, fill }));
+        }
+    }
+    elements
+}
+
+fn fill<R>(renderer: &mut R, layer: &Layer) -> Option<Fill<R::TextureId>>
+where
+    R: Renderer + ImportAll,
+    R::TextureId: Texture + Clone + 'static,
+{
+    let buffer = layer.buffer.as_ref()?;
+    if let Ok(pixel) = get_single_pixel_buffer(buffer) {
+        let [red, green, blue, alpha] = pixel.rgba32f();
+        return Some(Fill::Colour(Color32F::new(red, green, blue, alpha)));
+    }
+    let context = renderer.context_id();
+    let imported = compositor::with_states(&layer.surface, |states| {
+        let damage = unseen_damage(states, layer, context);
+        renderer.import_buffer(buffer, Some(states), &damage)
+    });
+    match imported? {
+        Ok(texture) => Some(Fill::Texture(texture)),
+        Err(error) => {
+            tracing::warn!(?error, "a client's buffer cannot be read");
+            None
+        }
+    }
+}
+
+/// Up to which commit a renderer has a surface's content. GLES copies only what changed since then.
+struct Seen<T: Texture>(Mutex<Option<(ContextId<T>, CommitCounter)>>);
+
+/// What changed since this renderer imported the surface last.
+fn unseen_damage<T: Texture + 'static>(
+    states: &SurfaceData,
+    layer: &Layer,
+    context: ContextId<T>,
+) -> Vec<Rectangle<i32, BufferCoords>> {
+    states.data_map.insert_if_missing_threadsafe(|| Seen::<T>(Mutex::new(None)));
+    let Some(seen) = states.data_map.get::<Seen<T>>() else { return Vec::new() };
+    let mut seen = seen.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = seen.replace((context.clone(), layer.commit()));
+    let since = before.filter(|(known, _)| *known == context).map(|(_, commit)| commit);
+    let whole = Rectangle::from_size(layer.buffer_size);
+    match layer.damage.damage_since(since) {
+        // Damage of an earlier, larger buffer may lie outside this one.
+        Some(damage) => damage.iter().filter_map(|rect| rect.intersection(whole)).collect(),
+        None => vec![whole],
+    }
+}
