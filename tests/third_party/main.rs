@@ -1,0 +1,131 @@
+//! Programs that others wrote, unmodified, each in a headless session of its own: they are clicked into and typed
+//! into, grim takes pictures, and nobody may hear of a protocol error.
+//!
+//! Each runs for a few seconds; `UPBEAT_THIRD_PARTY_SECONDS=60` makes it a minute. Pictures and the programs' protocol
+//! traffic are left in `target/tmp/third_party`. A program that is not installed is skipped with the name of its Debian
+//! package, unless `CI=true`.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+mod picture;
+mod pointer;
+mod session;
+
+use picture::Picture;
+use session::{Session, installed};
+
+/// The output's size, and what the window is found in: windows are placed in its middle.
+const OUTPUT: (u32, u32) = (1024, 768);
+/// What is typed, and where typing is expected to be seen.
+const TEXT: &str = "keeping time";
+/// Pixels that typing a line changes at least: two letters.
+const TYPED_PIXELS: usize = 60;
+
+/// What a program's window is expected to look like.
+#[derive(Clone, Copy)]
+struct Expectation {
+    /// It shows at least this many pixels.
+    pixels: usize,
+    /// Of at least this many colours.
+    colours: usize,
+    /// What typing does to it.
+    typing: Typing,
+}
+
+/// What is expected of a program that is typed into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Typing {
+    /// Nothing that can be seen.
+    Ignored,
+    /// It shows the text.
+    Echoes,
+    /// It leaves: wtype's own keymap starts at the code that is Escape elsewhere, and these look at codes alone.
+    Leaves,
+}
+
+/// Runs a program of a Debian package until it was seen, clicked, typed into and looked at again.
+fn run(name: &str, package: &str, command: &[&str], expected: Expectation) {
+    let tools = [("grim", "grim"), ("wtype", "wtype"), (command[0], package)];
+    if !tools.iter().all(|(program, package)| installed(program, package)) {
+        return;
+    }
+    let mut session = Session::start(name, OUTPUT);
+    session.spawn(command);
+    let first = session.wait_for_picture("first", |picture| {
+        picture.content() >= expected.pixels && picture.colours() >= expected.colours
+    });
+    session.click(OUTPUT.0 / 2, OUTPUT.1 / 2);
+    if expected.typing != Typing::Leaves {
+        session.type_text(TEXT);
+    }
+    session.linger();
+    session.still_runs();
+    if expected.typing == Typing::Echoes {
+        session.wait_for_picture("typed", |picture| picture.differs(&first) >= TYPED_PIXELS);
+    }
+    let last = session.picture("last");
+    assert!(last.content() >= expected.pixels, "{name}: only {} pixels are left", last.content());
+    assert!(last.colours() >= expected.colours, "{name}: {} colours", last.colours());
+    if expected.typing == Typing::Leaves {
+        session.type_text(TEXT);
+        session.left();
+    }
+    session.end();
+}
+
+/// Pixels of a square window.
+const fn square(side: usize) -> usize {
+    side * side
+}
+
+macro_rules! runs {
+    ($($test:ident: $package:literal, [$($word:literal),+], $pixels:expr, $colours:literal, $typing:ident;)*) => {$(
+        #[test]
+        fn $test() {
+            let expected = Expectation { pixels: $pixels, colours: $colours, typing: Typing::$typing };
+            run(stringify!($test), $package, &[$($word),+], expected);
+        }
+    )*};
+}
+
+runs! {
+    foot: "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
+    weston_terminal: "weston", ["weston-terminal", "--shell=/bin/cat"], 100_000, 3, Echoes;
+    weston_simple_shm: "weston", ["weston-simple-shm"], square(200), 8, Leaves;
+    weston_simple_egl: "weston", ["weston-simple-egl"], 10_000, 3, Leaves;
+    weston_simple_damage: "weston", ["weston-simple-damage"], square(200), 2, Ignored;
+    weston_subsurfaces: "weston", ["weston-subsurfaces"], 30_000, 20, Ignored;
+    weston_flower: "weston", ["weston-flower"], 5_000, 3, Ignored;
+    weston_presentation_feedback: "weston", ["weston-presentation-shm", "-f"], square(200), 3, Ignored;
+    weston_presentation_idle: "weston", ["weston-presentation-shm", "-i"], square(200), 3, Ignored;
+    weston_presentation_low_latency: "weston", ["weston-presentation-shm", "-p"], square(200), 3, Ignored;
+    gtk4_demo: "gtk-4-examples", ["gtk4-demo"], 200_000, 20, Ignored;
+}
+
+#[test]
+fn several_of_them_share_a_screen() {
+    let programs = [
+        ("foot", "foot"),
+        ("weston-simple-shm", "weston"),
+        ("weston-flower", "weston"),
+        ("weston-simple-egl", "weston"),
+        ("grim", "grim"),
+        ("wtype", "wtype"),
+    ];
+    if !programs.iter().all(|(program, package)| installed(program, package)) {
+        return;
+    }
+    let mut session = Session::start("several", OUTPUT);
+    let mut seen: Option<Picture> = None;
+    for command in [["weston-simple-egl"].as_slice(), &["weston-flower"], &["weston-simple-shm"], &["foot", "cat"]] {
+        session.spawn(command);
+        let before = seen.as_ref().map_or(0, Picture::content);
+        seen = Some(session.wait_for_picture("first", |picture| picture.content() >= before.max(1)));
+    }
+    session.click(OUTPUT.0 / 2, OUTPUT.1 / 2);
+    session.type_text(TEXT);
+    session.linger();
+    session.still_runs();
+    session.picture("last");
+    session.end();
+}

@@ -1,0 +1,43 @@
+//! Pictures that grim took.
+
+use std::collections::HashSet;
+
+/// RGB pixels, row by row.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    pixels: Vec<[u8; 3]>,
+    background: [u8; 3],
+}
+
+impl Picture {
+    /// From a binary PPM, as `grim -t ppm` writes it.
+    pub fn from_ppm(bytes: &[u8]) -> Self {
+        let mut fields = bytes.splitn(4, |byte| byte.is_ascii_whitespace());
+        let mut field = || std::str::from_utf8(fields.next().unwrap()).unwrap();
+        assert_eq!(field(), "P6");
+        let width: usize = field().parse().unwrap();
+        let height: usize = field().parse().unwrap();
+        let body = fields.next().unwrap();
+        let body = &body[body.len() - width * height * 3..];
+        let pixels: Vec<[u8; 3]> = body.chunks_exact(3).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+        // Nothing is ever placed in the corner.
+        Picture { background: pixels[0], pixels }
+    }
+
+    /// Pixels that are not background.
+    pub fn content(&self) -> usize {
+        self.pixels.iter().filter(|pixel| **pixel != self.background).count()
+    }
+
+    /// Different colours, the background left aside.
+    pub fn colours(&self) -> usize {
+        let mut colours: HashSet<_> = self.pixels.iter().collect();
+        colours.remove(&self.background);
+        colours.len()
+    }
+
+    /// Pixels that differ.
+    pub fn differs(&self, other: &Picture) -> usize {
+        self.pixels.iter().zip(&other.pixels).filter(|(a, b)| a != b).count()
+    }
+}

@@ -1,0 +1,65 @@
+//! A virtual pointer of our own.
+
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use wayland_client::globals::{GlobalListContents, registry_queue_init};
+use wayland_client::protocol::{wl_pointer::ButtonState, wl_registry::WlRegistry};
+use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle};
+use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_manager_v1::ZwlrVirtualPointerManagerV1;
+use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_v1::ZwlrVirtualPointerV1;
+
+/// The left button, as evdev numbers it.
+const BUTTON_LEFT: u32 = 0x110;
+
+pub struct Pointer {
+    queue: EventQueue<Deaf>,
+    pointer: ZwlrVirtualPointerV1,
+    extent: (u32, u32),
+}
+
+/// It is told nothing of interest.
+struct Deaf;
+
+impl Pointer {
+    /// A pointer on the session at `socket`, whose outputs cover `extent`.
+    pub fn connect(socket: &Path, extent: (u32, u32)) -> Self {
+        let connection = Connection::from_socket(UnixStream::connect(socket).unwrap()).unwrap();
+        let (globals, mut queue) = registry_queue_init::<Deaf>(&connection).unwrap();
+        let handle = queue.handle();
+        let manager: ZwlrVirtualPointerManagerV1 = globals.bind(&handle, 1..=2, ()).unwrap();
+        let pointer = manager.create_virtual_pointer(None, &handle, ());
+        queue.roundtrip(&mut Deaf).unwrap();
+        Pointer { queue, pointer, extent }
+    }
+
+    /// Goes there and clicks.
+    pub fn click(&mut self, x: u32, y: u32) {
+        self.pointer.motion_absolute(0, x, y, self.extent.0, self.extent.1);
+        self.pointer.frame();
+        self.queue.roundtrip(&mut Deaf).unwrap();
+        for state in [ButtonState::Pressed, ButtonState::Released] {
+            self.pointer.button(0, BUTTON_LEFT, state);
+            self.pointer.frame();
+            self.queue.roundtrip(&mut Deaf).unwrap();
+        }
+    }
+}
+
+macro_rules! ignore {
+    ($($interface:ty, $data:ty);*) => {$(
+        impl Dispatch<$interface, $data> for Deaf {
+            fn event(
+                _: &mut Self,
+                _: &$interface,
+                _: <$interface as Proxy>::Event,
+                _: &$data,
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+            }
+        }
+    )*};
+}
+
+ignore!(WlRegistry, GlobalListContents; ZwlrVirtualPointerManagerV1, (); ZwlrVirtualPointerV1, ());

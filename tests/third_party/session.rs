@@ -1,0 +1,189 @@
+//! A headless session and the programs in it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::picture::Picture;
+use super::pointer::Pointer;
+
+/// When something that has to come is given up: programs start slowly on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two looks.
+const NAP: Duration = Duration::from_millis(200);
+/// How long each program runs after it was clicked, in seconds, if `UPBEAT_THIRD_PARTY_SECONDS` does not say.
+const SECONDS: u64 = 3;
+/// The name of the socket: each session has a directory of its own.
+const SOCKET: &str = "wayland-third-party";
+/// What libwayland and its debug output say of a protocol error.
+const ERRORS: [&str; 5] =
+    ["wl_display@1.error(", "wl_display#1.error(", "error in client communication", "Protocol error", "panicked at"];
+
+pub struct Session {
+    name: String,
+    extent: (u32, u32),
+    runtime: tempfile::TempDir,
+    /// Pictures and logs.
+    folder: PathBuf,
+    compositor: Child,
+    programs: Vec<(String, Child)>,
+    pointer: Option<Pointer>,
+}
+
+/// Whether `program` is there. If not, says which Debian package has it; under `CI=true` that is a failure.
+pub fn installed(program: &str, package: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    if !found {
+        let message = format!("{program} is not installed; it is in the Debian package {package}");
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "{message}");
+        eprintln!("skipped: {message}");
+    }
+    found
+}
+
+impl Session {
+    /// A session with one output of this size.
+    pub fn start(name: &str, extent: (u32, u32)) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("third_party").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let runtime = tempfile::tempdir().unwrap();
+        let compositor = Command::new(env!("CARGO_BIN_EXE_upbeat"))
+            .args(["--backend", "headless", "--socket", SOCKET])
+            .args(["--output", &format!("{}x{}@60", extent.0, extent.1)])
+            .arg("--frame-log")
+            .arg(folder.join("frames.jsonl"))
+            .args(std::env::var("UPBEAT_RENDERER").map(|renderer| format!("--renderer={renderer}")))
+            .env("XDG_RUNTIME_DIR", runtime.path())
+            .stderr(File::create(folder.join("compositor.log")).unwrap())
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let session =
+            Session { name: name.to_owned(), extent, runtime, folder, compositor, programs: Vec::new(), pointer: None };
+        session.wait("the socket", || session.socket().exists().then_some(()));
+        session
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.runtime.path().join(SOCKET)
+    }
+
+    #[track_caller]
+    fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
+        let started = Instant::now();
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            assert!(started.elapsed() < PATIENCE, "{}: {what} never came; see {}", self.name, self.folder.display());
+            std::thread::sleep(NAP);
+        }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env("XDG_RUNTIME_DIR", self.runtime.path()).env("WAYLAND_DISPLAY", SOCKET).env_remove("DISPLAY");
+        command.env("GDK_BACKEND", "wayland").env("DBUS_SESSION_BUS_ADDRESS", "disabled:").stdin(Stdio::null());
+        command
+    }
+
+    /// Starts a program, with its protocol traffic in a file.
+    pub fn spawn(&mut self, words: &[&str]) {
+        let log = File::create(self.folder.join(format!("{}.log", words[0]))).unwrap();
+        let child = self
+            .command(words[0])
+            .args(&words[1..])
+            .env("WAYLAND_DEBUG", "1")
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        self.programs.push((words[0].to_owned(), child));
+    }
+
+    /// What the screen shows, as grim sees it; also left in a file.
+    pub fn picture(&self, name: &str) -> Picture {
+        let output = self.command("grim").args(["-t", "ppm", "-"]).output().unwrap();
+        assert!(output.status.success(), "grim: {}", String::from_utf8_lossy(&output.stderr));
+        fs::write(self.folder.join(format!("{name}.ppm")), &output.stdout).unwrap();
+        Picture::from_ppm(&output.stdout)
+    }
+
+    /// Takes pictures until one is as expected.
+    #[track_caller]
+    pub fn wait_for_picture(&self, name: &str, expected: impl Fn(&Picture) -> bool) -> Picture {
+        self.wait(&format!("picture {name}"), || Some(self.picture(name)).filter(|picture| expected(picture)))
+    }
+
+    pub fn click(&mut self, x: u32, y: u32) {
+        let (socket, extent) = (self.socket(), self.extent);
+        self.pointer.get_or_insert_with(|| Pointer::connect(&socket, extent)).click(x, y);
+    }
+
+    pub fn type_text(&self, text: &str) {
+        let output = self.command("wtype").arg(text).output().unwrap();
+        assert!(output.status.success(), "wtype: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Lets the programs run for as long as was asked for.
+    pub fn linger(&self) {
+        let seconds = std::env::var("UPBEAT_THIRD_PARTY_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
+        std::thread::sleep(Duration::from_secs(seconds.unwrap_or(SECONDS)));
+    }
+
+    /// Nobody has left.
+    pub fn still_runs(&mut self) {
+        let compositor = self.compositor.try_wait().unwrap();
+        assert!(compositor.is_none(), "{}: the compositor ended: {compositor:?}", self.name);
+        for (name, program) in &mut self.programs {
+            let ended = program.try_wait().unwrap();
+            assert!(ended.is_none(), "{name} ended: {ended:?}; see {}", self.folder.display());
+        }
+    }
+
+    /// Waits until all programs have ended, content with themselves.
+    #[track_caller]
+    pub fn left(&mut self) {
+        let started = Instant::now();
+        for (name, program) in &mut self.programs {
+            let ended = loop {
+                if let Some(ended) = program.try_wait().unwrap() {
+                    break ended;
+                }
+                assert!(started.elapsed() < PATIENCE, "{name} never left");
+                std::thread::sleep(NAP);
+            };
+            assert!(ended.success(), "{name} ended: {ended}; see {}", self.folder.display());
+        }
+    }
+
+    /// Reads what everybody had to say, and ends the session.
+    pub fn end(self) {
+        for entry in fs::read_dir(&self.folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "log") {
+                let log = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+                let error = log.lines().find(|line| ERRORS.iter().any(|error| line.contains(error)));
+                assert_eq!(error, None, "in {}", path.display());
+            }
+        }
+    }
+
+    fn stop(&mut self) {
+        self.pointer = None;
+        for (_, program) in &mut self.programs {
+            let _ = program.kill();
+            let _ = program.wait();
+        }
+        let _ = self.compositor.kill();
+        let _ = self.compositor.wait();
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
