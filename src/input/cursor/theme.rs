@@ -1,7 +1,7 @@
-//! The system's cursor theme, as `XCURSOR_THEME` and `XCURSOR_SIZE` name it.
+//! A cursor theme, read from the system's files.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use smithay::input::pointer::CursorIcon;
 use xcursor::CursorTheme;
@@ -14,52 +14,20 @@ const DEFAULT_SIZE: u32 = 24;
 /// No cursor is larger: a broken file cannot eat the memory.
 const MAX_SIDE: u32 = 1024;
 
-/// The shapes that are read ahead: those of `wp_cursor_shape_v1`.
-const SHAPES: [CursorIcon; 34] = [
-    CursorIcon::Default,
-    CursorIcon::ContextMenu,
-    CursorIcon::Help,
-    CursorIcon::Pointer,
-    CursorIcon::Progress,
-    CursorIcon::Wait,
-    CursorIcon::Cell,
-    CursorIcon::Crosshair,
-    CursorIcon::Text,
-    CursorIcon::VerticalText,
-    CursorIcon::Alias,
-    CursorIcon::Copy,
-    CursorIcon::Move,
-    CursorIcon::NoDrop,
-    CursorIcon::NotAllowed,
-    CursorIcon::Grab,
-    CursorIcon::Grabbing,
-    CursorIcon::EResize,
-    CursorIcon::NResize,
-    CursorIcon::NeResize,
-    CursorIcon::NwResize,
-    CursorIcon::SResize,
-    CursorIcon::SeResize,
-    CursorIcon::SwResize,
-    CursorIcon::WResize,
-    CursorIcon::EwResize,
-    CursorIcon::NsResize,
-    CursorIcon::NeswResize,
-    CursorIcon::NwseResize,
-    CursorIcon::ColResize,
-    CursorIcon::RowResize,
-    CursorIcon::AllScroll,
-    CursorIcon::ZoomIn,
-    CursorIcon::ZoomOut,
-];
-
 /// A shape in every size that the theme has, by nominal size. Only the first picture of an animation is kept: an
 /// animated cursor would keep an idle session awake.
 type Sizes = Vec<(u32, CursorImage)>;
 
-/// The shapes of a theme; empty until they are read.
+/// The shapes asked for so far; `None` while one is being read, and for ever where the theme lacks it.
+type Shapes = Arc<Mutex<HashMap<CursorIcon, Option<Sizes>>>>;
+
+/// A cursor theme. A shape is read when it is first asked for, on a thread of its own: the main thread waits for no
+/// file, and a session that shows an arrow reads one.
 #[derive(Debug)]
 pub struct Theme {
-    shapes: Arc<OnceLock<HashMap<CursorIcon, Sizes>>>,
+    /// `None`: only the built-in arrow.
+    name: Option<String>,
+    shapes: Shapes,
     size: u32,
     arrow: CursorImage,
     arrow_doubled: CursorImage,
@@ -67,33 +35,40 @@ pub struct Theme {
 
 impl Default for Theme {
     fn default() -> Self {
-        Theme { shapes: Arc::default(), size: DEFAULT_SIZE, arrow: arrow::arrow(1), arrow_doubled: arrow::arrow(2) }
+        Theme {
+            name: None,
+            shapes: Shapes::default(),
+            size: DEFAULT_SIZE,
+            arrow: arrow::arrow(1),
+            arrow_doubled: arrow::arrow(2),
+        }
     }
 }
 
 impl Theme {
-    /// Reads the theme on a thread of its own: the main thread waits for no file.
+    /// The system's theme, as `XCURSOR_THEME` and `XCURSOR_SIZE` name it.
     pub fn load_system() -> Self {
         let name = std::env::var("XCURSOR_THEME").unwrap_or_else(|_| "default".to_owned());
         let size = std::env::var("XCURSOR_SIZE").ok().and_then(|size| size.parse().ok()).unwrap_or(DEFAULT_SIZE);
-        let theme = Theme { size: size.clamp(8, MAX_SIDE / 4), ..Theme::default() };
-        let shapes = Arc::clone(&theme.shapes);
-        let reader = std::thread::Builder::new().name("cursor theme".to_owned());
-        let spawned = reader.spawn(move || {
-            // Set once, by this thread only.
-            let _ = shapes.set(read(&CursorTheme::load(&name)));
-        });
-        if let Err(error) = spawned {
-            tracing::warn!(%error, "the cursor theme is not read");
-        }
-        theme
+        Self::load(name, size)
     }
 
-    /// The picture of `icon` for an output of `scale`.
+    /// The theme called `name`. `size` is the nominal one, in logical pixels.
+    pub fn load(name: String, size: u32) -> Self {
+        Theme { name: Some(name), size: size.clamp(8, MAX_SIDE / 4), ..Theme::default() }
+    }
+
+    /// The picture of `icon` for an output of `scale`; the built-in arrow until it is read.
     pub fn image(&self, icon: CursorIcon, scale: f64) -> CursorImage {
         let wanted = (f64::from(self.size) * scale.clamp(1.0, 8.0)).round() as u32;
-        let shapes = self.shapes.get();
-        let sizes = shapes.and_then(|shapes| shapes.get(&icon).or_else(|| shapes.get(&CursorIcon::Default)));
+        let mut shapes = self.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        if !shapes.contains_key(&icon)
+            && let Some(name) = &self.name
+        {
+            shapes.insert(icon, None);
+            read_in_background(name.clone(), icon, Arc::clone(&self.shapes));
+        }
+        let sizes = shapes.get(&icon).and_then(Option::as_ref);
         match sizes.and_then(|sizes| sizes.iter().min_by_key(|(size, _)| size.abs_diff(wanted))) {
             Some((_, image)) => image.clone(),
             None if scale < 1.5 => self.arrow.clone(),
@@ -102,8 +77,16 @@ impl Theme {
     }
 }
 
-fn read(theme: &CursorTheme) -> HashMap<CursorIcon, Sizes> {
-    SHAPES.iter().filter_map(|icon| Some((*icon, read_shape(theme, *icon)?))).collect()
+fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes) {
+    let reader = std::thread::Builder::new().name("cursor theme".to_owned());
+    let spawned = reader.spawn(move || {
+        let theme = CursorTheme::load(&theme);
+        let read = read_shape(&theme, icon).or_else(|| read_shape(&theme, CursorIcon::Default));
+        shapes.lock().unwrap_or_else(PoisonError::into_inner).insert(icon, read);
+    });
+    if let Err(error) = spawned {
+        tracing::warn!(%error, "the cursor theme is not read");
+    }
 }
 
 fn read_shape(theme: &CursorTheme, icon: CursorIcon) -> Option<Sizes> {
