@@ -128,7 +128,9 @@ impl Dispatch<ZwpVirtualKeyboardV1, VirtualKeyboard> for State {
     }
 
     fn destroyed(state: &mut Self, _client: ClientId, _keyboard: &ZwpVirtualKeyboardV1, data: &VirtualKeyboard) {
-        input::keyboard::remove(state, data.id);
+        // Not now: its client may be going, and its surfaces must not be named meanwhile (see `input::focus::lost`).
+        let id = data.id;
+        state.loop_handle.insert_idle(move |state| input::keyboard::remove(state, id));
     }
 }
 

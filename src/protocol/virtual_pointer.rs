@@ -111,12 +111,15 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer> for State {
     }
 
     fn destroyed(state: &mut Self, _client: ClientId, _pointer: &ZwlrVirtualPointerV1, data: &VirtualPointer) {
-        // A button of a device that is gone is not held any more.
+        // A button of a device that is gone is not held any more. Not now: its client may be going, and its surfaces
+        // must not be named meanwhile (see `input::focus::lost`).
         let held = std::mem::take(&mut data.lock().held);
-        let time = state.clock.now();
-        for button in held {
-            input::handle(state, InputEvent::Button { time, button, pressed: false });
-        }
+        state.loop_handle.insert_idle(move |state| {
+            let time = state.clock.now();
+            for button in held {
+                input::handle(state, InputEvent::Button { time, button, pressed: false });
+            }
+        });
     }
 }
 

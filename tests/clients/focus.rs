@@ -185,6 +185,14 @@ fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along(
     let (bad, _) = world.open("one", 500, 350);
     world.open_in(bad, "two", 450, 300);
     world.open_in(bad, "three", 400, 250);
+    // Objects go in the order of their age: a pointer that is younger than the windows is still there when they go.
+    let client = world.client(bad);
+    client.globals().seat.get_pointer(&client.handle(), ());
+    client.globals().seat.get_keyboard(&client.handle(), ());
+    // Its oldest window lies on top of the others.
+    let corner = world.window("one").rect().loc.to_f64();
+    world.click(corner.x + 2.0, corner.y + 2.0);
+    assert_eq!(world.focused().as_deref(), Some("one"));
     world.point(640.0, 360.0);
     world.client(good).take_events();
     world.kill(bad);
