@@ -4,11 +4,11 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::{InputKind, OutputState, Outputs};
 use crate::state::State;
-use crate::surface::{ClientEntry, Entry};
+use crate::surface::{ClientEntry, Entry, Surfaces};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
 use crate::timing::id::{ClientId, OutputId};
-use crate::timing::pacer::MissBudgets;
+use crate::timing::pacer::{Answer, MissBudgets};
 use crate::timing::pacing::PacingWish;
 use crate::timing::record::ClientFrameRecord;
 use crate::timing::target::{RefreshIndex, Target};
@@ -120,74 +120,84 @@ pub(super) fn call_back(
     }
 }
 
-/// A commit with new content came in. Returns the refresh that it has to wait for, if it was drawn further ahead.
-pub fn committed(
+/// What a commit has to do, by its client's pacing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// Wait for this refresh: it was drawn further ahead.
+    pub hold: Option<RefreshIndex>,
+    /// The client is called back for its next frame while this one waits to be shown.
+    pub runs_ahead: bool,
+}
+
+/// A commit with new content came in. `queued`: with a fifo barrier or a time stamp; `buffers`: how many its client has.
+pub fn committed(state: &mut State, surface: &WlSurface, now: Instant, queued: bool, buffers: usize) -> Committed {
+    note_commit(state, surface, now, queued, buffers).unwrap_or_default()
+}
+
+fn note_commit(
     state: &mut State,
     surface: &WlSurface,
     now: Instant,
     queued: bool,
     buffers: usize,
-) -> Option<RefreshIndex> {
+) -> Option<Committed> {
     let client = state.surfaces.client_of(surface)?;
     let State { surfaces, outputs, .. } = state;
-    let entry = surfaces.get_mut(surface)?;
-    let was_called = entry.is_called();
-    entry.answered();
-    let id = entry.output;
-    let others = was_called
-        && surfaces.iter().any(|other| {
-            other.client == client.id && other.output == id && other.is_called() && other.surface != *surface
-        });
-    let entry = surfaces.get(surface)?;
-    let (output, pacer_id) = outputs.pacing_of(entry, client)?;
-    let due_sequence = output.due_sequence(output.conductor.output().next_index(now));
-    let cpu = client.clock.and_then(|clock| clock.read());
+    let was_called = surfaces.get(surface)?.is_called();
+    surfaces.get_mut(surface)?.answered();
+    let busy = was_called && is_busy(surfaces, client.id, surfaces.get(surface)?.output);
+    let (output, pacer_id) = outputs.pacing_of(surfaces.get(surface)?, client)?;
     let pacing = output.clients.get_mut(&client.id)?;
-    let answer = if others {
-        // The client is still busy with its other surfaces.
-        pacing.partial = Some(now);
-        None
-    } else {
-        pacing.partial = None;
-        output.conductor.committed(pacer_id, now, cpu, queued)
-    };
-    let hold = answer.and_then(|answer| answer.hold).filter(|_| was_called);
+    // While the client is busy with its other surfaces this is not its whole answer.
+    pacing.partial = busy.then_some(now);
+    let cpu = client.clock.and_then(|clock| clock.read());
+    let answer = if busy { None } else { output.conductor.committed(pacer_id, now, cpu, queued) };
     let pacer = output.conductor.pacer_mut(pacer_id)?;
     pacer.buffers(buffers);
-    let next = output.conductor.output().next_index(now);
-    let target = output.conductor.output().target(next);
-    let pacer = output.conductor.pacer(pacer_id)?;
-    let (effective, _) = pacer.effective();
-    let (class, slack) = (pacer.class(), pacer.slack_periods());
-    let entry = surfaces.get_mut(surface)?;
-    let record = &mut entry.record;
-    if record.callback_sent.is_none() || record.committed.is_some() {
+    let runs_ahead = pacer.runs_ahead() && !queued;
+    record_commit(surfaces.get_mut(surface)?, output, pacer_id, now, answer);
+    Some(Committed { hold: answer.and_then(|answer| answer.hold).filter(|_| was_called), runs_ahead })
+}
+
+/// Whether a client has surfaces on an output that were called back and have not committed.
+fn is_busy(surfaces: &Surfaces, client: ClientId, output: Option<OutputId>) -> bool {
+    surfaces.iter().any(|entry| entry.client == client && entry.output == output && entry.is_called())
+}
+
+fn record_commit(entry: &mut Entry, output: &OutputState, pacer: PacerId, now: Instant, answer: Option<Answer>) {
+    let machine = output.conductor.output();
+    if entry.record.callback_sent.is_none() || entry.record.committed.is_some() {
         // Nobody had asked for it: its target is the next refresh there is.
-        *record = ClientFrameRecord {
-            client: client.id,
-            surface: record.surface,
-            window: record.window,
+        let target = machine.target(machine.next_index(now));
+        entry.record = ClientFrameRecord {
+            client: entry.client,
+            surface: entry.id,
+            window: entry.record.window,
             output: output.id,
             target: target.id,
             present: target.present,
             ready_by: target.ready_by,
             interval: target.interval,
             input: entry.input.take(),
-            due_sequence,
+            due_sequence: output.due_sequence(target.id),
             ..ClientFrameRecord::default()
         };
     }
+    let depth = (entry.waiting() + 1).min(usize::from(u8::MAX)) as u8;
+    let record = &mut entry.record;
     record.committed = Some(now);
     record.ready = Some(now);
-    record.class = class;
-    record.pacing = effective;
-    record.slack_periods = (slack - 1) as u8;
+    record.depth = depth;
+    if let Some(pacer) = output.conductor.pacer(pacer) {
+        record.class = pacer.class();
+        record.pacing = pacer.effective().0;
+        record.slack_periods = (pacer.slack_periods() - 1) as u8;
+    }
     if let Some(answer) = answer {
         record.budget = answer.budget;
         record.cost_wall = Some(answer.wall);
         record.cost_cpu = answer.cpu;
     }
-    hold
 }
 
 /// The latch took the content of these clients: those that asked are due for a callback.

@@ -186,9 +186,10 @@ fn mapped(state: &mut State, id: WindowId) {
         let parent = window.toplevel.parent().and_then(|parent| Some(state.shell.window_of(&parent)?.rect()));
         let corner = match parent {
             Some(parent) => placement::centre_over(size, parent, area),
-            None => placement::place(size, area, |corner| {
-                state.shell.windows().any(|other| other.id != id && other.rect().loc == corner)
-            }),
+            None => {
+                let others = state.shell.windows().filter(|other| other.id != id).map(Window::rect);
+                placement::place(size, area, &others.collect::<Vec<_>>())
+            }
         };
         if let Some(window) = state.shell.window_mut(id) {
             window.floating = corner;

@@ -41,7 +41,11 @@ fn before(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
         let State { surfaces, display_handle, .. } = state;
         let buffers = surfaces.get_mut(surface).map_or(0, |entry| entry.count_buffers(display_handle, &buffer));
         let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();
-        conditions.target = output::pacing::committed(state, surface, now, queued, buffers);
+        let answer = output::pacing::committed(state, surface, now, queued, buffers);
+        conditions.target = answer.hold;
+        if answer.runs_ahead && !synchronised {
+            call_back_early(state, surface);
+        }
     }
     if synchronised {
         // It waits for its parent; the protocols say that fifo and time stamps do not apply to it. Fences do.
@@ -57,9 +61,6 @@ fn before(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
     compositor::add_blocker(surface, gate.clone());
     entry.queue.push(conditions, gate.clone());
     fence::watch(state, surface, fences, &gate);
-    if conditions.target.is_some() {
-        call_back_early(state, surface);
-    }
     output::need_when_due(state, surface);
 }
 

@@ -91,6 +91,8 @@ pub struct Entry {
     watches: Vec<(Gate, RegistrationToken)>,
     /// Callbacks of applied updates (and of held ones of a client that runs ahead), not answered yet.
     callbacks: Vec<WlCallback>,
+    /// Callbacks of applied content that no latch has taken: they may be answered after it.
+    callbacks_after_latch: Vec<WlCallback>,
     /// Feedback for applied content that no latch has taken.
     feedback: Vec<PresentationFeedbackCallback>,
     /// Content was applied that no latch has taken.
@@ -150,14 +152,15 @@ impl Entry {
         self.fresh
     }
 
-    /// Whether it has callbacks that may be answered now: those of content that still waits for a latch may not.
+    /// Whether it has callbacks that may be answered now.
     pub fn wants_callback(&self) -> bool {
-        !self.callbacks.is_empty() && !self.fresh
+        !self.callbacks.is_empty()
     }
 
     /// Whether its client waits for anything: a callback, feedback, an update that is held back.
     pub fn waits(&self) -> bool {
-        !self.callbacks.is_empty() || self.has_feedback() || self.waiting() > 0
+        let calls = !self.callbacks.is_empty() || !self.callbacks_after_latch.is_empty();
+        calls || self.has_feedback() || self.waiting() > 0
     }
 
     /// Whether anybody is waiting for it to be shown.
@@ -217,6 +220,7 @@ impl Entry {
     /// The latch took what was applied. Returns the feedback that travels with the frame.
     pub fn latch(&mut self) -> Vec<PresentationFeedbackCallback> {
         self.fresh = false;
+        self.callbacks.append(&mut self.callbacks_after_latch);
         std::mem::take(&mut self.feedback)
     }
 
@@ -285,6 +289,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             acquire: Vec::new(),
             watches: Vec::new(),
             callbacks: Vec::new(),
+            callbacks_after_latch: Vec::new(),
             feedback: Vec::new(),
             fresh: false,
             called: false,
@@ -315,13 +320,17 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         entry.offset += offset;
         changed |= offset != Point::default();
     }
-    entry.callbacks.extend(callbacks);
     if update.new_content {
         // What no latch has taken is never shown: this update takes its place.
         update::discard(std::mem::take(&mut entry.feedback));
     }
     entry.feedback.extend(update.feedback);
     entry.fresh |= changed;
+    if entry.fresh {
+        entry.callbacks_after_latch.extend(callbacks);
+    } else {
+        entry.callbacks.extend(callbacks);
+    }
     if changed {
         output::need(state, surface);
     } else {

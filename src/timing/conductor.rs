@@ -109,8 +109,9 @@ impl Conductor {
             pacer.input(now);
         }
         self.replan(now);
+        let interval = self.output.vsync().interval();
         if let Some(pacer) = self.pacers[id.0 as usize].as_mut() {
-            pacer.snap_to_input(now);
+            pacer.snap_to_input(now, interval);
         }
     }
 

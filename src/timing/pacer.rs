@@ -350,10 +350,12 @@ impl Pacer {
 
     /// Snaps a just-in-time start to the input event that was just delivered, if no other is expected before it.
     /// Presto 3.1: the last event that still fits.
-    pub fn snap_to_input(&mut self, now: Instant) {
+    pub fn snap_to_input(&mut self, now: Instant, interval: Span) {
+        // Slower than the display, the next event is anybody's guess.
+        let snaps = self.is_interactive(now) && self.input_interval.is_some_and(|rhythm| rhythm <= interval);
         let next_event = self.input.zip(self.input_interval).map(|(last, interval)| last + interval);
         let (Some(planned), Some(next_event)) = (&mut self.planned, next_event) else { return };
-        if planned.packed && self.input == Some(now) && next_event > planned.start {
+        if planned.packed && self.input == Some(now) && next_event > planned.start && snaps {
             planned.start = planned.start.min(now);
         }
     }
