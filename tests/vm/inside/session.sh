@@ -78,7 +78,8 @@ measure() {
         die_of_compositor "the probe ended with $status ($label: $*)"
     fi
     note "$compositor_name, $label: $*"
+    keep_results
 }
 
-# Hands the reports over.
+# Hands over what there is, between two runs: a later one that fails or takes too long does not take it along.
 keep_results() { cp "$results"/* /out/; }
