@@ -118,8 +118,12 @@ impl Conductor {
     /// New content of the client arrived; see [`Pacer::committed`].
     pub fn committed(&mut self, id: PacerId, now: Instant, cpu: Option<Span>, queued: bool) -> Option<Answer> {
         self.stale = true;
+        let since = self.pacer(id)?.drawing().map(|drawing| drawing.scheduled);
+        let mut others = self.pacers.iter().enumerate().filter(|(slot, _)| *slot != id.0 as usize);
+        let contended = since
+            .is_some_and(|since| others.any(|(_, other)| other.as_ref().is_some_and(|other| other.drew_since(since))));
         let pacer = self.pacers.get_mut(id.0 as usize)?.as_mut()?;
-        let answer = pacer.committed(now, cpu, queued, &self.output);
+        let answer = pacer.committed(now, cpu, queued, contended, &self.output);
         if let Some(refresh) = answer.and_then(|answer| answer.hold) {
             self.output.need_at(refresh);
         }

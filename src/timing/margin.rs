@@ -16,8 +16,10 @@ pub fn known_quantile(miss: MissBudget) -> MissBudget {
     miss.max(RAREST_KNOWN)
 }
 
-/// What an untroubled margin falls to: jitter of timers and sockets that no window of costs shows.
-const FLOOR: Span = Span::from_micros(150);
+/// What a client's untroubled margin falls to: jitter of timers and sockets that no window of costs shows.
+pub const CLIENT_FLOOR: Span = Span::from_micros(150);
+/// The same for composing, where all windows pay for a miss.
+pub const COMPOSE_FLOOR: Span = Span::from_micros(350);
 /// Share of the excess over the floor that a frame in time takes away.
 const DECAY_DIVISOR: i64 = 128;
 /// No single miss raises it by more: an outlier of a second must not cost a second.
@@ -29,12 +31,13 @@ const LARGEST_SHARE: i64 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Margin {
     now: Span,
+    floor: Span,
 }
 
 impl Margin {
-    /// The smallest margin.
-    pub const fn new() -> Self {
-        Margin { now: FLOOR }
+    /// A margin at its floor.
+    pub const fn new(floor: Span) -> Self {
+        Margin { now: floor, floor }
     }
 
     /// What to add to the estimate.
@@ -45,16 +48,10 @@ impl Margin {
     /// Learns how far beyond estimate plus margin a frame went (`overshoot` > 0), or that it was in time (≤ 0).
     pub fn observe(&mut self, overshoot: Span, interval: Span) {
         if overshoot > Span::ZERO {
-            self.now = (self.now + overshoot.min(LARGEST_JUMP)).min((interval / LARGEST_SHARE).max(FLOOR));
+            self.now = (self.now + overshoot.min(LARGEST_JUMP)).min((interval / LARGEST_SHARE).max(self.floor));
         } else {
-            self.now -= (self.now - FLOOR) / DECAY_DIVISOR;
+            self.now -= (self.now - self.floor) / DECAY_DIVISOR;
         }
-    }
-}
-
-impl Default for Margin {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -62,10 +59,12 @@ impl Default for Margin {
 mod tests {
     use super::*;
 
+    const FLOOR: Span = CLIENT_FLOOR;
+
     #[test]
     fn it_jumps_and_then_decays_to_its_floor() {
         let interval = Span::from_millis(16);
-        let mut margin = Margin::new();
+        let mut margin = Margin::new(FLOOR);
         margin.observe(Span::from_millis(1), interval);
         assert_eq!(margin.get(), FLOOR + Span::from_millis(1));
         margin.observe(Span::from_seconds(1), interval);

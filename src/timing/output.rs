@@ -10,7 +10,7 @@
 //! most once, and a frame waits for the one in flight.
 
 use super::estimator::{Estimator, MissBudget, WindowQuantile};
-use super::margin::{Margin, known_quantile};
+use super::margin::{COMPOSE_FLOOR, Margin, known_quantile};
 use super::target::{RefreshIndex, Target};
 use super::vsync::{Observation, VsyncModel};
 use crate::time::{Instant, Span};
@@ -95,7 +95,7 @@ impl OutputMachine {
             driver_margin: Span::ZERO,
             driver_quiet: 0,
             compose: WindowQuantile::new(),
-            margin: Margin::new(),
+            margin: Margin::new(COMPOSE_FLOOR),
             policy: LatchPolicy::default(),
             powered: true,
             needed: false,

@@ -15,7 +15,7 @@
 
 use super::class::{Classifier, Evidence};
 use super::estimator::{Estimator, MissBudget, WindowQuantile};
-use super::margin::{Margin, known_quantile};
+use super::margin::{CLIENT_FLOOR, Margin, known_quantile};
 use super::output::OutputMachine;
 use super::pacing::{Class, Pacing, PacingWish};
 use super::packing::Unit;
@@ -44,6 +44,9 @@ const AFTER_REFRESH: Span = Span::from_micros(100);
 const PAUSE_PERIODS: i64 = 12;
 /// So is one that takes this many periods and leaves the CPU alone meanwhile: it had nothing to draw.
 const IDLE_PERIODS: i64 = 3;
+/// What a client is given beyond its CPU time where others were drawing too, as a share of an interval: waking up and
+/// sending a commit cost something.
+const CONTENTION_ALLOWANCE: i64 = 64;
 /// Leaving the CPU alone: using less than this share of the time.
 const PAUSE_CPU_DIVISOR: i64 = 4;
 
@@ -163,6 +166,8 @@ pub struct Pacer {
     interrupted: Option<Instant>,
     input: Option<Instant>,
     input_interval: Option<Span>,
+    /// When it answered last.
+    answered: Option<Instant>,
     /// Two periods of slack are in use.
     second_period: bool,
     /// It was seen to use three buffers, so that a second period cannot starve it.
@@ -178,7 +183,7 @@ impl Pacer {
             budgets,
             wall: WindowQuantile::new(),
             cpu: WindowQuantile::new(),
-            margin: Margin::new(),
+            margin: Margin::new(CLIENT_FLOOR),
             classifier: Classifier::default(),
             cpu_at_commit: None,
             due: None,
@@ -191,6 +196,7 @@ impl Pacer {
             interrupted: None,
             input: None,
             input_interval: None,
+            answered: None,
             second_period: false,
             three_buffers: false,
             reason: Reason::New,
@@ -296,6 +302,11 @@ impl Pacer {
         self.drawing
     }
 
+    /// Whether it was drawing at any time since `from`.
+    pub fn drew_since(&self, from: Instant) -> bool {
+        self.drawing.is_some() || self.answered.is_some_and(|answered| answered > from)
+    }
+
     /// The callback planned.
     pub const fn planned(&self) -> Option<Planned> {
         self.planned
@@ -379,12 +390,13 @@ impl Pacer {
     }
 
     /// New content arrived (for a commit that waits for a fence: when it is ready). `queued`: it carries a fifo
-    /// barrier or a time stamp.
+    /// barrier or a time stamp. `contended`: other clients were drawing meanwhile.
     pub fn committed(
         &mut self,
         now: Instant,
         cpu: Option<Span>,
         queued: bool,
+        contended: bool,
         output: &OutputMachine,
     ) -> Option<Answer> {
         let Some(drawing) = self.drawing.take() else {
@@ -398,9 +410,10 @@ impl Pacer {
         let idle = spent.is_none_or(|cpu| cpu < wall / PAUSE_CPU_DIVISOR);
         let pause = wall > interval * PAUSE_PERIODS || (idle && wall > interval * IDLE_PERIODS);
         if !pause {
-            self.learn(drawing, wall, spent, interval);
+            self.learn(drawing, wall, spent, contended, interval);
         }
         self.cpu_at_commit = cpu;
+        self.answered = Some(now);
         let next = output.next_index(now);
         let hold = (self.second_period && !queued && drawing.target > next).then_some(drawing.target);
         // A late frame takes the next refresh; the one after it is drawn for the refresh after that.
@@ -408,11 +421,13 @@ impl Pacer {
         Some(Answer { drawing, wall, cpu: spent, budget: self.given_budget, hold })
     }
 
-    fn learn(&mut self, drawing: Drawing, wall: Span, cpu: Option<Span>, interval: Span) {
+    fn learn(&mut self, drawing: Drawing, wall: Span, cpu: Option<Span>, contended: bool, interval: Span) {
         if self.wall.samples() >= FIRST_FRAMES {
             self.margin.observe(wall - self.given_budget, interval);
         }
-        self.wall.observe(wall);
+        // Waiting for other clients is no cost of this one: packing sees to it that it does not have to.
+        let alone = cpu.filter(|_| contended).map_or(wall, |cpu| cpu + interval / CONTENTION_ALLOWANCE).min(wall);
+        self.wall.observe(alone);
         self.cpu.observe(cpu.unwrap_or(wall).min(wall));
         self.classifier.observe(Evidence {
             callback_offset: drawing.offset,

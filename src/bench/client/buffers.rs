@@ -18,6 +18,8 @@ const BAR: u32 = 0xffff_b020;
 /// Width of the moving bar, and how far it moves with each frame: for people who look at the window.
 const BAR_WIDTH: usize = 16;
 const BAR_STEP: usize = 4;
+/// What a window behind changes with each frame, in pixels: about what a terminal or a clock does.
+pub(super) const PATCH: (i32, i32) = (128, 32);
 
 /// A mapping of shared memory, writable by this process until it is dropped.
 #[derive(Debug)]
@@ -93,6 +95,16 @@ impl Buffers {
         }
         code.draw(picture, WINDOW.0, 0);
         code.draw(picture, WINDOW.0, below);
+    }
+
+    /// Draws the frame's patch at the top left corner of buffer `index`.
+    pub(super) fn draw_patch(&mut self, index: usize, frame: u32) {
+        let Some(picture) = self.mapping.pixels().chunks_mut(PIXELS).nth(index) else { return };
+        let bar = frame as usize * BAR_STEP % (PATCH.0 as usize - BAR_WIDTH);
+        for row in picture.chunks_mut(WINDOW.0).take(PATCH.1 as usize) {
+            row[..PATCH.0 as usize].fill(BACKGROUND);
+            row[bar..bar + BAR_WIDTH].fill(BAR);
+        }
     }
 
     /// Gives buffer `index` to the compositor.

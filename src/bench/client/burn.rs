@@ -12,7 +12,13 @@ const STEPS: u32 = 100;
 /// Keeps the calling thread busy until it has used `cost` of CPU time (`CLOCK_THREAD_CPUTIME_ID`): being preempted makes
 /// it later, not cheaper. The spinning is plain arithmetic: a pause instruction would give an emulated CPU away.
 pub fn burn(cost: Span) {
+    fill_up(cost, || ());
+}
+
+/// Does `work` and burns what is left of `cost`, so that both together cost that much.
+pub fn fill_up(cost: Span, work: impl FnOnce()) {
     let end = used() + cost;
+    work();
     let mut state = 1u32;
     while used() < end {
         for _ in 0..STEPS {

@@ -13,7 +13,7 @@ use wayland_protocols::xdg::shell::client::{
     xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
 };
 
-use super::buffers::Buffers;
+use super::buffers::{Buffers, PATCH};
 use super::injector::Hand;
 use super::journal::{Frame, Journal};
 use super::{ClientError, ClientOptions, Kind};
@@ -55,6 +55,8 @@ pub(super) struct Client {
     pub(super) window: Window,
     pub(super) presentation: WpPresentation,
     pub(super) buffers: Buffers,
+    /// One of the windows behind: it changes a patch, as a terminal or a clock does.
+    pub(super) is_companion: bool,
     pub(super) journal: Journal,
     pub(super) clock: PresentationClock,
     /// Set when the compositor names a clock that the probe cannot read.
@@ -128,6 +130,7 @@ impl Client {
             presentation,
             buffers: Buffers::new(&shm, options.buffers as usize, handle)
                 .map_err(|error| ClientError::SharedMemory(error.into()))?,
+            is_companion: options.companion.is_some(),
             journal: Journal::with_capacity(64 * 1024),
             clock: PresentationClock(ClockId::Monotonic),
             unknown_clock: None,
@@ -147,7 +150,11 @@ impl Client {
     pub(super) fn draw(&mut self, start: Instant, cost: Span, event: u32) {
         let Some(buffer) = self.buffers.free() else { return };
         let frame = self.journal.len() as u32 + 1;
-        self.buffers.draw(buffer, Code { frame, event });
+        if self.is_companion {
+            self.buffers.draw_patch(buffer, frame);
+        } else {
+            self.buffers.draw(buffer, Code { frame, event });
+        }
         self.drawn = Some(Drawn { buffer, start, cost, event });
     }
 
@@ -156,7 +163,8 @@ impl Client {
         let Some(drawn) = self.drawn.take() else { return };
         let surface = &self.window.surface;
         surface.attach(Some(self.buffers.give(drawn.buffer)), 0, 0);
-        surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
+        let (width, height) = if self.is_companion { PATCH } else { (i32::MAX, i32::MAX) };
+        surface.damage_buffer(0, 0, width, height);
         if kind.asks_for_callbacks() {
             self.awaited_callback = Some(surface.frame(handle, ()));
         }

@@ -7,11 +7,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wayland_client::backend::WaylandError;
 use wayland_client::{Connection, DispatchError, EventQueue};
 
+use super::ClientOptions;
+use super::burn::fill_up;
 use super::connection::Client;
 use super::injector::{Gesture, Hand};
 use super::journal::Injected;
 use super::personality::{Readiness, Step};
-use super::{ClientOptions, burn};
 use crate::bench::load::Costs;
 use crate::bench::process::{Usage, name_of, peer_of, scheduling_class};
 use crate::bench::report::{Interaction, RunReport};
@@ -250,8 +251,8 @@ impl<'a> Session<'a> {
             self.next_tick += period; // ticks missed while drawing are not made up for
         }
         let (start, event, cost) = (self.client.clock.now(), self.client.newest_event, self.costs.next_cost());
-        burn(cost);
-        self.client.draw(start, cost, event);
+        // Drawing the pixels is part of the cost.
+        fill_up(cost, || self.client.draw(start, cost, event));
     }
 
     /// Sends what was requested, then reads and handles what has come; with `until` waits for it, otherwise does not.
