@@ -7,7 +7,7 @@
 use super::output::OutputMachine;
 use super::pacer::{Answer, MissBudgets, Pacer, Planned};
 use super::pacing::PacingWish;
-use super::packing::{Batches, pack};
+use super::packing::{Batches, Stretch, Unit, pack};
 use super::target::{RefreshIndex, Target};
 use crate::time::{Instant, Span};
 
@@ -51,12 +51,20 @@ pub struct Conductor {
     /// Something happened since the plan was made.
     stale: bool,
     cores: usize,
+    stretch: Stretch,
 }
 
 impl Conductor {
     /// A conductor for an output, with clients on `cores` cores.
     pub fn new(output: OutputMachine, cores: usize) -> Self {
-        Conductor { output, pacers: Vec::with_capacity(CAPACITY), latch: None, stale: true, cores }
+        Conductor {
+            output,
+            pacers: Vec::with_capacity(CAPACITY),
+            latch: None,
+            stale: true,
+            cores,
+            stretch: Stretch::new(),
+        }
     }
 
     /// The output's machine.
@@ -124,6 +132,11 @@ impl Conductor {
             .is_some_and(|since| others.any(|(_, other)| other.as_ref().is_some_and(|other| other.drew_since(since))));
         let pacer = self.pacers.get_mut(id.0 as usize)?.as_mut()?;
         let answer = pacer.committed(now, cpu, queued, contended, &self.output);
+        let background = !pacer.is_focused();
+        if let (true, Some(answer)) = (background, answer) {
+            let last = !self.pacers.iter().flatten().any(|other| !other.is_focused() && other.drawing().is_some());
+            self.stretch.answered(answer.cpu, last, now);
+        }
         if let Some(refresh) = answer.and_then(|answer| answer.hold) {
             self.output.need_at(refresh);
         }
@@ -168,6 +181,9 @@ impl Conductor {
     pub fn called_back(&mut self, id: PacerId, now: Instant, cpu: Option<Span>) -> Option<Planned> {
         self.stale = true;
         let planned = self.pacer(id)?.planned()?;
+        if planned.packed && self.pacer(id).is_some_and(|pacer| !pacer.is_focused()) {
+            self.stretch.called(planned.start);
+        }
         let refresh = self.output.vsync().present(RefreshIndex(planned.target.0.saturating_sub(1)));
         self.pacer_mut(id)?.called_back(now, cpu, refresh)
     }
@@ -194,8 +210,8 @@ impl Conductor {
         let Some(target) = self.packed(now).map(|(planned, _)| planned.target).min() else { return };
         let ready_by = self.output.latch_at(target);
         let units = self.packed(now).filter(|(planned, _)| planned.target == target);
-        let Batches { background, focused } =
-            pack(units.filter_map(|(_, pacer)| pacer.unit(now)), self.cores, ready_by);
+        let units = units.filter_map(|(_, pacer)| self.unit(pacer, now));
+        let Batches { background, focused } = pack(units, self.cores, ready_by);
         for pacer in self.pacers.iter_mut().flatten() {
             let movable = pacer.planned().filter(|p| p.packed && p.target == target && p.start > now);
             if let (Some(planned), Some(unit)) = (movable, pacer.unit(now)) {
@@ -203,6 +219,13 @@ impl Conductor {
                 pacer.set_start(planned.start.min(batch).max(now));
             }
         }
+    }
+
+    /// What packing has to know of a client: behind the focused one, with the overhead of its batch.
+    fn unit(&self, pacer: &Pacer, now: Instant) -> Option<Unit> {
+        let unit = pacer.unit(now)?;
+        let cpu = if unit.focused { unit.cpu } else { self.stretch.apply(unit.cpu) };
+        Some(Unit { wall: unit.wall.max(cpu), cpu, ..unit })
     }
 
     fn packed(&self, now: Instant) -> impl Iterator<Item = (Planned, &Pacer)> {

@@ -129,6 +129,17 @@ pub struct Drawing {
     offset: Span,
 }
 
+/// What an answer cost.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    wall: Span,
+    cpu: Option<Span>,
+    /// Other clients were drawing meanwhile.
+    contended: bool,
+    /// How far beyond the deadline it came.
+    overshoot: Span,
+}
+
 /// A commit that answered a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -410,7 +421,9 @@ impl Pacer {
         let idle = spent.is_none_or(|cpu| cpu < wall / PAUSE_CPU_DIVISOR);
         let pause = wall > interval * PAUSE_PERIODS || (idle && wall > interval * IDLE_PERIODS);
         if !pause {
-            self.learn(drawing, wall, spent, contended, interval);
+            // Late is what misses the deadline, not what takes longer than thought.
+            let overshoot = now - output.latch_at(drawing.target);
+            self.learn(drawing, Cost { wall, cpu: spent, contended, overshoot }, interval);
         }
         self.cpu_at_commit = cpu;
         self.answered = Some(now);
@@ -421,9 +434,10 @@ impl Pacer {
         Some(Answer { drawing, wall, cpu: spent, budget: self.given_budget, hold })
     }
 
-    fn learn(&mut self, drawing: Drawing, wall: Span, cpu: Option<Span>, contended: bool, interval: Span) {
+    fn learn(&mut self, drawing: Drawing, cost: Cost, interval: Span) {
+        let Cost { wall, cpu, contended, overshoot } = cost;
         if self.wall.samples() >= FIRST_FRAMES {
-            self.margin.observe(wall - self.given_budget, interval);
+            self.margin.observe(overshoot, interval);
         }
         // Waiting for other clients is no cost of this one: packing sees to it that it does not have to.
         let alone = cpu.filter(|_| contended).map_or(wall, |cpu| cpu + interval / CONTENTION_ALLOWANCE).min(wall);

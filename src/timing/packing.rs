@@ -34,6 +34,62 @@ pub struct Batches {
     pub focused: Instant,
 }
 
+/// How much longer a batch takes than its clients' CPU times add up to.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// In thousandths.
+    factor: i64,
+    start: Option<Instant>,
+    cpu: Span,
+    units: u32,
+}
+
+/// A batch takes at least what its parts take.
+const SMALLEST_STRETCH: i64 = 1_000;
+/// No overhead is larger; what takes longer was held up by something else.
+const LARGEST_STRETCH: i64 = 3_000;
+/// The share of a newer batch in the factor.
+const STRETCH_SHARE: i64 = 8;
+
+impl Stretch {
+    /// Nothing is known.
+    pub const fn new() -> Self {
+        Stretch { factor: SMALLEST_STRETCH, start: None, cpu: Span::ZERO, units: 0 }
+    }
+
+    /// A client of the background batch was called back.
+    pub fn called(&mut self, scheduled: Instant) {
+        self.start.get_or_insert(scheduled);
+    }
+
+    /// One answered, having used this CPU time; `last`: no other is drawing.
+    pub fn answered(&mut self, cpu: Option<Span>, last: bool, now: Instant) {
+        let (Some(start), Some(cpu)) = (self.start, cpu) else { return };
+        self.cpu += cpu;
+        self.units += 1;
+        if !last {
+            return;
+        }
+        if self.units > 1 && self.cpu > Span::ZERO {
+            let factor = (now - start).scale(1_000, self.cpu.as_nanos().max(1)).as_nanos();
+            let factor = factor.clamp(SMALLEST_STRETCH, LARGEST_STRETCH);
+            self.factor += (factor - self.factor) / STRETCH_SHARE;
+        }
+        (self.start, self.cpu, self.units) = (None, Span::ZERO, 0);
+    }
+
+    /// What `cpu` amounts to in a batch.
+    pub fn apply(self, cpu: Span) -> Span {
+        cpu.scale(self.factor, 1_000)
+    }
+}
+
+impl Default for Stretch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Packs `units` back from `ready_by` over `cores` cores. A batch without units starts at `ready_by`.
 pub fn pack(units: impl Iterator<Item = Unit>, cores: usize, ready_by: Instant) -> Batches {
     let cores = cores.max(1) as i64;
@@ -97,6 +153,24 @@ mod tests {
         let batches = pack(others().chain([unit(2_100, 2_000, true)]), 2, DEADLINE);
         assert_eq!(DEADLINE - batches.background, Span::from_micros(5_000));
         assert_eq!(DEADLINE - pack(others(), 2, DEADLINE).background, Span::from_micros(2_500));
+    }
+
+    #[test]
+    fn the_overhead_of_a_batch_is_learned_and_bounded() {
+        let mut stretch = Stretch::new();
+        let ms = Span::from_millis;
+        for _ in 0..100 {
+            stretch.called(DEADLINE);
+            stretch.answered(Some(ms(1)), false, DEADLINE + ms(2));
+            stretch.answered(Some(ms(1)), true, DEADLINE + ms(3));
+        }
+        assert!((stretch.apply(ms(2)) - ms(3)).abs() < Span::from_micros(50));
+        for _ in 0..100 {
+            stretch.called(DEADLINE);
+            stretch.answered(Some(ms(1)), false, DEADLINE);
+            stretch.answered(Some(ms(1)), true, DEADLINE + ms(1_000));
+        }
+        assert!(stretch.apply(ms(1)) <= ms(3));
     }
 
     #[test]
