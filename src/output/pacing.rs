@@ -194,8 +194,13 @@ pub fn committed(
 pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;
-    let Some(output) = outputs.list.iter_mut().find(|output| output.id == id) else { return };
     for client in clients {
+        // A client that came over from another output has no pacer here yet, and none is made before it is called back.
+        let entry = surfaces.iter().find(|entry| entry.client == *client && entry.output == Some(id));
+        if let Some((entry, client)) = entry.and_then(|entry| Some((entry, surfaces.client_of(&entry.surface)?))) {
+            outputs.pacing_of(entry, client);
+        }
+        let Some(output) = outputs.by_id_mut(id) else { return };
         let Some(pacing) = output.clients.get_mut(client) else { continue };
         let pacer = pacing.pacer;
         if let Some(at) = pacing.partial.take() {

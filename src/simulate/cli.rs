@@ -93,7 +93,9 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     if args.list {
         let policies = policy::all().into_iter().map(|policy| policy.name);
         let loads = MIXES.into_iter().map(|mix| format!("load {}", mix.name));
-        return Ok(out.write_all(policies.chain(loads).collect::<Vec<_>>().join("\n").as_bytes()).and_then(|()| writeln!(out))?);
+        return Ok(out
+            .write_all(policies.chain(loads).collect::<Vec<_>>().join("\n").as_bytes())
+            .and_then(|()| writeln!(out))?);
     }
     if !args.strokes.is_empty() {
         return Ok(out.write_all(strokes_table(&args.strokes)?.as_bytes())?);
@@ -191,7 +193,8 @@ fn pictures(sources: &[Source], args: &SimulateArgs) -> Pictures {
 /// The frames around a heavy one (the heaviest of at most three intervals, if there is one: a freeze of half a second
 /// makes a dull picture) under vsync and ahead.
 fn around_the_heaviest(load: &Load) -> Vec<(String, Vec<animation::FrameTrace>)> {
-    let intervals = |index: &usize| load.frames[*index].total().as_nanos() as f64 / load.interval.as_nanos().max(1) as f64;
+    let intervals =
+        |index: &usize| load.frames[*index].total().as_nanos() as f64 / load.interval.as_nanos().max(1) as f64;
     let inner = TIMELINE_FRAMES..load.frames.len().saturating_sub(TIMELINE_FRAMES).max(TIMELINE_FRAMES);
     let heaviest = inner.filter(|index| intervals(index) <= 3.0).max_by(|a, b| intervals(a).total_cmp(&intervals(b)));
     let Some(heaviest) = heaviest else { return Vec::new() };

@@ -443,7 +443,13 @@ struct Costs<'a> {
 
 impl<'a> Costs<'a> {
     fn new(setup: &Setup<'a>) -> Self {
-        Costs { random: Random::new(setup.seed), again: Random::new(setup.seed ^ 0x2222), app: setup.app, heavy: false, frame: 0 }
+        Costs {
+            random: Random::new(setup.seed),
+            again: Random::new(setup.seed ^ 0x2222),
+            app: setup.app,
+            heavy: false,
+            frame: 0,
+        }
     }
 
     fn next(&mut self) -> Span {

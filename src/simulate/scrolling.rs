@@ -1,8 +1,6 @@
 //! Scrolls over an extended buffer: how often something has to be rendered.
 
-use crate::timing::scroll::{
-    Extent, Region, ScarDecider, ScarStep, ScrollSettings, ScrollStep, ScrollView, Velocity,
-};
+use crate::timing::scroll::{Extent, Region, ScarDecider, ScarStep, ScrollSettings, ScrollStep, ScrollView, Velocity};
 
 /// Lines of SCAR's device (2960 × 1440).
 pub const SCREEN_HEIGHT: i64 = 2_960;
@@ -39,8 +37,7 @@ pub fn scar_formula(factor: (i64, i64), speed: f64) -> f64 {
 
 /// Frames rendered per second by the extended view that reads up and down: ten seconds towards the end, ten back.
 pub fn both_directions(views: f64, speed: f64) -> f64 {
-    let document =
-        Region { x: Extent { start: 0, length: SCREEN_WIDTH }, y: Extent { start: 0, length: 1_000_000 } };
+    let document = Region { x: Extent { start: 0, length: SCREEN_WIDTH }, y: Extent { start: 0, length: 1_000_000 } };
     let budget = (SCREEN_WIDTH * SCREEN_HEIGHT) as f64 * views;
     let mut scroll = ScrollView::new(
         document,

@@ -50,7 +50,8 @@ pub enum StrokeError {
 /// Reads a recording with the columns `t_us,x,y,state`.
 pub fn read(path: &Path) -> Result<Recording, StrokeError> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|source| StrokeError::Unreadable { path: name.clone(), source })?;
+    let text =
+        std::fs::read_to_string(path).map_err(|source| StrokeError::Unreadable { path: name.clone(), source })?;
     let title = path.file_stem().map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned());
     parse(&text, &name, title)
 }

@@ -32,6 +32,8 @@ const BYTES: i32 = SIZE.0 * SIZE.1 * 4;
 
 /// Plays `role` until the compositor is gone or the role is over.
 pub fn play(role: &str) {
+    // The harness has begun a line that names this test.
+    say("");
     let (name, stage) = role.split_once(':').unwrap_or((role, "0"));
     let stage: u32 = stage.parse().unwrap();
     let dies = |at: u32| {
@@ -89,9 +91,7 @@ fn flood(connection: &Connection, mut request: impl FnMut()) {
         (0..64).for_each(|_| request());
         match connection.flush() {
             Ok(()) => {}
-            Err(wayland_client::backend::WaylandError::Io(error))
-                if error.kind() == std::io::ErrorKind::WouldBlock =>
-            {
+            Err(wayland_client::backend::WaylandError::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {
                 let backend = connection.backend();
                 let _ = poll(&mut [PollFd::new(&backend.poll_fd(), PollFlags::OUT)], None);
             }
@@ -192,14 +192,7 @@ impl Dispatch<WlRegistry, GlobalListContents> for Client {
 }
 
 impl Dispatch<WlSurface, ()> for Client {
-    fn event(
-        _: &mut Self,
-        _: &WlSurface,
-        event: wl_surface::Event,
-        _: &(),
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
+    fn event(_: &mut Self, _: &WlSurface, event: wl_surface::Event, _: &(), _: &Connection, _: &QueueHandle<Self>) {
         match event {
             wl_surface::Event::Enter { .. } => say("enter"),
             wl_surface::Event::Leave { .. } => say("leave"),
@@ -243,14 +236,7 @@ impl Dispatch<XdgSurface, ()> for Client {
 }
 
 impl Dispatch<XdgWmBase, ()> for Client {
-    fn event(
-        _: &mut Self,
-        base: &XdgWmBase,
-        event: xdg_wm_base::Event,
-        _: &(),
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
+    fn event(_: &mut Self, base: &XdgWmBase, event: xdg_wm_base::Event, _: &(), _: &Connection, _: &QueueHandle<Self>) {
         if let xdg_wm_base::Event::Ping { serial } = event {
             base.pong(serial);
         }

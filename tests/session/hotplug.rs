@@ -23,7 +23,7 @@ fn windows_come_back_when_the_only_output_went_and_another_comes() {
     assert!(!window.visible && window.output.is_none());
     assert_eq!(session.refused(Request::Screenshot { output: None, path: "/tmp/x".into() }), "there is no output");
 
-    let mode: OutputMode = "320x200@120".parse().unwrap();
+    let mode: OutputMode = "800x600@120".parse().unwrap();
     let Response::Outputs { outputs: added } = session.ask(Request::AddOutput { mode }) else { panic!() };
     assert_eq!((added[0].name.as_str(), added[0].mode), ("HEADLESS-2", mode));
     program.wait_for("enter");
@@ -31,7 +31,7 @@ fn windows_come_back_when_the_only_output_went_and_another_comes() {
     let window = session.window("draw");
     assert_eq!(window.output.as_deref(), Some("HEADLESS-2"));
     let (right, bottom) = (window.geometry.x + window.geometry.width, window.geometry.y + window.geometry.height);
-    assert!(window.geometry.x >= 0 && window.geometry.y >= 0 && right <= 320 && bottom <= 200, "{window:?}");
+    assert!(window.geometry.x >= 0 && window.geometry.y >= 0 && right <= 800 && bottom <= 600, "{window:?}");
 }
 
 #[test]

@@ -54,9 +54,13 @@ fn a_screenshot_has_the_pixels_that_are_on_screen() {
     let mut session = Session::start(&["--output", "640x480"]);
     let _program = session.shown("idle");
     let place = session.window("idle").geometry;
-    let (width, height, pixels) = session.picture(None);
+    let index = |x: i32, y: i32| (y * 640 + x) as usize;
+    // Its callback came when its content was chosen: that is a moment before light.
+    let (width, height, pixels) = wait("its first light", || {
+        Some(session.picture(None)).filter(|(.., pixels)| pixels[index(place.x + 1, place.y + 1)] == COLOUR)
+    });
     assert_eq!((width, height), (640, 480));
-    let at = |x: i32, y: i32| pixels[(y * 640 + x) as usize];
+    let at = |x: i32, y: i32| pixels[index(x, y)];
     let background = 0x1d_23_30;
     let corners = [(place.x, place.y), (place.x + SIZE.0 - 1, place.y + SIZE.1 - 1)];
     assert_eq!(corners.map(|(x, y)| at(x, y)), [COLOUR; 2]);
@@ -116,10 +120,8 @@ fn injected_input_moves_the_pointer_and_the_window_under_it() {
         let now = session.window("idle").geometry;
         ((now.x, now.y) == (before.x + 50, before.y - 30)).then_some(())
     });
-    let release = vec![
-        InputEvent::Button { button: LEFT, pressed: false },
-        InputEvent::Key { key: SUPER, pressed: false },
-    ];
+    let release =
+        vec![InputEvent::Button { button: LEFT, pressed: false }, InputEvent::Key { key: SUPER, pressed: false }];
     session.ask(Request::Input { events: release });
     assert!(session.msg(&["input", "key", "a"]).status.success());
 }

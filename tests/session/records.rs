@@ -10,7 +10,8 @@ fn each_output_has_a_recording_of_its_own() {
     let (folder, stream) = (directory.path().join("pictures"), directory.path().join("film.rec"));
     let paths = [folder.to_str().unwrap().to_owned(), stream.to_str().unwrap().to_owned()];
     let outputs = ["--output", "320x200", "--output", "320x200"];
-    let arguments: Vec<&str> = outputs.into_iter().chain(["--record", &paths[0], "--record-stream", &paths[1]]).collect();
+    let arguments: Vec<&str> =
+        outputs.into_iter().chain(["--record", &paths[0], "--record-stream", &paths[1]]).collect();
     let mut session = Session::start(&arguments);
     let program = session.shown("draw");
     session.goes_on("draw");

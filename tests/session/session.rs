@@ -152,7 +152,9 @@ impl Session {
     pub fn picture(&mut self, output: Option<&str>) -> (u32, u32, Vec<u32>) {
         let path = self.path("picture.png");
         let request = Request::Screenshot { output: output.map(str::to_owned), path: path.clone() };
-        let Response::Screenshot { width, height, .. } = self.ask(request) else { panic!() };
+        // Before its first light an output is dark, and says so.
+        let response = wait("a picture", || self.client.ask(request.clone()).ok());
+        let Response::Screenshot { width, height, .. } = response else { panic!() };
         let file = BufReader::new(std::fs::File::open(path).unwrap());
         let mut reader = png::Decoder::new(file).read_info().unwrap();
         let mut bytes = vec![0; reader.output_buffer_size().unwrap()];

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 /// Colours of series, readable on white, told apart by most colour-blind readers (Okabe and Ito).
-pub const COLOURS: [&str; 8] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#a08c00"];
+pub const COLOURS: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555", "#a08c00"];
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 300.0;
@@ -92,8 +91,7 @@ impl<'a> Chart<'a> {
     /// A line through points, with a mark at each if `marks`.
     pub fn line(&mut self, name: &str, points: &[(f64, f64)], marks: bool) {
         let colour = self.colour(name);
-        let path: Vec<String> =
-            points.iter().map(|(x, y)| format!("{:.1},{:.1}", self.px(*x), self.py(*y))).collect();
+        let path: Vec<String> = points.iter().map(|(x, y)| format!("{:.1},{:.1}", self.px(*x), self.py(*y))).collect();
         let _ = write!(
             self.body,
             r#"<polyline points="{}" fill="none" stroke="{colour}" stroke-width="1.8"/>"#,

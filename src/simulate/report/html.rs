@@ -37,7 +37,12 @@ pub fn render(report: &Report, pictures: &Pictures) -> String {
         section(&mut page, &format!("Timeline: {policy}"), TIMELINE, &timeline(frames));
     }
     section(&mut page, "Drops by policy", DROPS, &drops(report));
-    section(&mut page, "Latency of motion: frame start (or its display time) to light", LATENCY, &histogram(report, false));
+    section(
+        &mut page,
+        "Latency of motion: frame start (or its display time) to light",
+        LATENCY,
+        &histogram(report, false),
+    );
     section(&mut page, "Latency of interaction: input to light", ANSWERS, &histogram(report, true));
     section(&mut page, "Latency against drops, by miss budget", TRADE, &trade(&pictures.trade));
     runs_table(&mut page, report);
@@ -111,10 +116,8 @@ fn timeline(frames: &[FrameTrace]) -> String {
             let (left, right) = (px(from), px(to));
             let (top, high) = if thin { (y + 4.0, 1.5) } else { (y, 9.0) };
             let width = (right - left).max(0.5);
-            let _ = write!(
-                svg,
-                r#"<rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{high}" fill="{colour}"/>"#
-            );
+            let _ =
+                write!(svg, r#"<rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{high}" fill="{colour}"/>"#);
         };
         bar(frame.record_end, frame.render_start, "#bbbbbb", true);
         bar(frame.render_end, frame.shown, COLOURS[2], true);

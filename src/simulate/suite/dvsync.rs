@@ -49,9 +49,12 @@ pub fn workloads(effort: Effort) -> Vec<Figure> {
     vec![
         figure("law: frames within a period", "%", Fitted, on_a(&|load| 100.0 * (1.0 - load.share_above(1.0))))
             .published(78.3),
-        figure("A: refreshes missed by triple-buffered vsync", "%", Fitted, on_a(&|load| {
-            100.0 * run(load, &AnimationPolicy::vsync(3)).drop_share()
-        }))
+        figure(
+            "A: refreshes missed by triple-buffered vsync",
+            "%",
+            Fitted,
+            on_a(&|load| 100.0 * run(load, &AnimationPolicy::vsync(3)).drop_share()),
+        )
         .published(5.0)
         .expected(4.94),
         figure("A: more buffers alone (vsync, 5)", "%", Predicted, on(synthetic::A, AnimationPolicy::vsync(5)))
@@ -61,10 +64,12 @@ pub fn workloads(effort: Effort) -> Vec<Figure> {
         figure("A: ahead, 5 buffers", "%", Fitted, on(synthetic::A, ahead(5))).expected(89.0),
         figure("A: ahead, 7 buffers", "%", Predicted, on(synthetic::A, ahead(7))).expected(95.8),
         figure("A: ahead, 4 buffers, run-ahead 2", "%", Predicted, on(synthetic::A, run_ahead(4, 2))).expected(92.4),
-        figure("A: ahead, 4 buffers, variable refresh", "%", Predicted, on(
-            synthetic::A,
-            ahead(4).on_variable_refresh(),
-        ))
+        figure(
+            "A: ahead, 4 buffers, variable refresh",
+            "%",
+            Predicted,
+            on(synthetic::A, ahead(4).on_variable_refresh()),
+        )
         .expected(89.1),
         figure("A: latency, 4 buffers", "%", Derived, on_a(&latency_reduction)).published(31.1).expected(32.5),
         figure("C scattered (Walmart), 4 buffers", "%", Derived, on(synthetic::C, ahead(4)))
@@ -94,9 +99,8 @@ fn pooled_and_mean(loads: &[Load], policy: &AnimationPolicy) -> (f64, f64) {
 /// Figure 11: 25 applications; figure 14: 15 games.
 pub fn applications(effort: Effort) -> Vec<Figure> {
     let frames = (effort.frames / APPLICATION_SHARE).max(1_000);
-    let applications: Vec<Load> = (0..APPLICATIONS)
-        .map(|index| Mix::application(index).generate(interval(60), frames, 100 + index))
-        .collect();
+    let applications: Vec<Load> =
+        (0..APPLICATIONS).map(|index| Mix::application(index).generate(interval(60), frames, 100 + index)).collect();
     let games: Vec<Load> = (0..GAMES)
         .map(|index| {
             let mix = Mix { correlation: 0.8, sigma: 0.3, ..Mix::application(50 + index) };
@@ -104,11 +108,9 @@ pub fn applications(effort: Effort) -> Vec<Figure> {
         })
         .collect();
     let mut figures = Vec::new();
-    let baseline: f64 = applications
-        .iter()
-        .map(|load| run(load, &AnimationPolicy::vsync(3)).drops_per_second())
-        .sum::<f64>()
-        / APPLICATIONS as f64;
+    let baseline: f64 =
+        applications.iter().map(|load| run(load, &AnimationPolicy::vsync(3)).drops_per_second()).sum::<f64>()
+            / APPLICATIONS as f64;
     figures.push(
         figure("fig 11: 25 applications, vsync", "/s", FigureKind::Fitted, baseline).published(2.04).expected(2.15),
     );
@@ -194,21 +196,30 @@ pub fn extensions(effort: Effort) -> Vec<Figure> {
         figure("flings of 30 frames: 7 buffers", "%", Predicted, fling(ahead(7))).expected(82.1),
         figure("flings of 30 frames: 5 buffers, start delay 1", "%", Predicted, fling(AnimationPolicy::ahead(delayed)))
             .expected(91.2),
-        figure("flings of 30 frames: the same with run-ahead 4", "%", Predicted, fling(AnimationPolicy::ahead(
-            delayed.with_run_ahead(4),
-        )))
+        figure(
+            "flings of 30 frames: the same with run-ahead 4",
+            "%",
+            Predicted,
+            fling(AnimationPolicy::ahead(delayed.with_run_ahead(4))),
+        )
         .expected(95.3),
         figure("600 frames: 4 buffers", "%", Predicted, against(ahead(4))).expected(77.7),
         figure("600 frames: bound with skipping, lead 3", "%", Predicted, bound(Some(3))).expected(88.3),
         figure("600 frames: 5 buffers", "%", Predicted, against(ahead(5))).expected(88.0),
         figure("600 frames: bound with skipping, lead 4", "%", Predicted, bound(Some(4))).expected(94.6),
-        figure("600 frames: 5 buffers, run-ahead 4", "%", Predicted, against(AnimationPolicy::ahead(
-            AheadSettings::buffers(5).with_run_ahead(4),
-        )))
+        figure(
+            "600 frames: 5 buffers, run-ahead 4",
+            "%",
+            Predicted,
+            against(AnimationPolicy::ahead(AheadSettings::buffers(5).with_run_ahead(4))),
+        )
         .expected(95.4),
-        figure("600 frames: bound without skipping", "%", Predicted, long(&|load| {
-            100.0 * bounds::without_skipping(load).reduction(&run(load, &AnimationPolicy::vsync(3)))
-        }))
+        figure(
+            "600 frames: bound without skipping",
+            "%",
+            Predicted,
+            long(&|load| 100.0 * bounds::without_skipping(load).reduction(&run(load, &AnimationPolicy::vsync(3)))),
+        )
         .expected(98.4),
         figure("600 frames: bound with skipping, any lead", "%", Predicted, bound(None)).expected(99.0),
     ]

@@ -28,8 +28,15 @@ impl Default for Effort {
 
 /// Every figure of every paper. `done` is called after each of [`PARTS`].
 pub fn papers(effort: Effort, done: &(dyn Fn() + Sync)) -> Vec<Figure> {
-    let parts: [fn(Effort) -> Vec<Figure>; PARTS] =
-        [dvsync::workloads, dvsync::applications, dvsync::devices, dvsync::extensions, presto::figures, scar::figures, marz::figures];
+    let parts: [fn(Effort) -> Vec<Figure>; PARTS] = [
+        dvsync::workloads,
+        dvsync::applications,
+        dvsync::devices,
+        dvsync::extensions,
+        presto::figures,
+        scar::figures,
+        marz::figures,
+    ];
     use rayon::prelude::*;
     parts
         .par_iter()

@@ -23,8 +23,7 @@ pub fn figures(effort: Effort) -> Vec<Figure> {
     let mean = JustInTime::new(EstimatorKind::Mean32, MissBudget::INTERACTIVE);
     let ours = JustInTime::new(EstimatorKind::Regression, MissBudget::INTERACTIVE);
     let insured = JustInTime { two_shot: Some(TwoShot::default()), ..ours };
-    let legacy =
-        |propagate| run(&touch, &InteractionPolicy::Legacy { offset: Span::from_micros(7_500), propagate });
+    let legacy = |propagate| run(&touch, &InteractionPolicy::Legacy { offset: Span::from_micros(7_500), propagate });
     let on = |setup: &Setup<'_>, policy| run(setup, &InteractionPolicy::JustInTime(policy));
     let (jitt, par) = (on(&touch, mean), on(&touch, mean.in_place()));
     let latency = |id: &str, kind, response: &Response| figure(id, "ms", kind, response.latency.mean);
@@ -37,25 +36,32 @@ pub fn figures(effort: Effort) -> Vec<Figure> {
             .published(41.0)
             .expected(45.5)
             .note("3.5 ms of output become 1 ms here; the paper does not say what is left of it"),
-        missed("fig 9: under-prediction, at most", Predicted, &jitt).published(17.0).expected(6.27)
+        missed("fig 9: under-prediction, at most", Predicted, &jitt)
+            .published(17.0)
+            .expected(6.27)
             .note("published: worst of 13 applications"),
-        figure("fig 9: dropped frames, at most", "%", Predicted, 100.0 * jitt.dropped).published(8.0).expected(4.74)
+        figure("fig 9: dropped frames, at most", "%", Predicted, 100.0 * jitt.dropped)
+            .published(8.0)
+            .expected(4.74)
             .note("published: worst of 13 applications"),
-        missed("mean of 32 with a 1 kHz mouse: under-prediction", Predicted, &on(&mouse, mean)).expected(28.0)
+        missed("mean of 32 with a 1 kHz mouse: under-prediction", Predicted, &on(&mouse, mean))
+            .expected(28.0)
             .note("the share above the mean depends on the skew of the cost, which is ours"),
         latency("regression, budget 1 %, touch", Predicted, &on(&touch, ours)),
         missed("regression, budget 1 %, touch: missed", Predicted, &on(&touch, ours)),
-        latency("regression, budget 1 %, 1 kHz mouse", Predicted, &on(&mouse, ours)).expected(61.5)
+        latency("regression, budget 1 %, 1 kHz mouse", Predicted, &on(&mouse, ours))
+            .expected(61.5)
             .note("the model's best one-shot with at most 1 % missed; ours needs no tuning per row"),
         missed("regression, budget 1 %, 1 kHz mouse: missed", Predicted, &on(&mouse, ours)).expected(0.95),
         latency("two-shot, touch", Predicted, &on(&touch, insured)).expected(55.3),
         latency("bound: cost known, touch", Predicted, &on(&touch, JustInTime::oracle())).expected(54.3),
         latency("bound: cost known, PAR, touch", Predicted, &on(&touch, JustInTime::oracle().in_place()))
             .expected(44.2),
-        latency("variable refresh, mean of 32, 1 kHz mouse", Predicted, &on(&mouse, JustInTime {
-            variable: true,
-            ..mean
-        }))
+        latency(
+            "variable refresh, mean of 32, 1 kHz mouse",
+            Predicted,
+            &on(&mouse, JustInTime { variable: true, ..mean }),
+        )
         .expected(54.9),
     ];
     let in_house = on(&Setup::presto(IN_HOUSE, refreshes, 1), mean.in_place()).latency.mean;

@@ -1,9 +1,7 @@
 //! SCAR: table 2 by the algorithm and as printed.
 
 use super::{Effort, Figure, FigureKind, figure};
-use crate::simulate::scrolling::{
-    FACTORS, SPEEDS, both_directions, scar, scar_both_directions, scar_formula,
-};
+use crate::simulate::scrolling::{FACTORS, SPEEDS, both_directions, scar, scar_both_directions, scar_formula};
 
 /// All figures; nothing in them is random.
 pub fn figures(_effort: Effort) -> Vec<Figure> {
