@@ -161,8 +161,10 @@ pub fn committed(
     let (class, slack) = (pacer.class(), pacer.slack_periods());
     let entry = surfaces.get_mut(surface)?;
     let record = &mut entry.record;
-    if record.callback_sent.is_none() || record.committed.is_some() {
-        // Nobody had asked for it: its target is the next refresh there is.
+    let pause = answer.is_some_and(|answer| answer.pause);
+    if record.callback_sent.is_none() || record.committed.is_some() || pause {
+        // Nobody had asked for it, or long ago, and it had nothing to draw then: its target is the next refresh there
+        // is.
         *record = ClientFrameRecord {
             client: client.id,
             surface: record.surface,
@@ -182,7 +184,7 @@ pub fn committed(
     record.class = class;
     record.pacing = effective;
     record.slack_periods = (slack - 1) as u8;
-    if let Some(answer) = answer {
+    if let Some(answer) = answer.filter(|_| !pause) {
         record.budget = answer.budget;
         record.cost_wall = Some(answer.wall);
         record.cost_cpu = answer.cpu;

@@ -24,8 +24,8 @@ pub const SIZE: (i32, i32) = (200, 100);
 pub const COLOUR: u32 = 0x00_33_66_cc;
 /// How many frames `late` draws in time before one takes [`PAUSE`].
 pub const STEADY_FRAMES: u32 = 30;
-/// Longer than three refreshes, shorter than what counts as a client that has nothing to do.
-pub const PAUSE: Duration = Duration::from_millis(60);
+/// Longer than two refreshes, shorter than the three that make a client one that has nothing to draw.
+pub const PAUSE: Duration = Duration::from_millis(40);
 
 const BUFFERS: usize = 4;
 const BYTES: i32 = SIZE.0 * SIZE.1 * 4;
