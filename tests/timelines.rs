@@ -140,6 +140,17 @@ fn an_idle_output_asks_for_no_wake_up() {
     assert_eq!(rig.wakes(), wakes, "{}", rig.story());
 }
 
+#[test]
+fn a_loop_that_is_always_late_still_latches() {
+    let mut rig = Rig::new(60_000);
+    let client = rig.add(Client::new("flat", Costs::constant(ms(2.0))));
+    rig.run_refreshes(60);
+    rig.set_turn_length(ms(21.0));
+    let before = rig.frames(client);
+    rig.run_refreshes(120);
+    assert!(rig.frames(client) >= before + 20, "{}", rig.story());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

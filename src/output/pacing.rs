@@ -166,8 +166,9 @@ fn is_busy(surfaces: &Surfaces, client: ClientId, output: Option<OutputId>) -> b
 
 fn record_commit(entry: &mut Entry, output: &OutputState, pacer: PacerId, now: Instant, answer: Option<Answer>) {
     let machine = output.conductor.output();
-    if entry.record.callback_sent.is_none() || entry.record.committed.is_some() {
-        // Nobody had asked for it: its target is the next refresh there is.
+    let pause = answer.is_some_and(|answer| answer.pause);
+    if entry.record.callback_sent.is_none() || entry.record.committed.is_some() || pause {
+        // Nobody had asked for it, or long ago, and it had nothing to draw then: its target is the next refresh.
         let target = machine.target(machine.next_index(now));
         entry.record = ClientFrameRecord {
             client: entry.client,
@@ -193,7 +194,7 @@ fn record_commit(entry: &mut Entry, output: &OutputState, pacer: PacerId, now: I
         record.pacing = pacer.effective().0;
         record.slack_periods = (pacer.slack_periods() - 1) as u8;
     }
-    if let Some(answer) = answer {
+    if let Some(answer) = answer.filter(|_| !pause) {
         record.budget = answer.budget;
         record.cost_wall = Some(answer.wall);
         record.cost_cpu = answer.cpu;
@@ -204,8 +205,13 @@ fn record_commit(entry: &mut Entry, output: &OutputState, pacer: PacerId, now: I
 pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;
-    let Some(output) = outputs.list.iter_mut().find(|output| output.id == id) else { return };
     for client in clients {
+        // A client that came over from another output has no pacer here yet, and none is made before it is called back.
+        let entry = surfaces.iter().find(|entry| entry.client == *client && entry.output == Some(id));
+        if let Some((entry, client)) = entry.and_then(|entry| Some((entry, surfaces.client_of(&entry.surface)?))) {
+            outputs.pacing_of(entry, client);
+        }
+        let Some(output) = outputs.by_id_mut(id) else { return };
         let Some(pacing) = output.clients.get_mut(client) else { continue };
         let pacer = pacing.pacer;
         if let Some(at) = pacing.partial.take() {

@@ -61,14 +61,10 @@ impl Child {
             command: OsString::new(),
             source: io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"),
         })?;
-        // The standard library gives the child an empty signal mask and the default action for SIGPIPE, whatever ours are.
-        let process = Command::new(program)
-            .args(arguments)
-            .env_remove("WAYLAND_SOCKET")
-            .envs(environment.iter().copied())
-            .process_group(0)
-            .spawn()
-            .map_err(|source| ChildError::Start { command: program.clone(), source })?;
+        let mut command = Command::new(program);
+        command.args(arguments).env_remove("WAYLAND_SOCKET").envs(environment.iter().copied()).process_group(0);
+        unblock_signals(&mut command);
+        let process = command.spawn().map_err(|source| ChildError::Start { command: program.clone(), source })?;
         Self::watch(process)
     }
 
@@ -120,6 +116,23 @@ impl Child {
         let _ = kill_process_group(self.group, signal);
         self.ended = self.process.wait().ok().map(ExitStatus::from);
     }
+}
+
+/// Gives the command an empty signal mask. We block the signals that we read as events, and a mask is inherited: a
+/// command could not be asked to end.
+#[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
+fn unblock_signals(command: &mut Command) {
+    let unblock = || {
+        // SAFETY: `mask` is a valid place for a signal set, and both calls are async-signal-safe.
+        let failed = unsafe {
+            let mut mask = std::mem::zeroed();
+            libc::sigemptyset(&mut mask);
+            libc::sigprocmask(libc::SIG_SETMASK, &mask, std::ptr::null_mut()) != 0
+        };
+        if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+    };
+    // SAFETY: the closure allocates nothing, takes no lock and calls only what signal-safety(7) lists.
+    unsafe { command.pre_exec(unblock) };
 }
 
 impl AsFd for Child {

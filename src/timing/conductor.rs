@@ -11,6 +11,8 @@ use super::packing::{Batches, Stretch, Unit, pack};
 use super::target::{RefreshIndex, Target};
 use crate::time::{Instant, Span};
 
+/// So many latches in a row may miss their moment before one is made at once.
+const SLIPS_ALLOWED: u32 = 2;
 /// Pacers that fit without an allocation.
 const CAPACITY: usize = 64;
 
@@ -48,6 +50,8 @@ pub struct Conductor {
     output: OutputMachine,
     pacers: Vec<Option<Pacer>>,
     latch: Option<(RefreshIndex, Instant)>,
+    /// Latches in a row whose moment passed unused: whoever drives us is late by more than composing takes.
+    slips: u32,
     /// Something happened since the plan was made.
     stale: bool,
     cores: usize,
@@ -61,6 +65,7 @@ impl Conductor {
             output,
             pacers: Vec::with_capacity(CAPACITY),
             latch: None,
+            slips: 0,
             stale: true,
             cores,
             stretch: Stretch::new(),
@@ -169,6 +174,7 @@ impl Conductor {
 
     /// Content was chosen for `index`.
     pub fn latched(&mut self, index: RefreshIndex) {
+        self.slips = 0;
         self.output_mut().latch(index);
     }
 
@@ -201,7 +207,11 @@ impl Conductor {
         }
         self.pack(now);
         let due = self.latch.filter(|(index, when)| *when <= now && self.output.last_latch(*index) >= now);
-        let next = self.output.next_latch(now);
+        let slipped = due.is_none() && self.latch.is_some_and(|(_, when)| when <= now);
+        self.slips += u32::from(slipped);
+        // Late twice in a row: the next moment would pass as well, and at once is better than never.
+        let at_once = self.slips >= SLIPS_ALLOWED;
+        let next = self.output.next_latch(now).map(|(index, when)| (index, if at_once { now } else { when }));
         self.latch = next.map(|next| due.filter(|(index, _)| *index == next.0).unwrap_or(next));
     }
 

@@ -151,6 +151,8 @@ pub struct Answer {
     pub cpu: Option<Span>,
     /// The budget that it had been given.
     pub budget: Span,
+    /// The client had nothing to draw for a while: this took long, and says nothing about what its frames take.
+    pub pause: bool,
     /// Show it at this refresh, not before: the one that it was drawn for, which a later latch will reach.
     pub hold: Option<RefreshIndex>,
 }
@@ -431,7 +433,7 @@ impl Pacer {
         let hold = (self.second_period && !queued && drawing.target > next).then_some(drawing.target);
         // A late frame takes the next refresh; the one after it is drawn for the refresh after that.
         self.last_target = self.last_target.max(Some(next).filter(|next| *next > drawing.target));
-        Some(Answer { drawing, wall, cpu: spent, budget: self.given_budget, hold })
+        Some(Answer { drawing, wall, cpu: spent, budget: self.given_budget, pause, hold })
     }
 
     fn learn(&mut self, drawing: Drawing, cost: Cost, interval: Span) {

@@ -127,6 +127,8 @@ pub struct Rig {
     flight: Option<(u64, Vec<(usize, Frame)>)>,
     latches: Vec<RefreshIndex>,
     wakes: u64,
+    /// How long a turn of the loop takes: nothing is seen to before it is over.
+    turn: Span,
     story: String,
 }
 
@@ -143,6 +145,7 @@ impl Rig {
             flight: None,
             latches: Vec::new(),
             wakes: 0,
+            turn: Span::ZERO,
             story: String::new(),
         }
     }
@@ -162,6 +165,14 @@ impl Rig {
         client.commit_at = Some((self.now, self.now));
         self.clients.push(client);
         self.clients.len() - 1
+    }
+
+    pub fn set_turn_length(&mut self, turn: Span) {
+        self.turn = turn;
+    }
+
+    pub fn frames(&self, client: usize) -> usize {
+        self.clients[client].shown.len()
     }
 
     pub fn stop(&mut self, client: usize) {
@@ -194,7 +205,11 @@ impl Rig {
             let vblank = self.flight.as_ref().map(|(refresh, _)| START + self.interval * *refresh as i64);
             let next = [wake, commit, vblank, Some(end)].into_iter().flatten().min().unwrap();
             // Composing took a while: what was due meanwhile is dealt with now.
-            self.now = next.max(self.now);
+            self.now = next.max(self.now) + self.turn;
+            if self.turn > Span::ZERO {
+                // Something happens all the time.
+                self.conductor.output_mut();
+            }
             if wake == Some(next) {
                 self.wakes += 1;
             }

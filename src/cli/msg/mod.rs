@@ -23,7 +23,7 @@ const MISSES_SHOWN: usize = 20;
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The session's private socket [default: that of the session this runs in].
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long = "socket", id = "private-socket", global = true, value_name = "PATH")]
     socket: Option<PathBuf>,
 
     /// Print the answer as JSON.

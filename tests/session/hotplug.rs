@@ -1,0 +1,84 @@
+//! Outputs that come, change, go dark and go, with clients on them.
+
+use upbeat::config::OutputMode;
+use upbeat::ipc::message::{Output, Request, Response};
+
+use crate::session::{Session, wait};
+
+fn outputs(session: &mut Session) -> Vec<Output> {
+    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    outputs
+}
+
+#[test]
+fn windows_come_back_when_the_only_output_went_and_another_comes() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let mut program = session.program("draw");
+    program.wait_for("enter");
+    session.goes_on("draw");
+    assert!(session.msg(&["output", "remove", "HEADLESS-1"]).status.success());
+    program.wait_for("leave");
+    assert!(outputs(&mut session).is_empty());
+    let window = session.window("draw");
+    assert!(!window.visible && window.output.is_none());
+    assert_eq!(session.refused(Request::Screenshot { output: None, path: "/tmp/x".into() }), "there is no output");
+
+    let mode: OutputMode = "800x600@120".parse().unwrap();
+    let Response::Outputs { outputs: added } = session.ask(Request::AddOutput { mode }) else { panic!() };
+    assert_eq!((added[0].name.as_str(), added[0].mode), ("HEADLESS-2", mode));
+    program.wait_for("enter");
+    session.goes_on("draw");
+    let window = session.window("draw");
+    assert_eq!(window.output.as_deref(), Some("HEADLESS-2"));
+    let (right, bottom) = (window.geometry.x + window.geometry.width, window.geometry.y + window.geometry.height);
+    assert!(window.geometry.x >= 0 && window.geometry.y >= 0 && right <= 800 && bottom <= 600, "{window:?}");
+}
+
+#[test]
+fn a_window_moves_over_when_its_output_goes() {
+    let mut session = Session::start(&["--output", "640x480", "--output", "640x480"]);
+    let mut program = session.program("draw");
+    program.wait_for("enter");
+    session.goes_on("draw");
+    let home = session.window("draw").output.unwrap();
+    session.ask(Request::RemoveOutput { output: home.clone() });
+    program.wait_for("leave");
+    program.wait_for("enter");
+    session.goes_on("draw");
+    assert_ne!(session.window("draw").output, Some(home));
+}
+
+#[test]
+fn an_output_that_is_off_shows_nothing_and_comes_back() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _program = session.shown("draw");
+    session.goes_on("draw");
+    assert!(session.msg(&["output", "off", "HEADLESS-1"]).status.success());
+    assert!(!outputs(&mut session)[0].on);
+    let dark = session.refused(Request::Screenshot { output: None, path: "/tmp/x".into() });
+    assert_eq!(dark, "HEADLESS-1 shows nothing: it is dark");
+    assert!(!session.window("draw").visible);
+    let before = session.frames("draw");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(session.frames("draw"), before, "no frame reaches light on an output that is off");
+    session.ask(Request::SetPower { output: "HEADLESS-1".to_owned(), on: true });
+    session.goes_on("draw");
+    assert!(session.window("draw").visible);
+}
+
+#[test]
+fn a_mode_changes_under_a_running_client() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _program = session.shown("draw");
+    session.goes_on("draw");
+    for mode in ["800x600@120", "800x600@48-144", "320x240@30"] {
+        let wanted: OutputMode = mode.parse().unwrap();
+        session.ask(Request::SetMode { output: "HEADLESS-1".to_owned(), mode: wanted });
+        let output = wait("the mode", || outputs(&mut session).into_iter().find(|output| output.mode == wanted));
+        assert_eq!(output.geometry.width, wanted.width as i32);
+        session.goes_on("draw");
+    }
+    let mode = "640x480@60".parse().unwrap();
+    let unknown = session.refused(Request::SetMode { output: "DP-1".to_owned(), mode });
+    assert_eq!(unknown, "there is no output called DP-1; there is HEADLESS-1");
+}

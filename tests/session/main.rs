@@ -1,0 +1,21 @@
+//! The binary, a headless session, and clients in processes of their own: what `upbeat msg` says and does, how a
+//! session ends, and that nobody in it is harmed by somebody else.
+
+mod client;
+mod ends;
+mod hotplug;
+mod idle;
+mod messages;
+mod misbehaviour;
+mod records;
+mod session;
+mod settings;
+
+/// Not a test: the program that the tests start as a client, told by [`client::VARIABLE`] what to play.
+#[test]
+#[ignore = "the client program of the other tests"]
+fn client_program() {
+    if let Ok(role) = std::env::var(client::VARIABLE) {
+        client::play(&role);
+    }
+}

@@ -1,0 +1,127 @@
+//! What `upbeat msg` says of a running session, and does to it.
+
+use upbeat::ipc::input::InputEvent;
+use upbeat::ipc::message::{Request, Response, Target};
+use upbeat::timing::id::WindowId;
+use upbeat::timing::pacing::{Class, Pacing, PacingWish};
+use upbeat::timing::record::Blame;
+
+use crate::client::{COLOUR, SIZE};
+use crate::session::{Session, wait};
+
+fn words(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn it_says_who_it_is_and_what_it_shows() {
+    let mut session = Session::start(&["--output", "640x480@75", "--output", "320x200"]);
+    let Response::Version { wayland_display, backend, renderer, .. } = session.ask(Request::Version) else { panic!() };
+    assert_eq!((wayland_display.as_str(), backend.as_str(), renderer.as_str()), ("test", "headless", "pixman"));
+    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    let told: Vec<_> =
+        outputs.iter().map(|output| (output.name.as_str(), output.mode.to_string(), output.geometry.x)).collect();
+    assert_eq!(told, [("HEADLESS-1", "640x480@75".to_owned(), 0), ("HEADLESS-2", "320x200@60".to_owned(), 640)]);
+    assert!(outputs.iter().all(|output| output.on && output.wish == PacingWish::Auto));
+    let text = words(&session.msg(&["outputs"]));
+    assert!(text.contains("HEADLESS-1") && text.contains("640x480@75"), "{text}");
+}
+
+#[test]
+fn a_window_that_draws_is_described_with_its_costs() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let program = session.shown("draw");
+    session.goes_on("draw");
+    let window = wait("its class", || Some(session.window("draw")).filter(|window| window.class != Class::Unknown));
+    assert_eq!((window.geometry.width, window.geometry.height), SIZE);
+    assert!(window.focused && window.visible);
+    assert_eq!(window.output.as_deref(), Some("HEADLESS-1"));
+    assert_eq!((window.wish, window.title.as_str()), (PacingWish::Auto, "draw"));
+    assert!(window.pid.is_some() && window.cost.is_some() && window.budget.is_some(), "{window:?}");
+    assert!(!window.reason.is_empty());
+    let statistics = session.statistics("draw");
+    assert!(statistics.callback_to_light.is_some() && statistics.commit_to_light.is_some());
+    let text = words(&session.msg(&["stats"]));
+    assert!(text.contains("callback→light") && text.contains("(draw)"), "{text}");
+    let json: serde_json::Value = serde_json::from_slice(&session.msg(&["windows", "--json"]).stdout).unwrap();
+    assert_eq!(json["windows"][0]["app_id"], "draw");
+    drop(program);
+    wait("the window to go", || session.windows().is_empty().then_some(()));
+}
+
+#[test]
+fn a_screenshot_has_the_pixels_that_are_on_screen() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _program = session.shown("idle");
+    let place = session.window("idle").geometry;
+    let index = |x: i32, y: i32| (y * 640 + x) as usize;
+    // Its callback came when its content was chosen: that is a moment before light.
+    let (width, height, pixels) = wait("its first light", || {
+        Some(session.picture(None)).filter(|(.., pixels)| pixels[index(place.x + 1, place.y + 1)] == COLOUR)
+    });
+    assert_eq!((width, height), (640, 480));
+    let at = |x: i32, y: i32| pixels[index(x, y)];
+    let background = 0x1d_23_30;
+    let corners = [(place.x, place.y), (place.x + SIZE.0 - 1, place.y + SIZE.1 - 1)];
+    assert_eq!(corners.map(|(x, y)| at(x, y)), [COLOUR; 2]);
+    assert_eq!(at(place.x - 1, place.y), background);
+    assert_eq!(at(place.x + SIZE.0, place.y + SIZE.1 - 1), background);
+    assert!(session.refused(Request::Screenshot { output: None, path: "picture.png".into() }).contains("absolute"));
+    let text = words(&session.msg(&["screenshot", "--output", "DP-9", "/tmp/never.png"]));
+    assert!(text.contains("there is no output called DP-9; there is HEADLESS-1"), "{text}");
+}
+
+#[test]
+fn a_client_that_is_late_on_purpose_is_told_of_in_a_sentence() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _program = session.shown("late");
+    let window = session.window("late").window;
+    let request = Request::WhyLate { target: Some(Target::Window(window)), limit: 100 };
+    let miss = wait("a late frame that the client is to blame for", || {
+        let Response::WhyLate { misses } = session.ask(request.clone()) else { panic!() };
+        misses.into_iter().find(|miss| miss.blame == Blame::Client)
+    });
+    assert!(miss.sentence.starts_with(&format!("{window} (late) missed refresh {}: ", miss.refresh)), "{miss:?}");
+    let text = words(&session.msg(&["why-late", "--window", &window.0.to_string(), "-n", "1"]));
+    assert!(text.contains("s ago: window") && text.lines().count() == 1, "{text}");
+    let unknown = Request::WhyLate { target: Some(Target::Window(WindowId(77))), limit: 1 };
+    assert_eq!(session.refused(unknown), format!("there is no window 77; there is {}", window.0));
+}
+
+#[test]
+fn pacing_changes_while_it_runs_for_an_output_and_for_a_window() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _program = session.shown("draw");
+    let number = session.window("draw").window.0.to_string();
+    assert!(session.msg(&["pacing", "HEADLESS-1", "vsync-late"]).status.success());
+    wait("the output's pacing", || (session.window("draw").pacing == Pacing::VsyncLate).then_some(()));
+    assert!(session.msg(&["pacing", &number, "vsync"]).status.success());
+    let window = wait("the window's pacing", || Some(session.window("draw")).filter(|w| w.pacing == Pacing::Vsync));
+    assert_eq!((window.wish, window.reason.as_str()), (PacingWish::Vsync, "configured"));
+    session.goes_on("draw");
+}
+
+#[test]
+fn injected_input_moves_the_pointer_and_the_window_under_it() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _program = session.shown("idle");
+    let before = session.window("idle").geometry;
+    let (x, y) = (f64::from(before.x + 20), f64::from(before.y + 20));
+    const SUPER: u32 = 125;
+    const LEFT: u32 = 0x110;
+    let drag = vec![
+        InputEvent::PointerMove { x, y },
+        InputEvent::Key { key: SUPER, pressed: true },
+        InputEvent::Button { button: LEFT, pressed: true },
+        InputEvent::PointerMoveBy { dx: 50.0, dy: -30.0 },
+    ];
+    session.ask(Request::Input { events: drag });
+    wait("the window to follow", || {
+        let now = session.window("idle").geometry;
+        ((now.x, now.y) == (before.x + 50, before.y - 30)).then_some(())
+    });
+    let release =
+        vec![InputEvent::Button { button: LEFT, pressed: false }, InputEvent::Key { key: SUPER, pressed: false }];
+    session.ask(Request::Input { events: release });
+    assert!(session.msg(&["input", "key", "a"]).status.success());
+}

@@ -1,0 +1,94 @@
+//! The configuration at the start of a session, and read again while it runs.
+
+use rustix::process::Signal;
+use upbeat::ipc::message::{Request, Response};
+use upbeat::timing::pacing::PacingWish;
+
+use crate::session::{Session, run, upbeat, wait};
+
+const FIRST: &str = r##"
+background = "#ff0000"
+[[output]]
+name = "HEADLESS-1"
+mode = "640x480@75"
+pacing = "vsync-late"
+[[output]]
+name = "HEADLESS-2"
+position = [640, 100]
+scale = 2.0
+mode = "800x600"
+[[app]]
+app-id = "idle"
+pacing = "vsync"
+"##;
+
+fn corner(session: &mut Session) -> u32 {
+    // The last one: the pointer is at the first.
+    session.picture(Some("HEADLESS-1")).2.pop().unwrap()
+}
+
+fn start() -> (Session, std::path::PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("config.toml");
+    std::fs::write(&path, FIRST).unwrap();
+    let session = Session::start_in(directory, &["--config", path.to_str().unwrap()]);
+    (session, path)
+}
+
+#[test]
+fn what_it_says_is_in_force_from_the_start() {
+    let (mut session, _) = start();
+    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    let told: Vec<_> = outputs.iter().map(|o| (o.mode.to_string(), o.geometry.x, o.geometry.y, o.wish)).collect();
+    let first = ("640x480@75".to_owned(), 0, 0, PacingWish::VsyncLate);
+    assert_eq!(told, [first, ("800x600@60".to_owned(), 640, 100, PacingWish::Auto)]);
+    assert_eq!((outputs[1].scale, outputs[1].geometry.width), (2.0, 400));
+    wait("the colour", || (corner(&mut session) == 0xff_00_00).then_some(()));
+    let _programs = [session.shown("idle"), session.shown("draw")];
+    assert_eq!(session.window("idle").wish, PacingWish::Vsync, "by the rule for the application");
+    assert_eq!(session.window("draw").wish, PacingWish::VsyncLate, "by that for the output");
+}
+
+#[test]
+fn a_change_counts_when_the_file_is_read_again_and_a_mistake_changes_nothing() {
+    let (mut session, path) = start();
+    let _program = session.shown("draw");
+    std::fs::write(&path, FIRST.replace("#ff0000", "#0000ff").replace("\"vsync-late\"", "\"just-in-time\"")).unwrap();
+    assert!(session.msg(&["reload"]).status.success());
+    wait("the colour", || (corner(&mut session) == 0x00_00_ff).then_some(()));
+    wait("the pacing", || (session.window("draw").wish == PacingWish::JustInTime).then_some(()));
+
+    std::fs::write(&path, FIRST.replace("pacing = \"vsync-late\"", "pacing = \"fast\"")).unwrap();
+    let sentence = session.refused(Request::Reload);
+    assert!(sentence.contains("config.toml:6:") && sentence.contains("`fast`"), "{sentence}");
+    assert_eq!(corner(&mut session), 0x00_00_ff);
+    assert_eq!(session.window("draw").wish, PacingWish::JustInTime);
+
+    std::fs::write(&path, FIRST.replace("#ff0000", "#00ff00")).unwrap();
+    session.signal(Signal::HUP);
+    wait("the colour", || (corner(&mut session) == 0x00_ff_00).then_some(()));
+}
+
+#[test]
+fn a_keymap_that_does_not_exist_is_said() {
+    let (mut session, path) = start();
+    std::fs::write(&path, format!("{FIRST}\n[keyboard]\nlayout = \"nowhere\"\n")).unwrap();
+    let sentence = session.refused(Request::Reload);
+    assert!(sentence.contains("[keyboard]") && sentence.contains("nowhere"), "{sentence}");
+    std::fs::write(&path, format!("{FIRST}\n[keyboard]\nlayout = \"de\"\n")).unwrap();
+    session.ask(Request::Reload);
+}
+
+#[test]
+fn a_file_that_is_wrong_or_missing_keeps_a_session_from_starting() {
+    let missing = run(&["--config", "/no/such/config.toml", "--", "true"]);
+    assert_eq!(missing.status.code(), Some(1));
+    let text = String::from_utf8(missing.stderr).unwrap();
+    assert!(text.contains("/no/such/config.toml: No such file"), "{text}");
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("upbeat")).unwrap();
+    std::fs::write(directory.path().join("upbeat/config.toml"), "pacng = \"auto\"").unwrap();
+    let wrong = upbeat(directory.path(), &["--", "true"]).output().unwrap();
+    let text = String::from_utf8(wrong.stderr).unwrap();
+    assert!(text.contains("config.toml:1:1") && text.contains("did you mean `pacing`?"), "{text}");
+}
