@@ -1,11 +1,12 @@
 //! Outputs come, change and go.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
 use smithay::utils::{Physical, Size, Transform};
 
-use super::{OutputState, Scene, geometry, present};
+use super::{OutputState, geometry, present};
 use crate::backend::{Display, Mode};
 use crate::render::Canvas;
 use crate::state::State;
@@ -66,8 +67,9 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         conductor: Conductor::new(machine, cores),
         wish: placement.pacing,
         clients: HashMap::new(),
-        drawn: Scene::default(),
-        on_screen: Scene::default(),
+        drawn: Arc::default(),
+        spare: Vec::new(),
+        on_screen: Arc::default(),
         flight: None,
         frames: 0,
         scenes: 0,
@@ -92,7 +94,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
 pub fn arrange(state: &mut State, id: OutputId, position: Option<(i32, i32)>, scale: f64) {
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     output.output.change_current_state(None, None, Some(Scale::Fractional(scale)), position.map(Into::into));
-    output.drawn = Scene::default();
+    output.drawn = Arc::default();
     output.need(Need::Output);
     crate::shell::outputs_changed(state);
 }
@@ -116,7 +118,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
     output.output.set_preferred(wayland_mode(mode));
     output.canvas = Canvas::new(size(mode));
-    output.drawn = Scene::default();
+    output.drawn = Arc::default();
     (output.last_sequence, output.last_shown) = (None, None);
     let vblank = output.display.last_vblank(now);
     let machine = output.conductor.output_mut();

@@ -1,5 +1,7 @@
 //! The latch: open the queues, choose the scene, draw it, submit it.
 
+use std::sync::Arc;
+
 use smithay::backend::renderer::element::Id;
 use smithay::backend::renderer::utils::RendererSurfaceStateUserData;
 use smithay::reexports::wayland_server::Resource;
@@ -83,7 +85,8 @@ fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
 
 /// What the output is to show now.
 fn choose(state: &mut State, id: OutputId) -> Scene {
-    let Some(output) = state.outputs.by_id(id) else { return Scene::default() };
+    let Some(output) = state.outputs.by_id_mut(id) else { return Scene::default() };
+    let layers = std::mem::take(&mut output.spare);
     let handle = output.output.clone();
     let area = geometry(&handle);
     let scale = handle.current_scale().fractional_scale();
@@ -91,7 +94,7 @@ fn choose(state: &mut State, id: OutputId) -> Scene {
     let mut scene = Scene {
         size: Size::from((mode.width, mode.height)),
         background: state.outputs.background,
-        layers: Vec::new(),
+        layers,
         cursor: super::cursor::layer(state, area, scale),
     };
     // Topmost first: what is above decides what can be seen below.
@@ -247,7 +250,7 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
     }
     let waits = surfaces.iter().any(|entry| {
         let elsewhere = entry.output.is_some_and(|output| output != id);
-        !elsewhere && !(entry.output == Some(id) && entry.seen() == number) && entry.waits()
+        !elsewhere && (entry.output != Some(id) || entry.seen() != number) && entry.waits()
     });
     if waits {
         pacing::hidden_waits(outputs, now);
@@ -273,6 +276,7 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
     let mut record = output.open_record(&moment);
     if unchanged && feedback.is_empty() && moment.need != Need::Output {
         output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), false);
+        output.reclaim(Arc::new(scene));
         return;
     }
     let plan = output.draw(renderer.as_mut(), &mut scene, &mut record, clock);
@@ -292,6 +296,7 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
             for client in &mut clients {
                 client.frame = Some(frame.0);
             }
+            let scene = Arc::new(scene);
             output.drawn = scene.clone();
             output.flight = Some(Flight { frame, scene, feedback, record, clients });
         }
@@ -300,6 +305,14 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
 }
 
 impl OutputState {
+    /// Takes back the storage of a scene that nobody looks at any more.
+    pub(super) fn reclaim(&mut self, scene: Arc<Scene>) {
+        if let Ok(mut scene) = Arc::try_unwrap(scene) {
+            scene.layers.clear();
+            self.spare = scene.layers;
+        }
+    }
+
     fn open_record(&self, moment: &Moment) -> FrameRecord {
         let machine = self.conductor.output();
         FrameRecord {
@@ -383,7 +396,7 @@ impl OutputState {
             self.display.release(buffer);
         }
         // What was drawn never reached the screen: the next frame starts from nothing.
-        self.drawn = Scene::default();
+        self.drawn = Arc::default();
         self.canvas.forget();
         feedback.into_iter().for_each(|feedback| feedback.discarded());
         match &error {

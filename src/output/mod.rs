@@ -17,6 +17,7 @@ pub mod statistics;
 pub mod turn;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -105,9 +106,11 @@ pub struct OutputState {
     pub(crate) clients: HashMap<ClientId, ClientPacing>,
     canvas: Canvas,
     /// What the newest composed buffer shows.
-    drawn: Scene,
+    drawn: Arc<Scene>,
+    /// Storage of a scene that is not looked at any more, for the next one.
+    spare: Vec<scene::Layer>,
     /// What is on screen.
-    pub(crate) on_screen: Scene,
+    pub(crate) on_screen: Arc<Scene>,
     flight: Option<Flight>,
     frames: u64,
     scenes: u64,
@@ -128,7 +131,7 @@ pub struct OutputState {
 /// A frame on its way to the screen.
 struct Flight {
     frame: FrameId,
-    scene: Scene,
+    scene: Arc<Scene>,
     feedback: Vec<PresentationFeedbackCallback>,
     record: FrameRecord,
     clients: Vec<ClientFrameRecord>,

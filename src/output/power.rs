@@ -1,6 +1,6 @@
 //! An output goes dark, and comes back.
 
-use super::{Scene, pacing};
+use super::pacing;
 use crate::state::State;
 use crate::time::Clock;
 use crate::timing::id::OutputId;
@@ -17,7 +17,7 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
     output.on = on;
     output.display.set_power(on);
     output.conductor.output_mut().set_powered(on);
-    output.drawn = Scene::default();
+    output.drawn = std::sync::Arc::default();
     output.statistics.cadence.pause();
     (output.last_sequence, output.last_shown) = (None, None);
     if on {
@@ -27,7 +27,7 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
         output.need(Need::Output);
         return;
     }
-    output.on_screen = Scene::default();
+    output.on_screen = std::sync::Arc::default();
     for pacing in output.clients.values() {
         if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
             pacer.withdraw();

@@ -100,7 +100,8 @@ impl OutputState {
                 log.client(&client);
             }
         }
-        self.on_screen = scene;
+        let before = std::mem::replace(&mut self.on_screen, scene);
+        self.reclaim(before);
     }
 }
 
@@ -129,7 +130,7 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason)
     if let Some(log) = &outputs.frame_log {
         log.output(&record);
     }
-    output.drawn = super::Scene::default();
+    output.drawn = std::sync::Arc::default();
     output.conductor.output_mut().lost();
     if reason != LossReason::Gone {
         output.conductor.output_mut().need();

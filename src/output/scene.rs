@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use smithay::backend::renderer::element::Id;
-use smithay::backend::renderer::utils::{Buffer, CommitCounter, DamageSnapshot};
+use smithay::backend::renderer::utils::{Buffer, CommitCounter, DamageSnapshot, OpaqueRegions};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Logical, Physical, Point, Rectangle, Size, Transform};
 
 use crate::backend::PixelBuffer;
 
 /// One surface of a scene. Physical coordinates are relative to the output.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Layer {
     /// Its name for damage tracking.
     pub id: Id,
@@ -33,7 +33,7 @@ pub struct Layer {
     /// Where.
     pub target: Rectangle<i32, Physical>,
     /// What of it is opaque, relative to `target`.
-    pub opaque: Vec<Rectangle<i32, Physical>>,
+    pub opaque: OpaqueRegions<i32, Physical>,
     /// What changed with which commit.
     pub damage: DamageSnapshot<i32, BufferCoords>,
     /// Where the surface's origin is (global logical coordinates).
@@ -73,7 +73,7 @@ impl PartialEq for CursorLayer {
 }
 
 /// What one output shows.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Scene {
     /// The output's size in physical pixels.
     pub size: Size<i32, Physical>,

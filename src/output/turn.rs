@@ -14,9 +14,11 @@ const ACTIONS_PER_TURN: usize = 1_024;
 pub fn run(state: &mut State) -> Option<Instant> {
     present::hear_displays(state);
     rules::refresh(state);
-    let outputs: Vec<OutputId> = state.outputs.list.iter().map(|output| output.id).collect();
-    for output in &outputs {
-        act(state, *output);
+    for index in 0..state.outputs.list.len() {
+        // One that goes away meanwhile is acted upon in the next turn.
+        if let Some(id) = state.outputs.list.get(index).map(|output| output.id) {
+            act(state, id);
+        }
     }
     pacing::call_hidden_back(state);
     super::capture::serve(state);

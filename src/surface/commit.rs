@@ -7,6 +7,7 @@ use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes, Su
 use smithay::wayland::fifo::FifoCachedState;
 use smithay::wayland::presentation::PresentationFeedbackCachedState;
 
+use super::Entry;
 use super::fence::{self, AcquireFence};
 use super::gate::Gate;
 use super::queue::Conditions;
@@ -43,7 +44,10 @@ fn before(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
         let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();
         let answer = output::pacing::committed(state, surface, now, queued, buffers);
         conditions.target = answer.hold;
-        if answer.runs_ahead && !synchronised {
+        // One update ahead and no more: the buffers of all that wait are held, and Mesa's software rasteriser, which
+        // has four, crashes when it is called back and finds none free.
+        let ahead = state.surfaces.get(surface).map_or(0, Entry::waiting);
+        if answer.runs_ahead && !synchronised && ahead == 0 {
             call_back_early(state, surface);
         }
     }

@@ -1,7 +1,7 @@
 //! The content-update queue, from a client's commit to light: order, waiting, feedback, callbacks, buffers.
 
 use crate::fixture::content::{BLUE, GREEN, Heard, RED, set_stamp};
-use crate::fixture::{ClientIndex, Toplevel, World};
+use crate::fixture::{ClientIndex, OUTPUT, Toplevel, World};
 use std::os::fd::AsFd;
 use upbeat::surface::fence;
 use upbeat::time::{Clock, MonotonicClock, Span};
@@ -126,9 +126,9 @@ fn without_fifo_the_newest_takes_the_place_of_those_before_it() {
 fn fifo_goes_on_when_nobody_sees_it() {
     let mut stage = Stage::new();
     // Another window covers it.
-    let cover = stage.world.open_in(stage.client, "cover", 400, 300);
+    let cover = stage.world.open_in(stage.client, "cover", OUTPUT.0, OUTPUT.1);
     let surface = cover.surface.clone();
-    stage.world.client(stage.client).draw(&surface, 90, (400, 300), BLUE);
+    stage.world.client(stage.client).draw(&surface, 90, OUTPUT, BLUE);
     surface.commit();
     stage.ended(90);
     let surface = stage.surface();
@@ -338,8 +338,8 @@ fn the_death_of_a_client_with_updates_in_the_queue_harms_nobody() {
 #[test]
 fn content_that_nobody_sees_is_called_back_and_its_feedback_ends() {
     let mut stage = Stage::new();
-    let cover = stage.world.open_in(stage.client, "cover", 400, 300);
-    stage.world.client(stage.client).draw(&cover.surface, 90, (400, 300), BLUE);
+    let cover = stage.world.open_in(stage.client, "cover", OUTPUT.0, OUTPUT.1);
+    stage.world.client(stage.client).draw(&cover.surface, 90, OUTPUT, BLUE);
     cover.surface.commit();
     stage.ended(90);
     let surface = stage.surface();

@@ -122,10 +122,12 @@ fn several_of_them_share_a_screen() {
         let before = seen.as_ref().map_or(0, Picture::content);
         seen = Some(session.wait_for_picture("first", |picture| picture.content() >= before.max(1)));
     }
-    session.click(OUTPUT.0 / 2, OUTPUT.1 / 2);
+    let seen = seen.expect("four programs were seen");
+    // The newest has the keyboard. Where the others lie is not for this test to know: a click might reach one that
+    // leaves at the first key.
     session.type_text(TEXT);
     session.linger();
     session.still_runs();
-    session.picture("last");
+    session.wait_for_picture("last", |picture| picture.differs(&seen) >= TYPED_PIXELS);
     session.end();
 }

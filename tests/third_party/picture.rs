@@ -10,8 +10,8 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// From a binary PPM, as `grim -t ppm` writes it.
-    pub fn from_ppm(bytes: &[u8]) -> Self {
+    /// From a binary PPM, as `grim -t ppm` writes it. `empty`: a picture without windows.
+    pub fn from_ppm(bytes: &[u8], empty: Option<&Picture>) -> Self {
         let mut fields = bytes.splitn(4, |byte| byte.is_ascii_whitespace());
         let mut field = || std::str::from_utf8(fields.next().unwrap()).unwrap();
         assert_eq!(field(), "P6");
@@ -20,8 +20,7 @@ impl Picture {
         let body = fields.next().unwrap();
         let body = &body[body.len() - width * height * 3..];
         let pixels: Vec<[u8; 3]> = body.chunks_exact(3).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
-        // Nothing is ever placed in the corner.
-        Picture { background: pixels[0], pixels }
+        Picture { background: empty.map_or(pixels[0], |empty| empty.background), pixels }
     }
 
     /// Pixels that are not background.

@@ -29,6 +29,8 @@ pub struct Session {
     compositor: Child,
     programs: Vec<(String, Child)>,
     pointer: Option<Pointer>,
+    /// The screen before there were windows.
+    empty: Option<Picture>,
 }
 
 /// Whether `program` is there. If not, says which Debian package has it; under `CI=true` that is a failure.
@@ -60,8 +62,16 @@ impl Session {
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
-        let session =
-            Session { name: name.to_owned(), extent, runtime, folder, compositor, programs: Vec::new(), pointer: None };
+        let session = Session {
+            name: name.to_owned(),
+            extent,
+            runtime,
+            folder,
+            compositor,
+            programs: Vec::new(),
+            pointer: None,
+            empty: None,
+        };
         session.wait("the socket", || session.socket().exists().then_some(()));
         session
     }
@@ -108,7 +118,7 @@ impl Session {
         let output = self.command("grim").args(["-t", "ppm", "-"]).output().unwrap();
         assert!(output.status.success(), "grim: {}", String::from_utf8_lossy(&output.stderr));
         fs::write(self.folder.join(format!("{name}.ppm")), &output.stdout).unwrap();
-        Picture::from_ppm(&output.stdout)
+        Picture::from_ppm(&output.stdout, self.empty.as_ref())
     }
 
     /// Takes pictures until one is as expected.

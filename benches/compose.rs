@@ -1,0 +1,80 @@
+//! What composing a frame costs, from the latch to the finished pixels, as the compositor's own frame records say:
+//! real clients, the virtual display, pixman.
+//!
+//! The windows are translucent, lie upon each other and change all over in every frame: nothing is hidden or spared.
+
+#![allow(missing_docs, dead_code, clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "../tests/clients/fixture/mod.rs"]
+mod fixture;
+
+use std::time::Duration;
+
+use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
+use fixture::World;
+use wayland_client::protocol::wl_buffer::WlBuffer;
+use wayland_client::protocol::wl_shm::Format;
+use wayland_client::protocol::wl_surface::WlSurface;
+
+const SIZE: (i32, i32) = (1280, 720);
+/// Premultiplied, half transparent.
+const COLOURS: [u32; 2] = [0x8040_2010, 0x8010_2040];
+
+struct Stage {
+    world: World,
+    windows: Vec<(WlSurface, [WlBuffer; 2])>,
+    frames: usize,
+}
+
+impl Stage {
+    fn new(windows: usize) -> Self {
+        let mut world = World::lit();
+        let windows = (0..windows)
+            .map(|number| {
+                let (client, window) = world.open(&number.to_string(), SIZE.0, SIZE.1);
+                let picture = |colour| vec![colour; (SIZE.0 * SIZE.1) as usize];
+                let buffers = COLOURS
+                    .map(|colour| world.client(client).picture(0, Format::Argb8888, SIZE.0, SIZE.1, &picture(colour)));
+                (window.surface, buffers)
+            })
+            .collect();
+        world.rest();
+        Stage { world, windows, frames: 0 }
+    }
+
+    fn shown(world: &World) -> Option<(u64, Duration)> {
+        let output = world.state.outputs.states().next()?;
+        let record = output.records.iter().last()?;
+        Some((record.frame, record.compose_cost.to_duration()))
+    }
+
+    /// Changes all windows and waits until that is on screen. Returns what composing it cost.
+    fn frame(&mut self) -> Duration {
+        self.frames += 1;
+        for (surface, buffers) in &self.windows {
+            surface.attach(Some(&buffers[self.frames % 2]), 0, 0);
+            surface.damage_buffer(0, 0, SIZE.0, SIZE.1);
+            surface.commit();
+        }
+        let before = Self::shown(&self.world).map(|(frame, _)| frame);
+        self.world.settle();
+        self.world.until("a frame", |world| Self::shown(world).map(|(frame, _)| frame) > before);
+        Self::shown(&self.world).unwrap().1
+    }
+}
+
+fn compose(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("compose 1280x720");
+    // A frame takes a refresh, whatever it costs.
+    group.sampling_mode(SamplingMode::Flat).sample_size(20).measurement_time(Duration::from_secs(5));
+    for windows in [1, 4, 12] {
+        let mut stage = Stage::new(windows);
+        group.bench_function(format!("{windows} windows"), |bench| {
+            bench.iter_custom(|frames| (0..frames).map(|_| stage.frame()).sum());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, compose);
+criterion_main!(benches);
