@@ -11,6 +11,7 @@ pub mod config;
 pub mod input;
 pub mod ipc;
 pub mod output;
+pub mod process_clock;
 pub mod protocol;
 pub mod render;
 pub mod session;

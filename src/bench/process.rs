@@ -4,33 +4,31 @@ use std::fs;
 use std::io;
 use std::os::fd::AsFd;
 
+use crate::process_clock::ProcessClock;
 use crate::time::Span;
 
-/// What a process has used since it began, all of its living threads together.
+/// What a process has used since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Time on a CPU, user and system.
+    /// Time on a CPU, user and system, of all its threads, those included that have ended.
     pub cpu: Span,
-    /// How often a thread gave up the CPU to wait: each is followed by a wake-up.
+    /// How often one of its living threads gave up the CPU to wait: each is followed by a wake-up.
     pub wake_ups: u64,
 }
 
 impl Usage {
     /// Of the process `pid`.
     ///
-    /// Reads `/proc/PID/task/*/schedstat` (nanoseconds; `/proc/PID/stat` counts in ticks of 10 ms) and `status`.
+    /// Reads the process' CPU clock (nanoseconds; `/proc/PID/stat` counts in ticks of 10 ms) and
+    /// `/proc/PID/task/*/status`.
     pub fn of(pid: u32) -> io::Result<Self> {
         let mut usage = Usage::default();
+        let pid_number = i32::try_from(pid).unwrap_or(0);
+        usage.cpu = ProcessClock::of(pid_number).and_then(ProcessClock::read).ok_or(io::ErrorKind::NotFound)?;
         for task in fs::read_dir(format!("/proc/{pid}/task"))? {
             let task = task?.path();
             // A thread may end between the listing and the reading.
-            let (Ok(schedstat), Ok(status)) =
-                (fs::read_to_string(task.join("schedstat")), fs::read_to_string(task.join("status")))
-            else {
-                continue;
-            };
-            let nanos = schedstat.split_whitespace().next().and_then(|text| text.parse().ok()).unwrap_or(0);
-            usage.cpu += Span::from_nanos(nanos);
+            let Ok(status) = fs::read_to_string(task.join("status")) else { continue };
             usage.wake_ups += voluntary_switches(&status).unwrap_or(0);
         }
         Ok(usage)
@@ -83,15 +81,25 @@ mod tests {
 
     #[test]
     fn burnt_time_and_waits_show_up_in_the_usage() {
-        let pid = std::process::id();
-        let before = Usage::of(pid).unwrap();
+        let before = Usage::of(std::process::id()).unwrap();
         burn(Span::from_millis(20));
-        for _ in 0..5 {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        let used = Usage::of(pid).unwrap().since(before);
+        let used = Usage::of(std::process::id()).unwrap().since(before);
         assert!(used.cpu >= Span::from_millis(20), "{used:?}");
+
+        // Another process, all of whose threads live as long as it is looked at.
+        let script = "for wait in 1 2 3 4 5; do sleep 0.001; done; echo done; read end";
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", script])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+        let used = Usage::of(child.id()).unwrap();
         assert!(used.wake_ups >= 5, "{used:?}");
+        drop(child.stdin.take());
+        child.wait().unwrap();
     }
 
     #[test]

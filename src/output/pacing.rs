@@ -21,7 +21,7 @@ pub const HIDDEN_INTERVAL: Span = Span::from_seconds(1);
 pub struct ClientPacing {
     /// Its pacer.
     pub pacer: PacerId,
-    clock: Option<crate::surface::cpu::ProcessClock>,
+    clock: Option<crate::process_clock::ProcessClock>,
     /// When it committed last since it was called back, while some of its surfaces have not.
     partial: Option<Instant>,
 }

@@ -17,6 +17,10 @@ use crate::output;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
+/// Updates of a client that wait when it is called back for the next: one that is about to be latched, and the one that
+/// it has just committed comes on top.
+const MOST_AHEAD: usize = 2;
+
 /// Registers the hook anew, so that it runs after all others: they look at the pending buffer, too.
 pub fn prepare(state: &mut State, surface: &WlSurface) {
     let old = state.surfaces.get_mut(surface).and_then(|entry| entry.hook.take());
@@ -44,10 +48,10 @@ fn before(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
         let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();
         let answer = output::pacing::committed(state, surface, now, queued, buffers);
         conditions.target = answer.hold;
-        // One update ahead and no more: the buffers of all that wait are held, and Mesa's software rasteriser, which
-        // has four, crashes when it is called back and finds none free.
+        // The buffer on screen and those of all that wait are held, this one too: there must be one left to draw into.
+        // Mesa's software rasteriser, which has four, crashes when it is called back and finds none free.
         let ahead = state.surfaces.get(surface).map_or(0, Entry::waiting);
-        if answer.runs_ahead && !synchronised && ahead == 0 {
+        if answer.runs_ahead && !synchronised && ahead < MOST_AHEAD && buffers >= ahead + 3 {
             call_back_early(state, surface);
         }
     }

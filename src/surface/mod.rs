@@ -6,7 +6,6 @@
 //! ```
 
 mod commit;
-pub mod cpu;
 pub mod dispatch;
 pub mod fence;
 mod gate;
@@ -31,13 +30,13 @@ use smithay::wayland::presentation::PresentationFeedbackCallback;
 use smithay::wayland::shm::with_buffer_contents;
 
 use crate::output;
+use crate::process_clock::ProcessClock;
 use crate::protocol::bounds::MAX_NESTING;
 use crate::state::State;
 use crate::time::Instant;
 use crate::timing::id::{ClientId, OutputId, SurfaceId};
 use crate::timing::record::ClientFrameRecord;
 use crate::timing::target::RefreshIndex;
-use cpu::ProcessClock;
 use fence::AcquireFence;
 use gate::Gate;
 use queue::UpdateQueue;

@@ -23,7 +23,7 @@ pub const COMPOSE_FLOOR: Span = Span::from_micros(350);
 /// Share of the excess over the floor that a frame in time takes away.
 const DECAY_DIVISOR: i64 = 128;
 /// No single miss raises it by more: an outlier of a second must not cost a second.
-const LARGEST_JUMP: Span = Span::from_millis(2);
+const LARGEST_JUMP: Span = Span::from_millis(1);
 /// The margin stays within this share of an interval: beyond it, waiting costs more than missing.
 const LARGEST_SHARE: i64 = 4;
 
@@ -68,8 +68,8 @@ mod tests {
         margin.observe(Span::from_millis(1), interval);
         assert_eq!(margin.get(), FLOOR + Span::from_millis(1));
         margin.observe(Span::from_seconds(1), interval);
-        assert_eq!(margin.get(), FLOOR + Span::from_millis(3));
-        margin.observe(Span::from_seconds(1), interval);
+        assert_eq!(margin.get(), FLOOR + Span::from_millis(2));
+        (0..9).for_each(|_| margin.observe(Span::from_seconds(1), interval));
         assert_eq!(margin.get(), Span::from_millis(4));
         (0..2_000).for_each(|_| margin.observe(Span::ZERO, interval));
         assert!(margin.get() < FLOOR + Span::from_micros(1));

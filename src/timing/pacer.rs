@@ -233,8 +233,15 @@ impl Pacer {
 
     /// The pacing in force and why.
     pub fn effective(&self) -> (Pacing, Reason) {
-        let chosen = if self.reason == Reason::OwnClock { Pacing::VsyncLate } else { Pacing::JustInTime };
-        (self.wish.fixed().unwrap_or(chosen), self.reason)
+        // A client that never asks for callbacks is never planned for.
+        let reason = match (self.wish, self.class()) {
+            (PacingWish::Auto, Class::OwnClock) => Reason::OwnClock,
+            (PacingWish::Auto, Class::Queued) => Reason::Queued,
+            (PacingWish::Auto, _) => self.reason,
+            _ => Reason::Configured,
+        };
+        let chosen = if reason == Reason::OwnClock { Pacing::VsyncLate } else { Pacing::JustInTime };
+        (self.wish.fixed().unwrap_or(chosen), reason)
     }
 
     /// Periods of slack in use: 1 or 2.

@@ -1,7 +1,7 @@
 //! Who gets keys, clicks and touches.
 
 use crate::fixture::handlers::id;
-use crate::fixture::{BUTTON_LEFT, Event, KEY_A, KEY_F4, KEY_LEFT_ALT, KEY_TAB, World};
+use crate::fixture::{BUTTON_LEFT, Event, KEY_A, KEY_F4, KEY_LEFT_ALT, KEY_TAB, OUTPUT, World};
 use upbeat::input::{self, InputEvent};
 
 fn entered_keyboard(events: &[Event], surface: u32) -> bool {
@@ -160,7 +160,7 @@ fn a_finger_touches_the_surface_below_it_and_can_move_its_window() {
 #[test]
 fn an_input_region_lets_clicks_through() {
     let mut world = World::new();
-    let (a, _) = world.open("a", 400, 300);
+    let (a, _) = world.open("a", OUTPUT.0, OUTPUT.1);
     let (b, window) = world.open("b", 200, 100);
     let region = {
         let client = world.client(b);
@@ -181,7 +181,7 @@ fn an_input_region_lets_clicks_through() {
 #[test]
 fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along() {
     let mut world = World::new();
-    let (good, window) = world.open("good", 600, 400);
+    let (good, window) = world.open("good", OUTPUT.0, OUTPUT.1);
     let (bad, _) = world.open("one", 500, 350);
     world.open_in(bad, "two", 450, 300);
     world.open_in(bad, "three", 400, 250);
@@ -193,7 +193,7 @@ fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along(
     let corner = world.window("one").rect().loc.to_f64();
     world.click(corner.x + 2.0, corner.y + 2.0);
     assert_eq!(world.focused().as_deref(), Some("one"));
-    world.point(640.0, 360.0);
+    world.point(corner.x + 2.0, corner.y + 2.0);
     world.client(good).take_events();
     world.kill(bad);
     let surface = id(&window.surface);
@@ -205,9 +205,10 @@ fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along(
 #[test]
 fn a_surface_is_told_that_the_pointer_left_before_it_is_gone() {
     let mut world = World::new();
-    let (client, first) = world.open("first", 600, 400);
+    let (client, first) = world.open("first", OUTPUT.0, OUTPUT.1);
     let second = world.open_in(client, "second", 500, 350);
-    world.point(640.0, 360.0);
+    let corner = world.window("second").rect().loc.to_f64();
+    world.point(corner.x + 2.0, corner.y + 2.0);
     world.client(client).take_events();
     second.toplevel.destroy();
     second.xdg.destroy();

@@ -1,4 +1,4 @@
-//! How much CPU time a client's process has used: what tells a client that works from one that waits.
+//! How much CPU time another process has used: what tells a client that works from one that waits.
 
 use crate::time::{Instant, Span};
 
