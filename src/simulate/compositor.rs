@@ -26,23 +26,26 @@ const WARM_UP: usize = 30;
 /// A refresh without progress for so long is a fault of the simulation, not a drop.
 const STALLED_REFRESHES: i64 = 600;
 
+/// What composing takes where nothing is known of it.
+const USUAL_COMPOSE: &[Span] = &[Span::from_micros(500)];
+
 /// The machine that clients and compositor run on.
 #[derive(Clone, Copy, Debug)]
-pub struct Machine {
+pub struct Machine<'a> {
     /// Refresh interval.
     pub interval: Span,
     /// From the end of submitting to the refresh: blanking and the driver's margin.
     pub lead: Span,
-    /// What composing and submitting takes.
-    pub compose: Span,
+    /// What composing and submitting takes, frame by frame; from the first again after the last.
+    pub compose: &'a [Span],
     /// Cores that clients share.
     pub cores: usize,
 }
 
-impl Machine {
+impl Machine<'_> {
     /// The honest grid of the headless display: 0.6 ms lead, 0.5 ms to compose, two cores.
     pub const fn headless(interval: Span) -> Self {
-        Machine { interval, lead: Span::from_micros(600), compose: Span::from_micros(500), cores: 2 }
+        Machine { interval, lead: Span::from_micros(600), compose: USUAL_COMPOSE, cores: 2 }
     }
 }
 
@@ -91,7 +94,12 @@ impl ClientOutcome {
 }
 
 /// Runs until the first client has shown `frames` frames; the outcome of each client.
-pub fn run(machine: &Machine, clients: &[ClientSetup<'_>], frames: usize, budgets: MissBudgets) -> Vec<ClientOutcome> {
+pub fn run(
+    machine: &Machine<'_>,
+    clients: &[ClientSetup<'_>],
+    frames: usize,
+    budgets: MissBudgets,
+) -> Vec<ClientOutcome> {
     let mut world = World::new(machine, clients, budgets);
     let end = START + machine.interval * (frames as i64 * 12 + STALLED_REFRESHES);
     while world.now < end && world.clients.first().is_some_and(|client| client.shown.len() < frames + WARM_UP) {
@@ -144,7 +152,8 @@ struct Composing {
 }
 
 struct World<'a> {
-    machine: Machine,
+    machine: Machine<'a>,
+    composed: usize,
     conductor: Conductor,
     now: Instant,
     clients: Vec<Client<'a>>,
@@ -154,7 +163,7 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(machine: &Machine, setups: &[ClientSetup<'a>], budgets: MissBudgets) -> Self {
+    fn new(machine: &Machine<'a>, setups: &[ClientSetup<'a>], budgets: MissBudgets) -> Self {
         let mut output = OutputMachine::new(VsyncModel::new(machine.interval, START), machine.lead, START);
         output.vsync_mut().synchronise(START);
         if setups.iter().all(|setup| setup.pacing == PacingWish::Vsync) {
@@ -183,7 +192,7 @@ impl<'a> World<'a> {
                 shown: Vec::new(),
             });
         }
-        World { machine: *machine, conductor, now, clients, composing: None, flight: None }
+        World { machine: *machine, composed: 0, conductor, now, clients, composing: None, flight: None }
     }
 
     /// Deals with what is due, then moves the clock to the next event.
@@ -281,7 +290,10 @@ impl<'a> World<'a> {
                 }
             }
         }
-        let end = self.now + self.machine.compose;
+        let costs = self.machine.compose;
+        let cost = costs.get(self.composed % costs.len().max(1)).copied().unwrap_or_default();
+        self.composed += 1;
+        let end = self.now + cost;
         self.composing = Some(Composing { target, scheduled, end, shown });
     }
 

@@ -20,11 +20,17 @@ const MILLISECONDS_PER_DROP: f64 = 8.0;
 /// Runs the recorded frames again: paced by the conductor, and ahead.
 pub fn run(recorded: &Recorded) -> Vec<RunResult> {
     let load = &recorded.load;
+    let usual = Machine::headless(load.interval);
+    let machine = Machine {
+        lead: recorded.lead.unwrap_or(usual.lead),
+        compose: if recorded.compose.is_empty() { usual.compose } else { &recorded.compose },
+        ..usual
+    };
     let paced = PacingWish::ALL.into_par_iter().flat_map_iter(|pacing| {
         [(false, ""), (true, ", touched")]
             .into_iter()
             .filter(move |(held, _)| pacing == PacingWish::Auto || !held)
-            .map(move |(held, suffix)| composited(load, pacing, held, format!("{pacing}{suffix}")))
+            .map(move |(held, suffix)| composited(load, machine, pacing, held, format!("{pacing}{suffix}")))
     });
     let mut runs: Vec<RunResult> = paced.collect();
     for slots in [4, 5] {
@@ -39,8 +45,7 @@ pub fn run(recorded: &Recorded) -> Vec<RunResult> {
 }
 
 /// One client with these costs under the conductor.
-pub fn composited(load: &Load, pacing: PacingWish, held: bool, name: String) -> RunResult {
-    let machine = Machine::headless(load.interval);
+fn composited(load: &Load, machine: Machine<'_>, pacing: PacingWish, held: bool, name: String) -> RunResult {
     let setup = ClientSetup { frames: &load.frames, pacing, focused: true, held };
     let outcomes = compositor::run(&machine, &[setup], load.frames.len(), MissBudgets::default());
     let outcome = outcomes.into_iter().next().unwrap_or_default();
@@ -171,6 +176,8 @@ mod tests {
             drops: 45,
             duration: Span::from_seconds(30),
             pacing: "vsync".into(),
+            compose: Vec::new(),
+            lead: None,
         };
         let runs = run(&recorded);
         let ahead = runs.iter().find(|run| run.policy == "ahead, 4 buffers").unwrap();
@@ -178,5 +185,32 @@ mod tests {
         let text = render(&recorded, &runs);
         assert!(text.contains("running ahead"), "{text}");
         assert!(text.lines().count() < 24, "one screen");
+    }
+
+    /// What a run measured, written as a frame log and replayed, gives the same drops and the same latency.
+    #[test]
+    fn a_log_of_a_run_replays_to_what_the_run_measured() {
+        let interval = Span::from_nanos(16_666_667);
+        let frames: Vec<FrameCost> = (0..1_500)
+            .map(|index: u64| {
+                let micros = 3_000 + (index * 7_919 % 5_000) as i64 + if index % 60 == 59 { 14_000 } else { 0 };
+                FrameCost { record: Span::from_micros(micros), render: Span::ZERO }
+            })
+            .collect();
+        let setup = ClientSetup { frames: &frames, pacing: PacingWish::JustInTime, focused: true, held: false };
+        let machine = Machine::headless(interval);
+        let measured = compositor::run(&machine, &[setup], frames.len(), MissBudgets::default()).remove(0);
+        let text: String = frames
+            .iter()
+            .map(|frame| {
+                let cost = frame.total().as_nanos();
+                format!("{{\"type\":\"client\",\"surface\":1,\"interval\":16666667,\"cost_wall\":{cost}}}\n")
+            })
+            .collect();
+        let recorded = crate::simulate::load::frame_log::parse(&text, "log").unwrap();
+        let runs = run(&recorded);
+        let replayed = runs.iter().find(|run| run.policy == "just-in-time").unwrap();
+        assert!((replayed.drops_per_s - measured.drops_per_second()).abs() < 0.2, "{replayed:?}");
+        assert!((replayed.latency_ms.p50 - measured.callback_to_light.p50).abs() < 0.5, "{replayed:?}");
     }
 }

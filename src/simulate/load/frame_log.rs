@@ -24,6 +24,10 @@ pub struct Recorded {
     pub duration: Span,
     /// How it was paced most of the time.
     pub pacing: String,
+    /// What composing took, frame by frame; empty if the log does not tell.
+    pub compose: Vec<Span>,
+    /// From the display's deadline to its refresh; `None` if the log does not tell.
+    pub lead: Option<Span>,
 }
 
 impl Recorded {
@@ -59,13 +63,16 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
     let malformed = |line, column, what: String| TraceError::Malformed { path: path.to_owned(), line, column, what };
     let mut entries: Vec<Entry> = Vec::new();
     let mut interval = None;
+    let (mut compose, mut lead) = (Vec::new(), None);
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let value: Value = serde_json::from_str(line)
             .map_err(|error| malformed(index + 1, error.column().max(1), "not a JSON object".to_owned()))?;
         match value.get("type").and_then(Value::as_str) {
             Some("client" | "client_frame") => entries.extend(entry(&value)),
             Some("output" | "output_frame") => {
-                interval = interval.or_else(|| span(&value, &["interval", "interval_ns"]))
+                interval = interval.or_else(|| span(&value, &["interval", "interval_ns"]));
+                compose.extend(compose_cost(&value));
+                lead = lead.or_else(|| Some(instant(&value, &["present"])? - instant(&value, &["submit_by"])?));
             }
             Some(_) => {}
             None => return Err(malformed(index + 1, 1, "the line has no `type`".to_owned())),
@@ -78,7 +85,14 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
     if entries.is_empty() {
         return Err(malformed(1, 1, "no frame of a client with its cost is in this log".to_owned()));
     }
-    Ok(recorded(&entries, interval, path))
+    Ok(Recorded { compose, lead, ..recorded(&entries, interval, path) })
+}
+
+/// What composing and submitting one frame took, from the latch on.
+fn compose_cost(value: &Value) -> Option<Span> {
+    let latched = instant(value, &["latched"])?;
+    let done = instant(value, &["submitted", "composed"])?;
+    Some((done - latched).max(Span::ZERO)).filter(|_| value.get("submitted").is_some_and(|at| !at.is_null()))
 }
 
 fn busiest(entries: &[Entry]) -> Option<u64> {
@@ -139,6 +153,8 @@ fn recorded(entries: &[Entry], interval: Span, path: &str) -> Recorded {
         drops,
         duration,
         pacing: pacing.to_owned(),
+        compose: Vec::new(),
+        lead: None,
     }
 }
 

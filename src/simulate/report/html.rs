@@ -67,7 +67,7 @@ fn section(page: &mut String, title: &str, text: &str, picture: &str) {
 }
 
 fn cost_distribution(loads: &[Load]) -> String {
-    let x = Axis { low: 0.1, high: 20.0, log: true, label: "cost in refresh intervals" };
+    let x = Axis { low: 0.1, high: 30.0, log: true, label: "cost in refresh intervals" };
     let mut chart = Chart::new(x, Axis { low: 0.01, high: 100.0, log: true, label: "% of frames above" });
     for load in loads.iter().take(COLOURS.len()) {
         let mut costs: Vec<f64> = load
