@@ -1,19 +1,20 @@
-//! `upbeat simulate`: the timing core on a simulated display.
+//! `upbeat simulate`: what each way of pacing would do with recorded or made-up frames.
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::bail;
 use clap::Args;
 
+/// What to simulate.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    rest: Vec<OsString>,
+    #[command(flatten)]
+    simulation: crate::simulate::cli::SimulateArgs,
 }
 
 impl Arguments {
+    /// Runs the simulation and prints what came out.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        bail!("the simulator is not built into this version ({} arguments ignored)", self.rest.len())
+        crate::simulate::cli::run(&self.simulation)?;
+        Ok(ExitCode::SUCCESS)
     }
 }

@@ -10,8 +10,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::animation::{self, AnimationPolicy};
 use super::interaction::{AppCost, InteractionPolicy, JustInTime, Setup, run as respond};
 use super::load::synthetic::MIXES;
-use super::load::{Load, csv};
+use super::load::{Load, csv, frame_log};
 use super::policy;
+use super::replay;
 use super::report::html::Pictures;
 use super::report::{html, table};
 use super::result::Report;
@@ -99,6 +100,16 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     }
     if !args.strokes.is_empty() {
         return Ok(out.write_all(strokes_table(&args.strokes)?.as_bytes())?);
+    }
+    if let Some(path) = &args.replay {
+        let recorded = frame_log::read(path)?;
+        let runs = replay::run(&recorded);
+        let text = if args.json {
+            serde_json::to_string(&Report { runs, figures: Vec::new() })? + "\n"
+        } else {
+            replay::render(&recorded, &runs)
+        };
+        return Ok(out.write_all(text.as_bytes())?);
     }
     let interval = args.interval()?;
     let sources = args.sources(interval)?;

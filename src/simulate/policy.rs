@@ -104,8 +104,8 @@ pub fn interaction() -> Vec<Policy> {
     }
     add("jitt-two-shot".into(), insured);
     add("jitt-vrr".into(), variable);
-    add("bound: cost known".into(), JustInTime::oracle());
-    add("bound: cost known, par".into(), JustInTime::oracle().in_place());
+    add("oracle".into(), JustInTime::oracle());
+    add("oracle+par".into(), JustInTime::oracle().in_place());
     policies
 }
 

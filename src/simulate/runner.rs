@@ -233,7 +233,7 @@ mod tests {
         let source =
             Source::Mix { mix: synthetic::A, interval: Span::from_micros(16_667), frames: 3_000, animation: 0 };
         let policies = policy::named(&["ahead-4".into(), "jitt-window".into()]).unwrap();
-        let once = || run(&[source.clone()], &policies, 3, 1, DEVICE, &|| ());
+        let once = || run(std::slice::from_ref(&source), &policies, 3, 1, DEVICE, &|| ());
         let (first, second) = (once(), once());
         assert_eq!(serde_json::to_value(&first).unwrap(), serde_json::to_value(&second).unwrap());
         let ahead = &first[1];

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::tally::Summary;
 use crate::time::{Instant, Span};
-use crate::timing::input_prediction::{Hold, Kalman, Linear, Predictor, Quadratic, Sample};
+use crate::timing::input_prediction::{Hold, Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
 
 /// The horizons at which predictions are judged, in milliseconds.
 pub const HORIZONS: [f64; 4] = [8.0, 16.0, 33.0, 50.0];
@@ -105,7 +105,7 @@ fn scale(strokes: &mut [Vec<Sample>]) {
 }
 
 /// The predictors that are compared.
-pub const PREDICTORS: [&str; 4] = ["none", "linear", "quadratic", "kalman"];
+pub const PREDICTORS: [&str; 5] = ["none", "linear", "quadratic", "kalman", "limited"];
 
 /// The error of one predictor over one recording at each of [`HORIZONS`], in pixels, judged at every sample of every
 /// stroke against the position between the two samples around the target.
@@ -114,7 +114,36 @@ pub fn evaluate(recording: &Recording, predictor: &str) -> [Summary; HORIZONS.le
         "linear" => evaluate_with(recording, &mut Linear::new()),
         "quadratic" => evaluate_with(recording, &mut Quadratic::new()),
         "kalman" => evaluate_with(recording, &mut Kalman::new()),
+        "limited" => evaluate_with(recording, &mut Limited::new()),
         _ => evaluate_with(recording, &mut Hold::default()),
+    }
+}
+
+/// The linear predictor as the compositor uses it: with its limits, and the last position where it declines.
+struct Limited {
+    tracked: Tracked<Linear>,
+    last: Hold,
+}
+
+impl Limited {
+    fn new() -> Self {
+        Limited { tracked: Tracked::new(Linear::new(), PredictionLimits::default()), last: Hold::default() }
+    }
+}
+
+impl Predictor for Limited {
+    fn observe(&mut self, sample: Sample) {
+        self.tracked.observe(sample);
+        self.last.observe(sample);
+    }
+
+    fn position(&self, at: Instant) -> Option<(f64, f64)> {
+        self.tracked.predict(at).map(|predicted| (predicted.x, predicted.y)).or_else(|| self.last.position(at))
+    }
+
+    fn reset(&mut self) {
+        self.tracked.reset();
+        self.last.reset();
     }
 }
 

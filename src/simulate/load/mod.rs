@@ -1,6 +1,7 @@
 //! Loads: what frames cost, from traces or made up by seed.
 
 pub mod csv;
+pub mod frame_log;
 pub mod synthetic;
 
 use crate::time::Span;

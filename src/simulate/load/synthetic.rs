@@ -87,7 +87,7 @@ pub const D: Mix = Mix {
     key_share: 0.09,
     key_least: 1.4,
     key_alpha: 1.6,
-    arrangement: Arrangement::Clustered { inside: 0.6, stay: 0.85 },
+    arrangement: Arrangement::Clustered { inside: 0.9, stay: 0.95 },
     ..A
 };
 

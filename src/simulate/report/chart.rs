@@ -127,14 +127,14 @@ impl<'a> Chart<'a> {
         let _ = write!(self.body, r#"<text x="{x:.1}" y="{y:.1}" class="n">{}</text>"#, escape(label));
     }
 
-    /// A dashed vertical line with a word at its top.
+    /// A dashed vertical line with a word at its foot.
     pub fn marker(&mut self, x: f64, label: &str) {
         let (x, top, bottom) = (self.px(x), TOP, HEIGHT - BOTTOM);
         let _ = write!(
             self.body,
             r#"<path d="M{x:.1} {top}V{bottom}" class="d"/><text x="{:.1}" y="{:.1}" class="s">{}</text>"#,
             x + 4.0,
-            top + 9.0,
+            bottom - 8.0,
             escape(label)
         );
     }

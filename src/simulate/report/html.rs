@@ -23,7 +23,7 @@ auto;padding:0 1rem}h1{font-size:1.6rem}h2{font-size:1.15rem;margin:2.2rem 0 .3r
 100%;height:auto;display:block}svg text{font:11px system-ui,sans-serif;fill:#444}.n{text-anchor:middle}.y{text-anchor:\
 end}.s{text-anchor:start}.g{stroke:#e4e4e4;fill:none}.a{stroke:#777;fill:none}.d{stroke:#999;stroke-dasharray:4 3;fill:\
 none}table{border-collapse:collapse;font-size:13px;width:100%}th,td{padding:.15rem .5rem;text-align:right;border-bottom:\
-1px solid #e8e8e8}th:first-child,td:first-child,.l{text-align:left}tr:hover td{background:#f5f8fa}.w{overflow-x:auto}";
+1px solid #e8e8e8}th:first-child,td:first-child,.l{text-align:left}td:first-child{min-width:13rem}tr:hover td{background:#f5f8fa}.w{overflow-x:auto}";
 
 /// The page.
 pub fn render(report: &Report, pictures: &Pictures) -> String {
@@ -51,7 +51,7 @@ pub fn render(report: &Report, pictures: &Pictures) -> String {
     page
 }
 
-const COSTS: &str = "Share of frames that cost at most so many refresh intervals, both stages together. What a claim \
+const COSTS: &str = "Share of frames that cost more than so many refresh intervals, both stages together. What a claim \
 of fewer drops is worth depends on this tail.";
 const TIMELINE: &str = "Each row is a frame: recording (light), rendering (dark), waiting in the queue (line), and the \
 refresh that shows it (dot). A red strip is a refresh with nothing new.";
@@ -67,8 +67,8 @@ fn section(page: &mut String, title: &str, text: &str, picture: &str) {
 }
 
 fn cost_distribution(loads: &[Load]) -> String {
-    let x = Axis { low: 0.1, high: 20.0, log: true, label: "cost in refresh intervals" };
-    let mut chart = Chart::new(x, Axis { low: 0.0, high: 100.0, log: false, label: "% of frames" });
+    let x = Axis { low: 0.1, high: 30.0, log: true, label: "cost in refresh intervals" };
+    let mut chart = Chart::new(x, Axis { low: 0.01, high: 100.0, log: true, label: "% of frames above" });
     for load in loads.iter().take(COLOURS.len()) {
         let mut costs: Vec<f64> = load
             .frames
@@ -76,10 +76,11 @@ fn cost_distribution(loads: &[Load]) -> String {
             .map(|frame| frame.total().as_nanos() as f64 / load.interval.as_nanos().max(1) as f64)
             .collect();
         costs.sort_unstable_by(f64::total_cmp);
-        // Quantiles, denser towards the tail, so that a curve has some hundred points however long the load is.
-        let share = |step: usize| 1.0 - (1.0 - step as f64 / 240.0).powi(2);
-        let point = |step: usize| (costs[((costs.len() - 1) as f64 * share(step)) as usize], 100.0 * share(step));
-        let points: Vec<_> = if costs.is_empty() { Vec::new() } else { (0..=240).map(point).collect() };
+        // Evenly spaced on the logarithmic axis of shares, however long the load is.
+        let share = |step: usize| 10_f64.powf(-4.0 * step as f64 / 160.0);
+        let above = |share: f64| costs[((costs.len() - 1) as f64 * (1.0 - share)) as usize];
+        let seen = |step: &usize| share(*step) * costs.len() as f64 >= 1.0;
+        let points: Vec<_> = (0..=160).filter(seen).map(|step| (above(share(step)), 100.0 * share(step))).collect();
         chart.line(&load.name, &points, false);
     }
     chart.marker(1.0, "one interval");

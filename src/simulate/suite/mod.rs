@@ -76,12 +76,16 @@ mod tests {
 
     #[test]
     fn the_suite_reproduces_what_the_independent_model_says() {
-        let figures = papers(Effort { frames: 30_000, seeds: 2 }, &|| ());
+        let figures = papers(Effort { frames: 12_000, seeds: 1 }, &|| ());
         assert!(figures.len() > 40);
         for figure in &figures {
-            // Shares within 4 points here, at a tenth of the usual effort; times within 2 ms.
+            // At a fortieth of the usual effort: shares within 8 points, times within 2 ms, drops within half a drop.
             if let Some(expected) = figure.expected {
-                let tolerance = if figure.unit == "/s" { 0.35 } else { 4.0 };
+                let tolerance = match figure.unit {
+                    "/s" => 0.5,
+                    "ms" => 2.0,
+                    _ => 8.0,
+                };
                 let difference = (figure.measured - expected).abs();
                 assert!(difference < tolerance || !figure.note.is_empty(), "{}: {}", figure.id, figure.measured);
             }

@@ -1,0 +1,154 @@
+//! What each per-frame decision costs. The paper's pre-executor and virtualizer take 102.6 µs a frame (D-VSync 6.4);
+//! everything here has to stay under 1 µs.
+
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use upbeat::time::{Instant, Span};
+use upbeat::timing::beam::{Beam, PixelRect, ScanDirection};
+use upbeat::timing::estimator::{
+    Estimator, EstimatorKind, KeyedByLoad, MissBudget, SelectedEstimator, TwoShot, WindowQuantile,
+};
+use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
+use upbeat::timing::late_frame::LateFramePolicy;
+use upbeat::timing::pre_executor::{AheadSettings, PreExecutor, Step, Trigger};
+use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
+use upbeat::timing::scroll::{Extent, Region, ScarDecider, ScrollSettings, ScrollView, Velocity};
+use upbeat::timing::target::RefreshIndex;
+use upbeat::timing::virtualizer::{CatchUp, Grid, Virtualizer};
+
+const INTERVAL: Span = Span::from_micros(16_667);
+const START: Instant = Instant::from_nanos(1_000_000_000);
+
+/// A cost that varies without repeating soon.
+fn cost(index: u64) -> Span {
+    Span::from_micros(3_000 + (index * 7_919 % 4_001) as i64)
+}
+
+fn estimators(criterion: &mut Criterion) {
+    for kind in EstimatorKind::ALL {
+        criterion.bench_function(&format!("estimator/{kind}: observe and budget"), |bencher| {
+            let mut estimator = SelectedEstimator::new(kind, MissBudget::FREE_RUNNING);
+            let mut index = 0;
+            bencher.iter(|| {
+                index += 1;
+                estimator.observe(cost(index));
+                black_box(estimator.budget(MissBudget::INTERACTIVE))
+            });
+        });
+    }
+    criterion.bench_function("estimator/keyed by load: refreshed, observe and budget", |bencher| {
+        let mut keyed = KeyedByLoad::<WindowQuantile<128>, 4>::new(WindowQuantile::new());
+        let mut index = 0;
+        bencher.iter(|| {
+            index += 1;
+            keyed.refreshed(cost(index), INTERVAL);
+            keyed.observe(cost(index));
+            black_box(keyed.budget(MissBudget::INTERACTIVE))
+        });
+    });
+    criterion.bench_function("two-shot: both starts", |bencher| {
+        let mut costs = WindowQuantile::<128>::new();
+        (0..128).for_each(|index| costs.observe(cost(index)));
+        let shots = TwoShot::default();
+        bencher.iter(|| {
+            let ready_by = black_box(START + INTERVAL);
+            let first = shots.first_start(&costs, ready_by).unwrap();
+            black_box(shots.second_start(&costs, first, ready_by, first, Span::from_millis(1)))
+        });
+    });
+}
+
+fn ahead(criterion: &mut Criterion) {
+    criterion.bench_function("ahead: one frame through pre-executor and virtualizer", |bencher| {
+        let grid = Grid { refresh: RefreshIndex(0), present: START, interval: INTERVAL };
+        let mut executor = PreExecutor::new(AheadSettings::buffers(5).with_run_ahead(4), Trigger::Ahead);
+        let mut virtualizer = Virtualizer::new(grid, CatchUp::Gentle);
+        executor.begin(RefreshIndex(1));
+        let mut refresh = RefreshIndex(1);
+        bencher.iter(|| {
+            while let Some(step) = executor.poll() {
+                match step {
+                    Step::Record(id) => {
+                        black_box(virtualizer.issue(refresh, executor.depth() as u64));
+                        executor.recorded(id);
+                    }
+                    Step::Render(id) => {
+                        executor.rendered(id);
+                    }
+                }
+            }
+            refresh = refresh.next();
+            virtualizer.calibrate(Grid { refresh, present: START + INTERVAL * refresh.0 as i64, interval: INTERVAL });
+            black_box(executor.latch(refresh))
+        });
+    });
+    criterion.bench_function("late frame: choice", |bencher| {
+        let mut policy = LateFramePolicy::default();
+        let mut ready = 0;
+        bencher.iter(|| {
+            ready = (ready + 1) % 3;
+            black_box(policy.choose(ready))
+        });
+    });
+    criterion.bench_function("refresh rate: interval, switch and stretch", |bencher| {
+        let slowest = INTERVAL * 2;
+        let mut governor = RateGovernor::new(RateRange { fastest: INTERVAL / 2, slowest, variable: true });
+        let mut speed = 0.0;
+        bencher.iter(|| {
+            speed = (speed + 137.0) % 3_000.0;
+            let interval = governor.interval_for(Scenario::Motion(speed));
+            black_box(governor.latching(interval));
+            black_box(governor.latest_refresh(START, 1))
+        });
+    });
+}
+
+fn input(criterion: &mut Criterion) {
+    fn bench(criterion: &mut Criterion, name: &str, predictor: impl Predictor) {
+        let mut tracked = Tracked::new(predictor, PredictionLimits::default());
+        let mut index = 0_u64;
+        criterion.bench_function(&format!("prediction/{name}: observe and predict"), |bencher| {
+            bencher.iter(|| {
+                index += 1;
+                let at = START + Span::from_millis(8) * index as i64;
+                tracked.observe(Sample { at, x: (index % 500) as f64, y: (index % 300) as f64 });
+                black_box(tracked.predict(at + INTERVAL))
+            });
+        });
+    }
+    bench(criterion, "linear", Linear::new());
+    bench(criterion, "quadratic", Quadratic::new());
+    bench(criterion, "kalman", Kalman::new());
+}
+
+fn space(criterion: &mut Criterion) {
+    criterion.bench_function("beam: position-aware decision", |bencher| {
+        let direction = ScanDirection::Down;
+        let beam = Beam { width: 2_560, height: 1_440, blanking_lines: 41, direction, interval: INTERVAL };
+        let rect = PixelRect::around(900, 1_100, 200);
+        bencher.iter(|| {
+            let now = black_box(START);
+            black_box(beam.decide(START, now, Span::from_millis(3), &rect, Some(&rect), Span::from_millis(1)))
+        });
+    });
+    criterion.bench_function("scroll: Algorithm 1", |bencher| {
+        let mut scar = ScarDecider::new(2_960, 3, 2);
+        bencher.iter(|| black_box(scar.step(black_box(17), true)));
+    });
+    criterion.bench_function("scroll: extended view", |bencher| {
+        let document = Region { x: Extent { start: 0, length: 4_000 }, y: Extent { start: 0, length: i64::MAX / 4 } };
+        let mut view = ScrollView::new(document, ScrollSettings::with_budget(8_000_000));
+        let mut y = 0;
+        bencher.iter(|| {
+            y += 17;
+            let shown = Region { x: Extent { start: 100, length: 1_440 }, y: Extent { start: y, length: 2_960 } };
+            black_box(view.step(shown, Velocity { x: 0.0, y: 1_000.0 }))
+        });
+    });
+}
+
+criterion_group!(benches, estimators, ahead, input, space);
+criterion_main!(benches);

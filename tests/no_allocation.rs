@@ -1,0 +1,136 @@
+//! The per-frame decisions of the timing core allocate nothing.
+
+#![allow(clippy::unwrap_used)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use upbeat::time::{Instant, Span};
+use upbeat::timing::beam::{Beam, PixelRect, ScanDirection};
+use upbeat::timing::estimator::{Estimator, EstimatorKind, KeyedByLoad, MissBudget, SelectedEstimator, WindowQuantile};
+use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Quadratic, Sample, Tracked};
+use upbeat::timing::late_frame::LateFramePolicy;
+use upbeat::timing::pre_executor::{AheadSettings, PreExecutor, Step, Trigger};
+use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
+use upbeat::timing::scroll::{Extent, Region, ScrollSettings, ScrollView, Velocity};
+use upbeat::timing::target::RefreshIndex;
+use upbeat::timing::virtualizer::{CatchUp, Grid, Virtualizer};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // During the end of a thread its counter may be gone; those allocations are nobody's.
+        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise about `pointer` and `layout` is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.with(Cell::get);
+    work();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+const INTERVAL: Span = Span::from_micros(16_667);
+const START: Instant = Instant::from_nanos(1_000_000_000);
+
+#[test]
+fn the_counter_counts() {
+    assert!(allocations(|| drop(std::hint::black_box(vec![1_u8; 100]))) > 0);
+}
+
+#[test]
+fn estimators_do_not_allocate() {
+    let mut keyed = KeyedByLoad::<WindowQuantile<128>, 4>::new(WindowQuantile::new());
+    let mut estimators = EstimatorKind::ALL.map(|kind| SelectedEstimator::new(kind, MissBudget::FREE_RUNNING));
+    let count = allocations(|| {
+        for index in 0..1_000 {
+            let cost = Span::from_micros(1_000 + index * 37 % 9_000);
+            keyed.refreshed(cost, INTERVAL);
+            keyed.observe(cost);
+            std::hint::black_box(keyed.budget(MissBudget::INTERACTIVE));
+            for estimator in &mut estimators {
+                estimator.observe(cost);
+                std::hint::black_box(estimator.budget(MissBudget::INTERACTIVE));
+            }
+        }
+    });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn running_ahead_does_not_allocate() {
+    let grid = Grid { refresh: RefreshIndex(0), present: START, interval: INTERVAL };
+    let mut executor = PreExecutor::new(AheadSettings::buffers(5).with_run_ahead(4), Trigger::Ahead);
+    let mut virtualizer = Virtualizer::new(grid, CatchUp::Gentle);
+    let mut governor = RateGovernor::new(RateRange { fastest: INTERVAL, slowest: INTERVAL * 2, variable: true });
+    let mut late = LateFramePolicy::default();
+    let count = allocations(|| {
+        executor.begin(RefreshIndex(1));
+        for refresh in 1..1_000 {
+            while let Some(step) = executor.poll() {
+                match step {
+                    Step::Record(id) => {
+                        let target = virtualizer.issue(RefreshIndex(refresh), executor.depth() as u64);
+                        std::hint::black_box(target);
+                        executor.recorded(id);
+                    }
+                    Step::Render(id) => {
+                        executor.rendered(id);
+                    }
+                }
+            }
+            if refresh % 50 == 0 {
+                std::hint::black_box(executor.supersede());
+            }
+            let interval = governor.interval_for(Scenario::Motion(refresh as f64));
+            std::hint::black_box((governor.latching(interval), late.choose(executor.ready())));
+            std::hint::black_box(executor.latch(RefreshIndex(refresh)));
+        }
+    });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn geometry_and_prediction_do_not_allocate() {
+    let direction = ScanDirection::Down;
+    let beam = Beam { width: 2_560, height: 1_440, blanking_lines: 41, direction, interval: INTERVAL };
+    let limits = PredictionLimits::default();
+    let mut line = Tracked::new(Linear::new(), limits);
+    let mut parabola = Tracked::new(Quadratic::new(), limits);
+    let mut kalman = Tracked::new(Kalman::new(), limits);
+    let document = Region { x: Extent { start: 0, length: 1_440 }, y: Extent { start: 0, length: 1_000_000 } };
+    let mut scroll = ScrollView::new(document, ScrollSettings::with_budget(8_000_000));
+    let count = allocations(|| {
+        for index in 0..1_000_i64 {
+            let at = START + Span::from_millis(8) * index;
+            let sample = Sample { at, x: index as f64, y: (index * index % 977) as f64 };
+            line.observe(sample);
+            parabola.observe(sample);
+            kalman.observe(sample);
+            let target = at + INTERVAL;
+            std::hint::black_box((line.predict(target), parabola.predict(target), kalman.predict(target)));
+            let rect = PixelRect::around(500, index as i32, 200);
+            std::hint::black_box(beam.decide(at, at, INTERVAL / 4, &rect, Some(&rect), INTERVAL / 16));
+            let view = Region { x: document.x, y: Extent { start: index * 40, length: 2_960 } };
+            std::hint::black_box(scroll.step(view, Velocity { x: 0.0, y: 2_400.0 }));
+        }
+    });
+    assert_eq!(count, 0);
+}

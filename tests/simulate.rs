@@ -1,0 +1,98 @@
+//! `upbeat simulate` as a user runs it, and the predictors on recorded strokes.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use upbeat::simulate::strokes;
+
+fn data(name: &str) -> String {
+    format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn simulate(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_upbeat")).arg("simulate").args(arguments).output().unwrap()
+}
+
+#[test]
+fn a_mangohud_log_gives_json_in_the_documented_shape() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("game_2026-01-01.csv");
+    let mut text = String::from("os,cpu,gpu,ram,kernel,driver,cpuscheduler\nDebian,CPU,GPU,16,6.1,Mesa,schedutil\n");
+    text += "fps,frametime,cpu_load,gpu_load,elapsed\n";
+    for frame in 0..300 {
+        let millis = if frame % 50 == 49 { 40.0 } else { 9.0 };
+        text += &format!("{:.1},{millis},20,80,{}\n", 1_000.0 / millis, frame * 16_000_000_u64);
+    }
+    std::fs::write(&log, text).unwrap();
+    let page = directory.path().join("page.html");
+    let output = simulate(&[log.to_str().unwrap(), "--json", "--html", page.to_str().unwrap()]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let run = report["runs"].as_array().unwrap().iter().find(|run| run["policy"] == "ahead-4").unwrap();
+    for field in ["drops_per_s", "drop_reduction", "refresh_hz", "buffers"] {
+        assert!(run[field].is_number(), "{field}");
+    }
+    for field in ["mean", "p50", "p99", "max"] {
+        assert!(run["latency_ms"][field].is_number(), "latency {field}");
+    }
+    assert_eq!(run["load"], "game_2026-01-01");
+    assert!(run["drop_reduction"].as_f64().unwrap() > 0.9, "{run}");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.matches("<svg").count() >= 6 && !page.contains("<script") && !page.contains("http"));
+}
+
+#[test]
+fn a_real_capture_is_not_harmed_by_running_ahead() {
+    let output = simulate(&[&data("frames/metroexodus.csv"), "--refresh", "90", "--policy", "ahead-4", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let drops = |policy: &str| {
+        let runs = report["runs"].as_array().unwrap();
+        runs.iter().find(|run| run["policy"] == policy).unwrap()["drops_per_s"].as_f64().unwrap()
+    };
+    assert!(drops("ahead-4") <= drops("vsync-3"));
+}
+
+#[test]
+fn bad_input_is_one_line_that_says_what_is_wrong_and_where() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let empty = file("empty.csv", "");
+    let broken = file("broken.csv", "fps,frametime\n60,16.6\n60,sixteen\n");
+    let log = file("log.jsonl", "{\"type\":\"header\"}\nnot json\n");
+    for (arguments, message) in [
+        (vec![empty.as_str()], format!("{empty}:1:1: the file is empty")),
+        (vec![&broken], format!("{broken}:3:4: expected a number of milliseconds, found `sixteen`")),
+        (vec!["--replay", &log], format!("{log}:2:2: not a JSON object")),
+        (vec!["/nowhere.csv"], "/nowhere.csv: No such file or directory".to_owned()),
+        (vec!["--load", "Z"], "no load is called `Z`".to_owned()),
+        (vec!["--policy", "fast"], "no policy is called `fast`".to_owned()),
+        (vec!["--refresh", "0"], "--refresh 0".to_owned()),
+    ] {
+        let output = simulate(&arguments);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(&message), "{arguments:?}: {error}");
+        assert_eq!(error.trim().lines().count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn prediction_halves_the_error_of_a_drag_and_of_a_fling_and_a_limit_keeps_it_harmless() {
+    let error = |file: &str, predictor: &str| {
+        let recording = strokes::read(Path::new(&data(file))).unwrap();
+        // At 16 ms.
+        strokes::evaluate(&recording, predictor)[1].mean
+    };
+    for (file, predictor) in [("input/touch_elan_drag.csv", "linear"), ("input/fling_flutter_velocity.csv", "kalman")] {
+        assert!(error(file, predictor) < 0.5 * error(file, "none"), "{file}");
+    }
+    // Two fingers that a touchpad reports as one jump: no curve fits, and the learned error says so.
+    let jumps = "input/touchpad_2fscroll.csv";
+    assert!(error(jumps, "linear") > error(jumps, "none"));
+    assert!(error(jumps, "limited") < 1.05 * error(jumps, "none"), "{}", error(jumps, "limited"));
+}
