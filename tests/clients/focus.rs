@@ -2,6 +2,7 @@
 
 use crate::fixture::handlers::id;
 use crate::fixture::{BUTTON_LEFT, Event, KEY_A, KEY_F4, KEY_LEFT_ALT, KEY_TAB, OUTPUT, World};
+use smithay::utils::Point;
 use upbeat::input::{self, InputEvent};
 
 fn entered_keyboard(events: &[Event], surface: u32) -> bool {
@@ -190,10 +191,15 @@ fn a_client_that_dies_under_the_pointer_with_all_its_windows_takes_nobody_along(
     client.globals().seat.get_pointer(&client.handle(), ());
     client.globals().seat.get_keyboard(&client.handle(), ());
     // Its oldest window lies on top of the others.
-    let corner = world.window("one").rect().loc.to_f64();
-    world.click(corner.x + 2.0, corner.y + 2.0);
+    let one = world.window("one").rect();
+    let others = ["two", "three"].map(|title| world.window(title).rect());
+    let free = (0..one.size.w * one.size.h)
+        .map(|index| one.loc + Point::from((index % one.size.w, index / one.size.w)))
+        .find(|point| others.iter().all(|other| !other.contains(*point)));
+    let corner = free.expect("some of it can be seen").to_f64();
+    world.click(corner.x, corner.y);
     assert_eq!(world.focused().as_deref(), Some("one"));
-    world.point(corner.x + 2.0, corner.y + 2.0);
+    world.point(corner.x, corner.y);
     world.client(good).take_events();
     world.kill(bad);
     let surface = id(&window.surface);
