@@ -195,8 +195,8 @@ fn step() -> impl Strategy<Value = Step> {
             colour: colour | 0xff00_0000
         }),
         child.prop_map(|child| Step::Hide { child }),
-        ((0..OUTPUT.0, 0..OUTPUT.1)).prop_map(|to| Step::Point { to }),
-        ((-100..100, -100..100)).prop_map(|by| Step::Drag { by }),
+        (0..OUTPUT.0, 0..OUTPUT.1).prop_map(|to| Step::Point { to }),
+        (-100..100, -100..100).prop_map(|by| Step::Drag { by }),
     ]
 }
 
