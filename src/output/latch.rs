@@ -267,9 +267,11 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
     let mut feedback = Vec::new();
     let mut clients = Vec::new();
     for entry in surfaces.iter_mut().filter(|entry| entry.output == Some(id) && entry.seen() == number) {
-        if entry.is_fresh() && entry.record.committed.is_some() && entry.record.latched.is_none() {
-            entry.record.latched = Some(moment.latched);
-            clients.push(entry.record);
+        if entry.is_fresh()
+            && let Some(mut record) = entry.take_record()
+        {
+            record.latched = Some(moment.latched);
+            clients.push(record);
         }
         feedback.extend(entry.latch());
     }
