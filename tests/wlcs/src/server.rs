@@ -6,12 +6,14 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use anyhow::anyhow;
 use calloop::LoopHandle;
 use calloop::channel::{self, Channel, Event, Sender};
 use smithay::reexports::wayland_server::Client;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use upbeat::config::{OutputMode, Refresh};
 use upbeat::input::{self, InputEvent};
 use upbeat::session::{self, ExitStatus, SessionOptions};
 use upbeat::state::State;
@@ -22,6 +24,13 @@ type Job = Box<dyn FnOnce(&mut State, &mut Clients) + Send>;
 
 /// The clients of WLCS by the descriptor of their end of the connection.
 type Clients = HashMap<RawFd, Client>;
+
+/// The output refreshes as often as one can. What input hits is what is on screen, and a test that commits something
+/// expects to hit it after a round trip.
+const MODE: OutputMode = OutputMode { width: 1280, height: 720, refresh: Refresh::Fixed(1_000_000) };
+
+/// How long what was committed may take to be on screen: some refreshes, on a machine that does other things too.
+const SETTLING: Duration = Duration::from_millis(20);
 
 /// A running session. Dropping it ends it and waits until it is gone.
 pub struct Server {
@@ -37,7 +46,7 @@ impl Server {
     pub fn start() -> Self {
         let (sender, jobs) = channel::channel();
         let thread = thread::spawn(move || {
-            let options = SessionOptions::default();
+            let options = SessionOptions { outputs: vec![MODE], ..SessionOptions::default() };
             if let Err(error) = session::run_with(options, |handle, state| prepare(handle, state, jobs)) {
                 // WLCS has no way to hear of it; the test that runs will fail for want of a server.
                 eprintln!("upbeat: {error:#}");
@@ -107,10 +116,12 @@ impl Handle {
                 shell::set_location(state, &surface, place.into());
             }
         });
+        thread::sleep(SETTLING);
     }
 
-    /// Acts as an input device.
+    /// Acts as an input device, on what is on screen when all that was committed before is.
     pub fn input(&self, events: Vec<InputEvent>) {
+        thread::sleep(SETTLING);
         self.run(move |state, _| events.into_iter().for_each(|event| input::handle(state, event)));
     }
 }
