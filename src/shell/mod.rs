@@ -181,7 +181,8 @@ fn mapped(state: &mut State, id: WindowId) {
     let pointer = input::pointer_position(state);
     let area = output::usable_area(state, Some(pointer)).map(|(_, area)| area);
     let Some(window) = state.shell.window(id) else { return };
-    if let Some(area) = area {
+    // A window that comes back comes back where it was.
+    if let (Some(area), false) = (area, window.placed) {
         let size = window.geometry.size;
         let parent = window.toplevel.parent().and_then(|parent| Some(state.shell.window_of(&parent)?.rect()));
         let corner = match parent {
@@ -193,6 +194,7 @@ fn mapped(state: &mut State, id: WindowId) {
         };
         if let Some(window) = state.shell.window_mut(id) {
             window.floating = corner;
+            window.placed = true;
         }
     }
     tracing::debug!(?id, "window mapped");

@@ -75,6 +75,8 @@ pub struct Window {
     /// The client acknowledged a configure since then.
     pub(super) acknowledged: bool,
     pub(super) mapped: bool,
+    /// It was given a place when it was mapped first.
+    pub(super) placed: bool,
     /// What the last configure asked for, or the next one will.
     pub(super) wanted: Arrangement,
     /// What the content on screen was made for.
@@ -99,6 +101,7 @@ impl Window {
             configured: false,
             acknowledged: false,
             mapped: false,
+            placed: false,
             wanted: Arrangement::Floating,
             applied: Arrangement::Floating,
             sent: VecDeque::new(),

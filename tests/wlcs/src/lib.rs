@@ -112,6 +112,11 @@ fn place(x: wl_fixed_t, y: wl_fixed_t) -> (f64, f64) {
     (wl_fixed_to_double(x), wl_fixed_to_double(y))
 }
 
+/// WLCS says fixed point for touches too, and passes whole pixels.
+fn pixel(x: wl_fixed_t, y: wl_fixed_t) -> (f64, f64) {
+    (f64::from(x), f64::from(y))
+}
+
 impl Device {
     fn button(&self, button: i32, pressed: bool) {
         let button = u32::try_from(button).unwrap_or_default();
@@ -140,13 +145,13 @@ impl Pointer for Device {
 
 impl Touch for Device {
     fn touch_down(&mut self, x: wl_fixed_t, y: wl_fixed_t) {
-        let (time, position) = (now(), place(x, y).into());
+        let (time, position) = (now(), pixel(x, y).into());
         let frame = InputEvent::TouchFrame { time };
         self.server.input(vec![InputEvent::TouchDown { time, slot: FINGER, position }, frame]);
     }
 
     fn touch_move(&mut self, x: wl_fixed_t, y: wl_fixed_t) {
-        let (time, position) = (now(), place(x, y).into());
+        let (time, position) = (now(), pixel(x, y).into());
         let frame = InputEvent::TouchFrame { time };
         self.server.input(vec![InputEvent::TouchMotion { time, slot: FINGER, position }, frame]);
     }
