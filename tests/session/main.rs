@@ -7,6 +7,7 @@ mod hotplug;
 mod idle;
 mod messages;
 mod misbehaviour;
+mod pixels;
 mod records;
 mod session;
 mod settings;
