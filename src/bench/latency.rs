@@ -9,7 +9,7 @@
 //! The bench itself only waits meanwhile. Sessions are made one after another, never side by side: they would be each
 //! other's noise.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::bench::load::Load;
+use crate::bench::pixels::{PixelError, check_files};
 use crate::bench::report::{BenchReport, RunReport};
 use crate::timing::pacing::PacingWish;
 
@@ -66,6 +67,11 @@ pub struct LatencyOptions {
     /// How long to measure each run, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub duration: f64,
+    /// Seconds of a verifying run, one for each load: the display is recorded, and input→light is found in its pixels
+    /// and compared with the reported times. Recording copies every image, so it is not done while the other figures are
+    /// taken. 0: none
+    #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
+    pub verify: f64,
     /// Seed of the costs and of the inputs' times, the same for all runs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -98,6 +104,14 @@ pub enum BenchError {
         /// How the session ended.
         status: std::process::ExitStatus,
     },
+    /// The recording or the probe's journal cannot be used.
+    #[error("{run}: {source}")]
+    Pixels {
+        /// The run.
+        run: String,
+        /// What is wrong.
+        source: PixelError,
+    },
     /// What the client printed is no report.
     #[error("{run}: the client's report cannot be read: {source}")]
     Report {
@@ -116,6 +130,14 @@ struct Run<'a> {
     load: &'a Load,
     windows: u32,
     input: Hand,
+    /// It is made once more, recorded.
+    verified: bool,
+}
+
+/// Where a recorded run leaves its proofs.
+struct Witness {
+    recording: PathBuf,
+    journal: PathBuf,
 }
 
 impl LatencyOptions {
@@ -125,9 +147,33 @@ impl LatencyOptions {
         let mut report = BenchReport::default();
         for run in self.runs() {
             progress(&run.title());
-            report.runs.extend(self.session(&run, upbeat, &folder)?);
+            let first = report.runs.len();
+            report.runs.extend(self.session(&run, upbeat, &folder, None)?);
+            if run.verified {
+                progress(&format!("{}, from pixels", run.title()));
+                self.verify(&run, upbeat, &folder, &mut report.runs[first..])?;
+            }
         }
         Ok(report)
+    }
+
+    /// The same run once more, shorter and recorded; what its pixels say goes into the reports.
+    fn verify(
+        &self,
+        run: &Run<'_>,
+        upbeat: &Path,
+        folder: &Folder,
+        reports: &mut [RunReport],
+    ) -> Result<(), BenchError> {
+        let witness = Witness { recording: folder.0.join("film.rec"), journal: folder.0.join("journal.json") };
+        self.session(run, upbeat, folder, Some(&witness))?;
+        let check = check_files(&witness.recording, &witness.journal);
+        let check = check.map_err(|source| BenchError::Pixels { run: run.title(), source })?;
+        for report in reports {
+            report.input_to_light_pixels_ms = check.input_to_light_ms;
+            report.pixels = Some(check);
+        }
+        Ok(())
     }
 
     fn runs(&self) -> Vec<Run<'_>> {
@@ -144,24 +190,50 @@ impl LatencyOptions {
                             load,
                             windows,
                             input,
+                            verified: false,
                         }));
                     }
                 }
             }
         }
+        if self.verify > 0.0 {
+            self.choose_verified(&mut runs);
+        }
         runs
     }
 
+    /// One run for each load is verified: the last pacing with the fewest windows, and with input if there is any.
+    fn choose_verified(&self, runs: &mut [Run<'_>]) {
+        let per_load = runs.len() / self.load.len().max(1);
+        for runs in runs.chunks_mut(per_load.max(1)) {
+            let best = runs.iter_mut().min_by_key(|run| (run.input == Hand::None, run.windows, !run.is_default()));
+            if let Some(run) = best {
+                run.verified = true;
+            }
+        }
+    }
+
     /// A session with the client in it, from start to end.
-    fn session(&self, run: &Run<'_>, upbeat: &Path, folder: &Folder) -> Result<Vec<RunReport>, BenchError> {
+    fn session(
+        &self,
+        run: &Run<'_>,
+        upbeat: &Path,
+        folder: &Folder,
+        witness: Option<&Witness>,
+    ) -> Result<Vec<RunReport>, BenchError> {
         let config = folder.write("config.toml", &run.config())?;
+        let recording = witness.map(|witness| [OsStr::new("--record-stream"), witness.recording.as_os_str()]);
+        let journal = witness.map(|witness| [OsStr::new("--journal"), witness.journal.as_os_str()]);
+        let seconds = if witness.is_some() { self.verify } else { self.duration };
         let output = Command::new(upbeat)
             .args(["--backend", "headless", "--output", &self.output, "--config"])
             .arg(config)
+            .args(recording.into_iter().flatten())
             .arg("--")
             .arg(upbeat)
             .args(["bench", "probe", "--json"])
-            .args(self.probe_arguments(run))
+            .args(self.probe_arguments(run, seconds))
+            .args(journal.into_iter().flatten())
             .env("XDG_RUNTIME_DIR", &folder.0)
             .env_remove("WAYLAND_DISPLAY")
             .env_remove("DISPLAY")
@@ -177,12 +249,12 @@ impl LatencyOptions {
             .map_err(|source| BenchError::Report { run: run.title(), source })
     }
 
-    fn probe_arguments(&self, run: &Run<'_>) -> Vec<OsString> {
+    fn probe_arguments(&self, run: &Run<'_>, seconds: f64) -> Vec<OsString> {
         let pairs = [
             ("--label", run.label()),
             ("--load", run.load.to_string()),
             ("--windows", run.windows.to_string()),
-            ("--duration", self.duration.to_string()),
+            ("--duration", seconds.to_string()),
             ("--seed", self.seed.to_string()),
         ];
         let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
@@ -194,6 +266,11 @@ impl Run<'_> {
     /// The pacing's name, with the miss budget where one was asked for.
     fn label(&self) -> String {
         self.miss_budget.map_or(self.pacing.to_string(), |percent| format!("{} {percent}%", self.pacing))
+    }
+
+    /// Paced as a user's programs are who has chosen nothing.
+    fn is_default(&self) -> bool {
+        self.pacing == PacingWish::default() && self.miss_budget.is_none()
     }
 
     fn title(&self) -> String {
@@ -265,6 +342,21 @@ mod tests {
     }
 
     #[test]
+    fn one_run_of_each_load_is_verified_from_pixels() {
+        let verified = |arguments: &[&str]| {
+            let options = options(arguments);
+            options.runs().iter().filter(|run| run.verified).map(Run::title).collect::<Vec<_>>()
+        };
+        let expected = ["auto, flat, 1 window(s), input free", "auto, heavy, 1 window(s), input free"];
+        assert_eq!(
+            verified(&["--windows", "4,1", "--input", "none,free", "--load", "flat", "--load", "heavy"]),
+            expected
+        );
+        assert_eq!(verified(&["--pacing", "vsync", "--load", "flat"]), ["vsync, flat, 1 window(s), input free"]);
+        assert_eq!(verified(&["--verify", "0"]), [""; 0]);
+    }
+
+    #[test]
     fn the_client_understands_its_arguments() {
         #[derive(clap::Parser)]
         struct Probe {
@@ -272,8 +364,9 @@ mod tests {
             options: crate::bench::client::ClientOptions,
         }
         let options = options(&["--seed", "9", "--load", "heavy:5:9", "--input", "held"]);
-        let arguments = std::iter::once("probe".into()).chain(options.probe_arguments(&options.runs()[3]));
+        let arguments = std::iter::once("probe".into()).chain(options.probe_arguments(&options.runs()[3], 2.5));
         let probe = Probe::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
+        assert_eq!(probe.duration, 2.5);
         assert_eq!((probe.seed, probe.hold, probe.label.as_deref()), (9, true, Some("auto")));
         assert_eq!(probe.load, options.load[0]);
     }

@@ -15,12 +15,13 @@
 //! ```
 //!
 //! Light is what the compositor reports with `wp_presentation`: the start of scan-out. Whether that is true is proved
-//! elsewhere, on displays that cannot lie.
+//! from the recorded pixels of the virtual display ([`pixels`]), in a run of its own: recording costs the compositor time.
 
 pub mod block_code;
 pub mod client;
 pub mod latency;
 pub mod load;
+pub mod pixels;
 pub mod process;
 pub mod report;
 pub mod sentinel;

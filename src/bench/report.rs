@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::pixels::PixelCheck;
 use crate::bench::statistics::Quantiles;
 
 /// All the runs of a bench, as `--json` prints them.
@@ -65,6 +66,11 @@ pub struct RunReport {
     pub hitches_per_s: f64,
     /// From the injection of an input to the light of the first frame with it.
     pub input_to_light_ms: Option<Quantiles>,
+    /// The same from recorded pixels, of a verifying run with the same costs and inputs: recording costs the compositor
+    /// time, so the other figures are not taken while it goes on.
+    pub input_to_light_pixels_ms: Option<Quantiles>,
+    /// Whether the recorded pixels and the presentation times agreed in that run.
+    pub pixels: Option<PixelCheck>,
     /// From the arrival of the frame callback that let the frame go to its light.
     pub callback_to_light_ms: Option<Quantiles>,
     /// From the beginning of the frame's drawing to its light: how old the content is.
@@ -105,6 +111,8 @@ pub fn table(runs: &[RunReport]) -> String {
             "drops/s",
             "hitches/s",
             "input→light",
+            "in pixels",
+            "pixels≠",
             "callback→light",
             "commit→light",
             "cpu/frame",
@@ -118,7 +126,10 @@ pub fn table(runs: &[RunReport]) -> String {
     let widths: Vec<usize> = (0..rows[0].len())
         .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
         .collect();
-    let mut text = String::from("latencies: p50/p99/max in ms; noise: wake-up of a sleeping thread, ms\n");
+    let mut text = String::from(
+        "latencies: p50/p99/max in ms; noise: wake-up of a sleeping thread, ms; pixels≠: frames of a verifying run \
+         of which recorded pixels and wp_presentation say different things, of all\n",
+    );
     for row in rows {
         let line: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}")).collect();
         let _ = writeln!(text, "{}", line.join("  ").trim_end());
@@ -126,7 +137,7 @@ pub fn table(runs: &[RunReport]) -> String {
     text
 }
 
-fn cells(run: &RunReport) -> [String; 15] {
+fn cells(run: &RunReport) -> [String; 17] {
     let optional = |value: Option<f64>, digits: usize| value.map_or("-".into(), |value| format!("{value:.digits$}"));
     let quantiles =
         |value: Option<Quantiles>| value.map_or("-".into(), |q| format!("{:.1}/{:.1}/{:.1}", q.p50, q.p99, q.max));
@@ -145,6 +156,8 @@ fn cells(run: &RunReport) -> [String; 15] {
         format!("{:.2}", run.drops_per_s),
         format!("{:.2}", run.hitches_per_s),
         quantiles(run.input_to_light_ms),
+        quantiles(run.input_to_light_pixels_ms),
+        run.pixels.map_or("-".into(), |check| format!("{}/{}", check.disagree, check.frames)),
         quantiles(run.callback_to_light_ms),
         quantiles(run.commit_to_light_ms),
         optional(run.compositor_cpu_ms_per_frame, 2),

@@ -9,6 +9,7 @@ mod hotplug;
 mod idle;
 mod messages;
 mod misbehaviour;
+mod pixels;
 mod records;
 mod session;
 mod settings;

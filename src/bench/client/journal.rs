@@ -1,5 +1,6 @@
 //! What happened to each frame and each input of a run, and the figures that follow. Pure.
 
+use crate::bench::pixels::{InjectedInput, ProbeJournal, ReportedFrame};
 use crate::bench::report::RunReport;
 use crate::bench::statistics::Quantiles;
 use crate::time::{Instant, Span};
@@ -125,9 +126,7 @@ impl Journal {
         let refresh = refresh_of(&shown, mode_refresh);
         let cadence = refresh.and_then(|refresh| cadence(&shown, refresh, owes));
         let per_second = |count: u64| cadence.map_or(0.0, |cadence| count as f64 / cadence.seconds);
-        let inputs = frames.first().zip(frames.last()).map_or(Vec::new(), |(first, last)| {
-            input_to_light(&shown, injected.iter().filter(|input| (first.start..last.start).contains(&input.at)))
-        });
+        let inputs = input_to_light(&shown, injected_during(frames, injected));
         RunReport {
             refresh_hz: refresh.map(|refresh| 1.0 / refresh.as_seconds_f64()),
             drops_from: if cadence.is_some_and(|cadence| cadence.by_sequence) { "sequence" } else { "time" }.to_owned(),
@@ -151,6 +150,31 @@ impl Journal {
             ..RunReport::default()
         }
     }
+
+    /// The same frames and inputs as facts, to be compared with recorded pixels.
+    pub(super) fn export(&self, first: usize, end: usize, injected: &[Injected]) -> ProbeJournal {
+        let end = end.min(self.frames.len());
+        let frames = &self.frames[first.min(end)..end];
+        // The number drawn in a frame's code is its index here, counted from one.
+        let numbered = || (first as u32 + 1..).zip(frames);
+        let presented = |(number, frame): (u32, &Frame)| match frame.outcome {
+            Outcome::Presented(light) => Some(ReportedFrame { frame: number, at: light.at, sequence: light.sequence }),
+            Outcome::Pending | Outcome::Discarded => None,
+        };
+        let discarded = numbered().filter(|(_, frame)| frame.outcome == Outcome::Discarded);
+        let inputs = injected_during(frames, injected).map(|input| InjectedInput { event: input.number, at: input.at });
+        ProbeJournal {
+            inputs: inputs.collect(),
+            frames: numbered().filter_map(presented).collect(),
+            discarded: discarded.map(|(number, _)| number).collect(),
+        }
+    }
+}
+
+/// The inputs injected while these frames were drawn.
+fn injected_during<'a>(frames: &[Frame], injected: &'a [Injected]) -> impl Iterator<Item = &'a Injected> {
+    let span = frames.first().zip(frames.last()).map(|(first, last)| first.start..last.start);
+    injected.iter().filter(move |input| span.as_ref().is_some_and(|span| span.contains(&input.at)))
 }
 
 /// The refresh interval: as reported with the frames, else the output mode's, else the shortest gap.
@@ -298,6 +322,18 @@ mod tests {
             let report = figures(frames);
             assert_eq!((report.fps, report.drops_per_s), (0.0, 0.0));
         }
+    }
+
+    #[test]
+    fn the_exported_frames_have_the_numbers_they_were_drawn_with() {
+        let discarded = Frame { outcome: Outcome::Discarded, ..frame(30, 3, 0) };
+        let frames = [frame(10, 1, 0), frame(20, 2, 0), discarded, frame(40, 4, 1)];
+        let injected = [(1, 5), (2, 15), (3, 60)].map(|(number, ms)| Injected { number, at: at(ms) });
+        let export = journal(&frames).export(1, 4, &injected);
+        assert_eq!(export.frames[1], ReportedFrame { frame: 4, at: at(40), sequence: 4 });
+        assert_eq!((export.frames[0].frame, export.discarded), (2, vec![3]));
+        // Of the inputs only the one while the frames were drawn: from 11 to before 31.
+        assert_eq!(export.inputs, [InjectedInput { event: 2, at: at(15) }]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The probe's command line, and the same options as arguments for the other windows.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use crate::bench::client::Kind;
 use crate::bench::load::Load;
@@ -57,6 +58,9 @@ pub struct ClientOptions {
     /// A label for the report: the pacing, or how the compositor was set up
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
+    /// Inner use: write what was injected and what was presented to this file
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub journal: Option<PathBuf>,
     /// Inner use: be the other window of this number, until stdin closes
     #[arg(long, hide = true, value_name = "NUMBER")]
     pub companion: Option<u32>,

@@ -67,6 +67,14 @@ pub enum ClientError {
     /// Waiting for events failed.
     #[error("waiting for events failed: {0}")]
     Poll(#[from] rustix::io::Errno),
+    /// The journal cannot be written.
+    #[error("{path}: {source}")]
+    Journal {
+        /// Where.
+        path: std::path::PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// No frame became light.
     #[error(
         "only {presented} of the first {MAPPED_FRAMES} frames were shown within {MAPPING_LIMIT} (is the window covered?)"
@@ -175,6 +183,11 @@ impl<'a> Session<'a> {
         let injected = self.last_light()?;
 
         let client = &self.client;
+        if let Some(path) = &options.journal {
+            let text = serde_json::to_vec(&client.journal.export(first, end, &injected)).unwrap_or_default();
+            let failed = |source| ClientError::Journal { path: path.clone(), source };
+            std::fs::write(path, text).map_err(failed)?;
+        }
         let owes = options.kind != super::Kind::OwnClock;
         let used = before.zip(after).map(|(before, after)| after.since(before));
         let figures = client.journal.figures(first, end, &injected, client.mode_refresh, owes);
