@@ -2,7 +2,7 @@
 
 use upbeat::time::{Instant, Span};
 use upbeat::timing::conductor::{Action, Conductor, PacerId};
-use upbeat::timing::output::OutputMachine;
+use upbeat::timing::output::{Composed, OutputMachine};
 use upbeat::timing::pacer::MissBudgets;
 use upbeat::timing::pacing::PacingWish;
 use upbeat::timing::vsync::VsyncModel;
@@ -48,7 +48,7 @@ impl Session {
                     Action::Latch { target, scheduled } => {
                         self.conductor.latched(target.id);
                         self.now += COMPOSE;
-                        self.conductor.composed(target.id, scheduled, self.now, true);
+                        self.conductor.composed(target.id, scheduled, self.now, Composed::Usual);
                         for pacer in &self.pacers {
                             if let Some(pacer) = self.conductor.pacer_mut(*pacer) {
                                 pacer.callback_due(self.now);

@@ -47,7 +47,7 @@ pub struct LatencyOptions {
     /// Pacings
     #[arg(long, value_name = "PACING", value_delimiter = ',', default_values_t = PacingWish::ALL)]
     pub pacing: Vec<PacingWish>,
-    /// What a frame costs: flat[:MS[:NOISE]], heavy[:MEDIAN_MS:P95_MS], or a CSV trace; may be given several times
+    /// What a frame costs: `flat[:MS[:NOISE]]`, `heavy[:MEDIAN_MS:P95_MS]`, or a CSV trace; may be given several times
     #[arg(long, value_name = "LOAD", default_values = ["flat", "heavy"])]
     pub load: Vec<Load>,
     /// Windows, each in its own process; the first is measured, the others draw 0.5 ms a frame

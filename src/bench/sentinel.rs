@@ -1,7 +1,7 @@
 //! The host's own noise: how late a thread that only sleeps is woken.
 //!
 //! A figure of latency from an ordinary machine means nothing without it. The sentinel asks to be woken every
-//! [`PERIOD`] and notes how late it is; a compositor's timer on the same machine is late by as much.
+//! `PERIOD` and notes how late it is; a compositor's timer on the same machine is late by as much.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ impl Sentinel {
         Sentinel { stop, thread }
     }
 
-    /// Ends the thread (within [`PERIOD`]); how late its wake-ups were.
+    /// Ends the thread (within `PERIOD`); how late its wake-ups were.
     pub fn stop(mut self) -> Option<Quantiles> {
         self.stop.store(true, Ordering::Relaxed);
         Quantiles::of(self.thread.take()?.join().ok()?)

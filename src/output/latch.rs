@@ -17,6 +17,7 @@ use crate::state::State;
 use crate::surface::tree::find_downward;
 use crate::time::{Clock, Instant};
 use crate::timing::id::{ClientId, OutputId, WindowId};
+use crate::timing::output::Composed;
 use crate::timing::record::{FrameRecord, Need};
 use crate::timing::target::{RefreshIndex, Target};
 
@@ -266,31 +267,39 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
     let mut feedback = Vec::new();
     let mut clients = Vec::new();
     for entry in surfaces.iter_mut().filter(|entry| entry.output == Some(id) && entry.seen() == number) {
-        if entry.is_fresh() && entry.record.committed.is_some() && entry.record.latched.is_none() {
-            entry.record.latched = Some(moment.latched);
-            clients.push(entry.record);
+        if entry.is_fresh()
+            && let Some(mut record) = entry.take_record()
+        {
+            record.latched = Some(moment.latched);
+            clients.push(record);
         }
         feedback.extend(entry.latch());
     }
     let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor;
     let mut record = output.open_record(&moment);
     if unchanged && feedback.is_empty() && moment.need != Need::Output {
-        output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), false);
+        output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);
         output.reclaim(Arc::new(scene));
         return;
     }
     let plan = output.draw(renderer.as_mut(), &mut scene, &mut record, clock);
     let Some(plan) = plan else {
-        output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), false);
+        output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);
         output.conductor.output_mut().need();
         feedback.into_iter().for_each(|feedback| feedback.discarded());
         return;
     };
     let frame = plan.frame;
+    let usual = matches!(&plan.change, Change::Compose { buffer, .. } if buffer.age > 0);
     let result = output.display.submit(plan);
     let done = clock.now();
     record.submitted = Some(done);
-    output.conductor.composed(moment.target.id, moment.scheduled, done, result.is_ok());
+    let composed = match (&result, usual) {
+        (Err(_), _) => Composed::Nothing,
+        (Ok(()), false) => Composed::Odd,
+        (Ok(()), true) => Composed::Usual,
+    };
+    output.conductor.composed(moment.target.id, moment.scheduled, done, composed);
     match result {
         Ok(()) => {
             for client in &mut clients {

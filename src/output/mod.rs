@@ -1,6 +1,6 @@
 //! An output's life: need, latch, scene, plan, light.
 //!
-//! [`turn`] is the one place where the order of things is written down; [`latch`] chooses and composes, [`present`]
+//! [`turn`] is the one place where the order of things is written down; `latch` chooses and composes, `present`
 //! hears what became of it, [`pacing`] calls clients back. When all this happens is decided in
 //! [`timing`](crate::timing), by one [`Conductor`] per output.
 

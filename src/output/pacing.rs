@@ -199,6 +199,7 @@ fn record_commit(entry: &mut Entry, output: &OutputState, pacer: PacerId, now: I
         record.cost_wall = Some(answer.wall);
         record.cost_cpu = answer.cpu;
     }
+    entry.keep_record();
 }
 
 /// The latch took the content of these clients: those that asked are due for a callback.

@@ -1,5 +1,5 @@
 //! `wp_fractional_scale_manager_v1` 1: tells a surface the exact scale of the output that it is on. The scale is sent
-//! by [`shell::visit`](crate::shell::visit) together with the outputs that a surface enters.
+//! by [`shell::visit`] together with the outputs that a surface enters.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::fractional_scale::FractionalScaleHandler;

@@ -1,7 +1,7 @@
 //! `zwlr_screencopy_manager_v1` 3: pictures of outputs (grim, wf-recorder, wayvnc), into shared memory.
 //!
 //! A picture shows what is *presented*, not what was composed ahead. The request is handed to
-//! [`output::capture`](crate::output::capture); whoever serves it writes the pixels and calls [`Reply::ready`].
+//! [`output::capture()`]; whoever serves it writes the pixels and calls [`Reply::ready`].
 //! Cross-checked by grim.
 
 use std::sync::atomic::{AtomicBool, Ordering};

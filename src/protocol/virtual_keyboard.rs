@@ -1,7 +1,7 @@
 //! `zwp_virtual_keyboard_manager_v1` 1: a client that plays a keyboard (wtype, on-screen keyboards).
 //!
 //! Each virtual keyboard has its own keymap, and its keys take the same way as those of real ones
-//! ([`input::handle`](crate::input::handle)): shortcuts work, activity counts, timing sees them. (Smithay's own
+//! ([`input::handle`]): shortcuts work, activity counts, timing sees them. (Smithay's own
 //! implementation writes to `wl_keyboard` directly and shares one keymap among all.) Keys are stamped on arrival; the
 //! protocol's times have no stated origin.
 

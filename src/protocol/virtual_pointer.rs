@@ -1,6 +1,6 @@
 //! `zwlr_virtual_pointer_manager_v1` 2: a client that plays a pointing device (wayvnc, test programs).
 //!
-//! Its events take the same way as those of real devices ([`input::handle`](crate::input::handle)). They are stamped on
+//! Its events take the same way as those of real devices ([`input::handle`]). They are stamped on
 //! arrival: the protocol's times have no stated origin, and wlrctl and others send zeros. Motion and buttons are
 //! passed on at once; what belongs to one scroll step is gathered until `frame`.
 

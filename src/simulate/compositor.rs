@@ -14,7 +14,7 @@ use super::load::FrameCost;
 use super::tally::{HITCH, Summary};
 use crate::time::{Instant, Span};
 use crate::timing::conductor::{Action, Conductor, PacerId};
-use crate::timing::output::{LatchPolicy, OutputMachine};
+use crate::timing::output::{Composed, LatchPolicy, OutputMachine};
 use crate::timing::pacer::MissBudgets;
 use crate::timing::pacing::PacingWish;
 use crate::timing::target::{RefreshIndex, Target};
@@ -299,7 +299,8 @@ impl<'a> World<'a> {
 
     fn submit(&mut self) {
         let Some(Composing { target, scheduled, end, shown }) = self.composing.take() else { return };
-        self.conductor.composed(target.id, scheduled, end, !shown.is_empty());
+        let composed = if shown.is_empty() { Composed::Nothing } else { Composed::Usual };
+        self.conductor.composed(target.id, scheduled, end, composed);
         if !shown.is_empty() {
             let interval = self.machine.interval.as_nanos();
             let reached = (end + self.machine.lead - START).as_nanos();

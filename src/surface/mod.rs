@@ -15,7 +15,7 @@ pub mod subsurface;
 pub mod tree;
 mod update;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use calloop::RegistrationToken;
 use smithay::backend::renderer::utils::{on_commit_buffer_handler, with_renderer_surface_state};
@@ -43,6 +43,8 @@ use queue::UpdateQueue;
 use stash::Lasting;
 use update::{Outstanding, UpdateNumber};
 
+/// Committed frames whose records are kept until a latch takes them; of a client that floods the newest count.
+const MOST_COMMITTED: usize = 8;
 /// A client's buffers are counted with its first commits and then once in so many: it may make new ones at any time.
 const COUNT_BUFFERS_EVERY: u64 = 64;
 /// The first count: by then a client has what it starts with.
@@ -104,6 +106,8 @@ pub struct Entry {
     seen: u64,
     /// The frame that its client is making, or made last.
     pub record: ClientFrameRecord,
+    /// The frames that were committed and that no latch has taken, oldest first.
+    committed: VecDeque<ClientFrameRecord>,
     /// Where a drag icon's origin is from the pointer: the sum of its buffers' offsets (surface coordinates).
     pub offset: Point<i32, Logical>,
     /// The newest input event that no frame of it has answered yet.
@@ -189,6 +193,20 @@ impl Entry {
         for callback in self.callbacks.drain(..) {
             callback.done(time.as_wayland_millis());
         }
+    }
+
+    /// The record of the frame being made is complete: it waits for a latch.
+    pub fn keep_record(&mut self) {
+        if self.committed.len() == MOST_COMMITTED {
+            self.committed.pop_front();
+        }
+        self.committed.push_back(self.record);
+    }
+
+    /// The record of the newest frame that was applied; those that it took the place of are forgotten.
+    pub fn take_record(&mut self) -> Option<ClientFrameRecord> {
+        let applied = self.committed.len().saturating_sub(self.queue.len());
+        self.committed.drain(..applied).next_back()
     }
 
     /// New content was committed: it is not drawing any more.
@@ -295,6 +313,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             output: None,
             seen: 0,
             record,
+            committed: VecDeque::with_capacity(MOST_COMMITTED),
             offset: Point::default(),
             input: None,
             buffers: 0,

@@ -26,10 +26,12 @@ const MINIMUM_SPREAD_MS: f64 = 0.7;
 const OWN_CLOCK_SLOPE: f64 = -0.6;
 /// A client that commits this often without being called back runs on its own clock.
 const UNASKED_SHARE: f64 = 0.7;
-/// A gated client answers a callback within this time: it has nothing left to do.
-const GATED_ANSWER_MS: f64 = 1.5;
+/// A gated client answers a callback within this time, on the average of a busy machine: it has nothing left to do.
+const GATED_ANSWER_MS: f64 = 5.0;
+/// And it needs less CPU time than this to do so.
+const GATED_INSIDE_MS: f64 = 1.0;
 /// A gated client burns this many times more CPU outside the callback than inside.
-const GATED_RATIO: f64 = 1.5;
+const GATED_RATIO: f64 = 2.0;
 /// Less CPU than this a frame cannot be told from accounting noise.
 const MINIMUM_CPU_MS: f64 = 0.05;
 
@@ -146,7 +148,8 @@ impl Classifier {
             return false;
         }
         let (inside, outside) = (self.inside / self.cpu_weight, self.outside / self.cpu_weight);
-        self.answer / self.weight < GATED_ANSWER_MS && outside > MINIMUM_CPU_MS && outside > GATED_RATIO * inside
+        let at_once = self.answer / self.weight < GATED_ANSWER_MS && inside < GATED_INSIDE_MS;
+        at_once && outside > MINIMUM_CPU_MS && outside > GATED_RATIO * inside
     }
 
     /// Takes longer than it computes. Where CPU time is unknown, the slope alone has to do.

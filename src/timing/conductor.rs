@@ -4,7 +4,7 @@
 //! [`next_wake`](Conductor::next_wake). A plan is made when something happened and kept until its moment comes, so
 //! that waking late shows in the figures instead of moving the plan.
 
-use super::output::OutputMachine;
+use super::output::{Composed, OutputMachine};
 use super::pacer::{Answer, MissBudgets, Pacer, Planned};
 use super::pacing::PacingWish;
 use super::packing::{Batches, Stretch, Unit, pack};
@@ -179,8 +179,8 @@ impl Conductor {
     }
 
     /// Composing and submitting is done; see [`OutputMachine::composed`].
-    pub fn composed(&mut self, index: RefreshIndex, scheduled: Instant, done: Instant, submitted: bool) {
-        self.output_mut().composed(index, scheduled, done, submitted);
+    pub fn composed(&mut self, index: RefreshIndex, scheduled: Instant, done: Instant, composed: Composed) {
+        self.output_mut().composed(index, scheduled, done, composed);
     }
 
     /// The client's callbacks were sent.

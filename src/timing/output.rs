@@ -47,6 +47,17 @@ struct InFlight {
     submit_by: Instant,
 }
 
+/// What a latch came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Composed {
+    /// Nothing had changed after all: nothing was submitted.
+    Nothing,
+    /// A frame was submitted whose cost says nothing about the next: planes only, or the first use of a buffer.
+    Odd,
+    /// A frame was submitted.
+    Usual,
+}
+
 /// What became of a presented frame, for the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -264,13 +275,14 @@ impl OutputMachine {
         }
     }
 
-    /// Composing and submitting took from the scheduled latch until `done`. Counted only for latches that were not
-    /// started late on purpose. `submitted` is false when nothing had changed after all.
-    pub fn composed(&mut self, index: RefreshIndex, scheduled: Instant, done: Instant, submitted: bool) {
-        let cost = done - scheduled;
-        self.margin.observe(cost - self.compose_budget(), self.vsync.interval());
-        self.compose.observe(cost);
-        if submitted {
+    /// Composing and submitting took from the scheduled latch until `done`.
+    pub fn composed(&mut self, index: RefreshIndex, scheduled: Instant, done: Instant, composed: Composed) {
+        if composed == Composed::Usual {
+            let cost = done - scheduled;
+            self.margin.observe(cost - self.compose_budget(), self.vsync.interval());
+            self.compose.observe(cost);
+        }
+        if composed != Composed::Nothing {
             self.in_flight = Some(InFlight { index, submitted: done, submit_by: self.submit_by(index) });
         }
     }

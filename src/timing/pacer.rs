@@ -38,8 +38,9 @@ const HICCUPS: u32 = 2;
 const SLACK_RETURN_DIVISOR: u32 = 2;
 /// Input events further apart than this are no rhythm.
 const RHYTHM_GAP: Span = Span::from_millis(40);
-/// A callback at the refresh waits for the flip event of that refresh: the same wake-up serves both.
-const AFTER_REFRESH: Span = Span::from_micros(100);
+/// A callback at the refresh waits for the flip event of that refresh and for what it sets off: the same wake-up serves
+/// both, and the client does not compete with it.
+const AFTER_REFRESH: Span = Span::from_micros(300);
 /// A frame that takes longer than so many periods is a pause of the client, not a cost.
 const PAUSE_PERIODS: i64 = 12;
 /// So is one that takes this many periods and leaves the CPU alone meanwhile: it had nothing to draw.

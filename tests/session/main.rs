@@ -1,6 +1,8 @@
 //! The binary, a headless session, and clients in processes of their own: what `upbeat msg` says and does, how a
 //! session ends, and that nobody in it is harmed by somebody else.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 mod client;
 mod ends;
 mod hotplug;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use proptest::test_runner::TestCaseError;
 use upbeat::time::{Instant, Span};
 use upbeat::timing::conductor::{Action, Conductor, PacerId};
-use upbeat::timing::output::{LatchPolicy, OutputMachine};
+use upbeat::timing::output::{Composed, LatchPolicy, OutputMachine};
 use upbeat::timing::pacer::MissBudgets;
 use upbeat::timing::pacing::PacingWish;
 use upbeat::timing::target::RefreshIndex;
@@ -293,7 +293,8 @@ impl Rig {
         self.tell(&format!("latch for {}, {} windows", index.0, shown.len()));
         self.now += COMPOSE;
         let submitted = !shown.is_empty();
-        self.conductor.composed(index, scheduled, self.now, submitted);
+        let composed = if submitted { Composed::Usual } else { Composed::Nothing };
+        self.conductor.composed(index, scheduled, self.now, composed);
         if submitted {
             let reached = (self.now + LEAD - START).as_nanos();
             let refresh =

@@ -12,7 +12,7 @@ pub struct ClientOptions {
     /// What kind of program the client plays
     #[arg(long, value_enum, default_value_t = Kind::Draws)]
     pub kind: Kind,
-    /// What a frame costs: flat[:MS[:NOISE]], heavy[:MEDIAN_MS:P95_MS], or a CSV trace
+    /// What a frame costs: `flat[:MS[:NOISE]]`, `heavy[:MEDIAN_MS:P95_MS]`, or a CSV trace
     #[arg(long, default_value = "flat")]
     pub load: Load,
     /// Seed of the costs and of the times of the inputs

@@ -1,6 +1,6 @@
 //! `xdg_wm_base` 6: windows and popups.
 //!
-//! Requests are checked in [`checks`] and handed to [`shell`](crate::shell), which decides what they mean. What a
+//! Requests are checked in [`checks`] and handed to [`shell`], which decides what they mean. What a
 //! client acknowledged takes effect with the commit that follows it (`shell::configure`), not at once as in Smithay
 //! 0.7, since commits may wait in the content-update queue.
 

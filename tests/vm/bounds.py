@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""bounds: asserts what `upbeat bench latency` measured in the guest, where the host's load cannot be seen.
+
+    bounds.py REPORT.json
+
+Prints each figure with its bound; ends with status 1 when one is exceeded. Milliseconds unless said.
+"""
+
+import json
+import sys
+
+PERIOD = 1000 / 60
+
+
+def find(runs, load, pacing, windows=1, interaction="free"):
+    """The one run of this kind."""
+    wanted = (load, pacing, windows, interaction)
+    for run in runs:
+        label = (run["pacing"] or "").split()[0]
+        if (run["load"].split(":")[0], label, run["windows"], run["interaction"]) == wanted:
+            return run
+    sys.exit(f"bounds: no run of {wanted} in the report")
+
+
+def figure(run, name):
+    value = run
+    for part in name.split("."):
+        value = value[part]
+    return value
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        runs = json.load(file)["runs"]
+    flat = find(runs, "flat", "auto")
+    crowd = find(runs, "flat", "auto", windows=11)
+    free = find(runs, "heavy", "auto")
+    held = find(runs, "heavy", "auto", interaction="held")
+    vsync = find(runs, "flat", "vsync")
+    bounds = [
+        ("flat, auto", flat, "callback_to_light_ms.p50", 5.0),
+        ("flat, auto", flat, "callback_to_light_ms.p99", 6.0),
+        ("flat, auto", flat, "drops_per_s", 0.0),
+        ("flat, ten others", crowd, "callback_to_light_ms.p50", 6.0),
+        ("heavy, untouched", free, "callback_to_light_ms.p50", 33.3),
+        ("heavy, untouched", free, "drops_per_s", 1.5),
+        ("heavy, touched", held, "callback_to_light_ms.p50", PERIOD + 1.5),
+        ("heavy, touched", held, "drops_per_s", 5.9),
+        # The baseline has to be what it says: two periods, without a drop.
+        ("flat, vsync", vsync, "callback_to_light_ms.p50", 2 * PERIOD),
+        ("flat, vsync", vsync, "drops_per_s", 0.0),
+    ]
+    exceeded = 0
+    for what, run, name, bound in bounds:
+        value = figure(run, name)
+        kept = value <= bound
+        exceeded += not kept
+        print(f"{'ok  ' if kept else 'FAIL'} {what:<18} {name:<26} {value:8.3f} at most {bound:.3f}")
+    if figure(vsync, "callback_to_light_ms.p50") < 2 * PERIOD - 1:
+        exceeded += 1
+        print("FAIL flat, vsync: faster than the baseline can be")
+    print(f"{len(bounds) + 1 - exceeded} passed, {exceeded} failed")
+    sys.exit(1 if exceeded else 0)
+
+
+if __name__ == "__main__":
+    main()
