@@ -206,7 +206,9 @@ impl Entry {
     /// The record of the newest frame that was applied; those that it took the place of are forgotten.
     pub fn take_record(&mut self) -> Option<ClientFrameRecord> {
         let applied = self.committed.len().saturating_sub(self.queue.len());
-        self.committed.drain(..applied).next_back()
+        let record = self.committed.drain(..applied).next_back()?;
+        // Which window it is may have been learned only since.
+        Some(ClientFrameRecord { window: self.record.window, ..record })
     }
 
     /// New content was committed: it is not drawing any more.

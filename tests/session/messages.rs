@@ -105,6 +105,11 @@ fn pacing_changes_while_it_runs_for_an_output_and_for_a_window() {
 fn injected_input_moves_the_pointer_and_the_window_under_it() {
     let mut session = Session::start(&["--output", "640x480"]);
     let _program = session.shown("idle");
+    // Its callback comes before its light, and what is not on screen cannot be pointed at.
+    wait("its first light", || {
+        let Response::Stats { windows, .. } = session.ask(Request::Stats) else { panic!() };
+        windows.iter().any(|window| window.commit_to_light.is_some()).then_some(())
+    });
     let before = session.window("idle").geometry;
     let (x, y) = (f64::from(before.x + 20), f64::from(before.y + 20));
     const SUPER: u32 = 125;
