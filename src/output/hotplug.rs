@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
 use smithay::utils::{Physical, Size, Transform};
 
-use super::{OutputState, geometry, present};
+use super::{OutputState, present};
 use crate::backend::{Display, Mode};
 use crate::render::Canvas;
 use crate::state::State;
@@ -148,11 +148,6 @@ pub fn remove(state: &mut State, id: OutputId) {
 /// The output under a name.
 pub fn by_name(state: &State, name: &str) -> Option<OutputId> {
     state.outputs.states().find(|output| output.output.name() == name).map(|output| output.id)
-}
-
-/// The rectangle of every output is as large as its mode and scale make it.
-pub fn total_area(state: &State) -> Option<smithay::utils::Rectangle<i32, smithay::utils::Logical>> {
-    state.outputs.iter().map(geometry).reduce(|all, area| all.merge(area))
 }
 
 fn wayland_mode(mode: Mode) -> WaylandMode {

@@ -2,7 +2,7 @@
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use super::{InputKind, OutputState, Outputs};
+use super::{OutputState, Outputs};
 use crate::state::State;
 use crate::surface::{ClientEntry, Entry, Surfaces};
 use crate::time::{Clock, Instant, Span};
@@ -298,9 +298,4 @@ pub(super) fn call_hidden_back(state: &mut State) {
 /// A surface that nobody sees waits for something: it gets it with the next tick.
 pub(super) fn hidden_waits(outputs: &mut Outputs, now: Instant) {
     outputs.hidden_tick.get_or_insert(now + HIDDEN_INTERVAL);
-}
-
-/// Whether this kind of input means that somebody is at it.
-pub const fn interrupts(kind: InputKind) -> bool {
-    !matches!(kind, InputKind::Motion)
 }

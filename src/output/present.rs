@@ -11,7 +11,6 @@ use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::id::OutputId;
 use crate::timing::record::{Lost, Outcome};
-use crate::timing::target::RefreshIndex;
 
 /// Takes in what the displays have to say.
 pub(super) fn hear_displays(state: &mut State) {
@@ -48,14 +47,13 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
     let Some(flight) = output.flight.take_if(|flight| flight.frame == frame) else { return };
     output.presented = outcome.present;
     output.lights += 1;
-    let light = Light { present: outcome.present, shown: outcome.shown, sequence: sequence.unwrap_or(outcome.shown.0) };
+    let light = Light { present: outcome.present, sequence: sequence.unwrap_or(outcome.shown.0) };
     output.tell_clients(flight, light, outputs.frame_log.as_ref(), &mut outputs.statistics, now);
 }
 
 /// A refresh that showed a frame.
 struct Light {
     present: Instant,
-    shown: RefreshIndex,
     sequence: u64,
 }
 
@@ -80,7 +78,6 @@ impl OutputState {
         for feedback in feedback {
             feedback.presented(&self.output, since_epoch, refresh, light.sequence, flags);
         }
-        let _ = light.shown;
         record.presented = Some(light.present);
         record.sequence = Some(light.sequence);
         record.outcome = Outcome::Presented;
