@@ -21,8 +21,8 @@ const COMPOSE_WINDOW: usize = 128;
 const FIRST_COMPOSE: Span = Span::from_micros(1_500);
 /// The share of composed frames that may be late. All windows of the output pay for each.
 const COMPOSE_MISS: MissBudget = MissBudget::per_mille(1);
-/// Targets whose deadlines are out at the same time.
-const PUBLISHED: usize = 8;
+/// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
+const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
 /// Learned driver margin: how much one unexplained miss adds to it.
 const DRIVER_STEP: Span = Span::from_micros(250);
 /// Learned driver margin: its limit. A driver that wants more takes a refresh longer, not a margin.
