@@ -11,13 +11,17 @@
 //!
 //! The device adds `touch` before an event arrives, scan-out adds the way of the beam to the position.
 
+mod arrivals;
+
 use std::collections::VecDeque;
 
+use arrivals::{Costs, Events};
+
 use super::load::FrameCost;
-use super::random::Random;
 use super::tally::{HITCH, Summary};
 use crate::time::{Instant, Span};
 use crate::timing::beam::{Beam, PixelRect, ScanDirection, WriteDecision};
+use crate::timing::defaults::SECOND_SHOT_WORTH;
 use crate::timing::estimator::{Estimator, EstimatorKind, MissBudget, SelectedEstimator, TwoShot};
 use crate::timing::late_frame::{LateChoice, LateFramePolicy};
 
@@ -28,8 +32,6 @@ const LINES: i32 = 2_560;
 const STROKE_HEIGHTS_PER_SECOND: f64 = 0.515;
 /// The rectangle of position-aware rendering (Presto 3.2.1).
 const PAR_RECT: i32 = 200;
-/// A second shot must bring input this much newer.
-const SECOND_SHOT_WORTH: Span = Span::from_micros(1_500);
 
 /// How the application's time per frame is distributed, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -393,95 +395,6 @@ impl<'a> Run<'a> {
             latencies: self.latencies,
         }
     }
-}
-
-/// Input events with a jitter of a tenth of their interval.
-struct Events {
-    random: Random,
-    interval: Span,
-    upcoming: VecDeque<Instant>,
-    grid: Instant,
-}
-
-impl Events {
-    fn new(setup: &Setup<'_>) -> Self {
-        let mut random = Random::new(setup.seed ^ 0xE7E7);
-        let phase = setup.input_interval.scale((random.unit() * 1_000.0) as i64, 1_000);
-        Events { random, interval: setup.input_interval, upcoming: VecDeque::new(), grid: START + phase }
-    }
-
-    fn extend(&mut self, until: Instant) {
-        while self.grid <= until + self.interval * 2 {
-            let jitter = (self.interval.as_nanos() as f64 * self.random.between(-0.05, 0.05)) as i64;
-            self.upcoming.push_back(self.grid + Span::from_nanos(jitter));
-            self.grid += self.interval;
-        }
-    }
-
-    /// The last event that arrives at or before `at` and is not delivered yet.
-    fn last_before(&mut self, at: Instant) -> Option<Instant> {
-        self.extend(at);
-        self.upcoming.iter().copied().take_while(|event| *event <= at).last()
-    }
-
-    fn arrive_until(&mut self, at: Instant, delivered: &mut VecDeque<Instant>) {
-        self.extend(at);
-        while let Some(event) = self.upcoming.front().copied().filter(|event| *event <= at) {
-            self.upcoming.pop_front();
-            delivered.push_back(event);
-        }
-    }
-}
-
-struct Costs<'a> {
-    random: Random,
-    again: Random,
-    app: AppCost<'a>,
-    heavy: bool,
-    frame: usize,
-}
-
-impl<'a> Costs<'a> {
-    fn new(setup: &Setup<'a>) -> Self {
-        Costs {
-            random: Random::new(setup.seed),
-            again: Random::new(setup.seed ^ 0x2222),
-            app: setup.app,
-            heavy: false,
-            frame: 0,
-        }
-    }
-
-    fn next(&mut self) -> Span {
-        self.frame += 1;
-        if let AppCost::Bursty(_, _, kept) = self.app {
-            self.heavy ^= self.random.chance(1.0 / kept);
-        }
-        draw(self.app, self.heavy, self.frame, &mut self.random)
-    }
-
-    /// The cost of rendering the same frame once more: another draw, so that policies with and without a second shot
-    /// see the same sequence of first ones.
-    fn again(&mut self) -> Span {
-        draw(self.app, self.heavy, self.frame, &mut self.again)
-    }
-}
-
-/// Standard deviation of the logarithm within a regime, and of the body under a tail.
-const BODY_SIGMA: f64 = 0.2;
-
-fn draw(app: AppCost<'_>, heavy: bool, frame: usize, random: &mut Random) -> Span {
-    let lognormal =
-        |mean: f64, sigma: f64, random: &mut Random| random.lognormal(mean * (-sigma * sigma / 2.0).exp(), sigma);
-    Span::from_millis_f64(match app {
-        AppCost::Lognormal(mean, sigma) => lognormal(mean, sigma, random),
-        AppCost::Bursty(light, burst, _) => lognormal(if heavy { burst } else { light }, BODY_SIGMA / 2.0, random),
-        AppCost::PowerLaw(mean, share, alpha) => {
-            let body = lognormal(mean, BODY_SIGMA, random);
-            if random.chance(share) { random.pareto(mean * 1.4, alpha).min(60.0) } else { body }
-        }
-        AppCost::Frames(frames) => return frames.get(frame % frames.len().max(1)).copied().unwrap_or_default().total(),
-    })
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@
 pub mod beam;
 pub mod class;
 pub mod conductor;
+pub mod defaults;
 pub mod estimator;
 pub mod fixed_queue;
 pub mod id;

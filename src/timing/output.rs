@@ -9,18 +9,13 @@
 //! It keeps one number per refresh that matters: the last one that something was latched for. A refresh is latched at
 //! most once, and a frame waits for the one in flight.
 
-use super::estimator::{Estimator, MissBudget, WindowQuantile};
-use super::margin::{COMPOSE_FLOOR, Margin, known_quantile};
+use super::defaults::{COMPOSE_FLOOR, COMPOSE_MISS, COMPOSE_WINDOW, FIRST_COMPOSE};
+use super::estimator::{Estimator, WindowQuantile};
+use super::margin::{Margin, known_quantile};
 use super::target::{RefreshIndex, Target};
 use super::vsync::{Observation, VsyncModel};
 use crate::time::{Instant, Span};
 
-/// Frames that the cost of composing is remembered for: about two seconds at 60 Hz.
-const COMPOSE_WINDOW: usize = 128;
-/// Assumed cost of composing before anything was measured.
-const FIRST_COMPOSE: Span = Span::from_micros(1_500);
-/// The share of composed frames that may be late. All windows of the output pay for each.
-const COMPOSE_MISS: MissBudget = MissBudget::per_mille(1);
 /// Targets whose deadlines are out at the same time.
 const PUBLISHED: usize = 8;
 /// Learned driver margin: how much one unexplained miss adds to it.

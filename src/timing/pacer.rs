@@ -19,22 +19,17 @@ mod plan;
 pub use kinds::{Answer, Drawing, MissBudgets, Planned, Reason};
 
 use super::class::{Classifier, Evidence};
+use super::defaults::{CLIENT_FLOOR, COST_WINDOW, CPU_WINDOW, LINGER};
 use super::estimator::{Estimator, MissBudget, WindowQuantile};
-use super::margin::{CLIENT_FLOOR, Margin, known_quantile};
+use super::margin::{Margin, known_quantile};
 use super::output::OutputMachine;
 use super::pacing::{Class, Pacing, PacingWish};
 use super::packing::Unit;
 use super::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// Frames that a client's cost is remembered for: about four seconds at 60 Hz.
-const COST_WINDOW: usize = 256;
-/// Frames for the cost of now, which the slow change of a load shows in first.
-const CPU_WINDOW: usize = 64;
 /// Frames before a client is started later than right after the latch.
 const FIRST_FRAMES: usize = 6;
-/// How long after the last interrupting event a window still counts as touched.
-const LINGER: Span = Span::from_millis(400);
 /// Frames before the second period of slack is given or taken back on the evidence of misses.
 const SLACK_EVIDENCE: usize = 24;
 /// So many frames that do not fit, of those remembered, are hiccups and no property of the client.
@@ -43,9 +38,6 @@ const HICCUPS: u32 = 2;
 const SLACK_RETURN_DIVISOR: u32 = 2;
 /// Input events further apart than this are no rhythm.
 const RHYTHM_GAP: Span = Span::from_millis(40);
-/// A callback at the refresh waits for the flip event of that refresh and for what it sets off: the same wake-up serves
-/// both, and the client does not compete with it.
-const AFTER_REFRESH: Span = Span::from_micros(300);
 /// A frame that takes longer than so many periods is a pause of the client, not a cost.
 const PAUSE_PERIODS: i64 = 12;
 /// So is one that takes this many periods and leaves the CPU alone meanwhile: it had nothing to draw.

@@ -17,6 +17,7 @@
 //! record stage, and the start delay. Frames that input made wrong are *superseded*, not flushed: one finished stale
 //! frame stays as insurance until a fresh one is ready.
 
+use super::defaults::INSURANCE;
 use super::fixed_queue::FixedQueue;
 use super::target::RefreshIndex;
 
@@ -50,7 +51,7 @@ impl AheadSettings {
 
     /// `slots` buffers and nothing else: the plain D-VSync of the paper.
     pub const fn buffers(slots: u8) -> Self {
-        AheadSettings { slots, lead: Self::UNLIMITED_LEAD, run_ahead: 0, start_delay: 0, insurance: 1 }
+        AheadSettings { slots, lead: Self::UNLIMITED_LEAD, run_ahead: 0, start_delay: 0, insurance: INSURANCE }
     }
 
     /// The same with `run_ahead` more recorded frames.

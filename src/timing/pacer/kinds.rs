@@ -1,6 +1,7 @@
 //! What a pacer plans, what it waits for, what it learns, and the words for it.
 
 use crate::time::{Instant, Span};
+use crate::timing::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
 use crate::timing::estimator::MissBudget;
 use crate::timing::target::RefreshIndex;
 
@@ -53,7 +54,7 @@ pub struct MissBudgets {
 
 impl Default for MissBudgets {
     fn default() -> Self {
-        MissBudgets { free_running: MissBudget::FREE_RUNNING, interactive: MissBudget::INTERACTIVE }
+        MissBudgets { free_running: FREE_RUNNING_MISS, interactive: INTERACTIVE_MISS }
     }
 }
 

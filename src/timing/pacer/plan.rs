@@ -1,7 +1,8 @@
 //! For which refresh a client is called back, when, and with how many periods of slack.
 
-use super::{AFTER_REFRESH, FIRST_FRAMES, HICCUPS, Pacer, Planned, Reason, SLACK_EVIDENCE, SLACK_RETURN_DIVISOR};
+use super::{FIRST_FRAMES, HICCUPS, Pacer, Planned, Reason, SLACK_EVIDENCE, SLACK_RETURN_DIVISOR};
 use crate::time::{Instant, Span};
+use crate::timing::defaults::AFTER_REFRESH;
 use crate::timing::estimator::Estimator;
 use crate::timing::output::OutputMachine;
 use crate::timing::pacing::{Class, PacingWish};
