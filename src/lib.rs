@@ -7,6 +7,7 @@
 pub mod backend;
 pub mod bench;
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod input;
 pub mod ipc;

@@ -115,6 +115,14 @@ pub enum BenchError {
         /// What is wrong.
         source: PixelError,
     },
+    /// The game cannot be played.
+    #[error("{run}: {source}")]
+    Game {
+        /// The run.
+        run: String,
+        /// Why.
+        source: Box<super::smoothness::GameError>,
+    },
     /// What the client printed is no report.
     #[error("{run}: the client's report cannot be read: {source}")]
     Report {
@@ -294,17 +302,22 @@ impl Run<'_> {
 
 /// A folder for the sessions' sockets and configuration, gone when the bench is over.
 #[derive(Debug)]
-struct Folder(PathBuf);
+pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    fn create() -> Result<Self, BenchError> {
+    pub(super) fn create() -> Result<Self, BenchError> {
         let path = std::env::temp_dir().join(format!("upbeat-bench-{}", std::process::id()));
         // A socket's folder is for its owner only.
         let created = fs::DirBuilder::new().mode(0o700).create(&path);
         created.map(|()| Folder(path.clone())).map_err(|source| BenchError::Folder { path, source })
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf, BenchError> {
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, BenchError> {
         let path = self.0.join(name);
         match fs::write(&path, text) {
             Ok(()) => Ok(path),

@@ -25,4 +25,5 @@ pub mod pixels;
 pub mod process;
 pub mod report;
 pub mod sentinel;
+pub mod smoothness;
 pub mod statistics;

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use crate::bench::client::{ClientOptions, run_companion, run_flooder, run_with_others};
 use crate::bench::latency::LatencyOptions;
 use crate::bench::report::{BenchReport, table};
+use crate::bench::smoothness::{self, GameOptions, SmoothnessOptions};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -25,6 +26,19 @@ enum Bench {
         #[arg(long)]
         json: bool,
     },
+    /// Play an animation with heavy frames by vsync and ahead, each in a headless session of its own.
+    Smoothness {
+        #[command(flatten)]
+        options: SmoothnessOptions,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Be the animation: play it in the session at WAYLAND_DISPLAY and print what was shown, as JSON.
+    Game {
+        #[command(flatten)]
+        options: GameOptions,
+    },
     /// Be the client: measure the session at WAYLAND_DISPLAY, of this or any other compositor.
     Probe {
         #[command(flatten)]
@@ -40,6 +54,19 @@ impl Arguments {
         let program = std::env::current_exe().context("this program's own path")?;
         let (report, json) = match self.bench {
             Bench::Latency { options, json } => (options.run(&program, |run| eprintln!("measuring {run}"))?, json),
+            Bench::Smoothness { options, json } => {
+                let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
+                if json {
+                    println!("{}", serde_json::to_string(&report)?);
+                } else {
+                    print!("{}", smoothness::table(&report.runs));
+                }
+                return Ok(ExitCode::SUCCESS);
+            }
+            Bench::Game { options } => {
+                println!("{}", serde_json::to_string(&smoothness::run(&options)?)?);
+                return Ok(ExitCode::SUCCESS);
+            }
             Bench::Probe { options, .. } if options.companion.is_some() => {
                 let report = match options.flooding {
                     Some(flood) => run_flooder(&options, flood)?,

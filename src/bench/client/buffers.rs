@@ -52,7 +52,7 @@ impl Drop for Mapping {
 
 /// The window's buffers, and which of them the compositor holds.
 #[derive(Debug)]
-pub(super) struct Buffers {
+pub(in crate::bench) struct Buffers {
     mapping: Mapping,
     buffers: Vec<WlBuffer>,
     held: Vec<bool>,
@@ -60,7 +60,11 @@ pub(super) struct Buffers {
 
 impl Buffers {
     /// `count` buffers; the user data of each is its index, to be handed to [`Buffers::released`].
-    pub(super) fn new<State>(shm: &WlShm, count: usize, handle: &QueueHandle<State>) -> rustix::io::Result<Self>
+    pub(in crate::bench) fn new<State>(
+        shm: &WlShm,
+        count: usize,
+        handle: &QueueHandle<State>,
+    ) -> rustix::io::Result<Self>
     where
         State: Dispatch<wayland_client::protocol::wl_shm_pool::WlShmPool, ()> + Dispatch<WlBuffer, usize> + 'static,
     {
@@ -80,12 +84,12 @@ impl Buffers {
     }
 
     /// A buffer that the compositor does not hold.
-    pub(super) fn free(&self) -> Option<usize> {
+    pub(in crate::bench) fn free(&self) -> Option<usize> {
         self.held.iter().position(|held| !held)
     }
 
     /// Draws the frame into buffer `index`, every pixel of it.
-    pub(super) fn draw(&mut self, index: usize, code: Code) {
+    pub(in crate::bench) fn draw(&mut self, index: usize, code: Code) {
         let Some(picture) = self.mapping.pixels().chunks_mut(PIXELS).nth(index) else { return };
         let (above, below) = (block_code::HEIGHT, WINDOW.1 - block_code::HEIGHT);
         picture[above * WINDOW.0..below * WINDOW.0].fill(BACKGROUND);
@@ -108,13 +112,13 @@ impl Buffers {
     }
 
     /// Gives buffer `index` to the compositor.
-    pub(super) fn give(&mut self, index: usize) -> &WlBuffer {
+    pub(in crate::bench) fn give(&mut self, index: usize) -> &WlBuffer {
         self.held[index] = true;
         &self.buffers[index]
     }
 
     /// The compositor has released buffer `index`.
-    pub(super) fn released(&mut self, index: usize) {
+    pub(in crate::bench) fn released(&mut self, index: usize) {
         self.held[index] = false;
     }
 }

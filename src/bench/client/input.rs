@@ -7,7 +7,7 @@
 use crate::bench::block_code;
 
 /// Size of the probe's window in pixels.
-pub(super) const WINDOW: (usize, usize) = (block_code::WIDTH, 3 * block_code::HEIGHT);
+pub(in crate::bench) const WINDOW: (usize, usize) = (block_code::WIDTH, 3 * block_code::HEIGHT);
 /// Pixels kept free at every edge, where a compositor may grab the pointer to resize the window.
 const MARGIN: u32 = 24;
 /// Numbers in a row.

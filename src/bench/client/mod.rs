@@ -18,7 +18,7 @@
 //! | `others` | the windows behind |
 //! | `flood` | a client that sends as much as it can |
 
-mod buffers;
+pub(in crate::bench) mod buffers;
 mod burn;
 mod connection;
 mod dispatch;
@@ -33,6 +33,7 @@ mod session;
 
 pub use burn::burn;
 pub use flood::{Flood, run_flooder};
+pub(in crate::bench) use input::WINDOW;
 pub use options::ClientOptions;
 pub use others::run_with_others;
 pub use personality::Kind;

@@ -1,0 +1,187 @@
+//! The runs: the same costs by vsync and ahead, each in a fresh session, beside the simulator's figures.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::Serialize;
+
+use super::figures::SmoothRun;
+use super::game::{GameError, GameOptions};
+use crate::bench::latency::{BenchError, Folder};
+use crate::simulate::animation::{AnimationPolicy, run as simulate};
+use crate::timing::pre_executor::AheadSettings;
+
+/// What to compare.
+#[derive(Clone, Debug, clap::Args)]
+pub struct SmoothnessOptions {
+    /// Loads: letters of the simulator's (A to F) or traces (CSV)
+    #[arg(long, value_name = "LOAD", value_delimiter = ',', default_values = ["A"])]
+    pub load: Vec<String>,
+    /// Every trace of a folder, too
+    #[arg(long, value_name = "FOLDER")]
+    pub traces: Option<PathBuf>,
+    /// Buffers to draw ahead with
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [3, 4, 5, 7])]
+    pub buffers: Vec<u8>,
+    /// Frames that are recorded further ahead, in one more run with four buffers; 0: no such run
+    #[arg(long, value_name = "FRAMES", default_value_t = 2)]
+    pub run_ahead: u8,
+    /// Frames to draw in each run: so many that the baseline has 900 drops on load A
+    #[arg(long, default_value_t = 20_000)]
+    pub frames: usize,
+    /// The display
+    #[arg(long, value_name = "HZ", default_value_t = 60.0)]
+    pub refresh: f64,
+    /// Seed of the costs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// All runs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SmoothnessReport {
+    /// In the order in which they were made.
+    pub runs: Vec<SmoothRun>,
+}
+
+impl SmoothnessOptions {
+    /// Makes every run, one after another; `progress` is told of each before it begins.
+    pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<SmoothnessReport, BenchError> {
+        let folder = Folder::create()?;
+        let mut report = SmoothnessReport::default();
+        for load in self.loads()? {
+            let mut baseline: Option<SmoothRun> = None;
+            for game in self.games(&load) {
+                let title = format!("{load}, {}", game.policy());
+                progress(&title);
+                let mut run = self.session(&game, &title, upbeat, &folder)?;
+                run.simulated_drop_reduction = self.simulated(&game).map_err(|error| game_error(&title, error))?;
+                if let Some(baseline) = &baseline {
+                    run.drop_reduction = 1.0 - run.drops_per_s / baseline.drops_per_s.max(f64::MIN_POSITIVE);
+                }
+                baseline.get_or_insert_with(|| run.clone());
+                report.runs.push(run);
+            }
+        }
+        Ok(report)
+    }
+
+    fn loads(&self) -> Result<Vec<String>, BenchError> {
+        let mut loads = self.load.clone();
+        if let Some(folder) = &self.traces {
+            let unreadable = |source| BenchError::Folder { path: folder.clone(), source };
+            let files = std::fs::read_dir(folder).map_err(unreadable)?;
+            let mut traces = Vec::new();
+            for file in files {
+                let path = file.map_err(unreadable)?.path();
+                if path.extension().is_some_and(|extension| extension == "csv") {
+                    traces.push(path.to_string_lossy().into_owned());
+                }
+            }
+            traces.sort();
+            loads.extend(traces);
+        }
+        Ok(loads)
+    }
+
+    /// The baseline first.
+    fn games(&self, load: &str) -> Vec<GameOptions> {
+        let game = |buffers, run_ahead, vsync| GameOptions {
+            load: load.to_owned(),
+            frames: self.frames,
+            seed: self.seed,
+            refresh: self.refresh,
+            buffers,
+            run_ahead,
+            vsync,
+        };
+        let mut games = vec![game(3, 0, true)];
+        games.extend(self.buffers.iter().map(|buffers| game(*buffers, 0, false)));
+        if self.run_ahead > 0 {
+            games.push(game(4, self.run_ahead, false));
+        }
+        games
+    }
+
+    /// How many fewer drops the simulator counts on the same costs.
+    fn simulated(&self, game: &GameOptions) -> Result<f64, GameError> {
+        let load = game.costs()?;
+        let policy = if game.vsync {
+            AnimationPolicy::vsync(game.buffers)
+        } else {
+            AnimationPolicy::ahead(AheadSettings::buffers(game.buffers).with_run_ahead(game.run_ahead))
+        };
+        Ok(simulate(&load, &policy).reduction(&simulate(&load, &AnimationPolicy::vsync(3))))
+    }
+
+    fn session(
+        &self,
+        game: &GameOptions,
+        title: &str,
+        upbeat: &Path,
+        folder: &Folder,
+    ) -> Result<SmoothRun, BenchError> {
+        let pacing = if game.vsync { "vsync" } else { "auto" };
+        let config = folder.write("config.toml", &format!("pacing = \"{pacing}\"\n"))?;
+        let mut command = Command::new(upbeat);
+        command
+            .args(["--backend", "headless", "--output", &format!("1280x720@{}", self.refresh), "--config"])
+            .arg(config)
+            .arg("--")
+            .arg(upbeat)
+            .args(["bench", "game", "--load", &game.load])
+            .args(["--frames", &game.frames.to_string(), "--seed", &game.seed.to_string()])
+            .args(["--refresh", &game.refresh.to_string(), "--buffers", &game.buffers.to_string()])
+            .args(["--run-ahead", &game.run_ahead.to_string()])
+            .args(game.vsync.then_some("--vsync"));
+        let output = command
+            .env("XDG_RUNTIME_DIR", folder.path())
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("DISPLAY")
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|source| BenchError::Start { program: upbeat.to_owned(), source })?;
+        if !output.status.success() {
+            return Err(BenchError::Session { run: title.to_owned(), status: output.status });
+        }
+        serde_json::from_slice(&output.stdout).map_err(|source| BenchError::Report { run: title.to_owned(), source })
+    }
+}
+
+fn game_error(run: &str, error: GameError) -> BenchError {
+    BenchError::Game { run: run.to_owned(), source: Box::new(error) }
+}
+
+/// For people.
+pub fn table(runs: &[SmoothRun]) -> String {
+    let mut text = String::from(
+        "load        policy               frames  drops/s  fewer  simulated  hitches/s   fps  freeze  age p50/p99/max ms      \
+         error p50/p99/max ms   cpu ms  wake-ups  MB\n",
+    );
+    let quantiles = |of: Option<crate::bench::statistics::Quantiles>| {
+        of.map_or_else(|| "–".to_owned(), |of| format!("{:.1}/{:.1}/{:.1}", of.p50, of.p99, of.max))
+    };
+    for run in runs {
+        let _ = writeln!(
+            text,
+            "{:<11} {:<20} {:>6} {:>8.2} {:>5.1}% {:>9.1}% {:>10.2} {:>5.1} {:>7.1}  {:<21}  {:<21} {:>6.2} {:>8.1} {:>4.1}",
+            run.load,
+            run.policy,
+            run.frames,
+            run.drops_per_s,
+            run.drop_reduction * 100.0,
+            run.simulated_drop_reduction * 100.0,
+            run.hitches_per_s,
+            run.fps,
+            run.longest_freeze_ms,
+            quantiles(run.latency_ms),
+            quantiles(run.content_error_ms),
+            run.compositor_cpu_ms_per_frame.unwrap_or_default(),
+            run.wake_ups_per_refresh.unwrap_or_default(),
+            run.buffer_megabytes,
+        );
+    }
+    text
+}
