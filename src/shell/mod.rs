@@ -97,6 +97,11 @@ impl Shell {
     }
 
     /// Notes which window a button or finger holds down; `None` when all are up.
+    pub const fn pressed(&self) -> Option<WindowId> {
+        self.pressed
+    }
+
+    /// A button or a finger went down on `window`, or the last one went up.
     pub fn set_pressed(&mut self, window: Option<WindowId>) {
         self.pressed = window;
     }
