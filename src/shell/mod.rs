@@ -96,12 +96,12 @@ impl Shell {
         self.focused
     }
 
-    /// Notes which window a button or finger holds down; `None` when all are up.
+    /// The window that a button or finger holds down.
     pub const fn pressed(&self) -> Option<WindowId> {
         self.pressed
     }
 
-    /// A button or a finger went down on `window`, or the last one went up.
+    /// Notes which window a button or finger holds down; `None` when all are up.
     pub fn set_pressed(&mut self, window: Option<WindowId>) {
         self.pressed = window;
     }
