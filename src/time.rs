@@ -174,6 +174,10 @@ impl Span {
 
     /// `self` scaled by `numerator / denominator`, computed without overflow and rounded down.
     pub const fn scale(self, numerator: i64, denominator: i64) -> Self {
+        // Nearly always the product fits, and dividing 128 bits costs ten times as much as dividing 64.
+        if let Some(product) = self.0.checked_mul(numerator) {
+            return Span(product.div_euclid(denominator));
+        }
         Span((self.0 as i128 * numerator as i128).div_euclid(denominator as i128) as i64)
     }
 }

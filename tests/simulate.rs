@@ -96,3 +96,16 @@ fn prediction_halves_the_error_of_a_drag_and_of_a_fling_and_a_limit_keeps_it_har
     assert!(error(jumps, "linear") > error(jumps, "none"));
     assert!(error(jumps, "limited") < 1.05 * error(jumps, "none"), "{}", error(jumps, "limited"));
 }
+
+#[test]
+fn several_clients_are_paced_by_the_conductor_and_the_focused_one_stays_fresh() {
+    let output = simulate(&["--load", "A", "--frames", "400", "--clients", "3", "--cores", "8", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let p50 = |policy: &str| {
+        let runs = report["runs"].as_array().unwrap();
+        runs.iter().find(|run| run["policy"] == policy).unwrap()["latency_ms"]["p50"].as_f64().unwrap()
+    };
+    assert!(p50("just-in-time, focused") < p50("vsync, focused"));
+    assert!(p50("just-in-time, worst of 2 others") < p50("vsync, worst of 2 others"));
+}

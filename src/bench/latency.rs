@@ -72,6 +72,9 @@ pub struct LatencyOptions {
     /// taken. 0: none
     #[arg(long, value_name = "SECONDS", default_value_t = 3.0)]
     pub verify: f64,
+    /// Makes each run once more beside so many clients that send requests as fast as they are taken
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub flood: u32,
     /// Seed of the costs and of the inputs' times, the same for all runs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -130,6 +133,8 @@ struct Run<'a> {
     load: &'a Load,
     windows: u32,
     input: Hand,
+    /// Clients that flood meanwhile.
+    flood: u32,
     /// It is made once more, recorded.
     verified: bool,
 }
@@ -179,19 +184,16 @@ impl LatencyOptions {
     fn runs(&self) -> Vec<Run<'_>> {
         let budgets: Vec<Option<f64>> =
             if self.miss_budget.is_empty() { vec![None] } else { self.miss_budget.iter().copied().map(Some).collect() };
+        let floods: &[u32] = if self.flood > 0 { &[0, self.flood] } else { &[0] };
         let mut runs = Vec::new();
         for load in &self.load {
             for &windows in &self.windows {
                 for &input in &self.input {
                     for &pacing in &self.pacing {
-                        runs.extend(budgets.iter().map(|&miss_budget| Run {
-                            pacing,
-                            miss_budget,
-                            load,
-                            windows,
-                            input,
-                            verified: false,
-                        }));
+                        for &miss_budget in &budgets {
+                            let run = Run { pacing, miss_budget, load, windows, input, flood: 0, verified: false };
+                            runs.extend(floods.iter().map(|&flood| Run { flood, ..run.clone() }));
+                        }
                     }
                 }
             }
@@ -206,7 +208,8 @@ impl LatencyOptions {
     fn choose_verified(&self, runs: &mut [Run<'_>]) {
         let per_load = runs.len() / self.load.len().max(1);
         for runs in runs.chunks_mut(per_load.max(1)) {
-            let best = runs.iter_mut().min_by_key(|run| (run.input == Hand::None, run.windows, !run.is_default()));
+            let best =
+                runs.iter_mut().min_by_key(|run| (run.input == Hand::None, run.flood, run.windows, !run.is_default()));
             if let Some(run) = best {
                 run.verified = true;
             }
@@ -256,6 +259,7 @@ impl LatencyOptions {
             ("--windows", run.windows.to_string()),
             ("--duration", seconds.to_string()),
             ("--seed", self.seed.to_string()),
+            ("--flood", run.flood.to_string()),
         ];
         let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
         pairs.chain(run.input.arguments().iter().map(|&word| word.to_owned())).map(OsString::from).collect()
@@ -263,9 +267,10 @@ impl LatencyOptions {
 }
 
 impl Run<'_> {
-    /// The pacing's name, with the miss budget where one was asked for.
+    /// The pacing's name, with the miss budget where one was asked for, and the flooding clients.
     fn label(&self) -> String {
-        self.miss_budget.map_or(self.pacing.to_string(), |percent| format!("{} {percent}%", self.pacing))
+        let pacing = self.miss_budget.map_or(self.pacing.to_string(), |percent| format!("{} {percent}%", self.pacing));
+        if self.flood == 0 { pacing } else { format!("{pacing}, {} flooding", self.flood) }
     }
 
     /// Paced as a user's programs are who has chosen nothing.

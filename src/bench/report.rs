@@ -89,6 +89,9 @@ pub struct RunReport {
     pub compositor_scheduling: Option<String>,
     /// The client's scheduling class.
     pub scheduling: Option<String>,
+    /// Commits per second of the clients that flooded meanwhile; null if there were none.
+    #[serde(default)]
+    pub flood_commits_per_s: Option<f64>,
     /// The host's noise: 99th percentile of how late a sleeping thread was woken.
     pub sentinel_wake_p99_ms: Option<f64>,
     /// The host's noise: the latest wake-up.

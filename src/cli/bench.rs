@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
-use crate::bench::client::{ClientOptions, run_companion, run_with_others};
+use crate::bench::client::{ClientOptions, run_companion, run_flooder, run_with_others};
 use crate::bench::latency::LatencyOptions;
 use crate::bench::report::{BenchReport, table};
 
@@ -41,7 +41,11 @@ impl Arguments {
         let (report, json) = match self.bench {
             Bench::Latency { options, json } => (options.run(&program, |run| eprintln!("measuring {run}"))?, json),
             Bench::Probe { options, .. } if options.companion.is_some() => {
-                println!("{}", serde_json::to_string(&run_companion(&options)?)?);
+                let report = match options.flooding {
+                    Some(flood) => run_flooder(&options, flood)?,
+                    None => run_companion(&options)?,
+                };
+                println!("{}", serde_json::to_string(&report)?);
                 return Ok(ExitCode::SUCCESS);
             }
             Bench::Probe { options, json } => {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::timing::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
 use crate::timing::estimator::MissBudget;
 
 /// A value that cannot be meant; a sentence without its subject.
@@ -18,9 +19,13 @@ pub struct Percent(f64);
 
 impl Percent {
     /// [`MissBudget::FREE_RUNNING`].
-    pub const FREE_RUNNING: Percent = Percent(0.1);
+    pub const FREE_RUNNING: Percent = Percent::of(FREE_RUNNING_MISS);
     /// [`MissBudget::INTERACTIVE`].
-    pub const INTERACTIVE: Percent = Percent(1.0);
+    pub const INTERACTIVE: Percent = Percent::of(INTERACTIVE_MISS);
+
+    const fn of(miss: MissBudget) -> Self {
+        Percent(miss.as_ppm() as f64 / 10_000.0)
+    }
 
     /// The share as the timing core takes it.
     pub fn miss_budget(self) -> MissBudget {

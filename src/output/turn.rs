@@ -12,6 +12,7 @@ const ACTIONS_PER_TURN: usize = 1_024;
 
 /// Does everything that is due. Returns when the next thing is; `None` to sleep until something happens.
 pub fn run(state: &mut State) -> Option<Instant> {
+    state.surfaces.brake.turn();
     present::hear_displays(state);
     rules::refresh(state);
     for index in 0..state.outputs.list.len() {

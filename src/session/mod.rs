@@ -12,6 +12,7 @@ mod run;
 mod settings;
 pub mod signals;
 pub mod socket;
+mod throttle;
 
 pub use exit::ExitStatus;
 pub use options::{BackendKind, RendererKind, SessionOptions};

@@ -8,6 +8,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::animation::{self, AnimationPolicy};
+use super::clients;
 use super::interaction::{AppCost, InteractionPolicy, JustInTime, Setup, run as respond};
 use super::load::synthetic::MIXES;
 use super::load::{Load, csv, frame_log};
@@ -15,10 +16,10 @@ use super::policy;
 use super::replay;
 use super::report::html::Pictures;
 use super::report::{html, table};
-use super::result::Report;
+use super::result::{Figure, Report, RunResult};
 use super::runner::{self, Device, Source};
 use super::strokes;
-use super::suite::{self, Effort};
+use super::suite::{self, Effort, estimators};
 use crate::time::Span;
 use crate::timing::estimator::{EstimatorKind, MissBudget};
 use crate::timing::pre_executor::AheadSettings;
@@ -68,8 +69,14 @@ pub struct SimulateArgs {
     /// From the finished frame to the display, in ms: composition and the driver's margin
     #[arg(long, value_name = "MS", default_value_t = 2.0)]
     output: f64,
-    /// Reproduce published figures
-    #[arg(long, value_name = "NAME", value_parser = ["papers"])]
+    /// So many clients with these costs on one display, paced by the compositor's own conductor
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64), conflicts_with_all = ["suite", "policy", "html"])]
+    clients: Option<u8>,
+    /// Cores that these clients share
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..), requires = "clients")]
+    cores: u8,
+    /// `papers` reproduces published figures; `estimators` prints the table that the defaults were chosen from
+    #[arg(long, value_name = "NAME", value_parser = ["papers", "estimators"])]
     suite: Option<String>,
     /// A frame log of a session, run again under every policy
     #[arg(long, value_name = "FRAMELOG", conflicts_with_all = ["traces", "load", "suite"])]
@@ -104,27 +111,28 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.replay {
         let recorded = frame_log::read(path)?;
         let runs = replay::run(&recorded);
-        let text = if args.json {
-            serde_json::to_string(&Report { runs, figures: Vec::new() })? + "\n"
-        } else {
-            replay::render(&recorded, &runs)
-        };
+        let text = if args.json { json(runs, Vec::new())? } else { replay::render(&recorded, &runs) };
         return Ok(out.write_all(text.as_bytes())?);
+    }
+    if args.suite.as_deref() == Some("estimators") {
+        return Ok(out.write_all(args.estimators()?.as_bytes())?);
     }
     let interval = args.interval()?;
     let sources = args.sources(interval)?;
+    if let Some(clients) = args.clients {
+        return Ok(out.write_all(args.several(&sources, clients.into())?.as_bytes())?);
+    }
     let report = args.simulate(&sources)?;
     if let Some(path) = &args.html {
         let page = html::render(&report, &pictures(&sources, args));
         std::fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    if args.json {
-        serde_json::to_writer(&mut out, &report)?;
-        writeln!(out)?;
-    } else {
-        out.write_all(table::render(&report).as_bytes())?;
-    }
-    Ok(())
+    let text = if args.json { json(report.runs, report.figures)? } else { table::render(&report) };
+    Ok(out.write_all(text.as_bytes())?)
+}
+
+fn json(runs: Vec<RunResult>, figures: Vec<Figure>) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(&Report { runs, figures })? + "\n")
 }
 
 impl SimulateArgs {
@@ -160,6 +168,30 @@ impl SimulateArgs {
             sources.push(Source::Mix { mix, interval, frames: self.frames.max(1), animation: self.animation });
         }
         Ok(sources)
+    }
+
+    /// The table of estimators.
+    fn estimators(&self) -> anyhow::Result<String> {
+        let bar = progress(estimators::parts() as u64);
+        let done = || bar.inc(1);
+        let text = if self.json { json(Vec::new(), estimators::figures(&done))? } else { estimators::table(&done) };
+        bar.finish_and_clear();
+        Ok(text)
+    }
+
+    /// Every load for several clients at once.
+    fn several(&self, sources: &[Source], clients: usize) -> anyhow::Result<String> {
+        let cores = usize::from(self.cores);
+        let of = |source: &Source| {
+            let load = source.load(self.seed);
+            let runs = clients::run(&load, clients, cores);
+            (load, runs)
+        };
+        let results: Vec<(Load, Vec<RunResult>)> = sources.iter().map(of).collect();
+        if self.json {
+            return json(results.into_iter().flat_map(|(_, runs)| runs).collect(), Vec::new());
+        }
+        Ok(results.iter().map(|(load, runs)| clients::render(load, clients, cores, runs)).collect())
     }
 
     fn simulate(&self, sources: &[Source]) -> anyhow::Result<Report> {

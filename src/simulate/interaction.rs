@@ -11,13 +11,17 @@
 //!
 //! The device adds `touch` before an event arrives, scan-out adds the way of the beam to the position.
 
+mod arrivals;
+
 use std::collections::VecDeque;
 
+use arrivals::{Costs, Events};
+
 use super::load::FrameCost;
-use super::random::Random;
 use super::tally::{HITCH, Summary};
 use crate::time::{Instant, Span};
 use crate::timing::beam::{Beam, PixelRect, ScanDirection, WriteDecision};
+use crate::timing::defaults::SECOND_SHOT_WORTH;
 use crate::timing::estimator::{Estimator, EstimatorKind, MissBudget, SelectedEstimator, TwoShot};
 use crate::timing::late_frame::{LateChoice, LateFramePolicy};
 
@@ -28,8 +32,6 @@ const LINES: i32 = 2_560;
 const STROKE_HEIGHTS_PER_SECOND: f64 = 0.515;
 /// The rectangle of position-aware rendering (Presto 3.2.1).
 const PAR_RECT: i32 = 200;
-/// A second shot must bring input this much newer.
-const SECOND_SHOT_WORTH: Span = Span::from_micros(1_500);
 
 /// How the application's time per frame is distributed, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -395,142 +397,5 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Input events with a jitter of a tenth of their interval.
-struct Events {
-    random: Random,
-    interval: Span,
-    upcoming: VecDeque<Instant>,
-    grid: Instant,
-}
-
-impl Events {
-    fn new(setup: &Setup<'_>) -> Self {
-        let mut random = Random::new(setup.seed ^ 0xE7E7);
-        let phase = setup.input_interval.scale((random.unit() * 1_000.0) as i64, 1_000);
-        Events { random, interval: setup.input_interval, upcoming: VecDeque::new(), grid: START + phase }
-    }
-
-    fn extend(&mut self, until: Instant) {
-        while self.grid <= until + self.interval * 2 {
-            let jitter = (self.interval.as_nanos() as f64 * self.random.between(-0.05, 0.05)) as i64;
-            self.upcoming.push_back(self.grid + Span::from_nanos(jitter));
-            self.grid += self.interval;
-        }
-    }
-
-    /// The last event that arrives at or before `at` and is not delivered yet.
-    fn last_before(&mut self, at: Instant) -> Option<Instant> {
-        self.extend(at);
-        self.upcoming.iter().copied().take_while(|event| *event <= at).last()
-    }
-
-    fn arrive_until(&mut self, at: Instant, delivered: &mut VecDeque<Instant>) {
-        self.extend(at);
-        while let Some(event) = self.upcoming.front().copied().filter(|event| *event <= at) {
-            self.upcoming.pop_front();
-            delivered.push_back(event);
-        }
-    }
-}
-
-struct Costs<'a> {
-    random: Random,
-    again: Random,
-    app: AppCost<'a>,
-    heavy: bool,
-    frame: usize,
-}
-
-impl<'a> Costs<'a> {
-    fn new(setup: &Setup<'a>) -> Self {
-        Costs {
-            random: Random::new(setup.seed),
-            again: Random::new(setup.seed ^ 0x2222),
-            app: setup.app,
-            heavy: false,
-            frame: 0,
-        }
-    }
-
-    fn next(&mut self) -> Span {
-        self.frame += 1;
-        if let AppCost::Bursty(_, _, kept) = self.app {
-            self.heavy ^= self.random.chance(1.0 / kept);
-        }
-        draw(self.app, self.heavy, self.frame, &mut self.random)
-    }
-
-    /// The cost of rendering the same frame once more: another draw, so that policies with and without a second shot
-    /// see the same sequence of first ones.
-    fn again(&mut self) -> Span {
-        draw(self.app, self.heavy, self.frame, &mut self.again)
-    }
-}
-
-/// Standard deviation of the logarithm within a regime, and of the body under a tail.
-const BODY_SIGMA: f64 = 0.2;
-
-fn draw(app: AppCost<'_>, heavy: bool, frame: usize, random: &mut Random) -> Span {
-    let lognormal =
-        |mean: f64, sigma: f64, random: &mut Random| random.lognormal(mean * (-sigma * sigma / 2.0).exp(), sigma);
-    Span::from_millis_f64(match app {
-        AppCost::Lognormal(mean, sigma) => lognormal(mean, sigma, random),
-        AppCost::Bursty(light, burst, _) => lognormal(if heavy { burst } else { light }, BODY_SIGMA / 2.0, random),
-        AppCost::PowerLaw(mean, share, alpha) => {
-            let body = lognormal(mean, BODY_SIGMA, random);
-            if random.chance(share) { random.pareto(mean * 1.4, alpha).min(60.0) } else { body }
-        }
-        AppCost::Frames(frames) => return frames.get(frame % frames.len().max(1)).copied().unwrap_or_default().total(),
-    })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NATIVE: AppCost<'_> = AppCost::Lognormal(6.0, 0.25);
-
-    fn just_in_time(setup: &Setup<'_>, policy: JustInTime) -> Response {
-        run(setup, &InteractionPolicy::JustInTime(policy))
-    }
-
-    /// Presto 2.2: three half and three whole periods, less the offset, are lost to synchrony.
-    #[test]
-    fn legacy_is_the_sum_of_the_papers_terms() {
-        let setup = Setup::presto(AppCost::Lognormal(6.0, 0.01), 5_000, 1);
-        let legacy = run(&setup, &InteractionPolicy::Legacy { offset: Span::from_micros(7_500), propagate: true });
-        let expected = 28.0 + 3.0 * 16.667 - 7.5;
-        assert!((legacy.latency.mean - expected).abs() < 0.5, "{}", legacy.latency.mean);
-        assert_eq!(legacy.missed, 0.0);
-    }
-
-    #[test]
-    fn a_known_cost_leaves_buffering_cost_output_and_scan_out() {
-        let setup = Setup::presto(NATIVE, 5_000, 1);
-        let mean = just_in_time(&setup, JustInTime::oracle()).latency.mean;
-        assert!((mean - (28.0 + 8.33 + 6.0 + 3.5 + 8.33)).abs() < 0.5, "{mean}");
-        let in_place = just_in_time(&setup, JustInTime::oracle().in_place()).latency.mean;
-        assert!((in_place - (28.0 + 8.33 + 6.0 + 1.0 + 0.65)).abs() < 0.7, "{in_place}");
-    }
-
-    #[test]
-    fn the_mean_needs_the_slack_of_slow_input_and_a_quantile_does_not() {
-        let touch = Setup::presto(NATIVE, 20_000, 1);
-        let mouse = Setup { input_interval: Span::from_micros(997), ..touch };
-        let mean = JustInTime::new(EstimatorKind::Mean32, MissBudget::per_mille(10));
-        assert!(just_in_time(&touch, mean).missed < 0.10);
-        assert!(just_in_time(&mouse, mean).missed > 0.25);
-        let regression = JustInTime::new(EstimatorKind::Regression, MissBudget::per_mille(10));
-        assert!(just_in_time(&mouse, regression).missed < 0.015);
-    }
-
-    #[test]
-    fn a_second_shot_is_fresher_than_its_insurance_alone() {
-        let setup = Setup::presto(NATIVE, 20_000, 1);
-        let insurance = JustInTime::new(EstimatorKind::Regression, MissBudget::per_mille(10));
-        let two_shot = JustInTime { two_shot: Some(TwoShot::default()), ..insurance };
-        let (one, two) = (just_in_time(&setup, insurance), just_in_time(&setup, two_shot));
-        assert!(two.latency.mean + 2.0 < one.latency.mean, "{} {}", two.latency.mean, one.latency.mean);
-        assert!(two.missed <= one.missed + 0.001 && two.renders_per_shown < 2.0);
-    }
-}
+mod tests;

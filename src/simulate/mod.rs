@@ -3,7 +3,8 @@
 //! - [`load`]: what frames cost: traces as users have them, or made by seed.
 //! - [`animation`], [`interaction`]: the pipelines of motion and of answers to input. They hold no rule of their own:
 //!   every decision is taken by the code in [`crate::timing`].
-//! - [`compositor`], [`replay`]: several clients under the compositor's own conductor; a session run again.
+//! - [`compositor`], [`clients`], [`replay`]: the compositor's own conductor under a load, under several clients with it,
+//!   and under a session run again.
 //! - [`scrolling`], [`events`], [`strokes`]: scroll geometry, event loops, input prediction.
 //! - [`bounds`]: the best that any schedule could do.
 //! - [`suite`]: the published figures, reproduced.
@@ -12,6 +13,7 @@
 pub mod animation;
 pub mod bounds;
 pub mod cli;
+pub mod clients;
 pub mod compositor;
 pub mod events;
 pub mod interaction;

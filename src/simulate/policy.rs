@@ -3,13 +3,12 @@
 use super::animation::AnimationPolicy;
 use super::interaction::{InteractionPolicy, JustInTime};
 use crate::time::Span;
-use crate::timing::estimator::{EstimatorKind, MissBudget, TwoShot};
+use crate::timing::defaults::{ANIMATION, ESTIMATOR, INTERACTIVE_MISS, START_DELAY};
+use crate::timing::estimator::{EstimatorKind, TwoShot};
 use crate::timing::pre_executor::AheadSettings;
 
 /// Android delivers events this long after the pulse (Presto 2.2).
 const ANDROID_OFFSET: Span = Span::from_micros(7_500);
-/// What the estimators are asked for unless told otherwise.
-const INTERACTIVE: MissBudget = MissBudget::INTERACTIVE;
 
 /// What a policy is for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +64,7 @@ pub fn all() -> Vec<Policy> {
 /// Those for deterministic motion.
 pub fn animation() -> Vec<Policy> {
     let ahead = |slots| AheadSettings::buffers(slots);
-    let everything = ahead(5).with_run_ahead(4).with_start_delay(1);
+    let everything = ANIMATION.with_start_delay(START_DELAY);
     let mut policies = vec![
         Policy::animation(BASELINE, AnimationPolicy::vsync(3)),
         Policy::animation("vsync-2", AnimationPolicy::vsync(2)),
@@ -75,8 +74,8 @@ pub fn animation() -> Vec<Policy> {
     }
     policies.extend([
         Policy::animation("ahead-4+run-ahead-2", AnimationPolicy::ahead(ahead(4).with_run_ahead(2))),
-        Policy::animation("ahead-5+run-ahead-4", AnimationPolicy::ahead(ahead(5).with_run_ahead(4))),
-        Policy::animation("ahead-5+start-delay", AnimationPolicy::ahead(ahead(5).with_start_delay(1))),
+        Policy::animation("ahead-5+run-ahead-4", AnimationPolicy::ahead(ANIMATION)),
+        Policy::animation("ahead-5+start-delay", AnimationPolicy::ahead(ahead(5).with_start_delay(START_DELAY))),
         Policy::animation("ahead-4+vrr", AnimationPolicy::ahead(ahead(4)).on_variable_refresh()),
         Policy::animation("ahead-5+vrr", AnimationPolicy::ahead(ahead(5)).on_variable_refresh()),
         Policy::animation("ahead-5+all", AnimationPolicy::ahead(everything)),
@@ -87,9 +86,9 @@ pub fn animation() -> Vec<Policy> {
 
 /// Those that answer input.
 pub fn interaction() -> Vec<Policy> {
-    let jitt = |kind| JustInTime::new(kind, INTERACTIVE);
+    let jitt = |kind| JustInTime::new(kind, INTERACTIVE_MISS);
     let insured = JustInTime { two_shot: Some(TwoShot::default()), ..jitt(EstimatorKind::Regression) };
-    let variable = JustInTime { variable: true, ..jitt(EstimatorKind::WindowTail) };
+    let variable = JustInTime { variable: true, ..jitt(ESTIMATOR) };
     let mut policies = vec![
         Policy::interaction("legacy", InteractionPolicy::Legacy { offset: ANDROID_OFFSET, propagate: false }),
         Policy::interaction("legacy-stuffed", InteractionPolicy::Legacy { offset: ANDROID_OFFSET, propagate: true }),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use rayon::prelude::*;
 
 use super::animation::{self, AnimationPolicy};
+use super::clients;
 use super::compositor::{self, ClientSetup, Machine};
 use super::load::Load;
 use super::load::frame_log::Recorded;
@@ -48,21 +49,7 @@ pub fn run(recorded: &Recorded) -> Vec<RunResult> {
 fn composited(load: &Load, machine: Machine<'_>, pacing: PacingWish, held: bool, name: String) -> RunResult {
     let setup = ClientSetup { frames: &load.frames, pacing, focused: true, held };
     let outcomes = compositor::run(&machine, &[setup], load.frames.len(), MissBudgets::default());
-    let outcome = outcomes.into_iter().next().unwrap_or_default();
-    RunResult {
-        load: load.name.clone(),
-        policy: name,
-        buffers: 3,
-        refresh_hz: 1.0 / load.interval.as_seconds_f64(),
-        drops_per_s: outcome.drops_per_second(),
-        drop_percent: 100.0 * outcome.drops_per_second() * load.interval.as_seconds_f64(),
-        hitches_per_s: outcome.hitches as f64 / outcome.duration.as_seconds_f64().max(1e-9),
-        fps: outcome.frames_per_second(),
-        longest_freeze_ms: outcome.longest_gap.as_millis_f64(),
-        latency_ms: Latency::from(outcome.callback_to_light),
-        latencies: outcome.latencies,
-        ..RunResult::default()
-    }
+    clients::result(load, name, outcomes.into_iter().next().unwrap_or_default())
 }
 
 fn ahead(load: &Load, name: String, slots: u8, policy: &AnimationPolicy) -> RunResult {

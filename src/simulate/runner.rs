@@ -36,7 +36,8 @@ pub enum Source {
 }
 
 impl Source {
-    fn load(&self, seed: u64) -> Load {
+    /// The frames that `seed` makes.
+    pub fn load(&self, seed: u64) -> Load {
         match self {
             Source::Mix { mix, interval, frames, animation } => {
                 let load = mix.generate(*interval, *frames, seed);

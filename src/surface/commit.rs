@@ -1,6 +1,5 @@
 //! What happens between a client's commit and Smithay's: does the update have a reason to wait?
 
-use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::commit_timing::CommitTimerStateUserData;
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes, SurfaceData};
@@ -23,20 +22,11 @@ use crate::time::{Clock, Instant};
 /// it has just committed comes on top.
 const MOST_AHEAD: usize = 2;
 
-/// Registers the hook anew, so that it runs after all others: they look at the pending buffer, too.
-pub fn prepare(state: &mut State, surface: &WlSurface) {
-    let old = state.surfaces.get_mut(surface).and_then(|entry| entry.hook.take());
-    if let Some(hook) = old {
-        compositor::remove_pre_commit_hook(surface, hook);
-    }
-    let hook = compositor::add_pre_commit_hook::<State, _>(surface, before);
-    if let Some(entry) = state.surfaces.get_mut(surface) {
-        entry.hook = Some(hook);
-    }
-}
-
-/// The pre-commit hook: looks at the pending state, and puts a gate in front of an update that has to wait.
-fn before(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
+/// Looks at the pending state of a commit before Smithay does, and puts a gate in front of an update that has to wait.
+///
+/// This is no pre-commit hook of Smithay's: a hook would have to be registered anew with each commit to stay in its place
+/// among the others.
+pub fn before(state: &mut State, surface: &WlSurface) {
     let content = compositor::with_states(surface, content);
     let attached = if let Content::Attached(buffer) = &content { Some(buffer.clone()) } else { None };
     let replay = state.surfaces.get(surface).is_some_and(|entry| entry.replay);

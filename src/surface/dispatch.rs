@@ -22,10 +22,17 @@ impl Dispatch<WlSurface, SurfaceUserData> for State {
         display: &DisplayHandle,
         init: &mut DataInit<'_, Self>,
     ) {
+        let commits = matches!(request, wl_surface::Request::Commit);
+        if let Some(entry) = state.surfaces.get_mut(surface) {
+            let touched = std::mem::replace(&mut entry.touched, !commits);
+            if commits && !touched && state.surfaces.brake.bare_commit(&client.id()) {
+                return;
+            }
+        }
         let request = bounded(request);
         let mut hidden = Vec::new();
-        if matches!(request, wl_surface::Request::Commit) {
-            commit::prepare(state, surface);
+        if commits {
+            commit::before(state, surface);
             hidden = subsurface::hide_synchronised(state, surface);
         }
         <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(

@@ -5,6 +5,7 @@
 //!                               └ some ─► gate, queue ─► a latch opens it ─┘
 //! ```
 
+mod brake;
 mod commit;
 pub mod dispatch;
 mod feedback;
@@ -17,8 +18,9 @@ pub mod subsurface;
 pub mod tree;
 mod update;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
+use ahash::HashMap;
 use calloop::RegistrationToken;
 use smithay::backend::renderer::utils::{on_commit_buffer_handler, with_renderer_surface_state};
 use smithay::reexports::wayland_server::backend::{ClientId as WaylandClient, ObjectId};
@@ -27,7 +29,7 @@ use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point};
-use smithay::wayland::compositor::{self, HookId, SurfaceAttributes};
+use smithay::wayland::compositor::{self, SurfaceAttributes};
 use smithay::wayland::shm::with_buffer_contents;
 
 use crate::output;
@@ -39,6 +41,7 @@ use crate::time::Instant;
 use crate::timing::id::{ClientId, OutputId, SurfaceId};
 use crate::timing::record::ClientFrameRecord;
 use crate::timing::target::RefreshIndex;
+use brake::Brake;
 pub use feedback::{Feedback, Shown};
 use fence::AcquireFence;
 use gate::Gate;
@@ -60,6 +63,8 @@ pub struct Surfaces {
     clients: HashMap<WaylandClient, ClientEntry>,
     last_surface: u32,
     last_client: u32,
+    /// What bounds the work for clients that flood.
+    pub brake: Brake,
 }
 
 /// A connected program.
@@ -82,7 +87,8 @@ pub struct Entry {
     /// Its client.
     pub client: ClientId,
     queue: UpdateQueue<Gate>,
-    hook: Option<HookId>,
+    /// Something was requested of it since its last commit.
+    touched: bool,
     /// Commits that were not applied yet.
     outstanding: Outstanding,
     /// What its last commit left pending, if it is a subsurface.
@@ -329,7 +335,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             id,
             client: entry.id,
             queue: UpdateQueue::default(),
-            hook: None,
+            touched: false,
             outstanding: Outstanding::default(),
             lasting: None,
             replay: false,

@@ -84,7 +84,7 @@ fn apply_cached(
         let mut hidden = hide_synchronised(state, surface);
         hidden.push(hide(state, surface));
         set_replay(state, surface, true);
-        super::commit::prepare(state, surface);
+        super::commit::before(state, surface);
         <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(
             state,
             client,

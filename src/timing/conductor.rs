@@ -224,8 +224,8 @@ impl Conductor {
         let Batches { background, focused } = pack(units, self.cores, ready_by);
         for pacer in self.pacers.iter_mut().flatten() {
             let movable = pacer.planned().filter(|p| p.packed && p.target == target && p.start > now);
-            if let (Some(planned), Some(unit)) = (movable, pacer.unit(now)) {
-                let batch = if unit.focused { focused } else { background };
+            if let Some(planned) = movable {
+                let batch = if pacer.is_focused() { focused } else { background };
                 pacer.set_start(planned.start.min(batch).max(now));
             }
         }

@@ -5,27 +5,14 @@
 //! with a quantile that it can know ([`known_quantile`]), and the margin on top of it rises by what was missed, at
 //! once, and falls by a small share of itself with every frame that was in time.
 
+use super::defaults::{LARGEST_JUMP, LARGEST_MARGIN_SHARE, MARGIN_DECAY, RAREST_KNOWN};
 use super::estimator::MissBudget;
 use crate::time::Span;
-
-/// The rarest event that a window of some hundred frames can tell from a hiccup.
-const RAREST_KNOWN: MissBudget = MissBudget::per_mille(20);
 
 /// The miss budget that a window can be asked for; the margin takes care of the rest.
 pub fn known_quantile(miss: MissBudget) -> MissBudget {
     miss.max(RAREST_KNOWN)
 }
-
-/// What a client's untroubled margin falls to: jitter of timers and sockets that no window of costs shows.
-pub const CLIENT_FLOOR: Span = Span::from_micros(150);
-/// The same for composing, where all windows pay for a miss.
-pub const COMPOSE_FLOOR: Span = Span::from_micros(350);
-/// Share of the excess over the floor that a frame in time takes away.
-const DECAY_DIVISOR: i64 = 128;
-/// No single miss raises it by more: an outlier of a second must not cost a second.
-const LARGEST_JUMP: Span = Span::from_millis(1);
-/// The margin stays within this share of an interval: beyond it, waiting costs more than missing.
-const LARGEST_SHARE: i64 = 4;
 
 /// A margin on top of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +35,9 @@ impl Margin {
     /// Learns how far beyond estimate plus margin a frame went (`overshoot` > 0), or that it was in time (≤ 0).
     pub fn observe(&mut self, overshoot: Span, interval: Span) {
         if overshoot > Span::ZERO {
-            self.now = (self.now + overshoot.min(LARGEST_JUMP)).min((interval / LARGEST_SHARE).max(self.floor));
+            self.now = (self.now + overshoot.min(LARGEST_JUMP)).min((interval / LARGEST_MARGIN_SHARE).max(self.floor));
         } else {
-            self.now -= (self.now - self.floor) / DECAY_DIVISOR;
+            self.now -= (self.now - self.floor) / MARGIN_DECAY;
         }
     }
 }
@@ -58,6 +45,7 @@ impl Margin {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timing::defaults::CLIENT_FLOOR;
 
     const FLOOR: Span = CLIENT_FLOOR;
 

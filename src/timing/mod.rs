@@ -28,6 +28,7 @@ pub mod ahead;
 pub mod beam;
 pub mod class;
 pub mod conductor;
+pub mod defaults;
 pub mod estimator;
 pub mod fixed_queue;
 pub mod id;

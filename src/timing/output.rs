@@ -9,18 +9,13 @@
 //! It keeps one number per refresh that matters: the last one that something was latched for. A refresh is latched at
 //! most once, and a frame waits for the one in flight.
 
-use super::estimator::{Estimator, MissBudget, WindowQuantile};
-use super::margin::{COMPOSE_FLOOR, Margin, known_quantile};
+use super::defaults::{COMPOSE_FLOOR, COMPOSE_MISS, COMPOSE_WINDOW, FIRST_COMPOSE};
+use super::estimator::{Estimator, WindowQuantile};
+use super::margin::{Margin, known_quantile};
 use super::target::{RefreshIndex, Target};
 use super::vsync::{Observation, VsyncModel};
 use crate::time::{Instant, Span};
 
-/// Frames that the cost of composing is remembered for: about two seconds at 60 Hz.
-const COMPOSE_WINDOW: usize = 128;
-/// Assumed cost of composing before anything was measured.
-const FIRST_COMPOSE: Span = Span::from_micros(1_500);
-/// The share of composed frames that may be late. All windows of the output pay for each.
-const COMPOSE_MISS: MissBudget = MissBudget::per_mille(1);
 /// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
 const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
 /// Learned driver margin: how much one unexplained miss adds to it.
@@ -261,7 +256,9 @@ impl OutputMachine {
             index = index.max(due);
         }
         let untrusted = !self.vsync.is_variable() && !self.vsync.is_trusted(now);
-        let at_once = self.needed && (self.policy == LatchPolicy::AtRefresh || untrusted);
+        // What was drawn for this refresh must not be shown at the one before it.
+        let is_awaited = self.due == Some(index);
+        let at_once = self.needed && !is_awaited && (self.policy == LatchPolicy::AtRefresh || untrusted);
         let when = if at_once { now } else { self.latch_at(index).max(now) };
         Some((index, when))
     }

@@ -13,23 +13,23 @@
 //! no budget fits into a period, the earliest legal moment is right after the latch; a client that nobody is touching
 //! then gets a second period of slack, one that is being touched does not: its drops are the price of its latency.
 
+mod kinds;
+mod plan;
+
+pub use kinds::{Answer, Drawing, MissBudgets, Planned, Reason};
+
 use super::class::{Classifier, Evidence};
+use super::defaults::{CLIENT_FLOOR, COST_WINDOW, CPU_WINDOW, LINGER};
 use super::estimator::{Estimator, MissBudget, WindowQuantile};
-use super::margin::{CLIENT_FLOOR, Margin, known_quantile};
+use super::margin::{Margin, known_quantile};
 use super::output::OutputMachine;
 use super::pacing::{Class, Pacing, PacingWish};
 use super::packing::Unit;
 use super::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// Frames that a client's cost is remembered for: about four seconds at 60 Hz.
-const COST_WINDOW: usize = 256;
-/// Frames for the cost of now, which the slow change of a load shows in first.
-const CPU_WINDOW: usize = 64;
 /// Frames before a client is started later than right after the latch.
 const FIRST_FRAMES: usize = 6;
-/// How long after the last interrupting event a window still counts as touched.
-const LINGER: Span = Span::from_millis(400);
 /// Frames before the second period of slack is given or taken back on the evidence of misses.
 const SLACK_EVIDENCE: usize = 24;
 /// So many frames that do not fit, of those remembered, are hiccups and no property of the client.
@@ -38,9 +38,6 @@ const HICCUPS: u32 = 2;
 const SLACK_RETURN_DIVISOR: u32 = 2;
 /// Input events further apart than this are no rhythm.
 const RHYTHM_GAP: Span = Span::from_millis(40);
-/// A callback at the refresh waits for the flip event of that refresh and for what it sets off: the same wake-up serves
-/// both, and the client does not compete with it.
-const AFTER_REFRESH: Span = Span::from_micros(300);
 /// A frame that takes longer than so many periods is a pause of the client, not a cost.
 const PAUSE_PERIODS: i64 = 12;
 /// So is one that takes this many periods and leaves the CPU alone meanwhile: it had nothing to draw.
@@ -51,85 +48,6 @@ const CONTENTION_ALLOWANCE: i64 = 64;
 /// Leaving the CPU alone: using less than this share of the time.
 const PAUSE_CPU_DIVISOR: i64 = 4;
 
-/// Why a client is paced as it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// Too few frames are known.
-    #[default]
-    New,
-    /// Asked for by the configuration or a message.
-    Configured,
-    /// Its cost at the miss budget fits into a period.
-    Fits,
-    /// It is being touched and does not fit: started right after the latch.
-    Interactive,
-    /// It is not being touched and does not fit: a second period of slack.
-    FreeRunning,
-    /// It runs on its own clock.
-    OwnClock,
-    /// It queues its commits.
-    Queued,
-    /// It does not fit, and cannot use a second period: too few buffers.
-    FewBuffers,
-}
-
-impl Reason {
-    /// A few words for reports.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Reason::New => "too few frames seen",
-            Reason::Configured => "configured",
-            Reason::Fits => "its cost fits into a refresh",
-            Reason::Interactive => "touched, and its cost does not fit: called back right after the latch",
-            Reason::FreeRunning => "not touched, and its cost does not fit: two periods of slack",
-            Reason::OwnClock => "it runs on its own clock",
-            Reason::Queued => "it queues its commits",
-            Reason::FewBuffers => "its cost does not fit, and it has too few buffers for a second period",
-        }
-    }
-}
-
-/// The shares of frames that may be late.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MissBudgets {
-    /// While nobody is touching the window.
-    pub free_running: MissBudget,
-    /// While somebody is.
-    pub interactive: MissBudget,
-}
-
-impl Default for MissBudgets {
-    fn default() -> Self {
-        MissBudgets { free_running: MissBudget::FREE_RUNNING, interactive: MissBudget::INTERACTIVE }
-    }
-}
-
-/// The callback that is planned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Planned {
-    /// The refresh that the client is to draw for.
-    pub target: RefreshIndex,
-    /// When to call back.
-    pub start: Instant,
-    /// Whether the start may be moved by packing: only just-in-time starts are.
-    pub packed: bool,
-}
-
-/// A callback that was sent and not answered yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drawing {
-    /// The refresh that it draws for.
-    pub target: RefreshIndex,
-    /// When the callback was to be sent.
-    pub scheduled: Instant,
-    /// When it was sent.
-    pub sent: Instant,
-    /// CPU time of the client then.
-    cpu: Option<Span>,
-    cpu_outside: Option<Span>,
-    offset: Span,
-}
-
 /// What an answer cost.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
@@ -139,23 +57,6 @@ struct Cost {
     contended: bool,
     /// How far beyond the deadline it came.
     overshoot: Span,
-}
-
-/// A commit that answered a callback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// The callback.
-    pub drawing: Drawing,
-    /// From the scheduled callback to the commit.
-    pub wall: Span,
-    /// CPU time of the client meanwhile.
-    pub cpu: Option<Span>,
-    /// The budget that it had been given.
-    pub budget: Span,
-    /// The client had nothing to draw for a while: this took long, and says nothing about what its frames take.
-    pub pause: bool,
-    /// Show it at this refresh, not before: the one that it was drawn for, which a later latch will reach.
-    pub hold: Option<RefreshIndex>,
 }
 
 /// When one client is called back on one output.
@@ -477,80 +378,5 @@ impl Pacer {
             return None;
         }
         Some(self.wall.budget(known_quantile(self.miss_budget(now)))? + self.margin.get())
-    }
-
-    /// Chooses the way of pacing for this moment, and says why.
-    fn choose(&mut self, now: Instant, output: &OutputMachine) {
-        let was_ahead = std::mem::take(&mut self.second_period);
-        self.reason = match (self.wish, self.class()) {
-            (PacingWish::Auto | PacingWish::Ahead, Class::OwnClock) => Reason::OwnClock,
-            (PacingWish::Auto | PacingWish::Ahead, Class::Queued) => Reason::Queued,
-            (PacingWish::Auto | PacingWish::Ahead, _) => self.reason_by_cost(now, output, was_ahead),
-            _ => Reason::Configured,
-        };
-        self.second_period = self.reason == Reason::FreeRunning;
-    }
-
-    fn reason_by_cost(&self, now: Instant, output: &OutputMachine, was_ahead: bool) -> Reason {
-        let samples = self.wall.samples();
-        if samples < FIRST_FRAMES {
-            return Reason::New;
-        }
-        // What a client has that is started right after one latch and must be ready for the next.
-        let available = output.vsync().interval() - self.margin.get();
-        let expected = samples as u64 * u64::from(self.budgets.free_running.as_ppm()) / 1_000_000;
-        let mut allowed = (expected as u32).max(HICCUPS);
-        if was_ahead {
-            allowed /= SLACK_RETURN_DIVISOR;
-        }
-        let too_long = self.wall.exceeding(available) as u32;
-        if too_long <= allowed {
-            return Reason::Fits;
-        }
-        if self.is_interactive(now) {
-            return Reason::Interactive;
-        }
-        if samples < SLACK_EVIDENCE && !was_ahead {
-            return Reason::New;
-        }
-        if self.three_buffers { Reason::FreeRunning } else { Reason::FewBuffers }
-    }
-
-    fn reachable(&self, now: Instant, output: &OutputMachine) -> RefreshIndex {
-        let next = output.next_index(now);
-        self.last_target.map_or(next, |last| next.max(last.next()))
-    }
-
-    fn plan_at_refresh(&self, now: Instant, output: &OutputMachine) -> Planned {
-        let target = self.reachable(now, output);
-        let refresh = output.vsync().present(RefreshIndex(target.0.saturating_sub(1)));
-        Planned { target, start: (refresh + AFTER_REFRESH).max(now), packed: false }
-    }
-
-    /// Two periods before its refresh: at once, but never more often than the display refreshes.
-    fn plan_two_ahead(&self, now: Instant, offset: Span, output: &OutputMachine) -> Planned {
-        let target = self.reachable(now, output);
-        let earliest = output.vsync().present(RefreshIndex(target.0.saturating_sub(2)));
-        Planned { target, start: (earliest + offset).max(now), packed: false }
-    }
-
-    fn plan_just_in_time(&self, now: Instant, output: &OutputMachine) -> Planned {
-        if self.second_period {
-            // The commit before this one still waits for its refresh; this one is drawn for the next after that.
-            return self.plan_two_ahead(now, AFTER_REFRESH, output);
-        }
-        let mut target = self.reachable(now, output);
-        let interval = output.vsync().interval();
-        let right_after_latch = (output.latch_at(target) - interval).max(now);
-        let (Some(budget), Some(typical)) = (self.budget(now), self.wall.typical()) else {
-            return Planned { target, start: right_after_latch, packed: false };
-        };
-        if budget >= interval {
-            return Planned { target, start: right_after_latch, packed: false };
-        }
-        if output.latch_at(target) - budget < now && output.last_latch(target) < now + typical {
-            target = target.next();
-        }
-        Planned { target, start: (output.latch_at(target) - budget).max(now), packed: true }
     }
 }

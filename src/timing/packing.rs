@@ -12,6 +12,7 @@
 //!
 //! Two batches, so that a refresh costs at most two timers however many clients there are.
 
+use super::defaults::{LARGEST_STRETCH, STRETCH_SHARE};
 use crate::time::{Instant, Span};
 
 /// What one client needs for one frame.
@@ -46,10 +47,6 @@ pub struct Stretch {
 
 /// A batch takes at least what its parts take.
 const SMALLEST_STRETCH: i64 = 1_000;
-/// No overhead is larger; what takes longer was held up by something else.
-const LARGEST_STRETCH: i64 = 3_000;
-/// The share of a newer batch in the factor.
-const STRETCH_SHARE: i64 = 8;
 
 impl Stretch {
     /// Nothing is known.

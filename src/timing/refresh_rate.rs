@@ -8,6 +8,7 @@
 //!  queue    8 8 8 16 16      → the display is switched between the third and the fourth frame
 //! ```
 
+use super::defaults::{LOW_QUEUE, STRETCH};
 use crate::time::{Instant, Span};
 
 /// The speeds, in logical pixels per second, that a moving view has to exceed for the middle and the highest rate.
@@ -15,11 +16,6 @@ use crate::time::{Instant, Span};
 const SPEED_THRESHOLDS: [f64; 2] = [400.0, 1_600.0];
 /// A rate is left only when the speed is this part below the threshold that led to it, so that it does not flicker.
 const SPEED_HYSTERESIS: f64 = 0.75;
-/// How far the interval of a variable refresh may be stretched when the queue runs low: 1.25 intervals (simulation
-/// finding 4: drops −89 % with four buffers; mean interval +4 %).
-const STRETCH: (i64, i64) = (5, 4);
-/// A queue this short counts as running low.
-const LOW_QUEUE: usize = 1;
 
 /// What is on screen, as far as the rate is concerned (D-VSync 5.3).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,6 +15,7 @@
 //! [`ScarDecider`] is the algorithm as printed. [`ScrollView`] goes on where it stops: both directions and both axes,
 //! content that changes, a memory budget, and a warning before the buffer runs out.
 
+use super::defaults::{EXTENSION_AHEAD, EXTENSION_LASTING, MOST_EXTENSION};
 use crate::time::Span;
 
 /// What a step of scrolling needs.
@@ -136,7 +137,12 @@ pub struct ScrollSettings {
 impl ScrollSettings {
     /// Half a second's worth, at most 1.5 views more, three quarters of it ahead; `most_pixels` is the budget.
     pub const fn with_budget(most_pixels: i64) -> Self {
-        ScrollSettings { most_pixels, most_extension: 1.5, lasting: Span::from_millis(500), ahead: 0.75 }
+        ScrollSettings {
+            most_pixels,
+            most_extension: MOST_EXTENSION,
+            lasting: EXTENSION_LASTING,
+            ahead: EXTENSION_AHEAD,
+        }
     }
 }
 

@@ -12,14 +12,10 @@
 //!  content                               e = 15 + 1/32, f = 16 + 2/32, … : caught up after 32 frames
 //! ```
 
+use super::defaults::{CATCH_UP_PARTS, RESYNCHRONISE};
 use super::target::RefreshIndex;
 use crate::time::{Instant, Span};
 
-/// An animation that is behind catches up by at most this part of an interval per frame: one part in 32 is a change of
-/// speed of 3 %, which nobody sees, where a skipped refresh is a visible jump.
-const CATCH_UP_PARTS: i64 = 32;
-/// A clock that is further off than this is set right at once: catching up would take seconds.
-const RESYNCHRONISE: Span = Span::from_millis(100);
 /// A new measurement of the grid is taken over every so many targets (D-VSync 5.1: "every few frames") ...
 const CALIBRATE_EVERY: u32 = 4;
 /// ... or at once when it differs by more than this part of an interval.

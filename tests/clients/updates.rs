@@ -350,3 +350,17 @@ fn content_that_nobody_sees_is_called_back_and_its_feedback_ends() {
     stage.ended(2);
     assert!(stage.world.client(stage.client).heard(Heard::Discarded(2)));
 }
+
+#[test]
+fn after_a_flood_of_commits_that_change_nothing_the_next_content_counts() {
+    let mut stage = Stage::new();
+    let surface = stage.surface();
+    for number in 2..=5 {
+        (0..300).for_each(|_| surface.commit());
+        stage.commit(number, if number % 2 == 0 { GREEN } else { BLUE });
+        stage.ended(number);
+        stage.called(number);
+    }
+    assert_eq!(stage.pixel(), BLUE);
+    stage.everything_is_answered_once(1..=5);
+}

@@ -16,7 +16,7 @@ use wayland_protocols::xdg::shell::client::{
 use super::buffers::{Buffers, PATCH};
 use super::injector::Hand;
 use super::journal::{Frame, Journal};
-use super::{ClientError, ClientOptions, Kind};
+use super::{ClientError, ClientOptions, Flood, Kind};
 use crate::bench::block_code::Code;
 use crate::time::{Clock, Instant, NANOS_PER_SECOND, Span};
 
@@ -103,6 +103,15 @@ impl Client {
             Some(id) => Err(ClientError::Clock { id }),
             None => Ok((connection, queue, client)),
         }
+    }
+
+    /// One commit of a client that floods.
+    pub(super) fn flood(&mut self, flood: Flood) {
+        if flood == Flood::Frames {
+            self.window.surface.attach(Some(self.buffers.give(0)), 0, 0);
+            self.window.surface.damage_buffer(0, 0, PATCH.0, PATCH.1);
+        }
+        self.window.surface.commit();
     }
 
     fn bind(

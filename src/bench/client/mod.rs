@@ -16,11 +16,13 @@
 //! | `connection`, `dispatch` | Wayland: globals, the window, the events |
 //! | `session` | the phases of a run |
 //! | `others` | the windows behind |
+//! | `flood` | a client that sends as much as it can |
 
 mod buffers;
 mod burn;
 mod connection;
 mod dispatch;
+mod flood;
 mod injector;
 mod input;
 mod journal;
@@ -30,6 +32,7 @@ mod personality;
 mod session;
 
 pub use burn::burn;
+pub use flood::{Flood, run_flooder};
 pub use options::ClientOptions;
 pub use others::run_with_others;
 pub use personality::Kind;

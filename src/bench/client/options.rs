@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::bench::client::Kind;
+use crate::bench::client::{Flood, Kind};
 use crate::bench::load::Load;
 use crate::time::Span;
 
@@ -43,6 +43,9 @@ pub struct ClientOptions {
     /// What a frame of the other windows costs
     #[arg(long, value_name = "LOAD", default_value = "flat:0.5")]
     pub others_load: Load,
+    /// Further clients that send requests as fast as they are taken: what they cost the measured window
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub flood: u32,
     /// Buffers of the window
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub buffers: u32,
@@ -61,6 +64,9 @@ pub struct ClientOptions {
     /// Inner use: write what was injected and what was presented to this file
     #[arg(long, hide = true, value_name = "FILE")]
     pub journal: Option<PathBuf>,
+    /// Inner use: be one of the flooding clients, until stdin closes
+    #[arg(long, hide = true, value_enum, requires = "companion")]
+    pub flooding: Option<Flood>,
     /// Inner use: be the other window of this number, until stdin closes
     #[arg(long, hide = true, value_name = "NUMBER")]
     pub companion: Option<u32>,
@@ -79,6 +85,15 @@ impl ClientOptions {
         ];
         let words = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
         words.chain(["--no-input".to_owned()]).map(OsString::from).collect()
+    }
+
+    /// The arguments that make another probe the `number`th flooding client of this run.
+    pub(super) fn flooder_arguments(&self, number: u32) -> Vec<OsString> {
+        let flood = clap::ValueEnum::to_possible_value(&Flood::of(number));
+        let flood = flood.map_or(String::new(), |value| value.get_name().to_owned());
+        let mut arguments = self.companion_arguments(self.windows + number);
+        arguments.extend(["--flooding".to_owned(), flood].map(OsString::from));
+        arguments
     }
 
     /// The warm-up as a span.
@@ -142,6 +157,9 @@ mod tests {
         assert_eq!(other.seed, 8);
         assert_eq!(other.load.to_string(), "flat:0.5");
         assert!(other.no_input && !other.hold);
+        let arguments = std::iter::once("probe".into()).chain(options.flooder_arguments(1));
+        let flooder = Line::try_parse_from(arguments).unwrap_or_else(|error| panic!("{error}")).options;
+        assert_eq!(flooder.flooding, Some(Flood::Frames));
     }
 
     #[test]

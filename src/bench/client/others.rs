@@ -21,7 +21,19 @@ pub fn run_with_others(options: &ClientOptions, program: impl Fn() -> Command) -
     for other in &mut others {
         other.wait_until_ready()?;
     }
+    let mut flooders = Vec::new();
+    for number in 0..options.flood {
+        let mut command = program();
+        command.args(options.flooder_arguments(number));
+        let mut flooder = Other::start(options.windows + number, command)?;
+        flooder.wait_until_ready()?;
+        flooders.push(flooder);
+    }
     let mut report = run(options)?;
+    for flooder in flooders {
+        let flooded = flooder.finish()?;
+        *report.flood_commits_per_s.get_or_insert(0.0) += flooded.frames as f64 / flooded.seconds.max(1e-9);
+    }
     for other in others {
         report.others.push(other.finish()?);
     }

@@ -117,20 +117,20 @@ pub fn run_companion(options: &ClientOptions) -> Result<RunReport, ClientError> 
     session.measure()
 }
 
-struct Session<'a> {
+pub(super) struct Session<'a> {
     options: &'a ClientOptions,
-    connection: Connection,
+    pub(super) connection: Connection,
     queue: EventQueue<Client>,
-    client: Client,
+    pub(super) client: Client,
     costs: Costs,
     /// When a client with its own clock draws next.
     next_tick: Instant,
     /// Set when stdin closes; only looked at by a companion.
-    stdin_closed: bool,
+    pub(super) stdin_closed: bool,
 }
 
 impl<'a> Session<'a> {
-    fn open(options: &'a ClientOptions) -> Result<Self, ClientError> {
+    pub(super) fn open(options: &'a ClientOptions) -> Result<Self, ClientError> {
         let (connection, queue, client) = Client::connect(options)?;
         lock_memory();
         let costs = options.load.costs(options.seed ^ WARM_UP_SEED);
@@ -138,7 +138,7 @@ impl<'a> Session<'a> {
         Ok(Session { options, connection, queue, client, costs, next_tick, stdin_closed: false })
     }
 
-    fn map(&mut self) -> Result<(), ClientError> {
+    pub(super) fn map(&mut self) -> Result<(), ClientError> {
         let limit = MonotonicClock.now() + MAPPING_LIMIT;
         self.draw_until(limit, |session| session.client.journal.presented() >= MAPPED_FRAMES)?;
         match self.client.journal.presented() {
@@ -269,7 +269,7 @@ impl<'a> Session<'a> {
     }
 
     /// Sends what was requested, then reads and handles what has come; with `until` waits for it, otherwise does not.
-    fn read_events(&mut self, until: Option<Instant>) -> Result<(), ClientError> {
+    pub(super) fn read_events(&mut self, until: Option<Instant>) -> Result<(), ClientError> {
         if self.queue.dispatch_pending(&mut self.client)? > 0 {
             return Ok(());
         }

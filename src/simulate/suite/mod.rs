@@ -4,6 +4,7 @@
 //! pipeline, *predicted* ones had nothing fitted to them.
 
 mod dvsync;
+pub mod estimators;
 mod marz;
 mod presto;
 mod scar;

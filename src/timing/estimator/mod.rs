@@ -23,6 +23,7 @@ pub use tail_margin::TailMargin;
 pub use two_shot::TwoShot;
 pub use window::WindowQuantile;
 
+use super::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
 use crate::time::Span;
 
 /// The share of frames that may be late, in parts per million.
@@ -33,9 +34,9 @@ impl MissBudget {
     /// Nothing may be late, as far as the past tells.
     pub const NONE: MissBudget = MissBudget(0);
     /// One frame in a thousand: for a window that nobody is touching.
-    pub const FREE_RUNNING: MissBudget = MissBudget::per_mille(1);
+    pub const FREE_RUNNING: MissBudget = FREE_RUNNING_MISS;
     /// One frame in a hundred: while a button or a finger is down.
-    pub const INTERACTIVE: MissBudget = MissBudget::per_mille(10);
+    pub const INTERACTIVE: MissBudget = INTERACTIVE_MISS;
 
     /// A share in thousandths; more than a thousand counts as all.
     pub const fn per_mille(thousandths: u32) -> Self {

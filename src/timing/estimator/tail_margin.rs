@@ -2,13 +2,8 @@
 
 use super::{Estimator, MissBudget};
 use crate::time::Span;
+use crate::timing::defaults::{FREE_RUNNING_MISS, TAIL_DECAY, TAIL_JUMP};
 
-/// The share of the excess that a miss adds to the margin.
-const JUMP_NUMERATOR: i64 = 1;
-/// Half: a full jump would let one outlier rule; with a half, the second one in a row is already covered.
-const JUMP_DENOMINATOR: i64 = 2;
-/// The part of the margin that a frame in time takes away: 1/256, half-life 177 frames, three seconds at 60 Hz.
-const DECAY: i64 = 256;
 /// The margin never exceeds this many typical costs: a client that was stopped for a second must not be started a
 /// second early.
 const MOST_TYPICAL_COSTS: i64 = 2;
@@ -50,7 +45,7 @@ impl<E: Estimator> TailMargin<E> {
 
 impl<E: Estimator + Default> Default for TailMargin<E> {
     fn default() -> Self {
-        Self::new(E::default(), MissBudget::FREE_RUNNING)
+        Self::new(E::default(), FREE_RUNNING_MISS)
     }
 }
 
@@ -60,10 +55,10 @@ impl<E: Estimator> Estimator for TailMargin<E> {
             let excess = cost - (answer + self.margin);
             if excess > Span::ZERO {
                 let most = self.inner.typical().unwrap_or(answer) * MOST_TYPICAL_COSTS;
-                self.margin = (self.margin + excess.scale(JUMP_NUMERATOR, JUMP_DENOMINATOR)).min(most);
+                self.margin = (self.margin + excess.scale(TAIL_JUMP.0, TAIL_JUMP.1)).min(most);
             } else {
                 // Rounded up, so that the margin reaches zero.
-                self.margin = (self.margin - self.margin / DECAY - Span::from_nanos(1)).max(Span::ZERO);
+                self.margin = (self.margin - self.margin / TAIL_DECAY - Span::from_nanos(1)).max(Span::ZERO);
             }
         }
         self.inner.observe(cost);

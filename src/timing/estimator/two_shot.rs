@@ -2,6 +2,7 @@
 
 use super::{Estimator, MissBudget};
 use crate::time::{Instant, Span};
+use crate::timing::defaults::TWO_SHOT;
 
 /// The quantiles of two-shot rendering (simulation: q.99 for the insurance, q.50 for the second shot, gives the mean
 /// latency of a reckless trigger at the miss rate of a careful one, for 1.1 to 1.7 renders a shown frame).
@@ -23,7 +24,7 @@ pub struct TwoShot {
 
 impl Default for TwoShot {
     fn default() -> Self {
-        TwoShot { insurance: MissBudget::per_mille(10), second: MissBudget::per_mille(500) }
+        TWO_SHOT
     }
 }
 

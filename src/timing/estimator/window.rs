@@ -25,6 +25,10 @@ impl<const N: usize> WindowQuantile<N> {
 
     /// How many of the remembered costs exceed `limit`.
     pub fn exceeding(&self, limit: Span) -> usize {
+        // The usual answer takes one look.
+        if self.largest().is_none_or(|largest| largest <= limit) {
+            return 0;
+        }
         self.len - self.sorted[..self.len].partition_point(|cost| *cost <= limit)
     }
 

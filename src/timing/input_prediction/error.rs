@@ -2,6 +2,7 @@
 
 use super::{Predicted, Predictor, Sample};
 use crate::time::{Instant, Span};
+use crate::timing::defaults::{PREDICTION, PREDICTION_UNDOUBTED};
 use crate::timing::fixed_queue::FixedQueue;
 
 /// The horizon over which predictions are compared with what came: one refresh at 60 Hz.
@@ -25,20 +26,28 @@ pub struct PredictionLimits {
 }
 
 impl Default for PredictionLimits {
-    /// 33 ms (two refreshes at 60 Hz), 12 px (a finger hides that much), 3 samples.
     fn default() -> Self {
-        PredictionLimits { horizon: Span::from_millis(33), error: 12.0, samples: 3 }
+        PREDICTION
     }
 }
 
-/// A predictor that knows how far off it is.
+/// A prediction that waits for what comes, and where the motion was when it was made.
+#[derive(Clone, Copy, Debug, Default)]
+struct Probe {
+    predicted: Sample,
+    held: (f64, f64),
+}
+
+/// A predictor that knows how far off it is, and makes no prediction where making none has been better.
 #[derive(Clone, Debug)]
 pub struct Tracked<P> {
     predictor: P,
     limits: PredictionLimits,
-    probes: FixedQueue<Sample, MOST_PROBES>,
+    probes: FixedQueue<Probe, MOST_PROBES>,
     /// Mean square of the error over [`PROBE_HORIZON`].
     mean_square: f64,
+    /// The same of the position held instead: no prediction.
+    held_square: f64,
     last: Option<Sample>,
     samples: u32,
 }
@@ -46,7 +55,15 @@ pub struct Tracked<P> {
 impl<P: Predictor> Tracked<P> {
     /// Wraps `predictor`.
     pub fn new(predictor: P, limits: PredictionLimits) -> Self {
-        Tracked { predictor, limits, probes: FixedQueue::new(), mean_square: 0.0, last: None, samples: 0 }
+        Tracked {
+            predictor,
+            limits,
+            probes: FixedQueue::new(),
+            mean_square: 0.0,
+            held_square: 0.0,
+            last: None,
+            samples: 0,
+        }
     }
 
     /// The next sample of the gesture.
@@ -61,12 +78,16 @@ impl<P: Predictor> Tracked<P> {
         let at = sample.at + PROBE_HORIZON;
         if let Some((x, y)) = self.predictor.position(at) {
             // A full queue means a device faster than 1 kHz: one probe less does no harm.
-            let _ = self.probes.push(Sample { at, x, y });
+            let _ = self.probes.push(Probe { predicted: Sample { at, x, y }, held: (sample.x, sample.y) });
         }
     }
 
-    /// Where the gesture will be at `at`; `None` when too little is known to say.
+    /// Where the gesture will be at `at`; `None` when too little is known to say, or when holding the last position has
+    /// lately been nearer to what came (two fingers reported as one, a device that jumps).
     pub fn predict(&self, at: Instant) -> Option<Predicted> {
+        if self.is_worse_than_none() {
+            return None;
+        }
         let last = self.last.filter(|_| self.samples >= self.limits.samples)?;
         let horizon = (at - last.at).max(Span::ZERO).min(self.affordable_horizon());
         let (x, y) = self.predictor.position(last.at + horizon)?;
@@ -79,6 +100,10 @@ impl<P: Predictor> Tracked<P> {
         self.probes.clear();
         self.last = None;
         self.samples = 0;
+    }
+
+    fn is_worse_than_none(&self) -> bool {
+        self.mean_square > PREDICTION_UNDOUBTED * PREDICTION_UNDOUBTED && self.mean_square >= self.held_square
     }
 
     fn error_over(&self, horizon: Span) -> f64 {
@@ -98,13 +123,19 @@ impl<P: Predictor> Tracked<P> {
     /// Compares the probes that have come due with the way between the last two samples.
     fn compare(&mut self, sample: Sample) {
         let Some(last) = self.last else { return };
-        while let Some(probe) = self.probes.get(0).copied().filter(|probe| probe.at <= sample.at) {
+        while let Some(probe) = self.probes.get(0).copied().filter(|probe| probe.predicted.at <= sample.at) {
             self.probes.pop();
             let length = (sample.at - last.at).as_seconds_f64();
-            let way = if length > 0.0 { ((probe.at - last.at).as_seconds_f64() / length).clamp(0.0, 1.0) } else { 1.0 };
+            let way = if length > 0.0 {
+                ((probe.predicted.at - last.at).as_seconds_f64() / length).clamp(0.0, 1.0)
+            } else {
+                1.0
+            };
             let (x, y) = (last.x + way * (sample.x - last.x), last.y + way * (sample.y - last.y));
-            let square = (probe.x - x).powi(2) + (probe.y - y).powi(2);
-            self.mean_square += ERROR_WEIGHT * (square - self.mean_square);
+            let square = |(px, py): (f64, f64)| (px - x).powi(2) + (py - y).powi(2);
+            let predicted = square((probe.predicted.x, probe.predicted.y));
+            self.mean_square += ERROR_WEIGHT * (predicted - self.mean_square);
+            self.held_square += ERROR_WEIGHT * (square(probe.held) - self.held_square);
         }
     }
 }
@@ -130,7 +161,8 @@ mod tests {
         let calm = steady.predict(at).unwrap();
         assert!((calm.x - 305.0).abs() < 1e-6 && calm.error < 1e-3, "{calm:?}");
         let mut shaky = Tracked::new(Linear::new(), PredictionLimits::default());
-        let at = drive(&mut shaky, 60, |index| 20.0 * (index as f64).sin()) + Span::from_millis(16);
+        let at =
+            drive(&mut shaky, 60, |index| 12.0 * index as f64 + 15.0 * (index as f64).sin()) + Span::from_millis(16);
         assert!(shaky.predict(at).unwrap().error > 3.0);
     }
 
@@ -142,8 +174,19 @@ mod tests {
         let far = tracked.predict(at + Span::from_seconds(1)).unwrap();
         assert!((far.x - (39.0 * 8.0 + 32.0)).abs() < 1e-6, "{far:?}");
         let mut shaky = Tracked::new(Linear::new(), limits);
-        let at = drive(&mut shaky, 60, |index| 30.0 * (index as f64).sin());
+        let at = drive(&mut shaky, 60, |index| 15.0 * index as f64 + 20.0 * (index as f64).sin());
         assert!(shaky.predict(at + Span::from_seconds(1)).unwrap().error < 2.01);
+    }
+
+    #[test]
+    fn where_predictions_are_worse_than_none_there_is_none() {
+        // Two fingers reported as one: the position jumps between them.
+        let mut tracked = Tracked::new(Linear::new(), PredictionLimits::default());
+        let at = drive(&mut tracked, 60, |index| if index % 3 == 0 { 0.0 } else { 80.0 });
+        assert_eq!(tracked.predict(at + Span::from_millis(16)), None);
+        // One finger again: it is trusted again.
+        let at = drive(&mut tracked, 200, |index| 6.0 * index as f64);
+        assert!(tracked.predict(at + Span::from_millis(16)).is_some());
     }
 
     #[test]

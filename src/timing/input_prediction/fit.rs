@@ -1,18 +1,15 @@
 //! Least-squares fits of a line and of a parabola to the last samples.
 
+use std::marker::PhantomData;
+
 use super::{Predictor, Sample};
 use crate::time::{Instant, Span};
+use crate::timing::defaults::{ACCELERATION_HORIZON, LINEAR_WINDOW, QUADRATIC_WINDOW};
 
 /// The most samples that a fit uses.
 const MOST_SAMPLES: usize = 24;
-/// The time that a line is fitted to: short, because a hand changes direction within a tenth of a second.
-const LINEAR_WINDOW: Span = Span::from_millis(40);
-/// The time that a parabola is fitted to: longer, because an acceleration is a small difference of noisy numbers.
-const QUADRATIC_WINDOW: Span = Span::from_millis(70);
 /// No sample for this long: the hand rests, and so does the prediction. Devices report only what moves.
 const RESTING: Span = Span::from_millis(40);
-/// An acceleration is trusted for this long; after it the motion goes on straight.
-const ACCELERATION_HORIZON_SECONDS: f64 = 0.020;
 
 /// The last samples within a window of time, oldest first.
 #[derive(Clone, Debug)]
@@ -68,8 +65,9 @@ impl History {
     }
 }
 
+/// Sums over samples of powers of time, and of their products with positions.
 #[derive(Clone, Copy, Debug, Default)]
-struct Moments {
+pub struct Moments {
     count: f64,
     t1: f64,
     t2: f64,
@@ -101,74 +99,78 @@ impl Moments {
     }
 }
 
-/// A straight line through the last 40 ms, continued from the last sample (the fit of D-VSync's ZDP, in two
-/// dimensions).
+/// A shape of motion that is fitted to the last samples.
+pub trait Curve: Clone + std::fmt::Debug {
+    /// The time that it is fitted to.
+    const WINDOW: Span;
+
+    /// How far an axis (sums of its positions with powers of time) moves within `horizon` seconds after the last sample.
+    fn advance(sums: &Moments, axis: &[f64; 3], horizon: f64) -> f64;
+}
+
+/// A straight line (the fit of D-VSync's ZDP, in two dimensions).
 #[derive(Clone, Debug)]
-pub struct Linear(History);
+pub struct Line;
 
-impl Linear {
-    /// A predictor without samples.
-    pub const fn new() -> Self {
-        Linear(History::new(LINEAR_WINDOW))
+impl Curve for Line {
+    const WINDOW: Span = LINEAR_WINDOW;
+
+    fn advance(sums: &Moments, axis: &[f64; 3], horizon: f64) -> f64 {
+        sums.slope(axis).unwrap_or(0.0) * horizon
     }
 }
 
-impl Default for Linear {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Predictor for Linear {
-    fn observe(&mut self, sample: Sample) {
-        self.0.push(sample);
-    }
-
-    fn position(&self, at: Instant) -> Option<(f64, f64)> {
-        let last = self.0.last()?;
-        let sums = self.0.moments(last);
-        let horizon = (at - last.at).as_seconds_f64();
-        let (Some(vx), Some(vy)) = (sums.slope(&sums.x), sums.slope(&sums.y)) else { return Some((last.x, last.y)) };
-        Some((last.x + vx * horizon, last.y + vy * horizon))
-    }
-
-    fn reset(&mut self) {
-        *self = Self::new();
-    }
-}
-
-/// A parabola through the last 70 ms; its acceleration is followed for 20 ms, then its velocity.
+/// A parabola, whose acceleration is followed for 20 ms, then its velocity.
 #[derive(Clone, Debug)]
-pub struct Quadratic(History);
+pub struct Parabola;
 
-impl Quadratic {
-    /// A predictor without samples.
-    pub const fn new() -> Self {
-        Quadratic(History::new(QUADRATIC_WINDOW))
-    }
-}
+impl Curve for Parabola {
+    const WINDOW: Span = QUADRATIC_WINDOW;
 
-impl Default for Quadratic {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Predictor for Quadratic {
-    fn observe(&mut self, sample: Sample) {
-        self.0.push(sample);
-    }
-
-    fn position(&self, at: Instant) -> Option<(f64, f64)> {
-        let last = self.0.last()?;
-        let sums = self.0.moments(last);
-        let horizon = (at - last.at).as_seconds_f64();
-        let bent = horizon.min(ACCELERATION_HORIZON_SECONDS);
-        let advance = |axis: &[f64; 3]| match sums.parabola(axis) {
+    fn advance(sums: &Moments, axis: &[f64; 3], horizon: f64) -> f64 {
+        let bent = horizon.min(ACCELERATION_HORIZON);
+        match sums.parabola(axis) {
             Some((velocity, bend)) => velocity * horizon + bend * bent * (2.0 * horizon - bent),
-            None => sums.slope(axis).unwrap_or(0.0) * horizon,
-        };
-        Some((last.x + advance(&sums.x), last.y + advance(&sums.y)))
+            None => Line::advance(sums, axis, horizon),
+        }
+    }
+}
+
+/// A curve through the last samples, continued from the newest one.
+#[derive(Clone, Debug)]
+pub struct Fit<C> {
+    history: History,
+    curve: PhantomData<C>,
+}
+
+/// A line through the last 40 ms.
+pub type Linear = Fit<Line>;
+/// A parabola through the last 70 ms.
+pub type Quadratic = Fit<Parabola>;
+
+impl<C: Curve> Fit<C> {
+    /// A predictor without samples.
+    pub const fn new() -> Self {
+        Fit { history: History::new(C::WINDOW), curve: PhantomData }
+    }
+}
+
+impl<C: Curve> Default for Fit<C> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<C: Curve> Predictor for Fit<C> {
+    fn observe(&mut self, sample: Sample) {
+        self.history.push(sample);
+    }
+
+    fn position(&self, at: Instant) -> Option<(f64, f64)> {
+        let last = self.history.last()?;
+        let sums = self.history.moments(last);
+        let horizon = (at - last.at).as_seconds_f64();
+        Some((last.x + C::advance(&sums, &sums.x, horizon), last.y + C::advance(&sums, &sums.y, horizon)))
     }
 
     fn reset(&mut self) {

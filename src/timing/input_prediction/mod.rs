@@ -16,7 +16,7 @@ mod kalman;
 mod pinch;
 
 pub use error::{PredictionLimits, Tracked};
-pub use fit::{Linear, Quadratic};
+pub use fit::{Curve, Fit, Line, Linear, Moments, Parabola, Quadratic};
 pub use kalman::Kalman;
 pub use pinch::PinchDistance;
 

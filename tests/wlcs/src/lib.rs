@@ -9,8 +9,10 @@ use std::os::fd::OwnedFd;
 
 use upbeat::input::InputEvent;
 use upbeat::time::{Clock, Instant, MonotonicClock};
-use wayland_sys::client::{wl_display, wl_display_get_fd, wl_proxy, wl_proxy_get_id};
+// All of it: the functions are members of a table where another part of the build loads libwayland at run time.
+use wayland_sys::client::*;
 use wayland_sys::common::{wl_fixed_t, wl_fixed_to_double};
+use wayland_sys::ffi_dispatch;
 use wlcs::ffi_display_server_api::{WlcsExtensionDescriptor, WlcsIntegrationDescriptor, WlcsServerIntegration};
 use wlcs::ffi_wrappers::wlcs_server;
 use wlcs::{Pointer, Touch, Wlcs, extension_list, wlcs_server_integration};
@@ -80,7 +82,12 @@ impl Wlcs for Upbeat {
 
     fn position_window_absolute(&self, display: *mut wl_display, surface: *mut wl_proxy, x: i32, y: i32) {
         // SAFETY: WLCS passes a living connection and a living proxy of it.
-        let (client, surface) = unsafe { (wl_display_get_fd(display), wl_proxy_get_id(surface)) };
+        let (client, surface) = unsafe {
+            (
+                ffi_dispatch!(wayland_client_handle(), wl_display_get_fd, display),
+                ffi_dispatch!(wayland_client_handle(), wl_proxy_get_id, surface),
+            )
+        };
         if let Ok(handle) = self.handle() {
             handle.position(client, surface, (x, y));
         }

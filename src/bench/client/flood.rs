@@ -1,0 +1,77 @@
+//! A client that floods: requests as fast as the compositor takes them, whatever it is told. What it costs the others is
+//! the measurement.
+//!
+//! It stands for a client on another core, so it makes itself the least important process there is: what is measured is
+//! what the compositor does for it, not the CPU time that it takes away where cores are few.
+
+use std::os::fd::AsFd as _;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use wayland_client::backend::WaylandError;
+
+use super::ClientOptions;
+use super::session::{ClientError, Session};
+use crate::bench::report::RunReport;
+use crate::time::{Clock as _, MonotonicClock};
+
+/// The highest niceness.
+const LEAST_IMPORTANT: i32 = 19;
+
+/// What it floods with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Flood {
+    /// Commits that change nothing: the shortest request there is, 8 bytes, so that the most of them fit into a read.
+    Commits,
+    /// New content with each commit, never waiting for a callback or for the buffer's release.
+    Frames,
+}
+
+impl Flood {
+    /// Every other flooder does the other thing.
+    pub(super) const fn of(number: u32) -> Self {
+        if number.is_multiple_of(2) { Flood::Commits } else { Flood::Frames }
+    }
+
+    /// Commits in a batch: under 3 KB, so that libwayland's buffer of 4 KB never overflows between two flushes.
+    const fn batch(self) -> u64 {
+        match self {
+            Flood::Commits => 320,
+            Flood::Frames => 50,
+        }
+    }
+}
+
+/// Maps a window, says `ready` on stdout, floods until stdin closes. Its report has its commits as `frames`.
+pub fn run_flooder(options: &ClientOptions, flood: Flood) -> Result<RunReport, ClientError> {
+    let mut session = Session::open(options)?;
+    session.map()?;
+    // Failing would make the measurement stricter, not wrong.
+    let _ = rustix::process::nice(LEAST_IMPORTANT);
+    println!("ready");
+    let started = MonotonicClock.now();
+    let mut commits = 0;
+    while !session.stdin_closed {
+        for _ in 0..flood.batch() {
+            session.client.flood(flood);
+        }
+        commits += flood.batch();
+        send(&mut session)?;
+        // Answers are read: a client that does not is another case, and loses its connection.
+        session.read_events(None)?;
+    }
+    let seconds = (MonotonicClock.now() - started).as_seconds_f64();
+    Ok(RunReport { load: "flood".into(), kind: format!("{flood:?}"), frames: commits, seconds, ..RunReport::default() })
+}
+
+/// Sends everything that was requested, waiting for the socket where it is full.
+fn send(session: &mut Session<'_>) -> Result<(), ClientError> {
+    loop {
+        match session.connection.flush() {
+            Ok(()) => return Ok(()),
+            Err(WaylandError::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                poll(&mut [PollFd::from_borrowed_fd(session.connection.as_fd(), PollFlags::OUT)], None)?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Every default of the timing core, with its unit, its reason and the command that chose it.
+//!
+//! This is the only place: estimators, pacers, packing, pre-executor, virtualizer, refresh rate, prediction, scrolling,
+//! the configuration and the simulator read these constants. `docs/DEFAULTS.md` shows what the commands print. Loads are
+//! made by seed, so that each command gives the same figures on every machine, except those of `bench latency`.
+//!
+//! What is no choice but a definition, a limit of a data structure or a property of a device stays where it is used.
+
+use super::estimator::{EstimatorKind, MissBudget, TwoShot};
+use super::input_prediction::PredictionLimits;
+use super::pre_executor::AheadSettings;
+use crate::time::Span;
+
+// --- Running ahead: `upbeat simulate --load A --load E --frames 100000` ----------------------------------------------
+
+/// Our own animations: 5 buffers, and commands for 4 frames more. On load A 4 buffers lose 77 % fewer refreshes than
+/// triple-buffered vsync, 5 lose 89 %, 7 lose 96 %, and 15 MB each at 2560 × 1440; with run-ahead 4 the 5 buffers reach
+/// 97 %, for kilobytes.
+pub const ANIMATION: AheadSettings = AheadSettings::buffers(5).with_run_ahead(4);
+/// Clients that run ahead: 4 buffers, the paper's own default, one more than triple buffering has.
+pub const CLIENT_AHEAD: AheadSettings = AheadSettings::buffers(4);
+/// Refreshes by which the first frame of motion that answers no input is shown later, to fill the queue first. Flings of
+/// 30 frames, 5 buffers: 79 → 91 % fewer drops (`--animation 30`); 7 buffers without it: 83 %.
+pub const START_DELAY: u8 = 1;
+/// Finished stale frames that stay after a supersede. One covers a fresh frame that is late; a second one would be shown
+/// only where the fresh one is two refreshes late, and is then older by two.
+pub const INSURANCE: u8 = 1;
+/// An animation that is behind catches up by at most one part in so many of an interval per frame: a change of speed of
+/// 3 %, which nobody sees, where a skipped refresh is a visible jump (D-VSync 5.1).
+pub const CATCH_UP_PARTS: i64 = 32;
+/// A clock that is further off than this is set right at once: catching up would take seconds.
+pub const RESYNCHRONISE: Span = Span::from_millis(100);
+
+// --- Just in time: `upbeat simulate --suite estimators` --------------------------------------------------------------
+
+/// The share of frames that may be late while nobody touches the window: 0.06 refreshes a second at 60 Hz.
+pub const FREE_RUNNING_MISS: MissBudget = MissBudget::per_mille(1);
+/// The same while a button or a finger is down. Below it the heavy-tailed profile pays 5 ms for half a percent.
+pub const INTERACTIVE_MISS: MissBudget = MissBudget::per_mille(10);
+/// The estimator of a new kind of cost. It keeps its budget on every profile without a step size to tune; regression
+/// gains a millisecond where costs come in bursts, and is there to be chosen.
+pub const ESTIMATOR: EstimatorKind = EstimatorKind::WindowTail;
+/// Insurance and second shot of two-shot rendering: 1 to 4 ms of latency for 1.2 to 1.9 renders a frame, so that it is
+/// off unless asked for.
+pub const TWO_SHOT: TwoShot = TwoShot { insurance: MissBudget::per_mille(10), second: MissBudget::per_mille(500) };
+/// A second shot must bring input that is this much newer: one event of a slow mouse is 8 ms, one of a fast one 1 ms.
+pub const SECOND_SHOT_WORTH: Span = Span::from_micros(1_500);
+
+/// Frames that a client's cost is remembered for: about four seconds at 60 Hz. Below `1/N` a window knows no quantile.
+pub const COST_WINDOW: usize = 256;
+/// Frames for a client's CPU time, in which the slow change of a load shows first.
+pub const CPU_WINDOW: usize = 64;
+/// Frames that the cost of composing is remembered for: about two seconds at 60 Hz.
+pub const COMPOSE_WINDOW: usize = 128;
+/// The cost of composing before anything was measured: three times what an empty 1080p frame takes.
+pub const FIRST_COMPOSE: Span = Span::from_micros(1_500);
+/// The share of composed frames that may be late. All windows of the output pay for each.
+pub const COMPOSE_MISS: MissBudget = MissBudget::per_mille(1);
+
+/// The rarest event that a window of some hundred frames can tell from a hiccup; the margin takes care of the rest.
+pub const RAREST_KNOWN: MissBudget = MissBudget::per_mille(20);
+/// What a client's untroubled margin falls to: jitter of timers and sockets that no window of costs shows (`upbeat
+/// bench latency`, flat load: callback→light p99 − p50 of 0.02 ms in the guest, 0.1 to 0.3 on a quiet machine).
+pub const CLIENT_FLOOR: Span = Span::from_micros(150);
+/// The same for composing, where all windows pay for a miss.
+pub const COMPOSE_FLOOR: Span = Span::from_micros(350);
+/// Share of the excess over the floor that a frame in time takes off a margin: half-life 88 frames, 1.5 s at 60 Hz.
+pub const MARGIN_DECAY: i64 = 128;
+/// No single miss raises a margin by more: an outlier of a second must not cost a second.
+pub const LARGEST_JUMP: Span = Span::from_millis(1);
+/// A margin stays within this share of an interval: beyond it, waiting costs more than missing.
+pub const LARGEST_MARGIN_SHARE: i64 = 4;
+/// The part of its excess that a miss adds to a [`TailMargin`](super::estimator::TailMargin), numerator and
+/// denominator. With a half, one outlier does not rule, and the second one in a row is already covered.
+pub const TAIL_JUMP: (i64, i64) = (1, 2);
+/// The part of that margin that a frame in time takes away: 1/256, half-life 177 frames, three seconds at 60 Hz.
+pub const TAIL_DECAY: i64 = 256;
+
+/// How long after the last interrupting event a window still counts as touched: longer than the pause between two
+/// strokes, shorter than reading.
+pub const LINGER: Span = Span::from_millis(400);
+/// A callback at the refresh waits for the flip event of that refresh and for what it sets off: the same wake-up serves
+/// both, and the client does not compete with it.
+pub const AFTER_REFRESH: Span = Span::from_micros(300);
+
+// --- Packing: `upbeat simulate --clients 10`, and `upbeat bench latency --windows 10` --------------------------------
+
+/// The most by which a batch may take longer than its clients' CPU times add up to, in thousandths: what takes longer
+/// was held up by something else.
+pub const LARGEST_STRETCH: i64 = 3_000;
+/// The share of a newer batch in that factor, one in so many.
+pub const STRETCH_SHARE: i64 = 8;
+
+// --- Variable refresh: `upbeat simulate --load A --policy ahead-4+vrr --policy ahead-5+vrr` ----------------------------
+
+/// How far the interval of a variable refresh may be stretched when the queue runs low, numerator and denominator:
+/// 4 buffers 77 → 88 % fewer drops, 5 buffers 89 → 93 %; mean interval +4 %.
+pub const STRETCH: (i64, i64) = (5, 4);
+/// A queue this short counts as running low.
+pub const LOW_QUEUE: usize = 1;
+
+// --- Input prediction: `upbeat simulate --strokes FILE...` -----------------------------------------------------------
+
+/// 33 ms (two refreshes at 60 Hz; at 50 ms errors double), 12 px (a finger hides that much), 3 samples.
+pub const PREDICTION: PredictionLimits = PredictionLimits { horizon: Span::from_millis(33), error: 12.0, samples: 3 };
+/// Predictions that were off by less than this lately (root mean square, pixels) are made without asking whether making
+/// none would have been better: near a resting hand both are right, and which is more so is noise.
+pub const PREDICTION_UNDOUBTED: f64 = 2.0;
+/// The time that a line is fitted to: short, because a hand changes direction within a tenth of a second.
+pub const LINEAR_WINDOW: Span = Span::from_millis(40);
+/// The time that a parabola is fitted to: longer, because an acceleration is a small difference of noisy numbers.
+pub const QUADRATIC_WINDOW: Span = Span::from_millis(70);
+/// Seconds that an acceleration is trusted for; after it the motion goes on straight.
+pub const ACCELERATION_HORIZON: f64 = 0.020;
+
+// --- Scrolling: `upbeat simulate --suite papers` (SCAR, table 2) --------------------------------------------------------
+
+/// The most that an axis is extended by, in lengths of the view: SCAR's N = 2.5, beyond which memory grows and renders
+/// hardly fall.
+pub const MOST_EXTENSION: f64 = 1.5;
+/// How long a buffer should last at the present speed: thirty refreshes for one render.
+pub const EXTENSION_LASTING: Span = Span::from_millis(500);
+/// The part of the extension that lies ahead when the view moves; the rest is for turning round.
+pub const EXTENSION_AHEAD: f64 = 0.75;

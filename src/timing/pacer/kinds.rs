@@ -1,0 +1,102 @@
+//! What a pacer plans, what it waits for, what it learns, and the words for it.
+
+use crate::time::{Instant, Span};
+use crate::timing::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
+use crate::timing::estimator::MissBudget;
+use crate::timing::target::RefreshIndex;
+
+/// Why a client is paced as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Too few frames are known.
+    #[default]
+    New,
+    /// Asked for by the configuration or a message.
+    Configured,
+    /// Its cost at the miss budget fits into a period.
+    Fits,
+    /// It is being touched and does not fit: started right after the latch.
+    Interactive,
+    /// It is not being touched and does not fit: a second period of slack.
+    FreeRunning,
+    /// It runs on its own clock.
+    OwnClock,
+    /// It queues its commits.
+    Queued,
+    /// It does not fit, and cannot use a second period: too few buffers.
+    FewBuffers,
+}
+
+impl Reason {
+    /// A few words for reports.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Reason::New => "too few frames seen",
+            Reason::Configured => "configured",
+            Reason::Fits => "its cost fits into a refresh",
+            Reason::Interactive => "touched, and its cost does not fit: called back right after the latch",
+            Reason::FreeRunning => "not touched, and its cost does not fit: two periods of slack",
+            Reason::OwnClock => "it runs on its own clock",
+            Reason::Queued => "it queues its commits",
+            Reason::FewBuffers => "its cost does not fit, and it has too few buffers for a second period",
+        }
+    }
+}
+
+/// The shares of frames that may be late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissBudgets {
+    /// While nobody is touching the window.
+    pub free_running: MissBudget,
+    /// While somebody is.
+    pub interactive: MissBudget,
+}
+
+impl Default for MissBudgets {
+    fn default() -> Self {
+        MissBudgets { free_running: FREE_RUNNING_MISS, interactive: INTERACTIVE_MISS }
+    }
+}
+
+/// The callback that is planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// The refresh that the client is to draw for.
+    pub target: RefreshIndex,
+    /// When to call back.
+    pub start: Instant,
+    /// Whether the start may be moved by packing: only just-in-time starts are.
+    pub packed: bool,
+}
+
+/// A callback that was sent and not answered yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawing {
+    /// The refresh that it draws for.
+    pub target: RefreshIndex,
+    /// When the callback was to be sent.
+    pub scheduled: Instant,
+    /// When it was sent.
+    pub sent: Instant,
+    /// CPU time of the client then.
+    pub(super) cpu: Option<Span>,
+    pub(super) cpu_outside: Option<Span>,
+    pub(super) offset: Span,
+}
+
+/// A commit that answered a callback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The callback.
+    pub drawing: Drawing,
+    /// From the scheduled callback to the commit.
+    pub wall: Span,
+    /// CPU time of the client meanwhile.
+    pub cpu: Option<Span>,
+    /// The budget that it had been given.
+    pub budget: Span,
+    /// The client had nothing to draw for a while: this took long, and says nothing about what its frames take.
+    pub pause: bool,
+    /// Show it at this refresh, not before: the one that it was drawn for, which a later latch will reach.
+    pub hold: Option<RefreshIndex>,
+}

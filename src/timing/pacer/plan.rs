@@ -1,0 +1,86 @@
+//! For which refresh a client is called back, when, and with how many periods of slack.
+
+use super::{FIRST_FRAMES, HICCUPS, Pacer, Planned, Reason, SLACK_EVIDENCE, SLACK_RETURN_DIVISOR};
+use crate::time::{Instant, Span};
+use crate::timing::defaults::AFTER_REFRESH;
+use crate::timing::estimator::Estimator;
+use crate::timing::output::OutputMachine;
+use crate::timing::pacing::{Class, PacingWish};
+use crate::timing::target::RefreshIndex;
+
+impl Pacer {
+    /// Chooses the way of pacing for this moment, and says why.
+    pub(super) fn choose(&mut self, now: Instant, output: &OutputMachine) {
+        let was_ahead = std::mem::take(&mut self.second_period);
+        self.reason = match (self.wish, self.class()) {
+            (PacingWish::Auto | PacingWish::Ahead, Class::OwnClock) => Reason::OwnClock,
+            (PacingWish::Auto | PacingWish::Ahead, Class::Queued) => Reason::Queued,
+            (PacingWish::Auto | PacingWish::Ahead, _) => self.reason_by_cost(now, output, was_ahead),
+            _ => Reason::Configured,
+        };
+        self.second_period = self.reason == Reason::FreeRunning;
+    }
+
+    fn reason_by_cost(&self, now: Instant, output: &OutputMachine, was_ahead: bool) -> Reason {
+        let samples = self.wall.samples();
+        if samples < FIRST_FRAMES {
+            return Reason::New;
+        }
+        // What a client has that is started right after one latch and must be ready for the next.
+        let available = output.vsync().interval() - self.margin.get();
+        let expected = samples as u64 * u64::from(self.budgets.free_running.as_ppm()) / 1_000_000;
+        let mut allowed = (expected as u32).max(HICCUPS);
+        if was_ahead {
+            allowed /= SLACK_RETURN_DIVISOR;
+        }
+        let too_long = self.wall.exceeding(available) as u32;
+        if too_long <= allowed {
+            return Reason::Fits;
+        }
+        if self.is_interactive(now) {
+            return Reason::Interactive;
+        }
+        if samples < SLACK_EVIDENCE && !was_ahead {
+            return Reason::New;
+        }
+        if self.three_buffers { Reason::FreeRunning } else { Reason::FewBuffers }
+    }
+
+    fn reachable(&self, now: Instant, output: &OutputMachine) -> RefreshIndex {
+        let next = output.next_index(now);
+        self.last_target.map_or(next, |last| next.max(last.next()))
+    }
+
+    pub(super) fn plan_at_refresh(&self, now: Instant, output: &OutputMachine) -> Planned {
+        let target = self.reachable(now, output);
+        let refresh = output.vsync().present(RefreshIndex(target.0.saturating_sub(1)));
+        Planned { target, start: (refresh + AFTER_REFRESH).max(now), packed: false }
+    }
+
+    /// Two periods before its refresh: at once, but never more often than the display refreshes.
+    pub(super) fn plan_two_ahead(&self, now: Instant, offset: Span, output: &OutputMachine) -> Planned {
+        let target = self.reachable(now, output);
+        let earliest = output.vsync().present(RefreshIndex(target.0.saturating_sub(2)));
+        Planned { target, start: (earliest + offset).max(now), packed: false }
+    }
+
+    pub(super) fn plan_just_in_time(&self, now: Instant, output: &OutputMachine) -> Planned {
+        if self.second_period {
+            // The commit before this one still waits for its refresh; this one is drawn for the next after that.
+            return self.plan_two_ahead(now, AFTER_REFRESH, output);
+        }
+        let mut target = self.reachable(now, output);
+        let interval = output.vsync().interval();
+        let right_after_latch = (output.latch_at(target) - interval).max(now);
+        let (Some(budget), Some(typical)) = (self.budget(now), self.wall.typical()) else {
+            return Planned { target, start: right_after_latch, packed: false };
+        };
+        if budget >= interval {
+            return Planned { target, start: right_after_latch, packed: false };
+        }
+        if output.latch_at(target) - budget < now && output.last_latch(target) < now + typical {
+            target = target.next();
+        }
+        Planned { target, start: (output.latch_at(target) - budget).max(now), packed: true }
+    }
+}
