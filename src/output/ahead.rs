@@ -26,6 +26,7 @@ pub fn begin(state: &mut State, surface: &WlSurface) {
 
 /// Decides anew for every surface with a pacing object, and sends the targets that are due.
 pub(super) fn attend_all(state: &mut State) {
+    pacing::let_go(state);
     let now = state.clock.now();
     state.outputs.next_decision = None;
     let State { surfaces, outputs, .. } = state;

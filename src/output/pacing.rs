@@ -9,7 +9,7 @@ use crate::surface::{self, ClientEntry, Entry, Surfaces};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
 use crate::timing::id::{ClientId, OutputId};
-use crate::timing::pacer::{Answer, MissBudgets};
+use crate::timing::pacer::{Answer, MissBudgets, Pacer};
 use crate::timing::pacing::{Pacing, PacingWish};
 use crate::timing::record::ClientFrameRecord;
 use crate::timing::target::{RefreshIndex, Target};
@@ -82,6 +82,7 @@ pub(super) fn call_back(
 ) {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;
+    let first = outputs.first();
     let Some(output) = outputs.list.iter_mut().find(|output| output.id == id) else { return };
     let Some((client, pacing)) = output.clients.iter_mut().find(|(_, pacing)| pacing.pacer == pacer) else {
         output.conductor.remove_pacer(pacer);
@@ -93,9 +94,10 @@ pub(super) fn call_back(
     output.conductor.called_back(pacer, now, cpu);
     let due_sequence = output.due_sequence(target.id);
     let mut called = false;
-    for entry in surfaces.iter_mut().filter(|entry| entry.client == client && entry.output == Some(id)) {
+    // A surface that was not seen yet may ask for its first target.
+    for entry in surfaces.iter_mut().filter(|entry| entry.client == client && entry.output.or(first) == Some(id)) {
         let answered = super::ahead::answer_callback(entry, output, target.id, now);
-        if !entry.wants_callback() && !answered {
+        if !answered && !(entry.wants_callback() && entry.output.is_some()) {
             continue;
         }
         called = true;
@@ -276,6 +278,23 @@ pub(super) fn attend(output: &mut OutputState, focused: Option<ClientId>, held: 
             pacer.set_focused(focused);
             if pacer.is_held() != held {
                 pacer.set_held(held, now);
+            }
+        }
+    }
+}
+
+/// A gesture ends when the last button or finger goes up, whether or not anything is drawn then.
+pub(super) fn let_go(state: &mut State) {
+    if state.shell.pressed().is_some() {
+        return;
+    }
+    let now = state.clock.now();
+    for output in &mut state.outputs.list {
+        for pacing in output.clients.values() {
+            if output.conductor.pacer(pacing.pacer).is_some_and(Pacer::is_held)
+                && let Some(pacer) = output.conductor.pacer_mut(pacing.pacer)
+            {
+                pacer.set_held(false, now);
             }
         }
     }

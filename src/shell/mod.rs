@@ -96,6 +96,11 @@ impl Shell {
         self.focused
     }
 
+    /// The window that a button or finger holds down.
+    pub const fn pressed(&self) -> Option<WindowId> {
+        self.pressed
+    }
+
     /// Notes which window a button or finger holds down; `None` when all are up.
     pub fn set_pressed(&mut self, window: Option<WindowId>) {
         self.pressed = window;

@@ -435,6 +435,7 @@ pub fn destroyed(state: &mut State, surface: &WlSurface) {
     paced::surface_gone(entry.frame_pacing.take());
     entry.open_all();
     entry.outstanding.abandon();
+    forget_waiting(surface);
     std::mem::take(&mut entry.feedback).discard(Unshown::Unseen);
     surfaces.clients.retain(|_, client| {
         client.surfaces -= u32::from(client.id == entry.client);
@@ -443,6 +444,17 @@ pub fn destroyed(state: &mut State, surface: &WlSurface) {
     let client_left = !surfaces.clients.values().any(|client| client.id == entry.client);
     fence::forget(state, std::mem::take(&mut entry.watches));
     output::pacing::surface_gone(state, entry.client, client_left);
+}
+
+/// Lets go of what waits in Smithay's queue: it is never applied, but kept, with its buffers, for as long as anybody has
+/// a reference to the surface.
+fn forget_waiting(surface: &WlSurface) {
+    compositor::with_states(surface, |states| {
+        let mut cached = states.cached_state.get::<SurfaceAttributes>();
+        let mut all = std::mem::take(&mut *cached);
+        std::mem::swap(cached.current(), all.current());
+        std::mem::swap(cached.pending(), all.pending());
+    });
 }
 
 /// Whether the applied update of `surface` has a buffer.

@@ -3,4 +3,7 @@
 mod ahead;
 mod cancel;
 mod errors;
+mod fuzz;
+mod interrupt;
+mod life;
 mod stage;

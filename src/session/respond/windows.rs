@@ -2,7 +2,10 @@
 
 use super::outputs::rect;
 use super::there_is;
+use smithay::reexports::wayland_server::Resource;
+
 use crate::ipc::message::Window;
+use crate::protocol::frame_pacing::FramePacing;
 use crate::shell;
 use crate::state::State;
 use crate::surface::Entry;
@@ -43,10 +46,16 @@ fn describe(state: &State, window: &shell::Window) -> Option<Window> {
     let output = entry.output.and_then(|id| state.outputs.by_id(id));
     let pacer = output.and_then(|output| output.pacer(entry.client));
     let history = state.outputs.statistics.get(entry.id).map(|history| &history.statistics);
-    let (pacing, reason) = pacer.map_or((Pacing::default(), UNSEEN), |pacer| {
+    let by_callback = pacer.map_or((Pacing::default(), UNSEEN), |pacer| {
         let (pacing, reason) = pacer.effective();
         (pacing, reason.words())
     });
+    // A window that is told what it draws for is not paced by callbacks.
+    let by_target = entry.frame_pacing.as_ref().and_then(|object| object.data::<FramePacing>()).map(|data| {
+        let effective = data.lock().machine.effective();
+        (effective.pacing, effective.reason.words())
+    });
+    let (pacing, reason) = by_target.unwrap_or(by_callback);
     Some(Window {
         window: number(window),
         client: entry.client,

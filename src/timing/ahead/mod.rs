@@ -16,6 +16,8 @@
 //! lie in the past is a refresh skipped.
 
 mod effective;
+#[cfg(test)]
+mod tests;
 
 use super::estimator::{Estimator, WindowQuantile};
 use super::fixed_queue::FixedQueue;
@@ -113,8 +115,10 @@ pub struct Ahead {
     /// Revoked targets up to this one may have been forgotten.
     forgotten: TargetId,
     virtualizer: Option<Virtualizer>,
-    /// The last frame that left this list by being shown or discarded.
+    /// The last target that left this list without being revoked or cancelled.
     ended: Option<Issued>,
+    /// Targets went by while the client was busy: there are new ones when it has committed.
+    stalled: bool,
     cost: WindowQuantile<COST_WINDOW>,
     committed: Instant,
 }
@@ -131,6 +135,7 @@ impl Default for Ahead {
             forgotten: TargetId::default(),
             virtualizer: None,
             ended: None,
+            stalled: false,
             cost: WindowQuantile::new(),
             committed: Instant::ZERO,
         }
@@ -187,6 +192,9 @@ impl Ahead {
     /// The next target, if one is to be sent now. `grid`: that of the output; `earliest`: the first refresh that a
     /// frame started now can reach.
     pub fn poll(&mut self, grid: Grid, earliest: RefreshIndex, now: Instant) -> Option<Issued> {
+        if self.stalled && self.live.iter().any(|frame| frame.stage == Stage::Sent) {
+            return None;
+        }
         let room = match self.effective.pacing {
             Pacing::Ahead => self.live.len() < usize::from(self.effective.ahead),
             Pacing::Vsync | Pacing::VsyncLate => self.is_idle(),
@@ -245,6 +253,7 @@ impl Ahead {
         let sent = self.live.iter().find(|frame| frame.target.id == id).map(|frame| frame.target);
         let started = sent.map_or(now, |target| target.sent).max(self.committed);
         self.committed = now;
+        self.stalled = false;
         if let Some(target) = sent {
             self.cost.observe(now - started);
             self.live.update(|frame| frame.target.id == id, |frame| frame.stage = Stage::Bound);
@@ -261,6 +270,8 @@ impl Ahead {
         let skipped = |frame: &Frame| frame.stage == Stage::Sent && frame.target.id < before;
         for frame in self.live.iter().filter(|frame| skipped(frame)) {
             remember(&mut self.revoked, &mut self.forgotten, frame.target);
+            // It was not revoked: later targets go on after it.
+            self.ended = Some(frame.target).max_by_id(self.ended);
         }
         self.live.retain(|frame| !skipped(frame));
     }
@@ -273,7 +284,7 @@ impl Ahead {
     /// The frame was shown, or never will be.
     pub fn ended(&mut self, id: TargetId) {
         let ended = self.live.iter().find(|frame| frame.target.id == id).map(|frame| frame.target);
-        self.ended = ended.or(self.ended);
+        self.ended = ended.max_by_id(self.ended);
         self.live.retain(|frame| frame.target.id != id);
     }
 
@@ -315,7 +326,11 @@ impl Ahead {
         let sent = self.live.iter().filter(|frame| frame.stage == Stage::Sent);
         let passed = sent.skip(1).find(|frame| frame.target.refresh < next).map(|frame| frame.target.id)?;
         let bound = self.live.iter().any(|frame| frame.stage != Stage::Sent && frame.target.id > passed);
-        if bound { None } else { self.revoke_from(passed) }
+        if bound {
+            return None;
+        }
+        self.stalled = true;
+        self.revoke_from(passed)
     }
 
     /// The chain of targets goes on after the last one that holds.

@@ -1,0 +1,200 @@
+//! A client that asks for everything that it may and may not, in any order, and comes back after each error.
+//!
+//! Runs for `UPBEAT_FUZZ_SECONDS` (15 if unset) from the seed `UPBEAT_FUZZ_SEED` (0 if unset). Beside it another client
+//! shows a frame after each round; at the end nothing is left of the first one: no surface and no buffer.
+
+use std::time::Duration;
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use wayland_client::protocol::wl_subsurface::WlSubsurface;
+use wayland_client::protocol::wl_surface::WlSurface;
+
+use crate::fixture::content::set_stamp;
+use crate::fixture::pacing::{UpbeatFramePacingV1, bind, cancel_from, wire};
+use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_A, Toplevel, World};
+use upbeat::time::{Clock, MonotonicClock, Span};
+
+const SECONDS: u64 = 15;
+/// Requests between two looks at what came back.
+const BURST: usize = 12;
+/// Bursts in the life of a client that makes no mistake.
+const BURSTS: usize = 40;
+const SIZE: (i32, i32) = (40, 30);
+
+struct Random {
+    rng: StdRng,
+    client: ClientIndex,
+    window: Toplevel,
+    child: WlSurface,
+    subsurface: WlSubsurface,
+    objects: Vec<(UpbeatFramePacingV1, WlSurface)>,
+    update: u32,
+    /// Whether it may do what the protocol forbids.
+    wrong: bool,
+}
+
+fn environment(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// Open descriptors of buffers with pictures: other tests in this process open others.
+fn buffers() -> usize {
+    let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten().map(|entry| std::fs::read_link(entry.path()));
+    links.flatten().filter(|link| link.to_string_lossy().contains("random-client")).count()
+}
+
+impl Random {
+    fn new(world: &mut World, seed: u64) -> Self {
+        let (client, window) = world.open("random", SIZE.0, SIZE.1);
+        world.client(client).buffer_name = "random-client";
+        let (child, subsurface) = world.client(client).subsurface(&window.surface);
+        let mut rng = StdRng::seed_from_u64(seed);
+        let wrong = rng.random_bool(0.5);
+        Random { rng, client, window, child, subsurface, objects: Vec::new(), update: 0, wrong }
+    }
+
+    fn surface(&mut self) -> WlSurface {
+        if self.rng.random_bool(0.7) { self.window.surface.clone() } else { self.child.clone() }
+    }
+
+    /// An id that was sent, or any at all.
+    fn id(&mut self, world: &mut World) -> u64 {
+        let targets = world.client(self.client).targets();
+        let any = self.wrong && self.rng.random_bool(0.02);
+        if any || targets.is_empty() {
+            return self.rng.random_range(0..6);
+        }
+        let newest = targets.len().saturating_sub(8);
+        targets[self.rng.random_range(newest..targets.len())].id
+    }
+
+    fn step(&mut self, world: &mut World) {
+        let surface = self.surface();
+        let object = (!self.objects.is_empty()).then(|| {
+            let index = self.rng.random_range(0..self.objects.len());
+            (index, self.objects[index].clone())
+        });
+        match (self.rng.random_range(0..100), object) {
+            (0..8, object) => {
+                if object.is_none()
+                    || (self.wrong && self.rng.random_bool(0.1))
+                    || self.objects.iter().all(|(_, of)| *of != surface)
+                {
+                    self.objects.push((world.client(self.client).pacing(&surface), surface));
+                }
+            }
+            (8..10, Some((index, _))) => self.objects.remove(index).0.destroy(),
+            (10..13, Some((_, (object, _)))) => {
+                use wire::Pacing;
+                let all = [Pacing::Automatic, Pacing::Vsync, Pacing::JustInTime, Pacing::Ahead];
+                object.set_pacing(all[self.rng.random_range(0..all.len())]);
+            }
+            (13..16, Some((_, (object, _)))) => object.set_ahead_limit(self.rng.random_range(0..12)),
+            (16..18, Some((_, (object, _)))) => {
+                let most = if self.wrong && self.rng.random_bool(0.05) { 8 } else { 4 };
+                object.set_options(wire::Wish::from_bits_retain(self.rng.random_range(0..most)));
+            }
+            (18..40, Some((_, (object, _)))) => object.request_target(),
+            (40..70, Some((_, (object, surface)))) => {
+                let id = self.id(world);
+                // A careful client binds what it was sent for this object and has not bound; this one does not look.
+                if self.wrong || self.rng.random_bool(0.02) {
+                    bind(&object, id);
+                }
+                self.commit(world, &surface, true);
+            }
+            (70..76, Some((_, (object, _)))) => {
+                let id = self.id(world);
+                cancel_from(&object, id);
+            }
+            (76..84, _) => {
+                let attach = self.rng.random_bool(0.7);
+                self.commit(world, &surface, attach);
+            }
+            (84..86, _) => {
+                let timer = world.client(self.client).timer(&surface);
+                set_stamp(&timer, MonotonicClock.now() + Span::from_millis(self.rng.random_range(0..40)));
+                timer.destroy();
+                self.commit(world, &surface, true);
+            }
+            (86..88, _) => {
+                let fifo = world.client(self.client).fifo(&surface);
+                fifo.set_barrier();
+                fifo.wait_barrier();
+                self.commit(world, &surface, true);
+                fifo.destroy();
+            }
+            (88..90, _) => self.subsurface.set_sync(),
+            (90..92, _) => self.subsurface.set_desync(),
+            (92, _) => surface.set_buffer_scale(1),
+            (93, _) => self.window.toplevel.set_maximized(),
+            (94, _) => self.window.toplevel.unset_maximized(),
+            (95, _) => {
+                world.client(self.client).answer_newest();
+            }
+            (96, _) => world.key(KEY_A, true),
+            (97, _) => world.key(KEY_A, false),
+            (98, _) => world.button(BUTTON_LEFT, self.rng.random_bool(0.5)),
+            _ => {}
+        }
+    }
+
+    fn commit(&mut self, world: &mut World, surface: &WlSurface, attach: bool) {
+        self.update += 1;
+        if attach {
+            world.client(self.client).draw(surface, self.update, SIZE, self.update);
+        }
+        surface.commit();
+    }
+
+    /// Lives until it makes a mistake, or long enough.
+    fn live(&mut self, world: &mut World) {
+        for _ in 0..BURSTS {
+            for _ in 0..BURST {
+                self.step(world);
+            }
+            world.turn();
+            if world.client(self.client).is_gone() {
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_random_client_harms_nobody() {
+    let end = std::time::Instant::now() + Duration::from_secs(environment("UPBEAT_FUZZ_SECONDS", SECONDS));
+    let first = environment("UPBEAT_FUZZ_SEED", 0);
+    let mut world = World::lit();
+    let (other, window) = world.open("other", 50, 50);
+    let (mut rounds, mut mistakes, mut level) = (0, 0, None);
+    while std::time::Instant::now() < end {
+        let seed = first + rounds;
+        let mut random = Random::new(&mut world, seed);
+        random.live(&mut world);
+        mistakes += u64::from(world.client(random.client).is_gone());
+        world.kill(random.client);
+        world.button(BUTTON_LEFT, false);
+        world.key(KEY_A, false);
+        let number = rounds as u32 + 1;
+        world.client(other).draw(&window.surface, number, (50, 50), number);
+        window.surface.commit();
+        world.until(&format!("a frame of the other client after seed {seed}"), |world| {
+            world.client(other).count(|heard| heard.is_end_of_feedback(number)) > 0
+        });
+        assert_eq!(world.state.surfaces.iter().count(), 1, "surfaces are left after seed {seed}");
+        world.client(other).data.heard.clear();
+        rounds += 1;
+        // The first rounds fill pools and caches.
+        if rounds == 3 {
+            level = Some(buffers());
+        }
+    }
+    let now = buffers();
+    assert!(
+        level.is_none_or(|level| now <= level + 8),
+        "{level:?} buffers were open after 3 rounds, {now} after {rounds}"
+    );
+    assert!(rounds < 10 || mistakes > 0, "{rounds} rounds without a mistake test nothing");
+}

@@ -1,0 +1,343 @@
+//! What happens to frames that wait when something else happens: each is told of once, in order, and nothing is kept.
+
+use std::os::fd::AsFd;
+
+use super::stage::{SIZE, Stage};
+use crate::fixture::content::{BLUE, GREEN, Heard};
+use crate::fixture::pacing::{DiscardReason, Paced, Pacing, Reason, RevokeReason, bind, cancel_from, wire::Wish};
+use crate::fixture::{OUTPUT, Toplevel};
+use upbeat::surface::fence;
+use upbeat::time::{Clock, MonotonicClock, Span};
+
+/// Everything that was committed for these targets ended once, in order, and was called back and released once.
+#[track_caller]
+fn all_ended_once(stage: &mut Stage, ids: std::ops::RangeInclusive<u64>) {
+    let client = stage.client;
+    for id in ids.clone() {
+        let number = id as u32;
+        stage.world.until(&format!("the end of {id}"), |world| {
+            let client = world.client(client);
+            client.fate(id).is_some() && client.heard(Heard::Called(number))
+        });
+    }
+    stage.world.settle();
+    let client = stage.world.client(client);
+    let fates: Vec<u64> = client.fates().iter().map(|(id, _)| *id).filter(|id| ids.contains(id)).collect();
+    assert_eq!(fates, ids.clone().collect::<Vec<_>>(), "once and in order");
+    let shown: Vec<_> = client.fates().iter().filter_map(|(_, fate)| fate.ok()).collect();
+    assert!(shown.is_sorted(), "{shown:?}");
+    for id in ids {
+        let number = id as u32;
+        assert_eq!(client.count(|heard| heard.is_end_of_feedback(number)), 1, "feedback of {id}");
+        assert_eq!(client.count(|heard| heard == Heard::Called(number)), 1, "callbacks of {id}");
+        assert!(client.count(|heard| heard == Heard::Released(number)) <= 1, "releases of {id}");
+    }
+}
+
+fn release_all_but(stage: &mut Stage, ids: std::ops::RangeInclusive<u64>) {
+    let client = stage.client;
+    for id in ids {
+        stage
+            .world
+            .until(&format!("the release of {id}"), |world| world.client(client).heard(Heard::Released(id as u32)));
+    }
+}
+
+fn revocations(stage: &mut Stage, reason: RevokeReason) -> usize {
+    let paced = &stage.world.client(stage.client).data.paced;
+    paced.iter().filter(|paced| matches!(paced, Paced::Revoked(_, why) if *why == reason)).count()
+}
+
+fn cover(stage: &mut Stage) -> Toplevel {
+    let cover = stage.world.open_in(stage.client, "cover", OUTPUT.0, OUTPUT.1);
+    stage.world.client(stage.client).draw(&cover.surface, 900, OUTPUT, BLUE);
+    cover.surface.commit();
+    stage.ended(900);
+    cover
+}
+
+#[test]
+fn a_late_frame_gives_way_to_the_newer_one() {
+    let mut stage = Stage::new(3);
+    let targets = stage.targets(3);
+    let event = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
+    let server = stage.world.window("a").surface().clone();
+    stage.frame(&targets[0]);
+    stage.world.settle();
+    fence::acquire(&mut stage.world.state, &server, Box::new(event.as_fd().try_clone_to_owned().unwrap()));
+    stage.frame(&targets[1]);
+    stage.world.settle();
+    stage.frame(&targets[2]);
+    stage.world.until("the last target's time", |_| MonotonicClock.now() > targets[2].present);
+    rustix::io::write(&event, &1u64.to_ne_bytes()).unwrap();
+    assert!(stage.fate(&targets[0]).is_ok());
+    assert_eq!(stage.fate(&targets[1]), Err(DiscardReason::Newer));
+    assert!(stage.fate(&targets[2]).is_ok());
+    let margin = stage.world.client(stage.client).data.paced.iter().find_map(|paced| match paced {
+        Paced::Presented { id, margin, .. } if *id == targets[2].id => Some(*margin),
+        _ => None,
+    });
+    assert!(margin.is_some());
+    all_ended_once(&mut stage, 1..=3);
+    release_all_but(&mut stage, 1..=2);
+}
+
+#[test]
+fn two_frames_in_a_row_are_never_dropped_for_being_late() {
+    let mut stage = Stage::new(6);
+    let targets = stage.targets(6);
+    stage.world.until("the last target's time", |_| MonotonicClock.now() > targets[5].present);
+    targets.iter().for_each(|target| stage.frame(target));
+    all_ended_once(&mut stage, 1..=6);
+    let fates: Vec<bool> = stage.world.client(stage.client).fates().iter().map(|(_, fate)| fate.is_ok()).collect();
+    assert!(fates.windows(2).all(|pair| pair[0] || pair[1]), "{fates:?}");
+    assert!(fates[5], "the newest is shown");
+}
+
+#[test]
+fn latest_ready_shows_the_newest_frame_before_its_time() {
+    let mut stage = Stage::new(6);
+    stage.pacing.set_options(Wish::LatestReady);
+    stage.surface().commit();
+    stage.world.settle();
+    let targets = stage.targets(6);
+    targets.iter().for_each(|target| stage.frame(target));
+    let shown = stage.fate(&targets[5]).unwrap();
+    assert!(shown < targets[5].present, "shown at {shown}, drawn for {}", targets[5].present);
+    all_ended_once(&mut stage, 1..=6);
+}
+
+#[test]
+fn a_frame_for_a_revoked_target_is_shown_at_its_time_or_later() {
+    let mut stage = Stage::new(4);
+    let targets = stage.targets(4);
+    cancel_from(&stage.pacing, targets[0].id);
+    stage.world.settle();
+    assert_eq!(revocations(&mut stage, RevokeReason::Cancelled), 1);
+    stage.frame(&targets[3]);
+    let shown = stage.fate(&targets[3]).unwrap();
+    assert!(shown + Span::from_millis(1) >= targets[3].present);
+    // All four are owed anew.
+    let client = stage.client;
+    stage.world.until("new targets", |world| world.client(client).targets().len() == 8);
+}
+
+#[test]
+fn hidden_frames_end_and_requests_go_on_slowly() {
+    let mut stage = Stage::new(3);
+    let cover = cover(&mut stage);
+    let client = stage.client;
+    stage.world.until("hidden", |world| world.client(client).effective().is_some_and(|e| e.2 == Reason::Hidden));
+    for _ in 0..2 {
+        let target = stage.targets(1)[0];
+        stage.frame(&target);
+        assert_eq!(stage.fate(&target), Err(DiscardReason::Unseen));
+    }
+    cover.surface.attach(None, 0, 0);
+    cover.surface.commit();
+    stage.world.until("seen", |world| world.client(client).effective().is_some_and(|e| e.0 == Pacing::Ahead));
+    let targets = stage.targets(3);
+    targets.iter().for_each(|target| stage.frame(target));
+    assert!(stage.fate(&targets[2]).is_ok());
+}
+
+#[test]
+fn frames_end_when_the_last_output_is_gone_and_go_on_when_one_comes() {
+    let mut stage = Stage::new(3);
+    let targets = stage.targets(3);
+    targets.iter().for_each(|target| stage.frame(target));
+    stage.world.settle();
+    stage.world.unplug("TEST-1");
+    all_ended_once(&mut stage, 1..=3);
+    let target = stage.targets(1)[0];
+    stage.frame(&target);
+    assert_eq!(stage.fate(&target), Err(DiscardReason::Unseen));
+    stage.world.plug("TEST-2", 60_000);
+    let client = stage.client;
+    stage.world.until("seen", |world| world.client(client).effective().is_some_and(|e| e.0 == Pacing::Ahead));
+    let targets = stage.targets(3);
+    targets.iter().for_each(|target| stage.frame(target));
+    assert!(stage.fate(&targets[2]).is_ok());
+}
+
+#[test]
+fn another_output_takes_over_in_the_middle() {
+    let mut stage = Stage::new(6);
+    stage.world.plug("TEST-2", 30_000);
+    stage.world.rest();
+    let targets = stage.targets(6);
+    targets[..3].iter().for_each(|target| stage.frame(target));
+    stage.world.settle();
+    stage.world.unplug("TEST-1");
+    let client = stage.client;
+    stage.world.until("new targets", |world| world.client(client).targets().len() >= 9);
+    assert!(revocations(&mut stage, RevokeReason::Output) >= 1);
+    let fresh = stage.world.client(client).targets().split_off(6);
+    fresh.iter().for_each(|target| stage.frame(target));
+    let last = *fresh.last().unwrap();
+    assert!(stage.fate(&last).is_ok());
+    assert_eq!(stage.world.client(client).targets().last().unwrap().interval.as_nanos() / 1_000_000, 33);
+    all_ended_once(&mut stage, 1..=3);
+}
+
+#[test]
+fn another_refresh_rate_in_the_middle_is_followed() {
+    let mut stage = Stage::new(6);
+    let targets = stage.targets(6);
+    targets[..3].iter().for_each(|target| stage.frame(target));
+    stage.world.settle();
+    stage.world.set_refresh("TEST-1", 120_000);
+    let client = stage.client;
+    stage.world.until("new targets", |world| world.client(client).targets().len() >= 9);
+    assert!(revocations(&mut stage, RevokeReason::Output) >= 1);
+    let fresh = stage.world.client(client).targets().split_off(6);
+    assert_eq!(fresh[0].interval.as_nanos() / 1_000_000, 8);
+    fresh.iter().for_each(|target| stage.frame(target));
+    assert!(stage.fate(fresh.last().unwrap()).is_ok());
+    all_ended_once(&mut stage, 1..=3);
+}
+
+#[test]
+fn a_frame_that_acknowledges_a_size_is_kept_with_all_before_it() {
+    let mut stage = Stage::new(6);
+    let targets = stage.targets(6);
+    stage.frame(&targets[0]);
+    stage.frame(&targets[1]);
+    stage.window.toplevel.set_maximized();
+    stage.world.settle();
+    stage.world.client(stage.client).answer_newest();
+    targets[2..].iter().for_each(|target| stage.frame(target));
+    cancel_from(&stage.pacing, targets[1].id);
+    stage.world.settle();
+    let client = stage.client;
+    assert_eq!(stage.world.client(client).data.paced.last(), Some(&Paced::Cancelled(targets[3].id)));
+    assert!(
+        targets[3..]
+            .iter()
+            .all(|target| { stage.world.client(client).fate(target.id) == Some(Err(DiscardReason::Cancelled)) })
+    );
+    assert!(stage.fate(&targets[2]).is_ok());
+    stage.world.rest();
+    assert_eq!(stage.world.client(client).fates().len(), 6);
+    stage.world.until("callbacks", |world| world.client(client).heard(Heard::Called(targets[5].id as u32)));
+}
+
+#[test]
+fn what_a_cancelled_frame_said_of_its_buffer_does_not_fall_on_another() {
+    let mut stage = Stage::new(6);
+    let targets = stage.targets(3);
+    stage.frame(&targets[0]);
+    stage.surface().set_buffer_scale(2);
+    stage.frame(&targets[1]);
+    cancel_from(&stage.pacing, targets[1].id);
+    assert!(stage.fate(&targets[0]).is_ok());
+    let client = stage.client;
+    stage.world.until("the callback", |world| world.client(client).heard(Heard::Called(targets[1].id as u32)));
+    stage.world.rest();
+    assert_eq!(stage.world.window("a").rect().size, SIZE.into());
+    assert_eq!(stage.pixel(), targets[0].id as u32);
+}
+
+#[test]
+fn a_synchronised_child_is_shown_with_its_parent_and_told_of() {
+    let mut stage = Stage::new(3);
+    let parent = stage.surface();
+    let (child, _subsurface) = stage.world.client(stage.client).subsurface(&parent);
+    let pacing = stage.world.client(stage.client).pacing(&child);
+    // Both objects speak into one list: only the child asks.
+    pacing.request_target();
+    let client = stage.client;
+    stage.world.until("a target", |world| world.client(client).targets().len() == 1);
+    let target = stage.world.client(client).targets()[0];
+    bind(&pacing, target.id);
+    stage.world.client(client).draw(&child, 50, (10, 10), GREEN);
+    child.commit();
+    stage.world.settle();
+    cancel_from(&pacing, target.id);
+    stage.world.settle();
+    assert_eq!(stage.world.client(client).data.paced.last(), Some(&Paced::Cancelled(target.id + 1)), "it is kept");
+    stage.draw(51, BLUE);
+    parent.commit();
+    stage.ended(50);
+    assert!(stage.fate(&target).is_ok());
+}
+
+#[test]
+fn a_desynchronised_child_has_refreshes_of_its_own() {
+    let mut stage = Stage::new(3);
+    let parent = stage.surface();
+    let (child, subsurface) = stage.world.client(stage.client).subsurface(&parent);
+    subsurface.set_desync();
+    stage.draw(60, BLUE);
+    parent.commit();
+    stage.ended(60);
+    let pacing = stage.world.client(stage.client).pacing(&child);
+    pacing.set_ahead_limit(3);
+    child.commit();
+    let client = stage.client;
+    (0..3).for_each(|_| pacing.request_target());
+    stage.world.until("targets", |world| world.client(client).targets().len() == 3);
+    let targets = stage.world.client(client).targets();
+    for target in &targets {
+        bind(&pacing, target.id);
+        stage.world.client(client).draw(&child, target.id as u32, (10, 10), target.id as u32);
+        child.commit();
+    }
+    all_ended_once(&mut stage, 1..=3);
+    assert!(stage.world.client(client).fate(3).unwrap().is_ok());
+}
+
+#[test]
+fn a_surface_that_is_destroyed_or_a_client_that_dies_keeps_nothing() {
+    for dies in [false, true] {
+        let mut stage = Stage::new(6);
+        let targets = stage.targets(6);
+        targets.iter().for_each(|target| stage.frame(target));
+        cancel_from(&stage.pacing, targets[5].id);
+        stage.world.settle();
+        let client = stage.client;
+        if dies {
+            stage.world.kill(client);
+            let (other, window) = stage.world.open("b", 50, 50);
+            stage.world.client(other).draw(&window.surface, 70, (50, 50), GREEN);
+            window.surface.commit();
+            stage.world.until("light", |world| world.client(other).light(70).is_some());
+            continue;
+        }
+        stage.window.toplevel.destroy();
+        stage.window.xdg.destroy();
+        stage.surface().destroy();
+        release_all_but(&mut stage, 1..=6);
+        assert!((1..=6).all(|id| stage.world.client(client).count(|heard| heard.is_end_of_feedback(id)) == 1));
+    }
+}
+
+#[test]
+fn frames_keep_their_target_when_the_object_goes() {
+    let mut stage = Stage::new(3);
+    let targets = stage.targets(3);
+    targets.iter().for_each(|target| stage.frame(target));
+    stage.pacing.destroy();
+    stage.ended(3);
+    let shown = stage.world.client(stage.client).light(3).map(|(at, _)| at);
+    assert!(shown.is_none_or(|at| at + Span::from_millis(1) >= targets[2].present));
+    release_all_but(&mut stage, 1..=2);
+}
+
+#[test]
+fn frames_may_wait_before_the_window_is_mapped() {
+    let mut world = crate::fixture::World::lit();
+    let client = world.connect();
+    let window = world.client(client).toplevel("a");
+    let pacing = world.client(client).pacing(&window.surface);
+    pacing.set_pacing(Pacing::Ahead);
+    pacing.set_ahead_limit(4);
+    world.settle();
+    world.client(client).answer_newest();
+    window.surface.commit();
+    let mut stage = Stage { world, client, window, pacing };
+    let targets = stage.targets(4);
+    targets.iter().for_each(|target| stage.frame(target));
+    all_ended_once(&mut stage, 1..=4);
+    assert!(stage.fate(&targets[3]).is_ok());
+}
