@@ -25,7 +25,7 @@ use super::game::Game;
 use super::pipeline::Permission;
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_v1::{self, UpbeatFramePacingV1};
-use crate::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND};
+use crate::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
 macro_rules! hear {
     ($interface:ty, $data:ty, |$game:ident, $object:ident, $event:ident, $known:ident, $handle:ident| $body:expr) => {
@@ -110,9 +110,10 @@ hear!(WlBuffer, usize, |game, _object, event, index, _handle| {
 hear!(WlCallback, (), |game, _object, event, _known, handle| {
     if let wl_callback::Event::Done { callback_data } = event {
         let now = MonotonicClock.now();
-        let age = (now.as_nanos() / 1_000_000) as u32;
-        let since = u64::from(age.wrapping_sub(callback_data));
-        let represents = Instant::from_nanos((now.as_nanos() / 1_000_000).saturating_sub(since) * 1_000_000);
+        // Milliseconds that wrap; near now, on either side.
+        let millis = (now.as_nanos() / 1_000_000) as u32;
+        let since = Span::from_millis(i64::from(millis.wrapping_sub(callback_data) as i32));
+        let represents = Instant::from_nanos(now.as_nanos() / 1_000_000 * 1_000_000) - since;
         game.ticked(Permission { target: None, represents, given: now }, handle);
     }
 });
@@ -137,11 +138,15 @@ hear!(WpPresentationFeedback, usize, |game, _object, event, frame, _handle| {
 
 hear!(UpbeatFramePacingV1, (), |game, _object, event, _known, _handle| {
     use upbeat_frame_pacing_v1::Event;
-    if let Event::Target { id_hi, id_lo, tv_sec_hi, tv_sec_lo, tv_nsec, .. } = event {
-        game.permissions.push_back(Permission {
-            target: Some(join(id_hi, id_lo)),
-            represents: time(tv_sec_hi, tv_sec_lo, tv_nsec),
-            given: MonotonicClock.now(),
-        });
+    match event {
+        Event::Revoked { id_hi, id_lo, .. } => game.revoked(join(id_hi, id_lo)),
+        Event::Target { id_hi, id_lo, tv_sec_hi, tv_sec_lo, tv_nsec, .. } => {
+            game.permissions.push_back(Permission {
+                target: Some(join(id_hi, id_lo)),
+                represents: time(tv_sec_hi, tv_sec_lo, tv_nsec),
+                given: MonotonicClock.now(),
+            });
+        }
+        _ => {}
     }
 });

@@ -130,6 +130,8 @@ pub(super) struct Game {
     /// What frames that are not over represent, by number.
     pub(super) represents: Vec<Instant>,
     over: usize,
+    /// Targets that will come without being asked for, in the place of revoked ones.
+    owed: usize,
     pipeline: Pipeline,
     costs: std::vec::IntoIter<FrameCost>,
 }
@@ -175,6 +177,7 @@ impl Game {
             discarded: 0,
             represents: Vec::new(),
             over: 0,
+            owed: 0,
             pipeline: Pipeline::default(),
             costs: costs.into_iter(),
         })
@@ -202,6 +205,13 @@ impl Game {
         self.ask(handle);
     }
 
+    /// Targets from `first` on do not hold any more. Frames that were begun keep theirs and are shown as soon as they
+    /// can be; what is sent in the place of those is for frames to come, which need not ask.
+    pub(super) fn revoked(&mut self, first: u64) {
+        self.permissions.retain(|permission| permission.target.is_none_or(|target| target < first));
+        self.owed += self.pipeline.drawn_for(first);
+    }
+
     /// A frame is over.
     pub(super) fn ended(&mut self) {
         self.over += 1;
@@ -216,7 +226,11 @@ impl Game {
             {
                 self.pipeline.begin(permission, cost);
                 if self.pacing.is_some() {
-                    self.ask(handle);
+                    if self.owed > 0 {
+                        self.owed -= 1;
+                    } else {
+                        self.ask(handle);
+                    }
                 }
             }
             let buffer_free = self.buffers.free().map(|_| self.buffer_free);

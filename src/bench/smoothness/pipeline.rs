@@ -59,6 +59,12 @@ impl Pipeline {
         self.recording.is_none() && self.recorded.is_empty() && self.rendering.is_none()
     }
 
+    /// How many frames are drawn for the target `first` or a later one.
+    pub(super) fn drawn_for(&self, first: u64) -> usize {
+        let frames = self.recording.iter().chain(&self.recorded).chain(&self.rendering);
+        frames.filter(|frame| frame.permission.target.is_some_and(|target| target >= first)).count()
+    }
+
     /// Begins a frame. A stage that is free begins when it was told, not when the process woke up to notice.
     pub(super) fn begin(&mut self, permission: Permission, cost: FrameCost) {
         let started = permission.given.max(self.record_free);
