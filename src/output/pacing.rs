@@ -97,7 +97,8 @@ pub(super) fn call_back(
     // A surface that was not seen yet may ask for its first target.
     for entry in surfaces.iter_mut().filter(|entry| entry.client == client && entry.output.or(first) == Some(id)) {
         let answered = super::ahead::answer_callback(entry, output, target.id, now);
-        if !answered && !(entry.wants_callback() && entry.output.is_some()) {
+        let wants = entry.wants_callback() && entry.output.is_some();
+        if !(answered || wants) {
             continue;
         }
         called = true;

@@ -5,6 +5,7 @@
 
 mod client;
 mod ends;
+mod frame_pacing;
 mod hotplug;
 mod idle;
 mod messages;

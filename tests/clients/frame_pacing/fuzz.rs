@@ -76,13 +76,12 @@ impl Random {
             (index, self.objects[index].clone())
         });
         match (self.rng.random_range(0..100), object) {
-            (0..8, object) => {
+            (0..8, object)
                 if object.is_none()
                     || (self.wrong && self.rng.random_bool(0.1))
-                    || self.objects.iter().all(|(_, of)| *of != surface)
-                {
-                    self.objects.push((world.client(self.client).pacing(&surface), surface));
-                }
+                    || self.objects.iter().all(|(_, of)| *of != surface) =>
+            {
+                self.objects.push((world.client(self.client).pacing(&surface), surface));
             }
             (8..10, Some((index, _))) => self.objects.remove(index).0.destroy(),
             (10..13, Some((_, (object, _)))) => {

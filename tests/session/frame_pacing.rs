@@ -1,0 +1,65 @@
+//! `examples/c/ahead`: a program in C, built from the protocol's XML by the system's tools, in a session.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+use upbeat::timing::pacing::Pacing;
+
+use super::session::{Session, wait};
+
+const FRAMES: u32 = 90;
+
+/// Builds it; `None` where the tools are missing (`./up test` installs them).
+fn build(directory: &TempDir) -> Option<PathBuf> {
+    let has = |program: &str, argument: &str| {
+        Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    };
+    let protocols = Command::new("pkg-config").args(["--exists", "wayland-protocols", "wayland-client"]).status();
+    if !has("cc", "--version") || !has("wayland-scanner", "--version") || !has("make", "--version") {
+        return None;
+    }
+    if !protocols.is_ok_and(|status| status.success()) {
+        return None;
+    }
+    let built = Command::new("make")
+        .args(["-C", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/c")])
+        .arg(format!("OUT={}", directory.path().display()))
+        .env("CFLAGS", "-O2 -Wall -Wextra -Werror")
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(built.success(), "examples/c does not build");
+    Some(directory.path().join("ahead"))
+}
+
+#[test]
+fn a_c_client_draws_three_frames_ahead() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(program) = build(&directory) else {
+        eprintln!("skipped: cc, make, wayland-scanner and wayland-protocols are needed");
+        return;
+    };
+    let log = directory.path().join("frames.jsonl");
+    let mut session = Session::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
+    let process = Command::new(program)
+        .arg(FRAMES.to_string())
+        .env("XDG_RUNTIME_DIR", session.directory.path())
+        .env("WAYLAND_DISPLAY", "test")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let window = wait("its window", || session.windows().into_iter().find(|window| window.app_id == "upbeat-ahead"));
+    assert_eq!((window.pacing, window.reason.as_str()), (Pacing::Ahead, "it asked for that"));
+    let output = process.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    // "90 frames: 88 shown, 80 of them at their refresh, 2 discarded"
+    let numbers: Vec<u32> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [frames, shown, on_time, discarded] = numbers[..] else { panic!("{said}") };
+    assert_eq!((frames, shown + discarded), (FRAMES, FRAMES), "{said}");
+    assert!(on_time > 0 && shown >= FRAMES / 2, "{said}");
+    wait("the log", || std::fs::read_to_string(&log).ok()?.contains("\"pacing\":\"ahead\"").then_some(()));
+}
