@@ -9,7 +9,9 @@ use std::os::fd::OwnedFd;
 
 use upbeat::input::InputEvent;
 use upbeat::time::{Clock, Instant, MonotonicClock};
-use wayland_sys::client::{wl_display, wl_display_get_fd, wl_proxy, wl_proxy_get_id};
+// Functions where libwayland is linked, a table of them where some dependency has it opened at run time instead.
+#[allow(unused_imports)]
+use wayland_sys::client::*;
 use wayland_sys::common::{wl_fixed_t, wl_fixed_to_double};
 use wlcs::ffi_display_server_api::{WlcsExtensionDescriptor, WlcsIntegrationDescriptor, WlcsServerIntegration};
 use wlcs::ffi_wrappers::wlcs_server;
@@ -80,7 +82,12 @@ impl Wlcs for Upbeat {
 
     fn position_window_absolute(&self, display: *mut wl_display, surface: *mut wl_proxy, x: i32, y: i32) {
         // SAFETY: WLCS passes a living connection and a living proxy of it.
-        let (client, surface) = unsafe { (wl_display_get_fd(display), wl_proxy_get_id(surface)) };
+        let (client, surface) = unsafe {
+            (
+                wayland_sys::ffi_dispatch!(wayland_client_handle(), wl_display_get_fd, display),
+                wayland_sys::ffi_dispatch!(wayland_client_handle(), wl_proxy_get_id, surface),
+            )
+        };
         if let Ok(handle) = self.handle() {
             handle.position(client, surface, (x, y));
         }
