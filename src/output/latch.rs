@@ -16,7 +16,7 @@ use crate::shell::render_order::RenderWindow;
 use crate::state::State;
 use crate::surface::tree::find_downward;
 use crate::time::{Clock, Instant};
-use crate::timing::id::{ClientId, OutputId, WindowId};
+use crate::timing::id::{ClientId, OutputId};
 use crate::timing::output::Composed;
 use crate::timing::record::{FrameRecord, Need};
 use crate::timing::target::{RefreshIndex, Target};
@@ -237,7 +237,7 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
         if entry.record.window.is_none() {
             let window = windows.iter().find(|window| window.surface == *surface).map(|window| window.id);
             let window = window.or_else(|| shell.window_of(surface).map(|window| window.id));
-            entry.record.window = window.map(|id| WindowId(id.0 as u32));
+            entry.record.window = window;
         }
     }
     let client_of = |flag: fn(&RenderWindow) -> bool| {
