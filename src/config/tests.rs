@@ -120,7 +120,7 @@ fn an_error_names_file_line_column_option_and_what_was_expected() {
     wrong(
         "reduced-motion = false\npacing = \"fast\"\n",
         &expect![[r#"
-            config.toml:2:10: pacing: unknown word `fast`, expected one of `vsync`, `vsync-late`, `just-in-time`, `auto`
+            config.toml:2:10: pacing: unknown word `fast`, expected one of `vsync`, `vsync-late`, `just-in-time`, `ahead`, `auto`
               |
             2 | pacing = "fast"
               |          ^^^^^^"#]],
@@ -128,7 +128,7 @@ fn an_error_names_file_line_column_option_and_what_was_expected() {
     wrong(
         "pacing = \"just-in-tme\"",
         &expect![[r#"
-            config.toml:1:10: pacing: unknown word `just-in-tme`, expected one of `vsync`, `vsync-late`, `just-in-time`, `auto` (did you mean `just-in-time`?)
+            config.toml:1:10: pacing: unknown word `just-in-tme`, expected one of `vsync`, `vsync-late`, `just-in-time`, `ahead`, `auto` (did you mean `just-in-time`?)
               |
             1 | pacing = "just-in-tme"
               |          ^^^^^^^^^^^^^"#]],

@@ -77,6 +77,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         last_sequence: None,
         last_shown: None,
         need: Need::Output,
+        generation: 0,
         presented: Instant::ZERO,
         records: Ring::new(),
         statistics: OutputStatistics::default(),
@@ -118,6 +119,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
     output.output.set_preferred(wayland_mode(mode));
     output.canvas = Canvas::new(size(mode));
+    output.generation += 1;
     output.drawn = Arc::default();
     (output.last_sequence, output.last_shown) = (None, None);
     let vblank = output.display.last_vblank(now);

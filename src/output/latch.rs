@@ -12,8 +12,10 @@ use smithay::wayland::compositor::SurfaceData;
 use super::scene::{Layer, Scene};
 use super::{Flight, OutputState, geometry, pacing};
 use crate::backend::{Change, FrameId, Plan, SubmitError};
+use crate::protocol::frame_pacing::Unshown;
 use crate::shell::render_order::RenderWindow;
 use crate::state::State;
+use crate::surface::Feedback;
 use crate::surface::tree::find_downward;
 use crate::time::{Clock, Instant};
 use crate::timing::id::{ClientId, OutputId};
@@ -264,7 +266,7 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
     let super::Outputs { list, renderer, .. } = outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id) else { return };
     let number = output.scenes;
-    let mut feedback = Vec::new();
+    let mut feedback = Feedback::default();
     let mut clients = Vec::new();
     for entry in surfaces.iter_mut().filter(|entry| entry.output == Some(id) && entry.seen() == number) {
         if entry.is_fresh()
@@ -286,7 +288,7 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
     let Some(plan) = plan else {
         output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);
         output.conductor.output_mut().need();
-        feedback.into_iter().for_each(|feedback| feedback.discarded());
+        feedback.discard(Unshown::Unseen);
         return;
     };
     let frame = plan.frame;
@@ -395,19 +397,14 @@ impl OutputState {
         })
     }
 
-    fn refused(
-        &mut self,
-        error: SubmitError,
-        plan: Plan,
-        feedback: Vec<smithay::wayland::presentation::PresentationFeedbackCallback>,
-    ) {
+    fn refused(&mut self, error: SubmitError, plan: Plan, feedback: Feedback) {
         if let Change::Compose { buffer, .. } = plan.change {
             self.display.release(buffer);
         }
         // What was drawn never reached the screen: the next frame starts from nothing.
         self.drawn = Arc::default();
         self.canvas.forget();
-        feedback.into_iter().for_each(|feedback| feedback.discarded());
+        feedback.discard(Unshown::Unseen);
         match &error {
             SubmitError::Busy | SubmitError::Off => tracing::debug!(output = self.output.name(), %error),
             _ => tracing::error!(output = self.output.name(), %error, "a frame was refused"),
@@ -430,8 +427,9 @@ impl OutputState {
 /// Fifo barriers clear right after the latch; what waits for them is due at the next one.
 fn end_latch(state: &mut State, id: OutputId) {
     let State { surfaces, outputs, .. } = state;
+    let first = outputs.first();
     let Some(output) = outputs.by_id_mut(id) else { return };
-    for entry in surfaces.iter_mut().filter(|entry| entry.output == Some(id)) {
+    for entry in surfaces.iter_mut().filter(|entry| entry.output.or(first) == Some(id)) {
         entry.clear_barrier();
         let machine = output.conductor.output();
         if let Some(due) = entry.due(machine.latched(), |time| machine.vsync().at_or_after(time)) {

@@ -4,6 +4,7 @@
 //! hears what became of it, [`pacing`] calls clients back. When all this happens is decided in
 //! [`timing`](crate::timing), by one [`Conductor`] per output.
 
+pub mod ahead;
 pub mod capture;
 mod cursor;
 pub mod hotplug;
@@ -22,7 +23,6 @@ use std::sync::Arc;
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
-use smithay::wayland::presentation::PresentationFeedbackCallback;
 
 use crate::backend::{Display, FrameId};
 use crate::render::{Canvas, Renderer};
@@ -50,6 +50,8 @@ pub struct Outputs {
     pub(crate) captures: Vec<capture::Waiting>,
     /// When surfaces that nobody sees are called back next; `None` while none waits.
     pub(crate) hidden_tick: Option<Instant>,
+    /// When a pacing in force may change though nothing happens: the user leaves off.
+    next_decision: Option<Instant>,
     /// How clients are to be paced.
     pub rules: PacingRules,
     /// The rules, or whom they are for, changed: pacers are brought in line with the next turn.
@@ -71,6 +73,7 @@ impl Default for Outputs {
             renderer: None,
             captures: Vec::new(),
             hidden_tick: None,
+            next_decision: None,
             rules: PacingRules::default(),
             rules_stale: false,
             statistics: statistics::Windows::default(),
@@ -120,6 +123,8 @@ pub struct OutputState {
     last_sequence: Option<u64>,
     last_shown: Option<crate::timing::target::RefreshIndex>,
     need: Need,
+    /// Changes when its refreshes are not those that they were.
+    generation: u64,
     /// When the scene on screen was first presented.
     pub(crate) presented: Instant,
     /// The last frames.
@@ -132,7 +137,7 @@ pub struct OutputState {
 struct Flight {
     frame: FrameId,
     scene: Arc<Scene>,
-    feedback: Vec<PresentationFeedbackCallback>,
+    feedback: crate::surface::Feedback,
     record: FrameRecord,
     clients: Vec<ClientFrameRecord>,
 }

@@ -3,13 +3,14 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::{OutputState, Outputs};
+use crate::protocol::frame_pacing::Unshown;
 use crate::state::State;
-use crate::surface::{ClientEntry, Entry, Surfaces};
+use crate::surface::{self, ClientEntry, Entry, Surfaces};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
 use crate::timing::id::{ClientId, OutputId};
 use crate::timing::pacer::{Answer, MissBudgets};
-use crate::timing::pacing::PacingWish;
+use crate::timing::pacing::{Pacing, PacingWish};
 use crate::timing::record::ClientFrameRecord;
 use crate::timing::target::{RefreshIndex, Target};
 
@@ -28,7 +29,7 @@ pub struct ClientPacing {
 
 impl Outputs {
     /// The output that paces `entry`, and its client's pacing there; made when it is missing.
-    fn pacing_of(&mut self, entry: &Entry, client: ClientEntry) -> Option<(&mut OutputState, PacerId)> {
+    pub(super) fn pacing_of(&mut self, entry: &Entry, client: ClientEntry) -> Option<(&mut OutputState, PacerId)> {
         let id = entry.output.or(self.first())?;
         let output = self.list.iter_mut().find(|output| output.id == id)?;
         let pacing = output.clients.entry(client.id).or_insert_with(|| {
@@ -93,7 +94,8 @@ pub(super) fn call_back(
     let due_sequence = output.due_sequence(target.id);
     let mut called = false;
     for entry in surfaces.iter_mut().filter(|entry| entry.client == client && entry.output == Some(id)) {
-        if !entry.wants_callback() {
+        let answered = super::ahead::answer_callback(entry, output, target.id, now);
+        if !entry.wants_callback() && !answered {
             continue;
         }
         called = true;
@@ -130,8 +132,16 @@ pub struct Committed {
 }
 
 /// A commit with new content came in. `queued`: with a fifo barrier or a time stamp; `buffers`: how many its client has.
-pub fn committed(state: &mut State, surface: &WlSurface, now: Instant, queued: bool, buffers: usize) -> Committed {
-    note_commit(state, surface, now, queued, buffers).unwrap_or_default()
+/// `bound`: the target that it was drawn for, where its client says so.
+pub fn committed(
+    state: &mut State,
+    surface: &WlSurface,
+    now: Instant,
+    queued: bool,
+    buffers: usize,
+    bound: Option<Target>,
+) -> Committed {
+    note_commit(state, surface, now, queued, buffers, bound).unwrap_or_default()
 }
 
 fn note_commit(
@@ -140,10 +150,13 @@ fn note_commit(
     now: Instant,
     queued: bool,
     buffers: usize,
+    bound: Option<Target>,
 ) -> Option<Committed> {
     let client = state.surfaces.client_of(surface)?;
     let State { surfaces, outputs, .. } = state;
     let was_called = surfaces.get(surface)?.is_called();
+    // What it draws ahead says nothing of what its callbacks are for.
+    let queued = queued || (bound.is_some() && !was_called);
     surfaces.get_mut(surface)?.answered();
     let busy = was_called && is_busy(surfaces, client.id, surfaces.get(surface)?.output);
     let (output, pacer_id) = outputs.pacing_of(surfaces.get(surface)?, client)?;
@@ -155,7 +168,7 @@ fn note_commit(
     let pacer = output.conductor.pacer_mut(pacer_id)?;
     pacer.buffers(buffers);
     let runs_ahead = pacer.runs_ahead() && !queued;
-    record_commit(surfaces.get_mut(surface)?, output, pacer_id, now, answer);
+    record_commit(surfaces.get_mut(surface)?, output, pacer_id, now, answer, bound);
     Some(Committed { hold: answer.and_then(|answer| answer.hold).filter(|_| was_called), runs_ahead })
 }
 
@@ -164,12 +177,19 @@ fn is_busy(surfaces: &Surfaces, client: ClientId, output: Option<OutputId>) -> b
     surfaces.iter().any(|entry| entry.client == client && entry.output == output && entry.is_called())
 }
 
-fn record_commit(entry: &mut Entry, output: &OutputState, pacer: PacerId, now: Instant, answer: Option<Answer>) {
+fn record_commit(
+    entry: &mut Entry,
+    output: &OutputState,
+    pacer: PacerId,
+    now: Instant,
+    answer: Option<Answer>,
+    bound: Option<Target>,
+) {
     let machine = output.conductor.output();
     let pause = answer.is_some_and(|answer| answer.pause);
     if entry.record.callback_sent.is_none() || entry.record.committed.is_some() || pause {
         // Nobody had asked for it, or long ago, and it had nothing to draw then: its target is the next refresh.
-        let target = machine.target(machine.next_index(now));
+        let target = bound.unwrap_or_else(|| machine.target(machine.next_index(now)));
         entry.record = ClientFrameRecord {
             client: entry.client,
             surface: entry.id,
@@ -193,6 +213,9 @@ fn record_commit(entry: &mut Entry, output: &OutputState, pacer: PacerId, now: I
         record.class = pacer.class();
         record.pacing = pacer.effective().0;
         record.slack_periods = (pacer.slack_periods() - 1) as u8;
+    }
+    if bound.is_some() && record.callback_sent.is_none() {
+        record.pacing = Pacing::Ahead;
     }
     if let Some(answer) = answer.filter(|_| !pause) {
         record.budget = answer.budget;
@@ -281,16 +304,23 @@ pub(super) fn call_hidden_back(state: &mut State) {
     state.outputs.hidden_tick = None;
     let State { surfaces, outputs, .. } = state;
     let mut opened = Vec::new();
+    let first = outputs.first();
     for entry in surfaces.iter_mut() {
-        if outputs.sees(entry) {
+        let has_content = surface::has_content(&entry.surface);
+        let new = entry.output.is_none() && first.is_some() && entry.waiting() > 0 && !has_content;
+        // The first frames of a surface wait for their refreshes.
+        if outputs.sees(entry) || new {
             continue;
         }
+        entry.unseen = has_content;
         entry.clear_barrier();
         if entry.open_all() {
             opened.push(entry.surface.clone());
         }
-        entry.latch().into_iter().for_each(|feedback| feedback.discarded());
+        entry.latch().discard(Unshown::Unseen);
         entry.call_back(now);
+        let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));
+        super::ahead::answer_hidden(entry, output, now);
     }
     super::latch::clear_blockers(state, &opened);
 }

@@ -1,13 +1,13 @@
 //! What became of a frame: feedback to clients, records, the vsync model.
 
-use std::time::Duration;
-
 use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::Kind;
 use smithay::wayland::presentation::Refresh;
 
 use super::{Flight, OutputState, Outputs};
 use crate::backend::{ClockSource, DisplayEvent, FrameId, LossReason};
+use crate::protocol::frame_pacing::Unshown;
 use crate::state::State;
+use crate::surface::Shown;
 use crate::time::{Clock, Instant};
 use crate::timing::id::OutputId;
 use crate::timing::record::{Lost, Outcome};
@@ -74,10 +74,7 @@ impl OutputState {
             Refresh::fixed(interval.to_duration())
         };
         let flags = flags(self.display.capabilities().clock);
-        let since_epoch: Duration = light.present.since_epoch();
-        for feedback in feedback {
-            feedback.presented(&self.output, since_epoch, refresh, light.sequence, flags);
-        }
+        feedback.presented(&self.output, Shown { present: light.present, refresh, sequence: light.sequence, flags });
         record.presented = Some(light.present);
         record.sequence = Some(light.sequence);
         record.outcome = Outcome::Presented;
@@ -114,7 +111,7 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason)
     let output = &mut outputs.list[index];
     let Some(flight) = output.flight.take_if(|flight| flight.frame == frame) else { return };
     let mut record = flight.record;
-    flight.feedback.into_iter().for_each(|feedback| feedback.discarded());
+    flight.feedback.discard(Unshown::Unseen);
     record.outcome = Outcome::Lost(match reason {
         LossReason::Superseded => Lost::Superseded,
         LossReason::Gone => Lost::Gone,
@@ -137,7 +134,7 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason)
 /// Forgets the frame in flight: the output is going away.
 pub(super) fn forget_flight(output: &mut OutputState) {
     if let Some(flight) = output.flight.take() {
-        flight.feedback.into_iter().for_each(|feedback| feedback.discarded());
+        flight.feedback.discard(Unshown::Unseen);
     }
 }
 

@@ -1,7 +1,7 @@
 //! One turn of the loop, in its one order: what the displays and clients said is in already, then
 //! decide → latch → scene → render → submit → report → flush.
 
-use super::{latch, pacing, present, rules};
+use super::{ahead, latch, pacing, present, rules};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Action;
@@ -22,6 +22,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
         }
     }
     pacing::call_hidden_back(state);
+    ahead::attend_all(state);
     super::capture::serve(state);
     next_wake(state)
 }
@@ -44,5 +45,5 @@ fn act(state: &mut State, id: OutputId) {
 fn next_wake(state: &mut State) -> Option<Instant> {
     let now = state.clock.now();
     let outputs = state.outputs.list.iter_mut().filter_map(|output| output.conductor.next_wake(now));
-    outputs.chain(state.outputs.hidden_tick).min()
+    outputs.chain(state.outputs.hidden_tick).chain(state.outputs.next_decision).min()
 }

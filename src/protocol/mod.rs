@@ -11,6 +11,7 @@ pub mod compositor;
 pub mod cursor_shape;
 pub mod fifo;
 pub mod fractional_scale;
+pub mod frame_pacing;
 pub mod idle_inhibit;
 pub mod output;
 pub mod pointer_constraints;
@@ -78,6 +79,7 @@ pub struct Protocols {
     pub virtual_pointer: virtual_pointer::VirtualPointers,
     pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
     pub screencopy: screencopy::Screencopy,
+    pub frame_pacing: frame_pacing::FramePacingManager,
 }
 
 impl Protocols {
@@ -106,6 +108,7 @@ impl Protocols {
             virtual_pointer: virtual_pointer::VirtualPointers::new(display),
             virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),
             screencopy: screencopy::Screencopy::new(display),
+            frame_pacing: frame_pacing::FramePacingManager::new(display),
         }
     }
 }

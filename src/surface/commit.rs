@@ -7,8 +7,10 @@ use smithay::wayland::fifo::FifoCachedState;
 use smithay::wayland::presentation::PresentationFeedbackCachedState;
 
 use super::Entry;
+use super::feedback::Feedback;
 use super::fence::{self, AcquireFence};
 use super::gate::Gate;
+use super::paced::{self, BoundCommit};
 use super::queue::Conditions;
 use super::stash::Lasting;
 use super::update::{Content, UpdateNumber};
@@ -27,17 +29,25 @@ const MOST_AHEAD: usize = 2;
 pub fn before(state: &mut State, surface: &WlSurface) {
     let content = compositor::with_states(surface, content);
     let attached = if let Content::Attached(buffer) = &content { Some(buffer.clone()) } else { None };
-    let replay = number(state, surface, content);
+    let replay = state.surfaces.get(surface).is_some_and(|entry| entry.replay);
+    let mut conditions = if replay { Conditions::default() } else { compositor::with_states(surface, conditions) };
+    let bound = paced::take(state, surface, attached.is_some(), conditions.not_before.is_some());
+    let bound_target = bound.as_ref().and_then(|bound| bound.target);
+    if let Some(bound) = &bound {
+        bound.add_to(&mut conditions);
+    }
+    number(state, surface, content, bound);
     let synchronised = compositor::is_sync_subsurface(surface);
     let fences = fence::unsignalled(state, surface);
-    let mut conditions = if replay { Conditions::default() } else { compositor::with_states(surface, conditions) };
     if let Some(buffer) = attached {
         let now = state.clock.now();
         let State { surfaces, display_handle, .. } = state;
         let buffers = surfaces.get_mut(surface).map_or(0, |entry| entry.count_buffers(display_handle, &buffer));
         let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();
-        let answer = output::pacing::committed(state, surface, now, queued, buffers);
-        conditions.target = answer.hold;
+        let answer = output::pacing::committed(state, surface, now, queued, buffers, bound_target);
+        if conditions.frame.is_none() {
+            conditions.target = answer.hold;
+        }
         // The buffer on screen and those of all that wait are held, this one too: there must be one left to draw into.
         // Mesa's software rasteriser, which has four, crashes when it is called back and finds none free.
         let ahead = state.surfaces.get(surface).map_or(0, Entry::waiting);
@@ -62,17 +72,17 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     output::need_when_due(state, surface);
 }
 
-/// Numbers the commit and notes what it owes. Returns whether it only replays what was committed already.
-fn number(state: &mut State, surface: &WlSurface, content: Content) -> bool {
-    let Some(entry) = state.surfaces.get_mut(surface) else { return false };
+/// Numbers the commit and notes what it owes.
+fn number(state: &mut State, surface: &WlSurface, content: Content, bound: Option<BoundCommit>) {
+    let Some(entry) = state.surfaces.get_mut(surface) else { return };
     entry.lasting = compositor::with_states(surface, |states| {
-        let feedback =
+        let presentation =
             std::mem::take(&mut states.cached_state.get::<PresentationFeedbackCachedState>().pending().callbacks);
+        let feedback = Feedback { presentation, frames: bound.map(|bound| bound.frame).into_iter().collect() };
         *states.cached_state.get::<UpdateNumber>().pending() = entry.outstanding.commit(content, feedback);
         // Only a subsurface's state is ever committed by somebody else.
         (states.role == Some("subsurface")).then(|| Lasting::pending(states))
     });
-    entry.replay
 }
 
 /// A synchronised subsurface's unfinished buffer holds its parent's update.
@@ -115,5 +125,5 @@ fn conditions(states: &SurfaceData) -> Conditions {
         let time: smithay::utils::Time<smithay::utils::Monotonic> = stamp.into();
         Instant::from_epoch(time.into())
     });
-    Conditions { fences: 0, wait_barrier, set_barrier, not_before, target: None }
+    Conditions { wait_barrier, set_barrier, not_before, ..Conditions::default() }
 }

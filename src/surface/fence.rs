@@ -13,6 +13,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use super::gate::Gate;
 use crate::output;
 use crate::state::State;
+use crate::time::Clock;
 
 /// Signals once, when a buffer may be read: its descriptor becomes readable and stays so.
 pub trait AcquireFence: AsFd + std::fmt::Debug {
@@ -72,7 +73,12 @@ fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate) {
     if let Some(index) = entry.watches.iter().position(|(watched, _)| watched == gate) {
         entry.watches.swap_remove(index);
     }
-    if entry.queue.fence_signalled(|update| update == gate) {
+    if let Some(conditions) = entry.queue.fence_signalled(|update| update == gate) {
+        if let Some((id, _)) = conditions.frame.filter(|_| conditions.fences == 0)
+            && let Some(frame) = entry.outstanding.frame_mut(id)
+        {
+            frame.ready = state.clock.now();
+        }
         output::need_when_due(state, surface);
     } else if !entry.watches.iter().any(|(watched, _)| watched == gate) {
         // A synchronised subsurface's: it is its parent's update that waits in Smithay's queue.

@@ -8,8 +8,10 @@
 mod brake;
 mod commit;
 pub mod dispatch;
+mod feedback;
 pub mod fence;
 mod gate;
+pub mod paced;
 pub mod queue;
 mod stash;
 pub mod subsurface;
@@ -28,18 +30,19 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point};
 use smithay::wayland::compositor::{self, SurfaceAttributes};
-use smithay::wayland::presentation::PresentationFeedbackCallback;
 use smithay::wayland::shm::with_buffer_contents;
 
 use crate::output;
 use crate::process_clock::ProcessClock;
 use crate::protocol::bounds::MAX_NESTING;
+use crate::protocol::frame_pacing::{Unshown, UpbeatFramePacingV1};
 use crate::state::State;
 use crate::time::Instant;
 use crate::timing::id::{ClientId, OutputId, SurfaceId};
 use crate::timing::record::ClientFrameRecord;
 use crate::timing::target::RefreshIndex;
 use brake::Brake;
+pub use feedback::{Feedback, Shown};
 use fence::AcquireFence;
 use gate::Gate;
 use queue::UpdateQueue;
@@ -101,7 +104,7 @@ pub struct Entry {
     /// Callbacks of applied content that no latch has taken: they may be answered after it.
     callbacks_after_latch: Vec<WlCallback>,
     /// Feedback for applied content that no latch has taken.
-    feedback: Vec<PresentationFeedbackCallback>,
+    feedback: Feedback,
     /// Content was applied that no latch has taken.
     fresh: bool,
     /// Called back and not committed since.
@@ -121,6 +124,14 @@ pub struct Entry {
     /// How many buffers it can draw into, as far as we know.
     buffers: usize,
     commits: u64,
+    /// What paces it, if its client asked for that.
+    pub frame_pacing: Option<UpbeatFramePacingV1>,
+    /// The last tick for hidden surfaces found content of it that nobody saw.
+    pub(crate) unseen: bool,
+    /// Its client acknowledged a configure and has not committed since.
+    acknowledges: bool,
+    /// What describes the buffer that it shows.
+    described: Option<paced::Described>,
 }
 
 impl Surfaces {
@@ -142,6 +153,16 @@ impl Surfaces {
     /// All surfaces, to change them.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
         self.entries.values_mut()
+    }
+
+    /// The surfaces with a pacing object, and their clients.
+    pub(crate) fn paced(&mut self) -> impl Iterator<Item = (&mut Entry, ClientEntry)> {
+        let Surfaces { entries, clients, .. } = self;
+        let paced = entries.values_mut().filter(|entry| entry.frame_pacing.is_some());
+        paced.filter_map(|entry| {
+            let client = *clients.get(&entry.surface.client()?.id())?;
+            Some((entry, client))
+        })
     }
 
     /// The client of `surface`.
@@ -186,6 +207,7 @@ impl Entry {
     pub fn see(&mut self, output: OutputId, scene: u64) {
         self.output = Some(output);
         self.seen = scene;
+        self.unseen = false;
     }
 
     /// The last scene in which something of it was visible.
@@ -211,7 +233,7 @@ impl Entry {
 
     /// The record of the newest frame that was applied; those that it took the place of are forgotten.
     pub fn take_record(&mut self) -> Option<ClientFrameRecord> {
-        let applied = self.committed.len().saturating_sub(self.queue.len());
+        let applied = self.committed.len().saturating_sub(self.queue.frames());
         let record = self.committed.drain(..applied).next_back()?;
         // Which window it is may have been learned only since.
         Some(ClientFrameRecord { window: self.record.window, ..record })
@@ -242,9 +264,15 @@ impl Entry {
         opened
     }
 
+    /// The refreshes that its frames wait for will not come.
+    pub(crate) fn unbind_refreshes(&mut self) {
+        self.queue.unbind_refreshes();
+    }
+
     /// The latch took what was applied. Returns the feedback that travels with the frame.
-    pub fn latch(&mut self) -> Vec<PresentationFeedbackCallback> {
+    pub fn latch(&mut self) -> Feedback {
         self.fresh = false;
+        self.feedback.latched();
         self.callbacks.append(&mut self.callbacks_after_latch);
         std::mem::take(&mut self.feedback)
     }
@@ -315,7 +343,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             watches: Vec::new(),
             callbacks: Vec::new(),
             callbacks_after_latch: Vec::new(),
-            feedback: Vec::new(),
+            feedback: Feedback::default(),
             fresh: false,
             called: false,
             output: None,
@@ -326,6 +354,10 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             input: None,
             buffers: 0,
             commits: 0,
+            frame_pacing: None,
+            unseen: false,
+            acknowledges: false,
+            described: None,
         },
     );
 }
@@ -336,6 +368,7 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         |surface: &WlSurface| with_renderer_surface_state(surface, |state| (state.current_commit(), state.view()));
     let before = look(surface);
     let (number, callbacks) = take_parts(surface);
+    strip_cancelled(state, surface, number);
     let has_children = tree::update_positions(surface);
     on_commit_buffer_handler::<State>(surface);
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
@@ -348,7 +381,7 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     }
     if update.new_content {
         // What no latch has taken is never shown: this update takes its place.
-        update::discard(std::mem::take(&mut entry.feedback));
+        std::mem::take(&mut entry.feedback).discard(Unshown::Newer);
     }
     entry.feedback.extend(update.feedback);
     entry.fresh |= changed;
@@ -362,6 +395,20 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     } else {
         output::pacing::callback_wanted(state, surface);
     }
+    paced::applied(state, surface);
+}
+
+/// Takes the content out of an update that was cancelled; else remembers what describes it.
+fn strip_cancelled(state: &mut State, surface: &WlSurface, number: UpdateNumber) {
+    let Some(entry) = state.surfaces.get_mut(surface) else { return };
+    let cancelled = entry.outstanding.is_cancelled(number);
+    let described = entry.described;
+    entry.described = compositor::with_states(surface, |states| {
+        if cancelled {
+            paced::strip(states, described);
+        }
+        Some(paced::describe(states))
+    });
 }
 
 fn take_offset(surface: &WlSurface) -> Point<i32, Logical> {
@@ -385,9 +432,10 @@ pub fn destroyed(state: &mut State, surface: &WlSurface) {
     }
     let surfaces = &mut state.surfaces;
     let Some(mut entry) = surfaces.entries.remove(&surface.id()) else { return };
+    paced::surface_gone(entry.frame_pacing.take());
     entry.open_all();
     entry.outstanding.abandon();
-    update::discard(std::mem::take(&mut entry.feedback));
+    std::mem::take(&mut entry.feedback).discard(Unshown::Unseen);
     surfaces.clients.retain(|_, client| {
         client.surfaces -= u32::from(client.id == entry.client);
         client.surfaces > 0

@@ -12,10 +12,17 @@
 //!
 //! At a latch every ready and due update is taken, in order, but none past a barrier that this latch sets: a barrier
 //! clears right after the latch, and what waits for it goes with the next one.
+//!
+//! Frames that are bound to targets are each for a refresh of their own. When more than one is due, one was late: the
+//! [late-frame policy](crate::timing::late_frame) says whether it gives way.
+//!
+//! A frame that is *cancelled* stays in the queue without its content: it has no reason to wait any more.
 
 use std::collections::VecDeque;
 
 use crate::time::{Instant, Span};
+use crate::timing::ahead::TargetId;
+use crate::timing::late_frame::{LateChoice, LateFramePolicy};
 use crate::timing::target::RefreshIndex;
 
 /// A time stamp this close after a refresh still means that refresh: 60 Hz is not 59.94 Hz.
@@ -34,6 +41,12 @@ pub struct Conditions {
     pub not_before: Option<Instant>,
     /// The refresh that it was drawn for.
     pub target: Option<RefreshIndex>,
+    /// The client's own target that it is bound to, with the time of that refresh.
+    pub frame: Option<(TargetId, Instant)>,
+    /// It cannot be cancelled: it does more than show content.
+    pub keep: bool,
+    /// Its content was cancelled.
+    pub cancelled: bool,
 }
 
 /// One update that waits. `T` opens it.
@@ -49,11 +62,14 @@ pub struct UpdateQueue<T> {
     waiting: VecDeque<Waiting<T>>,
     /// An applied update has set a barrier that no latch has cleared yet.
     barrier: bool,
+    late: LateFramePolicy,
+    /// Bound frames that the latch at hand may still take.
+    allowed: Option<(RefreshIndex, usize)>,
 }
 
 impl<T> Default for UpdateQueue<T> {
     fn default() -> Self {
-        UpdateQueue { waiting: VecDeque::new(), barrier: false }
+        UpdateQueue { waiting: VecDeque::new(), barrier: false, late: LateFramePolicy::default(), allowed: None }
     }
 }
 
@@ -86,22 +102,57 @@ impl<T> UpdateQueue<T> {
         self.waiting.push_back(Waiting { conditions, gate });
     }
 
-    /// A fence of the update for which `which` holds signalled. Returns whether such an update waits.
-    pub fn fence_signalled(&mut self, which: impl Fn(&T) -> bool) -> bool {
-        let update = self.waiting.iter_mut().find(|update| which(&update.gate));
-        update.is_some_and(|update| {
-            update.conditions.fences = update.conditions.fences.saturating_sub(1);
-            true
-        })
+    /// A fence of the update for which `which` holds signalled. Returns what such an update waits for, if there is one.
+    pub fn fence_signalled(&mut self, which: impl Fn(&T) -> bool) -> Option<Conditions> {
+        let update = self.waiting.iter_mut().find(|update| which(&update.gate))?;
+        update.conditions.fences = update.conditions.fences.saturating_sub(1);
+        Some(update.conditions)
+    }
+
+    /// How many updates wait with their content.
+    pub fn frames(&self) -> usize {
+        self.waiting.iter().filter(|update| !update.conditions.cancelled).count()
+    }
+
+    /// Cancels the content of the frames that are bound to `first` or a later target, and says which. Those that cannot
+    /// be cancelled keep all before them.
+    pub fn cancel_from(&mut self, first: TargetId) -> Vec<TargetId> {
+        let named = |conditions: &Conditions| conditions.frame.is_some_and(|(id, _)| id >= first);
+        let kept = self.waiting.iter().rposition(|update| update.conditions.keep && named(&update.conditions));
+        let mut cancelled = Vec::new();
+        for update in self.waiting.iter_mut().skip(kept.map_or(0, |index| index + 1)) {
+            if let Some((id, _)) = update.conditions.frame.filter(|_| named(&update.conditions)) {
+                cancelled.push(id);
+                update.conditions = Conditions { cancelled: true, ..Conditions::default() };
+            }
+        }
+        cancelled
+    }
+
+    /// The refreshes that frames are bound to will not come: their times stay.
+    pub fn unbind_refreshes(&mut self) {
+        for update in &mut self.waiting {
+            if let Some((_, present)) = update.conditions.frame
+                && update.conditions.target.take().is_some()
+            {
+                update.conditions.not_before = Some(present);
+            }
+        }
     }
 
     /// The next update that the latch for `index`, shown at `present`, takes.
     pub fn take(&mut self, index: RefreshIndex, present: Instant) -> Option<T> {
         let front = self.waiting.front()?.conditions;
-        let due = front.not_before.is_none_or(|stamp| stamp <= present + STAMP_TOLERANCE)
-            && front.target.is_none_or(|target| target <= index);
-        if front.fences > 0 || !due || (front.wait_barrier && self.barrier) {
+        if !is_due(&front, index, present) || (front.wait_barrier && self.barrier) {
             return None;
+        }
+        if front.frame.is_some() {
+            let (_, allowed) = self.allowed.filter(|(latch, _)| *latch == index).unwrap_or_else(|| {
+                let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
+                let choice = self.late.choose(due.filter(|update| update.conditions.frame.is_some()).count());
+                (index, if choice == LateChoice::SkipOldest { 2 } else { 1 })
+            });
+            self.allowed = Some((index, allowed.checked_sub(1)?));
         }
         self.barrier |= front.set_barrier;
         self.waiting.pop_front().map(|update| update.gate)
@@ -115,6 +166,7 @@ impl<T> UpdateQueue<T> {
 
     /// The latch is over: barriers set by what it took are cleared. Returns whether one stood.
     pub fn latched(&mut self) -> bool {
+        self.allowed = None;
         std::mem::take(&mut self.barrier)
     }
 
@@ -128,6 +180,12 @@ impl<T> UpdateQueue<T> {
         let stamped = front.not_before.map(|stamp| at_or_after(stamp - STAMP_TOLERANCE));
         Some(after.next().max(stamped.unwrap_or_default()).max(front.target.unwrap_or_default()))
     }
+}
+
+fn is_due(conditions: &Conditions, index: RefreshIndex, present: Instant) -> bool {
+    conditions.fences == 0
+        && conditions.not_before.is_none_or(|stamp| stamp <= present + STAMP_TOLERANCE)
+        && conditions.target.is_none_or(|target| target <= index)
 }
 
 #[cfg(test)]
@@ -197,7 +255,7 @@ mod tests {
         queue.push(Conditions::default(), 2);
         assert_eq!(latch(&mut queue, 1), [0u32; 0]);
         assert_eq!(queue.due(RefreshIndex(1), |_| RefreshIndex(0)), None);
-        assert!(queue.fence_signalled(|gate| *gate == 1));
+        assert!(queue.fence_signalled(|gate| *gate == 1).is_some());
         assert_eq!(latch(&mut queue, 2), [1, 2]);
     }
 
@@ -217,6 +275,7 @@ mod tests {
                     wait_barrier: *wait,
                     not_before: stamp.map(present),
                     target: target.map(RefreshIndex),
+                    ..Conditions::default()
                 };
                 if queue.admit(conditions) {
                     taken.push(number as u32);

@@ -14,6 +14,7 @@ use smithay::wayland::presentation::{PresentationFeedbackCachedState, Presentati
 use smithay::wayland::viewporter::ViewportCachedState;
 
 use super::tree::Children;
+use crate::protocol::frame_pacing::{PacingState, PendingTarget};
 
 /// State that stays from one commit to the next.
 #[derive(Clone, Debug)]
@@ -24,6 +25,7 @@ pub(super) struct Lasting {
     input: Option<RegionAttributes>,
     viewport: ViewportCachedState,
     children: Children,
+    pacing: PacingState,
 }
 
 /// State that a commit uses up.
@@ -35,6 +37,7 @@ struct Once {
     callbacks: Vec<WlCallback>,
     feedback: Vec<PresentationFeedbackCallback>,
     fifo: FifoCachedState,
+    target: PendingTarget,
 }
 
 /// The uncommitted state of one surface, put aside.
@@ -60,7 +63,8 @@ impl Lasting {
         };
         let viewport = *states.cached_state.get::<ViewportCachedState>().pending();
         let children = states.cached_state.get::<Children>().pending().clone();
-        Lasting { scale, transform, opaque, input, viewport, children }
+        let pacing = *states.cached_state.get::<PacingState>().pending();
+        Lasting { scale, transform, opaque, input, viewport, children, pacing }
     }
 
     /// What was applied last: the best guess for a surface that has not committed as a subsurface yet.
@@ -77,7 +81,8 @@ impl Lasting {
         };
         let viewport = *states.cached_state.get::<ViewportCachedState>().current();
         let children = states.cached_state.get::<Children>().current().clone();
-        Lasting { scale, transform, opaque, input, viewport, children }
+        let pacing = *states.cached_state.get::<PacingState>().current();
+        Lasting { scale, transform, opaque, input, viewport, children, pacing }
     }
 
     /// Makes it what `states` has pending.
@@ -92,6 +97,7 @@ impl Lasting {
         }
         *states.cached_state.get::<ViewportCachedState>().pending() = self.viewport;
         *states.cached_state.get::<Children>().pending() = self.children;
+        *states.cached_state.get::<PacingState>().pending() = self.pacing;
     }
 }
 
@@ -109,6 +115,7 @@ impl Once {
         let mut feedback = states.cached_state.get::<PresentationFeedbackCachedState>();
         std::mem::swap(&mut feedback.pending().callbacks, &mut self.feedback);
         std::mem::swap(states.cached_state.get::<FifoCachedState>().pending(), &mut self.fifo);
+        std::mem::swap(states.cached_state.get::<PendingTarget>().pending(), &mut self.target);
     }
 }
 

@@ -10,7 +10,10 @@ use std::collections::VecDeque;
 use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::wayland::compositor::Cacheable;
-use smithay::wayland::presentation::PresentationFeedbackCallback;
+
+use super::feedback::Feedback;
+use crate::protocol::frame_pacing::{PacedFrame, Unshown};
+use crate::timing::ahead::TargetId;
 
 /// Which commit a state belongs to, counted from 1; 0 before the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +50,9 @@ impl Content {
 struct Commit {
     number: UpdateNumber,
     content: Content,
-    feedback: Vec<PresentationFeedbackCallback>,
+    feedback: Feedback,
+    /// Its content was cancelled, and its buffer released.
+    cancelled: bool,
 }
 
 /// Commits of one surface that were not applied yet, oldest first.
@@ -63,14 +68,14 @@ pub(super) struct Applied {
     /// The buffer was replaced or removed.
     pub new_content: bool,
     /// Who is to be told when it is shown.
-    pub feedback: Vec<PresentationFeedbackCallback>,
+    pub feedback: Feedback,
 }
 
 impl Outstanding {
     /// A commit is made.
-    pub fn commit(&mut self, content: Content, feedback: Vec<PresentationFeedbackCallback>) -> UpdateNumber {
+    pub fn commit(&mut self, content: Content, feedback: Feedback) -> UpdateNumber {
         self.last.0 += 1;
-        self.commits.push_back(Commit { number: self.last, content, feedback });
+        self.commits.push_back(Commit { number: self.last, content, feedback, cancelled: false });
         self.last
     }
 
@@ -87,12 +92,12 @@ impl Outstanding {
             let Some(commit) = self.commits.pop_front() else { break };
             applied.new_content |= commit.content.is_new();
             if commit.content.is_new() {
-                discard(std::mem::replace(&mut applied.feedback, commit.feedback));
+                std::mem::replace(&mut applied.feedback, commit.feedback).discard(Unshown::Newer);
             } else {
                 applied.feedback.extend(commit.feedback);
             }
             if commit.content == Content::Removed {
-                discard(std::mem::take(&mut applied.feedback));
+                std::mem::take(&mut applied.feedback).discard(Unshown::Unseen);
             }
         }
         applied
@@ -104,12 +109,37 @@ impl Outstanding {
             if let Content::Attached(buffer) = commit.content {
                 buffer.release();
             }
-            discard(commit.feedback);
+            commit.feedback.discard(Unshown::Unseen);
         }
     }
-}
 
-/// Tells clients that what they asked about was never shown.
-pub(super) fn discard(feedback: Vec<PresentationFeedbackCallback>) {
-    feedback.into_iter().for_each(PresentationFeedbackCallback::discarded);
+    /// Whether the commit that is applied with `number` was cancelled.
+    pub fn is_cancelled(&self, number: UpdateNumber) -> bool {
+        self.commits.iter().any(|commit| commit.number == number && commit.cancelled)
+    }
+
+    /// Whether there will be content when all of this is applied; `None` if that stays as it is.
+    pub fn leaves_content(&self) -> Option<bool> {
+        let newest = self.commits.iter().rev().find(|commit| commit.content.is_new())?;
+        Some(newest.content != Content::Removed)
+    }
+
+    /// The frame that is bound to `id`, while it waits.
+    pub fn frame_mut(&mut self, id: TargetId) -> Option<&mut PacedFrame> {
+        self.commits.iter_mut().flat_map(|commit| &mut commit.feedback.frames).find(|frame| frame.id == id)
+    }
+
+    /// Ends the content of the commit that is bound to `id`: its buffer is released, its feedback ends.
+    pub fn cancel(&mut self, id: TargetId) {
+        let bound = |commit: &&mut Commit| commit.feedback.frames.iter().any(|frame| frame.id == id);
+        let Some(commit) = self.commits.iter_mut().find(bound) else { return };
+        commit.cancelled = true;
+        if let Content::Attached(buffer) = std::mem::replace(&mut commit.content, Content::Kept) {
+            buffer.release();
+        }
+        let mut feedback = std::mem::take(&mut commit.feedback);
+        // Whoever cancelled the frame tells of it, in its place among the others.
+        feedback.frames.clear();
+        feedback.discard(Unshown::Cancelled);
+    }
 }

@@ -24,6 +24,7 @@
 //!      └─callback──►commit─────┴latch──┴submit──────────────────────┴light
 //! ```
 
+pub mod ahead;
 pub mod beam;
 pub mod class;
 pub mod conductor;

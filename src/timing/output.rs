@@ -16,8 +16,8 @@ use super::target::{RefreshIndex, Target};
 use super::vsync::{Observation, VsyncModel};
 use crate::time::{Instant, Span};
 
-/// Targets whose deadlines are out at the same time.
-const PUBLISHED: usize = 8;
+/// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
+const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
 /// Learned driver margin: how much one unexplained miss adds to it.
 const DRIVER_STEP: Span = Span::from_micros(250);
 /// Learned driver margin: its limit. A driver that wants more takes a refresh longer, not a margin.
@@ -256,7 +256,9 @@ impl OutputMachine {
             index = index.max(due);
         }
         let untrusted = !self.vsync.is_variable() && !self.vsync.is_trusted(now);
-        let at_once = self.needed && (self.policy == LatchPolicy::AtRefresh || untrusted);
+        // What was drawn for this refresh must not be shown at the one before it.
+        let is_awaited = self.due == Some(index);
+        let at_once = self.needed && !is_awaited && (self.policy == LatchPolicy::AtRefresh || untrusted);
         let when = if at_once { now } else { self.latch_at(index).max(now) };
         Some((index, when))
     }

@@ -137,9 +137,9 @@ impl Pacer {
     pub fn effective(&self) -> (Pacing, Reason) {
         // A client that never asks for callbacks is never planned for.
         let reason = match (self.wish, self.class()) {
-            (PacingWish::Auto, Class::OwnClock) => Reason::OwnClock,
-            (PacingWish::Auto, Class::Queued) => Reason::Queued,
-            (PacingWish::Auto, _) => self.reason,
+            (PacingWish::Auto | PacingWish::Ahead, Class::OwnClock) => Reason::OwnClock,
+            (PacingWish::Auto | PacingWish::Ahead, Class::Queued) => Reason::Queued,
+            (PacingWish::Auto | PacingWish::Ahead, _) => self.reason,
             _ => Reason::Configured,
         };
         let chosen = if reason == Reason::OwnClock { Pacing::VsyncLate } else { Pacing::JustInTime };
@@ -214,6 +214,12 @@ impl Pacer {
         self.held || self.interrupted.is_some_and(|at| now - at < LINGER)
     }
 
+    /// Until when the user counts as being at it, if nothing else happens; `None` if that is over, or while something is
+    /// held down.
+    pub fn interactive_until(&self, now: Instant) -> Option<Instant> {
+        self.interrupted.map(|at| at + LINGER).filter(|until| *until > now && !self.held)
+    }
+
     /// Whether a callback is waiting to be sent.
     pub const fn is_waiting(&self) -> bool {
         self.due.is_some()
@@ -261,7 +267,7 @@ impl Pacer {
         let planned = match self.effective().0 {
             Pacing::Vsync => self.plan_two_ahead(now, Span::ZERO, output),
             Pacing::VsyncLate => self.plan_at_refresh(now, output),
-            Pacing::JustInTime => self.plan_just_in_time(now, output),
+            Pacing::JustInTime | Pacing::Ahead => self.plan_just_in_time(now, output),
         };
         self.planned = Some(planned);
         Some(planned)

@@ -23,6 +23,8 @@ pub enum Pacing {
     VsyncLate,
     /// Callback as late as the miss budget allows, content chosen as late as composition allows (Presto 4).
     JustInTime,
+    /// Several frames at once, each for a refresh of its own (D-VSync): only for clients that are told which.
+    Ahead,
 }
 
 /// What was asked for: a pacing, or the choice of one per client and moment.
@@ -35,13 +37,16 @@ pub enum PacingWish {
     VsyncLate,
     /// Always [`Pacing::JustInTime`].
     JustInTime,
+    /// [`Pacing::Ahead`] for clients that are told what they draw for; as [`PacingWish::Auto`] for all others.
+    Ahead,
     /// Whatever suits the client's class and its costs at the moment.
     #[default]
     Auto,
 }
 
 impl PacingWish {
-    /// Every wish, in the order in which they are documented.
+    /// Every wish that says when callbacks are sent, in the order in which they are documented. [`PacingWish::Ahead`]
+    /// is none of them.
     pub const ALL: [PacingWish; 4] =
         [PacingWish::Vsync, PacingWish::VsyncLate, PacingWish::JustInTime, PacingWish::Auto];
 
@@ -51,17 +56,19 @@ impl PacingWish {
             PacingWish::Vsync => "vsync",
             PacingWish::VsyncLate => "vsync-late",
             PacingWish::JustInTime => "just-in-time",
+            PacingWish::Ahead => "ahead",
             PacingWish::Auto => "auto",
         }
     }
 
-    /// The pacing that was asked for, unless the choice was left open.
+    /// The pacing of frame callbacks that was asked for, unless the choice was left open. A callback says nothing of
+    /// refreshes further ahead.
     pub const fn fixed(self) -> Option<Pacing> {
         match self {
             PacingWish::Vsync => Some(Pacing::Vsync),
             PacingWish::VsyncLate => Some(Pacing::VsyncLate),
             PacingWish::JustInTime => Some(Pacing::JustInTime),
-            PacingWish::Auto => None,
+            PacingWish::Ahead | PacingWish::Auto => None,
         }
     }
 }
@@ -73,6 +80,7 @@ impl Pacing {
             Pacing::Vsync => "vsync",
             Pacing::VsyncLate => "vsync-late",
             Pacing::JustInTime => "just-in-time",
+            Pacing::Ahead => "ahead",
         }
     }
 }
@@ -83,6 +91,7 @@ impl From<Pacing> for PacingWish {
             Pacing::Vsync => PacingWish::Vsync,
             Pacing::VsyncLate => PacingWish::VsyncLate,
             Pacing::JustInTime => PacingWish::JustInTime,
+            Pacing::Ahead => PacingWish::Ahead,
         }
     }
 }
@@ -103,13 +112,13 @@ impl std::str::FromStr for PacingWish {
     type Err = UnknownPacing;
 
     fn from_str(text: &str) -> Result<Self, UnknownPacing> {
-        PacingWish::ALL.into_iter().find(|wish| wish.word() == text).ok_or(UnknownPacing)
+        PacingWish::ALL.into_iter().chain([PacingWish::Ahead]).find(|wish| wish.word() == text).ok_or(UnknownPacing)
     }
 }
 
 /// The word is not the name of a pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no such pacing; there are vsync, vsync-late, just-in-time and auto")]
+#[error("no such pacing; there are vsync, vsync-late, just-in-time, ahead and auto")]
 pub struct UnknownPacing;
 
 /// How a client uses its frame callbacks, told from the slope of its answers.
@@ -154,7 +163,7 @@ mod tests {
 
     #[test]
     fn every_wish_is_read_back_from_its_own_word_here_and_in_json() {
-        for wish in PacingWish::ALL {
+        for wish in PacingWish::ALL.into_iter().chain([PacingWish::Ahead]) {
             assert_eq!(wish.word().parse(), Ok(wish));
             assert_eq!(serde_json::to_value(wish).unwrap(), wish.word());
         }

@@ -7,6 +7,7 @@ mod fixture;
 
 mod bad_input;
 mod focus;
+mod frame_pacing;
 mod pointer;
 mod popups;
 mod rendering;

@@ -74,6 +74,7 @@ impl XdgShellHandler for State {
     fn minimize_request(&mut self, _toplevel: ToplevelSurface) {}
 
     fn ack_configure(&mut self, surface: WlSurface, configure: Configure) {
+        crate::surface::paced::acknowledged(self, &surface);
         shell::configure::acknowledged(self, &surface, &configure);
     }
 

@@ -13,9 +13,9 @@ impl Pacer {
     pub(super) fn choose(&mut self, now: Instant, output: &OutputMachine) {
         let was_ahead = std::mem::take(&mut self.second_period);
         self.reason = match (self.wish, self.class()) {
-            (PacingWish::Auto, Class::OwnClock) => Reason::OwnClock,
-            (PacingWish::Auto, Class::Queued) => Reason::Queued,
-            (PacingWish::Auto, _) => self.reason_by_cost(now, output, was_ahead),
+            (PacingWish::Auto | PacingWish::Ahead, Class::OwnClock) => Reason::OwnClock,
+            (PacingWish::Auto | PacingWish::Ahead, Class::Queued) => Reason::Queued,
+            (PacingWish::Auto | PacingWish::Ahead, _) => self.reason_by_cost(now, output, was_ahead),
             _ => Reason::Configured,
         };
         self.second_period = self.reason == Reason::FreeRunning;

@@ -9,10 +9,10 @@ use std::os::fd::OwnedFd;
 
 use upbeat::input::InputEvent;
 use upbeat::time::{Clock, Instant, MonotonicClock};
-// Functions where libwayland is linked, a table of them where some dependency has it opened at run time instead.
-#[allow(unused_imports)]
+// All of it: the functions are members of a table where another part of the build loads libwayland at run time.
 use wayland_sys::client::*;
 use wayland_sys::common::{wl_fixed_t, wl_fixed_to_double};
+use wayland_sys::ffi_dispatch;
 use wlcs::ffi_display_server_api::{WlcsExtensionDescriptor, WlcsIntegrationDescriptor, WlcsServerIntegration};
 use wlcs::ffi_wrappers::wlcs_server;
 use wlcs::{Pointer, Touch, Wlcs, extension_list, wlcs_server_integration};
@@ -84,8 +84,8 @@ impl Wlcs for Upbeat {
         // SAFETY: WLCS passes a living connection and a living proxy of it.
         let (client, surface) = unsafe {
             (
-                wayland_sys::ffi_dispatch!(wayland_client_handle(), wl_display_get_fd, display),
-                wayland_sys::ffi_dispatch!(wayland_client_handle(), wl_proxy_get_id, surface),
+                ffi_dispatch!(wayland_client_handle(), wl_display_get_fd, display),
+                ffi_dispatch!(wayland_client_handle(), wl_proxy_get_id, surface),
             )
         };
         if let Ok(handle) = self.handle() {

@@ -1,0 +1,3 @@
+//! For programs that are clients: what a compositor that keeps time offers them. Nothing in here needs Smithay.
+
+pub mod protocol;

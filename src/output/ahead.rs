@@ -1,0 +1,157 @@
+//! Between surfaces that know what they draw for and the grid of their output: which pacing is in force, which targets
+//! are sent and which do not hold any more. Asked once in a turn; decided in [`timing::ahead`](crate::timing::ahead).
+
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use super::{OutputState, Outputs, pacing};
+use crate::protocol::frame_pacing::{FramePacing, RevokeReason, UpbeatFramePacingV1, send_revoked, send_target};
+use crate::state::State;
+use crate::surface::{ClientEntry, Entry};
+use crate::time::{Clock, Instant, Span};
+use crate::timing::ahead::{Bound, Circumstances, Issued, Reason};
+use crate::timing::id::OutputId;
+use crate::timing::target::{RefreshIndex, Target};
+use crate::timing::virtualizer::Grid;
+
+/// A pacing object was made.
+pub fn begin(state: &mut State, surface: &WlSurface) {
+    let now = state.clock.now();
+    let client = state.surfaces.client_of(surface);
+    let State { surfaces, outputs, .. } = state;
+    if let Some((entry, client)) = surfaces.get_mut(surface).zip(client) {
+        attend(entry, client, outputs, now);
+    }
+}
+
+/// Decides anew for every surface with a pacing object, and sends the targets that are due.
+pub(super) fn attend_all(state: &mut State) {
+    let now = state.clock.now();
+    state.outputs.next_decision = None;
+    let State { surfaces, outputs, .. } = state;
+    for (entry, client) in surfaces.paced() {
+        attend(entry, client, outputs, now);
+    }
+}
+
+fn attend(entry: &mut Entry, client: ClientEntry, outputs: &mut Outputs, now: Instant) {
+    let Some(object) = entry.frame_pacing.clone().filter(Resource::is_alive) else { return };
+    let Some(data) = object.data::<FramePacing>() else { return };
+    let mut inner = data.lock();
+    let id = entry.output.or(outputs.first());
+    let output = id.and_then(|id| outputs.by_id(id));
+    let grid = output.map(|output| (output.id, output.generation));
+    if inner.grid != grid {
+        let had = std::mem::replace(&mut inner.grid, grid).is_some();
+        if let Some(first) = inner.machine.moved().filter(|_| had) {
+            entry.unbind_refreshes();
+            send_revoked(&object, first, RevokeReason::Output);
+        }
+    }
+    let circumstances = circumstances(entry, client, outputs, id, now);
+    if let Some(first) = inner.machine.decide(circumstances) {
+        send_revoked(&object, first, RevokeReason::Pacing);
+    }
+    inner.tell_effective(&object);
+    let hidden = inner.machine.effective().reason == Reason::Hidden;
+    if hidden || id.is_none() {
+        if inner.machine.requests() > 0 {
+            pacing::hidden_waits(outputs, now);
+        }
+        return;
+    }
+    if inner.machine.waits_for_callback() {
+        if let Some((output, pacer)) = outputs.pacing_of(entry, client)
+            && output.conductor.pacer(pacer).is_some_and(|pacer| !pacer.is_waiting())
+            && let Some(pacer) = output.conductor.pacer_mut(pacer)
+        {
+            pacer.callback_due(now);
+        }
+        return;
+    }
+    let Some(output) = id.and_then(|id| outputs.by_id_mut(id)) else { return };
+    let next = output.conductor.output().next_index(now);
+    if let Some(first) = inner.machine.recover(next) {
+        send_revoked(&object, first, RevokeReason::Rebased);
+    }
+    while inner.machine.requests() > 0 {
+        let machine = output.conductor.output();
+        let earliest = machine.next_index(now + inner.machine.cost());
+        let Some(issued) = inner.machine.poll(grid_of(output, next), earliest, now) else { return };
+        send(output, &object, issued, next);
+    }
+}
+
+fn circumstances(
+    entry: &Entry,
+    client: ClientEntry,
+    outputs: &mut Outputs,
+    id: Option<OutputId>,
+    now: Instant,
+) -> Circumstances {
+    let output = id.and_then(|id| outputs.by_id(id));
+    let pacer = output.and_then(|output| output.pacer(client.id));
+    let interactive = pacer.is_some_and(|pacer| pacer.is_interactive(now));
+    let until = pacer.and_then(|pacer| pacer.interactive_until(now));
+    let wished = output.and_then(|output| output.wish).unwrap_or(outputs.rules.default);
+    let rule = pacer.map_or(wished, |pacer| pacer.wished());
+    let hidden = entry.unseen || (entry.output.is_some() && !outputs.sees(entry));
+    outputs.next_decision = outputs.next_decision.into_iter().chain(until).min();
+    Circumstances { interactive, hidden, rule }
+}
+
+fn grid_of(output: &OutputState, refresh: RefreshIndex) -> Grid {
+    let vsync = output.conductor.output().vsync();
+    Grid { refresh, present: vsync.present(refresh), interval: vsync.interval() }
+}
+
+fn send(output: &mut OutputState, object: &UpbeatFramePacingV1, issued: Issued, next: RefreshIndex) {
+    let published = output.conductor.output_mut().publish(issued.refresh);
+    send_target(object, issued, published.present - published.ready_by, issued.refresh.since(next));
+}
+
+/// The callback of a surface that is paced just in time: its target. Returns whether one was sent.
+pub(super) fn answer_callback(entry: &Entry, output: &mut OutputState, refresh: RefreshIndex, now: Instant) -> bool {
+    let Some(object) = &entry.frame_pacing else { return false };
+    let Some(data) = object.data::<FramePacing>() else { return false };
+    let mut inner = data.lock();
+    if !inner.machine.waits_for_callback() {
+        return false;
+    }
+    let grid = grid_of(output, refresh);
+    let Some(issued) = inner.machine.answer(grid, refresh, now) else { return false };
+    send(output, object, issued, output.conductor.output().next_index(now));
+    true
+}
+
+/// Nobody sees the surface: one request is answered with each tick.
+pub(super) fn answer_hidden(entry: &Entry, output: Option<&mut OutputState>, now: Instant) {
+    let Some(object) = &entry.frame_pacing else { return };
+    let Some(data) = object.data::<FramePacing>() else { return };
+    let mut inner = data.lock();
+    match output {
+        Some(output) => {
+            let next = output.conductor.output().next_index(now);
+            if let Some(issued) = inner.machine.answer(grid_of(output, next), next, now) {
+                send(output, object, issued, next);
+            }
+        }
+        None => {
+            // There is no display: the ticks are the refreshes.
+            let interval = pacing::HIDDEN_INTERVAL;
+            let grid = Grid { refresh: RefreshIndex(0), present: now + interval, interval };
+            if let Some(issued) = inner.machine.answer(grid, RefreshIndex(0), now) {
+                send_target(object, issued, Span::ZERO, 0);
+            }
+        }
+    }
+}
+
+/// The refresh of the target that a commit of `surface` is bound to, if it still holds.
+pub fn target_of(state: &State, surface: &WlSurface, bound: &Bound) -> Option<Target> {
+    let entry = state.surfaces.get(surface)?;
+    let output = entry.output.or(state.outputs.first()).and_then(|id| state.outputs.by_id(id));
+    let output = output.filter(|_| !bound.revoked)?;
+    let target = output.conductor.output().target(bound.target.refresh);
+    Some(Target { present: bound.target.present, ..target })
+}

@@ -1,0 +1,159 @@
+//! `upbeat_frame_pacing_manager_v1` 1: a client is told, before it draws, which refresh a frame is for.
+//!
+//! The contract is `protocols/upbeat-frame-pacing-v1.xml`. Here requests are checked; when targets are sent is decided
+//! in [`timing::ahead`](crate::timing::ahead) and done by `output::ahead`; commits that are bound to a target wait in
+//! the content-update queue (`surface::paced`).
+
+#[rustfmt::skip]
+mod generated;
+mod object;
+mod state;
+
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, WEnum,
+};
+use smithay::wayland::compositor;
+
+use crate::state::State;
+use crate::surface::paced;
+use crate::timing::ahead::{BindError, MOST_AHEAD, TargetId};
+use crate::timing::pacing::Pacing;
+use generated::upbeat_frame_pacing_manager_v1::{self as manager, UpbeatFramePacingManagerV1};
+use generated::upbeat_frame_pacing_v1::{self as wire, Wish};
+pub use generated::upbeat_frame_pacing_v1::{Error, RevokeReason, UpbeatFramePacingV1};
+pub use object::{FramePacing, PacedFrame, Unshown, send_cancelled, send_revoked, send_target};
+pub use state::{PacingState, PendingTarget};
+
+const VERSION: u32 = 1;
+
+/// The global.
+#[derive(Debug)]
+pub struct FramePacingManager {
+    _global: GlobalId,
+}
+
+impl FramePacingManager {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        FramePacingManager { _global: display.create_global::<State, UpbeatFramePacingManagerV1, ()>(VERSION, ()) }
+    }
+}
+
+impl GlobalDispatch<UpbeatFramePacingManagerV1, ()> for State {
+    fn bind(
+        _state: &mut Self,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<UpbeatFramePacingManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, Self>,
+    ) {
+        init.init(manager, ());
+    }
+}
+
+impl Dispatch<UpbeatFramePacingManagerV1, ()> for State {
+    fn request(
+        state: &mut Self,
+        _client: &Client,
+        manager: &UpbeatFramePacingManagerV1,
+        request: manager::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        if let manager::Request::GetFramePacing { id, surface } = request {
+            let object = init.init(id, FramePacing::new(&surface));
+            let Some(entry) = state.surfaces.get_mut(&surface) else { return };
+            if entry.frame_pacing.as_ref().is_some_and(Resource::is_alive) {
+                manager.post_error(
+                    manager::Error::AlreadyExists,
+                    format!("wl_surface#{} has a frame pacing object already", surface.id().protocol_id()),
+                );
+                return;
+            }
+            object.capabilities(u32::from(MOST_AHEAD));
+            entry.frame_pacing = Some(object);
+            crate::output::ahead::begin(state, &surface);
+        }
+    }
+}
+
+impl Dispatch<UpbeatFramePacingV1, FramePacing> for State {
+    fn request(
+        state: &mut Self,
+        _client: &Client,
+        object: &UpbeatFramePacingV1,
+        request: wire::Request,
+        data: &FramePacing,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, Self>,
+    ) {
+        use wire::Request;
+        let Some(surface) = data.surface.upgrade().ok().filter(|_| !data.lock().is_inert()) else { return };
+        match request {
+            Request::Destroy => {
+                set(&surface, |wishes, target| {
+                    *wishes = PacingState::default();
+                    *target = PendingTarget::default();
+                });
+                data.lock().make_inert();
+                if let Some(entry) = state.surfaces.get_mut(&surface) {
+                    entry.frame_pacing = None;
+                }
+            }
+            Request::SetPacing { pacing } => match pacing_of(pacing) {
+                Some(pacing) => set(&surface, |wishes, _| wishes.0.pacing = pacing),
+                None => object.post_error(Error::InvalidPacing, format!("{pacing:?} is no pacing")),
+            },
+            Request::SetAheadLimit { frames } => set(&surface, |wishes, _| wishes.0.limit = frames.max(1)),
+            Request::SetOptions { options } => match options {
+                WEnum::Value(options) => set(&surface, |wishes, _| {
+                    wishes.0.stay_ahead = options.contains(Wish::StayAhead);
+                    wishes.0.latest_ready = options.contains(Wish::LatestReady);
+                }),
+                WEnum::Unknown(bits) => {
+                    object.post_error(Error::InvalidOption, format!("{bits:#x} has bits that are no option"));
+                }
+            },
+            Request::RequestTarget => data.lock().machine.request(),
+            Request::Bind { id_hi, id_lo } => {
+                let id = TargetId(object::join(id_hi, id_lo));
+                let checked = data.lock().machine.check(id);
+                match checked {
+                    Ok(()) => set(&surface, |_, target| target.0 = Some(id)),
+                    Err(error @ BindError::Unknown(_)) => object.post_error(Error::UnknownTarget, error.to_string()),
+                    Err(error @ BindError::Used(_)) => object.post_error(Error::TargetUsed, error.to_string()),
+                }
+            }
+            Request::CancelFrom { id_hi, id_lo } => {
+                paced::cancel_from(state, &surface, object, TargetId(object::join(id_hi, id_lo)));
+            }
+        }
+    }
+
+    fn destroyed(_state: &mut Self, _client: ClientId, _object: &UpbeatFramePacingV1, data: &FramePacing) {
+        data.lock().make_inert();
+    }
+}
+
+/// Changes what the next commit of `surface` carries.
+fn set(surface: &WlSurface, change: impl FnOnce(&mut PacingState, &mut PendingTarget)) {
+    compositor::with_states(surface, |states| {
+        let mut wishes = states.cached_state.get::<PacingState>();
+        let mut target = states.cached_state.get::<PendingTarget>();
+        change(wishes.pending(), target.pending());
+    });
+}
+
+/// The pacing that is wished for; the choice left open is `Some(None)`.
+fn pacing_of(pacing: WEnum<wire::Pacing>) -> Option<Option<Pacing>> {
+    match pacing {
+        WEnum::Value(wire::Pacing::Automatic) => Some(None),
+        WEnum::Value(wire::Pacing::Vsync) => Some(Some(Pacing::Vsync)),
+        WEnum::Value(wire::Pacing::JustInTime) => Some(Some(Pacing::JustInTime)),
+        WEnum::Value(wire::Pacing::Ahead) => Some(Some(Pacing::Ahead)),
+        WEnum::Unknown(_) => None,
+    }
+}

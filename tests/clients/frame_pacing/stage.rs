@@ -1,0 +1,106 @@
+//! A window whose client draws ahead.
+
+use upbeat::time::{Instant, Span};
+use wayland_client::protocol::wl_surface::WlSurface;
+
+use crate::fixture::content::Heard;
+use crate::fixture::pacing::{DiscardReason, Pacing, Target, UpbeatFramePacingV1, bind};
+use crate::fixture::{ClientIndex, Toplevel, World};
+
+pub const SIZE: (i32, i32) = (100, 80);
+
+pub struct Stage {
+    pub world: World,
+    pub client: ClientIndex,
+    pub window: Toplevel,
+    pub pacing: UpbeatFramePacingV1,
+}
+
+impl Stage {
+    /// A window on screen (update 1000) whose client asked to draw `limit` frames ahead.
+    pub fn new(limit: u32) -> Self {
+        let mut world = World::lit();
+        let (client, window) = world.open("a", SIZE.0, SIZE.1);
+        let pacing = world.client(client).pacing(&window.surface);
+        pacing.set_pacing(Pacing::Ahead);
+        pacing.set_ahead_limit(limit);
+        let mut stage = Stage { world, client, window, pacing };
+        stage.draw(1000, 0x0080_8080);
+        stage.surface().commit();
+        stage.ended(1000);
+        stage.world.rest();
+        stage
+    }
+
+    pub fn surface(&self) -> WlSurface {
+        self.window.surface.clone()
+    }
+
+    /// Attaches a frame; does not commit.
+    pub fn draw(&mut self, number: u32, colour: u32) {
+        let surface = self.surface();
+        self.world.client(self.client).draw(&surface, number, SIZE, colour);
+    }
+
+    /// Asks for `count` targets and waits for them.
+    pub fn targets(&mut self, count: usize) -> Vec<Target> {
+        let (client, before) = (self.client, self.world.client(self.client).targets().len());
+        for _ in 0..count {
+            self.pacing.request_target();
+        }
+        self.world.until("targets", |world| world.client(client).targets().len() >= before + count);
+        self.world.client(client).targets().split_off(before)
+    }
+
+    /// Commits a frame for a target: the update has its number, and so has the colour.
+    pub fn frame(&mut self, target: &Target) {
+        let number = target.id as u32;
+        bind(&self.pacing, target.id);
+        self.draw(number, number);
+        self.surface().commit();
+    }
+
+    /// Waits for the end of an update's feedback.
+    pub fn ended(&mut self, number: u32) {
+        let client = self.client;
+        self.world.until(&format!("feedback of {number}"), |world| {
+            world.client(client).count(|heard| heard.is_end_of_feedback(number)) > 0
+        });
+    }
+
+    /// Waits for the end of a frame.
+    pub fn fate(&mut self, target: &Target) -> Result<Instant, DiscardReason> {
+        let (client, id) = (self.client, target.id);
+        self.world.until(&format!("the end of frame {id}"), |world| world.client(client).fate(id).is_some());
+        self.world.client(client).fate(id).unwrap()
+    }
+
+    pub fn heard(&mut self, what: Heard) -> bool {
+        self.world.client(self.client).heard(what)
+    }
+
+    pub fn pixel(&self) -> u32 {
+        let origin = self.world.window("a").origin();
+        self.world.pixel(origin.x + 10, origin.y + 10)
+    }
+}
+
+/// How many refreshes `shown` lies after the target's; negative: before.
+pub fn refreshes_late(target: &Target, shown: Instant) -> i64 {
+    let (late, interval) = ((shown - target.present).as_nanos(), target.interval.as_nanos());
+    (late + interval.signum() * interval / 2).div_euclid(interval)
+}
+
+/// Each target lies a whole number of intervals after the one before it.
+#[track_caller]
+pub fn on_the_grid(targets: &[Target]) {
+    for pair in targets.windows(2) {
+        let (step, interval) = (pair[1].present - pair[0].present, pair[0].interval);
+        let intervals = (step.as_nanos() + interval.as_nanos() / 2) / interval.as_nanos();
+        assert!(intervals >= 1 && (step - interval * intervals).abs() < interval / 8, "{targets:?}");
+        assert!(pair[1].id > pair[0].id, "{targets:?}");
+    }
+}
+
+/// Longer than any test shows.
+pub const LONG: Span = Span::from_seconds(3);
