@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+mod allocations;
 
+use allocations::allocations;
 use upbeat::time::{Instant, Span};
 use upbeat::timing::beam::{Beam, PixelRect, ScanDirection};
 use upbeat::timing::estimator::{Estimator, EstimatorKind, KeyedByLoad, MissBudget, SelectedEstimator, WindowQuantile};
@@ -16,44 +16,8 @@ use upbeat::timing::scroll::{Extent, Region, ScrollSettings, ScrollView, Velocit
 use upbeat::timing::target::RefreshIndex;
 use upbeat::timing::virtualizer::{CatchUp, Grid, Virtualizer};
 
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts the allocations of each thread.
-struct Counting;
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // During the end of a thread its counter may be gone; those allocations are nobody's.
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise about `layout` is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise about `pointer` and `layout` is passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-fn allocations(work: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.with(Cell::get);
-    work();
-    ALLOCATIONS.with(Cell::get) - before
-}
-
 const INTERVAL: Span = Span::from_micros(16_667);
 const START: Instant = Instant::from_nanos(1_000_000_000);
-
-#[test]
-fn the_counter_counts() {
-    assert!(allocations(|| drop(std::hint::black_box(vec![1_u8; 100]))) > 0);
-}
 
 #[test]
 fn estimators_do_not_allocate() {

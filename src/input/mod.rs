@@ -50,8 +50,8 @@ pub struct Input {
     pub keyboard: Option<KeyboardHandle<State>>,
     /// Keyboard shortcuts.
     pub bindings: Bindings,
-    /// Picks the pointer's focus again with every applied update, not only when something was presented. For the
-    /// conformance suite WLCS, which looks at the focus before any refresh.
+    /// Picks the pointer's focus from what was applied, and again with every update, not from what is on screen when
+    /// something was presented. For the conformance suite WLCS, which looks at the focus before any refresh.
     pub focus_follows_updates: bool,
     /// What is drawn at the pointer.
     pub cursor: Cursor,

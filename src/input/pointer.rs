@@ -106,7 +106,10 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
 
 /// What the pointer would be on at `position`: while popups hold a grab, only surfaces of their client.
 pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
-    let hit = output::scene_on_screen_hit(state, position)?;
+    let hit = match state.input.focus_follows_updates {
+        true => state.shell.hit(position),
+        false => output::scene_on_screen_hit(state, position),
+    }?;
     match state.shell.grabbing_popup() {
         Some(popup) => hit.0.id().same_client_as(&popup.id()).then_some(hit),
         None => Some(hit),

@@ -18,7 +18,7 @@ use crate::state::State;
 use crate::surface::Feedback;
 use crate::surface::tree::find_downward;
 use crate::time::{Clock, Instant};
-use crate::timing::id::{ClientId, OutputId, WindowId};
+use crate::timing::id::{ClientId, OutputId};
 use crate::timing::output::Composed;
 use crate::timing::record::{FrameRecord, Need};
 use crate::timing::target::{RefreshIndex, Target};
@@ -239,7 +239,7 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
         if entry.record.window.is_none() {
             let window = windows.iter().find(|window| window.surface == *surface).map(|window| window.id);
             let window = window.or_else(|| shell.window_of(surface).map(|window| window.id));
-            entry.record.window = window.map(|id| WindowId(id.0 as u32));
+            entry.record.window = window;
         }
     }
     let client_of = |flag: fn(&RenderWindow) -> bool| {

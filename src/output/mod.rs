@@ -29,7 +29,7 @@ use crate::render::{Canvas, Renderer};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Conductor;
-use crate::timing::id::{ClientId, OutputId, WindowId};
+use crate::timing::id::{ClientId, OutputId};
 use crate::timing::pacer::Pacer;
 use crate::timing::pacing::PacingWish;
 use crate::timing::record::{ClientFrameRecord, FrameRecord, Need, OutputStatistics, Ring};
@@ -237,7 +237,7 @@ pub fn need_when_due(state: &mut State, surface: &WlSurface) {
 pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str) {
     state.outputs.rules_stale = true;
     if let Some(log) = &state.outputs.frame_log {
-        log.name_window(WindowId(id.0 as u32), app_id);
+        log.name_window(id, app_id);
     }
 }
 

@@ -1,8 +1,8 @@
 //! `zwlr_virtual_pointer_manager_v1` 2: a client that plays a pointing device (wayvnc, test programs).
 //!
 //! Its events take the same way as those of real devices ([`input::handle`]). They are stamped on
-//! arrival: the protocol's times have no stated origin, and wlrctl and others send zeros. Motion and buttons are
-//! passed on at once; what belongs to one scroll step is gathered until `frame`.
+//! arrival: the protocol's times have no stated origin, and wlrctl and others send zeros. What
+//! belongs together is gathered until `frame` and passed on then, in order.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -29,6 +29,8 @@ use crate::time::{Clock, Instant};
 const VERSION: u32 = 2;
 /// One step of a wheel in `wl_pointer.axis_value120`.
 const STEP: i32 = 120;
+/// Events that wait for a frame, at most: a client that never ends one is passed on without.
+const MOST_GATHERED: usize = 64;
 
 /// The global.
 #[derive(Debug)]
@@ -52,6 +54,8 @@ pub struct VirtualPointer {
 
 #[derive(Debug, Default)]
 struct Gathered {
+    /// Motion and buttons since the last frame.
+    events: Vec<InputEvent>,
     source: Option<ScrollSource>,
     horizontal: Option<Scroll>,
     vertical: Option<Scroll>,
@@ -103,9 +107,8 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer> for State {
         _init: &mut DataInit<'_, Self>,
     ) {
         let time = state.clock.now();
-        match data.event(state, time, request) {
-            Ok(Some(event)) => input::handle(state, event),
-            Ok(None) => {}
+        match data.gather(state, time, request) {
+            Ok(events) => events.into_iter().for_each(|event| input::handle(state, event)),
             Err((error, message)) => pointer.post_error(error, message),
         }
     }
@@ -113,9 +116,10 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer> for State {
     fn destroyed(state: &mut Self, _client: ClientId, _pointer: &ZwlrVirtualPointerV1, data: &VirtualPointer) {
         // A button of a device that is gone is not held any more. Not now: its client may be going, and its surfaces
         // must not be named meanwhile (see `input::focus::lost`).
-        let held = std::mem::take(&mut data.lock().held);
+        let Gathered { events, held, .. } = std::mem::take(&mut *data.lock());
         state.loop_handle.insert_idle(move |state| {
             let time = state.clock.now();
+            events.into_iter().for_each(|event| input::handle(state, event));
             for button in held {
                 input::handle(state, InputEvent::Button { time, button, pressed: false });
             }
@@ -130,15 +134,32 @@ impl VirtualPointer {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes a request in. The events that are complete with it.
+    fn gather(
+        &self,
+        state: &State,
+        time: Instant,
+        request: zwlr_virtual_pointer_v1::Request,
+    ) -> Result<Vec<InputEvent>, Refusal> {
+        let ends = matches!(request, zwlr_virtual_pointer_v1::Request::Frame);
+        let mut gathered = self.lock();
+        let event = self.event(&mut gathered, state, time, request)?;
+        gathered.events.extend(event);
+        if ends || gathered.events.len() >= MOST_GATHERED {
+            return Ok(std::mem::take(&mut gathered.events));
+        }
+        Ok(Vec::new())
+    }
+
     /// The event that a request stands for, if it completes one.
     fn event(
         &self,
+        gathered: &mut Gathered,
         state: &State,
         time: Instant,
         request: zwlr_virtual_pointer_v1::Request,
     ) -> Result<Option<InputEvent>, Refusal> {
         use zwlr_virtual_pointer_v1::Request;
-        let mut gathered = self.lock();
         match request {
             Request::Motion { dx, dy, .. } => {
                 let delta = Point::from((dx, dy));

@@ -26,10 +26,11 @@ use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface};
 
 use crate::protocol::xdg_shell::checks;
 use crate::state::State;
+pub use crate::timing::id::WindowId;
 use crate::{input, output, surface};
 use drag::Drag;
 use popup::Popup;
-pub use window::{Arrangement, Window, WindowId};
+pub use window::{Arrangement, Window};
 
 /// All windows and popups.
 #[derive(Debug, Default)]
@@ -49,7 +50,7 @@ pub struct Shell {
     pub allow_unconfigured_content: bool,
     /// While a role is being given: the object that asked for it.
     pub(crate) constructing: Option<XdgSurface>,
-    last_id: u64,
+    last_id: u32,
 }
 
 impl Shell {

@@ -10,15 +10,12 @@ use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
 use smithay::wayland::compositor;
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgToplevelSurfaceData};
 
+use super::WindowId;
 use super::resize::{self, Edges, SizeLimits};
 
 /// How many configures a client may leave unanswered: a stopped program gathers one per change of focus, one that asks
 /// for states in a loop and never answers would fill the memory.
 const MAX_UNANSWERED: usize = 1_000;
-
-/// Names a window for as long as the session lives; never used twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WindowId(pub u64);
 
 /// How a window fills the screen.
 #[derive(Clone, Debug, Default, PartialEq)]

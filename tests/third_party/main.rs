@@ -44,12 +44,12 @@ enum Typing {
 }
 
 /// Runs a program of a Debian package until it was seen, clicked, typed into and looked at again.
-fn run(name: &str, package: &str, command: &[&str], expected: Expectation) {
+fn run(name: &str, renderer: Option<&str>, package: &str, command: &[&str], expected: Expectation) {
     let tools = [("grim", "grim"), ("wtype", "wtype"), (command[0], package)];
     if !tools.iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start(name, OUTPUT);
+    let mut session = Session::start(name, OUTPUT, renderer);
     session.spawn(command);
     let first = session.wait_for_picture("first", |picture| {
         picture.content() >= expected.pixels && picture.colours() >= expected.colours
@@ -79,16 +79,17 @@ const fn square(side: usize) -> usize {
 }
 
 macro_rules! runs {
-    ($($test:ident: $package:literal, [$($word:literal),+], $pixels:expr, $colours:literal, $typing:ident;)*) => {$(
+    ($renderer:expr; $($test:ident: $package:literal, [$($word:literal),+], $pixels:expr, $colours:literal, $typing:ident;)*) => {$(
         #[test]
         fn $test() {
             let expected = Expectation { pixels: $pixels, colours: $colours, typing: Typing::$typing };
-            run(stringify!($test), $package, &[$($word),+], expected);
+            run(stringify!($test), $renderer, $package, &[$($word),+], expected);
         }
     )*};
 }
 
 runs! {
+    None;
     foot: "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
     weston_terminal: "weston", ["weston-terminal", "--shell=/bin/cat"], 100_000, 3, Echoes;
     weston_simple_shm: "weston", ["weston-simple-shm"], square(200), 8, Leaves;
@@ -100,6 +101,31 @@ runs! {
     weston_presentation_idle: "weston", ["weston-presentation-shm", "-i"], square(200), 3, Ignored;
     weston_presentation_low_latency: "weston", ["weston-presentation-shm", "-p"], square(200), 3, Ignored;
     gtk4_demo: "gtk-4-examples", ["gtk4-demo"], 200_000, 20, Ignored;
+}
+
+runs! {
+    Some("gles");
+    foot_under_gles: "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
+    weston_simple_egl_under_gles: "weston", ["weston-simple-egl"], 10_000, 3, Leaves;
+    weston_subsurfaces_under_gles: "weston", ["weston-subsurfaces"], 30_000, 20, Ignored;
+    gtk4_demo_under_gles: "gtk-4-examples", ["gtk4-demo"], 200_000, 20, Ignored;
+}
+
+/// Mesa draws the next frame, then waits for the callback of the last: the callback only lets it go.
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "a slow compositor reads the client's CPU time late, when it draws the next frame"
+)]
+fn weston_simple_egl_is_seen_to_be_gated() {
+    if !installed("weston-simple-egl", "weston") {
+        return;
+    }
+    let mut session = Session::start("gated", OUTPUT, None);
+    session.spawn_quietly(&["weston-simple-egl"]);
+    session.wait_for_class("gated");
+    session.still_runs();
+    session.end();
 }
 
 #[test]
@@ -115,7 +141,7 @@ fn several_of_them_share_a_screen() {
     if !programs.iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start("several", OUTPUT);
+    let mut session = Session::start("several", OUTPUT, None);
     let mut seen: Option<Picture> = None;
     for command in [["weston-simple-egl"].as_slice(), &["weston-flower"], &["weston-simple-shm"], &["foot", "cat"]] {
         session.spawn(command);

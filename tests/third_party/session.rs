@@ -46,8 +46,9 @@ pub fn installed(program: &str, package: &str) -> bool {
 }
 
 impl Session {
-    /// A session with one output of this size.
-    pub fn start(name: &str, extent: (u32, u32)) -> Self {
+    /// A session with one output of this size. `UPBEAT_RENDERER` chooses the renderer where the test does not.
+    pub fn start(name: &str, extent: (u32, u32), renderer: Option<&str>) -> Self {
+        let chosen = std::env::var("UPBEAT_RENDERER").ok();
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("third_party").join(name);
         fs::create_dir_all(&folder).unwrap();
         let runtime = tempfile::tempdir().unwrap();
@@ -56,7 +57,7 @@ impl Session {
             .args(["--output", &format!("{}x{}@60", extent.0, extent.1)])
             .arg("--frame-log")
             .arg(folder.join("frames.jsonl"))
-            .args(std::env::var("UPBEAT_RENDERER").map(|renderer| format!("--renderer={renderer}")))
+            .args(renderer.or(chosen.as_deref()).map(|renderer| format!("--renderer={renderer}")))
             .env("XDG_RUNTIME_DIR", runtime.path())
             .stderr(File::create(folder.join("compositor.log")).unwrap())
             .stdin(Stdio::null())
@@ -101,11 +102,20 @@ impl Session {
 
     /// Starts a program, with its protocol traffic in a file.
     pub fn spawn(&mut self, words: &[&str]) {
+        self.start_program(words, &[("WAYLAND_DEBUG", "1")]);
+    }
+
+    /// Starts a program as it is: writing its traffic down costs it several times what a small frame does.
+    pub fn spawn_quietly(&mut self, words: &[&str]) {
+        self.start_program(words, &[]);
+    }
+
+    fn start_program(&mut self, words: &[&str], environment: &[(&str, &str)]) {
         let log = File::create(self.folder.join(format!("{}.log", words[0]))).unwrap();
         let child = self
             .command(words[0])
             .args(&words[1..])
-            .env("WAYLAND_DEBUG", "1")
+            .envs(environment.iter().copied())
             .stdout(log.try_clone().unwrap())
             .stderr(log)
             .spawn()
@@ -141,6 +151,18 @@ impl Session {
     pub fn linger(&self) {
         let seconds = std::env::var("UPBEAT_THIRD_PARTY_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
         std::thread::sleep(Duration::from_secs(seconds.unwrap_or(SECONDS)));
+    }
+
+    /// Waits until the compositor says of its only window that it is of this class.
+    pub fn wait_for_class(&self, class: &str) {
+        let found = || {
+            let mut command = self.command(env!("CARGO_BIN_EXE_upbeat"));
+            let output = command.args(["msg", "--json", "windows"]).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout);
+            fs::write(self.folder.join("windows.json"), text.as_bytes()).unwrap();
+            text.contains(&format!("\"class\": \"{class}\"")).then_some(())
+        };
+        self.wait(&format!("class {class}"), found);
     }
 
     /// Nobody has left.

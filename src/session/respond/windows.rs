@@ -28,7 +28,7 @@ pub(super) fn with_surfaces(state: &State) -> impl Iterator<Item = (&shell::Wind
 
 /// Its number as the records have it.
 pub(super) fn number(window: &shell::Window) -> WindowId {
-    WindowId(window.id.0 as u32)
+    window.id
 }
 
 /// Whose window `wanted` is, or a sentence that says which there are.
