@@ -13,8 +13,9 @@
 
 use crate::time::{Instant, Span};
 
-/// Reading without a pause: ten times what a refresh with ten clients has to say.
-const BURST: Span = Span::from_millis(1);
+/// Reading without a pause: a quarter of a refresh at 60 Hz. On a busy machine the time includes waiting for a core, and
+/// clients that only draw must never meet a pause: it would cost a wake-up.
+const BURST: Span = Span::from_millis(4);
 /// The longest pause: what everybody's commit may be late by for it, while somebody floods.
 const LONGEST_PAUSE: Span = Span::from_micros(400);
 
@@ -55,7 +56,7 @@ mod tests {
             reading += 300;
             now = pause.map_or(now + 300, |until| ((until - at(0)).as_nanos() / 1_000) as u64);
         }
-        assert!((490_000..=510_000).contains(&reading), "{reading}");
+        assert!((490_000..=515_000).contains(&reading), "{reading}");
     }
 
     #[test]
