@@ -16,6 +16,7 @@ use crate::protocol::frame_pacing::{
 use crate::state::State;
 use crate::time::Clock;
 use crate::timing::ahead::{Bound, TargetId};
+use crate::timing::pacing::Pacing;
 use crate::timing::target::Target;
 
 /// What describes the buffer that a surface shows.
@@ -35,6 +36,8 @@ pub(super) struct BoundCommit {
     pub target: Option<Target>,
     keep: bool,
     latest_ready: bool,
+    /// Drawn while the pacing in force was ahead.
+    ahead: bool,
 }
 
 /// Takes the target of the commit that is being made, if it has one and may have it.
@@ -57,10 +60,12 @@ pub(super) fn take(state: &mut State, surface: &WlSurface, attached: bool, stamp
         object.post_error(Error::TimestampConflict, format!("the commit of wl_surface#{number} has a timestamp, too"));
         return None;
     }
+    let effective = object.data::<FramePacing>().map(|data| data.lock().machine.effective().pacing);
+    let ahead = effective == Some(Pacing::Ahead);
     let (mut frame, bound) = PacedFrame::bind(object, id, now)?;
     let target = output::ahead::target_of(state, surface, &bound);
     frame.due(target.map_or(bound.target.present, |target| target.ready_by));
-    Some(BoundCommit { frame, bound, target, keep, latest_ready: wishes.latest_ready })
+    Some(BoundCommit { frame, bound, target, keep, latest_ready: wishes.latest_ready, ahead })
 }
 
 impl BoundCommit {
@@ -68,6 +73,7 @@ impl BoundCommit {
     pub fn add_to(&self, conditions: &mut Conditions) {
         conditions.frame = Some((self.frame.id, self.bound.target.present));
         conditions.keep = self.keep;
+        conditions.ahead = self.ahead;
         conditions.target = None;
         if self.latest_ready {
             return;

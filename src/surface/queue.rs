@@ -13,8 +13,9 @@
 //! At a latch every ready and due update is taken, in order, but none past a barrier that this latch sets: a barrier
 //! clears right after the latch, and what waits for it goes with the next one.
 //!
-//! Frames that are bound to targets are each for a refresh of their own. When more than one is due, one was late: the
-//! [late-frame policy](crate::timing::late_frame) says whether it gives way.
+//! Frames that are bound to targets are each for a refresh of their own. When more than one is due, one was late. Those
+//! drawn ahead are shown all the same, each in a refresh, as targets sent from then on allow for it; of others the
+//! [late-frame policy](crate::timing::late_frame) says whether one gives way.
 //!
 //! A frame that is *cancelled* stays in the queue without its content: it has no reason to wait any more.
 
@@ -43,6 +44,8 @@ pub struct Conditions {
     pub target: Option<RefreshIndex>,
     /// The client's own target that it is bound to, with the time of that refresh.
     pub frame: Option<(TargetId, Instant)>,
+    /// It was drawn ahead: being late, it is shown in a refresh of its own and takes the place of none.
+    pub ahead: bool,
     /// It cannot be cancelled: it does more than show content.
     pub keep: bool,
     /// Its content was cancelled.
@@ -148,6 +151,9 @@ impl<T> UpdateQueue<T> {
         }
         if front.frame.is_some() {
             let (_, allowed) = self.allowed.filter(|(latch, _)| *latch == index).unwrap_or_else(|| {
+                if front.ahead {
+                    return (index, 1);
+                }
                 let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
                 let choice = self.late.choose(due.filter(|update| update.conditions.frame.is_some()).count());
                 (index, if choice == LateChoice::SkipOldest { 2 } else { 1 })
@@ -246,6 +252,20 @@ mod tests {
         assert_eq!(latch(&mut queue, 6), [2]);
         assert_eq!(latch(&mut queue, 7), [0u32; 0]);
         assert_eq!(latch(&mut queue, 8), [3]);
+    }
+
+    #[test]
+    fn late_frames_drawn_ahead_are_all_shown_and_others_give_way_but_never_two_in_a_row() {
+        let shown = |ahead| {
+            let mut queue = UpdateQueue::default();
+            for number in 1..=5 {
+                let frame = Some((TargetId(number), present(number)));
+                queue.push(Conditions { frame, ahead, ..Conditions::default() }, number as u32);
+            }
+            (10..14).map(|index| latch(&mut queue, index)).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(true), [vec![1], vec![2], vec![3], vec![4]]);
+        assert_eq!(shown(false), [vec![1, 2], vec![3], vec![4, 5], vec![]]);
     }
 
     #[test]

@@ -11,9 +11,10 @@
 //!  on screen            a     b     c     c     d    ...  d was late: c stays
 //! ```
 //!
-//! Which refresh a target names is the [`Virtualizer`]'s to say. A frame that is late keeps its own; the latch drops it
-//! or the next one ([`late_frame`](super::late_frame)), so that those behind it keep theirs. Only when a target would
-//! lie in the past is a refresh skipped.
+//! Which refresh a target names is the [`Virtualizer`]'s to say. A frame that is late is shown all the same, and so are
+//! those that were begun behind it, each a refresh after the other; targets sent from then on name the refreshes after
+//! those, so that content is on time again (D-VSync 5.1: elastic to drops). A target that would lie in the past is
+//! revoked.
 
 mod effective;
 #[cfg(test)]
@@ -218,10 +219,14 @@ impl Ahead {
         }
         let waiting = self.live.iter().filter(|frame| frame.stage == Stage::Bound).count();
         // Without a chain, those that wait are shown first.
-        let waiting = if self.virtualizer.is_none() { waiting as u64 } else { 0 };
+        let is_ahead = self.effective.pacing == Pacing::Ahead;
+        let waiting = if self.virtualizer.is_none() && !is_ahead { waiting as u64 } else { 0 };
+        let before = self.live.iter().filter(|frame| frame.stage != Stage::Latched).count() as u64;
         let virtualizer = self.virtualizer.get_or_insert_with(|| Virtualizer::new(grid, CatchUp::Skip));
         virtualizer.calibrate(grid);
-        let target = virtualizer.issue(refresh, waiting);
+        // After a late frame those before it take a refresh each, whatever they were drawn for.
+        let free = if is_ahead { grid.refresh.plus(before) } else { refresh };
+        let target = virtualizer.issue(refresh.max(free), waiting);
         self.requests -= 1;
         self.last_id = self.last_id.next();
         let interval = virtualizer.grid().interval;
