@@ -14,6 +14,7 @@ mod pixels;
 mod records;
 mod session;
 mod settings;
+mod smoothness;
 
 /// Not a test: the program that the tests start as a client, told by [`client::VARIABLE`] what to play.
 #[test]
