@@ -16,6 +16,8 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde::de::DeserializeOwned;
+
 use crate::bench::load::Load;
 use crate::bench::pixels::{PixelError, check_files};
 use crate::bench::report::{BenchReport, RunReport};
@@ -236,7 +238,8 @@ impl LatencyOptions {
         let recording = witness.map(|witness| [OsStr::new("--record-stream"), witness.recording.as_os_str()]);
         let journal = witness.map(|witness| [OsStr::new("--journal"), witness.journal.as_os_str()]);
         let seconds = if witness.is_some() { self.verify } else { self.duration };
-        let output = Command::new(upbeat)
+        let mut command = Command::new(upbeat);
+        command
             .args(["--backend", "headless", "--output", &self.output, "--config"])
             .arg(config)
             .args(recording.into_iter().flatten())
@@ -244,20 +247,8 @@ impl LatencyOptions {
             .arg(upbeat)
             .args(["bench", "probe", "--json"])
             .args(self.probe_arguments(run, seconds))
-            .args(journal.into_iter().flatten())
-            .env("XDG_RUNTIME_DIR", &folder.0)
-            .env_remove("WAYLAND_DISPLAY")
-            .env_remove("DISPLAY")
-            .stdin(Stdio::null())
-            .stderr(Stdio::inherit())
-            .output()
-            .map_err(|source| BenchError::Start { program: upbeat.to_owned(), source })?;
-        if !output.status.success() {
-            return Err(BenchError::Session { run: run.title(), status: output.status });
-        }
-        serde_json::from_slice::<BenchReport>(&output.stdout)
-            .map(|report| report.runs)
-            .map_err(|source| BenchError::Report { run: run.title(), source })
+            .args(journal.into_iter().flatten());
+        folder.session::<BenchReport>(command, run.title()).map(|report| report.runs)
     }
 
     fn probe_arguments(&self, run: &Run<'_>, seconds: f64) -> Vec<OsString> {
@@ -312,9 +303,20 @@ impl Folder {
         created.map(|()| Folder(path.clone())).map_err(|source| BenchError::Folder { path, source })
     }
 
-    /// Where it is.
-    pub(super) fn path(&self) -> &Path {
-        &self.0
+    /// Runs a session in this folder to its end; what the client in it prints is its report. `run` names it in errors.
+    pub(super) fn session<T: DeserializeOwned>(&self, mut command: Command, run: String) -> Result<T, BenchError> {
+        let output = command
+            .env("XDG_RUNTIME_DIR", &self.0)
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("DISPLAY")
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|source| BenchError::Start { program: command.get_program().into(), source })?;
+        if !output.status.success() {
+            return Err(BenchError::Session { run, status: output.status });
+        }
+        serde_json::from_slice(&output.stdout).map_err(|source| BenchError::Report { run, source })
     }
 
     pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, BenchError> {

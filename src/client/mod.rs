@@ -1,3 +1,4 @@
 //! For programs that are clients: what a compositor that keeps time offers them. Nothing in here needs Smithay.
 
 pub mod protocol;
+pub mod wire;

@@ -13,7 +13,8 @@ use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_ba
 use super::connection::{Client, PresentationClock};
 use super::input;
 use super::journal::{Light, Outcome};
-use crate::time::{Clock, Instant, NANOS_PER_SECOND, Span};
+use crate::client::wire::{instant, join};
+use crate::time::{Clock, Span};
 
 delegate_noop!(Client: ignore WlCompositor);
 delegate_noop!(Client: ignore WlShm);
@@ -97,9 +98,8 @@ impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, usize> for Clien
         use wp_presentation_feedback::Event;
         let outcome = match event {
             Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, seq_hi, seq_lo, .. } => {
-                let seconds = join(tv_sec_hi, tv_sec_lo);
                 Outcome::Presented(Light {
-                    at: Instant::from_nanos(seconds * NANOS_PER_SECOND as u64 + u64::from(tv_nsec)),
+                    at: instant(tv_sec_hi, tv_sec_lo, tv_nsec),
                     sequence: join(seq_hi, seq_lo),
                     refresh: Span::from_nanos(i64::from(refresh)),
                 })
@@ -109,11 +109,6 @@ impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, usize> for Clien
         };
         client.journal.settle(*frame, outcome);
     }
-}
-
-/// Wayland has no 64-bit argument: two halves.
-fn join(high: u32, low: u32) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
 }
 
 impl Dispatch<xdg_wm_base::XdgWmBase, ()> for Client {

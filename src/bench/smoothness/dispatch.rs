@@ -25,7 +25,8 @@ use super::game::Game;
 use super::pipeline::Permission;
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_v1::{self, UpbeatFramePacingV1};
-use crate::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
+use crate::client::wire::{instant, join};
+use crate::time::{Clock as _, Instant, MonotonicClock, Span};
 
 macro_rules! hear {
     ($interface:ty, $data:ty, |$game:ident, $object:ident, $event:ident, $known:ident, $handle:ident| $body:expr) => {
@@ -69,14 +70,6 @@ impl Dispatch<WlRegistry, GlobalListContents> for Game {
         _: &QueueHandle<Self>,
     ) {
     }
-}
-
-const fn join(high: u32, low: u32) -> u64 {
-    (high as u64) << 32 | low as u64
-}
-
-fn time(high: u32, low: u32, nanos: u32) -> Instant {
-    Instant::from_nanos(join(high, low) * NANOS_PER_SECOND as u64 + u64::from(nanos))
 }
 
 hear!(XdgWmBase, (), |_game, base, event, _known, _handle| {
@@ -123,7 +116,7 @@ hear!(WpPresentationFeedback, usize, |game, _object, event, frame, _handle| {
         wp_presentation_feedback::Event::Presented { tv_sec_hi, tv_sec_lo, tv_nsec, seq_hi, seq_lo, .. } => {
             game.shown.push(Shown {
                 sequence: join(seq_hi, seq_lo),
-                present: time(tv_sec_hi, tv_sec_lo, tv_nsec),
+                present: instant(tv_sec_hi, tv_sec_lo, tv_nsec),
                 represents: game.represents[*frame],
             });
             game.ended();
@@ -143,7 +136,7 @@ hear!(UpbeatFramePacingV1, (), |game, _object, event, _known, _handle| {
         Event::Target { id_hi, id_lo, tv_sec_hi, tv_sec_lo, tv_nsec, .. } => {
             game.permissions.push_back(Permission {
                 target: Some(join(id_hi, id_lo)),
-                represents: time(tv_sec_hi, tv_sec_lo, tv_nsec),
+                represents: instant(tv_sec_hi, tv_sec_lo, tv_nsec),
                 given: MonotonicClock.now(),
             });
         }

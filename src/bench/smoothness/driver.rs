@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde::Serialize;
 
@@ -135,18 +135,7 @@ impl SmoothnessOptions {
             .args(["--refresh", &game.refresh.to_string(), "--buffers", &game.buffers.to_string()])
             .args(["--run-ahead", &game.run_ahead.to_string()])
             .args(game.vsync.then_some("--vsync"));
-        let output = command
-            .env("XDG_RUNTIME_DIR", folder.path())
-            .env_remove("WAYLAND_DISPLAY")
-            .env_remove("DISPLAY")
-            .stdin(Stdio::null())
-            .stderr(Stdio::inherit())
-            .output()
-            .map_err(|source| BenchError::Start { program: upbeat.to_owned(), source })?;
-        if !output.status.success() {
-            return Err(BenchError::Session { run: title.to_owned(), status: output.status });
-        }
-        serde_json::from_slice(&output.stdout).map_err(|source| BenchError::Report { run: title.to_owned(), source })
+        folder.session(command, title.to_owned())
     }
 }
 

@@ -91,6 +91,17 @@ impl Stage {
         self.sent.iter().map(|target| target.id).find(|id| self.machine.check(*id).is_ok())
     }
 
+    /// Draws for every target that there is.
+    fn commit_all(&mut self) {
+        while let Some(id) = self.drawing() {
+            self.commit(id);
+            if self.machine.check(id).is_ok() {
+                // It was revoked so long ago that it is forgotten, and could be bound for ever.
+                self.sent.retain(|target| target.id != id);
+            }
+        }
+    }
+
     /// The display latches and shows the oldest that is due.
     fn refresh(&mut self) {
         let due = self.waiting.first().is_some_and(|target| target.refresh <= RefreshIndex(self.next));
@@ -116,11 +127,7 @@ fn a_slow_frame_is_hidden_by_those_that_wait() {
         stage.poll();
         // All at once, and then none for two refreshes.
         if !(1..=2).contains(&step) {
-            while let Some(id) = stage.drawing() {
-                stage.commit(id);
-                // A target that was forgotten could be bound for ever.
-                stage.sent.retain(|target| target.id != id);
-            }
+            stage.commit_all();
         }
         stage.refresh();
     }
@@ -151,11 +158,7 @@ fn after_a_stall_targets_that_went_by_are_owed_anew() {
     for step in 0..9 {
         stage.poll();
         if step == 0 || step > 5 {
-            while let Some(id) = stage.drawing() {
-                stage.commit(id);
-                // A target that was forgotten could be bound for ever.
-                stage.sent.retain(|target| target.id != id);
-            }
+            stage.commit_all();
         }
         stage.refresh();
     }
@@ -301,11 +304,7 @@ proptest! {
         let shown = |stage: &Stage| stage.story.lines().filter(|line| line.contains("shows")).map(str::to_owned).collect::<Vec<_>>();
         for _ in 0..40 {
             stage.happen(&Event::Request(1), &mut circumstances);
-            while let Some(id) = stage.drawing() {
-                stage.commit(id);
-                // A target that was forgotten could be bound for ever.
-                stage.sent.retain(|target| target.id != id);
-            }
+            stage.commit_all();
             stage.refresh();
         }
         let shown = shown(&stage);

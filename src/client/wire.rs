@@ -1,0 +1,13 @@
+//! Numbers as protocols carry them: 64 bits in two halves, points in time in three parts.
+
+use crate::time::{Instant, NANOS_PER_SECOND};
+
+/// A 64-bit number from its high and low half.
+pub const fn join(high: u32, low: u32) -> u64 {
+    (high as u64) << 32 | low as u64
+}
+
+/// A point in time from its seconds (high and low half) and nanoseconds.
+pub fn instant(seconds_high: u32, seconds_low: u32, nanos: u32) -> Instant {
+    Instant::from_nanos(join(seconds_high, seconds_low) * NANOS_PER_SECOND as u64 + u64::from(nanos))
+}
