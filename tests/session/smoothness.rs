@@ -24,6 +24,25 @@ fn the_bench_shows_every_frame_of_both_policies_beside_the_simulator() {
     assert!(runs[1]["content_error_ms"]["p50"].as_f64().unwrap() < 1.0, "{}", runs[1]);
 }
 
+/// Frames whose targets are revoked again and again on a display that is faster than the costs allow: what is drawn
+/// further ahead must not fall behind for good, as it does when every target that is sent anew begins a frame.
+#[test]
+fn drawing_further_ahead_does_not_drift() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = ["bench", "game", "--load", "A", "--buffers", "4", "--run-ahead", "2", "--refresh", "240"];
+    let output = Command::new(env!("CARGO_BIN_EXE_upbeat"))
+        .args(["--output", "640x480@240", "--", env!("CARGO_BIN_EXE_upbeat")])
+        .args(game)
+        .args(["--frames", "1500"])
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let run: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    // A stall of a busy machine is as long as it is, but what follows it is not late.
+    assert!(run["latency_ms"]["p50"].as_f64().unwrap() < 50.0, "{run}");
+}
+
 #[test]
 fn a_load_that_does_not_exist_is_named() {
     let output = Command::new(env!("CARGO_BIN_EXE_upbeat"))

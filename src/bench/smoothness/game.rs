@@ -132,6 +132,8 @@ pub(super) struct Game {
     over: usize,
     /// Targets that will come without being asked for, in the place of revoked ones.
     owed: usize,
+    /// Frames that may be under way at once.
+    limit: usize,
     pipeline: Pipeline,
     costs: std::vec::IntoIter<FrameCost>,
 }
@@ -178,6 +180,7 @@ impl Game {
             represents: Vec::new(),
             over: 0,
             owed: 0,
+            limit: usize::from(options.buffers) - 1 + usize::from(options.run_ahead),
             pipeline: Pipeline::default(),
             costs: costs.into_iter(),
         })
@@ -220,7 +223,10 @@ impl Game {
     /// Does what can be done at `now`.
     fn work(&mut self, now: Instant, handle: &QueueHandle<Game>) {
         loop {
+            // Frames whose targets were revoked are under way all the same: recording on and on for what is sent in
+            // their place would leave the display behind for good.
             while self.pipeline.is_recorder_free()
+                && self.pipeline.len() < self.limit
                 && let Some(permission) = self.permissions.pop_front()
                 && let Some(cost) = self.costs.next()
             {

@@ -59,6 +59,11 @@ impl Pipeline {
         self.recording.is_none() && self.recorded.is_empty() && self.rendering.is_none()
     }
 
+    /// How many frames are in it.
+    pub(super) fn len(&self) -> usize {
+        self.recorded.len() + usize::from(self.recording.is_some()) + usize::from(self.rendering.is_some())
+    }
+
     /// How many frames are drawn for the target `first` or a later one.
     pub(super) fn drawn_for(&self, first: u64) -> usize {
         let frames = self.recording.iter().chain(&self.recorded).chain(&self.rendering);
