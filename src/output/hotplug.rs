@@ -39,7 +39,10 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
     let output = Output::new(
         display.name().to_owned(),
         PhysicalProperties {
-            size: millimetres(mode),
+            size: display.millimetres().map_or_else(
+                || millimetres(mode),
+                |(width, height)| (width.cast_signed(), height.cast_signed()).into(),
+            ),
             subpixel: Subpixel::Unknown,
             make: "Upbeat".to_owned(),
             model: display.name().to_owned(),
@@ -116,6 +119,14 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let output = &mut state.outputs.list[index];
     let mode = output.display.mode();
     let capabilities = output.display.capabilities();
+    output.conductor.output_mut().set_lead(capabilities.submit_lead);
+    if output.output.current_mode() == Some(wayland_mode(mode))
+        && output.conductor.output().vsync().range() == capabilities.variable_refresh
+    {
+        // The picture stays; perhaps the cursor is drawn into it from now on.
+        output.need(Need::Output);
+        return;
+    }
     output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
     output.output.set_preferred(wayland_mode(mode));
     output.canvas = Canvas::new(size(mode));
@@ -124,7 +135,6 @@ pub(super) fn changed(state: &mut State, index: usize) {
     (output.last_sequence, output.last_shown) = (None, None);
     let vblank = output.display.last_vblank(now);
     let machine = output.conductor.output_mut();
-    machine.set_lead(capabilities.submit_lead);
     machine.vsync_mut().set_interval(mode.interval(), now);
     machine.vsync_mut().set_variable(capabilities.variable_refresh);
     if let Some((vblank, _)) = vblank {

@@ -55,14 +55,20 @@ pub struct Child {
 impl Child {
     /// Runs `command` (the program and its arguments) with `environment` added to ours.
     ///
-    /// A `WAYLAND_SOCKET` of ours is not passed on: it would lead to our own parent.
+    /// A `WAYLAND_SOCKET` of ours is not passed on: it would lead to our own parent. Nor is a `NOTIFY_SOCKET`: only we
+    /// say when the session is ready.
     pub fn spawn(command: &[OsString], environment: &[(&str, &OsStr)]) -> Result<Self, ChildError> {
         let (program, arguments) = command.split_first().ok_or_else(|| ChildError::Start {
             command: OsString::new(),
             source: io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"),
         })?;
         let mut command = Command::new(program);
-        command.args(arguments).env_remove("WAYLAND_SOCKET").envs(environment.iter().copied()).process_group(0);
+        command
+            .args(arguments)
+            .env_remove("WAYLAND_SOCKET")
+            .env_remove("NOTIFY_SOCKET")
+            .envs(environment.iter().copied())
+            .process_group(0);
         unblock_signals(&mut command);
         let process = command.spawn().map_err(|source| ChildError::Start { command: program.clone(), source })?;
         Self::watch(process)

@@ -141,6 +141,11 @@ impl VsyncModel {
         self.variable.is_some()
     }
 
+    /// The panel's range of intervals (shortest, longest), if its refresh is variable.
+    pub const fn range(&self) -> Option<(Span, Span)> {
+        self.variable
+    }
+
     /// How many timestamps were refused since the beginning.
     pub const fn refused(&self) -> u64 {
         self.refused_total

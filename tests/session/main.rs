@@ -12,6 +12,7 @@ mod messages;
 mod misbehaviour;
 mod pixels;
 mod records;
+mod service;
 mod session;
 mod settings;
 mod smoothness;

@@ -14,7 +14,7 @@
 //! | [`report`], [`fault`] | what is told: the truth, or what a script wants |
 //! | [`watch`], [`record`] | whoever looks at the panel: recordings and light probes |
 //! | [`mod@self_test`] | shows that it is honest |
-//! | [`output`], [`backend`], [`timer`] | the glue: a handle per output, hotplug, one descriptor to wait for |
+//! | [`output`], [`backend`], [`timer`](super::timer) | the glue: a handle per output, hotplug, one descriptor to wait for |
 
 pub mod backend;
 pub mod beam;
@@ -31,7 +31,6 @@ pub mod pool;
 pub mod record;
 pub mod report;
 pub mod self_test;
-pub mod timer;
 pub mod watch;
 
 #[cfg(test)]

@@ -1,0 +1,51 @@
+//! A session as a service, and on displays that cannot be had.
+
+use std::os::unix::net::UnixDatagram;
+
+use crate::session::{PATIENCE, upbeat};
+
+#[test]
+fn the_service_manager_hears_when_clients_can_connect() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("notify");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    manager.set_read_timeout(Some(PATIENCE)).unwrap();
+    // The command ends the session, and must not be able to speak for it.
+    let script = r#"test -z "$NOTIFY_SOCKET" && test -S "$XDG_RUNTIME_DIR/$WAYLAND_DISPLAY""#;
+    let status = upbeat(directory.path(), &["--output", "320x200", "--", "sh", "-c", script])
+        .env("NOTIFY_SOCKET", &path)
+        // Nobody of the machine's own shall be told where a test is.
+        .env("PATH", "/nonexistent:/bin")
+        .env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent")
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let mut said = [0; 64];
+    let length = manager.recv(&mut said).unwrap();
+    assert_eq!(String::from_utf8_lossy(&said[..length]).trim(), "READY=1");
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let output = upbeat(directory.path(), arguments)
+        .env("LIBSEAT_BACKEND", "seatd")
+        .env("SEATD_SOCK", directory.path().join("nobody"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_session_without_a_seat_says_how_to_get_one() {
+    let said = refused(&["--backend", "drm"]);
+    assert!(said.contains("no seat: ") && said.contains("seatd") && !said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn options_that_monitors_cannot_fulfil_are_named() {
+    let said = refused(&["--backend", "drm", "--output", "640x480"]);
+    assert!(said.contains("--output") && said.contains("[[output]]"), "{said}");
+    let said = refused(&["--backend", "drm", "--record", "somewhere"]);
+    assert!(said.contains("--record") && said.contains("headless"), "{said}");
+}
