@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""What the kernel says of the planes in use.
+
+    planes.py                   prints them: primary and cursor, each with framebuffer and position
+    planes.py moved OLD NEW     whether the cursor moved and the primary plane kept its framebuffer
+    planes.py light FRAMES      whether frames that only the cursor needed damaged nothing
+"""
+
+import json
+import re
+import sys
+
+
+def state():
+    with open("/sys/kernel/debug/dri/0/state", encoding="utf-8") as file:
+        text = file.read()
+    planes = []
+    for block in re.split(r"^plane\[\d+\]: ", text, flags=re.M)[1:]:
+        framebuffer = int(re.search(r"fb=(\d+)", block)[1])
+        position = re.search(r"crtc-pos=(\S+)", block)[1]
+        if framebuffer:
+            planes.append({"framebuffer": framebuffer, "position": position})
+    return planes
+
+
+def moved(old, new):
+    if len(old) != 2 or len(new) != 2:
+        return f"not two planes in use: {old}, {new}"
+    primary = [max(planes, key=area) for planes in (old, new)]
+    cursor = [min(planes, key=area) for planes in (old, new)]
+    if cursor[0]["position"] == cursor[1]["position"]:
+        return f"the cursor stands still: {cursor}"
+    return 0 if primary[0]["framebuffer"] else f"no primary plane: {primary}"
+
+
+def area(plane):
+    width, height = re.match(r"(\d+)x(\d+)", plane["position"]).groups()
+    return int(width) * int(height)
+
+
+def light(path):
+    with open(path, encoding="utf-8") as file:
+        frames = [json.loads(line) for line in file]
+    cursor = [frame for frame in frames if frame["type"] == "output" and frame["need"] == "cursor"]
+    heavy = [frame["frame"] for frame in cursor if frame["damage"]]
+    return 0 if len(cursor) >= 10 and len(heavy) <= len(cursor) // 4 else f"{len(heavy)} of {len(cursor)} repainted"
+
+
+match sys.argv[1:]:
+    case []:
+        print(json.dumps(state()))
+    case ["moved", old, new]:
+        sys.exit(moved(json.loads(old), json.loads(new)))
+    case ["light", path]:
+        sys.exit(light(path))

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Input devices that the kernel takes for real ones, driven from a script (uinput; root).
+
+    uinput.py < SCRIPT
+
+makes a keyboard, a mouse and a touchscreen, waits until udev and whoever listens have had time to find them, and does
+what each line of the script says:
+
+    key CODE                press and release a key (Linux event code)
+    down CODE | up CODE     one half of that; also for buttons (272 is the left one)
+    click CODE              press and release a button
+    move DX DY              move the mouse
+    wheel STEPS             turn its wheel; down is negative
+    touch X Y | lift        a finger at a place of the touchscreen (0 to 32767 both ways)
+    sleep SECONDS
+    unplug                  all three devices go away
+
+Each line that does something is answered with the time (CLOCK_MONOTONIC, seconds) at which it was written.
+"""
+
+import fcntl
+import struct
+import sys
+import time
+
+UI_SET_EVBIT, UI_SET_KEYBIT, UI_SET_RELBIT, UI_SET_ABSBIT, UI_SET_PROPBIT = (
+    0x40045564, 0x40045565, 0x40045566, 0x40045567, 0x4004556E)
+UI_DEV_CREATE, UI_DEV_DESTROY, UI_DEV_SETUP, UI_ABS_SETUP = 0x5501, 0x5502, 0x405C5503, 0x401C5504
+EV_SYN, EV_KEY, EV_REL, EV_ABS = 0, 1, 2, 3
+REL_X, REL_Y, REL_WHEEL, REL_WHEEL_HI_RES = 0, 1, 8, 11
+ABS_MT_SLOT, ABS_MT_POSITION_X, ABS_MT_POSITION_Y, ABS_MT_TRACKING_ID = 0x2F, 0x35, 0x36, 0x39
+ABS_X, ABS_Y, BTN_TOUCH, INPUT_PROP_DIRECT = 0, 1, 0x14A, 1
+BTN_LEFT, BTN_MIDDLE = 0x110, 0x112
+LARGEST = 32767
+# udev, libinput and the compositor find a new device in less.
+SETTLE_SECONDS = 0.5
+
+
+class Device:
+    def __init__(self, name, keys=(), relative=(), absolute=()):
+        self.file = open("/dev/uinput", "wb", buffering=0)
+        for code in keys:
+            self.set(UI_SET_EVBIT, EV_KEY)
+            self.set(UI_SET_KEYBIT, code)
+        for code in relative:
+            self.set(UI_SET_EVBIT, EV_REL)
+            self.set(UI_SET_RELBIT, code)
+        for code, largest in absolute:
+            self.set(UI_SET_EVBIT, EV_ABS)
+            self.set(UI_SET_ABSBIT, code)
+            fcntl.ioctl(self.file, UI_ABS_SETUP, struct.pack("<Hxx6i", code, 0, 0, largest, 0, 0, 100))
+        if absolute:
+            self.set(UI_SET_PROPBIT, INPUT_PROP_DIRECT)
+        identity = struct.pack("<4H80sI", 3, 0x1209, len(name), 1, name.encode(), 0)
+        fcntl.ioctl(self.file, UI_DEV_SETUP, identity)
+        fcntl.ioctl(self.file, UI_DEV_CREATE)
+
+    def set(self, request, value):
+        fcntl.ioctl(self.file, request, value)
+
+    def write(self, *events):
+        stamp = struct.pack("<qq", 0, 0)
+        data = b"".join(stamp + struct.pack("<HHi", *event) for event in (*events, (EV_SYN, 0, 0)))
+        self.file.write(data)
+
+    def remove(self):
+        fcntl.ioctl(self.file, UI_DEV_DESTROY)
+        self.file.close()
+
+
+class Seat:
+    def __init__(self):
+        self.keyboard = Device("upbeat test keyboard", keys=range(1, 128))
+        self.mouse = Device("upbeat test mouse", keys=range(BTN_LEFT, BTN_MIDDLE + 1),
+                            relative=(REL_X, REL_Y, REL_WHEEL, REL_WHEEL_HI_RES))
+        contact = ((ABS_X, LARGEST), (ABS_Y, LARGEST), (ABS_MT_SLOT, 9), (ABS_MT_POSITION_X, LARGEST),
+                   (ABS_MT_POSITION_Y, LARGEST), (ABS_MT_TRACKING_ID, 65535))
+        self.screen = Device("upbeat test touchscreen", keys=(BTN_TOUCH,), absolute=contact)
+        self.contact = 0
+        time.sleep(SETTLE_SECONDS)
+
+    def press(self, code, value):
+        (self.mouse if code >= BTN_LEFT else self.keyboard).write((EV_KEY, code, value))
+
+    def key(self, code):
+        self.press(int(code), 1)
+        self.press(int(code), 0)
+
+    click = key
+
+    def down(self, code):
+        self.press(int(code), 1)
+
+    def up(self, code):
+        self.press(int(code), 0)
+
+    def move(self, x, y):
+        self.mouse.write((EV_REL, REL_X, int(x)), (EV_REL, REL_Y, int(y)))
+
+    def wheel(self, steps):
+        self.mouse.write((EV_REL, REL_WHEEL, int(steps)), (EV_REL, REL_WHEEL_HI_RES, 120 * int(steps)))
+
+    def touch(self, x, y):
+        place = [(EV_ABS, ABS_MT_POSITION_X, int(x)), (EV_ABS, ABS_MT_POSITION_Y, int(y)),
+                 (EV_ABS, ABS_X, int(x)), (EV_ABS, ABS_Y, int(y))]
+        if self.contact:
+            self.screen.write(*place)
+            return
+        self.contact += 1
+        self.screen.write((EV_ABS, ABS_MT_SLOT, 0), (EV_ABS, ABS_MT_TRACKING_ID, self.contact),
+                          *place, (EV_KEY, BTN_TOUCH, 1))
+
+    def lift(self):
+        self.contact = 0
+        self.screen.write((EV_ABS, ABS_MT_SLOT, 0), (EV_ABS, ABS_MT_TRACKING_ID, -1), (EV_KEY, BTN_TOUCH, 0))
+
+    def sleep(self, seconds):
+        time.sleep(float(seconds))
+
+    def unplug(self):
+        for device in (self.keyboard, self.mouse, self.screen):
+            device.remove()
+
+
+def main():
+    seat = Seat()
+    for number, line in enumerate(sys.stdin, 1):
+        verb, *arguments = line.split("#")[0].split() or [""]
+        if not verb:
+            continue
+        act = getattr(seat, verb, None)
+        if act is None or verb in ("press",):
+            sys.exit(f"uinput.py: line {number}: nothing is called '{verb}'")
+        act(*arguments)
+        print(f"{time.monotonic():.6f} {line.strip()}", flush=True)
+
+
+main()

@@ -1,0 +1,14 @@
+#!/usr/bin/env python3
+"""Virtual terminals, as `fgconsole` and `chvt` have them: vt.py prints the one in front, vt.py N asks for another."""
+
+import fcntl
+import struct
+import sys
+
+VT_GETSTATE, VT_ACTIVATE = 0x5603, 0x5606
+
+with open("/dev/tty0", "wb") as console:
+    if len(sys.argv) > 1:
+        fcntl.ioctl(console, VT_ACTIVATE, int(sys.argv[1]))
+    else:
+        print(struct.unpack("HHH", fcntl.ioctl(console, VT_GETSTATE, bytes(6)))[0])
