@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod animation;
 mod client;
 mod ends;
 mod frame_pacing;

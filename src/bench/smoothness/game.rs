@@ -29,8 +29,6 @@ use crate::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 const LAST_LIGHT: Span = Span::from_seconds(2);
 /// Bytes of a buffer: what the probe's window has.
 const BUFFER_BYTES: f64 = (crate::bench::client::WINDOW.0 * crate::bench::client::WINDOW.1 * 4) as f64;
-/// The unit of the time in the picture's code: fine enough for any error, and 32 bits of it are five days.
-const CODE_UNIT: u64 = 100_000;
 
 /// What to play.
 #[derive(Clone, Debug, clap::Args)]
@@ -246,7 +244,7 @@ impl Game {
     fn commit(&mut self, frame: Frame, handle: &QueueHandle<Game>) {
         let Some(buffer) = self.buffers.free() else { return };
         let represents = frame.permission.represents;
-        self.buffers.draw(buffer, Code { frame: frame.number, event: (represents.as_nanos() / CODE_UNIT) as u32 });
+        self.buffers.draw(buffer, Code::of_time(frame.number, represents));
         self.surface.attach(Some(self.buffers.give(buffer)), 0, 0);
         self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
         if let (Some(pacing), Some(target)) = (&self.pacing, frame.permission.target) {
@@ -303,7 +301,7 @@ pub fn run(options: &GameOptions) -> Result<SmoothRun, GameError> {
 /// The window's first picture, so that it is on screen when the animation begins.
 fn show_first(game: &mut Game, queue: &mut EventQueue<Game>, handle: &QueueHandle<Game>) -> Result<(), GameError> {
     let now = MonotonicClock.now();
-    game.buffers.draw(0, Code { frame: 0, event: (now.as_nanos() / CODE_UNIT) as u32 });
+    game.buffers.draw(0, Code::of_time(0, now));
     game.surface.attach(Some(game.buffers.give(0)), 0, 0);
     game.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
     game.represents.push(now);
