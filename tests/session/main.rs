@@ -7,6 +7,7 @@ mod animation;
 mod client;
 mod ends;
 mod frame_pacing;
+mod game;
 mod hotplug;
 mod idle;
 mod messages;
