@@ -21,6 +21,8 @@ pub struct Figures {
     pub discarded: u32,
     /// Refreshes without a new frame between two with one.
     pub drops: u64,
+    /// How often targets were taken back.
+    pub revoked: u32,
 }
 
 impl Figures {
@@ -35,7 +37,8 @@ impl Figures {
             PacerEvent::Ended { target, outcome } => self.ended(target, outcome),
             // What was revoked or cancelled may never be committed.
             PacerEvent::Cancelled { first } => self.begun.retain(|(id, _)| id < first),
-            _ => {}
+            PacerEvent::Revoked { .. } => self.revoked += 1,
+            PacerEvent::Effective(_) => {}
         }
     }
 
@@ -84,12 +87,13 @@ impl Figures {
     /// For the end.
     pub fn report(&self, name: &str) {
         println!(
-            "{name}: {} frames, {} shown, {} of them on time, {} discarded, {} drops, latency {}",
+            "{name}: {} frames, {} shown, {} of them on time, {} discarded, {} drops, {} times revoked, latency {}",
             self.committed,
             self.shown,
             self.on_time,
             self.discarded,
             self.drops,
+            self.revoked,
             self.latency().unwrap_or_default(),
         );
     }
