@@ -52,14 +52,16 @@ impl Picture {
     pub fn place(&mut self, other: &Picture, (x, y): (f64, f64), scale: f64) {
         let range = |start: f64, length: usize, most: usize| {
             let end = (start + length as f64 * scale).ceil().clamp(0.0, most as f64) as usize;
-            start.ceil().clamp(0.0, most as f64) as usize..end
+            (start.ceil().clamp(0.0, most as f64) as usize).min(end)..end
         };
         let columns = range(x, other.width, self.width);
+        let pixel = |at: usize, start: f64, most: usize| (((at as f64 - start) / scale) as usize).min(most - 1);
+        let from: Vec<usize> = columns.clone().map(|column| pixel(column, x, other.width)).collect();
         for row in range(y, other.height, self.height) {
-            let from = (((row as f64 - y) / scale) as usize).min(other.height - 1) * other.width;
-            let line = &mut self.pixels[row * self.width..][..self.width];
-            for column in columns.clone() {
-                line[column] = other.pixels[from + (((column as f64 - x) / scale) as usize).min(other.width - 1)];
+            let line = &other.pixels[pixel(row, y, other.height) * other.width..][..other.width];
+            let start = row * self.width;
+            for (to, from) in self.pixels[start + columns.start..start + columns.end].iter_mut().zip(&from) {
+                *to = line[*from];
             }
         }
     }
