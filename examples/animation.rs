@@ -43,6 +43,9 @@ struct Options {
     /// End after so many frames
     #[arg(long)]
     frames: Option<u32>,
+    /// Predict when frames will be seen, as on compositors without upbeat_frame_pacing_v1
+    #[arg(long)]
+    predict: bool,
     /// Let one frame in forty take so many milliseconds longer
     #[arg(long, value_name = "MS", default_value_t = 0)]
     heavy: u64,
@@ -54,7 +57,7 @@ const HEAVY_EVERY: u32 = 40;
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     // One more than are under way: that on screen is not given back before the next is.
-    let mut window = Window::open("animation", SIZE, options.ahead as usize + 1)?;
+    let mut window = Window::open("animation", SIZE, options.ahead as usize + 1, options.predict)?;
     let mut mode = options.pacing;
     window.pacer.set_options(mode.options(options.ahead));
     window.screen.surface.commit();

@@ -76,7 +76,7 @@ fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let load = options.costs.costs()?;
     let ahead = options.buffers - 1 + options.run_ahead;
-    let mut window = Window::open("game", SIZE, options.buffers as usize)?;
+    let mut window = Window::open("game", SIZE, options.buffers as usize, false)?;
     window.pacer.set_options(options.pacing.options(ahead));
     window.screen.surface.commit();
     let (to_recorder, jobs) = channel();

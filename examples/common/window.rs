@@ -62,8 +62,8 @@ struct Heard {
 }
 
 impl Window {
-    /// Opens it. It is seen with the first frame.
-    pub fn open(name: &str, size: (usize, usize), buffers: usize) -> anyhow::Result<Self> {
+    /// Opens it. It is seen with the first frame. `predict`: as if the compositor sent no targets.
+    pub fn open(name: &str, size: (usize, usize), buffers: usize, predict: bool) -> anyhow::Result<Self> {
         let connection = Connection::connect_to_env()?;
         let (globals, queue) = registry_queue_init::<Heard>(&connection)?;
         let handle = queue.handle();
@@ -79,7 +79,8 @@ impl Window {
         let (width, height) = (size.0 as i32, size.1 as i32);
         toplevel.set_min_size(width, height);
         toplevel.set_max_size(width, height);
-        let pacer = Arc::new(FramePacer::new(&connection, &globals, &surface));
+        let paces = if predict { FramePacer::predicting } else { FramePacer::new };
+        let pacer = Arc::new(paces(&connection, &globals, &surface));
         surface.commit();
         let screen = Arc::new(Screen::new(&connection, &shm, surface, size, buffers, &handle)?);
         let heard = Heard { free: screen.free.clone(), inputs: Vec::new(), configured: false, closed: false };

@@ -66,7 +66,7 @@ struct Map {
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let mut map = Map {
-        window: Window::open("map", SIZE, options.ahead as usize + 1)?,
+        window: Window::open("map", SIZE, options.ahead as usize + 1, false)?,
         zooming: Zooming::new(SIZE, tiles::coast()),
         tiles: Tiles::new(Duration::from_millis(options.tile_cost)),
         picture: Picture::new(SIZE.0, SIZE.1),

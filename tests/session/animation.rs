@@ -83,9 +83,8 @@ fn seen(path: &Path) -> Vec<Seen> {
     seen
 }
 
-/// Plays an example, and holds what was seen against what it says. `under_way`: how many frames are drawn before one is
-/// seen.
-pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize) {
+/// Plays an example in a session that is recorded. What it says, and what was seen.
+fn recorded(name: &str, arguments: &[&str]) -> (String, Vec<Seen>) {
     let folder = tempfile::tempdir().unwrap();
     let film = folder.path().join("film.rec");
     let session = Session::start(&["--output", "640x480@60", "--record-stream", film.to_str().unwrap()]);
@@ -95,15 +94,30 @@ pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize
     let seen = seen(&film);
     assert!(seen.len() > FEWEST, "{} frames in the pixels; {said}", seen.len());
     assert!(seen.is_sorted_by(|before, after| before.frame < after.frame), "shown out of order");
+    (said, seen)
+}
+
+impl Seen {
+    /// How many refreshes after its own it was seen, exactly.
+    fn refreshes_late(&self) -> i64 {
+        let refreshes = (self.age.as_nanos() + INTERVAL.as_nanos() / 2).div_euclid(INTERVAL.as_nanos());
+        let off = self.age - INTERVAL * refreshes;
+        assert!(off.abs() < EXACT, "represents no refresh's time: {self:?}");
+        refreshes
+    }
+}
+
+/// Plays an example, and holds what was seen against what it says. `under_way`: how many frames are drawn before one is
+/// seen.
+pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize) {
+    let (said, seen) = recorded(name, arguments);
     // Frames finished for targets that were revoked, and others for those sent in their place, may be for the same time.
     let twice = if said.contains(" 0 times revoked") { 0 } else { under_way as i64 };
     // Refreshes behind, and frames since the last drop; of the first frame nothing is promised, as if after a drop.
     let (mut behind, mut since, mut exact) = (i64::MAX, 0, 0);
     let mut last = seen[0].sequence - 2;
     for (index, frame) in seen.iter().enumerate() {
-        let refreshes = (frame.age.as_nanos() + INTERVAL.as_nanos() / 2).div_euclid(INTERVAL.as_nanos());
-        let off = frame.age - INTERVAL * refreshes;
-        assert!(off.abs() < EXACT, "represents no refresh's time: {frame:?}");
+        let refreshes = frame.refreshes_late();
         assert!(refreshes >= 0, "seen before its time: {frame:?}");
         let drops = (frame.sequence - last).saturating_sub(1) as i64;
         assert!(refreshes <= behind.saturating_add(drops + twice), "further behind than by drops: {frame:?}; {said}");
@@ -136,4 +150,13 @@ fn after_a_drop_content_is_behind_by_it_and_back_as_soon_as_the_queue_is_drawn_a
 #[test]
 fn every_frame_drawn_for_the_next_refresh_represents_the_moment_at_which_it_is_seen() {
     represents_what_it_shows("animation", &["--pacing", "just-in-time"], 1);
+}
+
+#[test]
+fn without_the_protocol_the_moment_is_predicted_that_a_frame_is_seen_at() {
+    let (said, seen) = recorded("animation", &["--predict"]);
+    assert!(said.contains("0 times revoked"), "{said}");
+    // The first teach when refreshes are and how long a frame takes; noise of the machine teaches that once more.
+    let exact = seen.iter().filter(|frame| frame.age.abs() < EXACT).count();
+    assert!(exact > FEWEST, "{exact} of {} frames are exact; {said}", seen.len());
 }

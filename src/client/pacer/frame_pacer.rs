@@ -83,21 +83,25 @@ impl FramePacer {
     ///
     /// An EGL or Vulkan library that speaks the protocol itself would be in its way: at present none does.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
-        let shared = Shared::new(Source::Predicted(Prediction::default()));
-        let manager: Option<UpbeatFramePacingManagerV1> = bind(globals, 1, &shared, Role::Silent);
-        if manager.is_some() {
-            shared.lock().source = Source::Sent(Targets::default());
-        }
-        let presentation = bind(globals, 1, &shared, Role::Presentation);
-        let pacing = manager.and_then(|manager| {
+        let mut pacer = FramePacer::predicting(connection, globals, surface);
+        let manager: Option<UpbeatFramePacingManagerV1> = bind(globals, 1, &pacer.shared, Role::Silent);
+        if let Some(manager) = manager {
+            pacer.shared.lock().source = Source::Sent(Targets::default());
             let request = upbeat_frame_pacing_manager_v1::Request::GetFramePacing { surface: surface.clone() };
-            let pacing = manager.send_constructor(request, shared.listener(Role::Pacing)).ok();
+            pacer.pacing = manager.send_constructor(request, pacer.shared.listener(Role::Pacing)).ok();
             manager.destroy();
-            pacing
-        });
-        // Without an answer here the program would be told of a failing connection by its own next read.
+            // A connection that fails is told of by what the program reads next.
+            let _ = connection.flush();
+        }
+        pacer
+    }
+
+    /// A pacer that predicts, on any compositor: to compare with, and to see what a program does on others.
+    pub fn predicting(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
+        let shared = Shared::new(Source::Predicted(Prediction::default()));
+        let presentation = bind(globals, 1, &shared, Role::Presentation);
         let _ = connection.flush();
-        FramePacer { shared, surface: surface.clone(), pacing, presentation }
+        FramePacer { shared, surface: surface.clone(), pacing: None, presentation }
     }
 
     /// Asks the compositor for these, with the surface's next commit. They hold until others are asked for. A
