@@ -4,22 +4,40 @@
 //! which moment its content shows. `docs/ARCHITECTURE.md` is the map of the house; the words used for points in time
 //! are defined in [`timing`].
 
+#[cfg(feature = "compositor")]
 pub mod backend;
+#[cfg(feature = "compositor")]
 pub mod bench;
+#[cfg(feature = "compositor")]
 pub mod cli;
+#[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "compositor")]
 pub mod config;
+#[cfg(feature = "compositor")]
 pub mod input;
+#[cfg(feature = "compositor")]
 pub mod ipc;
+#[cfg(feature = "compositor")]
 pub mod output;
+#[cfg(feature = "compositor")]
 pub mod process_clock;
+#[cfg(feature = "compositor")]
 pub mod protocol;
+#[cfg(feature = "compositor")]
 pub mod render;
+#[cfg(feature = "compositor")]
 pub mod session;
+#[cfg(feature = "compositor")]
 pub mod shell;
+#[cfg(feature = "compositor")]
 pub mod simulate;
+#[cfg(feature = "compositor")]
 pub mod state;
+#[cfg(feature = "compositor")]
 pub mod surface;
 pub mod time;
+#[cfg(feature = "compositor")]
 pub mod timing;
+#[cfg(feature = "compositor")]
 pub mod trace;

@@ -15,6 +15,8 @@
 //! corners. A band whose check fails was torn, half covered, or is not a band. The probe draws one at the top and one
 //! at the bottom of its window: when they disagree, the picture was torn between them.
 
+use crate::time::{Instant, Span};
+
 /// Blocks in a row.
 pub const COLUMNS: usize = 20;
 /// Rows of a band: one finder row and four of data.
@@ -33,12 +35,16 @@ const BLACK: u32 = 0xff00_0000;
 /// Data bits in a band.
 const BITS: usize = COLUMNS * (ROWS - 1);
 
+/// The unit of a time in a band: fine enough for any error, and 32 bits of it are five days.
+pub const TIME_UNIT: Span = Span::from_micros(100);
+
 /// What a band says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Code {
     /// The frame's number, counted from one.
     pub frame: u32,
-    /// The newest input event that the frame answers to; zero before the first.
+    /// The newest input event that the frame answers to; zero before the first. Or the time that its content
+    /// represents, see [`Code::of_time`].
     pub event: u32,
 }
 
@@ -74,6 +80,19 @@ pub enum DecodeError {
 }
 
 impl Code {
+    /// That of a frame whose content represents a moment: its time in [`TIME_UNIT`]s, rounded down, which wraps.
+    pub fn of_time(frame: u32, represents: Instant) -> Code {
+        Code { frame, event: (represents.as_nanos() / TIME_UNIT.as_nanos() as u64) as u32 }
+    }
+
+    /// How long before `seen` the moment is that the frame represents; negative if it is later. Off by less than a
+    /// [`TIME_UNIT`], by which it may be too long.
+    pub fn age(&self, seen: Instant) -> Span {
+        let units = seen.as_nanos() / TIME_UNIT.as_nanos() as u64;
+        let rest = Span::from_nanos((seen.as_nanos() % TIME_UNIT.as_nanos() as u64) as i64);
+        TIME_UNIT * i64::from((units as u32).wrapping_sub(self.event) as i32) + rest
+    }
+
     /// Draws the band with its top left corner at row `top`, column 0 of a picture `stride` pixels wide.
     /// Rows that lie outside `pixels` are left out.
     pub fn draw(self, pixels: &mut [u32], stride: usize, top: usize) {
@@ -215,6 +234,17 @@ mod tests {
             let read = Code::read(&picture(&screen), 0, 0);
             let accepted = [Code { frame: before, event: !before }, Code { frame: after, event: !after }];
             prop_assert!(read == Err(DecodeError::Damaged) || read.is_ok_and(|code| accepted.contains(&code)));
+        }
+    }
+
+    #[test]
+    fn a_code_tells_how_old_its_content_is_across_the_wrap_of_its_time() {
+        let wrap = Instant::ZERO + TIME_UNIT * (1 << 32);
+        for seen in [Instant::from_nanos(5_000_000_000), wrap, wrap + Span::from_millis(3)] {
+            for millis in [-20, 0, 1, 50] {
+                let code = Code::of_time(1, seen - Span::from_millis(millis));
+                assert_eq!(code.age(seen), Span::from_millis(millis));
+            }
         }
     }
 

@@ -7,7 +7,8 @@ pub const fn join(high: u32, low: u32) -> u64 {
     (high as u64) << 32 | low as u64
 }
 
-/// A point in time from its seconds (high and low half) and nanoseconds.
+/// A point in time from its seconds (high and low half) and nanoseconds. Saturates.
 pub fn instant(seconds_high: u32, seconds_low: u32, nanos: u32) -> Instant {
-    Instant::from_nanos(join(seconds_high, seconds_low) * NANOS_PER_SECOND as u64 + u64::from(nanos))
+    let seconds = join(seconds_high, seconds_low).saturating_mul(NANOS_PER_SECOND as u64);
+    Instant::from_nanos(seconds.saturating_add(nanos.into()))
 }

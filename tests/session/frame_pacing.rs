@@ -1,6 +1,7 @@
-//! `examples/c/ahead`: a program in C, built from the protocol's XML by the system's tools, in a session.
+//! `examples/c/ahead`, built from the protocol's XML by the system's tools, and `examples/python/ahead.py`, which reads
+//! it when it runs: programs that know nothing of us but the XML, in a session.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
@@ -33,15 +34,8 @@ fn build(directory: &TempDir) -> Option<PathBuf> {
     Some(directory.path().join("ahead"))
 }
 
-#[test]
-fn a_c_client_draws_three_frames_ahead() {
-    let directory = tempfile::tempdir().unwrap();
-    let Some(program) = build(&directory) else {
-        eprintln!("skipped: cc, make, wayland-scanner and wayland-protocols are needed");
-        return;
-    };
-    let log = directory.path().join("frames.jsonl");
-    let mut session = Session::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
+/// Runs it to its end. What it says.
+fn play(session: &mut Session, program: &Path, app_id: &str) -> String {
     let process = Command::new(program)
         .arg(FRAMES.to_string())
         .env("XDG_RUNTIME_DIR", session.directory.path())
@@ -51,15 +45,47 @@ fn a_c_client_draws_three_frames_ahead() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let window = wait("its window", || session.windows().into_iter().find(|window| window.app_id == "upbeat-ahead"));
+    let window = wait("its window", || session.windows().into_iter().find(|window| window.app_id == app_id));
     assert_eq!((window.pacing, window.reason.as_str()), (Pacing::Ahead, "it asked for that"));
     let output = process.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{said}");
+    said
+}
+
+#[test]
+fn a_c_client_draws_three_frames_ahead() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(program) = build(&directory) else {
+        eprintln!("skipped: cc, make, wayland-scanner and wayland-protocols are needed");
+        return;
+    };
+    let log = directory.path().join("frames.jsonl");
+    let mut session = Session::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
+    let said = play(&mut session, &program, "upbeat-ahead");
     // "90 frames: 88 shown, 80 of them at their refresh, 2 discarded"
     let numbers: Vec<u32> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [frames, shown, on_time, discarded] = numbers[..] else { panic!("{said}") };
     assert_eq!((frames, shown + discarded), (FRAMES, FRAMES), "{said}");
     assert!(on_time > 0 && shown >= FRAMES / 2, "{said}");
     wait("the log", || std::fs::read_to_string(&log).ok()?.contains("\"pacing\":\"ahead\"").then_some(()));
+}
+
+#[test]
+fn a_client_that_only_has_the_xml_draws_ahead_and_calls_frames_back() {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/python/ahead.py");
+    let has_python = Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_ok();
+    let xml = ["/usr/share/wayland/wayland.xml", "/usr/share/wayland-protocols/stable/xdg-shell/xdg-shell.xml"];
+    if !has_python || xml.iter().any(|path| !Path::new(path).exists()) {
+        eprintln!("skipped: python3, libwayland-dev and wayland-protocols are needed");
+        return;
+    }
+    let mut session = Session::start(&["--output", "640x480"]);
+    let said = play(&mut session, &program, "upbeat-ahead-python");
+    // "90 frames: 88 shown, 80 of them at their refresh, 2 discarded, 2 of them cancelled"
+    let numbers: Vec<u32> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [frames, shown, on_time, discarded, cancelled] = numbers[..] else { panic!("{said}") };
+    assert_eq!((frames, shown + discarded), (FRAMES, FRAMES), "{said}");
+    assert!(on_time > 0 && shown >= FRAMES / 2, "{said}");
+    assert!(cancelled <= discarded && cancelled <= 3, "only what waited when it turned round: {said}");
 }

@@ -3,11 +3,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod animation;
 mod client;
 mod ends;
 mod frame_pacing;
+mod game;
 mod hotplug;
 mod idle;
+mod map;
 mod messages;
 mod misbehaviour;
 mod pixels;

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde::Serialize;
 
+use super::costs::CostOptions;
 use super::figures::SmoothRun;
 use super::game::{GameError, GameOptions};
 use crate::bench::latency::{BenchError, Folder};
@@ -88,10 +89,7 @@ impl SmoothnessOptions {
     /// The baseline first.
     fn games(&self, load: &str) -> Vec<GameOptions> {
         let game = |buffers, run_ahead, vsync| GameOptions {
-            load: load.to_owned(),
-            frames: self.frames,
-            seed: self.seed,
-            refresh: self.refresh,
+            costs: CostOptions { load: load.to_owned(), frames: self.frames, seed: self.seed, refresh: self.refresh },
             buffers,
             run_ahead,
             vsync,
@@ -106,7 +104,7 @@ impl SmoothnessOptions {
 
     /// How many fewer drops the simulator counts on the same costs.
     fn simulated(&self, game: &GameOptions) -> Result<f64, GameError> {
-        let load = game.costs()?;
+        let load = game.costs.costs().map_err(GameError::from)?;
         let policy = if game.vsync {
             AnimationPolicy::vsync(game.buffers)
         } else {
@@ -130,9 +128,9 @@ impl SmoothnessOptions {
             .arg(config)
             .arg("--")
             .arg(upbeat)
-            .args(["bench", "game", "--load", &game.load])
-            .args(["--frames", &game.frames.to_string(), "--seed", &game.seed.to_string()])
-            .args(["--refresh", &game.refresh.to_string(), "--buffers", &game.buffers.to_string()])
+            .args(["bench", "game", "--load", &game.costs.load])
+            .args(["--frames", &game.costs.frames.to_string(), "--seed", &game.costs.seed.to_string()])
+            .args(["--refresh", &game.costs.refresh.to_string(), "--buffers", &game.buffers.to_string()])
             .args(["--run-ahead", &game.run_ahead.to_string()])
             .args(game.vsync.then_some("--vsync"));
         folder.session(command, title.to_owned())

@@ -14,6 +14,7 @@ use wayland_protocols::xdg::shell::client::{
     xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
 };
 
+use super::costs::{CostOptions, NoLoad};
 use super::figures::{Shown, SmoothRun};
 use super::pipeline::{Frame, Permission, Pipeline};
 use crate::bench::block_code::Code;
@@ -21,32 +22,20 @@ use crate::bench::client::buffers::Buffers;
 use crate::bench::process::{Usage, peer_of};
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_v1::{Pacing, UpbeatFramePacingV1};
-use crate::simulate::load::synthetic::MIXES;
-use crate::simulate::load::{FrameCost, Load, csv};
+use crate::simulate::load::FrameCost;
 use crate::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
 /// How long the last frames may take to be shown.
 const LAST_LIGHT: Span = Span::from_seconds(2);
 /// Bytes of a buffer: what the probe's window has.
 const BUFFER_BYTES: f64 = (crate::bench::client::WINDOW.0 * crate::bench::client::WINDOW.1 * 4) as f64;
-/// The unit of the time in the picture's code: fine enough for any error, and 32 bits of it are five days.
-const CODE_UNIT: u64 = 100_000;
 
 /// What to play.
 #[derive(Clone, Debug, clap::Args)]
 pub struct GameOptions {
-    /// The load: a letter of the simulator's (A to F), or a trace (CSV)
-    #[arg(long, value_name = "LOAD", default_value = "A")]
-    pub load: String,
-    /// Frames to draw
-    #[arg(long, default_value_t = 3600)]
-    pub frames: usize,
-    /// Seed of the costs
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// The display's rate, which costs are a share of
-    #[arg(long, value_name = "HZ", default_value_t = 60.0)]
-    pub refresh: f64,
+    /// What the frames cost
+    #[command(flatten)]
+    pub costs: CostOptions,
     /// Pixel buffers
     #[arg(long, default_value_t = 4)]
     pub buffers: u8,
@@ -80,28 +69,11 @@ pub enum GameError {
     #[error(transparent)]
     System(#[from] io::Error),
     /// There is no such load.
-    #[error("there is no load `{0}`: A to F, or the path of a trace ({1})")]
-    Load(String, String),
+    #[error(transparent)]
+    Load(#[from] NoLoad),
 }
 
 impl GameOptions {
-    /// The interval of the display.
-    pub(super) fn interval(&self) -> Span {
-        Span::from_nanos((NANOS_PER_SECOND as f64 / self.refresh) as i64)
-    }
-
-    /// The costs.
-    pub(super) fn costs(&self) -> Result<Load, GameError> {
-        let mix = MIXES.iter().find(|mix| mix.name.split(' ').next() == Some(self.load.as_str()));
-        if let Some(mix) = mix {
-            return Ok(mix.generate(self.interval(), self.frames, self.seed));
-        }
-        let unusable = |why: String| GameError::Load(self.load.clone(), why);
-        let mut load = csv::read(self.load.as_ref(), self.interval()).map_err(|error| unusable(error.to_string()))?;
-        load.frames.truncate(self.frames);
-        Ok(load)
-    }
-
     /// What reports call it.
     pub(super) fn policy(&self) -> String {
         match (self.vsync, self.run_ahead) {
@@ -252,7 +224,7 @@ impl Game {
     fn commit(&mut self, frame: Frame, handle: &QueueHandle<Game>) {
         let Some(buffer) = self.buffers.free() else { return };
         let represents = frame.permission.represents;
-        self.buffers.draw(buffer, Code { frame: frame.number, event: (represents.as_nanos() / CODE_UNIT) as u32 });
+        self.buffers.draw(buffer, Code::of_time(frame.number, represents));
         self.surface.attach(Some(self.buffers.give(buffer)), 0, 0);
         self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
         if let (Some(pacing), Some(target)) = (&self.pacing, frame.permission.target) {
@@ -274,7 +246,7 @@ impl Game {
 
 /// Plays, and counts what was shown.
 pub fn run(options: &GameOptions) -> Result<SmoothRun, GameError> {
-    let load = options.costs()?;
+    let load = options.costs.costs()?;
     let connection = Connection::connect_to_env()?;
     let (globals, mut queue) = registry_queue_init::<Game>(&connection)?;
     let handle = queue.handle();
@@ -309,7 +281,7 @@ pub fn run(options: &GameOptions) -> Result<SmoothRun, GameError> {
 /// The window's first picture, so that it is on screen when the animation begins.
 fn show_first(game: &mut Game, queue: &mut EventQueue<Game>, handle: &QueueHandle<Game>) -> Result<(), GameError> {
     let now = MonotonicClock.now();
-    game.buffers.draw(0, Code { frame: 0, event: (now.as_nanos() / CODE_UNIT) as u32 });
+    game.buffers.draw(0, Code::of_time(0, now));
     game.surface.attach(Some(game.buffers.give(0)), 0, 0);
     game.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
     game.represents.push(now);
@@ -362,12 +334,12 @@ fn report(options: &GameOptions, load: String, game: Game, before: Usages, after
         load,
         policy: options.policy(),
         buffers: options.buffers,
-        refresh_hz: options.refresh,
+        refresh_hz: options.costs.refresh,
         discarded: game.discarded,
         compositor_cpu_ms_per_frame: compositor.map(|usage| usage.cpu.as_millis_f64() / frames),
         client_cpu_ms_per_frame: client.map(|usage| usage.cpu.as_millis_f64() / frames),
         wake_ups_per_refresh: compositor.map(|usage| usage.wake_ups as f64 / refreshes),
         buffer_megabytes: BUFFER_BYTES * f64::from(options.buffers) / 1e6,
-        ..SmoothRun::count(game.shown, options.interval())
+        ..SmoothRun::count(game.shown, options.costs.interval())
     }
 }

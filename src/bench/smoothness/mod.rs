@@ -11,18 +11,21 @@
 //!
 //! | file | what it knows |
 //! |---|---|
+//! | `costs` | what the frames cost |
 //! | `pipeline` | which stage works on which frame until when (pure) |
 //! | `game` | the client: window, targets or callbacks, buffers |
 //! | `dispatch` | its events |
 //! | `figures` | drops, hitches, age and error of the content, from what was shown |
 //! | `driver` | the runs, beside the simulator's of the same costs |
 
+mod costs;
 mod dispatch;
 mod driver;
 mod figures;
 mod game;
 mod pipeline;
 
+pub use costs::{CostOptions, NoLoad};
 pub use driver::{SmoothnessOptions, SmoothnessReport, table};
 pub use figures::SmoothRun;
 pub use game::{GameError, GameOptions, run};

@@ -1,0 +1,100 @@
+//! How it goes: drops and latency, from what became of the frames.
+
+use std::collections::VecDeque;
+
+use upbeat::client::{FrameTarget, Outcome, PacerEvent, TargetId};
+use upbeat::time::{Instant, Span};
+
+/// Frames that the shown latency is the middle of: about a second.
+const RECENT: usize = 60;
+
+#[derive(Debug, Default)]
+pub struct Figures {
+    /// When drawing of frames that are not over began.
+    begun: VecDeque<(TargetId, Instant)>,
+    shown_at: Option<Instant>,
+    latencies: VecDeque<Span>,
+    pub committed: u32,
+    pub shown: u32,
+    /// Of those, at the refresh that they were drawn for.
+    pub on_time: u32,
+    pub discarded: u32,
+    /// Refreshes without a new frame between two with one.
+    pub drops: u64,
+    /// How often targets were taken back.
+    pub revoked: u32,
+}
+
+impl Figures {
+    /// A frame is begun: it knows the input until now.
+    pub fn begun(&mut self, target: FrameTarget, now: Instant) {
+        self.begun.push_back((target.id, now));
+    }
+
+    /// What the pacer told.
+    pub fn event(&mut self, event: &PacerEvent) {
+        match event {
+            PacerEvent::Ended { target, outcome } => self.ended(target, outcome),
+            // What was revoked or cancelled may never be committed.
+            PacerEvent::Cancelled { first } => self.begun.retain(|(id, _)| id < first),
+            PacerEvent::Revoked { .. } => self.revoked += 1,
+            PacerEvent::Effective(_) => {}
+        }
+    }
+
+    /// Nothing moved for a while: what was not shown then was not dropped.
+    pub fn paused(&mut self) {
+        self.shown_at = None;
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.shown + self.discarded == self.committed
+    }
+
+    fn ended(&mut self, target: &FrameTarget, outcome: &Outcome) {
+        let begun = self.begun.iter().find(|(id, _)| *id == target.id).map(|(_, at)| *at);
+        self.begun.retain(|(id, _)| *id > target.id);
+        let Outcome::Presented { at, .. } = *outcome else {
+            self.discarded += 1;
+            return;
+        };
+        self.shown += 1;
+        self.on_time += u32::from(outcome.refreshes_late(target) == Some(0));
+        if let Some(before) = self.shown_at.replace(at) {
+            let interval = target.interval.as_nanos().max(1);
+            let refreshes = ((at - before).as_nanos() + interval / 2) / interval;
+            self.drops += (refreshes - 1).max(0) as u64;
+        }
+        if self.latencies.len() == RECENT {
+            self.latencies.pop_front();
+        }
+        self.latencies.extend(begun.map(|begun| at - begun));
+    }
+
+    /// From beginning to draw to light: the middle of the last second's.
+    pub fn latency(&self) -> Option<Span> {
+        let mut sorted: Vec<Span> = self.latencies.iter().copied().collect();
+        sorted.sort();
+        sorted.get(sorted.len() / 2).copied()
+    }
+
+    /// For the screen.
+    pub fn words(&self) -> String {
+        let latency = self.latency().map_or("-".to_owned(), |latency| format!("{:.1} ms", latency.as_millis_f64()));
+        format!("drops {}   latency {latency}", self.drops)
+    }
+
+    /// For the end.
+    pub fn report(&self, name: &str) {
+        println!(
+            "{name}: {} frames, {} shown, {} of them on time, {} discarded, {} drops, {} times revoked, latency {}",
+            self.committed,
+            self.shown,
+            self.on_time,
+            self.discarded,
+            self.drops,
+            self.revoked,
+            self.latency().unwrap_or_default(),
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! The window's buffers, and how a picture gets into one: from any thread.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileExt as _;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use upbeat::client::{FramePacer, FrameTarget};
+use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm_pool::WlShmPool, wl_surface::WlSurface};
+use wayland_client::{Connection, Dispatch, QueueHandle};
+
+use super::picture::Picture;
+
+/// Which buffers the compositor does not hold.
+#[derive(Debug, Default)]
+pub struct Free {
+    buffers: Mutex<Vec<usize>>,
+    more: Condvar,
+}
+
+impl Free {
+    /// The compositor gave this one back.
+    pub fn give(&self, buffer: usize) {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        self.more.notify_one();
+    }
+
+    pub fn any(&self) -> bool {
+        !self.buffers.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// One of them; waits for it at most so long.
+    pub fn take(&self, patience: Duration) -> Option<usize> {
+        let buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.more.wait_timeout_while(buffers, patience, |buffers| buffers.is_empty());
+        waited.unwrap_or_else(PoisonError::into_inner).0.pop()
+    }
+}
+
+/// The surface and its buffers.
+#[derive(Debug)]
+pub struct Screen {
+    pub size: (usize, usize),
+    connection: Connection,
+    pub surface: WlSurface,
+    buffers: Vec<WlBuffer>,
+    memory: File,
+    pub free: Arc<Free>,
+}
+
+impl Screen {
+    pub fn new<State>(
+        connection: &Connection,
+        shm: &wl_shm::WlShm,
+        surface: WlSurface,
+        size: (usize, usize),
+        count: usize,
+        handle: &QueueHandle<State>,
+    ) -> io::Result<Self>
+    where
+        State: Dispatch<WlShmPool, ()> + Dispatch<WlBuffer, usize> + 'static,
+    {
+        let bytes = size.0 * size.1 * 4;
+        let memory = File::from(memfd_create("upbeat example", MemfdFlags::CLOEXEC)?);
+        memory.set_len((bytes * count) as u64)?;
+        let pool = shm.create_pool(memory.as_fd(), (bytes * count) as i32, handle, ());
+        let buffer = |index: usize| {
+            let (width, height, offset) = (size.0 as i32, size.1 as i32, (index * bytes) as i32);
+            pool.create_buffer(offset, width, height, width * 4, wl_shm::Format::Xrgb8888, handle, index)
+        };
+        let buffers = (0..count).map(buffer).collect();
+        pool.destroy();
+        let free = Arc::new(Free { buffers: Mutex::new((0..count).collect()), more: Condvar::new() });
+        Ok(Screen { size, connection: connection.clone(), surface, buffers, memory, free })
+    }
+
+    /// Commits a picture in this buffer as the frame for this target.
+    pub fn show(&self, buffer: usize, picture: &Picture, pacer: &FramePacer, target: FrameTarget) -> io::Result<()> {
+        let bytes: &[u8] = bytemuck::cast_slice(&picture.pixels);
+        self.memory.write_all_at(bytes, (buffer * bytes.len()) as u64)?;
+        self.surface.attach(Some(&self.buffers[buffer]), 0, 0);
+        self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
+        pacer.bind(target.id).map_err(io::Error::other)?;
+        self.surface.commit();
+        self.connection.flush().map_err(io::Error::other)
+    }
+}

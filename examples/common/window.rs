@@ -1,0 +1,218 @@
+//! A window of fixed size, and what its user does to it.
+
+use std::io;
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use upbeat::client::FramePacer;
+use upbeat::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
+use wayland_client::globals::{GlobalListContents, registry_queue_init};
+use wayland_client::protocol::{
+    wl_buffer, wl_compositor, wl_keyboard, wl_pointer, wl_registry, wl_seat, wl_shm, wl_shm_pool, wl_surface, wl_touch,
+};
+use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle, WEnum, delegate_noop};
+use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
+
+use super::screen::{Free, Screen};
+
+/// Keys, by their numbers in `linux/input-event-codes.h`.
+pub const ESCAPE: u32 = 1;
+pub const Q: u32 = 16;
+pub const P: u32 = 25;
+
+/// What the user did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Input {
+    Key(u32),
+    Pointer {
+        x: f64,
+        y: f64,
+    },
+    /// Turned the wheel, in its logical pixels: 15 are one click; up is negative.
+    Scroll {
+        at: Instant,
+        by: f64,
+    },
+    Finger {
+        at: Instant,
+        finger: i32,
+        x: f64,
+        y: f64,
+    },
+    FingerUp {
+        finger: i32,
+    },
+}
+
+pub struct Window {
+    pub pacer: Arc<FramePacer>,
+    pub screen: Arc<Screen>,
+    connection: Connection,
+    queue: EventQueue<Heard>,
+    heard: Heard,
+}
+
+/// What events tell.
+struct Heard {
+    free: Arc<Free>,
+    inputs: Vec<Input>,
+    configured: bool,
+    closed: bool,
+}
+
+impl Window {
+    /// Opens it. It is seen with the first frame. `predict`: as if the compositor sent no targets.
+    pub fn open(name: &str, size: (usize, usize), buffers: usize, predict: bool) -> anyhow::Result<Self> {
+        let connection = Connection::connect_to_env()?;
+        let (globals, queue) = registry_queue_init::<Heard>(&connection)?;
+        let handle = queue.handle();
+        let compositor: wl_compositor::WlCompositor = globals.bind(&handle, 4..=6, ())?;
+        let shm: wl_shm::WlShm = globals.bind(&handle, 1..=1, ())?;
+        let shell: xdg_wm_base::XdgWmBase = globals.bind(&handle, 1..=6, ())?;
+        let _: Option<wl_seat::WlSeat> = globals.bind(&handle, 5..=7, ()).ok();
+        let surface = compositor.create_surface(&handle, ());
+        let xdg = shell.get_xdg_surface(&surface, &handle, ());
+        let toplevel = xdg.get_toplevel(&handle, ());
+        toplevel.set_title(format!("Upbeat {name}"));
+        toplevel.set_app_id(format!("upbeat.{name}"));
+        let (width, height) = (size.0 as i32, size.1 as i32);
+        toplevel.set_min_size(width, height);
+        toplevel.set_max_size(width, height);
+        let paces = if predict { FramePacer::predicting } else { FramePacer::new };
+        let pacer = Arc::new(paces(&connection, &globals, &surface));
+        surface.commit();
+        let screen = Arc::new(Screen::new(&connection, &shm, surface, size, buffers, &handle)?);
+        let heard = Heard { free: screen.free.clone(), inputs: Vec::new(), configured: false, closed: false };
+        let mut window = Window { pacer, screen, connection, queue, heard };
+        while !window.heard.configured {
+            window.queue.blocking_dispatch(&mut window.heard)?;
+        }
+        Ok(window)
+    }
+
+    pub fn is_open(&self) -> bool {
+        !self.heard.closed
+    }
+
+    /// What the user did since it was asked last.
+    pub fn inputs(&mut self) -> Vec<Input> {
+        std::mem::take(&mut self.heard.inputs)
+    }
+
+    /// Waits until something was read, or until `until`.
+    pub fn wait(&mut self, until: Option<Instant>) -> anyhow::Result<()> {
+        if self.queue.dispatch_pending(&mut self.heard)? > 0 {
+            return Ok(());
+        }
+        self.queue.flush()?;
+        let Some(guard) = self.queue.prepare_read() else { return Ok(()) };
+        let left = until.map(|until| (until - MonotonicClock.now()).max(Span::ZERO).as_nanos());
+        let left = left.map(|nanos| Timespec { tv_sec: nanos / NANOS_PER_SECOND, tv_nsec: nanos % NANOS_PER_SECOND });
+        let mut descriptors = [PollFd::from_borrowed_fd(self.connection.as_fd(), PollFlags::IN)];
+        match poll(&mut descriptors, left.as_ref()) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
+            Ok(_) => {}
+            Err(error) => return Err(io::Error::from(error).into()),
+        }
+        guard.read()?;
+        self.queue.dispatch_pending(&mut self.heard)?;
+        Ok(())
+    }
+}
+
+/// An event's time: milliseconds that wrap, near now.
+fn moment(millis: u32) -> Instant {
+    let now = MonotonicClock.now();
+    let ago = now.as_wayland_millis().wrapping_sub(millis) as i32;
+    Instant::from_nanos(now.as_nanos() / 1_000_000 * 1_000_000) - Span::from_millis(ago.into())
+}
+
+macro_rules! hear {
+    ($interface:ty, $data:ty, |$heard:ident, $object:ident, $event:ident, $known:ident, $handle:ident| $body:expr) => {
+        impl Dispatch<$interface, $data> for Heard {
+            fn event(
+                $heard: &mut Self,
+                $object: &$interface,
+                $event: <$interface as Proxy>::Event,
+                $known: &$data,
+                _: &Connection,
+                $handle: &QueueHandle<Self>,
+            ) {
+                $body
+            }
+        }
+    };
+}
+
+hear!(wl_registry::WlRegistry, GlobalListContents, |_heard, _object, _event, _known, _handle| {});
+
+hear!(xdg_wm_base::XdgWmBase, (), |_heard, shell, event, _known, _handle| {
+    if let xdg_wm_base::Event::Ping { serial } = event {
+        shell.pong(serial);
+    }
+});
+
+hear!(xdg_surface::XdgSurface, (), |heard, surface, event, _known, _handle| {
+    if let xdg_surface::Event::Configure { serial } = event {
+        surface.ack_configure(serial);
+        heard.configured = true;
+    }
+});
+
+hear!(xdg_toplevel::XdgToplevel, (), |heard, _toplevel, event, _known, _handle| {
+    heard.closed |= matches!(event, xdg_toplevel::Event::Close);
+});
+
+hear!(wl_buffer::WlBuffer, usize, |heard, _buffer, event, index, _handle| {
+    if let wl_buffer::Event::Release = event {
+        heard.free.give(*index);
+    }
+});
+
+hear!(wl_seat::WlSeat, (), |_heard, seat, event, _known, handle| {
+    if let wl_seat::Event::Capabilities { capabilities: WEnum::Value(can) } = event {
+        if can.contains(wl_seat::Capability::Keyboard) {
+            seat.get_keyboard(handle, ());
+        }
+        if can.contains(wl_seat::Capability::Pointer) {
+            seat.get_pointer(handle, ());
+        }
+        if can.contains(wl_seat::Capability::Touch) {
+            seat.get_touch(handle, ());
+        }
+    }
+});
+
+hear!(wl_keyboard::WlKeyboard, (), |heard, _keyboard, event, _known, _handle| {
+    if let wl_keyboard::Event::Key { key, state: WEnum::Value(wl_keyboard::KeyState::Pressed), .. } = event {
+        heard.closed |= key == ESCAPE || key == Q;
+        heard.inputs.push(Input::Key(key));
+    }
+});
+
+hear!(wl_pointer::WlPointer, (), |heard, _pointer, event, _known, _handle| {
+    match event {
+        wl_pointer::Event::Enter { surface_x: x, surface_y: y, .. }
+        | wl_pointer::Event::Motion { surface_x: x, surface_y: y, .. } => heard.inputs.push(Input::Pointer { x, y }),
+        wl_pointer::Event::Axis { time, axis: WEnum::Value(wl_pointer::Axis::VerticalScroll), value } => {
+            heard.inputs.push(Input::Scroll { at: moment(time), by: value });
+        }
+        _ => {}
+    }
+});
+
+hear!(wl_touch::WlTouch, (), |heard, _touch, event, _known, _handle| {
+    match event {
+        wl_touch::Event::Down { time, id, x, y, .. } | wl_touch::Event::Motion { time, id, x, y } => {
+            heard.inputs.push(Input::Finger { at: moment(time), finger: id, x, y });
+        }
+        wl_touch::Event::Up { id, .. } => heard.inputs.push(Input::FingerUp { finger: id }),
+        _ => {}
+    }
+});
+
+delegate_noop!(Heard: ignore wl_compositor::WlCompositor);
+delegate_noop!(Heard: ignore wl_shm::WlShm);
+delegate_noop!(Heard: ignore wl_shm_pool::WlShmPool);
+delegate_noop!(Heard: ignore wl_surface::WlSurface);

@@ -1,0 +1,170 @@
+//! A map that is drawn ahead while it is zoomed, although nobody knows yet where the fingers will be.
+//!
+//! ```text
+//! cargo run --release --example map          wheel, or two fingers; P switches the pacing, Q ends it
+//! ```
+//!
+//! Crossing from one level of tiles to the next makes frames heavy, just when everybody looks. So while the gesture
+//! goes on the map is drawn several frames ahead, each with the zoom that the fingers are predicted to have made by its
+//! display time (`gesture`). When they stop, what was drawn for a future that does not come is called back, and the rest
+//! is drawn just in time. A map that rests draws nothing.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod gesture;
+mod tiles;
+
+use std::time::Duration;
+
+use clap::Parser;
+use common::figures::Figures;
+use common::mode::{Mode, words};
+use common::picture::{LETTER, Picture};
+use common::window::{Input, P, Window};
+use gesture::Zooming;
+use tiles::Tiles;
+use upbeat::client::{FrameTarget, PacerEvent, TargetId};
+use upbeat::time::Instant;
+
+const SIZE: (usize, usize) = (640, 480);
+
+/// A map to zoom by the wheel or by two fingers, drawn ahead of the display while it is zoomed.
+///
+/// P switches the pacing, Q or Escape ends it.
+#[derive(Parser)]
+struct Options {
+    /// How frames are paced always; otherwise ahead while it is zoomed, and just in time when not
+    #[arg(long, value_enum)]
+    pacing: Option<Mode>,
+    /// How many frames may be under way when drawn ahead
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
+    ahead: u32,
+    /// What drawing one tile takes at least, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 5)]
+    tile_cost: u64,
+}
+
+struct Map {
+    options: Options,
+    window: Window,
+    zooming: Zooming,
+    tiles: Tiles,
+    picture: Picture,
+    figures: Figures,
+    /// Always this one, by option or by key.
+    chosen: Option<Mode>,
+    /// What the compositor was asked for last.
+    asked: Option<Mode>,
+    /// There was no buffer for it yet.
+    waiting: Option<FrameTarget>,
+    /// The last frame that was seen.
+    seen: TargetId,
+    is_dirty: bool,
+    called_back: u32,
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let mut map = Map {
+        window: Window::open("map", SIZE, options.ahead as usize + 1, false)?,
+        zooming: Zooming::new(SIZE, tiles::coast()),
+        tiles: Tiles::new(Duration::from_millis(options.tile_cost)),
+        picture: Picture::new(SIZE.0, SIZE.1),
+        figures: Figures::default(),
+        chosen: options.pacing,
+        asked: None,
+        waiting: None,
+        seen: TargetId::default(),
+        is_dirty: true,
+        called_back: 0,
+        options,
+    };
+    while map.window.is_open() {
+        map.choose_pacing();
+        map.draw_all()?;
+        let until = map.zooming.ends();
+        map.window.wait(until)?;
+        map.hear();
+    }
+    map.figures.report("map");
+    Ok(())
+}
+
+impl Map {
+    fn hear(&mut self) {
+        for input in self.window.inputs() {
+            match input {
+                Input::Key(P) => {
+                    self.chosen = match self.chosen {
+                        None => Some(Mode::Vsync),
+                        Some(Mode::Ahead) => None,
+                        Some(mode) => Some(mode.next()),
+                    };
+                    self.is_dirty = true;
+                }
+                input => self.zooming.input(input),
+            }
+        }
+        if self.zooming.end(self.window.pacer.now()) {
+            // The fingers rest: what was drawn for where they would have gone is wrong.
+            self.window.pacer.cancel_from(TargetId(self.seen.0 + 1));
+            self.is_dirty = true;
+        }
+        while let Some(event) = self.window.pacer.next_event() {
+            self.figures.event(&event);
+            match event {
+                PacerEvent::Ended { target, outcome } if outcome.refreshes_late(&target).is_some() => {
+                    self.seen = self.seen.max(target.id);
+                }
+                PacerEvent::Cancelled { .. } => self.called_back += 1,
+                PacerEvent::Effective(_) => self.is_dirty = true,
+                _ => {}
+            }
+        }
+    }
+
+    /// Asks for the pacing that suits, with the next frame.
+    fn choose_pacing(&mut self) {
+        let suits = if self.zooming.is_going_on() { Mode::Ahead } else { Mode::JustInTime };
+        let mode = self.chosen.unwrap_or(suits);
+        if self.asked.replace(mode) != Some(mode) {
+            self.window.pacer.set_options(mode.options(self.options.ahead));
+            self.is_dirty = true;
+        }
+    }
+
+    fn draw_all(&mut self) -> anyhow::Result<()> {
+        loop {
+            if self.is_dirty || self.zooming.moves(self.window.pacer.now()) {
+                self.window.pacer.request_frame();
+            } else {
+                self.figures.paused();
+            }
+            let Some(target) = self.waiting.take().or_else(|| self.window.pacer.next_target()) else { return Ok(()) };
+            let Some(buffer) = self.window.screen.free.take(Duration::ZERO) else {
+                self.waiting = Some(target);
+                return Ok(());
+            };
+            self.figures.begun(target, self.window.pacer.now());
+            self.figures.committed += 1;
+            self.draw(target.present);
+            self.window.screen.show(buffer, &self.picture, &self.window.pacer, target)?;
+        }
+    }
+
+    /// What is to be seen at `present`.
+    fn draw(&mut self, present: Instant) {
+        let view = self.zooming.view(present);
+        // Tiles that are not there yet make another frame.
+        self.is_dirty = !self.tiles.draw(&mut self.picture, view);
+        let lines = [
+            words(self.window.pacer.effective()),
+            self.figures.words(),
+            format!("zoom {:.2}   called back {}", view.zoom, self.called_back),
+            "P pacing   Q end".to_owned(),
+        ];
+        for (line, text) in lines.iter().enumerate() {
+            self.picture.text((16, 16 + line as i32 * (LETTER + 8)), text, 0x00d0_d8e0);
+        }
+    }
+}

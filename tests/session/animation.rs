@@ -1,0 +1,162 @@
+//! `examples/animation` in a recorded session: in the pixels of every frame stands the moment that it was drawn for, and
+//! it is held against the moment at which it was seen.
+//!
+//! ```text
+//!  refresh       7     8     9    10    11    12    13
+//!  represents    7     8     9     –    10    11    13       one drop
+//!  behind        0     0     0          1     1     0        and back to 0 with the first target sent after it
+//! ```
+//!
+//! A machine with other things to do makes frames late, and recordings lose images. That is allowed for: what is promised
+//! is that content is only ever behind by the drops before it, and not for longer than it takes to draw what was asked
+//! for until then.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use upbeat::backend::headless::record::stream::StreamReader;
+use upbeat::bench::block_code::{Code, Picture};
+use upbeat::time::Span;
+
+use crate::session::Session;
+
+const FRAMES: u32 = 150;
+/// How many of them are in a recording that tells anything.
+const FEWEST: usize = 10;
+const INTERVAL: Span = Span::from_millihertz(60_000);
+/// How far a frame may be from a whole refresh: the unit of time in the picture, twice.
+const EXACT: Span = Span::from_micros(200);
+/// Within so many times the frames under way content is right again after a drop: those that were asked for before it,
+/// and those asked for while they were shown, by a compositor that may be late itself.
+const RECOVERY: usize = 2;
+
+/// A program of `examples/`, built with the tests.
+pub fn example(name: &str) -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_upbeat")).with_file_name("examples").join(name);
+    assert!(program.exists(), "{} is missing: cargo build --examples", program.display());
+    program
+}
+
+/// Runs an example in the session to its end. What it says.
+pub fn play(session: &Session, name: &str, arguments: &[&str]) -> String {
+    let output = Command::new(example(name))
+        .args(arguments)
+        .env("XDG_RUNTIME_DIR", session.directory.path())
+        .env("WAYLAND_DISPLAY", "test")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+/// A frame as it was seen first.
+#[derive(Debug)]
+struct Seen {
+    frame: u32,
+    sequence: u64,
+    /// How long after the moment that it represents.
+    age: Span,
+    /// The recorder could not take all that was seen before it.
+    after_gap: bool,
+}
+
+fn seen(path: &Path) -> Vec<Seen> {
+    let mut recording = StreamReader::new(BufReader::new(File::open(path).unwrap())).unwrap();
+    let (mut seen, mut place, mut gap): (Vec<Seen>, _, bool) = (Vec::new(), None, false);
+    while let Some(image) = recording.next_image().unwrap() {
+        gap |= image.dropped_before > 0;
+        let width = image.pixels.width as usize;
+        let picture = Picture { pixels: &image.pixels.pixels, width, stride: width };
+        let known = place.and_then(|(left, top)| Code::read(&picture, left, top).ok().map(|code| (left, top, code)));
+        let Some((left, top, code)) = known.or_else(|| Code::find(&picture)) else { continue };
+        place = Some((left, top));
+        if seen.last().is_some_and(|last| last.frame == code.frame) {
+            continue;
+        }
+        let (sequence, age) = (image.shown.first.sequence, code.age(image.shown.first.time));
+        seen.push(Seen { frame: code.frame, sequence, age, after_gap: std::mem::take(&mut gap) });
+    }
+    seen
+}
+
+/// Plays an example in a session that is recorded. What it says, and what was seen.
+fn recorded(name: &str, arguments: &[&str]) -> (String, Vec<Seen>) {
+    let folder = tempfile::tempdir().unwrap();
+    let film = folder.path().join("film.rec");
+    let session = Session::start(&["--output", "640x480@60", "--record-stream", film.to_str().unwrap()]);
+    let frames = FRAMES.to_string();
+    let said = play(&session, name, &[&["--frames", &frames], arguments].concat());
+    assert!(session.quit().0.success());
+    let seen = seen(&film);
+    assert!(seen.len() > FEWEST, "{} frames in the pixels; {said}", seen.len());
+    assert!(seen.is_sorted_by(|before, after| before.frame < after.frame), "shown out of order");
+    (said, seen)
+}
+
+impl Seen {
+    /// How many refreshes after its own it was seen, exactly.
+    fn refreshes_late(&self) -> i64 {
+        let refreshes = (self.age.as_nanos() + INTERVAL.as_nanos() / 2).div_euclid(INTERVAL.as_nanos());
+        let off = self.age - INTERVAL * refreshes;
+        assert!(off.abs() < EXACT, "represents no refresh's time: {self:?}");
+        refreshes
+    }
+}
+
+/// Plays an example, and holds what was seen against what it says. `under_way`: how many frames are drawn before one is
+/// seen.
+pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize) {
+    let (said, seen) = recorded(name, arguments);
+    // Frames finished for targets that were revoked, and others for those sent in their place, may be for the same time.
+    let twice = if said.contains(" 0 times revoked") { 0 } else { under_way as i64 };
+    // Refreshes behind, and frames since the last drop; of the first frame nothing is promised, as if after a drop.
+    let (mut behind, mut since, mut exact) = (i64::MAX, 0, 0);
+    let mut last = seen[0].sequence - 2;
+    for (index, frame) in seen.iter().enumerate() {
+        let refreshes = frame.refreshes_late();
+        assert!(refreshes >= 0, "seen before its time: {frame:?}");
+        let drops = (frame.sequence - last).saturating_sub(1) as i64;
+        assert!(refreshes <= behind.saturating_add(drops + twice), "further behind than by drops: {frame:?}; {said}");
+        (since, behind) = if drops > 0 || frame.after_gap { (0, refreshes) } else { (since + 1, refreshes) };
+        assert!(
+            refreshes == 0 || since <= RECOVERY * under_way,
+            "behind for too long: {:#?}; {said}",
+            &seen[index.saturating_sub(8)..=index]
+        );
+        exact += usize::from(refreshes == 0);
+        if frame.after_gap {
+            behind = i64::MAX;
+        }
+        last = frame.sequence;
+    }
+    assert!(exact > 0, "none of {} frames is exact; {said}", seen.len());
+}
+
+#[test]
+fn every_frame_drawn_ahead_represents_the_moment_at_which_it_is_seen() {
+    represents_what_it_shows("animation", &["--pacing", "ahead", "--ahead", "3"], 3);
+}
+
+#[test]
+fn after_a_drop_content_is_behind_by_it_and_back_as_soon_as_the_queue_is_drawn_anew() {
+    // Three frames hide 50 ms; a frame of 62 costs a drop.
+    represents_what_it_shows("animation", &["--pacing", "ahead", "--ahead", "3", "--heavy", "62"], 3);
+}
+
+#[test]
+fn every_frame_drawn_for_the_next_refresh_represents_the_moment_at_which_it_is_seen() {
+    represents_what_it_shows("animation", &["--pacing", "just-in-time"], 1);
+}
+
+#[test]
+fn without_the_protocol_the_moment_is_predicted_that_a_frame_is_seen_at() {
+    let (said, seen) = recorded("animation", &["--predict"]);
+    assert!(said.contains("0 times revoked"), "{said}");
+    // The first teach when refreshes are and how long a frame takes; noise of the machine teaches that once more.
+    let exact = seen.iter().filter(|frame| frame.age.abs() < EXACT).count();
+    assert!(exact > FEWEST, "{exact} of {} frames are exact; {said}", seen.len());
+}

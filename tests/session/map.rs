@@ -1,0 +1,70 @@
+//! `examples/map`: ahead while it is zoomed, just in time when not, and at rest otherwise.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use upbeat::timing::pacing::Pacing;
+
+use crate::animation::example;
+use crate::session::{Session, wait};
+
+const MAP: &str = "upbeat.map";
+/// Without a frame for so long a map is at rest: many times as long as one takes to be drawn.
+const REST: Duration = Duration::from_secs(1);
+
+/// Ends it with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn shown(session: &mut Session) -> Running {
+    let map = Command::new(example("map"))
+        .args(["--tile-cost", "0"])
+        .env("XDG_RUNTIME_DIR", session.directory.path())
+        .env("WAYLAND_DISPLAY", "test")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait("its window", || session.windows().iter().any(|window| window.app_id == MAP).then_some(()));
+    wait("light", || (session.frames(MAP) > 0).then_some(()));
+    Running(map)
+}
+
+fn rests(session: &mut Session) {
+    wait("rest", || {
+        let before = session.frames(MAP);
+        std::thread::sleep(REST);
+        (session.frames(MAP) == before).then_some(())
+    });
+}
+
+#[test]
+fn a_map_is_drawn_ahead_while_it_is_zoomed_and_not_at_all_at_rest() {
+    let mut session = Session::start(&["--output", "800x600"]);
+    let _map = shown(&mut session);
+    rests(&mut session);
+    assert_eq!(session.window(MAP).pacing, Pacing::JustInTime);
+    session.msg(&["input", "move", "400", "300"]);
+    wait("drawing ahead", || {
+        session.msg(&["input", "scroll", "0", "-15"]);
+        (session.window(MAP).pacing == Pacing::Ahead).then_some(())
+    });
+    wait("the end of the gesture", || (session.window(MAP).pacing == Pacing::JustInTime).then_some(()));
+    rests(&mut session);
+}
+
+#[test]
+fn a_key_switches_the_pacing_live() {
+    let mut session = Session::start(&["--output", "800x600"]);
+    let _map = shown(&mut session);
+    for pacing in [Pacing::Vsync, Pacing::JustInTime, Pacing::Ahead, Pacing::JustInTime] {
+        assert!(session.msg(&["input", "key", "p"]).status.success());
+        wait("the pacing", || (session.window(MAP).pacing == pacing).then_some(()));
+    }
+}
