@@ -12,6 +12,7 @@
 //! ```
 
 pub mod headless;
+pub mod nested;
 
 use std::os::fd::OwnedFd;
 

@@ -116,6 +116,11 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let output = &mut state.outputs.list[index];
     let mode = output.display.mode();
     let capabilities = output.display.capabilities();
+    let same_mode = output.output.current_mode() == Some(wayland_mode(mode));
+    if same_mode && output.conductor.output().display_lead() != capabilities.submit_lead {
+        // It only learned how early it wants its frames: refreshes, buffers and windows are what they were.
+        return output.conductor.output_mut().set_lead(capabilities.submit_lead);
+    }
     output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
     output.output.set_preferred(wayland_mode(mode));
     output.canvas = Canvas::new(size(mode));

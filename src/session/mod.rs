@@ -1,8 +1,10 @@
 //! A session from its start to its end: what to run, the sockets, the signals, and the command that runs inside.
 
 mod alarm;
+mod backend;
 pub mod child;
 mod exit;
+mod nested;
 mod options;
 mod outputs;
 mod recording;
@@ -24,4 +26,12 @@ pub enum SessionError {
     /// The backend is planned, but not built yet.
     #[error("the {0} backend does not exist yet: use `--backend headless`")]
     NoSuchBackend(BackendKind),
+    /// Only virtual displays can do that.
+    #[error("{option} works with `--backend headless` only, and this session's backend is {backend}")]
+    HeadlessOnly {
+        /// The option that was given.
+        option: &'static str,
+        /// Where the pixels go.
+        backend: BackendKind,
+    },
 }

@@ -127,7 +127,12 @@ impl OutputMachine {
         self.lead + self.driver_margin
     }
 
-    /// The display's lead changed with its mode.
+    /// The display's lead alone.
+    pub const fn display_lead(&self) -> Span {
+        self.lead
+    }
+
+    /// The display's lead changed, with its mode or because it was learned.
     pub fn set_lead(&mut self, lead: Span) {
         self.lead = lead;
         self.driver_margin = Span::ZERO;
