@@ -12,6 +12,7 @@ use super::ExitStatus;
 use crate::backend::Display;
 use crate::backend::nested::{AxisMotion, AxisSource, NestedBackend, NestedOutput, ParentEvent, WindowId};
 use crate::config::{Config, OutputMode};
+use crate::input::bindings::Modifier;
 use crate::input::{self, InputEvent, KeyboardId, Scroll, ScrollSource};
 use crate::output::hotplug::{self, Placement};
 use crate::output::power;
@@ -48,6 +49,8 @@ pub(super) fn start(
     modes: &[OutputMode],
 ) -> anyhow::Result<()> {
     let mut backend = NestedBackend::connect()?;
+    // Super is the parent's.
+    state.input.bindings.drag_modifier = Modifier::Alt;
     let modes = match modes {
         [] => vec![None; configured(state.session.config.config())],
         modes => modes.iter().copied().map(Some).collect(),
