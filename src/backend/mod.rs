@@ -11,7 +11,11 @@
 //!             ◄── Lost{frame, reason} ───────────────────┘            │
 //! ```
 
+pub mod drm;
 pub mod headless;
+mod overlay;
+pub mod seat;
+pub mod timer;
 
 use std::os::fd::OwnedFd;
 
@@ -249,6 +253,11 @@ pub trait Display {
 
     /// The mode in force.
     fn mode(&self) -> Mode;
+
+    /// Width and height of the picture in millimetres, if it is known.
+    fn millimetres(&self) -> Option<(u32, u32)> {
+        None
+    }
 
     /// What it can do in this mode.
     fn capabilities(&self) -> Capabilities;

@@ -2,6 +2,7 @@
 
 mod alarm;
 pub mod child;
+mod drm;
 mod exit;
 mod options;
 mod outputs;
@@ -12,11 +13,13 @@ mod run;
 mod settings;
 pub mod signals;
 pub mod socket;
+mod terminal;
 mod throttle;
 
 pub use exit::ExitStatus;
 pub use options::{BackendKind, RendererKind, SessionOptions};
 pub use run::{Session, run, run_with};
+pub use terminal::{run_terminal, switch_terminal};
 
 /// A session that cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -24,4 +27,10 @@ pub enum SessionError {
     /// The backend is planned, but not built yet.
     #[error("the {0} backend does not exist yet: use `--backend headless`")]
     NoSuchBackend(BackendKind),
+    /// Monitors are what they are.
+    #[error("--output makes virtual outputs; for a monitor, write an [[output]] rule with `name` and `mode`")]
+    RealOutputs,
+    /// Only virtual displays can be recorded.
+    #[error("--record and --record-stream need the headless backend")]
+    NoRecording,
 }

@@ -29,6 +29,8 @@ use crate::{ipc, output};
 pub struct Session {
     /// The virtual displays.
     pub headless: Option<Rc<RefCell<HeadlessBackend>>>,
+    /// The displays and input devices of this machine.
+    pub(super) drm: Option<super::drm::DrmSession>,
     pub(super) identity: Identity,
     pub(super) config: ConfigFile,
     /// Where a configuration goes that was read again.
@@ -67,6 +69,11 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
+    /// The configuration in force.
+    pub fn config(&self) -> &crate::config::Config {
+        self.config.config()
+    }
+
     /// Ends the session after this turn; the first status given counts.
     pub fn end(&mut self, status: ExitStatus) {
         self.exit.get_or_insert(status);
@@ -87,9 +94,7 @@ pub fn run_with(
     options: SessionOptions,
     prepare: impl FnOnce(&LoopHandle<'static, State>, &mut State) -> anyhow::Result<()>,
 ) -> anyhow::Result<ExitStatus> {
-    if options.backend != BackendKind::Headless {
-        return Err(SessionError::NoSuchBackend(options.backend).into());
-    }
+    check(&options)?;
     let mut event_loop: EventLoop<'static, State> = EventLoop::try_new().context("no event loop")?;
     let display: Display<State> = Display::new().context("no Wayland display")?;
     let mut state = State::new(display.handle(), event_loop.handle());
@@ -113,7 +118,10 @@ pub fn run_with(
     reload::listen(&handle, &mut state)?;
     listen_to_clients(&handle, &mut state, display)?;
     listen_to_alarm(&handle, &mut state)?;
-    super::outputs::start(&handle, &mut state, &options.outputs)?;
+    match options.backend {
+        BackendKind::Drm => super::drm::start(&handle, &mut state)?,
+        _ => super::outputs::start(&handle, &mut state, &options.outputs)?,
+    }
     let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
     let name = open_socket(&handle, &runtime, options.socket.as_deref())?;
     let ipc_path = socket::ipc_path(&runtime, &name);
@@ -136,6 +144,19 @@ pub fn run_with(
         let _ = log.finish();
     }
     Ok(status)
+}
+
+/// Refuses options that do not go together.
+fn check(options: &SessionOptions) -> Result<(), SessionError> {
+    match options.backend {
+        BackendKind::Headless => Ok(()),
+        BackendKind::Drm if !options.outputs.is_empty() => Err(SessionError::RealOutputs),
+        BackendKind::Drm if options.record.is_some() || options.record_stream.is_some() => {
+            Err(SessionError::NoRecording)
+        }
+        BackendKind::Drm => Ok(()),
+        BackendKind::Nested => Err(SessionError::NoSuchBackend(options.backend)),
+    }
 }
 
 /// Reads the configuration and puts it in force. A file that is wrong keeps the session from starting.
