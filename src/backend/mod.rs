@@ -11,8 +11,12 @@
 //!             ◄── Lost{frame, reason} ───────────────────┘            │
 //! ```
 
+pub mod drm;
 pub mod headless;
 pub mod nested;
+mod overlay;
+pub mod seat;
+pub mod timer;
 
 use std::os::fd::OwnedFd;
 
@@ -250,6 +254,11 @@ pub trait Display {
 
     /// The mode in force.
     fn mode(&self) -> Mode;
+
+    /// Width and height of the picture in millimetres, if it is known.
+    fn millimetres(&self) -> Option<(u32, u32)> {
+        None
+    }
 
     /// What it can do in this mode.
     fn capabilities(&self) -> Capabilities;

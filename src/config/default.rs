@@ -1,6 +1,6 @@
 //! The built-in defaults. `config/default.toml` says the same; a test compares them.
 
-use super::{Colour, Config, Cursor, Keyboard, MissBudgets, Percent};
+use super::{Colour, Config, Cursor, Keyboard, MissBudgets, Percent, PointerSettings};
 use crate::timing::pacing::PacingWish;
 
 impl Default for Config {
@@ -11,7 +11,10 @@ impl Default for Config {
             background: Colour { red: 0x1d, green: 0x23, blue: 0x30 },
             reduced_motion: false,
             keyboard: Keyboard::default(),
+            mouse: PointerSettings::default(),
+            touchpad: PointerSettings::default(),
             cursor: Cursor::default(),
+            terminal: "foot".to_owned(),
             outputs: Vec::new(),
             apps: Vec::new(),
         }

@@ -5,11 +5,13 @@
 //! [`ConfigFile`] loads it, and keeps the last good one when it is read again and is wrong.
 
 mod default;
+mod device;
 mod error;
 mod file;
 mod mode;
 mod value;
 
+pub use device::{Acceleration, AccelerationProfile, PointerSettings};
 pub use error::ConfigError;
 pub use file::{ConfigFile, default_path};
 pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
@@ -33,8 +35,14 @@ pub struct Config {
     pub reduced_motion: bool,
     /// The keyboard.
     pub keyboard: Keyboard,
+    /// Mice and other pointing devices (on the displays of this machine).
+    pub mouse: PointerSettings,
+    /// Touchpads (the same).
+    pub touchpad: PointerSettings,
     /// The pointer's image.
     pub cursor: Cursor,
+    /// What Super+Enter runs: a program and its arguments, separated by blanks.
+    pub terminal: String,
     /// Rules for outputs, by name; where several match, the later one counts.
     #[serde(rename = "output")]
     pub outputs: Vec<OutputRule>,

@@ -4,6 +4,9 @@
 //! |---|---|---|
 //! | Alt | Tab, Shift+Tab | next, previous window, most recently used first |
 //! | Alt | F4 | closes the focused window |
+//! | Super | Enter | runs the configured terminal |
+//! | Super | Shift+Q | ends the session |
+//! | Ctrl+Alt | F1 to F12 | another virtual terminal (on the displays of this machine) |
 //! | the drag modifier | left button | moves the window under the pointer |
 //! | the drag modifier | right button | resizes it by the nearest corner |
 //!
@@ -26,6 +29,12 @@ pub enum Action {
     },
     /// Asks the focused window to close.
     CloseWindow,
+    /// Runs the configured terminal.
+    Terminal,
+    /// Ends the session.
+    EndSession,
+    /// Asks for another virtual terminal.
+    SwitchTerminal(u32),
     /// Moves the window under the pointer.
     Move,
     /// Resizes the window under the pointer.
@@ -67,6 +76,8 @@ impl Default for Bindings {
                 (Modifier::Alt, keysyms::KEY_Tab, Action::SwitchWindow { backwards: false }),
                 (Modifier::Alt, keysyms::KEY_ISO_Left_Tab, Action::SwitchWindow { backwards: true }),
                 (Modifier::Alt, keysyms::KEY_F4, Action::CloseWindow),
+                (Modifier::Super, keysyms::KEY_Return, Action::Terminal),
+                (Modifier::Super, keysyms::KEY_Q, Action::EndSession),
             ],
             buttons: vec![(BUTTON_LEFT, Action::Move), (BUTTON_RIGHT, Action::Resize)],
             drag_modifier: Modifier::Super,
@@ -77,6 +88,10 @@ impl Default for Bindings {
 impl Bindings {
     /// What `key` does while `held` is held.
     pub fn key(&self, held: &ModifiersState, key: Keysym) -> Option<Action> {
+        // Every keymap has these on Ctrl+Alt+F1 to F12.
+        if (keysyms::KEY_XF86Switch_VT_1..=keysyms::KEY_XF86Switch_VT_12).contains(&key.raw()) {
+            return Some(Action::SwitchTerminal(key.raw() - keysyms::KEY_XF86Switch_VT_1 + 1));
+        }
         self.keys
             .iter()
             .find(|(modifier, bound, _)| modifier.is_held(held) && *bound == key.raw())
@@ -106,5 +121,14 @@ mod tests {
         assert_eq!(bindings.key(&held, Keysym::from(keysyms::KEY_F4)), Some(Action::CloseWindow));
         held.logo = true;
         assert_eq!(bindings.button(&held, BUTTON_RIGHT), Some(Action::Resize));
+        // A capital Q: with Shift.
+        assert_eq!(bindings.key(&held, Keysym::from(keysyms::KEY_q)), None);
+        assert_eq!(bindings.key(&held, Keysym::from(keysyms::KEY_Q)), Some(Action::EndSession));
+    }
+
+    #[test]
+    fn the_keymap_says_which_terminal_is_meant() {
+        let key = Keysym::from(keysyms::KEY_XF86Switch_VT_3);
+        assert_eq!(Bindings::default().key(&ModifiersState::default(), key), Some(Action::SwitchTerminal(3)));
     }
 }

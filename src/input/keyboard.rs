@@ -189,6 +189,9 @@ fn run(state: &mut State, action: Action) {
                 shell::close(state, id);
             }
         }
+        Action::Terminal => crate::session::run_terminal(state),
+        Action::EndSession => state.session.end(crate::session::ExitStatus::default()),
+        Action::SwitchTerminal(number) => crate::session::switch_terminal(state, number),
         // Bound to buttons only.
         Action::Move | Action::Resize => {}
     }

@@ -179,7 +179,8 @@ fn shortcut(state: &mut State, time: Instant, button: u32) -> bool {
     match action {
         Action::Move => drag::begin_move(state, window, drag::DragSource::Pointer),
         Action::Resize => drag::begin_resize_at_corner(state, window),
-        Action::SwitchWindow { .. } | Action::CloseWindow => return false,
+        // Bound to keys only.
+        _ => return false,
     }
     output::input(state, InputKind::Button, None, time);
     true

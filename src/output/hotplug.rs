@@ -39,7 +39,10 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
     let output = Output::new(
         display.name().to_owned(),
         PhysicalProperties {
-            size: millimetres(mode),
+            size: display.millimetres().map_or_else(
+                || millimetres(mode),
+                |(width, height)| (width.cast_signed(), height.cast_signed()).into(),
+            ),
             subpixel: Subpixel::Unknown,
             make: "Upbeat".to_owned(),
             model: display.name().to_owned(),

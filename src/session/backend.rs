@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use calloop::LoopHandle;
 
-use super::{BackendKind, SessionError, SessionOptions, nested, outputs};
+use super::{BackendKind, SessionError, SessionOptions, drm, nested, outputs};
 use crate::config::OutputMode;
 use crate::state::State;
 
@@ -20,9 +20,11 @@ pub(super) fn choose(
     let backend = match options.backend {
         BackendKind::Auto if has_parent() => BackendKind::Nested,
         BackendKind::Auto => BackendKind::Headless,
-        BackendKind::Drm => return Err(SessionError::NoSuchBackend(BackendKind::Drm)),
-        kind @ (BackendKind::Nested | BackendKind::Headless) => kind,
+        kind @ (BackendKind::Drm | BackendKind::Nested | BackendKind::Headless) => kind,
     };
+    if backend == BackendKind::Drm && !options.outputs.is_empty() {
+        return Err(SessionError::RealOutputs);
+    }
     let recording = [("--record", options.record.is_some()), ("--record-stream", options.record_stream.is_some())];
     match recording.into_iter().find(|(_, given)| *given) {
         Some((option, _)) if backend != BackendKind::Headless => Err(SessionError::HeadlessOnly { option, backend }),
@@ -38,9 +40,9 @@ pub(super) fn start(
     modes: &[OutputMode],
 ) -> anyhow::Result<()> {
     match backend {
+        BackendKind::Drm => drm::start(handle, state),
         BackendKind::Nested => nested::start(handle, state, modes),
-        BackendKind::Headless => outputs::start(handle, state, modes),
-        BackendKind::Auto | BackendKind::Drm => Err(SessionError::NoSuchBackend(backend).into()),
+        BackendKind::Auto | BackendKind::Headless => outputs::start(handle, state, modes),
     }
 }
 

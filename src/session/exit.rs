@@ -13,6 +13,9 @@ impl ExitStatus {
     /// All went well.
     pub const SUCCESS: ExitStatus = ExitStatus(0);
 
+    /// The session could not go on.
+    pub const FAILURE: ExitStatus = ExitStatus(1);
+
     /// The status as a number.
     pub const fn code(self) -> u8 {
         self.0

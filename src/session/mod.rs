@@ -3,6 +3,7 @@
 mod alarm;
 mod backend;
 pub mod child;
+mod drm;
 mod exit;
 mod nested;
 mod options;
@@ -14,18 +15,17 @@ mod run;
 mod settings;
 pub mod signals;
 pub mod socket;
+mod terminal;
 mod throttle;
 
 pub use exit::ExitStatus;
 pub use options::{BackendKind, RendererKind, SessionOptions};
 pub use run::{Session, run, run_with};
+pub use terminal::{run_terminal, switch_terminal};
 
 /// A session that cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The backend is planned, but not built yet.
-    #[error("the {0} backend does not exist yet: use `--backend headless`")]
-    NoSuchBackend(BackendKind),
     /// Only virtual displays can do that.
     #[error("{option} works with `--backend headless` only, and this session's backend is {backend}")]
     HeadlessOnly {
@@ -34,4 +34,7 @@ pub enum SessionError {
         /// Where the pixels go.
         backend: BackendKind,
     },
+    /// Monitors are what they are.
+    #[error("--output makes virtual outputs; for a monitor, write an [[output]] rule with `name` and `mode`")]
+    RealOutputs,
 }

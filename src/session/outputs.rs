@@ -107,8 +107,11 @@ pub(super) fn unplug(state: &mut State, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Changes the mode of a virtual output.
+/// Changes the mode of an output: any for a virtual one, one of its own for a monitor.
 pub(super) fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Result<(), String> {
+    if let Some(result) = state.session.drm.as_mut().and_then(|drm| drm.set_mode(name, mode)) {
+        return result;
+    }
     let output = state.session.headless.as_ref().and_then(|backend| backend.borrow().output(name).cloned());
     let output = output.ok_or_else(|| format!("{name} is no virtual output: its mode cannot be set"))?;
     let (mode, variable_refresh) = video_mode(mode);

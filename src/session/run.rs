@@ -31,6 +31,8 @@ pub struct Session {
     pub headless: Option<Rc<RefCell<HeadlessBackend>>>,
     /// The windows in a parent compositor.
     pub(super) nested: super::nested::Nested,
+    /// The displays and input devices of this machine.
+    pub(super) drm: Option<super::drm::DrmSession>,
     pub(super) identity: Identity,
     pub(super) config: ConfigFile,
     /// Where a configuration goes that was read again.
@@ -71,6 +73,11 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
+    /// The configuration in force.
+    pub fn config(&self) -> &crate::config::Config {
+        self.config.config()
+    }
+
     /// Ends the session after this turn; the first status given counts.
     pub fn end(&mut self, status: ExitStatus) {
         self.exit.get_or_insert(status);

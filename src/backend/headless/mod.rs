@@ -31,7 +31,6 @@ pub mod pool;
 pub mod record;
 pub mod report;
 pub mod self_test;
-pub mod timer;
 pub mod watch;
 
 #[cfg(test)]

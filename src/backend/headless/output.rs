@@ -10,8 +10,8 @@ use super::display::VirtualDisplay;
 use super::fault::FaultScript;
 use super::fence::{Fence, FenceState};
 use super::options::OptionsError;
-use super::timer::Timer;
 use super::watch::{Watch, WatchId};
+use crate::backend::timer::Timer;
 use crate::backend::{Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError};
 use crate::time::{Clock, Instant, Span};
 

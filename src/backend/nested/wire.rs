@@ -8,7 +8,7 @@ use rustix::event::epoll;
 use wayland_client::Connection;
 use wayland_client::backend::WaylandError;
 
-use crate::backend::headless::timer::Timer;
+use crate::backend::timer::Timer;
 use crate::time::{Clock, Instant, MonotonicClock};
 
 /// What is waited for and written to, shared by all windows.

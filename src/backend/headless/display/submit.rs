@@ -2,8 +2,8 @@
 
 use super::{Pending, Power, VirtualDisplay};
 use crate::backend::headless::fault::{Moment, What};
-use crate::backend::headless::image::intersection;
 use crate::backend::headless::panel::FrontWrite;
+use crate::backend::overlay::intersection;
 use crate::backend::{Change, CursorPlane, FrameId, LossReason, PixelRect, Plan, SubmitError};
 use crate::time::Instant;
 

@@ -1,0 +1,130 @@
+//! Which video mode a monitor gets.
+
+use smithay::output::Mode as WaylandMode;
+use smithay::reexports::drm::control::{Mode as DrmMode, ModeTypeFlags};
+
+use super::DrmError;
+use crate::backend::Mode;
+use crate::time::Span;
+
+/// A rate that is this close to the wanted one (in mHz) is meant: 59.94 Hz is sold as 60.
+const SAME_RATE: u32 = 500;
+
+/// What somebody wants of a monitor; the preferred mode if nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModeWish {
+    /// Width and height in pixels.
+    pub size: Option<(i32, i32)>,
+    /// Refresh rate in mHz.
+    pub refresh: Option<u32>,
+}
+
+/// A DRM mode as the rest of the compositor knows modes.
+pub(super) fn mode_of(mode: DrmMode) -> Mode {
+    let wayland = WaylandMode::from(mode);
+    Mode { width: wayland.size.w, height: wayland.size.h, refresh: wayland.refresh.max(1).unsigned_abs() }
+}
+
+/// From the end of the last visible line to the start of the first: what a commit loses at least.
+pub(super) fn blanking(mode: DrmMode) -> Span {
+    let (_, visible) = mode.size();
+    let (_, _, total) = mode.vsync();
+    let (visible, total) = (i64::from(visible), i64::from(total).max(1));
+    mode_of(mode).interval().scale((total - visible).max(0), total)
+}
+
+/// The mode of `modes` that comes nearest to the wish: the size exactly, the rate as near as there is one.
+pub(super) fn choose(name: &str, modes: &[DrmMode], wish: ModeWish) -> Result<DrmMode, DrmError> {
+    let preferred = modes.iter().find(|mode| mode.mode_type().contains(ModeTypeFlags::PREFERRED)).or(modes.first());
+    let preferred = *preferred.ok_or_else(|| DrmError::NoMode { name: name.to_owned() })?;
+    let size = wish.size.unwrap_or((mode_of(preferred).width, mode_of(preferred).height));
+    let fits = |mode: &&DrmMode| (mode_of(**mode).width, mode_of(**mode).height) == size;
+    let rate = |mode: &DrmMode| mode_of(*mode).refresh;
+    let found = match wish.refresh {
+        None if wish.size.is_none() => Some(preferred),
+        None => modes.iter().filter(fits).max_by_key(|mode| rate(mode)).copied(),
+        Some(wanted) => modes
+            .iter()
+            .filter(fits)
+            .min_by_key(|mode| rate(mode).abs_diff(wanted))
+            .filter(|mode| rate(mode).abs_diff(wanted) <= SAME_RATE)
+            .copied(),
+    };
+    found.ok_or_else(|| DrmError::UnknownMode {
+        name: name.to_owned(),
+        wanted: describe(size, wish.refresh),
+        available: list(modes),
+    })
+}
+
+fn describe((width, height): (i32, i32), refresh: Option<u32>) -> String {
+    match refresh {
+        Some(refresh) => format!("{width}x{height}@{}", hertz(refresh)),
+        None => format!("{width}x{height}"),
+    }
+}
+
+fn list(modes: &[DrmMode]) -> String {
+    let one = |mode: &DrmMode| {
+        let Mode { width, height, refresh } = mode_of(*mode);
+        describe((width, height), Some(refresh))
+    };
+    let mut all: Vec<String> = modes.iter().map(one).collect();
+    all.dedup();
+    all.join(", ")
+}
+
+fn hertz(millihertz: u32) -> String {
+    let text = format!("{:.3}", f64::from(millihertz) / 1e3);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drm_ffi::drm_mode_modeinfo;
+
+    fn mode(width: u16, height: u16, hz: u32, preferred: bool) -> DrmMode {
+        let (htotal, vtotal) = (width + 160, height + 40);
+        DrmMode::from(drm_mode_modeinfo {
+            clock: u32::from(htotal) * u32::from(vtotal) * hz / 1000,
+            hdisplay: width,
+            htotal,
+            vdisplay: height,
+            vtotal,
+            vrefresh: hz,
+            type_: if preferred { ModeTypeFlags::PREFERRED.bits() } else { 0 },
+            ..drm_mode_modeinfo::default()
+        })
+    }
+
+    fn chosen(wish: ModeWish) -> Result<(i32, i32, u32), String> {
+        let modes = [mode(1280, 720, 60, false), mode(1920, 1080, 60, true), mode(1920, 1080, 144, false)];
+        let mode = choose("DP-1", &modes, wish).map_err(|error| error.to_string())?;
+        Ok((mode_of(mode).width, mode_of(mode).height, mode_of(mode).refresh.div_ceil(1000)))
+    }
+
+    #[test]
+    fn without_a_wish_it_is_the_preferred_one() {
+        assert_eq!(chosen(ModeWish::default()), Ok((1920, 1080, 60)));
+    }
+
+    #[test]
+    fn a_size_takes_its_fastest_rate_and_a_rate_the_preferred_size() {
+        assert_eq!(chosen(ModeWish { size: Some((1920, 1080)), refresh: None }), Ok((1920, 1080, 144)));
+        assert_eq!(chosen(ModeWish { size: None, refresh: Some(143_900) }), Ok((1920, 1080, 144)));
+    }
+
+    #[test]
+    fn a_mode_that_the_monitor_lacks_is_named_with_those_it_has() {
+        let error = chosen(ModeWish { size: Some((800, 600)), refresh: Some(75_000) }).unwrap_err();
+        assert!(error.contains("DP-1") && error.contains("800x600@75") && error.contains("1280x720@"), "{error}");
+    }
+
+    #[test]
+    fn blanking_is_the_share_of_the_invisible_lines() {
+        let mode = mode(1920, 1080, 60, true);
+        let share = blanking(mode).as_nanos() as f64 / mode_of(mode).interval().as_nanos() as f64;
+        assert!((share - 40.0 / 1120.0).abs() < 1e-4, "{share}");
+    }
+}

@@ -1,0 +1,84 @@
+//! A pipe as a [`Display`]: what the compositor holds. The [`Card`](super::Card) holds the other end, through which
+//! the driver's events come.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::pipe::Pipe;
+use crate::backend::{Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError};
+use crate::time::{Clock, Instant, MonotonicClock};
+
+/// A monitor.
+pub struct DrmOutput {
+    name: String,
+    pipe: Rc<RefCell<Pipe>>,
+}
+
+impl std::fmt::Debug for DrmOutput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DrmOutput").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl DrmOutput {
+    pub(super) fn new(pipe: Rc<RefCell<Pipe>>) -> Self {
+        let name = pipe.borrow().name.clone();
+        DrmOutput { name, pipe }
+    }
+}
+
+impl Display for DrmOutput {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn mode(&self) -> Mode {
+        self.pipe.borrow().mode()
+    }
+
+    fn millimetres(&self) -> Option<(u32, u32)> {
+        self.pipe.borrow().millimetres
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.pipe.borrow().capabilities()
+    }
+
+    fn last_vblank(&mut self, _now: Instant) -> Option<(Instant, u64)> {
+        // DRM tells the last vblank, but counts it on a counter that a mode switch may restart; the first flip tells.
+        None
+    }
+
+    fn acquire(&mut self) -> Option<Buffer> {
+        self.pipe.borrow_mut().acquire()
+    }
+
+    fn release(&mut self, buffer: Buffer) {
+        self.pipe.borrow_mut().release(buffer);
+    }
+
+    fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
+        self.pipe.borrow().test(plan)
+    }
+
+    fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {
+        self.pipe.borrow_mut().submit(plan, MonotonicClock.now())
+    }
+
+    fn supersede(&mut self, _from: FrameId) -> Option<FrameId> {
+        // What the kernel has taken cannot be taken back.
+        self.pipe.borrow().flight()
+    }
+
+    fn set_power(&mut self, on: bool) {
+        self.pipe.borrow_mut().set_power(on, MonotonicClock.now());
+    }
+
+    fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
+        self.pipe.borrow().screenshot(with_cursor)
+    }
+
+    fn poll_event(&mut self) -> Option<DisplayEvent> {
+        self.pipe.borrow_mut().poll_event()
+    }
+}

@@ -1,0 +1,77 @@
+//! Input devices.
+
+use serde::{Deserialize, Serialize};
+
+use super::ValueError;
+
+/// What mice, or touchpads, are like. A device that cannot do something ignores it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PointerSettings {
+    /// Whether the content moves with the finger.
+    pub natural_scroll: bool,
+    /// Whether the buttons are swapped.
+    pub left_handed: bool,
+    /// How far the pointer goes for a hand's movement.
+    pub acceleration: Acceleration,
+    /// Whether a fast movement takes it farther than a slow one.
+    pub acceleration_profile: AccelerationProfile,
+    /// Whether a tap is a click (touchpads).
+    pub tap: bool,
+    /// Whether the touchpad rests while somebody types (touchpads).
+    pub disable_while_typing: bool,
+}
+
+/// From -1 (slowest) to 1 (fastest), as libinput has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Acceleration(f64);
+
+/// How acceleration depends on speed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccelerationProfile {
+    /// Not at all.
+    Flat,
+    /// As the device's kind suggests.
+    #[default]
+    Adaptive,
+}
+
+impl Acceleration {
+    /// -1 to 1.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Acceleration {
+    type Error = ValueError;
+
+    fn try_from(speed: f64) -> Result<Self, ValueError> {
+        if (-1.0..=1.0).contains(&speed) {
+            Ok(Acceleration(speed))
+        } else {
+            Err(ValueError("expected an acceleration from -1 (slowest) to 1 (fastest)"))
+        }
+    }
+}
+
+impl From<Acceleration> for f64 {
+    fn from(acceleration: Acceleration) -> f64 {
+        acceleration.0
+    }
+}
+
+impl Default for PointerSettings {
+    fn default() -> Self {
+        PointerSettings {
+            natural_scroll: false,
+            left_handed: false,
+            acceleration: Acceleration::default(),
+            acceleration_profile: AccelerationProfile::Adaptive,
+            tap: true,
+            disable_while_typing: true,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Real input devices, through libinput: keyboards, mice, touchpads and touchscreens become [`InputEvent`]s in the
+//! turn of the loop in which they arrive. Nothing is polled.
+//!
+//! Times are the device's own (`CLOCK_MONOTONIC`, when the kernel saw the event). Tablets, gestures and switches are
+//! heard of, and left alone until there is somebody to tell.
+
+mod settings;
+mod translate;
+
+use std::cell::RefCell;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::rc::Rc;
+
+use input::event::{DeviceEvent, Event, EventTrait};
+use input::{Libinput, LibinputInterface};
+
+use super::KeyboardId;
+use crate::backend::seat::Seat;
+use crate::state::State;
+
+/// Devices cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// libinput does not accept the seat.
+    #[error("no input devices on {0}: is udev running?")]
+    Seat(String),
+    /// It cannot be waited for.
+    #[error("input devices cannot be listened to: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// Opens devices through the seat.
+struct Opener(Rc<RefCell<Seat>>);
+
+impl LibinputInterface for Opener {
+    fn open_restricted(&mut self, path: &Path, _flags: i32) -> Result<OwnedFd, i32> {
+        let opened = self.0.borrow_mut().open_device(path);
+        opened.map_err(|error| error.raw_os_error().unwrap_or(libc::ENODEV))
+    }
+
+    fn close_restricted(&mut self, descriptor: OwnedFd) {
+        self.0.borrow_mut().close(descriptor);
+    }
+}
+
+/// The input devices of a seat.
+pub struct Devices {
+    context: Libinput,
+}
+
+impl std::fmt::Debug for Devices {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Devices").finish_non_exhaustive()
+    }
+}
+
+impl Devices {
+    /// All devices of the seat, now and later.
+    pub fn new(seat: &Rc<RefCell<Seat>>) -> Result<Self, DeviceError> {
+        let mut context = Libinput::new_with_udev(Opener(seat.clone()));
+        let name = seat.borrow().name().to_owned();
+        context.udev_assign_seat(&name).map_err(|()| DeviceError::Seat(name))?;
+        Ok(Devices { context })
+    }
+
+    /// Readable when [`dispatch`](Self::dispatch) wants to be called.
+    pub fn descriptor(&self) -> std::io::Result<OwnedFd> {
+        self.context.as_fd().try_clone_to_owned()
+    }
+
+    /// Hands on everything that has arrived.
+    pub fn dispatch(&mut self, state: &mut State) {
+        if let Err(error) = self.context.dispatch() {
+            tracing::error!(%error, "input devices cannot be read");
+        }
+        for event in &mut self.context {
+            if let Event::Device(event) = &event {
+                changed(state, event);
+            }
+            translate::translate(state, &event);
+        }
+    }
+
+    /// Closes all devices: another session has them. What is pressed counts as released.
+    pub fn suspend(&mut self, state: &mut State) {
+        self.context.suspend();
+        self.dispatch(state);
+        super::keyboard::remove(state, KeyboardId::Session);
+    }
+
+    /// Opens them again.
+    pub fn resume(&mut self, state: &mut State) {
+        if self.context.resume().is_err() {
+            tracing::error!("the input devices cannot be opened again");
+        }
+        self.dispatch(state);
+    }
+}
+
+fn changed(state: &mut State, event: &DeviceEvent) {
+    let mut device = event.device();
+    match event {
+        DeviceEvent::Added(_) => {
+            tracing::info!(device = &*device.name(), "input device");
+            settings::apply(&mut device, state.session.config());
+        }
+        DeviceEvent::Removed(_) => tracing::info!(device = &*device.name(), "input device gone"),
+        _ => {}
+    }
+}

@@ -1,0 +1,133 @@
+//! libinput's events as ours.
+
+use input::event::gesture::GestureEvent;
+use input::event::keyboard::{KeyState, KeyboardEvent, KeyboardEventTrait};
+use input::event::pointer::{
+    Axis, ButtonState, PointerEvent, PointerEventTrait, PointerScrollEvent, PointerScrollWheelEvent,
+};
+use input::event::touch::{TouchEvent, TouchEventPosition, TouchEventSlot, TouchEventTrait};
+use input::event::{Event, EventTrait};
+use smithay::utils::{Logical, Point, Rectangle};
+
+use crate::input::{InputEvent, KeyboardId, Scroll, ScrollSource, handle};
+use crate::output;
+use crate::state::State;
+use crate::time::Instant;
+
+const NANOS_PER_MICRO: u64 = 1_000;
+
+/// The name of a connector to a screen that is built in begins so. Touchscreens belong to it unless udev says
+/// otherwise.
+const BUILT_IN: [&str; 3] = ["eDP", "LVDS", "DSI"];
+
+/// Hands on what the event says to clients.
+pub(super) fn translate(state: &mut State, event: &Event) {
+    match event {
+        Event::Keyboard(KeyboardEvent::Key(event)) => {
+            let pressed = event.key_state() == KeyState::Pressed;
+            let time = at(event.time_usec());
+            handle(state, InputEvent::Key { time, keyboard: KeyboardId::Session, key: event.key(), pressed });
+        }
+        Event::Pointer(event) => pointer(state, event),
+        Event::Touch(event) => touch(state, event),
+        Event::Gesture(GestureEvent::Swipe(_) | GestureEvent::Pinch(_) | GestureEvent::Hold(_)) => {}
+        _ => {}
+    }
+}
+
+fn at(micros: u64) -> Instant {
+    Instant::from_nanos(micros.saturating_mul(NANOS_PER_MICRO))
+}
+
+fn pointer(state: &mut State, event: &PointerEvent) {
+    let time = at(event.time_usec());
+    match event {
+        PointerEvent::Motion(event) => {
+            let delta = (event.dx(), event.dy()).into();
+            let raw = (event.dx_unaccelerated(), event.dy_unaccelerated()).into();
+            handle(state, InputEvent::PointerMotion { time, delta, raw });
+        }
+        PointerEvent::MotionAbsolute(motion) => {
+            // A tablet of a virtual machine covers everything that there is.
+            let Some(area) = output::all(state).map(|(_, area)| area).reduce(Rectangle::merge) else { return };
+            let (width, height) = (area.size.w.unsigned_abs(), area.size.h.unsigned_abs());
+            let inside = (motion.absolute_x_transformed(width), motion.absolute_y_transformed(height));
+            let position = Point::<f64, Logical>::from(inside) + area.loc.to_f64();
+            handle(state, InputEvent::PointerPosition { time, position });
+        }
+        PointerEvent::Button(event) => {
+            let pressed = event.button_state() == ButtonState::Pressed;
+            handle(state, InputEvent::Button { time, button: event.button(), pressed });
+        }
+        PointerEvent::ScrollWheel(event) => {
+            let axis = |axis| wheel(event, axis);
+            scrolled(state, time, ScrollSource::Wheel, event, axis);
+        }
+        PointerEvent::ScrollFinger(event) => {
+            let axis = |axis| continuous(event, axis, true);
+            scrolled(state, time, ScrollSource::Finger, event, axis);
+        }
+        PointerEvent::ScrollContinuous(event) => {
+            let axis = |axis| continuous(event, axis, false);
+            scrolled(state, time, ScrollSource::Continuous, event, axis);
+        }
+        // The old axis events repeat what the scroll events say.
+        _ => {}
+    }
+}
+
+fn wheel(event: &PointerScrollWheelEvent, axis: Axis) -> Scroll {
+    let v120 = event.scroll_value_v120(axis).round() as i32;
+    Scroll { distance: event.scroll_value(axis), v120: Some(v120), ..Scroll::default() }
+}
+
+fn continuous(event: &impl PointerScrollEvent, axis: Axis, stops: bool) -> Scroll {
+    let distance = event.scroll_value(axis);
+    Scroll { distance, stop: stops && distance == 0.0, ..Scroll::default() }
+}
+
+fn scrolled<E: PointerScrollEvent + EventTrait>(
+    state: &mut State,
+    time: Instant,
+    source: ScrollSource,
+    event: &E,
+    value: impl Fn(Axis) -> Scroll,
+) {
+    let inverted = event.device().config_scroll_natural_scroll_enabled();
+    let axis = |axis| match event.has_axis(axis) {
+        true => Scroll { inverted, ..value(axis) },
+        false => Scroll::default(),
+    };
+    let (horizontal, vertical) = (axis(Axis::Horizontal), axis(Axis::Vertical));
+    handle(state, InputEvent::Axis { time, source, horizontal, vertical });
+}
+
+fn touch(state: &mut State, event: &TouchEvent) {
+    let time = at(event.time_usec());
+    match event {
+        TouchEvent::Down(down) => {
+            let Some(position) = touched(state, down) else { return };
+            handle(state, InputEvent::TouchDown { time, slot: down.seat_slot(), position });
+        }
+        TouchEvent::Motion(motion) => {
+            let Some(position) = touched(state, motion) else { return };
+            handle(state, InputEvent::TouchMotion { time, slot: motion.seat_slot(), position });
+        }
+        TouchEvent::Up(up) => handle(state, InputEvent::TouchUp { time, slot: up.seat_slot() }),
+        TouchEvent::Frame(_) => handle(state, InputEvent::TouchFrame { time }),
+        TouchEvent::Cancel(_) => handle(state, InputEvent::TouchCancel { time }),
+        _ => {}
+    }
+}
+
+/// Where a finger is: on the screen that the device belongs to.
+fn touched(state: &State, event: &(impl TouchEventPosition + EventTrait)) -> Option<Point<f64, Logical>> {
+    let wanted = event.device().output_name().map(|name| name.to_owned());
+    let is_built_in = |name: &str| BUILT_IN.iter().any(|prefix| name.starts_with(prefix));
+    let named = output::all(state).find(|(output, _)| Some(output.name()) == wanted);
+    let built_in = || output::all(state).find(|(output, _)| is_built_in(&output.name()));
+    let (_, area) = named.or_else(built_in).or_else(|| output::all(state).next())?;
+    let (width, height) = (area.size.w.unsigned_abs(), area.size.h.unsigned_abs());
+    let inside = Point::<f64, Logical>::from((event.x_transformed(width), event.y_transformed(height)));
+    Some(inside + area.loc.to_f64())
+}

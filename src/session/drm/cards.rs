@@ -1,0 +1,158 @@
+//! The display devices of the seat.
+
+use std::cell::RefCell;
+use std::os::fd::{AsRawFd, RawFd};
+use std::path::Path;
+use std::rc::Rc;
+
+use anyhow::Context;
+use calloop::{LoopHandle, RegistrationToken};
+
+use crate::backend::drm::{Card, Change, DrmError, ModeWish};
+use crate::backend::seat::Seat;
+use crate::output::hotplug::{self, Placement};
+use crate::output::power;
+use crate::state::State;
+use crate::time::{Clock, MonotonicClock};
+
+/// A device number, as udev tells it.
+type DeviceId = libc::dev_t;
+
+struct Open {
+    id: DeviceId,
+    card: Rc<RefCell<Card>>,
+    /// What the seat knows it by.
+    descriptor: RawFd,
+    /// Flip events, and the timer of software vsync.
+    sources: [RegistrationToken; 2],
+}
+
+/// All display devices that are open.
+pub(crate) struct Cards {
+    seat: Rc<RefCell<Seat>>,
+    open: Vec<Open>,
+}
+
+impl Cards {
+    pub(super) fn new(seat: Rc<RefCell<Seat>>) -> Self {
+        Cards { seat, open: Vec::new() }
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    pub(super) fn pause(&mut self) {
+        self.open.iter().for_each(|open| open.card.borrow_mut().pause());
+    }
+
+    pub(super) fn resume(&mut self) {
+        for open in &self.open {
+            if let Err(error) = open.card.borrow_mut().resume() {
+                tracing::error!(%error, "a display device cannot be used again");
+            }
+        }
+    }
+
+    pub(super) fn set_mode(&mut self, name: &str, wish: ModeWish) -> Option<Result<(), String>> {
+        let open = self.open.iter().find(|open| open.card.borrow().has(name))?;
+        let set = open.card.borrow_mut().set_mode(name, wish, MonotonicClock.now());
+        Some(set.map_err(|error| error.to_string()))
+    }
+}
+
+/// Opens a device and lights what is plugged into it.
+pub(super) fn add(
+    handle: &LoopHandle<'static, State>,
+    state: &mut State,
+    id: DeviceId,
+    path: &Path,
+) -> anyhow::Result<()> {
+    let Some(session) = &mut state.session.drm else { return Ok(()) };
+    let seat = session.cards.seat.clone();
+    let descriptor = seat.borrow_mut().open_device(path).context("the seat does not open it")?;
+    let raw = descriptor.as_raw_fd();
+    let opened = open(handle, descriptor);
+    let (card, sources) = opened.inspect_err(|_| seat.borrow_mut().forget(raw))?;
+    session.cards.open.push(Open { id, card: card.clone(), descriptor: raw, sources });
+    scan(state, &card);
+    Ok(())
+}
+
+type Sources = [RegistrationToken; 2];
+
+fn open(
+    handle: &LoopHandle<'static, State>,
+    descriptor: std::os::fd::OwnedFd,
+) -> anyhow::Result<(Rc<RefCell<Card>>, Sources)> {
+    let (card, events) = Card::new(descriptor)?;
+    let timer = card.timer().try_clone_to_owned()?;
+    let card = Rc::new(RefCell::new(card));
+    let heard = card.clone();
+    let flips = handle
+        .insert_source(events, move |event, metadata, _| {
+            heard.borrow_mut().heard(event, metadata.take(), MonotonicClock.now());
+        })
+        .map_err(|error| anyhow::anyhow!("its flips cannot be listened to: {error}"))?;
+    let rung = card.clone();
+    let timer = super::listen(handle, timer, "software vsync", move |_| rung.borrow_mut().rang(MonotonicClock.now()))?;
+    Ok((card, [flips, timer]))
+}
+
+/// Something was plugged into a device, or pulled out.
+pub(super) fn changed(state: &mut State, id: DeviceId) {
+    let Some(session) = &state.session.drm else { return };
+    // Another session's device is not asked: that is done when it is ours again.
+    if session.is_paused() {
+        return;
+    }
+    let card = session.cards.open.iter().find(|open| open.id == id).map(|open| open.card.clone());
+    if let Some(card) = card {
+        scan(state, &card);
+    }
+}
+
+/// The same for all devices.
+pub(super) fn look_again(state: &mut State) {
+    let Some(session) = &state.session.drm else { return };
+    let cards: Vec<_> = session.cards.open.iter().map(|open| open.card.clone()).collect();
+    cards.iter().for_each(|card| scan(state, card));
+}
+
+/// A device was pulled out.
+pub(super) fn removed(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) {
+    let Some(session) = &mut state.session.drm else { return };
+    let Some(index) = session.cards.open.iter().position(|open| open.id == id) else { return };
+    let Open { card, descriptor, sources, .. } = session.cards.open.remove(index);
+    sources.into_iter().for_each(|source| handle.remove(source));
+    session.cards.seat.borrow_mut().forget(descriptor);
+    // The outputs hear of it from their displays.
+    card.borrow_mut().unplug();
+}
+
+fn scan(state: &mut State, card: &Rc<RefCell<Card>>) {
+    let config = state.session.config.config().clone();
+    let wish = |name: &str| config.output(name).mode.map_or(ModeWish::default(), super::wish);
+    let changes = card.borrow_mut().scan(wish, state.clock.now());
+    let changes = changes.unwrap_or_else(|error: DrmError| {
+        tracing::error!(driver = card.borrow().driver(), %error, "the monitors are not known");
+        Vec::new()
+    });
+    for change in changes {
+        match change {
+            Change::Plugged(output) => {
+                let name = crate::backend::Display::name(&output).to_owned();
+                let mode = crate::session::outputs::mode_of(&output);
+                tracing::info!(output = name, %mode, "monitor plugged in");
+                let settings = config.output(&name);
+                let (position, scale) = (settings.position, Some(settings.scale.factor()));
+                let placement = Placement { position, scale, pacing: Some(settings.pacing) };
+                let id = hotplug::add(state, Box::new(output), placement);
+                power::set(state, id, settings.enabled);
+            }
+            Change::Unplugged(name) => tracing::info!(output = name, "monitor unplugged"),
+            Change::Unusable(name, error) => tracing::error!(output = name, %error, "a monitor cannot be used"),
+        }
+    }
+}

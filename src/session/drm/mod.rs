@@ -1,0 +1,173 @@
+//! A session on the displays of this machine: the seat, its display devices and its input devices, which all come and
+//! go while it runs.
+//!
+//! ```text
+//!   udev ──► cards ──► connectors ──► outputs          libinput ──► input::handle
+//!     added, changed, removed                              │
+//!   libseat ── Disabled ──► pause: outputs dark ─► input closed ─► cards let go ─► acknowledge
+//!           ── Enabled ───► resume: cards ─► input ─► outputs lit, drawn anew
+//! ```
+
+mod cards;
+
+use std::cell::RefCell;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use anyhow::Context;
+use calloop::generic::Generic;
+use calloop::{Interest, LoopHandle, PostAction};
+use smithay::backend::udev::{UdevBackend, UdevEvent, primary_gpu};
+
+use crate::backend::drm::ModeWish;
+use crate::backend::seat::{Seat, SeatEvent};
+use crate::config::OutputMode;
+use crate::input::libinput::Devices;
+use crate::output::power;
+use crate::state::State;
+use crate::timing::id::OutputId;
+use cards::Cards;
+
+/// What a session on real displays holds.
+pub(super) struct DrmSession {
+    seat: Rc<RefCell<Seat>>,
+    cards: Cards,
+    devices: Rc<RefCell<Devices>>,
+    /// Outputs that were switched off because another session has the seat; `None`: it is ours.
+    paused: Option<Vec<OutputId>>,
+}
+
+/// Takes the seat, lights every monitor that is plugged in, and listens to every input device.
+pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> anyhow::Result<()> {
+    let seat = Rc::new(RefCell::new(Seat::open()?));
+    let name = seat.borrow().name().to_owned();
+    let udev = UdevBackend::new(&name).with_context(|| format!("udev does not tell the display devices of {name}"))?;
+    let first = primary_gpu(&name).ok().flatten();
+    let mut found: Vec<_> = udev.device_list().map(|(id, path)| (id, path.to_owned())).collect();
+    // The one that the firmware used comes first: its outputs lie to the left.
+    found.sort_by_key(|(id, path)| (Some(path) != first.as_ref(), *id));
+    anyhow::ensure!(!found.is_empty(), "there is no display device on {name}: is a driver loaded (see /dev/dri)?");
+
+    let devices = Rc::new(RefCell::new(Devices::new(&seat)?));
+    let cards = Cards::new(seat.clone());
+    state.session.drm = Some(DrmSession { seat: seat.clone(), cards, devices: devices.clone(), paused: None });
+    let mut failures: Vec<String> = Vec::new();
+    for (id, path) in found {
+        if let Err(error) = cards::add(handle, state, id, &path) {
+            failures.push(format!("{}: {error:#}", path.display()));
+        }
+    }
+    failures.iter().for_each(|failure| tracing::error!("{failure}"));
+    let none = state.session.drm.as_ref().is_none_or(|session| session.cards.is_empty());
+    anyhow::ensure!(!none, "no display device can be used: {}", failures.join("; "));
+
+    listen_to_seat(handle, &seat)?;
+    let descriptor = devices.borrow().descriptor()?;
+    listen(handle, descriptor, "input devices", move |state| devices.borrow_mut().dispatch(state))?;
+    let for_udev = handle.clone();
+    let heard = move |event: UdevEvent, _: &mut (), state: &mut State| match event {
+        UdevEvent::Added { device_id, path } => {
+            if let Err(error) = cards::add(&for_udev, state, device_id, &path) {
+                tracing::error!("{}: {error:#}", path.display());
+            }
+        }
+        UdevEvent::Changed { device_id } => cards::changed(state, device_id),
+        UdevEvent::Removed { device_id } => cards::removed(&for_udev, state, device_id),
+    };
+    handle.insert_source(udev, heard).map_err(|error| anyhow::anyhow!("udev cannot be listened to: {error}"))?;
+    Ok(())
+}
+
+fn listen_to_seat(handle: &LoopHandle<'static, State>, seat: &Rc<RefCell<Seat>>) -> anyhow::Result<()> {
+    let descriptor = seat.borrow_mut().descriptor()?;
+    let seat = seat.clone();
+    let heard = move |state: &mut State| {
+        if let Err(error) = seat.borrow_mut().dispatch() {
+            tracing::error!(%error, "the seat is lost: the session ends");
+            state.session.end(crate::session::ExitStatus::FAILURE);
+            return;
+        }
+        loop {
+            let event = seat.borrow_mut().poll_event();
+            match event {
+                Some(SeatEvent::Disabled) => pause(state),
+                Some(SeatEvent::Enabled) => resume(state),
+                None => return,
+            }
+        }
+    };
+    listen(handle, descriptor, "the seat", heard).map(|_| ())
+}
+
+/// Calls `act` whenever `descriptor` is readable.
+fn listen(
+    handle: &LoopHandle<'static, State>,
+    descriptor: OwnedFd,
+    what: &str,
+    mut act: impl FnMut(&mut State) + 'static,
+) -> anyhow::Result<calloop::RegistrationToken> {
+    let source = Generic::new(descriptor, Interest::READ, calloop::Mode::Level);
+    let inserted = handle.insert_source(source, move |_, _, state| {
+        act(state);
+        Ok(PostAction::Continue)
+    });
+    inserted.map_err(|error| anyhow::anyhow!("{what} cannot be listened to: {error}"))
+}
+
+/// Another session wants the seat.
+fn pause(state: &mut State) {
+    let Some(session) = &mut state.session.drm else { return };
+    if session.paused.is_some() {
+        return;
+    }
+    let (devices, seat) = (session.devices.clone(), session.seat.clone());
+    session.paused = Some(Vec::new());
+    devices.borrow_mut().suspend(state);
+    let lit: Vec<OutputId> = state.outputs.states().filter(|output| output.on).map(|output| output.id).collect();
+    // Switching off waits for the flip that is under way, if one is: after this nothing of ours is.
+    lit.iter().for_each(|id| power::set(state, *id, false));
+    if let Some(session) = &mut state.session.drm {
+        session.paused = Some(lit);
+        session.cards.pause();
+    }
+    if let Err(error) = seat.borrow_mut().acknowledge() {
+        tracing::error!(%error, "the seat cannot be left");
+    }
+    tracing::info!("another session has the seat");
+}
+
+/// The seat is ours again.
+fn resume(state: &mut State) {
+    let Some(session) = &mut state.session.drm else { return };
+    let Some(lit) = session.paused.take() else { return };
+    session.cards.resume();
+    let devices = session.devices.clone();
+    devices.borrow_mut().resume(state);
+    lit.into_iter().for_each(|id| power::set(state, id, true));
+    // Monitors may have come and gone meanwhile.
+    cards::look_again(state);
+    tracing::info!("the seat is ours again");
+}
+
+impl DrmSession {
+    /// Shows another mode on the output called `name`, if it is one of ours.
+    pub(super) fn set_mode(&mut self, name: &str, mode: OutputMode) -> Option<Result<(), String>> {
+        self.cards.set_mode(name, wish(mode))
+    }
+
+    /// Asks for another virtual terminal.
+    pub(super) fn switch_terminal(&mut self, number: u32) {
+        if let Err(error) = self.seat.borrow_mut().switch_terminal(number) {
+            tracing::warn!(%error, number, "the virtual terminal cannot be switched");
+        }
+    }
+
+    fn is_paused(&self) -> bool {
+        self.paused.is_some()
+    }
+}
+
+fn wish(mode: OutputMode) -> ModeWish {
+    let size = (mode.width.cast_signed(), mode.height.cast_signed());
+    ModeWish { size: Some(size), refresh: Some(mode.refresh.fastest()) }
+}
