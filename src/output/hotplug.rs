@@ -1,6 +1,6 @@
 //! Outputs come, change and go.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
@@ -13,7 +13,7 @@ use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Conductor;
 use crate::timing::id::OutputId;
-use crate::timing::output::OutputMachine;
+use crate::timing::output::{MOST_IN_FLIGHT, OutputMachine};
 use crate::timing::pacing::PacingWish;
 use crate::timing::record::{Need, OutputStatistics, Ring};
 use crate::timing::vsync::VsyncModel;
@@ -73,7 +73,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         drawn: Arc::default(),
         spare: Vec::new(),
         on_screen: Arc::default(),
-        flight: None,
+        flights: VecDeque::with_capacity(MOST_IN_FLIGHT),
         frames: 0,
         scenes: 0,
         lights: 0,
@@ -110,7 +110,9 @@ fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine
     if let Some((vblank, _)) = display.last_vblank(now) {
         vsync.synchronise(vblank);
     }
-    OutputMachine::new(vsync, capabilities.submit_lead, now)
+    let mut machine = OutputMachine::new(vsync, capabilities.submit_lead, now);
+    machine.set_depth(capabilities.pending_flips);
+    machine
 }
 
 /// The display's mode or capabilities changed.
@@ -133,6 +135,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let vblank = output.display.last_vblank(now);
     let machine = output.conductor.output_mut();
     machine.set_lead(capabilities.submit_lead);
+    machine.set_depth(capabilities.pending_flips);
     machine.vsync_mut().set_interval(mode.interval(), now);
     machine.vsync_mut().set_variable(capabilities.variable_refresh);
     if let Some((vblank, _)) = vblank {

@@ -210,9 +210,9 @@ impl Dispatch<WpPresentationFeedback, (WindowId, FrameId)> for Parent {
                 // A parent without a counter says 0, and a rate that it does not know is 0 too.
                 let sequence = Some(join(seq_hi, seq_lo)).filter(|sequence| *sequence > 0);
                 let refresh = Span::from_nanos(i64::from(refresh));
-                parent.tell(*id, |window| window.presented(*frame, time, sequence, refresh));
+                parent.tell(*id, |window| window.presented(*frame, time, sequence, refresh, MonotonicClock.now()));
             }
-            Event::Discarded => parent.tell(*id, |window| window.discarded(*frame)),
+            Event::Discarded => parent.tell(*id, |window| window.discarded(*frame, MonotonicClock.now())),
             _ => {}
         }
     }

@@ -13,11 +13,14 @@ use crate::time::{Instant, Span};
 
 /// What is assumed of a parent of which nothing is known: it works as late as we do.
 const FIRST: Span = Span::from_millis(2);
-/// No lead is longer than this share of the interval (five eighths): what is left is for composing, after the last
-/// light was reported. A parent that wants more shows every frame one refresh later, and no lead helps.
-const LONGEST: (i64, i64) = (5, 8);
+/// No lead is longer than this share of the interval (fifteen eighths): two frames may be on their way at once, and what
+/// is left is for composing after the light of the last but one. A parent that wants more shows every frame later than
+/// was meant, and no lead helps.
+const LONGEST: (i64, i64) = (15, 8);
 /// A lead that did not suffice grows to what was tried and this share of the interval.
 const STEP_DIVISOR: i64 = 16;
+/// Or by this share of itself, if that is more: a parent that wants far more is met soon.
+const GROWTH_DIVISOR: i64 = 4;
 /// What a frame that came too late adds to the suspicion, of which one in time takes 1.
 const MISS: u32 = 16;
 /// With so much suspicion the lead is too short: two misses within eight frames, or more than every sixteenth frame.
@@ -89,7 +92,8 @@ impl Lead {
             return false;
         }
         let longest = interval.scale(LONGEST.0, LONGEST.1).max(self.lead);
-        let lead = (self.least + interval / STEP_DIVISOR).min(longest);
+        let step = (interval / STEP_DIVISOR).max(self.least / GROWTH_DIVISOR);
+        let lead = (self.least + step).min(longest);
         self.suspicion = 0;
         if std::mem::take(&mut self.is_trying) {
             self.patience = (self.patience * PATIENCE_GROWTH).min(LONGEST_PATIENCE);
@@ -155,9 +159,16 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_takes_a_whole_refresh_does_not_take_all_the_time_for_composing() {
-        let (lead, _) = learn(INTERVAL * 2, 1_000);
-        assert_eq!(lead.get(), INTERVAL.scale(5, 8));
+    fn a_parent_that_latches_at_the_vblank_before_is_met_within_half_a_second() {
+        let (lead, late) = learn(INTERVAL + Span::from_micros(400), 1_000);
+        assert!(lead.get() > INTERVAL && lead.get() < INTERVAL.scale(4, 3), "{:?}", lead.get());
+        assert!(late <= 30, "{late} frames were late");
+    }
+
+    #[test]
+    fn a_parent_that_no_lead_suffices_leaves_time_for_composing() {
+        let (lead, _) = learn(INTERVAL * 3, 1_000);
+        assert_eq!(lead.get(), INTERVAL.scale(15, 8));
     }
 
     #[test]

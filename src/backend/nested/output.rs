@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::frames::DEPTH;
 use super::window::{Window, WindowId};
 use crate::backend::{
     Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
@@ -45,7 +46,8 @@ impl Display for NestedOutput {
         Capabilities {
             clock: if window.has_feedback() { ClockSource::Parent } else { ClockSource::Software },
             submit_lead: window.submit_lead(),
-            pending_flips: 1,
+            // One that the parent has latched for a light to come, and the next.
+            pending_flips: DEPTH as u32,
             variable_refresh: None,
             asynchronous: false,
             front_buffer: false,

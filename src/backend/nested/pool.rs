@@ -17,9 +17,9 @@ use super::window::WindowId;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::client::memory::SharedMemory;
 
-/// Buffers for the parent: one on screen, one that it has latched, one that is committed, and one for a parent that
-/// releases late.
-const SLOTS: usize = 4;
+/// Buffers for the parent: one on screen, one that it has latched, one that is committed, one to compose into, and one
+/// for a parent that releases late.
+const SLOTS: usize = 5;
 
 /// Which buffer: that of a window, in the so many-th pool of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

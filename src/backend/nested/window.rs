@@ -14,7 +14,7 @@ use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1
 use wayland_protocols::xdg::shell::client::{xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel};
 
 use super::event::ParentEvent;
-use super::frames::{Frames, Go};
+use super::frames::{DEPTH, Frames, Go};
 use super::lead::{Lead, Shown};
 use super::parent::Parent;
 use super::pool::{BufferTag, Pool};
@@ -71,8 +71,8 @@ pub(super) struct Window {
     pools: u32,
     frames: Frames,
     lead: Lead,
-    /// The frame that waits for the parent's callback, or that was committed last.
-    taken: Option<Taken>,
+    /// Frames on their way, the oldest first.
+    taken: VecDeque<Taken>,
     /// The buffer that is on screen.
     shown: Option<usize>,
     is_on: bool,
@@ -109,7 +109,7 @@ impl Window {
             pools: 0,
             frames,
             lead: Lead::default(),
-            taken: None,
+            taken: VecDeque::with_capacity(DEPTH),
             shown: None,
             is_on: true,
             is_closed: false,
@@ -190,23 +190,37 @@ impl Window {
     /// Takes a plan that was [tested](Self::test).
     pub(super) fn submit(&mut self, plan: Plan, now: Instant) {
         let Change::Compose { buffer, damage } = plan.change else { return };
-        let go = self.frames.submit(plan.frame, now);
         let Some(slot) = self.pool.compose(buffer, &damage) else {
             // There was one when the canvas was acquired, and buffers are only used here.
-            return self.frames.lose(LossReason::Device);
+            tracing::error!(window = self.id.0, "the parent has all buffers");
+            self.frames.report(DisplayEvent::Lost { frame: plan.frame, reason: LossReason::Device });
+            return;
         };
-        self.taken = Some(Taken { frame: plan.frame, slot, damage, meant: plan.present, is_committed: false });
-        if go == Go::Commit {
-            self.commit();
+        self.taken.push_back(Taken { frame: plan.frame, slot, damage, meant: plan.present, is_committed: false });
+        if self.frames.submit(plan.frame, now) == Go::Commit {
+            self.commit(plan.frame);
         }
+        self.watch();
+    }
+
+    /// Lets go of a frame that is held, if it is time.
+    fn release_held(&mut self, now: Instant) {
+        if let Some(frame) = self.frames.release(now) {
+            self.commit(frame);
+        }
+        self.watch();
+    }
+
+    /// Hears of it when the parent says nothing.
+    fn watch(&self) {
         if let Some(deadline) = self.frames.deadline() {
             self.wire.wake_by(deadline);
         }
     }
 
-    /// Commits the frame that was taken.
-    fn commit(&mut self) {
-        let Some(taken) = &mut self.taken else { return };
+    /// Commits a frame that was taken.
+    fn commit(&mut self, frame: FrameId) {
+        let Some(taken) = self.taken.iter_mut().find(|taken| taken.frame == frame) else { return };
         taken.is_committed = true;
         let Some(buffer) = self.pool.buffer(taken.slot) else { return };
         let surface = &self.objects.surface;
@@ -236,56 +250,68 @@ impl Window {
 
     pub(super) fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
         let stays = self.frames.supersede(from);
-        self.give_back_lost();
+        self.forget_lost();
         stays
     }
 
-    /// A frame that was lost while it was held never came to the parent, who will not release its buffer.
-    fn give_back_lost(&mut self) {
-        if self.frames.test().is_ok()
-            && let Some(taken) = self.taken.take_if(|taken| !taken.is_committed)
-        {
-            self.pool.give_back(taken.slot);
-        }
+    /// Forgets frames that were lost. One that was held never came to the parent, who will not release its buffer.
+    fn forget_lost(&mut self) {
+        let (frames, pool) = (&self.frames, &mut self.pool);
+        self.taken.retain(|taken| {
+            let is_lost = !frames.has(taken.frame);
+            if is_lost && !taken.is_committed {
+                pool.give_back(taken.slot);
+            }
+            !is_lost
+        });
     }
 
     /// The parent calls back after `frame`.
     pub(super) fn called_back(&mut self, frame: FrameId, now: Instant) {
-        if self.frames.called_back(frame, now).is_some() {
-            self.commit();
-            if let Some(deadline) = self.frames.deadline() {
-                self.wire.wake_by(deadline);
-            }
-        } else if !self.has_feedback() {
+        if !self.has_feedback() {
             self.note_shown(frame);
         }
+        self.frames.called_back(frame, now);
+        self.forget_lost();
+        self.release_held(now);
         self.tell_visibility();
     }
 
     /// The parent has shown `frame`: at `time`, by its count of refreshes, which are `refresh` apart.
-    pub(super) fn presented(&mut self, frame: FrameId, time: Instant, sequence: Option<u64>, refresh: Span) {
+    pub(super) fn presented(
+        &mut self,
+        frame: FrameId,
+        time: Instant,
+        sequence: Option<u64>,
+        refresh: Span,
+        now: Instant,
+    ) {
         let Some(committed) = self.frames.presented(frame, time, sequence) else { return };
         if refresh > Span::ZERO {
             self.set_refresh(refresh.to_millihertz());
         }
         let interval = self.mode().interval();
-        let meant = self.taken.as_ref().map_or(time, |taken| taken.meant);
+        let meant = self.taken.iter().find(|taken| taken.frame == frame).map_or(time, |taken| taken.meant);
         if self.lead.observe(Shown { meant, committed, shown: time }, interval) {
             tracing::info!(window = self.id.0, lead = %self.lead.get(), "the parent wants its frames earlier");
             self.frames.report(DisplayEvent::Changed);
         }
         self.note_shown(frame);
+        self.forget_lost();
+        self.release_held(now);
         self.tell_visibility();
     }
 
     fn note_shown(&mut self, frame: FrameId) {
-        if let Some(taken) = self.taken.take_if(|taken| taken.frame == frame) {
+        if let Some(taken) = self.taken.iter().find(|taken| taken.frame == frame) {
             self.shown = Some(taken.slot);
         }
     }
 
-    pub(super) fn discarded(&mut self, frame: FrameId) {
+    pub(super) fn discarded(&mut self, frame: FrameId, now: Instant) {
         self.frames.discarded(frame);
+        self.forget_lost();
+        self.release_held(now);
     }
 
     pub(super) fn released(&mut self, tag: BufferTag) {
@@ -295,7 +321,7 @@ impl Window {
     /// It is `now`: what was to be heard by now was not. Returns when it is to be asked next.
     pub(super) fn expire(&mut self, now: Instant) -> Option<Instant> {
         self.frames.expire(now);
-        self.give_back_lost();
+        self.forget_lost();
         self.tell_visibility();
         self.frames.deadline()
     }
@@ -310,7 +336,7 @@ impl Window {
             return;
         }
         self.frames.lose(LossReason::Gone);
-        self.give_back_lost();
+        self.forget_lost();
         if !self.frames.is_hidden()
             && !self.is_closed
             && let Some(black) = self.pool.black()

@@ -74,7 +74,8 @@ impl Window {
         self.pool = pool;
         (self.logical, self.scale) = (logical, scale);
         self.frames.lose_held(LossReason::ModeChange);
-        (self.taken, self.shown) = (None, None);
+        self.taken.clear();
+        self.shown = None;
         match &self.objects.viewport {
             Some(viewport) => viewport.set_destination(logical.0, logical.1),
             // Without a viewport only whole scales are told.
