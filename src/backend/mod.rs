@@ -13,6 +13,7 @@
 
 pub mod drm;
 pub mod headless;
+pub mod nested;
 mod overlay;
 pub mod seat;
 pub mod timer;

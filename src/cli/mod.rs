@@ -73,7 +73,7 @@ mod tests {
         let mode = error(&["upbeat", "--output", "big"]);
         assert!(mode.contains("'big'") && mode.contains("WIDTHxHEIGHT@HZ"), "{mode}");
         let backend = error(&["upbeat", "--backend", "x11"]);
-        assert!(backend.contains("drm, nested, headless"), "{backend}");
+        assert!(backend.contains("auto, drm, nested, headless"), "{backend}");
         assert!(error(&["upbeat", "--frame-log", "log", "msg", "outputs"]).contains("msg"));
     }
 }

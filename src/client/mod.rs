@@ -4,6 +4,7 @@
 //! [`FramePacer`] is all that most programs want. [`protocol`] has the bindings for those that want to speak the protocol
 //! themselves.
 
+pub mod memory;
 mod pacer;
 pub mod protocol;
 pub mod wire;

@@ -10,6 +10,8 @@ use crate::time::Instant;
 pub enum KeyboardId {
     /// The keyboards of the session, which share the configured keymap.
     Session,
+    /// The keyboard of the compositor that the session is nested in, with that compositor's keymap.
+    Parent,
     /// A virtual keyboard, by number.
     Virtual(u64),
 }

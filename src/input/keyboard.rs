@@ -107,7 +107,8 @@ pub fn remove(state: &mut State, id: KeyboardId) {
     state.input.keyboards.keymaps.remove(&id);
 }
 
-fn release_all(state: &mut State, id: KeyboardId) {
+/// Releases every key that is down on a keyboard.
+pub fn release_all(state: &mut State, id: KeyboardId) {
     let now = state.clock.now();
     let held: Vec<u32> =
         state.input.keyboards.pressed.iter().filter(|(keyboard, _)| *keyboard == id).map(|(_, key)| *key).collect();

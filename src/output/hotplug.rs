@@ -1,6 +1,6 @@
 //! Outputs come, change and go.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
@@ -13,7 +13,7 @@ use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Conductor;
 use crate::timing::id::OutputId;
-use crate::timing::output::OutputMachine;
+use crate::timing::output::{MOST_IN_FLIGHT, OutputMachine};
 use crate::timing::pacing::PacingWish;
 use crate::timing::record::{Need, OutputStatistics, Ring};
 use crate::timing::vsync::VsyncModel;
@@ -73,7 +73,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         drawn: Arc::default(),
         spare: Vec::new(),
         on_screen: Arc::default(),
-        flight: None,
+        flights: VecDeque::with_capacity(MOST_IN_FLIGHT),
         frames: 0,
         scenes: 0,
         lights: 0,
@@ -110,7 +110,9 @@ fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine
     if let Some((vblank, _)) = display.last_vblank(now) {
         vsync.synchronise(vblank);
     }
-    OutputMachine::new(vsync, capabilities.submit_lead, now)
+    let mut machine = OutputMachine::new(vsync, capabilities.submit_lead, now);
+    machine.set_depth(capabilities.pending_flips);
+    machine
 }
 
 /// The display's mode or capabilities changed.
@@ -119,13 +121,10 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let output = &mut state.outputs.list[index];
     let mode = output.display.mode();
     let capabilities = output.display.capabilities();
-    output.conductor.output_mut().set_lead(capabilities.submit_lead);
-    if output.output.current_mode() == Some(wayland_mode(mode))
-        && output.conductor.output().vsync().range() == capabilities.variable_refresh
-    {
-        // The picture stays; perhaps the cursor is drawn into it from now on.
-        output.need(Need::Output);
-        return;
+    let same_mode = output.output.current_mode() == Some(wayland_mode(mode));
+    if same_mode && output.conductor.output().display_lead() != capabilities.submit_lead {
+        // It only learned how early it wants its frames: refreshes, buffers and windows are what they were.
+        return output.conductor.output_mut().set_lead(capabilities.submit_lead);
     }
     output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
     output.output.set_preferred(wayland_mode(mode));
@@ -135,6 +134,8 @@ pub(super) fn changed(state: &mut State, index: usize) {
     (output.last_sequence, output.last_shown) = (None, None);
     let vblank = output.display.last_vblank(now);
     let machine = output.conductor.output_mut();
+    machine.set_lead(capabilities.submit_lead);
+    machine.set_depth(capabilities.pending_flips);
     machine.vsync_mut().set_interval(mode.interval(), now);
     machine.vsync_mut().set_variable(capabilities.variable_refresh);
     if let Some((vblank, _)) = vblank {

@@ -309,7 +309,7 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
             }
             let scene = Arc::new(scene);
             output.drawn = scene.clone();
-            output.flight = Some(Flight { frame, scene, feedback, record, clients });
+            output.flights.push_back(Flight { frame, scene, feedback, record, clients });
         }
         Err((error, plan)) => output.refused(error, plan, feedback),
     }

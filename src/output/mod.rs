@@ -17,7 +17,7 @@ pub mod scene;
 pub mod statistics;
 pub mod turn;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use smithay::output::Output;
@@ -114,7 +114,8 @@ pub struct OutputState {
     spare: Vec<scene::Layer>,
     /// What is on screen.
     pub(crate) on_screen: Arc<Scene>,
-    flight: Option<Flight>,
+    /// Frames on their way to the screen, the oldest first.
+    flights: VecDeque<Flight>,
     frames: u64,
     scenes: u64,
     /// Frames that reached light.

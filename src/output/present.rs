@@ -44,7 +44,7 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
     let outcome = output.conductor.output_mut().presented(time, step, now);
     output.last_sequence = sequence.or_else(|| output.last_sequence.map(|last| last + 1));
     output.last_shown = Some(outcome.shown);
-    let Some(flight) = output.flight.take_if(|flight| flight.frame == frame) else { return };
+    let Some((_, flight)) = take_flight(output, frame) else { return };
     output.presented = outcome.present;
     output.lights += 1;
     let light = Light { present: outcome.present, sequence: sequence.unwrap_or(outcome.shown.0) };
@@ -109,7 +109,7 @@ fn flags(clock: ClockSource) -> Kind {
 
 fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason) {
     let output = &mut outputs.list[index];
-    let Some(flight) = output.flight.take_if(|flight| flight.frame == frame) else { return };
+    let Some((nth, flight)) = take_flight(output, frame) else { return };
     let mut record = flight.record;
     flight.feedback.discard(Unshown::Unseen);
     record.outcome = Outcome::Lost(match reason {
@@ -125,15 +125,21 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason)
         log.output(&record);
     }
     output.drawn = std::sync::Arc::default();
-    output.conductor.output_mut().lost();
+    output.conductor.output_mut().lost(nth);
     if reason != LossReason::Gone {
         output.conductor.output_mut().need();
     }
 }
 
-/// Forgets the frame in flight: the output is going away.
+/// The frame in flight with this number, and how many older ones there are.
+fn take_flight(output: &mut OutputState, frame: FrameId) -> Option<(usize, Flight)> {
+    let nth = output.flights.iter().position(|flight| flight.frame == frame)?;
+    Some((nth, output.flights.remove(nth)?))
+}
+
+/// Forgets the frames in flight: the output is going away.
 pub(super) fn forget_flight(output: &mut OutputState) {
-    if let Some(flight) = output.flight.take() {
+    for flight in output.flights.drain(..) {
         flight.feedback.discard(Unshown::Unseen);
     }
 }

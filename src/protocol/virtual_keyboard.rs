@@ -136,7 +136,7 @@ impl Dispatch<ZwpVirtualKeyboardV1, VirtualKeyboard> for State {
 
 /// The text of a keymap. Only regular files (memory files among them) are read, so that a pipe cannot stall the
 /// session; reading instead of mapping means that a file that shrinks meanwhile is only a short read.
-fn read_keymap(fd: OwnedFd, size: u32) -> Option<String> {
+pub(crate) fn read_keymap(fd: OwnedFd, size: u32) -> Option<String> {
     let file = File::from(fd);
     if size > MAX_KEYMAP_BYTES || !file.metadata().ok()?.is_file() {
         return None;

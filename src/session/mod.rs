@@ -1,9 +1,11 @@
 //! A session from its start to its end: what to run, the sockets, the signals, and the command that runs inside.
 
 mod alarm;
+mod backend;
 pub mod child;
 mod drm;
 mod exit;
+mod nested;
 mod options;
 mod outputs;
 mod recording;
@@ -25,13 +27,15 @@ pub use terminal::{run_terminal, switch_terminal};
 /// A session that cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The backend is planned, but not built yet.
-    #[error("the {0} backend does not exist yet: use `--backend headless`")]
-    NoSuchBackend(BackendKind),
+    /// Only virtual displays can do that.
+    #[error("{option} works with `--backend headless` only, and this session's backend is {backend}")]
+    HeadlessOnly {
+        /// The option that was given.
+        option: &'static str,
+        /// Where the pixels go.
+        backend: BackendKind,
+    },
     /// Monitors are what they are.
     #[error("--output makes virtual outputs; for a monitor, write an [[output]] rule with `name` and `mode`")]
     RealOutputs,
-    /// Only virtual displays can be recorded.
-    #[error("--record and --record-stream need the headless backend")]
-    NoRecording,
 }

@@ -10,12 +10,14 @@ use crate::config::OutputMode;
 /// Where the pixels go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum BackendKind {
+    /// Windows where there is a Wayland compositor already, else virtual displays.
+    #[default]
+    Auto,
     /// Displays of this machine, through DRM/KMS.
     Drm,
     /// Windows in another compositor.
     Nested,
     /// Virtual displays that keep honest time and can be recorded.
-    #[default]
     Headless,
 }
 
@@ -32,6 +34,7 @@ pub enum RendererKind {
 impl fmt::Display for BackendKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            BackendKind::Auto => "auto",
             BackendKind::Drm => "drm",
             BackendKind::Nested => "nested",
             BackendKind::Headless => "headless",

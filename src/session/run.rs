@@ -16,7 +16,7 @@ use super::recording::Recordings;
 use super::reload::{self, Reread};
 use super::signals::SignalWish;
 use super::throttle::Throttle;
-use super::{BackendKind, ExitStatus, RendererKind, SessionError, SessionOptions, socket};
+use super::{BackendKind, ExitStatus, RendererKind, SessionOptions, socket};
 use crate::backend::headless::HeadlessBackend;
 use crate::config::ConfigFile;
 use crate::render::Renderer;
@@ -29,6 +29,8 @@ use crate::{ipc, output};
 pub struct Session {
     /// The virtual displays.
     pub headless: Option<Rc<RefCell<HeadlessBackend>>>,
+    /// The windows in a parent compositor.
+    pub(super) nested: super::nested::Nested,
     /// The displays and input devices of this machine.
     pub(super) drm: Option<super::drm::DrmSession>,
     pub(super) identity: Identity,
@@ -42,6 +44,8 @@ pub struct Session {
     reading: Reading,
     signal: Option<LoopSignal>,
     exit: Option<ExitStatus>,
+    /// What made it impossible to go on.
+    failure: Option<anyhow::Error>,
 }
 
 /// How clients are read.
@@ -81,6 +85,12 @@ impl Session {
             signal.stop();
         }
     }
+
+    /// Ends the session after this turn because it cannot go on; [`run`] returns the error.
+    pub fn fail(&mut self, error: impl Into<anyhow::Error>) {
+        self.failure.get_or_insert(error.into());
+        self.end(ExitStatus::default());
+    }
 }
 
 /// Runs a session until its command ends, or until it is told to end, and says how the command ended.
@@ -94,7 +104,7 @@ pub fn run_with(
     options: SessionOptions,
     prepare: impl FnOnce(&LoopHandle<'static, State>, &mut State) -> anyhow::Result<()>,
 ) -> anyhow::Result<ExitStatus> {
-    check(&options)?;
+    let backend = super::backend::choose(&options, |name| std::env::var_os(name))?;
     let mut event_loop: EventLoop<'static, State> = EventLoop::try_new().context("no event loop")?;
     let display: Display<State> = Display::new().context("no Wayland display")?;
     let mut state = State::new(display.handle(), event_loop.handle());
@@ -118,16 +128,13 @@ pub fn run_with(
     reload::listen(&handle, &mut state)?;
     listen_to_clients(&handle, &mut state, display)?;
     listen_to_alarm(&handle, &mut state)?;
-    match options.backend {
-        BackendKind::Drm => super::drm::start(&handle, &mut state)?,
-        _ => super::outputs::start(&handle, &mut state, &options.outputs)?,
-    }
+    super::backend::start(backend, &handle, &mut state, &options.outputs)?;
     let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
     let name = open_socket(&handle, &runtime, options.socket.as_deref())?;
     let ipc_path = socket::ipc_path(&runtime, &name);
     listen_to_messages(&handle, &ipc_path)?;
     tracing::info!(socket = name, "ready");
-    state.session.identity = Identity { socket: name.clone(), backend: options.backend, renderer: options.renderer };
+    state.session.identity = Identity { socket: name.clone(), backend, renderer: options.renderer };
     if let Some(ready) = options.ready {
         socket::announce(ready, &name)?;
     }
@@ -144,20 +151,7 @@ pub fn run_with(
         // An error was reported when it happened, by the log's own thread.
         let _ = log.finish();
     }
-    Ok(status)
-}
-
-/// Refuses options that do not go together.
-fn check(options: &SessionOptions) -> Result<(), SessionError> {
-    match options.backend {
-        BackendKind::Headless => Ok(()),
-        BackendKind::Drm if !options.outputs.is_empty() => Err(SessionError::RealOutputs),
-        BackendKind::Drm if options.record.is_some() || options.record_stream.is_some() => {
-            Err(SessionError::NoRecording)
-        }
-        BackendKind::Drm => Ok(()),
-        BackendKind::Nested => Err(SessionError::NoSuchBackend(options.backend)),
-    }
+    state.session.failure.take().map_or(Ok(status), Err)
 }
 
 /// Reads the configuration and puts it in force. A file that is wrong keeps the session from starting.

@@ -7,10 +7,12 @@
 //! ```
 //!
 //! It keeps one number per refresh that matters: the last one that something was latched for. A refresh is latched at
-//! most once, and a frame waits for the one in flight.
+//! most once, and a frame waits for the one in flight; where a display takes a refresh or more from submit to light,
+//! for the one before that.
 
 use super::defaults::{COMPOSE_FLOOR, COMPOSE_MISS, COMPOSE_WINDOW, FIRST_COMPOSE};
 use super::estimator::{Estimator, WindowQuantile};
+use super::fixed_queue::FixedQueue;
 use super::margin::{Margin, known_quantile};
 use super::target::{RefreshIndex, Target};
 use super::vsync::{Observation, VsyncModel};
@@ -25,6 +27,9 @@ const DRIVER_LIMIT: Span = Span::from_millis(3);
 /// Frames in time after which the driver margin gives one part in sixteen back.
 const DRIVER_PATIENCE: u32 = 600;
 
+/// Frames on their way to the screen at once, at most.
+pub const MOST_IN_FLIGHT: usize = 2;
+
 /// When an output composes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LatchPolicy {
@@ -35,7 +40,7 @@ pub enum LatchPolicy {
     Late,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct InFlight {
     index: RefreshIndex,
     submitted: Instant,
@@ -84,7 +89,9 @@ pub struct OutputMachine {
     needed: bool,
     /// Updates wait for this refresh or a later one.
     due: Option<RefreshIndex>,
-    in_flight: Option<InFlight>,
+    in_flight: FixedQueue<InFlight, MOST_IN_FLIGHT>,
+    /// How many frames may be in flight.
+    depth: usize,
     /// Nothing is latched for this refresh or an earlier one again.
     latched: RefreshIndex,
     /// Published deadlines, which a later estimate may not undercut, by the low bits of their refresh.
@@ -106,7 +113,8 @@ impl OutputMachine {
             powered: true,
             needed: false,
             due: None,
-            in_flight: None,
+            in_flight: FixedQueue::new(),
+            depth: 1,
             latched,
             published: [(RefreshIndex(u64::MAX), Instant::ZERO); PUBLISHED],
         }
@@ -127,10 +135,20 @@ impl OutputMachine {
         self.lead + self.driver_margin
     }
 
-    /// The display's lead changed with its mode.
+    /// The display's lead alone.
+    pub const fn display_lead(&self) -> Span {
+        self.lead
+    }
+
+    /// The display's lead changed, with its mode or because it was learned.
     pub fn set_lead(&mut self, lead: Span) {
         self.lead = lead;
         self.driver_margin = Span::ZERO;
+    }
+
+    /// How many submitted frames the display lets wait at once.
+    pub fn set_depth(&mut self, pending_flips: u32) {
+        self.depth = (pending_flips as usize).clamp(1, MOST_IN_FLIGHT);
     }
 
     /// Chooses when to compose.
@@ -147,7 +165,7 @@ impl OutputMachine {
     pub fn set_powered(&mut self, powered: bool) {
         self.powered = powered;
         if !powered {
-            self.in_flight = None;
+            self.in_flight.clear();
             self.needed = false;
             self.due = None;
         }
@@ -155,7 +173,7 @@ impl OutputMachine {
 
     /// Whether a frame is on its way to the screen.
     pub const fn is_busy(&self) -> bool {
-        self.in_flight.is_some()
+        !self.in_flight.is_empty()
     }
 
     /// Whether something waits to be shown.
@@ -245,10 +263,10 @@ impl OutputMachine {
         }
     }
 
-    /// The next latch: for which refresh and when. `None` while there is nothing to show, a frame is in flight or the
-    /// output is off.
+    /// The next latch: for which refresh and when. `None` while there is nothing to show, the display takes no more
+    /// frames or the output is off.
     pub fn next_latch(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
-        if !self.powered || self.in_flight.is_some() || !self.is_needed() {
+        if !self.powered || self.in_flight.len() >= self.depth || !self.is_needed() {
             return None;
         }
         let mut index = self.next_index(now);
@@ -280,7 +298,9 @@ impl OutputMachine {
             self.compose.observe(cost);
         }
         if composed != Composed::Nothing {
-            self.in_flight = Some(InFlight { index, submitted: done, submit_by: self.submit_by(index) });
+            let flight = InFlight { index, submitted: done, submit_by: self.submit_by(index) };
+            // There is room: nothing is latched while there is none.
+            let _ = self.in_flight.push(flight);
         }
     }
 
@@ -288,7 +308,7 @@ impl OutputMachine {
     pub fn presented(&mut self, time: Instant, sequence_step: Option<u64>, now: Instant) -> Outcome {
         let observation = self.vsync.observe(time, sequence_step, now);
         let shown = observation.index();
-        let flight = self.in_flight.take();
+        let flight = self.in_flight.pop();
         let present = match observation {
             Observation::Refused { .. } => self.vsync.present(shown),
             Observation::Accepted { .. } | Observation::Moved { .. } => time,
@@ -301,9 +321,13 @@ impl OutputMachine {
         Outcome { target: flight.map(|flight| flight.index), shown, present, observation, late, submit_overshoot }
     }
 
-    /// The frame in flight will never be shown.
-    pub fn lost(&mut self) {
-        self.in_flight = None;
+    /// A frame in flight will never be shown: the `nth`, counted from the oldest.
+    pub fn lost(&mut self, nth: usize) {
+        let mut position = 0;
+        self.in_flight.retain(|_| {
+            position += 1;
+            position != nth + 1
+        });
     }
 
     /// In time by our count, and missed all the same: the driver wants more than it says.

@@ -1,5 +1,6 @@
 //! A small client with as many faces as the tests need. It runs in a process of its own (this test binary, started
-//! again) and says on its standard output what it is told: `shown`, `enter`, `leave`.
+//! again) and says on its standard output what it is told: `shown`, `enter`, `leave`, and what its [seat](super::seat)
+//! says.
 
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use wayland_client::globals::{GlobalList, GlobalListContents, registry_queue_init};
 use wayland_client::protocol::{
     wl_buffer::WlBuffer, wl_callback, wl_callback::WlCallback, wl_compositor::WlCompositor, wl_output::WlOutput,
-    wl_registry, wl_registry::WlRegistry, wl_shm, wl_shm::WlShm, wl_shm_pool::WlShmPool, wl_surface,
+    wl_registry, wl_registry::WlRegistry, wl_seat::WlSeat, wl_shm, wl_shm::WlShm, wl_shm_pool::WlShmPool, wl_surface,
     wl_surface::WlSurface,
 };
 use wayland_client::{Connection, Dispatch, EventQueue, Proxy, QueueHandle, delegate_noop};
@@ -100,10 +101,10 @@ fn flood(connection: &Connection, mut request: impl FnMut()) {
     }
 }
 
-struct Client {
+pub struct Client {
     handle: QueueHandle<Client>,
     surface: WlSurface,
-    _objects: (XdgSurface, XdgToplevel, Vec<WlOutput>),
+    _objects: (XdgSurface, XdgToplevel, Vec<WlOutput>, Option<WlSeat>),
     memory: OwnedFd,
     buffers: Vec<WlBuffer>,
     next: usize,
@@ -127,10 +128,11 @@ impl Client {
         toplevel.set_title(app_id.to_owned());
         let (memory, buffers) = buffers(&shm, &handle);
         let outputs = bind_outputs(&globals, &handle);
+        let seat = globals.bind(&handle, 5..=8, ()).ok();
         let client = Client {
             handle,
             surface,
-            _objects: (xdg, toplevel, outputs),
+            _objects: (xdg, toplevel, outputs, seat),
             memory,
             buffers,
             next: 0,
@@ -168,7 +170,7 @@ fn buffers(shm: &WlShm, handle: &QueueHandle<Client>) -> (OwnedFd, Vec<WlBuffer>
     (memory, (0..BUFFERS).map(buffer).collect())
 }
 
-fn say(word: &str) {
+pub fn say(word: &str) {
     // Whoever started us may have stopped listening.
     let _ = writeln!(std::io::stdout(), "{word}");
 }

@@ -65,6 +65,18 @@ impl Session {
         Session { directory, process, client }
     }
 
+    /// A session in a window of `parent`. What it complains of is in its file `stderr`.
+    pub fn nested_in(parent: &Session, arguments: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let complaints = std::fs::File::create(directory.path().join("stderr")).unwrap();
+        let mut command = upbeat(directory.path(), arguments);
+        command.args(["--socket", "test"]).env("WAYLAND_DISPLAY", parent.path("test")).stderr(complaints);
+        let process = command.spawn().unwrap();
+        let path = directory.path().join("test.upbeat.sock");
+        let client = wait("the nested session", || Client::connect(&path).ok());
+        Session { directory, process, client }
+    }
+
     pub fn pid(&self) -> u32 {
         self.process.id()
     }
@@ -170,6 +182,13 @@ impl Session {
         let status = wait("the session to end", || self.process.try_wait().unwrap());
         let directory = std::mem::replace(&mut self.directory, tempfile::tempdir().unwrap());
         (status, directory)
+    }
+
+    /// Waits until it has ended by itself; what it complained of.
+    #[track_caller]
+    pub fn end_of_nested(&mut self) -> (ExitStatus, String) {
+        let status = wait("the session to end", || self.process.try_wait().unwrap());
+        (status, std::fs::read_to_string(self.path("stderr")).unwrap())
     }
 
     /// Sends it a signal.

@@ -1,14 +1,13 @@
 //! Shared memory with the frames' pixels: one pool, a few buffers, a picture that says which frame it is.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm::WlShm};
 use wayland_client::{Dispatch, QueueHandle};
 
 use super::input::WINDOW;
 use crate::bench::block_code::{self, Code};
+use crate::client::memory::SharedMemory;
 
 const PIXELS: usize = WINDOW.0 * WINDOW.1;
 const BYTES: usize = PIXELS * size_of::<u32>();
@@ -21,39 +20,10 @@ const BAR_STEP: usize = 4;
 /// What a window behind changes with each frame, in pixels: about what a terminal or a clock does.
 pub(super) const PATCH: (i32, i32) = (128, 32);
 
-/// A mapping of shared memory, writable by this process until it is dropped.
-#[derive(Debug)]
-struct Mapping {
-    start: *mut u32,
-    bytes: usize,
-}
-
-impl Mapping {
-    fn new(memory: impl AsFd, bytes: usize) -> rustix::io::Result<Self> {
-        let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing.
-        let start = unsafe { mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, memory, 0) }?;
-        Ok(Mapping { start: start.cast(), bytes })
-    }
-
-    fn pixels(&mut self) -> &mut [u32] {
-        // SAFETY: the mapping is `bytes` long, page-aligned, valid for any bit pattern and lives as long as `self`,
-        // which is borrowed mutably. The compositor reads it, but not a buffer that it has released.
-        unsafe { std::slice::from_raw_parts_mut(self.start, self.bytes / size_of::<u32>()) }
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: mapped in `new` with this length; no slice of it outlives `self`.
-        let _ = unsafe { munmap(self.start.cast(), self.bytes) };
-    }
-}
-
 /// The window's buffers, and which of them the compositor holds.
 #[derive(Debug)]
 pub(in crate::bench) struct Buffers {
-    mapping: Mapping,
+    memory: SharedMemory,
     buffers: Vec<WlBuffer>,
     held: Vec<bool>,
 }
@@ -68,10 +38,8 @@ impl Buffers {
     where
         State: Dispatch<wayland_client::protocol::wl_shm_pool::WlShmPool, ()> + Dispatch<WlBuffer, usize> + 'static,
     {
-        let memory: OwnedFd = memfd_create("upbeat-probe", MemfdFlags::CLOEXEC)?;
-        ftruncate(&memory, (count * BYTES) as u64)?;
-        let mapping = Mapping::new(&memory, count * BYTES)?;
-        let pool = shm.create_pool(memory.as_fd(), (count * BYTES) as i32, handle, ());
+        let memory = SharedMemory::new("upbeat-probe", count * PIXELS)?;
+        let pool = shm.create_pool(memory.file().as_fd(), (count * BYTES) as i32, handle, ());
         let (width, height, stride) = (WINDOW.0 as i32, WINDOW.1 as i32, (WINDOW.0 * size_of::<u32>()) as i32);
         let buffers = (0..count)
             .map(|index| {
@@ -80,7 +48,7 @@ impl Buffers {
             })
             .collect();
         pool.destroy();
-        Ok(Buffers { mapping, buffers, held: vec![false; count] })
+        Ok(Buffers { memory, buffers, held: vec![false; count] })
     }
 
     /// A buffer that the compositor does not hold.
@@ -90,7 +58,7 @@ impl Buffers {
 
     /// Draws the frame into buffer `index`, every pixel of it.
     pub(in crate::bench) fn draw(&mut self, index: usize, code: Code) {
-        let Some(picture) = self.mapping.pixels().chunks_mut(PIXELS).nth(index) else { return };
+        let Some(picture) = self.memory.pixels_mut().chunks_mut(PIXELS).nth(index) else { return };
         let (above, below) = (block_code::HEIGHT, WINDOW.1 - block_code::HEIGHT);
         picture[above * WINDOW.0..below * WINDOW.0].fill(BACKGROUND);
         let bar = code.frame as usize * BAR_STEP % (WINDOW.0 - BAR_WIDTH);
@@ -103,7 +71,7 @@ impl Buffers {
 
     /// Draws the frame's patch at the top left corner of buffer `index`.
     pub(super) fn draw_patch(&mut self, index: usize, frame: u32) {
-        let Some(picture) = self.mapping.pixels().chunks_mut(PIXELS).nth(index) else { return };
+        let Some(picture) = self.memory.pixels_mut().chunks_mut(PIXELS).nth(index) else { return };
         let bar = frame as usize * BAR_STEP % (PATCH.0 as usize - BAR_WIDTH);
         for row in picture.chunks_mut(WINDOW.0).take(PATCH.1 as usize) {
             row[..PATCH.0 as usize].fill(BACKGROUND);

@@ -1,0 +1,144 @@
+//! The windows in the parent, and the descriptor to wait for all of them.
+
+use std::cell::RefCell;
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::rc::Rc;
+
+use wayland_client::backend::WaylandError;
+use wayland_client::globals::registry_queue_init;
+use wayland_client::{Connection, DispatchError, EventQueue};
+
+use super::NestedError;
+use super::event::ParentEvent;
+use super::output::NestedOutput;
+use super::parent::Parent;
+use super::window::{Window, WindowId};
+use super::wire::Wire;
+use crate::time::{Clock, MonotonicClock};
+
+/// A connection to another compositor.
+///
+/// The descriptor ([`AsFd`]) is readable when [`dispatch`](Self::dispatch) has something to do, and silent while the
+/// parent has nothing to say and no frame waits. A duplicate of it can be a level-triggered `calloop` source.
+pub struct NestedBackend {
+    queue: EventQueue<Parent>,
+    parent: Parent,
+    wire: Rc<Wire>,
+    last_window: u32,
+}
+
+impl NestedBackend {
+    /// Connects to the compositor that `WAYLAND_DISPLAY` (or `WAYLAND_SOCKET`) names. Waits for its answers: this is
+    /// for the start of a session.
+    pub fn connect() -> Result<Self, NestedError> {
+        let connection = Connection::connect_to_env().map_err(|source| {
+            let variable = std::env::var_os("WAYLAND_DISPLAY").map_or("not set".to_owned(), |name| format!("{name:?}"));
+            NestedError::Connect { variable, source }
+        })?;
+        let (globals, mut queue) = registry_queue_init::<Parent>(&connection).map_err(NestedError::Registry)?;
+        let mut parent = Parent::bind(&globals, &queue.handle())?;
+        // For the clock, the screens and the seat.
+        queue.roundtrip(&mut parent).map_err(|error| lost(&connection, &error.into()))?;
+        if parent.clock.is_none() {
+            tracing::warn!(
+                "the parent does not report when frames are shown: refreshes are guessed from its callbacks"
+            );
+        }
+        let wire = Rc::new(Wire::new(connection)?);
+        Ok(NestedBackend { queue, parent, wire, last_window: 0 })
+    }
+
+    /// Opens a window of `size` logical pixels and waits until the parent has said how large it is to be.
+    pub fn open(&mut self, name: &str, size: (i32, i32)) -> Result<NestedOutput, NestedError> {
+        self.last_window += 1;
+        let id = WindowId(self.last_window);
+        let handle = self.queue.handle();
+        let objects = self.parent.make_window(id, &format!("Upbeat – {name}"), &handle);
+        let refresh = self.parent.refresh();
+        let window = Window::new(id, objects, self.wire.clone(), handle, size, refresh)?;
+        window.surface().commit();
+        let window = Rc::new(RefCell::new(window));
+        self.parent.windows.push(window.clone());
+        while !window.borrow().is_configured() {
+            let dispatched = self.queue.blocking_dispatch(&mut self.parent);
+            dispatched.map_err(|error| lost(self.wire.connection(), &error.into()))?;
+        }
+        Ok(NestedOutput::new(name.to_owned(), window))
+    }
+
+    /// How many windows are open.
+    pub fn windows(&self) -> usize {
+        self.parent.windows.len()
+    }
+
+    /// Reads what the parent has sent and notices what it should have sent. Never blocks. On an error the parent is
+    /// gone, and nothing more comes. [Flush](Self::flush) when its events have been acted upon.
+    pub fn dispatch(&mut self) -> Result<(), NestedError> {
+        let read = self.read();
+        let now = MonotonicClock.now();
+        if self.wire.has_rung(now) {
+            let next = self.parent.windows.iter().filter_map(|window| window.borrow_mut().expire(now)).min();
+            self.wire.wake_at(next);
+        }
+        self.collect();
+        read.map_err(|error| lost(self.wire.connection(), &error))
+    }
+
+    /// Sends what was requested, as far as the parent takes it; the rest when it does.
+    pub fn flush(&self) {
+        self.wire.flush();
+    }
+
+    fn read(&mut self) -> Result<(), ParentError> {
+        self.queue.dispatch_pending(&mut self.parent)?;
+        if let Some(guard) = self.queue.prepare_read() {
+            match guard.read() {
+                Ok(_) => {}
+                Err(WaylandError::Io(error)) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.queue.dispatch_pending(&mut self.parent)?;
+        Ok(())
+    }
+
+    /// Puts the windows' news behind the seat's, and forgets windows that were closed.
+    fn collect(&mut self) {
+        let Parent { windows, events, .. } = &mut self.parent;
+        for window in windows.iter() {
+            while let Some(event) = window.borrow_mut().poll_parent_event() {
+                events.push_back(event);
+            }
+        }
+        windows.retain(|window| !window.borrow().is_closed());
+    }
+
+    /// The next thing that concerns more than one output's frames.
+    pub fn poll_event(&mut self) -> Option<ParentEvent> {
+        self.parent.events.pop_front()
+    }
+}
+
+impl AsFd for NestedBackend {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.wire.descriptor().as_fd()
+    }
+}
+
+/// How a connection ends.
+#[derive(Debug, thiserror::Error)]
+enum ParentError {
+    #[error(transparent)]
+    Wayland(#[from] WaylandError),
+    #[error(transparent)]
+    Dispatch(#[from] DispatchError),
+}
+
+/// A connection that has ended, in words: a protocol error says more than that the socket is closed.
+fn lost(connection: &Connection, error: &ParentError) -> NestedError {
+    match connection.protocol_error() {
+        Some(error) => NestedError::Refused(error.to_string()),
+        None => NestedError::Gone(error.to_string()),
+    }
+}

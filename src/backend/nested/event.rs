@@ -1,0 +1,69 @@
+//! What a parent says that concerns more than one output's frames.
+
+use std::os::fd::OwnedFd;
+
+use super::window::WindowId;
+use crate::time::Instant;
+
+/// Something that happened in the parent. Times are `CLOCK_MONOTONIC`; positions are physical pixels of the window's
+/// output, from its top left corner.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the fields say what they are; units and origin are stated above")]
+pub enum ParentEvent {
+    /// Nobody can see the window.
+    Hidden { window: WindowId },
+    /// The window can be seen again.
+    Visible { window: WindowId },
+    /// The parent shows the window at another scale (physical pixels per logical one).
+    Scale { window: WindowId, scale: f64 },
+    /// The user closed the window; its output is gone.
+    Closed { window: WindowId },
+    /// The parent's keymap: `XKB_V1` text of `size` bytes in a file.
+    Keymap { file: OwnedFd, size: u32 },
+    /// A key (Linux event code) went down or up.
+    Key { time: Instant, key: u32, pressed: bool },
+    /// The keyboard's modifiers, as xkb masks and layout.
+    Modifiers { time: Instant, depressed: u32, latched: u32, locked: u32, layout: u32 },
+    /// The keyboard belongs to somebody else now, or is gone.
+    KeyboardLeft,
+    /// The pointer is at a place.
+    PointerMoved { time: Instant, window: WindowId, x: f64, y: f64 },
+    /// A button (Linux event code) went down or up.
+    Button { time: Instant, button: u32, pressed: bool },
+    /// A wheel turned or a finger scrolled.
+    Axis { time: Instant, source: AxisSource, horizontal: AxisMotion, vertical: AxisMotion },
+    /// A finger touched.
+    TouchDown { time: Instant, window: WindowId, finger: i32, x: f64, y: f64 },
+    /// A finger moved.
+    TouchMoved { time: Instant, window: WindowId, finger: i32, x: f64, y: f64 },
+    /// A finger was lifted.
+    TouchUp { time: Instant, finger: i32 },
+    /// The touch events since the last frame belong together.
+    TouchFrame { time: Instant },
+    /// The parent took the touches over.
+    TouchCancelled { time: Instant },
+}
+
+/// Where scrolling comes from (`wl_pointer.axis_source`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "named as in wl_pointer.axis_source")]
+pub enum AxisSource {
+    #[default]
+    Wheel,
+    Finger,
+    Continuous,
+    WheelTilt,
+}
+
+/// Scrolling along one axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AxisMotion {
+    /// Distance in the coordinates of pointer motion.
+    pub distance: f64,
+    /// Wheel steps in 120ths, if it is a wheel.
+    pub v120: Option<i32>,
+    /// The finger was lifted.
+    pub stop: bool,
+    /// The content is meant to move with the finger.
+    pub inverted: bool,
+}

@@ -1,0 +1,101 @@
+//! One window of the parent as the compositor holds it: a display.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::frames::DEPTH;
+use super::window::{Window, WindowId};
+use crate::backend::{
+    Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
+};
+use crate::time::{Clock, Instant, MonotonicClock};
+
+/// An output that is a window in the parent.
+pub struct NestedOutput {
+    name: String,
+    window: Rc<RefCell<Window>>,
+}
+
+impl NestedOutput {
+    pub(super) fn new(name: String, window: Rc<RefCell<Window>>) -> Self {
+        NestedOutput { name, window }
+    }
+
+    /// Which window it is, as in [`ParentEvent`](super::ParentEvent).
+    pub fn window(&self) -> WindowId {
+        self.window.borrow().id()
+    }
+
+    /// Physical pixels per logical one, as the parent shows the window.
+    pub fn scale(&self) -> f64 {
+        self.window.borrow().scale()
+    }
+}
+
+impl Display for NestedOutput {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn mode(&self) -> Mode {
+        self.window.borrow().mode()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let window = self.window.borrow();
+        Capabilities {
+            clock: if window.has_feedback() { ClockSource::Parent } else { ClockSource::Software },
+            submit_lead: window.submit_lead(),
+            // One that the parent has latched for a light to come, and the next.
+            pending_flips: DEPTH as u32,
+            variable_refresh: None,
+            asynchronous: false,
+            front_buffer: false,
+            // The parent draws a cursor of ours no sooner than a frame, and its own would not be in our pictures.
+            cursor_plane: None,
+            plane_scroll: false,
+            can_withdraw: false,
+        }
+    }
+
+    fn last_vblank(&mut self, _now: Instant) -> Option<(Instant, u64)> {
+        None
+    }
+
+    fn acquire(&mut self) -> Option<Buffer> {
+        self.window.borrow_mut().acquire()
+    }
+
+    fn release(&mut self, buffer: Buffer) {
+        self.window.borrow_mut().release(buffer);
+    }
+
+    fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
+        self.window.borrow().test(plan)
+    }
+
+    fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {
+        let mut window = self.window.borrow_mut();
+        if let Err(error) = window.test(&plan) {
+            return Err((error, plan));
+        }
+        window.submit(plan, MonotonicClock.now());
+        Ok(())
+    }
+
+    fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
+        self.window.borrow_mut().supersede(from)
+    }
+
+    fn set_power(&mut self, on: bool) {
+        self.window.borrow_mut().set_power(on);
+    }
+
+    fn screenshot(&self, _with_cursor: bool) -> Option<PixelBuffer> {
+        self.window.borrow().picture()
+    }
+
+    fn poll_event(&mut self) -> Option<DisplayEvent> {
+        self.window.borrow_mut().poll_event()
+    }
+}

@@ -1,0 +1,148 @@
+//! What the parent has, and what it says: the state that its events change.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use wayland_client::globals::GlobalList;
+use wayland_client::protocol::{wl_compositor::WlCompositor, wl_output::WlOutput, wl_seat::WlSeat, wl_shm::WlShm};
+use wayland_client::{Dispatch, Proxy, QueueHandle};
+use wayland_protocols::wp::fractional_scale::v1::client::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
+use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresentation;
+use wayland_protocols::wp::viewporter::client::wp_viewporter::WpViewporter;
+use wayland_protocols::xdg::decoration::zv1::client::{
+    zxdg_decoration_manager_v1::ZxdgDecorationManagerV1, zxdg_toplevel_decoration_v1::Mode as Decoration,
+};
+use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
+
+use super::NestedError;
+use super::clock::ParentClock;
+use super::event::ParentEvent;
+use super::input::Devices;
+use super::window::{Objects, Window, WindowId};
+
+/// The rate of a parent that does not say, in millihertz.
+const USUAL_REFRESH: u32 = 60_000;
+
+/// What was bound of the parent.
+pub(super) struct Globals {
+    compositor: WlCompositor,
+    shm: WlShm,
+    wm_base: XdgWmBase,
+    viewporter: Option<WpViewporter>,
+    fractional_scale: Option<WpFractionalScaleManagerV1>,
+    decoration: Option<ZxdgDecorationManagerV1>,
+    presentation: Option<WpPresentation>,
+    _seat: Option<WlSeat>,
+}
+
+/// One screen of the parent.
+#[derive(Debug)]
+pub(super) struct Screen {
+    pub output: WlOutput,
+    /// Millihertz; 0: unknown.
+    pub refresh: u32,
+}
+
+/// Everything that the parent's events change.
+pub(super) struct Parent {
+    pub globals: Globals,
+    /// The clock of its presentation times; `None`: it has none, or one that cannot be read here.
+    pub clock: Option<ParentClock>,
+    pub screens: Vec<Screen>,
+    pub windows: Vec<Rc<RefCell<Window>>>,
+    pub devices: Devices,
+    pub events: VecDeque<ParentEvent>,
+}
+
+impl Parent {
+    /// Binds what is needed, and what is of use and there.
+    pub(super) fn bind(list: &GlobalList, handle: &QueueHandle<Parent>) -> Result<Self, NestedError> {
+        let globals = Globals {
+            compositor: require(list, handle, 4..=6)?,
+            shm: require(list, handle, 1..=1)?,
+            wm_base: require(list, handle, 1..=6)?,
+            viewporter: list.bind(handle, 1..=1, ()).ok(),
+            fractional_scale: list.bind(handle, 1..=1, ()).ok(),
+            decoration: list.bind(handle, 1..=1, ()).ok(),
+            presentation: list.bind(handle, 1..=1, ()).ok(),
+            // Below version 5 pointer events do not say which of them belong together.
+            _seat: list.bind(handle, 5..=9, ()).ok(),
+        };
+        let outputs = list.contents().clone_list().into_iter();
+        let outputs = outputs.filter(|global| global.interface == WlOutput::interface().name);
+        let screens = outputs
+            .map(|global| Screen {
+                output: list.registry().bind(global.name, global.version.min(4), handle, ()),
+                refresh: 0,
+            })
+            .collect();
+        Ok(Parent {
+            globals,
+            clock: None,
+            screens,
+            windows: Vec::new(),
+            devices: Devices::default(),
+            events: VecDeque::new(),
+        })
+    }
+
+    /// Makes the objects of a window called `title`.
+    pub(super) fn make_window(&self, id: WindowId, title: &str, handle: &QueueHandle<Parent>) -> Objects {
+        let globals = &self.globals;
+        let surface = globals.compositor.create_surface(handle, id);
+        let xdg_surface = globals.wm_base.get_xdg_surface(&surface, handle, id);
+        let toplevel = xdg_surface.get_toplevel(handle, id);
+        toplevel.set_app_id("upbeat".to_owned());
+        toplevel.set_title(title.to_owned());
+        let decoration = globals.decoration.as_ref().map(|manager| {
+            let decoration = manager.get_toplevel_decoration(&toplevel, handle, ());
+            decoration.set_mode(Decoration::ServerSide);
+            decoration
+        });
+        let viewport = globals.viewporter.as_ref().map(|manager| manager.get_viewport(&surface, handle, ()));
+        // Without a viewport a scale that is not whole could not be answered.
+        let fractional = globals.fractional_scale.as_ref().filter(|_| viewport.is_some());
+        let fractional = fractional.map(|manager| manager.get_fractional_scale(&surface, handle, id));
+        Objects {
+            surface,
+            xdg_surface,
+            toplevel,
+            decoration,
+            viewport,
+            fractional,
+            presentation: globals.presentation.clone().filter(|_| self.clock.is_some()),
+            shm: globals.shm.clone(),
+        }
+    }
+
+    /// The window called `id`.
+    pub(super) fn window(&self, id: WindowId) -> Option<&Rc<RefCell<Window>>> {
+        self.windows.iter().find(|window| window.borrow().id() == id)
+    }
+
+    /// Lets a window hear something.
+    pub(super) fn tell(&self, id: WindowId, say: impl FnOnce(&mut Window)) {
+        if let Some(window) = self.window(id) {
+            say(&mut window.borrow_mut());
+        }
+    }
+
+    /// The refresh rate of the screen that a new window is likely to be on.
+    pub(super) fn refresh(&self) -> u32 {
+        self.screens.iter().map(|screen| screen.refresh).find(|refresh| *refresh > 0).unwrap_or(USUAL_REFRESH)
+    }
+}
+
+fn require<I>(
+    list: &GlobalList,
+    handle: &QueueHandle<Parent>,
+    versions: std::ops::RangeInclusive<u32>,
+) -> Result<I, NestedError>
+where
+    I: Proxy + 'static,
+    Parent: Dispatch<I, ()>,
+{
+    let least = *versions.start();
+    list.bind(handle, versions, ()).map_err(|_| NestedError::Missing { interface: I::interface().name, least })
+}

@@ -1,0 +1,178 @@
+//! The buffers of one window: one that the compositor draws into, and a few that the parent reads in turn.
+//!
+//! ```text
+//!   acquire ─► canvas (age 1, always) ─► submit: what slot n has missed is copied ─► wl_buffer n ─► parent
+//! ```
+//! The copy is of the damage only. It keeps the compositor's own drawing as small as can be, needs no memory that two
+//! processes write to, and ends before `submit` returns.
+
+use std::os::fd::AsFd;
+
+use wayland_client::QueueHandle;
+use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm::WlShm};
+
+use super::parent::Parent;
+use super::stale::Stale;
+use super::window::WindowId;
+use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
+use crate::client::memory::SharedMemory;
+
+/// Buffers for the parent: one on screen, one that it has latched, one that is committed, one to compose into, and one
+/// for a parent that releases late.
+const SLOTS: usize = 5;
+
+/// Which buffer: that of a window, in the so many-th pool of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BufferTag {
+    pub window: WindowId,
+    pool: u32,
+    slot: usize,
+}
+
+#[derive(Debug)]
+struct Slot {
+    buffer: WlBuffer,
+    memory: SharedMemory,
+    /// The parent may read it.
+    held: bool,
+    stale: Stale,
+}
+
+/// The buffers of one window in one size.
+#[derive(Debug)]
+pub(super) struct Pool {
+    number: u32,
+    size: (i32, i32),
+    slots: Vec<Slot>,
+    /// `None` while the compositor has it.
+    canvas: Option<PixelBuffer>,
+    /// The canvas holds the frame composed last.
+    is_known: bool,
+}
+
+impl Pool {
+    /// Buffers of `size` pixels, the `number`-th pool of `window`. Fails when there is no memory.
+    pub(super) fn new(
+        window: WindowId,
+        number: u32,
+        size: (i32, i32),
+        shm: &WlShm,
+        handle: &QueueHandle<Parent>,
+    ) -> rustix::io::Result<Self> {
+        let (width, height) = size;
+        let pixels = width as usize * height as usize;
+        let slot = |index: usize| -> rustix::io::Result<Slot> {
+            let memory = SharedMemory::new("upbeat-output", pixels)?;
+            let bytes = i32::try_from(memory.bytes()).map_err(|_| rustix::io::Errno::OVERFLOW)?;
+            let pool = shm.create_pool(memory.file().as_fd(), bytes, handle, ());
+            let tag = BufferTag { window, pool: number, slot: index };
+            let buffer = pool.create_buffer(0, width, height, width * 4, wl_shm::Format::Xrgb8888, handle, tag);
+            pool.destroy();
+            Ok(Slot { buffer, memory, held: false, stale: Stale::All })
+        };
+        let slots = (0..SLOTS).map(slot).collect::<Result<_, _>>()?;
+        Ok(Pool { number, size, slots, canvas: Some(PixelBuffer::new(width, height)), is_known: false })
+    }
+
+    /// The canvas, if a buffer will be free for what is drawn on it.
+    pub(super) fn acquire(&mut self) -> Option<Buffer> {
+        self.free()?;
+        let pixels = self.canvas.take()?;
+        Some(Buffer {
+            storage: BufferStorage::Memory(pixels),
+            age: u32::from(self.is_known),
+            slot: self.number as usize,
+        })
+    }
+
+    /// The compositor gives the canvas back, and nobody knows what is on it.
+    pub(super) fn release(&mut self, buffer: Buffer) {
+        if self.recognises(&buffer) {
+            let BufferStorage::Memory(pixels) = buffer.storage;
+            self.canvas = Some(pixels);
+            self.is_known = false;
+        }
+    }
+
+    /// Whether `buffer` is the canvas of this pool.
+    pub(super) fn recognises(&self, buffer: &Buffer) -> bool {
+        let BufferStorage::Memory(pixels) = &buffer.storage;
+        let whole = self.size.0 as usize * self.size.1 as usize;
+        buffer.slot == self.number as usize
+            && self.canvas.is_none()
+            && (pixels.width, pixels.height, pixels.pixels.len()) == (self.size.0, self.size.1, whole)
+    }
+
+    /// Takes what was drawn on the canvas, which changed `damage`, into a free buffer. Returns which.
+    pub(super) fn compose(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Option<usize> {
+        let BufferStorage::Memory(pixels) = buffer.storage;
+        let known = std::mem::replace(&mut self.is_known, true);
+        for slot in &mut self.slots {
+            if known {
+                slot.stale.add(damage);
+            } else {
+                slot.stale = Stale::All;
+            }
+        }
+        let index = self.free();
+        if let Some(slot) = index.and_then(|index| self.slots.get_mut(index)) {
+            slot.stale.refresh(&pixels, slot.memory.pixels_mut());
+            slot.held = true;
+        }
+        self.canvas = Some(pixels);
+        index
+    }
+
+    /// A free buffer made black; what is on the canvas stays.
+    pub(super) fn black(&mut self) -> Option<&WlBuffer> {
+        let index = self.free()?;
+        let slot = self.slots.get_mut(index)?;
+        slot.memory.pixels_mut().fill(0);
+        slot.stale = Stale::All;
+        slot.held = true;
+        Some(&slot.buffer)
+    }
+
+    /// The free buffer that lacks the least, as far as that can be told from the order of use.
+    fn free(&self) -> Option<usize> {
+        let free = self.slots.iter().enumerate().filter(|(_, slot)| !slot.held);
+        free.min_by_key(|(_, slot)| match &slot.stale {
+            Stale::All => usize::MAX,
+            Stale::Parts(parts) => parts.len(),
+        })
+        .map(|(index, _)| index)
+    }
+
+    /// The Wayland object of buffer `index`.
+    pub(super) fn buffer(&self, index: usize) -> Option<&WlBuffer> {
+        self.slots.get(index).map(|slot| &slot.buffer)
+    }
+
+    /// What is in buffer `index`.
+    pub(super) fn picture(&self, index: usize) -> Option<PixelBuffer> {
+        let pixels = self.slots.get(index)?.memory.pixels().to_vec();
+        Some(PixelBuffer { width: self.size.0, height: self.size.1, pixels })
+    }
+
+    /// The parent reads the buffer no more; or it never will.
+    pub(super) fn released(&mut self, tag: BufferTag) {
+        if tag.pool == self.number {
+            self.give_back(tag.slot);
+        }
+    }
+
+    /// Buffer `index` was never committed.
+    pub(super) fn give_back(&mut self, index: usize) {
+        if let Some(slot) = self.slots.get_mut(index) {
+            slot.held = false;
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        for slot in &self.slots {
+            slot.buffer.destroy();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What a shared buffer lacks of the newest frame.
+//!
+//! The compositor draws every frame into one and the same memory, so that it never draws more than what changed. The
+//! buffers that the parent sees take turns, and each has missed the frames that the others carried: what they changed
+//! is noted here and copied when its turn comes.
+
+use crate::backend::{PixelBuffer, PixelRect};
+
+/// Beyond this many rectangles everything is copied: a list that grows costs more than it saves.
+const MOST_RECTANGLES: usize = 64;
+
+/// The parts of one buffer that are older than the newest frame.
+#[derive(Clone, Debug)]
+pub(super) enum Stale {
+    /// Nothing in it is known.
+    All,
+    /// These rectangles.
+    Parts(Vec<PixelRect>),
+}
+
+impl Stale {
+    /// A frame was composed that changed `damage`.
+    pub(super) fn add(&mut self, damage: &[PixelRect]) {
+        if let Stale::Parts(parts) = self {
+            if parts.len() + damage.len() > MOST_RECTANGLES {
+                *self = Stale::All;
+            } else {
+                parts.extend_from_slice(damage);
+            }
+        }
+    }
+
+    /// Brings `target`, rows of the same width as `source`, up to date.
+    pub(super) fn refresh(&mut self, source: &PixelBuffer, target: &mut [u32]) {
+        let width = source.width as usize;
+        match self {
+            Stale::All => {
+                target.copy_from_slice(&source.pixels);
+                *self = Stale::Parts(Vec::new());
+            }
+            Stale::Parts(parts) => {
+                for part in parts.drain(..) {
+                    let (left, right) = clamp(part.x, part.width, source.width);
+                    let (top, bottom) = clamp(part.y, part.height, source.height);
+                    for row in top..bottom {
+                        let range = row * width + left..row * width + right;
+                        target[range.clone()].copy_from_slice(&source.pixels[range]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A side of a rectangle, as far as it lies in the buffer: first and one past the last.
+fn clamp(start: i32, length: i32, limit: i32) -> (usize, usize) {
+    let first = start.clamp(0, limit);
+    let last = start.saturating_add(length).clamp(first, limit);
+    (first as usize, last as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const WIDTH: i32 = 12;
+    const HEIGHT: i32 = 9;
+
+    fn rectangle() -> impl Strategy<Value = PixelRect> {
+        (-3..WIDTH + 3, -3..HEIGHT + 3, 0..WIDTH, 0..HEIGHT).prop_map(|(x, y, width, height)| PixelRect {
+            x,
+            y,
+            width,
+            height,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whichever_buffer_is_shown_it_is_the_newest_frame(
+            frames in prop::collection::vec((prop::collection::vec(rectangle(), 0..5), 0usize..4), 1..120)
+        ) {
+            let mut source = PixelBuffer::new(WIDTH, HEIGHT);
+            let mut buffers = vec![(Stale::All, vec![0xdead; (WIDTH * HEIGHT) as usize]); 4];
+            for (number, (damage, turn)) in frames.into_iter().enumerate() {
+                for rect in &damage {
+                    let (left, right) = clamp(rect.x, rect.width, WIDTH);
+                    let (top, bottom) = clamp(rect.y, rect.height, HEIGHT);
+                    for row in top..bottom {
+                        source.pixels[row * WIDTH as usize + left..row * WIDTH as usize + right].fill(number as u32);
+                    }
+                }
+                for (stale, _) in &mut buffers {
+                    stale.add(&damage);
+                }
+                let (stale, pixels) = &mut buffers[turn];
+                stale.refresh(&source, pixels);
+                prop_assert_eq!(&*pixels, &source.pixels);
+            }
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! One window in the parent: its objects, its size, its frames.
+
+mod shape;
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use wayland_client::QueueHandle;
+use wayland_client::protocol::{wl_shm::WlShm, wl_surface::WlSurface};
+use wayland_protocols::wp::fractional_scale::v1::client::wp_fractional_scale_v1::WpFractionalScaleV1;
+use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresentation;
+use wayland_protocols::wp::viewporter::client::wp_viewport::WpViewport;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::ZxdgToplevelDecorationV1;
+use wayland_protocols::xdg::shell::client::{xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel};
+
+use super::event::ParentEvent;
+use super::frames::{DEPTH, Frames, Go};
+use super::lead::{Lead, Shown};
+use super::parent::Parent;
+use super::pool::{BufferTag, Pool};
+use super::wire::Wire;
+use crate::backend::{
+    Buffer, Change, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
+};
+use crate::time::{Instant, Span};
+pub(super) use shape::SCALE_STEPS;
+use shape::physical;
+
+/// A window, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WindowId(pub u32);
+
+/// The window's objects in the parent. Those that a parent may not have are optional.
+#[derive(Debug)]
+pub(super) struct Objects {
+    pub surface: WlSurface,
+    pub xdg_surface: XdgSurface,
+    pub toplevel: XdgToplevel,
+    pub decoration: Option<ZxdgToplevelDecorationV1>,
+    pub viewport: Option<WpViewport>,
+    pub fractional: Option<WpFractionalScaleV1>,
+    pub presentation: Option<WpPresentation>,
+    pub shm: WlShm,
+}
+
+/// A frame that was taken: what is in the buffer `slot`.
+#[derive(Debug)]
+struct Taken {
+    frame: FrameId,
+    slot: usize,
+    damage: Vec<PixelRect>,
+    /// When the refresh was expected that it was made for.
+    meant: Instant,
+    /// The parent has the buffer.
+    is_committed: bool,
+}
+
+/// One window.
+pub(super) struct Window {
+    id: WindowId,
+    objects: Objects,
+    wire: Rc<Wire>,
+    handle: QueueHandle<Parent>,
+    /// Size in the parent's logical pixels.
+    logical: (i32, i32),
+    /// Physical pixels of 120 logical ones.
+    scale: u32,
+    /// Millihertz.
+    refresh: u32,
+    pool: Pool,
+    pools: u32,
+    frames: Frames,
+    lead: Lead,
+    /// Frames on their way, the oldest first.
+    taken: VecDeque<Taken>,
+    /// The buffer that is on screen.
+    shown: Option<usize>,
+    is_on: bool,
+    is_closed: bool,
+    /// Size and states of a configure sequence that goes on.
+    proposed: (i32, i32),
+    /// To be acknowledged with the next commit.
+    serial: Option<u32>,
+    is_configured: bool,
+    events: VecDeque<ParentEvent>,
+}
+
+impl Window {
+    /// A window of `size` logical pixels. Nothing is in it until the parent has [configured](Self::configured) it.
+    pub(super) fn new(
+        id: WindowId,
+        objects: Objects,
+        wire: Rc<Wire>,
+        handle: QueueHandle<Parent>,
+        size: (i32, i32),
+        refresh: u32,
+    ) -> rustix::io::Result<Self> {
+        let pool = Pool::new(id, 0, size, &objects.shm, &handle)?;
+        let frames = Frames::new(objects.presentation.is_some());
+        Ok(Window {
+            id,
+            objects,
+            wire,
+            handle,
+            logical: size,
+            scale: SCALE_STEPS,
+            refresh,
+            pool,
+            pools: 0,
+            frames,
+            lead: Lead::default(),
+            taken: VecDeque::with_capacity(DEPTH),
+            shown: None,
+            is_on: true,
+            is_closed: false,
+            proposed: (0, 0),
+            serial: None,
+            is_configured: false,
+            events: VecDeque::new(),
+        })
+    }
+
+    pub(super) const fn id(&self) -> WindowId {
+        self.id
+    }
+
+    pub(super) const fn surface(&self) -> &WlSurface {
+        &self.objects.surface
+    }
+
+    pub(super) const fn is_configured(&self) -> bool {
+        self.is_configured
+    }
+
+    pub(super) const fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    pub(super) const fn has_feedback(&self) -> bool {
+        self.objects.presentation.is_some()
+    }
+
+    pub(super) const fn submit_lead(&self) -> Span {
+        self.lead.get()
+    }
+
+    pub(super) fn scale(&self) -> f64 {
+        f64::from(self.scale) / f64::from(SCALE_STEPS)
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        let (width, height) = physical(self.logical, self.scale);
+        Mode { width, height, refresh: self.refresh }
+    }
+
+    /// A place on the surface as physical pixels of the output.
+    pub(super) fn place(&self, x: f64, y: f64) -> (f64, f64) {
+        (x * self.scale(), y * self.scale())
+    }
+}
+
+/// Frames.
+impl Window {
+    pub(super) fn acquire(&mut self) -> Option<Buffer> {
+        self.pool.acquire()
+    }
+
+    pub(super) fn release(&mut self, buffer: Buffer) {
+        self.pool.release(buffer);
+    }
+
+    /// Whether `plan` would be taken.
+    pub(super) fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
+        if !self.is_on || self.is_closed {
+            return Err(SubmitError::Off);
+        }
+        match &plan.change {
+            Change::Compose { buffer, .. } if !self.pool.recognises(buffer) => {
+                Err(SubmitError::Unsupported("the buffer is not one of this output in this mode"))
+            }
+            Change::Compose { .. } if plan.in_fence.is_some() => {
+                Err(SubmitError::Unsupported("shared memory cannot wait for a fence"))
+            }
+            Change::Compose { .. } => self.frames.test(),
+            Change::Planes => Err(SubmitError::Unsupported("a window has no planes")),
+            Change::FrontRectangle { .. } => Err(SubmitError::Unsupported("a window has no front buffer")),
+        }
+    }
+
+    /// Takes a plan that was [tested](Self::test).
+    pub(super) fn submit(&mut self, plan: Plan, now: Instant) {
+        let Change::Compose { buffer, damage } = plan.change else { return };
+        let Some(slot) = self.pool.compose(buffer, &damage) else {
+            // There was one when the canvas was acquired, and buffers are only used here.
+            tracing::error!(window = self.id.0, "the parent has all buffers");
+            self.frames.report(DisplayEvent::Lost { frame: plan.frame, reason: LossReason::Device });
+            return;
+        };
+        self.taken.push_back(Taken { frame: plan.frame, slot, damage, meant: plan.present, is_committed: false });
+        if self.frames.submit(plan.frame, now) == Go::Commit {
+            self.commit(plan.frame);
+        }
+        self.watch();
+    }
+
+    /// Lets go of a frame that is held, if it is time.
+    fn release_held(&mut self, now: Instant) {
+        if let Some(frame) = self.frames.release(now) {
+            self.commit(frame);
+        }
+        self.watch();
+    }
+
+    /// Hears of it when the parent says nothing.
+    fn watch(&self) {
+        if let Some(deadline) = self.frames.deadline() {
+            self.wire.wake_by(deadline);
+        }
+    }
+
+    /// Commits a frame that was taken.
+    fn commit(&mut self, frame: FrameId) {
+        let Some(taken) = self.taken.iter_mut().find(|taken| taken.frame == frame) else { return };
+        taken.is_committed = true;
+        let Some(buffer) = self.pool.buffer(taken.slot) else { return };
+        let surface = &self.objects.surface;
+        surface.attach(Some(buffer), 0, 0);
+        for rect in &taken.damage {
+            surface.damage_buffer(rect.x, rect.y, rect.width, rect.height);
+        }
+        if taken.damage.is_empty() {
+            // A parent may take a frame without damage for none at all, and say nothing of it until the next one.
+            surface.damage_buffer(0, 0, 1, 1);
+        }
+        surface.frame(&self.handle, (self.id, taken.frame));
+        if let Some(presentation) = &self.objects.presentation {
+            presentation.feedback(surface, &self.handle, (self.id, taken.frame));
+        }
+        self.acknowledge();
+        self.objects.surface.commit();
+        self.wire.flush();
+    }
+
+    /// What is committed next has the size and state that the parent asked for last.
+    fn acknowledge(&mut self) {
+        if let Some(serial) = self.serial.take() {
+            self.objects.xdg_surface.ack_configure(serial);
+        }
+    }
+
+    pub(super) fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
+        let stays = self.frames.supersede(from);
+        self.forget_lost();
+        stays
+    }
+
+    /// Forgets frames that were lost. One that was held never came to the parent, who will not release its buffer.
+    fn forget_lost(&mut self) {
+        let (frames, pool) = (&self.frames, &mut self.pool);
+        self.taken.retain(|taken| {
+            let is_lost = !frames.has(taken.frame);
+            if is_lost && !taken.is_committed {
+                pool.give_back(taken.slot);
+            }
+            !is_lost
+        });
+    }
+
+    /// The parent calls back after `frame`.
+    pub(super) fn called_back(&mut self, frame: FrameId, now: Instant) {
+        if !self.has_feedback() {
+            self.note_shown(frame);
+        }
+        self.frames.called_back(frame, now);
+        self.forget_lost();
+        self.release_held(now);
+        self.tell_visibility();
+    }
+
+    /// The parent has shown `frame`: at `time`, by its count of refreshes, which are `refresh` apart.
+    pub(super) fn presented(
+        &mut self,
+        frame: FrameId,
+        time: Instant,
+        sequence: Option<u64>,
+        refresh: Span,
+        now: Instant,
+    ) {
+        let Some(committed) = self.frames.presented(frame, time, sequence) else { return };
+        if refresh > Span::ZERO {
+            self.set_refresh(refresh.to_millihertz());
+        }
+        let interval = self.mode().interval();
+        let meant = self.taken.iter().find(|taken| taken.frame == frame).map_or(time, |taken| taken.meant);
+        if self.lead.observe(Shown { meant, committed, shown: time }, interval) {
+            tracing::info!(window = self.id.0, lead = %self.lead.get(), "the parent wants its frames earlier");
+            self.frames.report(DisplayEvent::Changed);
+        }
+        self.note_shown(frame);
+        self.forget_lost();
+        self.release_held(now);
+        self.tell_visibility();
+    }
+
+    fn note_shown(&mut self, frame: FrameId) {
+        if let Some(taken) = self.taken.iter().find(|taken| taken.frame == frame) {
+            self.shown = Some(taken.slot);
+        }
+    }
+
+    pub(super) fn discarded(&mut self, frame: FrameId, now: Instant) {
+        self.frames.discarded(frame);
+        self.forget_lost();
+        self.release_held(now);
+    }
+
+    pub(super) fn released(&mut self, tag: BufferTag) {
+        self.pool.released(tag);
+    }
+
+    /// It is `now`: what was to be heard by now was not. Returns when it is to be asked next.
+    pub(super) fn expire(&mut self, now: Instant) -> Option<Instant> {
+        self.frames.expire(now);
+        self.forget_lost();
+        self.tell_visibility();
+        self.frames.deadline()
+    }
+
+    pub(super) fn picture(&self) -> Option<PixelBuffer> {
+        self.pool.picture(self.shown.filter(|_| self.is_on)?)
+    }
+
+    /// Off, the window is black, unless nobody can see it anyway.
+    pub(super) fn set_power(&mut self, on: bool) {
+        if std::mem::replace(&mut self.is_on, on) == on || on {
+            return;
+        }
+        self.frames.lose(LossReason::Gone);
+        self.forget_lost();
+        if !self.frames.is_hidden()
+            && !self.is_closed
+            && let Some(black) = self.pool.black()
+        {
+            self.objects.surface.attach(Some(black), 0, 0);
+            self.objects.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
+            self.objects.surface.commit();
+            self.wire.flush();
+        }
+    }
+
+    pub(super) fn poll_event(&mut self) -> Option<DisplayEvent> {
+        self.frames.poll()
+    }
+
+    pub(super) fn poll_parent_event(&mut self) -> Option<ParentEvent> {
+        self.events.pop_front()
+    }
+
+    fn tell_visibility(&mut self) {
+        let window = self.id;
+        match self.frames.take_visibility() {
+            Some(true) => self.events.push_back(ParentEvent::Visible { window }),
+            Some(false) => self.events.push_back(ParentEvent::Hidden { window }),
+            None => {}
+        }
+    }
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        if let Some(viewport) = self.viewport.take() {
+            viewport.destroy();
+        }
+        if let Some(fractional) = self.fractional.take() {
+            fractional.destroy();
+        }
+        if let Some(decoration) = self.decoration.take() {
+            decoration.destroy();
+        }
+        self.toplevel.destroy();
+        self.xdg_surface.destroy();
+        self.surface.destroy();
+    }
+}

@@ -1,0 +1,104 @@
+//! A window's size, scale and rate, which the parent has a say in, and its end.
+
+use super::Window;
+use crate::backend::nested::event::ParentEvent;
+use crate::backend::nested::lead::Lead;
+use crate::backend::nested::pool::Pool;
+use crate::backend::{DisplayEvent, LossReason};
+
+/// Longest side of an output in pixels: that of most GPUs' textures, and of our configuration.
+const LONGEST_SIDE: i32 = 16_384;
+/// Scales are told in steps of this (`wp_fractional_scale_v1`).
+pub(in super::super) const SCALE_STEPS: u32 = 120;
+/// A refresh rate this much off (one in 200) is another one; less is measurement.
+const RATE_TOLERANCE: u32 = 200;
+
+impl Window {
+    /// The parent proposes a size (logical; 0: whatever we like) and says whether the window can be seen.
+    pub(in super::super) fn propose(&mut self, size: (i32, i32), suspended: bool) {
+        self.proposed = size;
+        self.frames.suspend(suspended);
+    }
+
+    /// The parent's proposal is complete.
+    pub(in super::super) fn configured(&mut self, serial: u32) {
+        self.serial = Some(serial);
+        let pick = |new: i32, old: i32| if new > 0 { new.min(LONGEST_SIDE) } else { old };
+        let size = (pick(self.proposed.0, self.logical.0), pick(self.proposed.1, self.logical.1));
+        let is_first = !std::mem::replace(&mut self.is_configured, true);
+        if size != self.logical {
+            self.resize(size, self.scale);
+        } else if !is_first {
+            // Nothing of ours changes: no frame need come, and the parent shall not wait for one.
+            self.acknowledge();
+            self.objects.surface.commit();
+        }
+        self.tell_visibility();
+    }
+
+    /// The parent shows the window at another scale: `scale` physical pixels for 120 logical ones.
+    pub(in super::super) fn rescale(&mut self, scale: u32) {
+        if scale != self.scale && (SCALE_STEPS / 2..=SCALE_STEPS * 8).contains(&scale) {
+            self.resize(self.logical, scale);
+            self.events.push_back(ParentEvent::Scale { window: self.id, scale: self.scale() });
+        }
+    }
+
+    /// The same by the older protocol, which knows whole scales only.
+    pub(in super::super) fn rescale_whole(&mut self, scale: u32) {
+        if self.objects.fractional.is_none() {
+            self.rescale(scale);
+        }
+    }
+
+    /// The parent's refresh rate is `refresh` (millihertz), as far as can be told.
+    pub(in super::super) fn set_refresh(&mut self, refresh: u32) {
+        if refresh > 0 && refresh.abs_diff(self.refresh) > self.refresh / RATE_TOLERANCE {
+            self.refresh = refresh;
+            self.lead = Lead::default();
+            self.frames.report(DisplayEvent::Changed);
+        }
+    }
+
+    fn resize(&mut self, logical: (i32, i32), scale: u32) {
+        let pool = Pool::new(self.id, self.pools + 1, physical(logical, scale), &self.objects.shm, &self.handle);
+        let pool = match pool {
+            Ok(pool) => pool,
+            Err(error) => {
+                let (width, height) = logical;
+                tracing::error!(%error, "no memory for a window of {width}x{height}: it keeps its size");
+                return;
+            }
+        };
+        self.pools += 1;
+        self.pool = pool;
+        (self.logical, self.scale) = (logical, scale);
+        self.frames.lose_held(LossReason::ModeChange);
+        self.taken.clear();
+        self.shown = None;
+        match &self.objects.viewport {
+            Some(viewport) => viewport.set_destination(logical.0, logical.1),
+            // Without a viewport only whole scales are told.
+            None => self.objects.surface.set_buffer_scale((scale / SCALE_STEPS).max(1) as i32),
+        }
+        self.frames.report(DisplayEvent::Changed);
+    }
+
+    /// The user closed the window.
+    pub(in super::super) fn close(&mut self) {
+        if !std::mem::replace(&mut self.is_closed, true) {
+            self.frames.lose(LossReason::Gone);
+            self.frames.report(DisplayEvent::Gone);
+            self.events.push_back(ParentEvent::Closed { window: self.id });
+        }
+    }
+}
+
+/// Physical pixels of a logical size.
+pub(super) fn physical(logical: (i32, i32), scale: u32) -> (i32, i32) {
+    let side = |length: i32| {
+        let pixels = f64::from(length) * f64::from(scale) / f64::from(SCALE_STEPS);
+        (pixels.round() as i32).clamp(1, LONGEST_SIDE)
+    };
+    (side(logical.0), side(logical.1))
+}

@@ -1,0 +1,79 @@
+//! The connection to the parent: what can be read and written is waited for on one descriptor, and nothing here blocks.
+
+use std::cell::{Cell, RefCell};
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+
+use rustix::event::epoll;
+use wayland_client::Connection;
+use wayland_client::backend::WaylandError;
+
+use crate::backend::timer::Timer;
+use crate::time::{Clock, Instant, MonotonicClock};
+
+/// What is waited for and written to, shared by all windows.
+pub(super) struct Wire {
+    connection: Connection,
+    epoll: OwnedFd,
+    /// The socket is full: the rest is sent when the parent has read some.
+    full: Cell<bool>,
+    timer: RefCell<Timer>,
+    /// When the timer rings.
+    armed: Cell<Option<Instant>>,
+}
+
+impl Wire {
+    /// Listens to `connection` on a descriptor of its own.
+    pub(super) fn new(connection: Connection) -> rustix::io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        epoll::add(&epoll, connection.backend().poll_fd(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+        let timer = Timer::new()?;
+        epoll::add(&epoll, &timer, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+        Ok(Wire { connection, epoll, full: Cell::new(false), timer: RefCell::new(timer), armed: Cell::new(None) })
+    }
+
+    /// The connection.
+    pub(super) const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Readable when there is something to do.
+    pub(super) const fn descriptor(&self) -> &OwnedFd {
+        &self.epoll
+    }
+
+    /// Sends what was requested, as far as the socket takes it. That the parent is gone is noticed by who reads.
+    pub(super) fn flush(&self) {
+        let full =
+            matches!(self.connection.flush(), Err(WaylandError::Io(error)) if error.kind() == ErrorKind::WouldBlock);
+        if self.full.replace(full) == full {
+            return;
+        }
+        let wanted = if full { epoll::EventFlags::IN | epoll::EventFlags::OUT } else { epoll::EventFlags::IN };
+        let backend = self.connection.backend();
+        if let Err(error) = epoll::modify(&self.epoll, backend.poll_fd(), epoll::EventData::new_u64(0), wanted) {
+            tracing::error!(%error, "the parent's socket cannot be waited for");
+        }
+    }
+
+    /// Rings at `deadline` at the latest. A timer that is set already may ring earlier and find nothing to do: it is
+    /// not set anew with every frame.
+    pub(super) fn wake_by(&self, deadline: Instant) {
+        if self.armed.get().is_none_or(|armed| armed > deadline) {
+            self.wake_at(Some(deadline));
+        }
+    }
+
+    /// Rings at `deadline`, or not at all.
+    pub(super) fn wake_at(&self, deadline: Option<Instant>) {
+        self.armed.set(deadline);
+        if let Err(error) = self.timer.borrow_mut().arm(deadline, MonotonicClock.now()) {
+            tracing::error!(%error, "the timer for hidden windows cannot be set");
+        }
+    }
+
+    /// Whether the timer has rung by `now`.
+    pub(super) fn has_rung(&self, now: Instant) -> bool {
+        self.armed.get().is_some_and(|armed| armed <= now)
+    }
+}

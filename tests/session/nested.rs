@@ -1,0 +1,212 @@
+//! A session in a window of another one.
+
+use std::collections::BTreeMap;
+
+use rustix::process::Signal;
+use upbeat::ipc::input::InputEvent;
+use upbeat::ipc::message::{Output, Request, Response};
+
+use crate::client::COLOUR;
+use crate::session::{Session, run, wait};
+
+/// The parent's output, and the window in it, which is placed in its middle.
+const PARENT: [&str; 4] = ["--backend", "headless", "--output", "640x480"];
+const INNER: [&str; 2] = ["--output", "400x300"];
+/// The middle of everything: on the client's window in the window.
+const MIDDLE: (f64, f64) = (320.0, 240.0);
+
+const KEY_A: u32 = 30;
+const KEY_LEFTALT: u32 = 56;
+const KEY_F4: u32 = 62;
+const KEY_LEFTMETA: u32 = 125;
+const BTN_LEFT: u32 = 272;
+const BTN_RIGHT: u32 = 273;
+
+fn pair() -> (Session, Session) {
+    let parent = Session::start(&PARENT);
+    let inner = Session::nested_in(&parent, &INNER);
+    (parent, inner)
+}
+
+#[track_caller]
+fn outputs(session: &mut Session) -> Vec<Output> {
+    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    outputs
+}
+
+/// Waits until the only output of `session` is as it shall be.
+#[track_caller]
+fn wait_for_output(session: &mut Session, what: &str, done: impl Fn(&Output) -> bool) {
+    wait(what, || outputs(session).first().is_some_and(&done).then_some(()));
+}
+
+#[track_caller]
+fn input(session: &mut Session, events: &[InputEvent]) {
+    session.ask(Request::Input { events: events.to_vec() });
+}
+
+fn key(key: u32, pressed: bool) -> InputEvent {
+    InputEvent::Key { key, pressed }
+}
+
+fn button(button: u32, pressed: bool) -> InputEvent {
+    InputEvent::Button { button, pressed }
+}
+
+fn moved((x, y): (f64, f64)) -> InputEvent {
+    InputEvent::PointerMove { x, y }
+}
+
+/// How many pixels of a picture have the test client's colour.
+#[track_caller]
+fn coloured(session: &mut Session) -> usize {
+    session.picture(None).2.into_iter().filter(|pixel| *pixel == COLOUR).count()
+}
+
+#[test]
+fn a_client_in_a_window_in_a_window_is_seen_in_both() {
+    let (mut parent, mut inner) = pair();
+    let output = outputs(&mut inner).remove(0);
+    assert_eq!((output.name.as_str(), output.mode.width, output.mode.height), ("NESTED-1", 400, 300));
+    let _program = inner.shown("draw");
+    inner.goes_on("draw");
+    for session in [&mut inner, &mut parent] {
+        // The cursor, and that of the session in the window, may lie on it.
+        wait("the client's picture", || (coloured(session) > 19_000).then_some(()));
+    }
+    let (width, _, pixels) = parent.picture(None);
+    let at = |x: u32, y: u32| pixels[(y * width + x) as usize];
+    assert_eq!((at(222, 192), at(418, 288)), (COLOUR, COLOUR), "in the middle");
+}
+
+#[test]
+fn what_the_session_says_was_presented_is_what_its_parent_presented() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = ["parent", "inner"].map(|name| directory.path().join(name));
+    let log = |index: usize| ["--frame-log", paths[index].to_str().unwrap()];
+    let parent = Session::start(&[&PARENT[..], &log(0)].concat());
+    let mut inner = Session::nested_in(&parent, &[&INNER[..], &log(1)].concat());
+    let program = inner.shown("draw");
+    for _ in 0..6 {
+        inner.goes_on("draw");
+    }
+    drop(program);
+    assert!(inner.quit().0.success());
+    assert!(parent.quit().0.success());
+    let [parent, inner] = paths.map(|path| lights(&std::fs::read_to_string(path).unwrap()));
+    assert!(inner.len() >= 60, "{} frames", inner.len());
+    for (time, sequence) in inner {
+        assert_eq!(parent.get(&time), Some(&sequence), "refresh {sequence} at {time}");
+    }
+}
+
+/// The presented frames of the outputs in a frame log: time and the display's count.
+fn lights(log: &str) -> BTreeMap<u64, u64> {
+    let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    lines
+        .filter(|line| line["type"] == "output")
+        .filter_map(|line| Some((line["presented"].as_u64()?, line["sequence"].as_u64()?)))
+        .collect()
+}
+
+#[test]
+fn keys_buttons_wheel_and_fingers_go_through_to_the_client() {
+    let (mut parent, mut inner) = pair();
+    let mut program = inner.shown("draw");
+    wait("the client's picture", || (coloured(&mut parent) > 10_000).then_some(()));
+    input(&mut parent, &[moved(MIDDLE)]);
+    program.wait_for("pointer 100 50");
+    input(&mut parent, &[button(BTN_LEFT, true), button(BTN_LEFT, false)]);
+    program.wait_for("button 272 down");
+    program.wait_for("button 272 up");
+    input(&mut parent, &[InputEvent::Scroll { dx: 0.0, dy: 30.0 }]);
+    program.wait_for("scroll 240");
+    input(&mut parent, &[key(KEY_A, true), key(KEY_A, false)]);
+    program.wait_for("key 30 down");
+    program.wait_for("key 30 up");
+    let (x, y) = (MIDDLE.0 + 7.0, MIDDLE.1 - 3.0);
+    input(&mut parent, &[InputEvent::TouchDown { finger: 1, x, y }, InputEvent::TouchUp { finger: 1 }]);
+    program.wait_for("touch 107 47");
+    program.wait_for("touch up");
+    inner.goes_on("draw");
+}
+
+#[test]
+fn keys_that_are_held_when_the_parent_takes_the_keyboard_away_are_released() {
+    let (mut parent, inner) = pair();
+    let mut program = inner.program("draw");
+    program.wait_for("focus");
+    input(&mut parent, &[key(KEY_A, true)]);
+    program.wait_for("key 30 down");
+    let _other = parent.shown("idle");
+    program.wait_for("key 30 up");
+}
+
+#[test]
+fn a_window_of_another_size_is_an_output_of_another_mode() {
+    let (mut parent, mut inner) = pair();
+    let _program = inner.shown("draw");
+    wait("the client's picture", || (coloured(&mut parent) > 10_000).then_some(()));
+    let corner = (500.0, 370.0);
+    input(&mut parent, &[moved(corner), key(KEY_LEFTMETA, true), button(BTN_RIGHT, true)]);
+    input(&mut parent, &[moved((corner.0 + 60.0, corner.1 + 40.0))]);
+    input(&mut parent, &[button(BTN_RIGHT, false), key(KEY_LEFTMETA, false)]);
+    wait_for_output(&mut inner, "the new mode", |output| (output.mode.width, output.mode.height) == (460, 340));
+    inner.goes_on("draw");
+    let (width, height, _) = inner.picture(None);
+    assert_eq!((width, height), (460, 340));
+    wait("the parent to show it", || {
+        let window = parent.window("upbeat");
+        ((window.geometry.width, window.geometry.height) == (460, 340)).then_some(())
+    });
+}
+
+#[test]
+fn the_session_ends_with_its_last_window() {
+    let parent = &mut Session::start(&PARENT);
+    let mut inner = Session::nested_in(parent, &[INNER, INNER].concat());
+    let _program = inner.shown("draw");
+    let names: Vec<String> = outputs(&mut inner).into_iter().map(|output| output.name).collect();
+    assert_eq!(names, ["NESTED-1", "NESTED-2"]);
+    let close = [key(KEY_LEFTALT, true), key(KEY_F4, true), key(KEY_F4, false), key(KEY_LEFTALT, false)];
+    input(parent, &close);
+    wait("one output to go", || (outputs(&mut inner).len() == 1).then_some(()));
+    inner.goes_on("draw");
+    wait("the other window to be focused", || parent.windows().iter().any(|window| window.focused).then_some(()));
+    input(parent, &close);
+    let (status, complaints) = inner.end_of_nested();
+    assert!(status.success() && !complaints.contains("error"), "{status}: {complaints}");
+    assert!(parent.windows().is_empty());
+}
+
+#[test]
+fn a_session_whose_parent_dies_ends_and_says_why() {
+    let (parent, mut inner) = pair();
+    let program = inner.shown("draw");
+    parent.signal(Signal::KILL);
+    let (status, complaints) = inner.end_of_nested();
+    assert_eq!(status.code(), Some(1));
+    assert!(complaints.contains("the parent compositor is gone"), "{complaints}");
+    program.wait_for_its_end();
+}
+
+#[test]
+fn a_window_that_nobody_sees_is_an_output_that_is_off_and_comes_back() {
+    let (mut parent, mut inner) = pair();
+    let _program = inner.shown("draw");
+    inner.goes_on("draw");
+    let power = |parent: &mut Session, on| parent.ask(Request::SetPower { output: "HEADLESS-1".to_owned(), on });
+    power(&mut parent, false);
+    wait_for_output(&mut inner, "the output to go dark", |output| !output.on);
+    power(&mut parent, true);
+    wait_for_output(&mut inner, "the output to come back", |output| output.on);
+    inner.goes_on("draw");
+}
+
+#[test]
+fn a_parent_that_is_not_there_is_named() {
+    let output = run(&["--backend", "nested", "--", "true"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("WAYLAND_DISPLAY is not set"), "{text}");
+}
