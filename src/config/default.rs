@@ -1,6 +1,8 @@
 //! The built-in defaults. `config/default.toml` says the same; a test compares them.
 
-use super::{Colour, Config, Cursor, Keyboard, MissBudgets, Percent};
+use super::animations::{Curve, Damping, Duration, FadeOptions, FadeScale, Frequency, PlaceOptions, StyleName};
+use super::{Animations, Colour, Config, Cursor, Keyboard, MissBudgets, Percent};
+use crate::timing::motion::easing::CubicBezier;
 use crate::timing::pacing::PacingWish;
 
 impl Default for Config {
@@ -10,6 +12,7 @@ impl Default for Config {
             miss_budget: MissBudgets::default(),
             background: Colour { red: 0x1d, green: 0x23, blue: 0x30 },
             reduced_motion: false,
+            animations: Animations::default(),
             keyboard: Keyboard::default(),
             cursor: Cursor::default(),
             outputs: Vec::new(),
@@ -40,5 +43,37 @@ impl Default for Keyboard {
 impl Default for Cursor {
     fn default() -> Self {
         Cursor { theme: "default".to_owned(), size: 24 }
+    }
+}
+
+impl Default for Animations {
+    fn default() -> Self {
+        Animations {
+            enabled: true,
+            open: FadeOptions::default(),
+            close: FadeOptions { style: StyleName::Easing, ..FadeOptions::default() },
+            place: PlaceOptions::default(),
+        }
+    }
+}
+
+impl Default for FadeOptions {
+    fn default() -> Self {
+        let PlaceOptions { enabled, style, frequency, damping, duration, curve } = PlaceOptions::default();
+        FadeOptions { enabled, style, frequency, damping, duration, curve, scale: FadeScale(0.9) }
+    }
+}
+
+impl Default for PlaceOptions {
+    fn default() -> Self {
+        PlaceOptions {
+            enabled: true,
+            style: StyleName::Spring,
+            // There in a quarter of a second, without swinging past.
+            frequency: Frequency(4.0),
+            damping: Damping(1.0),
+            duration: Duration(150.0),
+            curve: Curve(CubicBezier::EASE_OUT),
+        }
     }
 }

@@ -4,12 +4,14 @@
 //! `config/default.toml` documents every option with its unit, and a test holds it to the built-in defaults.
 //! [`ConfigFile`] loads it, and keeps the last good one when it is read again and is wrong.
 
+pub mod animations;
 mod default;
 mod error;
 mod file;
 mod mode;
 mod value;
 
+pub use animations::Animations;
 pub use error::ConfigError;
 pub use file::{ConfigFile, default_path};
 pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
@@ -31,6 +33,8 @@ pub struct Config {
     pub background: Colour,
     /// Whether windows appear and move without animation.
     pub reduced_motion: bool,
+    /// How they do otherwise.
+    pub animations: Animations,
     /// The keyboard.
     pub keyboard: Keyboard,
     /// The pointer's image.

@@ -10,7 +10,7 @@ use crate::timing::estimator::MissBudget;
 /// A value that cannot be meant; a sentence without its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct ValueError(&'static str);
+pub struct ValueError(pub(super) &'static str);
 
 /// A share of frames in percent, above 0 and up to 50.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -143,6 +143,7 @@ pub fn remove(state: &mut State, id: OutputId) {
     if let Some(global) = output.global.take() {
         state.display_handle.disable_global::<State>(global);
     }
+    state.shell.end_animations();
     super::power::forsake(state, id);
     crate::shell::outputs_changed(state);
 }

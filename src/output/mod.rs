@@ -10,6 +10,7 @@ mod cursor;
 pub mod hotplug;
 mod latch;
 pub mod pacing;
+mod placing;
 pub mod power;
 mod present;
 pub mod rules;
@@ -270,6 +271,12 @@ pub fn input(state: &mut State, kind: InputKind, surface: Option<&WlSurface>, at
     }
 }
 
+/// Whether the newest frame of any output shows something of `surface`.
+pub fn is_drawn(state: &State, surface: &WlSurface) -> bool {
+    let outputs = state.outputs.list.iter().filter(|output| output.on);
+    outputs.into_iter().any(|output| output.drawn.layers.iter().any(|layer| layer.surface == *surface))
+}
+
 /// What lies under `point` in the scenes on screen: the surface and where its origin is. Input regions are those in
 /// force now.
 pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
@@ -278,7 +285,8 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
         // Nothing was ever shown: what would be shown is the best answer.
         return state.shell.hit(point);
     }
-    output.on_screen.layers.iter().find_map(|layer| {
+    let live = output.on_screen.layers.iter().filter(|layer| layer.snapshot.is_none());
+    live.into_iter().find_map(|layer| {
         let local = layer.to_surface(point);
         crate::shell::hit::accepts_input(&layer.surface, local).then(|| (layer.surface.clone(), point - local))
     })

@@ -28,6 +28,8 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
         return;
     }
     output.on_screen = std::sync::Arc::default();
+    state.shell.end_animations();
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
     for pacing in output.clients.values() {
         if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
             pacer.withdraw();

@@ -38,8 +38,12 @@ pub struct Layer {
     pub damage: DamageSnapshot<i32, BufferCoords>,
     /// Where the surface's origin is (global logical coordinates).
     pub origin: Point<f64, Logical>,
-    /// How much larger it is shown than its client drew it: an interactive resize that is ahead of it.
+    /// How much larger it is shown than its client drew it: an interactive resize that is ahead of it, or an animation.
     pub stretch: (f64, f64),
+    /// How much of it is seen of what it is: 0 to 1.
+    pub opacity: f32,
+    /// Set where it is the last that is seen of a window that is gone; it takes no input.
+    pub snapshot: Option<Snapshot>,
     /// Nothing of it can be seen.
     pub covered: bool,
 }
@@ -50,12 +54,24 @@ impl Layer {
         self.damage.current_commit()
     }
 
+    fn looks_like(&self, other: &Layer) -> bool {
+        self.id == other.id
+            && self.commit() == other.commit()
+            && self.target == other.target
+            && self.source == other.source
+            && self.opacity == other.opacity
+    }
+
     /// `point` (global logical coordinates) in surface coordinates.
     pub fn to_surface(&self, point: Point<f64, Logical>) -> Point<f64, Logical> {
         let relative = point - self.origin;
         Point::from((relative.x / self.stretch.0, relative.y / self.stretch.1))
     }
 }
+
+/// Names the content of a window that is gone, for as long as somebody shows it.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot(pub Arc<()>);
 
 /// The cursor of a scene.
 #[derive(Clone, Debug)]
@@ -98,10 +114,6 @@ impl Scene {
         self.size == other.size
             && self.background == other.background
             && self.layers.len() == other.layers.len()
-            && self
-                .layers
-                .iter()
-                .zip(&other.layers)
-                .all(|(a, b)| a.id == b.id && a.commit() == b.commit() && a.target == b.target && a.source == b.source)
+            && self.layers.iter().zip(&other.layers).all(|(a, b)| a.looks_like(b))
     }
 }

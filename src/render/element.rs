@@ -12,6 +12,13 @@ use crate::output::scene::{CursorLayer, Layer};
 pub enum Fill<T> {
     /// An imported buffer.
     Texture(T),
+    /// What is seen of it, at its size on the output.
+    Picture {
+        /// The pixels.
+        texture: T,
+        /// Where they go, relative to the layer.
+        area: Rectangle<i32, Physical>,
+    },
     /// One colour: a single-pixel buffer.
     Colour(Color32F),
 }
@@ -97,6 +104,13 @@ impl<T> Element for SceneElement<'_, T> {
         }
     }
 
+    fn alpha(&self) -> f32 {
+        match self {
+            SceneElement::Layer(element) => element.layer.opacity,
+            SceneElement::Cursor(_) => 1.0,
+        }
+    }
+
     fn opaque_regions(&self, _scale: Scale<f64>) -> OpaqueRegions<i32, Physical> {
         match self {
             SceneElement::Layer(element) => OpaqueRegions::from_slice(&element.layer.opaque),
@@ -106,7 +120,7 @@ impl<T> Element for SceneElement<'_, T> {
 }
 
 /// What of a layer's buffer is shown.
-fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
+pub(super) fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
     let logical = layer.buffer_size.to_f64().to_logical(f64::from(layer.buffer_scale), layer.buffer_transform);
     layer.source.to_buffer(f64::from(layer.buffer_scale), layer.buffer_transform, &logical)
 }
@@ -149,12 +163,22 @@ where
     ) -> Result<(), R::Error> {
         let texture = match self {
             SceneElement::Layer(LayerElement { fill: Fill::Colour(colour), .. }) => {
-                return frame.draw_solid(dst, damage, *colour);
+                return frame.draw_solid(dst, damage, *colour * self.alpha());
+            }
+            SceneElement::Layer(LayerElement { fill: Fill::Picture { texture, area }, .. }) => {
+                let place = Rectangle::new(dst.loc + area.loc, area.size);
+                let whole = Rectangle::from_size(Size::from((f64::from(area.size.w), f64::from(area.size.h))));
+                let within = |rect: &Rectangle<i32, Physical>| {
+                    Some(Rectangle::new(rect.intersection(*area)?.loc - area.loc, rect.intersection(*area)?.size))
+                };
+                let damage: Vec<_> = damage.iter().filter_map(within).collect();
+                let alpha = self.alpha();
+                return frame.render_texture_from_to(texture, whole, place, &damage, &[], Transform::Normal, alpha);
             }
             SceneElement::Layer(LayerElement { fill: Fill::Texture(texture), .. }) => texture,
             SceneElement::Cursor(element) => &element.texture,
         };
         let transform = Element::transform(self);
-        frame.render_texture_from_to(texture, src, dst, damage, opaque, transform, 1.0)
+        frame.render_texture_from_to(texture, src, dst, damage, opaque, transform, self.alpha())
     }
 }

@@ -5,6 +5,7 @@
 
 mod element;
 mod import;
+mod intermediate;
 
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
@@ -17,7 +18,7 @@ use smithay::utils::{Physical, Rectangle, Size, Transform};
 
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::output::scene::Scene;
-use import::{CursorCache, import};
+use import::{Caches, import};
 
 /// A frame could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -42,13 +43,13 @@ pub enum Renderer {
 /// The CPU, through pixman.
 pub struct PixmanPainter {
     renderer: PixmanRenderer,
-    cursors: CursorCache<PixmanTexture>,
+    caches: Caches<PixmanTexture>,
 }
 
 /// OpenGL ES without a screen.
 pub struct GlesPainter {
     renderer: GlesRenderer,
-    cursors: CursorCache<GlesTexture>,
+    caches: Caches<GlesTexture>,
 }
 
 /// What is remembered of one output between two frames: what is damaged, and what GLES drew.
@@ -75,7 +76,7 @@ impl Renderer {
     /// Draws with the CPU.
     pub fn pixman() -> Result<Self, RenderError> {
         let renderer = PixmanRenderer::new().map_err(pixman_error)?;
-        Ok(Renderer::Pixman(PixmanPainter { renderer, cursors: CursorCache::default() }))
+        Ok(Renderer::Pixman(PixmanPainter { renderer, caches: Caches::default() }))
     }
 
     /// Draws with OpenGL ES on the software device, which every machine with Mesa has.
@@ -90,7 +91,7 @@ impl Renderer {
         let context = EGLContext::new(&display).map_err(gles_error)?;
         // SAFETY: the context is current on this thread only and is never sent to another.
         let renderer = unsafe { GlesRenderer::new(context) }.map_err(gles_error)?;
-        Ok(Renderer::Gles(GlesPainter { renderer, cursors: CursorCache::default() }))
+        Ok(Renderer::Gles(GlesPainter { renderer, caches: Caches::default() }))
     }
 
     /// Draws `scene` into `buffer` and returns what changed since the frame drawn before. `with_cursor`: the display
@@ -135,7 +136,8 @@ impl PixmanPainter {
             )
         };
         let mut image = image.map_err(|_| RenderError::Pixman("the buffer cannot be drawn into".to_owned()))?;
-        let elements = import(&mut self.renderer, scene, with_cursor, &mut self.cursors);
+        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
+        intermediate::prepare(&mut self.renderer, scene, &mut elements);
         let mut target = self.renderer.bind(&mut image).map_err(pixman_error)?;
         let result = canvas
             .tracker
@@ -160,7 +162,7 @@ impl GlesPainter {
             let target = Offscreen::<GlesRenderbuffer>::create_buffer(&mut self.renderer, Fourcc::Xbgr8888, size);
             canvas.target = Some(target.map_err(gles_error)?);
         }
-        let elements = import(&mut self.renderer, scene, with_cursor, &mut self.cursors);
+        let elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
         let Some(buffer) = canvas.target.as_mut() else { return Ok(Vec::new()) };
         let mut target = self.renderer.bind(buffer).map_err(gles_error)?;
         let result = canvas

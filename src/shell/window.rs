@@ -11,6 +11,7 @@ use smithay::wayland::compositor;
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgToplevelSurfaceData};
 
 use super::WindowId;
+use super::animation::WindowMotion;
 use super::resize::{self, Edges, SizeLimits};
 
 /// How many configures a client may leave unanswered: a stopped program gathers one per change of focus, one that asks
@@ -88,6 +89,8 @@ pub struct Window {
     pub(super) stretch: Option<Stretch>,
     /// The window geometry of the applied content, in surface coordinates.
     pub(super) geometry: Rectangle<i32, Logical>,
+    /// What moves it by itself.
+    pub(super) motion: WindowMotion,
 }
 
 impl Window {
@@ -107,6 +110,7 @@ impl Window {
             before_fullscreen: Arrangement::Floating,
             stretch: None,
             geometry: Rectangle::default(),
+            motion: WindowMotion::default(),
         }
     }
 

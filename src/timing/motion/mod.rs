@@ -68,7 +68,7 @@ enum Course {
 
 impl Motion {
     /// From rest at `from` in the frame shown at `start`, to `goal`. It counts as settled within `tolerance`, which is
-    /// more than zero: the largest step that nobody sees.
+    /// more than zero: the largest step that nobody sees. A curve starts at its own slope.
     pub fn new(style: Style, start: Instant, from: f64, goal: f64, tolerance: f64) -> Self {
         let course = match style {
             Style::Spring(shape) => Course::Spring(Spring::new(shape, start, Sample::at_rest(from), goal, tolerance)),
@@ -77,17 +77,25 @@ impl Motion {
         Motion { course, style, tolerance }
     }
 
-    /// The same motion with another goal from the frame shown at `present` on: value and velocity there stay.
-    pub fn retarget(&self, present: Instant, goal: f64) -> Self {
-        let now = self.at(present);
-        let course = match self.style {
-            Style::Spring(shape) => Course::Spring(Spring::new(shape, present, now, goal, self.tolerance)),
+    /// From `from` in the frame shown at `start` to `goal`: the velocity, if there is any, stays. What is at rest starts
+    /// as [`new`](Self::new) has it.
+    pub fn carry_on(style: Style, start: Instant, from: Sample, goal: f64, tolerance: f64) -> Self {
+        if from.velocity == 0.0 {
+            return Self::new(style, start, from.value, goal, tolerance);
+        }
+        let course = match style {
+            Style::Spring(shape) => Course::Spring(Spring::new(shape, start, from, goal, tolerance)),
             Style::Easing { duration, curve } => {
-                let own = curve.slope(0.0) * (goal - now.value) / duration.as_seconds_f64();
-                Course::Eased(Eased::new(duration, curve, present, now.value, goal, now.velocity - own))
+                let own = curve.slope(0.0) * (goal - from.value) / duration.as_seconds_f64();
+                Course::Eased(Eased::new(duration, curve, start, from.value, goal, from.velocity - own))
             }
         };
-        Motion { course, style: self.style, tolerance: self.tolerance }
+        Motion { course, style, tolerance }
+    }
+
+    /// The same motion with another goal from the frame shown at `present` on: value and velocity there stay.
+    pub fn retarget(&self, present: Instant, goal: f64) -> Self {
+        Self::carry_on(self.style, present, self.at(present), goal, self.tolerance)
     }
 
     /// Value and velocity in the frame shown at `present`; before the start, those of the start.

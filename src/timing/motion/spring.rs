@@ -27,7 +27,7 @@ const DOUBLINGS: u32 = 40;
 /// What is wrong with a spring or a curve; a sentence without its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct ShapeError(pub(super) &'static str);
+pub struct ShapeError(pub &'static str);
 
 /// How a spring behaves, whatever it moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,17 +59,14 @@ impl SpringShape {
         if !(Self::LEAST_DAMPED..=Self::MOST_DAMPED).contains(&damping) {
             return Err(ShapeError("expected a spring's damping ratio from 0.1 to 3, such as 1.0"));
         }
-        Ok(SpringShape { frequency: swings * std::f64::consts::TAU, damping })
+        Ok(Self::nearest(swings, damping))
     }
 
-    /// Undamped swings per second.
-    pub fn swings(self) -> f64 {
-        self.frequency / std::f64::consts::TAU
-    }
-
-    /// The damping ratio.
-    pub const fn damping(self) -> f64 {
-        self.damping
+    /// The spring nearest to that within the limits.
+    pub fn nearest(swings: f64, damping: f64) -> Self {
+        let swings = swings.clamp(Self::SLOWEST, Self::FASTEST);
+        let damping = damping.clamp(Self::LEAST_DAMPED, Self::MOST_DAMPED);
+        SpringShape { frequency: swings * std::f64::consts::TAU, damping }
     }
 
     fn sigma(self) -> f64 {

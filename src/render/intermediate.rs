@@ -1,0 +1,78 @@
+//! Layers that pixman cannot composite onto the frame in one step.
+//!
+//! Smithay 0.7 composites an opaque format with `SRC`, whose mask does not blend but darkens, so an opaque window could
+//! not be made translucent. And pixman's transforms are fixed point, 16 bits before the point: a layer that is shown
+//! much smaller than its buffer and far from the corner overflows them. Both are well in an image of their own, as large
+//! as the layer is seen, with its origin near that of the layer, which then goes onto the frame one to one.
+
+use smithay::backend::allocator::Fourcc;
+use smithay::backend::renderer::pixman::{PixmanError, PixmanRenderer, PixmanTexture};
+use smithay::backend::renderer::{Bind, Color32F, Frame, Offscreen, Renderer};
+use smithay::reexports::pixman::Image;
+use smithay::utils::{Physical, Rectangle, Size, Transform};
+
+use super::element::{Fill, SceneElement, source};
+use crate::output::scene::{Layer, Scene};
+
+/// The largest product of place and shrinking that pixman's transforms hold, with room for what else is added.
+const LARGEST_PLACE: f64 = 16_000.0;
+
+/// Gives the layers that need it a picture at their own size. What cannot be drawn is left out and named.
+pub(super) fn prepare(
+    renderer: &mut PixmanRenderer,
+    scene: &Scene,
+    elements: &mut Vec<SceneElement<'_, PixmanTexture>>,
+) {
+    let screen = Rectangle::from_size(scene.size);
+    elements.retain_mut(|element| {
+        let SceneElement::Layer(element) = element else { return true };
+        let Fill::Texture(texture) = &element.fill else { return true };
+        if !needs_picture(element.layer) {
+            return true;
+        }
+        let Some(seen) = element.layer.target.intersection(screen).filter(|seen| !seen.is_empty()) else {
+            return false;
+        };
+        match picture(renderer, element.layer, texture, seen) {
+            Ok(texture) => {
+                let area = Rectangle::new(seen.loc - element.layer.target.loc, seen.size);
+                element.fill = Fill::Picture { texture, area };
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a layer cannot be drawn");
+                false
+            }
+        }
+    });
+}
+
+fn needs_picture(layer: &Layer) -> bool {
+    let shrinks = |buffer: f64, shown: i32| buffer / f64::from(shown.max(1));
+    let across = shrinks(layer.source.size.w, layer.target.size.w) * f64::from(layer.target.loc.x.abs());
+    let down = shrinks(layer.source.size.h, layer.target.size.h) * f64::from(layer.target.loc.y.abs());
+    let scale = f64::from(layer.buffer_scale.max(1));
+    layer.opacity < 1.0 || across.max(down) * scale > LARGEST_PLACE
+}
+
+/// The part `seen` (relative to the output) of a layer, at its size on the output, not faded.
+fn picture(
+    renderer: &mut PixmanRenderer,
+    layer: &Layer,
+    texture: &PixmanTexture,
+    seen: Rectangle<i32, Physical>,
+) -> Result<PixmanTexture, PixmanError> {
+    let size = Size::from((seen.size.w, seen.size.h));
+    let mut image: Image<'static, 'static> = renderer.create_buffer(Fourcc::Argb8888, size)?;
+    let place = Rectangle::new(layer.target.loc - seen.loc, layer.target.size);
+    let whole = Rectangle::from_size(seen.size);
+    {
+        let mut target = renderer.bind(&mut image)?;
+        let mut frame = renderer.render(&mut target, seen.size, Transform::Normal)?;
+        frame.clear(Color32F::TRANSPARENT, &[whole])?;
+        let damage = [Rectangle::from_size(place.size)];
+        frame.render_texture_from_to(texture, source(layer), place, &damage, &[], layer.buffer_transform, 1.0)?;
+        frame.finish()?.wait().ok();
+    }
+    Ok(PixmanTexture::from(image))
+}

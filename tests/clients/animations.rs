@@ -1,0 +1,302 @@
+//! Windows that appear, go and change their place by themselves: every frame is right for its own time.
+
+use std::time::Duration;
+
+use crate::fixture::content::{Colour, GREEN, Heard, RED};
+use crate::fixture::{ClientIndex, OUTPUT, Toplevel, World};
+use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
+use upbeat::config::Config;
+use upbeat::shell::animation::{Animations, Fade};
+use upbeat::time::{Instant, Span};
+use upbeat::timing::motion::Style;
+use upbeat::timing::motion::easing::CubicBezier;
+use upbeat::timing::motion::spring::SpringShape;
+
+/// How long motion takes here: a dozen frames and more, also where some are late.
+const DURATION: Span = Span::from_millis(400);
+/// The share of its size that a window grows from.
+const SMALL: f64 = 0.5;
+const SIZE: (i32, i32) = (400, 300);
+
+fn linear() -> Style {
+    Style::Easing { duration: DURATION, curve: CubicBezier::LINEAR }
+}
+
+fn spring(swings: f64) -> Style {
+    Style::Spring(SpringShape::new(swings, 1.0).unwrap())
+}
+
+fn animated(animations: Animations) -> World {
+    let mut world = World::lit();
+    world.state.outputs.background = [0.0; 3];
+    world.state.shell.set_animations(animations);
+    world.rest();
+    world
+}
+
+fn fades() -> Animations {
+    let fade = Some(Fade { style: linear(), scale: SMALL });
+    Animations { open: fade, close: fade, place: None }
+}
+
+/// Opens a window of one colour in the middle of the screen.
+fn open(world: &mut World, colour: Colour) -> (ClientIndex, Toplevel) {
+    let client = world.connect();
+    let window = world.client(client).toplevel("a");
+    world.settle();
+    world.client(client).answer_newest();
+    draw(world, client, &window, 1, SIZE, colour);
+    (client, window)
+}
+
+fn draw(world: &mut World, client: ClientIndex, window: &Toplevel, number: u32, size: (i32, i32), colour: Colour) {
+    world.client(client).draw(&window.surface, number, size, colour);
+    window.surface.commit();
+    world.settle();
+}
+
+/// The middle row of the screen.
+fn row(world: &mut World) -> ProbeLog {
+    world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1))
+}
+
+/// What a frame was made for, and the row of pixels that it showed.
+struct Frame {
+    present: Instant,
+    interval: Span,
+    pixels: Vec<u32>,
+}
+
+impl Frame {
+    /// Where something that is not black begins and ends.
+    fn edges(&self) -> Option<(i32, i32)> {
+        let lit = |pixel: &u32| *pixel & 0x00ff_ffff != 0;
+        let left = self.pixels.iter().position(lit)?;
+        Some((left as i32, self.pixels.iter().rposition(lit)? as i32 + 1))
+    }
+
+    fn middle(&self) -> u32 {
+        self.pixels[self.pixels.len() / 2] & 0x00ff_ffff
+    }
+}
+
+/// The frames that were seen, by what the compositor says that each was made for.
+fn frames(world: &World, log: &ProbeLog) -> Vec<Frame> {
+    let output = world.state.outputs.states().next().unwrap();
+    let frame = |LoggedSample { refresh, pixels, .. }: LoggedSample| {
+        let record = output.records.iter().find(|record| record.sequence == Some(refresh.sequence))?;
+        Some(Frame { present: record.present, interval: record.interval, pixels })
+    };
+    std::iter::from_fn(|| log.pop()).filter_map(frame).collect()
+}
+
+fn share(frame: &Frame, start: Instant) -> f64 {
+    (frame.present.since(start).as_seconds_f64() / DURATION.as_seconds_f64()).clamp(0.0, 1.0)
+}
+
+#[test]
+fn every_frame_of_a_window_that_opens_represents_its_own_display_time() {
+    let mut world = animated(fades());
+    let log = row(&mut world);
+    open(&mut world, RED);
+    world.rest();
+    let frames: Vec<Frame> = frames(&world, &log).into_iter().filter(|frame| frame.edges().is_some()).collect();
+    assert!(frames.len() > 5, "only {} frames", frames.len());
+    // It moves from the frame before the first that shows it.
+    let start = frames[0].present - frames[0].interval;
+    for frame in &frames {
+        let share = share(frame, start);
+        let (left, right) = frame.edges().unwrap();
+        let width = f64::from(SIZE.0) * (SMALL + (1.0 - SMALL) * share);
+        assert!((f64::from(right - left) - width).abs() <= 2.0, "{left}..{right} at {share}, not {width} wide");
+        let red = f64::from(frame.middle() >> 16);
+        assert!((red - 255.0 * share).abs() <= 2.0, "{red} at {share}");
+    }
+    let last = frames.last().unwrap();
+    assert_eq!((last.edges(), last.middle()), (Some((440, 840)), RED), "it ends as what it is");
+}
+
+#[test]
+fn a_window_that_goes_is_seen_until_it_has_faded_and_its_buffer_comes_back_then() {
+    let mut world = animated(fades());
+    let (client, window) = open(&mut world, GREEN);
+    world.rest();
+    let log = row(&mut world);
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.settle();
+    assert!(world.stack().is_empty());
+    world.until("a frame of the snapshot", |world| {
+        world.state.shell.ghosts().len() == 1 && world.pixel(640, 360) < GREEN
+    });
+    assert!(!world.client(client).heard(Heard::Released(1)), "it is still seen");
+    let hit = upbeat::output::scene_on_screen_hit(&world.state, (640.0, 360.0).into());
+    assert_eq!(hit, None, "it takes no input");
+    world.until("the end", |world| world.state.shell.ghosts().is_empty());
+    world.rest();
+    assert!(world.client(client).heard(Heard::Released(1)));
+    let frames = frames(&world, &log);
+    let start = frames.iter().position(|frame| frame.middle() != GREEN).unwrap();
+    let begun = frames[start].present - frames[start].interval;
+    for frame in &frames[start..] {
+        let green = f64::from(frame.middle() >> 8);
+        assert!((green - 255.0 * (1.0 - share(frame, begun))).abs() <= 2.0, "{green}");
+    }
+    assert_eq!(world.pixel(640, 360), 0);
+    window.surface.commit();
+    world.settle();
+    world.client(client).answer_newest();
+    draw(&mut world, client, &window, 2, SIZE, RED);
+    world.rest();
+    assert_eq!(world.pixel(640, 360), RED, "and it can come back");
+}
+
+#[test]
+fn a_window_whose_client_dies_fades_too() {
+    let mut world = animated(fades());
+    let (client, window) = open(&mut world, GREEN);
+    world.rest();
+    world.kill(client);
+    drop(window);
+    let mut seen = 0;
+    world.until("the end", |world| {
+        seen += usize::from((1..GREEN).contains(&world.pixel(640, 360)));
+        world.state.shell.ghosts().is_empty()
+    });
+    assert!(seen > 0, "it was gone at once");
+    world.rest();
+    assert_eq!(world.pixel(640, 360), 0);
+}
+
+#[test]
+fn a_window_that_comes_back_before_it_is_gone_goes_on_from_there() {
+    let mut world = animated(fades());
+    let (client, window) = open(&mut world, GREEN);
+    world.rest();
+    let log = row(&mut world);
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.until("the middle", |world| world.pixel(640, 360) >> 8 < 160);
+    window.surface.commit();
+    world.settle();
+    world.client(client).answer_newest();
+    draw(&mut world, client, &window, 2, SIZE, GREEN);
+    world.rest();
+    let levels: Vec<f64> = frames(&world, &log).iter().map(|frame| f64::from(frame.middle() >> 8)).collect();
+    assert!(world.state.shell.ghosts().is_empty());
+    assert!(levels.iter().all(|level| *level > 0.0), "it was gone in between: {levels:?}");
+    assert_eq!(levels.last(), Some(&255.0));
+}
+
+#[test]
+fn with_reduced_motion_the_first_frame_is_the_last() {
+    let config = Config { reduced_motion: true, ..Config::default() };
+    let mut world = animated(config.animations.motions(config.reduced_motion));
+    let log = row(&mut world);
+    let (client, window) = open(&mut world, RED);
+    world.rest();
+    window.toplevel.set_maximized();
+    world.settle();
+    let size = world.client(client).answer_newest().unwrap();
+    draw(&mut world, client, &window, 2, size, RED);
+    world.rest();
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.settle();
+    world.rest();
+    let seen: Vec<_> = frames(&world, &log).iter().map(|frame| (frame.edges(), frame.middle())).collect();
+    let start = seen.iter().position(|(edges, _)| edges.is_some()).unwrap();
+    assert_eq!(seen[start..], [(Some((440, 840)), RED), (Some((0, 1280)), RED), (None, 0)]);
+}
+
+#[test]
+fn a_session_is_animated_unless_its_configuration_says_otherwise() {
+    let motions = Config::default().animations.motions(false);
+    assert!(motions.open.is_some() && motions.close.is_some() && motions.place.is_some());
+    assert_eq!(Config::default().animations.motions(true), Animations::default());
+    assert_eq!(Animations::default(), Animations { open: None, close: None, place: None });
+}
+
+/// The edges of the window, frame by frame, while it is maximised and sent back in the middle.
+fn interrupted(style: Style) -> (Vec<Frame>, Instant) {
+    let mut world = animated(Animations { place: Some(style), ..Animations::default() });
+    let (client, window) = open(&mut world, RED);
+    world.rest();
+    let log = row(&mut world);
+    window.toplevel.set_maximized();
+    world.settle();
+    let size = world.client(client).answer_newest().unwrap();
+    assert_eq!(size, OUTPUT);
+    draw(&mut world, client, &window, 2, size, RED);
+    world.until("the middle", |world| world.pixel(300, 360) == RED);
+    window.toplevel.unset_maximized();
+    world.settle();
+    let size = world.client(client).answer_newest().unwrap();
+    assert_eq!(size, SIZE);
+    let turned = world.state.outputs.states().next().unwrap().records.iter().last().unwrap().present;
+    draw(&mut world, client, &window, 3, size, RED);
+    world.rest();
+    (frames(&world, &log), turned)
+}
+
+#[test]
+fn unmaximising_in_the_middle_of_maximising_keeps_place_and_velocity() {
+    let (frames, turned) = interrupted(spring(1.0));
+    let left: Vec<(Instant, f64)> =
+        frames.iter().map(|frame| (frame.present, f64::from(frame.edges().unwrap().0))).collect();
+    assert!(left.iter().all(|(_, left)| *left > 0.0), "it turns before it is there");
+    assert_eq!(left.last().unwrap().1, 440.0, "and ends where it was");
+    let velocity = |pair: &[(Instant, f64)]| (pair[1].1 - pair[0].1) / pair[1].0.since(pair[0].0).as_seconds_f64();
+    let after: Vec<_> = left.iter().filter(|(at, _)| *at >= turned).copied().collect();
+    assert!(velocity(&after[..2]) < 0.0, "it goes on in its direction at first: {after:?}");
+    // A critically damped spring of 1 Hz that is turned round at full speed, 440 pixels apart, accelerates by at most
+    // ω²·d + 2ω·v, with v < ω·d/e.
+    let most = std::f64::consts::TAU.powi(2) * 440.0 * 2.0;
+    for three in left.windows(3) {
+        let (before, after) = (velocity(&three[..2]), velocity(&three[1..]));
+        let time = three[2].0.since(three[0].0).as_seconds_f64() / 2.0;
+        // Edges are whole pixels: each velocity is wrong by up to one of them per frame.
+        let rounding = 2.0 / three[1].0.since(three[0].0).as_seconds_f64().min(time);
+        assert!((after - before).abs() <= most * time + rounding, "{before} then {after}: {left:?}");
+    }
+}
+
+#[test]
+fn maximising_moves_every_edge_as_its_spring_does() {
+    let style = spring(2.0);
+    let mut world = animated(Animations { place: Some(style), ..Animations::default() });
+    let (client, window) = open(&mut world, RED);
+    world.rest();
+    let log = row(&mut world);
+    window.toplevel.set_maximized();
+    world.settle();
+    let size = world.client(client).answer_newest().unwrap();
+    draw(&mut world, client, &window, 2, size, RED);
+    world.rest();
+    let frames = frames(&world, &log);
+    let moving: Vec<_> = frames.iter().filter(|frame| frame.edges() != Some((440, 840))).collect();
+    let start = moving[0].present - moving[0].interval;
+    let motion = |from, to| upbeat::timing::motion::Motion::new(style, start, from, to, 0.25);
+    for frame in &moving {
+        let (left, width) = (motion(440.0, 0.0).at(frame.present).value, motion(400.0, 1280.0).at(frame.present).value);
+        let (seen_left, seen_right) = frame.edges().unwrap();
+        assert!((f64::from(seen_left) - left).abs() <= 1.0, "{seen_left}, not {left}");
+        assert!((f64::from(seen_right) - left - width).abs() <= 1.0, "{seen_right}, not {}", left + width);
+    }
+    assert_eq!(moving.last().unwrap().edges(), Some((0, 1280)));
+    assert!(moving.len() > 5);
+}
+
+#[test]
+fn what_has_settled_asks_for_no_frame() {
+    let mut world = animated(Animations { place: Some(spring(4.0)), ..fades() });
+    let (client, window) = open(&mut world, RED);
+    world.rest();
+    let output = |world: &World| world.state.outputs.states().next().unwrap().records.iter().last().unwrap().frame;
+    let last = output(&world);
+    std::thread::sleep(Duration::from_millis(100));
+    world.turn();
+    assert!(upbeat::output::turn::run(&mut world.state).is_none(), "a timer is set");
+    assert_eq!(output(&world), last);
+    drop((client, window));
+}
