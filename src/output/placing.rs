@@ -126,7 +126,11 @@ impl Placing {
         let opaque = content.opaque.iter().filter(|_| opacity >= 1.0).map(|rect| {
             let at = origin + Point::from((f64::from(rect.loc.x) * zoom.0, f64::from(rect.loc.y) * zoom.1));
             let rect = self.to_physical(at, zoomed(rect.size));
-            Rectangle::new(rect.loc - target.loc, rect.size)
+            // Filtering fades the outermost pixels of what is scaled.
+            let fades = if zoom == (1.0, 1.0) { 0 } else { 1 };
+            let size = (rect.size.w - 2 * fades, rect.size.h - 2 * fades);
+            let inner = Point::from((fades, fades));
+            Rectangle::new(rect.loc - target.loc + inner, Size::from((size.0.max(0), size.1.max(0))))
         });
         Layer {
             id: Id::from_wayland_resource(&content.surface),

@@ -6,8 +6,9 @@
 //! as the layer is seen, with its origin near that of the layer, which then goes onto the frame one to one.
 
 use smithay::backend::allocator::Fourcc;
+use smithay::backend::allocator::format::has_alpha;
 use smithay::backend::renderer::pixman::{PixmanError, PixmanRenderer, PixmanTexture};
-use smithay::backend::renderer::{Bind, Color32F, Frame, Offscreen, Renderer};
+use smithay::backend::renderer::{Bind, Color32F, Frame, Offscreen, Renderer, Texture};
 use smithay::reexports::pixman::Image;
 use smithay::utils::{Physical, Rectangle, Size, Transform};
 
@@ -63,7 +64,10 @@ fn picture(
     seen: Rectangle<i32, Physical>,
 ) -> Result<PixmanTexture, PixmanError> {
     let size = Size::from((seen.size.w, seen.size.h));
-    let mut image: Image<'static, 'static> = renderer.create_buffer(Fourcc::Argb8888, size)?;
+    // What is opaque stays so, to its last row: nothing may be drawn below it.
+    let is_opaque = layer.opacity >= 1.0 && texture.format().is_some_and(|format| !has_alpha(format));
+    let format = if is_opaque { Fourcc::Xrgb8888 } else { Fourcc::Argb8888 };
+    let mut image: Image<'static, 'static> = renderer.create_buffer(format, size)?;
     let place = Rectangle::new(layer.target.loc - seen.loc, layer.target.size);
     let whole = Rectangle::from_size(seen.size);
     {

@@ -142,7 +142,7 @@ fn damage_is_complete(renderer: impl Fn() -> Renderer, cases: u32) {
 
 #[test]
 fn what_moves_and_fades_leaves_nothing_stale() {
-    damage_is_complete(|| Renderer::pixman().unwrap(), 24);
+    damage_is_complete(|| Renderer::pixman().unwrap(), 16);
 }
 
 #[test]
