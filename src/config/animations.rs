@@ -15,6 +15,8 @@ use crate::timing::motion::spring::SpringShape;
 pub struct Animations {
     /// Whether anything moves by itself.
     pub enabled: bool,
+    /// How many frames of it are rendered ahead of their refreshes, at most.
+    pub frames_ahead: FramesAhead,
     /// How a window appears.
     pub open: FadeOptions,
     /// How it goes.
@@ -69,6 +71,35 @@ pub enum StyleName {
     Spring,
     /// Along a curve, in a stated time.
     Easing,
+}
+
+/// How many frames are rendered ahead: 0 to 5, for which a display has buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub struct FramesAhead(pub(super) u8);
+
+impl FramesAhead {
+    /// The largest number.
+    const MOST: u8 = 5;
+
+    /// The number.
+    pub const fn frames(self) -> u8 {
+        self.0
+    }
+}
+
+impl TryFrom<u8> for FramesAhead {
+    type Error = ValueError;
+
+    fn try_from(frames: u8) -> Result<Self, ValueError> {
+        if frames <= Self::MOST { Ok(FramesAhead(frames)) } else { Err(ValueError("expected 0 to 5 frames")) }
+    }
+}
+
+impl From<FramesAhead> for u8 {
+    fn from(frames: FramesAhead) -> u8 {
+        frames.0
+    }
 }
 
 /// A number that is read and checked as TOML has it.

@@ -1,7 +1,10 @@
 //! The built-in defaults. `config/default.toml` says the same; a test compares them.
 
-use super::animations::{Curve, Damping, Duration, FadeOptions, FadeScale, Frequency, PlaceOptions, StyleName};
+use super::animations::{
+    Curve, Damping, Duration, FadeOptions, FadeScale, FramesAhead, Frequency, PlaceOptions, StyleName,
+};
 use super::{Animations, Colour, Config, Cursor, Keyboard, MissBudgets, Percent};
+use crate::timing::defaults::OWN_FRAMES_AHEAD;
 use crate::timing::motion::easing::CubicBezier;
 use crate::timing::pacing::PacingWish;
 
@@ -50,6 +53,7 @@ impl Default for Animations {
     fn default() -> Self {
         Animations {
             enabled: true,
+            frames_ahead: FramesAhead(OWN_FRAMES_AHEAD),
             open: FadeOptions::default(),
             close: FadeOptions { style: StyleName::Easing, ..FadeOptions::default() },
             place: PlaceOptions::default(),

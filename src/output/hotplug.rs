@@ -77,6 +77,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         last_sequence: None,
         last_shown: None,
         need: Need::Output,
+        ahead: super::prerender::Ahead::default(),
         generation: 0,
         presented: Instant::ZERO,
         records: Ring::new(),
@@ -119,6 +120,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
     output.output.set_preferred(wayland_mode(mode));
     output.canvas = Canvas::new(size(mode));
+    output.drop_finished();
     output.generation += 1;
     output.drawn = Arc::default();
     (output.last_sequence, output.last_shown) = (None, None);
@@ -139,6 +141,7 @@ pub fn remove(state: &mut State, id: OutputId) {
     let Some(index) = state.outputs.list.iter().position(|output| output.id == id) else { return };
     let mut output = state.outputs.list.remove(index);
     present::forget_flight(&mut output);
+    output.drop_finished();
     crate::shell::visit::leave(state, &output.output);
     if let Some(global) = output.global.take() {
         state.display_handle.disable_global::<State>(global);

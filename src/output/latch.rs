@@ -6,9 +6,9 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::placing::choose;
-use super::scene::Scene;
+use super::scene::{CursorLayer, Scene};
 use super::{Flight, OutputState, geometry, pacing};
-use crate::backend::{Change, FrameId, Plan, SubmitError};
+use crate::backend::{Buffer, Change, FrameId, PixelRect, Plan, SubmitError};
 use crate::protocol::frame_pacing::Unshown;
 use crate::shell::animation::Shown;
 use crate::shell::render_order::RenderWindow;
@@ -23,12 +23,16 @@ use crate::timing::target::{RefreshIndex, Target};
 /// Chooses content for `target`, draws it and submits it.
 pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {
     let latched = state.clock.now();
+    if super::prerender::submit_finished(state, id, target, scheduled) {
+        return;
+    }
     open_queues(state, id, target);
     crate::input::latch_drag(state);
     state.shell.animate(Shown { at: target.present, before: target.present - target.interval });
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let need = std::mem::replace(&mut output.need, Need::Content);
     output.scenes += 1;
+    output.note_calm();
     output.conductor.latched(target.id);
     let (scene, windows) = choose(state, id, target.present);
     see(state, id, &scene, &windows);
@@ -40,7 +44,7 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
 }
 
 /// What moves by itself wants a frame in the next refresh, too.
-fn keep_moving(state: &mut State, id: OutputId, present: Instant) {
+pub(super) fn keep_moving(state: &mut State, id: OutputId, present: Instant) {
     let Some(area) = state.outputs.by_id(id).map(|output| geometry(&output.output)) else { return };
     if state.shell.is_moving(area, present)
         && let Some(output) = state.outputs.by_id_mut(id)
@@ -50,11 +54,11 @@ fn keep_moving(state: &mut State, id: OutputId, present: Instant) {
 }
 
 /// When and why a scene was chosen.
-struct Moment {
-    target: Target,
-    scheduled: Instant,
-    latched: Instant,
-    need: Need,
+pub(super) struct Moment {
+    pub target: Target,
+    pub scheduled: Instant,
+    pub latched: Instant,
+    pub need: Need,
 }
 
 /// Applies every update that is ready and due, in order.
@@ -199,7 +203,7 @@ impl OutputState {
         }
     }
 
-    fn open_record(&self, moment: &Moment) -> FrameRecord {
+    pub(super) fn open_record(&self, moment: &Moment) -> FrameRecord {
         let machine = self.conductor.output();
         FrameRecord {
             output: self.id,
@@ -238,41 +242,49 @@ impl OutputState {
         let change = if only_cursor {
             Change::Planes
         } else {
-            let mut buffer = self.display.acquire()?;
-            let drawn = renderer?.draw(scene, !has_plane, &mut buffer, &mut self.canvas);
-            match drawn {
-                Ok(damage) => {
-                    record.damage = damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum();
-                    Change::Compose { buffer, damage }
-                }
-                Err(error) => {
-                    tracing::error!(output = self.output.name(), %error, "a frame could not be drawn");
-                    self.display.release(buffer);
-                    self.canvas.forget();
-                    return None;
-                }
-            }
+            let (buffer, damage) = self.compose_buffer(renderer, scene, record)?;
+            Change::Compose { buffer, damage }
         };
         scene.release_buffers();
         let composed = clock.now();
         record.composed = Some(composed);
         record.compose_cost = composed - record.latched;
-        let cursor = scene.cursor.as_ref().filter(|_| has_plane).map(|cursor| crate::backend::CursorPlane {
-            x: cursor.position.x,
-            y: cursor.position.y,
-            image: cursor.image.clone(),
-        });
         Some(Plan {
             frame: FrameId(self.frames),
             target: record.target,
             present: record.present,
             change,
-            cursor,
+            cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
             in_fence: None,
         })
     }
 
-    fn refused(&mut self, error: SubmitError, plan: Plan, feedback: Feedback) {
+    /// Draws `scene` into a free buffer: the buffer, and what differs from the frame drawn before.
+    pub(super) fn compose_buffer(
+        &mut self,
+        renderer: Option<&mut crate::render::Renderer>,
+        scene: &Scene,
+        record: &mut FrameRecord,
+    ) -> Option<(Buffer, Vec<PixelRect>)> {
+        let has_plane = self.display.capabilities().cursor_plane.is_some();
+        let mut buffer = self.display.acquire()?;
+        buffer.age = self.ahead.age(&buffer);
+        match renderer?.draw(scene, !has_plane, &mut buffer, &mut self.canvas) {
+            Ok(damage) => {
+                self.ahead.drew(buffer.slot);
+                record.damage = damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum();
+                Some((buffer, damage))
+            }
+            Err(error) => {
+                tracing::error!(output = self.output.name(), %error, "a frame could not be drawn");
+                self.display.release(buffer);
+                self.canvas.forget();
+                None
+            }
+        }
+    }
+
+    pub(super) fn refused(&mut self, error: SubmitError, plan: Plan, feedback: Feedback) {
         if let Change::Compose { buffer, .. } = plan.change {
             self.display.release(buffer);
         }
@@ -300,7 +312,7 @@ impl OutputState {
 }
 
 /// Fifo barriers clear right after the latch; what waits for them is due at the next one.
-fn end_latch(state: &mut State, id: OutputId) {
+pub(super) fn end_latch(state: &mut State, id: OutputId) {
     let State { surfaces, outputs, .. } = state;
     let first = outputs.first();
     let Some(output) = outputs.by_id_mut(id) else { return };

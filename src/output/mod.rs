@@ -12,6 +12,7 @@ mod latch;
 pub mod pacing;
 mod placing;
 pub mod power;
+mod prerender;
 mod present;
 pub mod rules;
 pub mod scene;
@@ -61,6 +62,8 @@ pub struct Outputs {
     pub statistics: statistics::Windows,
     /// Where records are written to.
     pub frame_log: Option<crate::trace::FrameLog>,
+    /// How many frames of our own animations are rendered ahead; 0 for none.
+    pub frames_ahead: u8,
     /// What lies behind all windows: red, green, blue.
     pub background: [f32; 3],
     cursor: cursor::CursorImages,
@@ -79,6 +82,7 @@ impl Default for Outputs {
             rules_stale: false,
             statistics: statistics::Windows::default(),
             frame_log: None,
+            frames_ahead: 0,
             background: [0.13, 0.14, 0.17],
             cursor: cursor::CursorImages::default(),
             last_id: 0,
@@ -124,6 +128,8 @@ pub struct OutputState {
     last_sequence: Option<u64>,
     last_shown: Option<crate::timing::target::RefreshIndex>,
     need: Need,
+    /// Frames that are finished ahead of their refreshes.
+    ahead: prerender::Ahead,
     /// Changes when its refreshes are not those that they were.
     generation: u64,
     /// When the scene on screen was first presented.
@@ -183,10 +189,11 @@ impl OutputState {
 
     /// Something on it changed, for this reason.
     fn need(&mut self, need: Need) {
-        if !self.conductor.output().is_needed() {
+        if !self.conductor.output().is_needed() || self.need == Need::Animation {
             self.need = need;
         }
         self.conductor.output_mut().need();
+        self.disturb(need);
     }
 }
 
@@ -231,6 +238,7 @@ pub fn need_when_due(state: &mut State, surface: &WlSurface) {
     let machine = output.conductor.output();
     if let Some(due) = entry.due(machine.latched(), |time| machine.vsync().at_or_after(time)) {
         output.conductor.output_mut().need_at(due);
+        output.disturb(Need::Content);
     }
 }
 
@@ -266,6 +274,11 @@ fn need_all_for(state: &mut State, need: Need) {
 /// An input event was delivered to the client of `surface`, or to the compositor itself.
 pub fn input(state: &mut State, kind: InputKind, surface: Option<&WlSurface>, at: Instant) {
     let now = state.clock.now();
+    if kind != InputKind::Motion {
+        for output in &mut state.outputs.list {
+            output.supersede();
+        }
+    }
     if let Some(surface) = surface {
         pacing::input(state, surface, kind != InputKind::Motion, at.min(now), now);
     }

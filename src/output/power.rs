@@ -15,6 +15,7 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
         return;
     }
     output.on = on;
+    output.drop_finished();
     output.display.set_power(on);
     output.conductor.output_mut().set_powered(on);
     output.drawn = std::sync::Arc::default();

@@ -11,7 +11,7 @@ use smithay::backend::renderer::utils::{Buffer, CommitCounter, DamageSnapshot, O
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Logical, Physical, Point, Rectangle, Size, Transform};
 
-use crate::backend::PixelBuffer;
+use crate::backend::{CursorPlane, PixelBuffer};
 
 /// One surface of a scene. Physical coordinates are relative to the output.
 #[derive(Debug)]
@@ -80,6 +80,13 @@ pub struct CursorLayer {
     pub image: Arc<PixelBuffer>,
     /// Where its top left corner is, relative to the output.
     pub position: Point<i32, Physical>,
+}
+
+impl CursorLayer {
+    /// The same as a plane of its own.
+    pub(super) fn plane(&self) -> CursorPlane {
+        CursorPlane { x: self.position.x, y: self.position.y, image: self.image.clone() }
+    }
 }
 
 impl PartialEq for CursorLayer {

@@ -65,14 +65,15 @@ impl Shell {
         let area = output::geometry(output);
         let mut stack = Vec::with_capacity(self.windows.len() + self.ghosts.len());
         let mut below = 0;
-        let ghosts_at = |below: usize| self.ghosts.iter().filter(move |ghost| ghost.below == below);
+        let ghosts = || self.ghosts.iter().filter(|ghost| ghost.is_seen(present));
+        let ghosts_at = |below: usize| ghosts().filter(move |ghost| ghost.below == below);
         for window in self.windows() {
             stack.extend(ghosts_at(below).map(Stacked::Ghost));
             stack.extend(self.render(window, output, area, present).map(Stacked::Window));
             below += 1;
         }
         // Also those that had more windows below them than there are now.
-        stack.extend(self.ghosts.iter().filter(|ghost| ghost.below >= below).map(Stacked::Ghost));
+        stack.extend(ghosts().filter(|ghost| ghost.below >= below).map(Stacked::Ghost));
         stack
     }
 

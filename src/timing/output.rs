@@ -35,6 +35,15 @@ pub enum LatchPolicy {
     Late,
 }
 
+/// A frame that was finished ahead of its refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// The refresh that it was made for.
+    pub index: RefreshIndex,
+    /// What it shows is not what is wanted any more: it is shown only where a fresh frame cannot be had in time.
+    pub stale: bool,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     index: RefreshIndex,
@@ -85,6 +94,8 @@ pub struct OutputMachine {
     /// Updates wait for this refresh or a later one.
     due: Option<RefreshIndex>,
     in_flight: Option<InFlight>,
+    /// The next of the frames that are finished already.
+    finished: Option<Finished>,
     /// Nothing is latched for this refresh or an earlier one again.
     latched: RefreshIndex,
     /// Published deadlines, which a later estimate may not undercut, by the low bits of their refresh.
@@ -107,6 +118,7 @@ impl OutputMachine {
             needed: false,
             due: None,
             in_flight: None,
+            finished: None,
             latched,
             published: [(RefreshIndex(u64::MAX), Instant::ZERO); PUBLISHED],
         }
@@ -171,6 +183,43 @@ impl OutputMachine {
     /// Something is to be shown at `index`, not before.
     pub fn need_at(&mut self, index: RefreshIndex) {
         self.due = Some(self.due.map_or(index, |due| due.min(index)));
+    }
+
+    /// The next frame that is finished and waits for its refresh; `None` when there is none.
+    pub fn set_finished(&mut self, finished: Option<Finished>) {
+        self.finished = finished;
+    }
+
+    /// The first refresh that a finished frame, submitted at `now`, can still reach.
+    pub fn next_reachable(&self, now: Instant) -> RefreshIndex {
+        let mut index = self.vsync.at_or_after(now).max(self.latched.next());
+        while self.submit_by(index) < now {
+            index = index.next();
+        }
+        index
+    }
+
+    /// Whether the finished frame for `index` is the one to show, decided at `now`: a stale one is where composing anew
+    /// would come too late.
+    pub fn shows_finished(&self, index: RefreshIndex, now: Instant) -> bool {
+        self.finished
+            .is_some_and(|finished| finished.index == index && (!finished.stale || self.is_hopeless(index, now)))
+    }
+
+    /// Whether what is composed anew from `now` on, or from its latch on, is most likely late for `index`.
+    fn is_hopeless(&self, index: RefreshIndex, now: Instant) -> bool {
+        let cost = self.compose.typical().unwrap_or(FIRST_COMPOSE);
+        self.latch_at(index).max(now) + cost > self.submit_by(index)
+    }
+
+    /// When the finished frame is submitted: as soon as the refresh before its own has begun, so that nothing that takes
+    /// long meanwhile can delay it, and not before, when it would be shown one refresh early.
+    fn submits_finished(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
+        let index = self.finished?.index;
+        if index < self.next_reachable(now) || !self.shows_finished(index, now) {
+            return None;
+        }
+        Some((index, self.vsync.present(RefreshIndex(index.0.saturating_sub(1))).max(now)))
     }
 
     /// What composing costs at the output's miss budget, from the scheduled latch to the return of submit.
@@ -251,6 +300,9 @@ impl OutputMachine {
         if !self.powered || self.in_flight.is_some() || !self.is_needed() {
             return None;
         }
+        if let Some(submit) = self.submits_finished(now) {
+            return Some(submit);
+        }
         let mut index = self.next_index(now);
         if let (false, Some(due)) = (self.needed, self.due) {
             index = index.max(due);
@@ -318,5 +370,57 @@ impl OutputMachine {
             self.driver_quiet = 0;
             self.driver_margin -= self.driver_margin / 16;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Span = Span::from_millis(10);
+    const LEAD: Span = Span::from_millis(1);
+
+    /// A display whose refresh 0 is at 1 s, and the machine after it latched refresh 3.
+    fn machine() -> OutputMachine {
+        let start = Instant::from_nanos(1_000_000_000);
+        let mut vsync = VsyncModel::new(INTERVAL, start);
+        vsync.synchronise(start);
+        let mut machine = OutputMachine::new(vsync, LEAD, start);
+        let third = RefreshIndex(machine.latched().0 + 3);
+        machine.latch(third);
+        machine.need();
+        machine
+    }
+
+    #[test]
+    fn a_finished_frame_is_submitted_when_the_refresh_before_its_own_begins() {
+        let mut machine = machine();
+        let next = machine.latched().next();
+        let begins = machine.vsync().present(machine.latched());
+        machine.set_finished(Some(Finished { index: next, stale: false }));
+        assert_eq!(machine.next_latch(begins - INTERVAL), Some((next, begins)), "not earlier: it would be shown early");
+        let woken = begins + Span::from_millis(8);
+        assert_eq!(machine.next_latch(woken), Some((next, woken)), "a loop that was held up still makes it");
+        let missed = machine.submit_by(next) + Span::from_nanos(1);
+        assert!(machine.next_latch(missed).is_some_and(|(index, _)| index > next));
+    }
+
+    #[test]
+    fn a_stale_frame_is_shown_only_where_a_fresh_one_would_be_late() {
+        let mut machine = machine();
+        let next = machine.latched().next();
+        machine.set_finished(Some(Finished { index: next, stale: true }));
+        let (early, late) =
+            (machine.vsync().present(machine.latched()), machine.submit_by(next) - Span::from_micros(1));
+        assert!(!machine.shows_finished(next, early));
+        assert_eq!(machine.next_latch(early), Some((next, machine.latch_at(next))), "there is time for a fresh one");
+        assert!(machine.shows_finished(next, late));
+        // A renderer that takes two refreshes never makes it.
+        for _ in 0..COMPOSE_WINDOW {
+            machine.composed(next, early, early + INTERVAL * 2, Composed::Usual);
+            machine.lost();
+        }
+        assert!(machine.shows_finished(next, early));
+        assert_eq!(machine.next_latch(early), Some((next, early)));
     }
 }

@@ -3,20 +3,25 @@
 use std::time::Duration;
 
 use crate::fixture::content::{Colour, GREEN, Heard, RED};
-use crate::fixture::{ClientIndex, OUTPUT, Toplevel, World};
+use crate::fixture::{ClientIndex, KEY_A, OUTPUT, Toplevel, World};
+use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
 use upbeat::config::Config;
 use upbeat::shell::animation::{Animations, Fade};
-use upbeat::time::{Instant, Span};
+use upbeat::time::{Clock, Instant, Span};
 use upbeat::timing::motion::Style;
 use upbeat::timing::motion::easing::CubicBezier;
 use upbeat::timing::motion::spring::SpringShape;
+use upbeat::timing::pacing::Pacing;
+use upbeat::timing::record::FrameRecord;
 
 /// How long motion takes here: a dozen frames and more, also where some are late.
 const DURATION: Span = Span::from_millis(400);
 /// The share of its size that a window grows from.
 const SMALL: f64 = 0.5;
 const SIZE: (i32, i32) = (400, 300);
+/// Frames that may be rendered ahead.
+const AHEAD: u8 = 4;
 
 fn linear() -> Style {
     Style::Easing { duration: DURATION, curve: CubicBezier::LINEAR }
@@ -27,7 +32,19 @@ fn spring(swings: f64) -> Style {
 }
 
 fn animated(animations: Animations) -> World {
-    let mut world = World::lit();
+    set_up(World::lit(), animations)
+}
+
+/// The same, with frames rendered ahead.
+fn animated_ahead(animations: Animations) -> World {
+    let plane = Some((64, 64));
+    let buffers = 3 + usize::from(AHEAD);
+    let mut world = World::lit_on(OutputOptions { buffers, cursor_plane: plane, ..OutputOptions::default() });
+    world.state.outputs.frames_ahead = AHEAD;
+    set_up(world, animations)
+}
+
+fn set_up(mut world: World, animations: Animations) -> World {
     world.state.outputs.background = [0.0; 3];
     world.state.shell.set_animations(animations);
     world.rest();
@@ -94,9 +111,8 @@ fn share(frame: &Frame, start: Instant) -> f64 {
     (frame.present.since(start).as_seconds_f64() / DURATION.as_seconds_f64()).clamp(0.0, 1.0)
 }
 
-#[test]
-fn every_frame_of_a_window_that_opens_represents_its_own_display_time() {
-    let mut world = animated(fades());
+/// Opens a window, and holds every frame against the time that it was made for.
+fn opens_rightly(mut world: World) -> World {
     let log = row(&mut world);
     open(&mut world, RED);
     world.rest();
@@ -114,6 +130,84 @@ fn every_frame_of_a_window_that_opens_represents_its_own_display_time() {
     }
     let last = frames.last().unwrap();
     assert_eq!((last.edges(), last.middle()), (Some((440, 840)), RED), "it ends as what it is");
+    world
+}
+
+#[test]
+fn every_frame_of_a_window_that_opens_represents_its_own_display_time() {
+    let world = opens_rightly(animated(fades()));
+    assert!(ahead(&world).is_empty());
+}
+
+fn records(world: &World) -> impl Iterator<Item = &FrameRecord> {
+    world.state.outputs.states().next().unwrap().records.iter()
+}
+
+/// The frames that were rendered ahead of their refreshes, and were shown.
+fn ahead(world: &World) -> Vec<FrameRecord> {
+    records(world).filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some()).copied().collect()
+}
+
+#[test]
+fn frames_that_are_rendered_ahead_represent_their_own_display_time_too() {
+    let world = opens_rightly(animated_ahead(fades()));
+    let ahead = ahead(&world);
+    assert!(ahead.len() > 5, "only {} frames", ahead.len());
+    let furthest = ahead.iter().map(|record| record.present - record.composed.unwrap()).max().unwrap();
+    assert!(furthest > ahead[0].interval * 2, "none was finished two refreshes ahead, but {furthest:?}");
+    for pair in ahead.windows(2) {
+        assert!(pair[1].target > pair[0].target && pair[1].sequence > pair[0].sequence, "{pair:?}");
+    }
+    // None is shown before its time.
+    assert!(ahead.iter().all(|record| record.sequence >= record.due_sequence));
+}
+
+#[test]
+fn input_supersedes_what_was_rendered_ahead() {
+    let mut world = animated_ahead(Animations { place: Some(spring(1.0)), ..fades() });
+    let (client, window) = open(&mut world, RED);
+    world.rest();
+    window.toplevel.set_maximized();
+    world.settle();
+    let size = world.client(client).answer_newest().unwrap();
+    draw(&mut world, client, &window, 2, size, RED);
+    world.until("frames ahead", |world| ahead(world).len() > 4);
+    let pressed = now();
+    world.key(KEY_A, true);
+    world.until("the end", |world| world.state.outputs.states().all(|output| !output.conductor.output().is_needed()));
+    world.rest();
+    // The one on its way to light, and the one that stays in case a fresh one is late.
+    let before =
+        ahead(&world).iter().filter(|record| record.latched < pressed && record.presented > Some(pressed)).count();
+    assert!(before <= 2, "{before} frames that did not know of the key were shown after it");
+    let fresh = records(&world).find(|record| record.latched > pressed).unwrap();
+    assert_ne!(fresh.pacing, Pacing::Ahead, "the first one after it is made just in time");
+    assert!(world.picture().pixels.iter().all(|pixel| pixel & 0x00ff_ffff == RED), "something stale is left");
+    assert!(ahead(&world).last().unwrap().latched > pressed, "and when all is calm, frames are rendered ahead again");
+}
+
+#[test]
+fn what_a_client_shows_while_its_window_moves_is_not_late() {
+    let mut world = animated_ahead(Animations { place: Some(spring(1.0)), ..fades() });
+    let (client, window) = open(&mut world, RED);
+    world.rest();
+    window.toplevel.set_maximized();
+    world.settle();
+    let size = world.client(client).answer_newest().unwrap();
+    draw(&mut world, client, &window, 2, size, RED);
+    world.until("frames ahead", |world| ahead(world).len() > 4);
+    let committed = now();
+    draw(&mut world, client, &window, 3, size, GREEN);
+    world.until("light", |world| world.client(client).light(3).is_some());
+    let stale =
+        ahead(&world).iter().filter(|record| record.latched < committed && record.presented > Some(committed)).count();
+    assert!(stale <= 2, "{stale} frames without it came first");
+    world.rest();
+    assert!(world.picture().pixels.iter().all(|pixel| pixel & 0x00ff_ffff == GREEN), "something stale is left");
+}
+
+fn now() -> Instant {
+    upbeat::time::MonotonicClock.now()
 }
 
 #[test]

@@ -72,7 +72,8 @@ impl Ghost {
         self.end = Some(look.settled_by());
     }
 
-    pub(super) fn is_seen(&self, present: Instant) -> bool {
+    /// Whether there is anything left of it in the frame presented at `present`.
+    pub fn is_seen(&self, present: Instant) -> bool {
         self.end.is_none_or(|end| end > present)
     }
 }
