@@ -1,6 +1,6 @@
 //! Layers as animations show them, scaled and fading: the same drawn bit by bit and as a whole, by both renderers.
 
-use crate::fixture::{OUTPUT, World};
+use crate::fixture::World;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use smithay::backend::renderer::element::Id;
@@ -12,6 +12,8 @@ use upbeat::surface::content::SurfaceContent;
 
 /// Buffers that take turns, as those of a display do.
 const BUFFERS: usize = 3;
+/// The size of the panel.
+const PANEL: (i32, i32) = (480, 270);
 /// Levels by which two renderers may differ: they round apart.
 const LEVELS: i32 = 4;
 
@@ -24,7 +26,7 @@ struct Look {
 }
 
 fn look() -> impl Strategy<Value = Look> {
-    let target = (-100..1200, -100..650, 1..500, 1..400);
+    let target = (-60..460, -60..260, 1..260, 1..200);
     let opacity = prop_oneof![2 => 0.0..1.0_f32, 1 => Just(1.0)];
     (target, opacity, any::<bool>()).prop_map(|(target, opacity, snapshot)| Look { target, opacity, snapshot })
 }
@@ -72,7 +74,7 @@ impl Stage {
             }
         };
         let layers = self.contents.iter().zip(&self.names).zip(looks).map(layer);
-        Scene { size: Size::from(OUTPUT), background: [0.2, 0.3, 0.4], layers: layers.collect(), cursor: None }
+        Scene { size: Size::from(PANEL), background: [0.2, 0.3, 0.4], layers: layers.collect(), cursor: None }
     }
 }
 
@@ -86,8 +88,8 @@ struct Panel {
 
 impl Panel {
     fn new(renderer: Renderer) -> Self {
-        let buffers = vec![PixelBuffer::new(OUTPUT.0, OUTPUT.1); BUFFERS];
-        Panel { renderer, canvas: Canvas::new(Size::from(OUTPUT)), buffers, frames: 0 }
+        let buffers = vec![PixelBuffer::new(PANEL.0, PANEL.1); BUFFERS];
+        Panel { renderer, canvas: Canvas::new(Size::from(PANEL)), buffers, frames: 0 }
     }
 
     fn draw(&mut self, scene: &Scene) -> PixelBuffer {
@@ -157,13 +159,13 @@ fn gles_fades_as_pixman_does() {
     let Some(gles) = gles() else { return };
     let stage = Stage::new();
     let looks = [
-        Look { target: (100, 100, 450, 300), opacity: 0.4, snapshot: true },
-        Look { target: (300, 200, 150, 100), opacity: 0.7, snapshot: false },
+        Look { target: (40, 40, 300, 200), opacity: 0.4, snapshot: true },
+        Look { target: (200, 150, 150, 100), opacity: 0.7, snapshot: false },
     ];
     let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| Panel::new(renderer).draw(&stage.scene(&looks)));
     // Within the layers: at their edges the two filter differently.
-    for (x, y) in [(150, 150), (350, 250), (500, 350), (320, 220), (700, 500)] {
-        let [a, b] = [&pictures[0], &pictures[1]].map(|picture| picture.pixels[(y * OUTPUT.0 + x) as usize]);
+    for (x, y) in [(60, 60), (220, 170), (300, 210), (330, 245), (450, 260)] {
+        let [a, b] = [&pictures[0], &pictures[1]].map(|picture| picture.pixels[(y * PANEL.0 + x) as usize]);
         let (a, b) = (
             PixelBuffer { width: 1, height: 1, pixels: vec![a] },
             PixelBuffer { width: 1, height: 1, pixels: vec![b] },
