@@ -126,6 +126,8 @@ macro_rules! number {
     };
 }
 
+pub(super) use number;
+
 number!(
     /// Undamped swings of a spring, in hertz.
     Frequency,

@@ -3,7 +3,8 @@
 use super::animations::{
     Curve, Damping, Duration, FadeOptions, FadeScale, FramesAhead, Frequency, PlaceOptions, StyleName,
 };
-use super::{Animations, Colour, Config, Cursor, Keyboard, MissBudgets, Percent};
+use super::effects::{Passes, Radius, Reach, Share};
+use super::{Animations, Colour, Config, Cursor, Effects, Keyboard, MissBudgets, Percent};
 use crate::timing::defaults::OWN_FRAMES_AHEAD;
 use crate::timing::motion::easing::CubicBezier;
 use crate::timing::pacing::PacingWish;
@@ -16,6 +17,7 @@ impl Default for Config {
             background: Colour { red: 0x1d, green: 0x23, blue: 0x30 },
             reduced_motion: false,
             animations: Animations::default(),
+            effects: Effects::default(),
             keyboard: Keyboard::default(),
             cursor: Cursor::default(),
             outputs: Vec::new(),
@@ -78,6 +80,19 @@ impl Default for PlaceOptions {
             damping: Damping(1.0),
             duration: Duration(150.0),
             curve: Curve(CubicBezier::EASE_OUT),
+        }
+    }
+}
+
+// Composing is as cheap as it can be unless somebody wants it prettier.
+impl Default for Effects {
+    fn default() -> Self {
+        Effects {
+            shadow: false,
+            shadow_reach: Reach(24.0),
+            shadow_opacity: Share(0.6),
+            corner_radius: Radius(0.0),
+            blur: Passes(0),
         }
     }
 }

@@ -6,12 +6,14 @@
 
 pub mod animations;
 mod default;
+pub mod effects;
 mod error;
 mod file;
 mod mode;
 mod value;
 
 pub use animations::Animations;
+pub use effects::Effects;
 pub use error::ConfigError;
 pub use file::{ConfigFile, default_path};
 pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
@@ -35,6 +37,8 @@ pub struct Config {
     pub reduced_motion: bool,
     /// How they do otherwise.
     pub animations: Animations,
+    /// What is drawn around and below windows.
+    pub effects: Effects,
     /// The keyboard.
     pub keyboard: Keyboard,
     /// The pointer's image.

@@ -5,8 +5,9 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use super::geometry;
-use super::scene::{Layer, Scene};
+use super::scene::{Effect, EffectKind, Layer, Rounded, Scene};
 use crate::shell::animation::Ghost;
+use crate::shell::effects::{Decoration, Effects};
 use crate::shell::render_order::{RenderWindow, Stacked};
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
@@ -26,9 +27,10 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
         size: Size::from((mode.width, mode.height)),
         background: state.outputs.background,
         layers,
+        effects: Vec::new(),
         cursor: super::cursor::layer(state, area, scale),
     };
-    let placing = Placing { area, scale };
+    let placing = Placing { area, scale, effects: state.shell.effects };
     if let Some(icon) = &state.input.drag_icon {
         let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
         let at = crate::input::pointer_position(state).to_i32_round() + offset;
@@ -75,10 +77,11 @@ impl Fit {
     }
 }
 
-/// Where the output is, and at what scale.
+/// Where the output is, at what scale, and what is drawn around windows.
 struct Placing {
     area: Rectangle<i32, Logical>,
     scale: f64,
+    effects: Effects,
 }
 
 impl Placing {
@@ -94,18 +97,58 @@ impl Placing {
         }
         let to = window.animated.or(window.stretch.map(|to| to.to_f64()));
         let fit = to.map_or_else(|| Fit::at(window.location), |to| Fit { from: window.geometry.to_f64(), to });
+        let above = scene.layers.len();
         self.tree(scene, &window.surface, fit, window.opacity);
+        let rect = to.unwrap_or(settled);
+        self.decorate(scene, above, &window.decoration, rect, window.opacity);
+    }
+
+    /// Cuts the corners of the layers from `above` on, which are one window at `rect`, and adds what lies below it.
+    fn decorate(
+        &self,
+        scene: &mut Scene,
+        above: usize,
+        decoration: &Decoration,
+        rect: Rectangle<f64, Logical>,
+        opacity: f64,
+    ) {
+        let rect = self.to_physical(rect.loc, rect.size);
+        let free = decoration.stands_free;
+        let physical = |length: f64| (length * self.scale).round() as i32;
+        let radius = if free { physical(self.effects.corner_radius) } else { 0 };
+        let window = Rounded { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
+        let translucent = scene.layers[above..].last().is_some_and(is_translucent);
+        if window.radius > 0 {
+            for layer in &mut scene.layers[above..] {
+                round(layer, window);
+            }
+        }
+        let depth = scene.layers.len();
+        let names = &decoration.names;
+        let mut add = |id: &Id, opacity: f64, kind| {
+            scene.effects.push(Effect { id: id.clone(), depth, opacity: opacity as f32, kind });
+        };
+        // Where the window is opaque nobody would see it.
+        if self.effects.blur > 0 && translucent {
+            add(&names.blur, opacity, EffectKind::Blur { area: window, passes: self.effects.blur });
+        }
+        if let (true, Some(shadow)) = (free, self.effects.shadow) {
+            let reach = physical(shadow.reach);
+            add(&names.shadow, opacity * shadow.opacity, EffectKind::Shadow { window, reach });
+        }
     }
 
     fn ghost(&self, scene: &mut Scene, ghost: &Ghost, present: Instant) {
         let look = ghost.at(present);
         let fit = Fit { from: ghost.geometry.to_f64(), to: look.rect };
+        let above = scene.layers.len();
         for part in &ghost.parts {
             let mut layer = self.layer(&part.content, part.offset, fit, look.opacity);
             layer.id = part.id.clone();
             layer.snapshot = Some(part.name.clone());
             scene.layers.push(layer);
         }
+        self.decorate(scene, above, &ghost.decoration, look.rect, look.opacity);
     }
 
     /// Adds a tree of surfaces, topmost first.
@@ -123,7 +166,7 @@ impl Placing {
             Size::<f64, Logical>::from((f64::from(size.w) * zoom.0, f64::from(size.h) * zoom.1))
         };
         let target = self.to_physical(origin, zoomed(content.size));
-        let opaque = content.opaque.iter().filter(|_| opacity >= 1.0).map(|rect| {
+        let opaque = content.opaque.iter().map(|rect| {
             let at = origin + Point::from((f64::from(rect.loc.x) * zoom.0, f64::from(rect.loc.y) * zoom.1));
             let rect = self.to_physical(at, zoomed(rect.size));
             // Filtering fades the outermost pixels of what is scaled.
@@ -145,6 +188,7 @@ impl Placing {
             origin,
             stretch: zoom,
             opacity: opacity as f32,
+            clip: None,
             snapshot: None,
             covered: false,
             buffer: Some(content.buffer.clone()),
@@ -161,11 +205,36 @@ impl Placing {
     }
 }
 
+/// Cuts a layer to the corners of its window: it is not opaque there.
+fn round(layer: &mut Layer, window: Rounded) {
+    let corners = window.corners();
+    if !corners.iter().any(|corner| corner.overlaps(layer.target)) {
+        return;
+    }
+    layer.clip = Some(window);
+    let corners = corners.map(|corner| Rectangle::new(corner.loc - layer.target.loc, corner.size));
+    let opaque = layer.opaque.iter().flat_map(|rect| rect.subtract_rects(corners));
+    layer.opaque = opaque.collect();
+}
+
+/// Whether what lies below a layer is seen through it, apart from its edges.
+fn is_translucent(layer: &Layer) -> bool {
+    let (width, height) = (layer.target.size.w - 2, layer.target.size.h - 2);
+    if width <= 0 || height <= 0 {
+        return false;
+    }
+    let inner = Rectangle::new(Point::from((1, 1)), Size::from((width, height)));
+    !inner.subtract_rects(layer.opaque.iter().copied()).is_empty()
+}
+
 /// Marks the layers of which nothing can be seen: off the output, or behind opaque ones.
 fn cover(scene: &mut Scene) {
     let screen = Rectangle::from_size(scene.size);
     let mut above: Vec<Rectangle<i32, Physical>> = Vec::new();
     for layer in &mut scene.layers {
+        if layer.opacity < 1.0 {
+            layer.opaque = Vec::new().into_iter().collect();
+        }
         let visible = layer.target.intersection(screen);
         layer.covered = match visible {
             Some(rect) if !rect.is_empty() => rect.subtract_rects(above.iter().copied()).is_empty(),
@@ -176,5 +245,9 @@ fn cover(scene: &mut Scene) {
             above.extend(opaque.filter(|rect| !rect.is_empty()));
         }
     }
+    for effect in &mut scene.effects {
+        effect.depth = scene.layers[..effect.depth].iter().filter(|layer| !layer.covered).count();
+    }
+    scene.effects.retain(|effect| effect.target().overlaps(screen));
     scene.layers.retain(|layer| !layer.covered);
 }

@@ -42,6 +42,8 @@ pub struct Layer {
     pub stretch: (f64, f64),
     /// How much of it is seen of what it is: 0 to 1.
     pub opacity: f32,
+    /// The rectangle with rounded corners that it is cut to where it lies in one of them.
+    pub clip: Option<Rounded>,
     /// Set where it is the last that is seen of a window that is gone; it takes no input.
     pub snapshot: Option<Snapshot>,
     /// Nothing of it can be seen.
@@ -60,12 +62,99 @@ impl Layer {
             && self.target == other.target
             && self.source == other.source
             && self.opacity == other.opacity
+            && self.clip == other.clip
     }
 
     /// `point` (global logical coordinates) in surface coordinates.
     pub fn to_surface(&self, point: Point<f64, Logical>) -> Point<f64, Logical> {
         let relative = point - self.origin;
         Point::from((relative.x / self.stretch.0, relative.y / self.stretch.1))
+    }
+}
+
+/// A rectangle with rounded corners, relative to the output, in physical pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rounded {
+    /// The rectangle.
+    pub rect: Rectangle<i32, Physical>,
+    /// The radius of its corners.
+    pub radius: i32,
+}
+
+impl Rounded {
+    /// How far the centre of pixel (x, y) is outside of it, in pixels; negative inside.
+    pub fn distance(&self, x: i32, y: i32) -> f32 {
+        // From the middle of the rectangle to the pixel's, folded into one quarter.
+        let half = |start: i32, length: i32, at: i32| {
+            let middle = start as f32 + length as f32 / 2.0;
+            (at as f32 + 0.5 - middle).abs() - length as f32 / 2.0
+        };
+        let radius = self.radius as f32;
+        let (across, down) = (half(self.rect.loc.x, self.rect.size.w, x), half(self.rect.loc.y, self.rect.size.h, y));
+        let (across, down) = (across + radius, down + radius);
+        across.max(0.0).hypot(down.max(0.0)) + across.max(down).min(0.0) - radius
+    }
+
+    /// Which share of pixel (x, y) lies inside: 0 to 1.
+    pub fn coverage(&self, x: i32, y: i32) -> f32 {
+        (0.5 - self.distance(x, y)).clamp(0.0, 1.0)
+    }
+
+    /// The four squares in which it differs from its rectangle.
+    pub fn corners(&self) -> [Rectangle<i32, Physical>; 4] {
+        let (rect, side) = (self.rect, self.radius.min(self.rect.size.w).min(self.rect.size.h).max(0));
+        let (right, bottom) = (rect.loc.x + rect.size.w - side, rect.loc.y + rect.size.h - side);
+        [(rect.loc.x, rect.loc.y), (right, rect.loc.y), (rect.loc.x, bottom), (right, bottom)]
+            .map(|corner| Rectangle::new(corner.into(), (side, side).into()))
+    }
+}
+
+/// Something that is drawn below a window.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// Its name for damage tracking.
+    pub id: Id,
+    /// How many layers lie above it.
+    pub depth: usize,
+    /// How much of it is seen: 0 to 1.
+    pub opacity: f32,
+    /// What it is.
+    pub kind: EffectKind,
+}
+
+/// What is drawn below a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EffectKind {
+    /// A shadow around it, and nothing within it.
+    Shadow {
+        /// What casts it.
+        window: Rounded,
+        /// How far it reaches, in physical pixels.
+        reach: i32,
+    },
+    /// What lies below it, blurred.
+    Blur {
+        /// Where.
+        area: Rounded,
+        /// How often it is halved and doubled in size again.
+        passes: u8,
+    },
+}
+
+impl Effect {
+    /// What it covers, relative to the output.
+    pub fn target(&self) -> Rectangle<i32, Physical> {
+        match self.kind {
+            EffectKind::Blur { area, .. } => area.rect,
+            EffectKind::Shadow { window, reach } => {
+                let size = (window.rect.size.w + 2 * reach, window.rect.size.h + 2 * reach);
+                Rectangle::new(window.rect.loc - Point::from((reach, reach)), size.into())
+            }
+        }
+    }
+
+    fn looks_like(&self, other: &Effect) -> bool {
+        self.id == other.id && self.depth == other.depth && self.opacity == other.opacity && self.kind == other.kind
     }
 }
 
@@ -104,6 +193,8 @@ pub struct Scene {
     pub background: [f32; 3],
     /// Surfaces, topmost first.
     pub layers: Vec<Layer>,
+    /// What is drawn between them, topmost first.
+    pub effects: Vec<Effect>,
     /// The cursor, if it is on this output.
     pub cursor: Option<CursorLayer>,
 }
@@ -121,6 +212,8 @@ impl Scene {
         self.size == other.size
             && self.background == other.background
             && self.layers.len() == other.layers.len()
+            && self.effects.len() == other.effects.len()
+            && self.effects.iter().zip(&other.effects).all(|(a, b)| a.looks_like(b))
             && self.layers.iter().zip(&other.layers).all(|(a, b)| a.looks_like(b))
     }
 }

@@ -11,9 +11,10 @@ use smithay::utils::{Buffer as BufferCoords, Rectangle, Size};
 use smithay::wayland::compositor::{self, SurfaceData};
 use smithay::wayland::single_pixel_buffer::get_single_pixel_buffer;
 
-use super::element::{CursorElement, Fill, LayerElement, SceneElement};
+use super::element::{CursorElement, EffectElement, Fill, LayerElement, SceneElement};
+use super::shadow::ShadowCache;
 use crate::backend::PixelBuffer;
-use crate::output::scene::{CursorLayer, Layer, Scene, Snapshot};
+use crate::output::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
 
 /// The cursor's image where it was used last, so that moving it imports nothing.
 #[derive(Debug)]
@@ -88,11 +89,12 @@ impl<T: Clone> SnapshotCache<T> {
 pub(super) struct Caches<T> {
     cursors: CursorCache<T>,
     snapshots: SnapshotCache<T>,
+    shadows: ShadowCache<T>,
 }
 
 impl<T> Default for Caches<T> {
     fn default() -> Self {
-        Caches { cursors: CursorCache::default(), snapshots: SnapshotCache::default() }
+        Caches { cursors: CursorCache::default(), snapshots: SnapshotCache::default(), shadows: ShadowCache::default() }
     }
 }
 
@@ -111,12 +113,37 @@ where
     let mut elements = Vec::with_capacity(scene.layers.len() + 1);
     elements.extend(cursor.and_then(|cursor| caches.cursors.element(renderer, cursor)));
     caches.snapshots.forget_gone();
-    for layer in &scene.layers {
+    let mut effects = scene.effects.iter().peekable();
+    for (depth, layer) in scene.layers.iter().enumerate() {
+        while let Some(effect) = effects.next_if(|effect| effect.depth <= depth) {
+            elements.push(self::effect(renderer, effect, &mut caches.shadows));
+        }
         if let Some(fill) = fill(renderer, layer, &mut caches.snapshots) {
             elements.push(SceneElement::Layer(LayerElement { layer, fill }));
         }
     }
+    elements.extend(effects.map(|effect| self::effect(renderer, effect, &mut caches.shadows)));
+    caches.shadows.forget_unused();
     elements
+}
+
+/// An effect; a blur has no pixels yet.
+fn effect<'a, R>(
+    renderer: &mut R,
+    effect: &'a Effect,
+    shadows: &mut ShadowCache<R::TextureId>,
+) -> SceneElement<'a, R::TextureId>
+where
+    R: Renderer + ImportMem,
+    R::TextureId: Texture + Clone + 'static,
+{
+    let (parts, look) = match effect.kind {
+        EffectKind::Blur { .. } => (Vec::new(), 0),
+        EffectKind::Shadow { window, reach } => {
+            (shadows.strips(renderer, &effect.id, window, reach), (reach as usize) << 16 | window.radius as usize)
+        }
+    };
+    SceneElement::Effect(EffectElement { effect, parts, commit: CommitCounter::from(look) })
 }
 
 fn fill<R>(renderer: &mut R, layer: &Layer, snapshots: &mut SnapshotCache<R::TextureId>) -> Option<Fill<R::TextureId>>

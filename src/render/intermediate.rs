@@ -13,7 +13,8 @@ use smithay::reexports::pixman::Image;
 use smithay::utils::{Physical, Rectangle, Size, Transform};
 
 use super::element::{Fill, SceneElement, source};
-use crate::output::scene::{Layer, Scene};
+use super::rounded;
+use crate::output::scene::{Layer, Rounded, Scene};
 
 /// The largest product of place and shrinking that pixman's transforms hold, with room for what else is added.
 const LARGEST_PLACE: f64 = 16_000.0;
@@ -29,6 +30,11 @@ pub(super) fn prepare(
         let SceneElement::Layer(element) = element else { return true };
         let Fill::Texture(texture) = &element.fill else { return true };
         if !needs_picture(element.layer) {
+            if let Some(clip) = element.layer.clip {
+                let (layer, texture) = (element.layer, texture.clone());
+                let corners = cut_corners(renderer, layer, &texture, clip, screen);
+                element.fill = Fill::Cornered { texture, corners };
+            }
             return true;
         }
         let Some(seen) = element.layer.target.intersection(screen).filter(|seen| !seen.is_empty()) else {
@@ -56,7 +62,27 @@ fn needs_picture(layer: &Layer) -> bool {
     layer.opacity < 1.0 || across.max(down) * scale > LARGEST_PLACE
 }
 
-/// The part `seen` (relative to the output) of a layer, at its size on the output, not faded.
+/// The corners of a layer, cut. One that cannot be drawn stays square.
+fn cut_corners(
+    renderer: &mut PixmanRenderer,
+    layer: &Layer,
+    texture: &PixmanTexture,
+    clip: Rounded,
+    screen: Rectangle<i32, Physical>,
+) -> Vec<(PixmanTexture, Rectangle<i32, Physical>)> {
+    let seen = |corner: &Rectangle<i32, Physical>| {
+        let seen = corner.intersection(layer.target)?.intersection(screen)?;
+        (!seen.is_empty()).then_some(seen)
+    };
+    let cut = |seen| {
+        let picture = picture(renderer, layer, texture, seen);
+        let picture = picture.inspect_err(|error| tracing::warn!(%error, "a corner cannot be cut")).ok()?;
+        Some((picture, Rectangle::new(seen.loc - layer.target.loc, seen.size)))
+    };
+    clip.corners().iter().filter_map(seen).filter_map(cut).collect()
+}
+
+/// The part `seen` (relative to the output) of a layer, at its size on the output, cut to its clip, not faded.
 fn picture(
     renderer: &mut PixmanRenderer,
     layer: &Layer,
@@ -65,7 +91,8 @@ fn picture(
 ) -> Result<PixmanTexture, PixmanError> {
     let size = Size::from((seen.size.w, seen.size.h));
     // What is opaque stays so, to its last row: nothing may be drawn below it.
-    let is_opaque = layer.opacity >= 1.0 && texture.format().is_some_and(|format| !has_alpha(format));
+    let is_opaque =
+        layer.opacity >= 1.0 && layer.clip.is_none() && texture.format().is_some_and(|format| !has_alpha(format));
     let format = if is_opaque { Fourcc::Xrgb8888 } else { Fourcc::Argb8888 };
     let mut image: Image<'static, 'static> = renderer.create_buffer(format, size)?;
     let place = Rectangle::new(layer.target.loc - seen.loc, layer.target.size);
@@ -77,6 +104,9 @@ fn picture(
         let damage = [Rectangle::from_size(place.size)];
         frame.render_texture_from_to(texture, source(layer), place, &damage, &[], layer.buffer_transform, 1.0)?;
         frame.finish()?.wait().ok();
+    }
+    if let Some(clip) = layer.clip {
+        rounded::cut(&mut image, seen, clip);
     }
     Ok(PixmanTexture::from(image))
 }

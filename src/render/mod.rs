@@ -3,9 +3,12 @@
 //! Pixman draws into memory on this thread and is done when it returns. GLES draws off screen and is read back; it is
 //! there by choice, for machines whose GPU is worth it.
 
+mod backdrop;
 mod element;
 mod import;
 mod intermediate;
+mod rounded;
+mod shadow;
 
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
@@ -18,6 +21,7 @@ use smithay::utils::{Physical, Rectangle, Size, Transform};
 
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::output::scene::Scene;
+use backdrop::BackdropCache;
 use import::{Caches, import};
 
 /// A frame could not be drawn.
@@ -50,6 +54,7 @@ pub struct PixmanPainter {
 pub struct GlesPainter {
     renderer: GlesRenderer,
     caches: Caches<GlesTexture>,
+    backdrops: BackdropCache,
 }
 
 /// What is remembered of one output between two frames: what is damaged, and what GLES drew.
@@ -90,8 +95,12 @@ impl Renderer {
         let display = unsafe { EGLDisplay::new(device) }.map_err(gles_error)?;
         let context = EGLContext::new(&display).map_err(gles_error)?;
         // SAFETY: the context is current on this thread only and is never sent to another.
-        let renderer = unsafe { GlesRenderer::new(context) }.map_err(gles_error)?;
-        Ok(Renderer::Gles(GlesPainter { renderer, caches: Caches::default() }))
+        let mut renderer = unsafe { GlesRenderer::new(context) }.map_err(gles_error)?;
+        if let Err(error) = rounded::compile(&mut renderer) {
+            tracing::warn!(%error, "corners stay square");
+        }
+        let painter = GlesPainter { renderer, caches: Caches::default(), backdrops: BackdropCache::default() };
+        Ok(Renderer::Gles(painter))
     }
 
     /// Draws `scene` into `buffer` and returns what changed since the frame drawn before. `with_cursor`: the display
@@ -162,7 +171,8 @@ impl GlesPainter {
             let target = Offscreen::<GlesRenderbuffer>::create_buffer(&mut self.renderer, Fourcc::Xbgr8888, size);
             canvas.target = Some(target.map_err(gles_error)?);
         }
-        let elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
+        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
+        self.backdrops.prepare(&mut self.renderer, scene, &mut elements);
         let Some(buffer) = canvas.target.as_mut() else { return Ok(Vec::new()) };
         let mut target = self.renderer.bind(buffer).map_err(gles_error)?;
         let result = canvas

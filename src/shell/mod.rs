@@ -7,6 +7,7 @@
 pub mod animation;
 pub mod configure;
 pub mod drag;
+pub mod effects;
 pub mod hit;
 pub mod placement;
 pub mod popup;
@@ -31,6 +32,7 @@ pub use crate::timing::id::WindowId;
 use crate::{input, output, surface};
 use animation::{Animations, Ghost, WindowMotion};
 use drag::Drag;
+use effects::Effects;
 use popup::Popup;
 pub use window::{Arrangement, Window};
 
@@ -48,6 +50,8 @@ pub struct Shell {
     pressed: Option<WindowId>,
     drag: Option<Drag>,
     animations: Animations,
+    /// What is drawn around and below windows.
+    pub effects: Effects,
     /// Windows that are gone and still seen, in the order in which they went.
     ghosts: Vec<Ghost>,
     /// Lets clients draw before they have acknowledged their first configure, which the protocol forbids. For the

@@ -5,6 +5,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::animation::Ghost;
+use super::effects::Decoration;
 use super::{Shell, Window, WindowId};
 use crate::output;
 use crate::time::Instant;
@@ -33,12 +34,15 @@ pub struct RenderWindow {
     pub focused: bool,
     /// A button or finger is down on it.
     pub pressed: bool,
+    /// What is drawn below and around it.
+    pub decoration: Decoration,
     /// It covers an output by itself: nothing below it needs to be drawn there, black where it does not reach.
     pub fullscreen: bool,
 }
 
 /// One thing in the stack.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "all but a few are windows, and the list lives for one latch")]
 pub enum Stacked<'a> {
     /// A window.
     Window(RenderWindow),
@@ -107,6 +111,7 @@ impl Shell {
             popups,
             focused: self.focused == Some(window.id),
             pressed: self.pressed == Some(window.id),
+            decoration: window.decoration(),
             // What is below one that is on its way is seen around it.
             fullscreen: window.is_fullscreen() && !moves,
         })

@@ -12,6 +12,7 @@ use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgTople
 
 use super::WindowId;
 use super::animation::WindowMotion;
+use super::effects::EffectNames;
 use super::resize::{self, Edges, SizeLimits};
 
 /// How many configures a client may leave unanswered: a stopped program gathers one per change of focus, one that asks
@@ -91,6 +92,8 @@ pub struct Window {
     pub(super) geometry: Rectangle<i32, Logical>,
     /// What moves it by itself.
     pub(super) motion: WindowMotion,
+    /// Names of what is drawn below it.
+    pub(super) effect_names: EffectNames,
 }
 
 impl Window {
@@ -111,6 +114,7 @@ impl Window {
             stretch: None,
             geometry: Rectangle::default(),
             motion: WindowMotion::default(),
+            effect_names: EffectNames::default(),
         }
     }
 

@@ -12,6 +12,7 @@ use super::Fade;
 use super::pose::{Look, LookSample, Pose, WindowMotion};
 use crate::output;
 use crate::output::scene::Snapshot;
+use crate::shell::effects::Decoration;
 use crate::shell::{Window, WindowId};
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
@@ -43,6 +44,8 @@ pub struct Ghost {
     pub rect: Rectangle<i32, Logical>,
     /// How many windows were below it.
     pub below: usize,
+    /// What was drawn below and around it.
+    pub decoration: Decoration,
     motion: WindowMotion,
     /// When it is not seen any more; `None` before the first latch.
     end: Option<Instant>,
@@ -122,6 +125,7 @@ fn snapshot(window: &Window, below: usize) -> Ghost {
         geometry: window.geometry,
         rect: window.rect(),
         below,
+        decoration: window.decoration(),
         motion: window.motion.clone(),
         end: None,
     }
