@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::fixture::content::{Colour, GREEN, Heard, RED};
+use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::{ClientIndex, KEY_A, OUTPUT, Toplevel, World};
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
@@ -393,4 +393,68 @@ fn what_has_settled_asks_for_no_frame() {
     assert!(upbeat::output::turn::run(&mut world.state).is_none(), "a timer is set");
     assert_eq!(output(&world), last);
     drop((client, window));
+}
+
+/// So slow that nothing is settled while a test looks.
+fn slow() -> Animations {
+    let curve = CubicBezier::LINEAR;
+    let fade = Some(Fade { style: Style::Easing { duration: Span::from_seconds(1_000), curve }, scale: SMALL });
+    Animations { open: fade, close: fade, place: None }
+}
+
+#[test]
+fn the_pointer_meets_a_window_where_it_is_seen() {
+    let mut world = animated(slow());
+    let (_client, _window) = open(&mut world, RED);
+    world.until("light", |world| records(world).any(|record| record.presented.is_some() && record.damage > 0));
+    world.until("the window", |world| hit(world, 640.0, 360.0).is_some());
+    // Half its size, about its middle: from 540 to 740, and from 285 to 435.
+    let (x, y) = hit(&world, 640.0, 360.0).unwrap();
+    assert!((x - 200.0).abs() < 1.0 && (y - 150.0).abs() < 1.0, "({x}, {y}) of the surface");
+    let (x, y) = hit(&world, 545.0, 290.0).unwrap();
+    assert!((x - 10.0).abs() < 1.0 && (y - 10.0).abs() < 1.0, "({x}, {y}) of the surface");
+    assert_eq!(hit(&world, 500.0, 360.0), None, "it is not there yet");
+}
+
+/// The point of the surface that is seen at (x, y).
+fn hit(world: &World, x: f64, y: f64) -> Option<(f64, f64)> {
+    let point = (x, y).into();
+    let (surface, origin) = upbeat::output::scene_on_screen_hit(&world.state, point)?;
+    drop(surface);
+    let local = point - origin;
+    Some((local.x, local.y))
+}
+
+#[test]
+fn an_output_that_goes_dark_takes_what_is_going_with_it() {
+    let mut world = animated(slow());
+    let (client, window) = open(&mut world, GREEN);
+    world.until("the window", |world| hit(world, 640.0, 360.0).is_some());
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.settle();
+    assert_eq!(world.state.shell.ghosts().len(), 1);
+    let output = world.state.outputs.states().next().unwrap().id;
+    upbeat::output::power::set(&mut world.state, output, false);
+    world.turn();
+    assert!(world.state.shell.ghosts().is_empty());
+    assert!(world.client(client).heard(Heard::Released(1)), "nobody will see it end");
+}
+
+#[test]
+fn what_is_below_a_window_that_becomes_fullscreen_is_seen_until_it_is() {
+    let mut world = animated(Animations { place: Some(spring(1.0)), ..Animations::default() });
+    world.state.outputs.background = [0.0, 0.0, 1.0];
+    let (client, window) = open(&mut world, RED);
+    world.rest();
+    window.toplevel.set_fullscreen(None);
+    world.settle();
+    let size = world.client(client).answer_newest().unwrap();
+    draw(&mut world, client, &window, 2, size, RED);
+    world.until("the middle", |world| world.pixel(300, 360) == RED);
+    assert_eq!(world.pixel(2, 700), BLUE, "it is not there yet");
+    world.rest();
+    // The cursor is in the first rows.
+    let below = &world.picture().pixels[(OUTPUT.0 * 100) as usize..];
+    assert!(below.iter().all(|pixel| pixel & 0x00ff_ffff == RED));
 }
