@@ -274,6 +274,10 @@ pub trait Display {
     /// [`Lost`](DisplayEvent::Lost). Returns the newest frame that stays, if any is waiting.
     fn supersede(&mut self, from: FrameId) -> Option<FrameId>;
 
+    /// Frames that wait, and are not on their way to the screen yet, are shown with the cursor like this. A display
+    /// that lets no more than one frame wait has nothing to do.
+    fn set_cursor(&mut self, _cursor: Option<&CursorPlane>) {}
+
     /// Switches the output on or off. Off, it holds no frame and makes no event.
     fn set_power(&mut self, on: bool);
 

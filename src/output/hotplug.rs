@@ -142,6 +142,7 @@ pub fn remove(state: &mut State, id: OutputId) {
     let mut output = state.outputs.list.remove(index);
     present::forget_flight(&mut output);
     output.drop_finished();
+    output.forget_submitted();
     crate::shell::visit::leave(state, &output.output);
     if let Some(global) = output.global.take() {
         state.display_handle.disable_global::<State>(global);

@@ -156,7 +156,8 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
         }
         feedback.extend(entry.latch());
     }
-    let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor;
+    let cursor_moved = std::mem::take(&mut output.ahead.cursor_moved);
+    let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor && !cursor_moved;
     let mut record = output.open_record(&moment);
     if unchanged && feedback.is_empty() && moment.need != Need::Output {
         output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);

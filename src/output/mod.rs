@@ -14,6 +14,7 @@ mod placing;
 pub mod power;
 mod prerender;
 mod present;
+mod presenter;
 pub mod rules;
 pub mod scene;
 pub mod statistics;
@@ -141,6 +142,7 @@ pub struct OutputState {
 }
 
 /// A frame on its way to the screen.
+#[derive(Debug)]
 struct Flight {
     frame: FrameId,
     scene: Arc<Scene>,
@@ -262,6 +264,7 @@ pub fn need_all(state: &mut State) {
 
 /// The cursor moved or looks different.
 pub fn cursor_changed(state: &mut State) {
+    presenter::move_cursors(state);
     need_all_for(state, Need::Cursor);
 }
 

@@ -16,20 +16,21 @@
 //! motion goes on from the last frame that is shown. [`PreExecutor`] decides what may be started and what stays; here
 //! are the frames themselves.
 //!
-//! Rendering is on this thread: one frame in a turn of the loop, after everything that is due, so that input and flips
-//! wait for one frame at most.
+//! Rendering is on this thread: one frame in a turn of the loop, after everything that is due, so that input waits for
+//! one frame at most. Flips do not wait where the display takes frames ahead of their refreshes ([`presenter`]
+//! (super::presenter)); elsewhere they wait here and are given to it one by one.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::latch::{Moment, end_latch, keep_moving};
 use super::placing::choose;
-use super::scene::{CursorLayer, Scene};
+use super::presenter::feed;
+use super::scene::Scene;
 use super::{Flight, OutputState, geometry};
-use crate::backend::{Buffer, Change, FrameId, PixelRect, Plan};
+use crate::backend::{Buffer, FrameId, PixelRect};
 use crate::shell::animation::Shown;
 use crate::state::State;
-use crate::surface::Feedback;
 use crate::time::{Clock, Instant};
 use crate::timing::defaults::CALM_LATCHES;
 use crate::timing::id::OutputId;
@@ -42,9 +43,13 @@ use crate::timing::target::{RefreshIndex, Target};
 /// The frames of one output that are finished and wait.
 #[derive(Debug)]
 pub(super) struct Ahead {
-    executor: PreExecutor,
+    pub executor: PreExecutor,
     /// In the order of their refreshes.
-    frames: VecDeque<Waiting>,
+    pub frames: VecDeque<Waiting>,
+    /// Those that the display holds already, behind the one in flight; see [`presenter`](super::presenter).
+    pub submitted: VecDeque<Flight>,
+    /// The cursor of frames that the display holds was moved: what is on screen is not what was drawn.
+    pub cursor_moved: bool,
     /// Latches in a row that nothing but our own motion asked for.
     calm: u32,
     disturbed: bool,
@@ -55,14 +60,15 @@ pub(super) struct Ahead {
 
 /// A finished frame.
 #[derive(Debug)]
-struct Waiting {
-    id: pre_executor::FrameId,
-    frame: FrameId,
-    stale: bool,
-    scene: Scene,
-    buffer: Buffer,
-    damage: Vec<PixelRect>,
-    record: FrameRecord,
+pub(super) struct Waiting {
+    pub id: pre_executor::FrameId,
+    pub frame: FrameId,
+    /// What it shows is not what is wanted any more.
+    pub stale: bool,
+    pub scene: Scene,
+    pub buffer: Buffer,
+    pub damage: Vec<PixelRect>,
+    pub record: FrameRecord,
 }
 
 impl Default for Ahead {
@@ -70,6 +76,8 @@ impl Default for Ahead {
         Ahead {
             executor: PreExecutor::new(AheadSettings::buffers(2), Trigger::Ahead),
             frames: VecDeque::new(),
+            submitted: VecDeque::new(),
+            cursor_moved: false,
             calm: 0,
             disturbed: false,
             draws: 0,
@@ -113,6 +121,8 @@ impl OutputState {
     pub(super) fn supersede(&mut self) {
         self.ahead.disturbed = true;
         self.ahead.calm = 0;
+        // One that the display holds is shown in any case: it is left there only where nothing else would be.
+        self.withdraw(usize::from(self.conductor.output().composes_slowly()));
         if self.ahead.frames.is_empty() {
             return;
         }
@@ -139,7 +149,7 @@ impl OutputState {
     }
 
     /// Tells the machine which finished frame is next.
-    fn announce(&mut self) {
+    pub(super) fn announce(&mut self) {
         let next = self.ahead.frames.front();
         let finished = next.map(|waiting| Finished { index: waiting.record.target, stale: waiting.stale });
         self.conductor.output_mut().set_finished(finished);
@@ -171,7 +181,7 @@ impl OutputState {
     /// The last refresh for which there is a frame.
     fn last_framed(&self) -> RefreshIndex {
         let waiting = self.ahead.frames.back().map(|waiting| waiting.record.target);
-        waiting.unwrap_or(RefreshIndex(0)).max(self.conductor.output().latched())
+        waiting.unwrap_or(RefreshIndex(0)).max(self.last_submitted())
     }
 
     /// Whether a frame may be rendered ahead, as far as the output can tell.
@@ -221,7 +231,7 @@ fn run(state: &mut State, id: OutputId, now: Instant) -> bool {
     let area = geometry(&output.output);
     let shown = output.conductor.output().vsync().present(output.last_framed());
     let ahead = &mut output.ahead;
-    if ahead.frames.is_empty() {
+    if ahead.frames.is_empty() && ahead.submitted.is_empty() {
         ahead.executor = PreExecutor::new(AheadSettings::buffers(frames_ahead.saturating_add(1)), Trigger::Ahead);
         ahead.executor.begin(target.id);
     }
@@ -236,7 +246,7 @@ fn run(state: &mut State, id: OutputId, now: Instant) -> bool {
 fn next_target(output: &OutputState, now: Instant) -> Option<Target> {
     let machine = output.conductor.output();
     let next = output.last_framed().next();
-    if !output.ahead.frames.is_empty() {
+    if !output.ahead.frames.is_empty() || !output.ahead.submitted.is_empty() {
         return Some(machine.target(next));
     }
     // Nothing waits: the next refresh is latched as ever, if it is too late to render for it.
@@ -248,10 +258,9 @@ fn render(state: &mut State, id: OutputId, mut scene: Scene, target: Target, now
     let State { outputs, clock, .. } = state;
     let super::Outputs { list, renderer, .. } = outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id) else { return false };
-    let looks_the_same = match output.ahead.frames.back() {
-        Some(waiting) => scene.looks_like(&waiting.scene),
-        None => scene.looks_like(&output.drawn),
-    };
+    let submitted = output.ahead.submitted.back().map_or(&output.drawn, |flight| &flight.scene);
+    let last = output.ahead.frames.back().map_or(&**submitted, |waiting| &waiting.scene);
+    let looks_the_same = scene.looks_like(last);
     if looks_the_same {
         output.reclaim(Arc::new(scene));
         return false;
@@ -276,6 +285,7 @@ fn render(state: &mut State, id: OutputId, mut scene: Scene, target: Target, now
     let waiting = Waiting { id: frame, frame: FrameId(output.frames), stale: false, scene, buffer, damage, record };
     output.ahead.frames.push_back(waiting);
     output.announce();
+    feed(state, id);
     true
 }
 
@@ -306,43 +316,21 @@ pub(super) fn submit_finished(state: &mut State, id: OutputId, target: Target, s
     flip(state, id, waiting, scheduled);
     end_latch(state, id);
     keep_moving(state, id, target.present);
+    feed(state, id);
     true
 }
 
 fn flip(state: &mut State, id: OutputId, waiting: Waiting, scheduled: Instant) {
-    let Some((handle, has_plane)) = state
-        .outputs
-        .by_id(id)
-        .map(|output| (output.output.clone(), output.display.capabilities().cursor_plane.is_some()))
-    else {
-        return;
-    };
-    let Waiting { frame, mut scene, buffer, damage, mut record, .. } = waiting;
-    if has_plane {
-        scene.cursor = super::cursor::layer(state, geometry(&handle), handle.current_scale().fractional_scale());
-    }
+    let Some(handle) = state.outputs.by_id(id).map(|output| output.output.clone()) else { return };
+    let cursor = super::cursor::layer(state, geometry(&handle), handle.current_scale().fractional_scale());
     let State { outputs, clock, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
-    let plan = Plan {
-        frame,
-        target: record.target,
-        present: record.present,
-        change: Change::Compose { buffer, damage },
-        cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
-        in_fence: None,
-    };
-    record.due_sequence = output.due_sequence(record.target);
-    let result = output.display.submit(plan);
-    let done = clock.now();
-    record.submitted = Some(done);
-    let composed = if result.is_ok() { Composed::Odd } else { Composed::Nothing };
-    output.conductor.composed(record.target, scheduled, done, composed);
-    match result {
-        Ok(()) => {
-            let scene = Arc::new(scene);
-            output.drawn = scene.clone();
-            output.flight = Some(Flight { frame, scene, feedback: Feedback::default(), record, clients: Vec::new() });
-        }
-        Err((error, plan)) => output.refused(error, plan, Feedback::default()),
+    let target = waiting.record.target;
+    let flight = output.hand_over(waiting, cursor.as_ref(), clock);
+    let composed = if flight.is_some() { Composed::Odd } else { Composed::Nothing };
+    output.conductor.composed(target, scheduled, clock.now(), composed);
+    if let Some(flight) = flight {
+        output.drawn = flight.scene.clone();
+        output.flight = Some(flight);
     }
 }

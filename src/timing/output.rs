@@ -206,6 +206,12 @@ impl OutputMachine {
             .is_some_and(|finished| finished.index == index && (!finished.stale || self.is_hopeless(index, now)))
     }
 
+    /// Whether composing usually takes longer than there is from one refresh to the deadline of the next.
+    pub fn composes_slowly(&self) -> bool {
+        let cost = self.compose.typical().unwrap_or(FIRST_COMPOSE);
+        cost + self.submit_lead() > self.vsync.interval()
+    }
+
     /// Whether what is composed anew from `now` on, or from its latch on, is most likely late for `index`.
     fn is_hopeless(&self, index: RefreshIndex, now: Instant) -> bool {
         let cost = self.compose.typical().unwrap_or(FIRST_COMPOSE);

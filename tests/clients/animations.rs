@@ -44,6 +44,15 @@ fn animated_ahead(animations: Animations) -> World {
     set_up(world, animations)
 }
 
+/// The same with a display that holds such frames itself.
+fn presented_ahead(animations: Animations) -> World {
+    let (plane, queue) = (Some((64, 64)), usize::from(AHEAD));
+    let options = OutputOptions { buffers: 3 + queue, cursor_plane: plane, queue, ..OutputOptions::default() };
+    let mut world = World::lit_on(options);
+    world.state.outputs.frames_ahead = AHEAD;
+    set_up(world, animations)
+}
+
 fn set_up(mut world: World, animations: Animations) -> World {
     world.state.outputs.background = [0.0; 3];
     world.state.shell.set_animations(animations);
@@ -150,11 +159,16 @@ fn ahead(world: &World) -> Vec<FrameRecord> {
 
 #[test]
 fn frames_that_are_rendered_ahead_represent_their_own_display_time_too() {
-    let world = opens_rightly(animated_ahead(fades()));
-    let ahead = ahead(&world);
+    for world in [animated_ahead(fades()), presented_ahead(fades())] {
+        runs_ahead(&opens_rightly(world));
+    }
+}
+
+fn runs_ahead(world: &World) {
+    let ahead = ahead(world);
     assert!(ahead.len() > 5, "only {} frames", ahead.len());
-    let furthest = ahead.iter().map(|record| record.present - record.composed.unwrap()).max().unwrap();
-    assert!(furthest > ahead[0].interval * 2, "none was finished two refreshes ahead, but {furthest:?}");
+    let runs_ahead = |pair: &[FrameRecord]| pair[1].composed < pair[0].presented;
+    assert!(ahead.windows(2).any(runs_ahead), "each was made after the one before was shown");
     for pair in ahead.windows(2) {
         assert!(pair[1].target > pair[0].target && pair[1].sequence > pair[0].sequence, "{pair:?}");
     }
@@ -162,18 +176,36 @@ fn frames_that_are_rendered_ahead_represent_their_own_display_time_too() {
     assert!(ahead.iter().all(|record| record.sequence >= record.due_sequence));
 }
 
-#[test]
-fn input_supersedes_what_was_rendered_ahead() {
-    let mut world = animated_ahead(Animations { place: Some(spring(1.0)), ..fades() });
-    let (client, window) = open(&mut world, RED);
+/// Lets a window be maximised until frames of that are rendered ahead.
+fn maximise(world: &mut World) -> (ClientIndex, Toplevel) {
+    let (client, window) = open(world, RED);
     world.rest();
     window.toplevel.set_maximized();
     world.settle();
     let size = world.client(client).answer_newest().unwrap();
-    draw(&mut world, client, &window, 2, size, RED);
+    draw(world, client, &window, 2, size, RED);
     world.until("frames ahead", |world| ahead(world).len() > 4);
-    let pressed = now();
+    (client, window)
+}
+
+fn moves() -> Animations {
+    Animations { place: Some(spring(1.0)), ..Animations::default() }
+}
+
+#[test]
+fn input_supersedes_what_was_rendered_ahead() {
+    supersedes(animated_ahead(moves()));
+}
+
+#[test]
+fn input_supersedes_what_the_display_holds() {
+    supersedes(presented_ahead(moves()));
+}
+
+fn supersedes(mut world: World) {
+    let _window = maximise(&mut world);
     world.key(KEY_A, true);
+    let pressed = now();
     world.until("the end", |world| world.state.outputs.states().all(|output| !output.conductor.output().is_needed()));
     world.rest();
     // The one on its way to light, and the one that stays in case a fresh one is late.
@@ -188,22 +220,56 @@ fn input_supersedes_what_was_rendered_ahead() {
 
 #[test]
 fn what_a_client_shows_while_its_window_moves_is_not_late() {
-    let mut world = animated_ahead(Animations { place: Some(spring(1.0)), ..fades() });
-    let (client, window) = open(&mut world, RED);
+    for mut world in [animated_ahead(moves()), presented_ahead(moves())] {
+        let (client, window) = maximise(&mut world);
+        draw(&mut world, client, &window, 3, OUTPUT, GREEN);
+        let committed = now();
+        world.until("light", |world| world.client(client).light(3).is_some());
+        let is_stale = |record: &&FrameRecord| record.latched < committed && record.presented > Some(committed);
+        let stale = ahead(&world).iter().filter(is_stale).count();
+        assert!(stale <= 2, "{stale} frames without it came first");
+        world.rest();
+        let picture = world.picture();
+        assert!(picture.pixels.iter().all(|pixel| pixel & 0x00ff_ffff == GREEN), "something stale is left");
+    }
+}
+
+#[test]
+fn what_the_display_holds_is_shown_however_long_we_are_held_up() {
+    // Long enough for a busy machine, and fast enough that every frame is another.
+    let style = Style::Easing { duration: Span::from_seconds(8), curve: CubicBezier::LINEAR };
+    let mut world = presented_ahead(Animations { place: Some(style), ..Animations::default() });
+    let _window = maximise(&mut world);
+    world.until("frames in the display", |world| {
+        let newest = records(world).last().copied().unwrap();
+        newest.pacing == Pacing::Ahead && newest.present - newest.composed.unwrap() > newest.interval * 4
+    });
+    let held_up = now();
+    std::thread::sleep(Duration::from_millis(45));
+    let over = now();
+    world.until("what came of it", |world| records(world).any(|record| record.presented > Some(over)));
+    let meanwhile: Vec<_> =
+        ahead(&world).into_iter().filter(|it| it.presented > Some(held_up) && it.presented < Some(over)).collect();
+    // As many as it held, however long it was.
+    assert!(meanwhile.len() >= 2, "{meanwhile:?}");
+    for pair in meanwhile[..meanwhile.len().min(3)].windows(2) {
+        assert_eq!(pair[1].sequence.unwrap(), pair[0].sequence.unwrap() + 1, "a refresh had no frame");
+        assert_eq!(pair[1].sequence, pair[1].due_sequence, "each in its own refresh");
+    }
+}
+
+#[test]
+fn the_cursor_moves_on_frames_that_the_display_holds() {
+    let mut world = presented_ahead(moves());
+    let _window = maximise(&mut world);
+    world.point(200.0, 100.0);
+    let moved = now();
     world.rest();
-    window.toplevel.set_maximized();
-    world.settle();
-    let size = world.client(client).answer_newest().unwrap();
-    draw(&mut world, client, &window, 2, size, RED);
-    world.until("frames ahead", |world| ahead(world).len() > 4);
-    let committed = now();
-    draw(&mut world, client, &window, 3, size, GREEN);
-    world.until("light", |world| world.client(client).light(3).is_some());
-    let stale =
-        ahead(&world).iter().filter(|record| record.latched < committed && record.presented > Some(committed)).count();
-    assert!(stale <= 2, "{stale} frames without it came first");
-    world.rest();
-    assert!(world.picture().pixels.iter().all(|pixel| pixel & 0x00ff_ffff == GREEN), "something stale is left");
+    let picture = world.state.outputs.states().next().unwrap().display.screenshot(true).unwrap();
+    let at = |x: i32, y: i32| picture.pixels[(y * OUTPUT.0 + x) as usize] & 0x00ff_ffff;
+    assert!((0..12).any(|y| at(201, 100 + y) != RED), "the cursor is where the pointer is");
+    assert_eq!(at(900, 500), RED);
+    assert!(ahead(&world).iter().any(|record| record.presented > Some(moved)));
 }
 
 fn now() -> Instant {
