@@ -63,6 +63,9 @@ pub struct Capabilities {
     pub submit_lead: Span,
     /// How many submitted plans may wait at once. One more is refused with [`SubmitError::Busy`].
     pub pending_flips: u32,
+    /// How many plans may be submitted before the first of them is reported: 1, but where reports come late, as from a
+    /// parent compositor. These are shown as soon as they can be, not each at a refresh of its own.
+    pub unreported: u32,
     /// The range of refresh intervals of a panel with variable refresh (shortest, longest), if it is switched on.
     pub variable_refresh: Option<(Span, Span)>,
     /// Whether a plan may flip without waiting for the vblank.
@@ -283,6 +286,10 @@ pub trait Display {
     /// Withdraws every frame numbered `from` or later that is not on its way to the screen yet; each is reported
     /// [`Lost`](DisplayEvent::Lost). Returns the newest frame that stays, if any is waiting.
     fn supersede(&mut self, from: FrameId) -> Option<FrameId>;
+
+    /// Frames that wait, and are not on their way to the screen yet, are shown with the cursor like this. A display
+    /// that lets no more than one frame wait has nothing to do.
+    fn set_cursor(&mut self, _cursor: Option<&CursorPlane>) {}
 
     /// Switches the output on or off. Off, it holds no frame and makes no event.
     fn set_power(&mut self, on: bool);

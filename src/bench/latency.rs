@@ -283,7 +283,8 @@ impl Run<'_> {
     }
 
     fn config(&self) -> String {
-        let pacing = format!("pacing = \"{}\"\n", self.pacing);
+        // What is measured is the clients: windows are there at once.
+        let pacing = format!("pacing = \"{}\"\nreduced-motion = true\n", self.pacing);
         let budget = self
             .miss_budget
             .map(|percent| format!("[miss-budget]\nfree-running = {percent:?}\ninteractive = {percent:?}\n"));

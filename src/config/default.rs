@@ -1,6 +1,12 @@
 //! The built-in defaults. `config/default.toml` says the same; a test compares them.
 
-use super::{Colour, Config, Cursor, Keyboard, MissBudgets, Percent, PointerSettings};
+use super::animations::{
+    Curve, Damping, Duration, FadeOptions, FadeScale, FramesAhead, Frequency, PlaceOptions, StyleName,
+};
+use super::effects::{Passes, Radius, Reach, Share};
+use super::{Animations, Colour, Config, Cursor, Effects, Keyboard, MissBudgets, Percent, PointerSettings};
+use crate::timing::defaults::OWN_FRAMES_AHEAD;
+use crate::timing::motion::easing::CubicBezier;
 use crate::timing::pacing::PacingWish;
 
 impl Default for Config {
@@ -10,6 +16,8 @@ impl Default for Config {
             miss_budget: MissBudgets::default(),
             background: Colour { red: 0x1d, green: 0x23, blue: 0x30 },
             reduced_motion: false,
+            animations: Animations::default(),
+            effects: Effects::default(),
             keyboard: Keyboard::default(),
             mouse: PointerSettings::default(),
             touchpad: PointerSettings::default(),
@@ -43,5 +51,51 @@ impl Default for Keyboard {
 impl Default for Cursor {
     fn default() -> Self {
         Cursor { theme: "default".to_owned(), size: 24 }
+    }
+}
+
+impl Default for Animations {
+    fn default() -> Self {
+        Animations {
+            enabled: true,
+            frames_ahead: FramesAhead(OWN_FRAMES_AHEAD),
+            open: FadeOptions::default(),
+            close: FadeOptions { style: StyleName::Easing, ..FadeOptions::default() },
+            place: PlaceOptions::default(),
+        }
+    }
+}
+
+impl Default for FadeOptions {
+    fn default() -> Self {
+        let PlaceOptions { enabled, style, frequency, damping, duration, curve } = PlaceOptions::default();
+        FadeOptions { enabled, style, frequency, damping, duration, curve, scale: FadeScale(0.9) }
+    }
+}
+
+impl Default for PlaceOptions {
+    fn default() -> Self {
+        PlaceOptions {
+            enabled: true,
+            style: StyleName::Spring,
+            // There in a quarter of a second, without swinging past.
+            frequency: Frequency(4.0),
+            damping: Damping(1.0),
+            duration: Duration(150.0),
+            curve: Curve(CubicBezier::EASE_OUT),
+        }
+    }
+}
+
+// Composing is as cheap as it can be unless somebody wants it prettier.
+impl Default for Effects {
+    fn default() -> Self {
+        Effects {
+            shadow: false,
+            shadow_reach: Reach(24.0),
+            shadow_opacity: Share(0.6),
+            corner_radius: Radius(0.0),
+            blur: Passes(0),
+        }
     }
 }

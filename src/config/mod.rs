@@ -4,14 +4,18 @@
 //! `config/default.toml` documents every option with its unit, and a test holds it to the built-in defaults.
 //! [`ConfigFile`] loads it, and keeps the last good one when it is read again and is wrong.
 
+pub mod animations;
 mod default;
 mod device;
+pub mod effects;
 mod error;
 mod file;
 mod mode;
 mod value;
 
+pub use animations::Animations;
 pub use device::{Acceleration, AccelerationProfile, PointerSettings};
+pub use effects::Effects;
 pub use error::ConfigError;
 pub use file::{ConfigFile, default_path};
 pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
@@ -33,6 +37,10 @@ pub struct Config {
     pub background: Colour,
     /// Whether windows appear and move without animation.
     pub reduced_motion: bool,
+    /// How they do otherwise.
+    pub animations: Animations,
+    /// What is drawn around and below windows.
+    pub effects: Effects,
     /// The keyboard.
     pub keyboard: Keyboard,
     /// Mice and other pointing devices (on the displays of this machine).

@@ -62,7 +62,10 @@ fn every_option_is_documented_and_every_example_is_valid() {
     for key in written {
         let documented = with_examples().lines().any(|line| {
             let line = line.trim_start();
-            line.starts_with(&format!("{key} =")) || line == format!("[{key}]") || line == format!("[[{key}]]")
+            line.starts_with(&format!("{key} ="))
+                || line == format!("[{key}]")
+                || line == format!("[[{key}]]")
+                || line.ends_with(&format!(".{key}]"))
         });
         assert!(documented, "`{key}` is not documented in config/default.toml");
     }
@@ -180,6 +183,54 @@ fn an_error_names_file_line_column_option_and_what_was_expected() {
               |
             2 | repeat-delay = -1
               |                ^^"#]],
+    );
+    wrong(
+        "[animations.open]\ndamping = 0.0",
+        &expect![[r#"
+        config.toml:2:11: [animations.open] damping: expected a spring's damping ratio from 0.1 to 3, such as 1.0
+          |
+        2 | damping = 0.0
+          |           ^^^"#]],
+    );
+    wrong(
+        "[animations.place]\nfrequency = nan",
+        &expect![[r#"
+        config.toml:2:13: [animations.place] frequency: expected a spring's frequency from 0.5 to 30 Hz, such as 4.0
+          |
+        2 | frequency = nan
+          |             ^^^"#]],
+    );
+    wrong(
+        "[animations.close]\nduration = 0",
+        &expect![[r#"
+        config.toml:2:12: [animations.close] duration: expected a duration from 1 to 10000 milliseconds, such as 200
+          |
+        2 | duration = 0
+          |            ^"#]],
+    );
+    wrong(
+        "[animations.close]\ncurve = \"bouncy\"",
+        &expect![[r#"
+        config.toml:2:9: [animations.close] curve: expected "linear", "ease", "ease-in", "ease-out", "ease-in-out" or [x1, y1, x2, y2]
+          |
+        2 | curve = "bouncy"
+          |         ^^^^^^^^"#]],
+    );
+    wrong(
+        "[animations.close]\ncurve = [0.0, 1.0, 0.5, 1.0]",
+        &expect![[r#"
+        config.toml:2:9: [animations.close] curve: expected a curve that neither starts nor ends infinitely fast: x1 = 0 wants y1 = 0, x2 = 1 wants y2 = 1
+          |
+        2 | curve = [0.0, 1.0, 0.5, 1.0]
+          |         ^^^^^^^^^^^^^^^^^^^^"#]],
+    );
+    wrong(
+        "[animations.close]\ncurve = [0.5, 1.0]",
+        &expect![[r#"
+        config.toml:2:9: [animations.close] curve: expected a curve: a name such as "ease-out", or [x1, y1, x2, y2]
+          |
+        2 | curve = [0.5, 1.0]
+          |         ^^^^^^^^^^"#]],
     );
     wrong(
         "pacing = ",

@@ -80,6 +80,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         last_sequence: None,
         last_shown: None,
         need: Need::Output,
+        ahead: super::prerender::Ahead::default(),
         generation: 0,
         presented: Instant::ZERO,
         records: Ring::new(),
@@ -111,7 +112,7 @@ fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine
         vsync.synchronise(vblank);
     }
     let mut machine = OutputMachine::new(vsync, capabilities.submit_lead, now);
-    machine.set_depth(capabilities.pending_flips);
+    machine.set_depth(capabilities.unreported);
     machine
 }
 
@@ -129,13 +130,14 @@ pub(super) fn changed(state: &mut State, index: usize) {
     output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
     output.output.set_preferred(wayland_mode(mode));
     output.canvas = Canvas::new(size(mode));
+    output.drop_finished();
     output.generation += 1;
     output.drawn = Arc::default();
     (output.last_sequence, output.last_shown) = (None, None);
     let vblank = output.display.last_vblank(now);
     let machine = output.conductor.output_mut();
     machine.set_lead(capabilities.submit_lead);
-    machine.set_depth(capabilities.pending_flips);
+    machine.set_depth(capabilities.unreported);
     machine.vsync_mut().set_interval(mode.interval(), now);
     machine.vsync_mut().set_variable(capabilities.variable_refresh);
     if let Some((vblank, _)) = vblank {
@@ -150,10 +152,13 @@ pub fn remove(state: &mut State, id: OutputId) {
     let Some(index) = state.outputs.list.iter().position(|output| output.id == id) else { return };
     let mut output = state.outputs.list.remove(index);
     present::forget_flight(&mut output);
+    output.drop_finished();
+    output.forget_submitted();
     crate::shell::visit::leave(state, &output.output);
     if let Some(global) = output.global.take() {
         state.display_handle.disable_global::<State>(global);
     }
+    state.shell.end_animations();
     super::power::forsake(state, id);
     crate::shell::outputs_changed(state);
 }

@@ -2,21 +2,18 @@
 
 use std::sync::Arc;
 
-use smithay::backend::renderer::element::Id;
-use smithay::backend::renderer::utils::RendererSurfaceStateUserData;
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
-use smithay::wayland::compositor::SurfaceData;
 
-use super::scene::{Layer, Scene};
+use super::placing::choose;
+use super::scene::{CursorLayer, Scene};
 use super::{Flight, OutputState, geometry, pacing};
-use crate::backend::{Change, FrameId, Plan, SubmitError};
+use crate::backend::{Buffer, Change, FrameId, PixelRect, Plan, SubmitError};
 use crate::protocol::frame_pacing::Unshown;
+use crate::shell::animation::Shown;
 use crate::shell::render_order::RenderWindow;
 use crate::state::State;
 use crate::surface::Feedback;
-use crate::surface::tree::find_downward;
 use crate::time::{Clock, Instant};
 use crate::timing::id::{ClientId, OutputId};
 use crate::timing::output::Composed;
@@ -26,25 +23,42 @@ use crate::timing::target::{RefreshIndex, Target};
 /// Chooses content for `target`, draws it and submits it.
 pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {
     let latched = state.clock.now();
+    if super::prerender::submit_finished(state, id, target, scheduled) {
+        return;
+    }
     open_queues(state, id, target);
     crate::input::latch_drag(state);
+    state.shell.animate(Shown { at: target.present, before: target.present - target.interval });
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let need = std::mem::replace(&mut output.need, Need::Content);
     output.scenes += 1;
+    output.note_calm();
     output.conductor.latched(target.id);
-    let scene = choose(state, id);
+    let (scene, windows) = choose(state, id, target.present);
+    see(state, id, &scene, &windows);
     let clients = fresh_clients(state, id);
     compose(state, id, scene, Moment { target, scheduled, latched, need });
     end_latch(state, id);
+    keep_moving(state, id, target.present);
     pacing::latched(state, id, &clients);
 }
 
+/// What moves by itself wants a frame in the next refresh, too.
+pub(super) fn keep_moving(state: &mut State, id: OutputId, present: Instant) {
+    let Some(area) = state.outputs.by_id(id).map(|output| geometry(&output.output)) else { return };
+    if state.shell.is_moving(area, present)
+        && let Some(output) = state.outputs.by_id_mut(id)
+    {
+        output.need(Need::Animation);
+    }
+}
+
 /// When and why a scene was chosen.
-struct Moment {
-    target: Target,
-    scheduled: Instant,
-    latched: Instant,
-    need: Need,
+pub(super) struct Moment {
+    pub target: Target,
+    pub scheduled: Instant,
+    pub latched: Instant,
+    pub need: Need,
 }
 
 /// Applies every update that is ready and due, in order.
@@ -86,149 +100,14 @@ fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
     clients
 }
 
-/// What the output is to show now.
-fn choose(state: &mut State, id: OutputId) -> Scene {
-    let Some(output) = state.outputs.by_id_mut(id) else { return Scene::default() };
-    let layers = std::mem::take(&mut output.spare);
-    let handle = output.output.clone();
-    let area = geometry(&handle);
-    let scale = handle.current_scale().fractional_scale();
-    let mode = output.display.mode();
-    let mut scene = Scene {
-        size: Size::from((mode.width, mode.height)),
-        background: state.outputs.background,
-        layers,
-        cursor: super::cursor::layer(state, area, scale),
-    };
-    // Topmost first: what is above decides what can be seen below.
-    let windows: Vec<RenderWindow> = state.shell.render_order(&handle).collect();
-    let placing = Placing { area, scale };
-    if let Some(icon) = &state.input.drag_icon {
-        let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
-        let at = crate::input::pointer_position(state).to_i32_round() + offset;
-        placing.tree(&mut scene, icon, at, None);
-    }
-    for window in windows.iter().rev() {
-        for (popup, location) in window.popups.iter().rev() {
-            placing.tree(&mut scene, popup, *location, None);
-        }
-        let stretch = window.stretch.map(|to| (window.geometry, to));
-        placing.tree(&mut scene, &window.surface, window.location, stretch);
-        if window.fullscreen {
-            break;
-        }
-    }
-    cover(&mut scene);
-    see(state, id, &scene, &windows);
-    scene
-}
-
-/// Where the output is, and at what scale.
-struct Placing {
-    area: Rectangle<i32, Logical>,
-    scale: f64,
-}
-
-impl Placing {
-    /// Adds a tree of surfaces, topmost first. `stretch`: window geometry (surface coordinates) and the rectangle that
-    /// it is stretched into (global).
-    fn tree(
-        &self,
-        scene: &mut Scene,
-        root: &WlSurface,
-        location: Point<i32, Logical>,
-        stretch: Option<(Rectangle<i32, Logical>, Rectangle<i32, Logical>)>,
-    ) {
-        find_downward(root, Point::default(), &mut |surface, states, offset| {
-            scene.layers.extend(self.layer(surface, states, offset, location, stretch));
-            None::<()>
-        });
-    }
-
-    fn layer(
-        &self,
-        surface: &WlSurface,
-        states: &SurfaceData,
-        offset: Point<i32, Logical>,
-        location: Point<i32, Logical>,
-        stretch: Option<(Rectangle<i32, Logical>, Rectangle<i32, Logical>)>,
-    ) -> Option<Layer> {
-        let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
-        let data = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let view = data.view()?;
-        let buffer = data.buffer()?.clone();
-        let in_root = offset.to_f64();
-        let (origin, zoom) = match stretch {
-            Some((from, to)) => {
-                let zoom = (
-                    f64::from(to.size.w) / f64::from(from.size.w.max(1)),
-                    f64::from(to.size.h) / f64::from(from.size.h.max(1)),
-                );
-                let relative = in_root - from.loc.to_f64();
-                (to.loc.to_f64() + Point::from((relative.x * zoom.0, relative.y * zoom.1)), zoom)
-            }
-            None => (location.to_f64() + in_root, (1.0, 1.0)),
-        };
-        let size = Size::<f64, Logical>::from((f64::from(view.dst.w) * zoom.0, f64::from(view.dst.h) * zoom.1));
-        let target = self.to_physical(origin, size);
-        let opaque = data.opaque_regions().unwrap_or_default().iter().map(|rect| {
-            let at = origin + Point::from((f64::from(rect.loc.x) * zoom.0, f64::from(rect.loc.y) * zoom.1));
-            let size = Size::from((f64::from(rect.size.w) * zoom.0, f64::from(rect.size.h) * zoom.1));
-            let rect = self.to_physical(at, size);
-            Rectangle::new(rect.loc - target.loc, rect.size)
-        });
-        Some(Layer {
-            id: Id::from_wayland_resource(surface),
-            surface: surface.clone(),
-            buffer_size: data.buffer_size()?.to_buffer(data.buffer_scale(), data.buffer_transform()),
-            buffer_scale: data.buffer_scale(),
-            buffer_transform: data.buffer_transform(),
-            source: view.src,
-            target,
-            opaque: opaque.collect(),
-            damage: data.damage(),
-            origin,
-            stretch: zoom,
-            covered: false,
-            buffer: Some(buffer),
-        })
-    }
-
-    /// Edges are rounded, not sizes, so that neighbours stay neighbours at fractional scales.
-    fn to_physical(&self, at: Point<f64, Logical>, size: Size<f64, Logical>) -> Rectangle<i32, Physical> {
-        let relative = at - self.area.loc.to_f64();
-        let edge = |value: f64| (value * self.scale).round() as i32;
-        let (left, top) = (edge(relative.x), edge(relative.y));
-        let (right, bottom) = (edge(relative.x + size.w), edge(relative.y + size.h));
-        Rectangle::new((left, top).into(), (right - left, bottom - top).into())
-    }
-}
-
-/// Marks the layers of which nothing can be seen: off the output, or behind opaque ones.
-fn cover(scene: &mut Scene) {
-    let screen = Rectangle::from_size(scene.size);
-    let mut above: Vec<Rectangle<i32, Physical>> = Vec::new();
-    for layer in &mut scene.layers {
-        let visible = layer.target.intersection(screen);
-        layer.covered = match visible {
-            Some(rect) if !rect.is_empty() => rect.subtract_rects(above.iter().copied()).is_empty(),
-            _ => true,
-        };
-        if !layer.covered {
-            let opaque = layer.opaque.iter().map(|rect| Rectangle::new(rect.loc + layer.target.loc, rect.size));
-            above.extend(opaque.filter(|rect| !rect.is_empty()));
-        }
-    }
-    scene.layers.retain(|layer| !layer.covered);
-}
-
 /// Notes which surfaces are seen on this output, and to which windows they belong.
 fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow]) {
     let cursor = super::cursor::shown_surface(state, scene);
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id(id) else { return };
     let number = output.scenes;
-    for surface in scene.layers.iter().map(|layer| &layer.surface).chain(&cursor) {
+    let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none());
+    for surface in live.map(|layer| &layer.surface).chain(&cursor) {
         let Some(entry) = surfaces.get_mut(surface) else { continue };
         // On several outputs at once: the one that had it first goes on pacing it.
         let elsewhere = entry.output.filter(|other| *other != id).and_then(|other| outputs.by_id(other));
@@ -277,7 +156,8 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
         }
         feedback.extend(entry.latch());
     }
-    let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor;
+    let cursor_moved = std::mem::take(&mut output.ahead.cursor_moved);
+    let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor && !cursor_moved;
     let mut record = output.open_record(&moment);
     if unchanged && feedback.is_empty() && moment.need != Need::Output {
         output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);
@@ -324,7 +204,7 @@ impl OutputState {
         }
     }
 
-    fn open_record(&self, moment: &Moment) -> FrameRecord {
+    pub(super) fn open_record(&self, moment: &Moment) -> FrameRecord {
         let machine = self.conductor.output();
         FrameRecord {
             output: self.id,
@@ -363,41 +243,49 @@ impl OutputState {
         let change = if only_cursor {
             Change::Planes
         } else {
-            let mut buffer = self.display.acquire()?;
-            let drawn = renderer?.draw(scene, !has_plane, &mut buffer, &mut self.canvas);
-            match drawn {
-                Ok(damage) => {
-                    record.damage = damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum();
-                    Change::Compose { buffer, damage }
-                }
-                Err(error) => {
-                    tracing::error!(output = self.output.name(), %error, "a frame could not be drawn");
-                    self.display.release(buffer);
-                    self.canvas.forget();
-                    return None;
-                }
-            }
+            let (buffer, damage) = self.compose_buffer(renderer, scene, record)?;
+            Change::Compose { buffer, damage }
         };
         scene.release_buffers();
         let composed = clock.now();
         record.composed = Some(composed);
         record.compose_cost = composed - record.latched;
-        let cursor = scene.cursor.as_ref().filter(|_| has_plane).map(|cursor| crate::backend::CursorPlane {
-            x: cursor.position.x,
-            y: cursor.position.y,
-            image: cursor.image.clone(),
-        });
         Some(Plan {
             frame: FrameId(self.frames),
             target: record.target,
             present: record.present,
             change,
-            cursor,
+            cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
             in_fence: None,
         })
     }
 
-    fn refused(&mut self, error: SubmitError, plan: Plan, feedback: Feedback) {
+    /// Draws `scene` into a free buffer: the buffer, and what differs from the frame drawn before.
+    pub(super) fn compose_buffer(
+        &mut self,
+        renderer: Option<&mut crate::render::Renderer>,
+        scene: &Scene,
+        record: &mut FrameRecord,
+    ) -> Option<(Buffer, Vec<PixelRect>)> {
+        let has_plane = self.display.capabilities().cursor_plane.is_some();
+        let mut buffer = self.display.acquire()?;
+        buffer.age = self.ahead.age(&buffer);
+        match renderer?.draw(scene, !has_plane, &mut buffer, &mut self.canvas) {
+            Ok(damage) => {
+                self.ahead.drew(buffer.slot);
+                record.damage = damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum();
+                Some((buffer, damage))
+            }
+            Err(error) => {
+                tracing::error!(output = self.output.name(), %error, "a frame could not be drawn");
+                self.display.release(buffer);
+                self.canvas.forget();
+                None
+            }
+        }
+    }
+
+    pub(super) fn refused(&mut self, error: SubmitError, plan: Plan, feedback: Feedback) {
         if let Change::Compose { buffer, .. } = plan.change {
             self.display.release(buffer);
         }
@@ -425,7 +313,7 @@ impl OutputState {
 }
 
 /// Fifo barriers clear right after the latch; what waits for them is due at the next one.
-fn end_latch(state: &mut State, id: OutputId) {
+pub(super) fn end_latch(state: &mut State, id: OutputId) {
     let State { surfaces, outputs, .. } = state;
     let first = outputs.first();
     let Some(output) = outputs.by_id_mut(id) else { return };

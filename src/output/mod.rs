@@ -10,8 +10,11 @@ mod cursor;
 pub mod hotplug;
 mod latch;
 pub mod pacing;
+mod placing;
 pub mod power;
+mod prerender;
 mod present;
+mod presenter;
 pub mod rules;
 pub mod scene;
 pub mod statistics;
@@ -60,6 +63,8 @@ pub struct Outputs {
     pub statistics: statistics::Windows,
     /// Where records are written to.
     pub frame_log: Option<crate::trace::FrameLog>,
+    /// How many frames of our own animations are rendered ahead; 0 for none.
+    pub frames_ahead: u8,
     /// What lies behind all windows: red, green, blue.
     pub background: [f32; 3],
     cursor: cursor::CursorImages,
@@ -78,6 +83,7 @@ impl Default for Outputs {
             rules_stale: false,
             statistics: statistics::Windows::default(),
             frame_log: None,
+            frames_ahead: 0,
             background: [0.13, 0.14, 0.17],
             cursor: cursor::CursorImages::default(),
             last_id: 0,
@@ -124,6 +130,8 @@ pub struct OutputState {
     last_sequence: Option<u64>,
     last_shown: Option<crate::timing::target::RefreshIndex>,
     need: Need,
+    /// Frames that are finished ahead of their refreshes.
+    ahead: prerender::Ahead,
     /// Changes when its refreshes are not those that they were.
     generation: u64,
     /// When the scene on screen was first presented.
@@ -135,6 +143,7 @@ pub struct OutputState {
 }
 
 /// A frame on its way to the screen.
+#[derive(Debug)]
 struct Flight {
     frame: FrameId,
     scene: Arc<Scene>,
@@ -183,10 +192,11 @@ impl OutputState {
 
     /// Something on it changed, for this reason.
     fn need(&mut self, need: Need) {
-        if !self.conductor.output().is_needed() {
+        if !self.conductor.output().is_needed() || self.need == Need::Animation {
             self.need = need;
         }
         self.conductor.output_mut().need();
+        self.disturb(need);
     }
 }
 
@@ -231,6 +241,7 @@ pub fn need_when_due(state: &mut State, surface: &WlSurface) {
     let machine = output.conductor.output();
     if let Some(due) = entry.due(machine.latched(), |time| machine.vsync().at_or_after(time)) {
         output.conductor.output_mut().need_at(due);
+        output.disturb(Need::Content);
     }
 }
 
@@ -254,6 +265,7 @@ pub fn need_all(state: &mut State) {
 
 /// The cursor moved or looks different.
 pub fn cursor_changed(state: &mut State) {
+    presenter::move_cursors(state);
     need_all_for(state, Need::Cursor);
 }
 
@@ -266,9 +278,20 @@ fn need_all_for(state: &mut State, need: Need) {
 /// An input event was delivered to the client of `surface`, or to the compositor itself.
 pub fn input(state: &mut State, kind: InputKind, surface: Option<&WlSurface>, at: Instant) {
     let now = state.clock.now();
+    if kind != InputKind::Motion {
+        for output in &mut state.outputs.list {
+            output.supersede();
+        }
+    }
     if let Some(surface) = surface {
         pacing::input(state, surface, kind != InputKind::Motion, at.min(now), now);
     }
+}
+
+/// Whether the newest frame of any output shows something of `surface`.
+pub fn is_drawn(state: &State, surface: &WlSurface) -> bool {
+    let outputs = state.outputs.list.iter().filter(|output| output.on);
+    outputs.into_iter().any(|output| output.drawn.layers.iter().any(|layer| layer.surface == *surface))
 }
 
 /// What lies under `point` in the scenes on screen: the surface and where its origin is. Input regions are those in
@@ -279,7 +302,8 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
         // Nothing was ever shown: what would be shown is the best answer.
         return state.shell.hit(point);
     }
-    output.on_screen.layers.iter().find_map(|layer| {
+    let live = output.on_screen.layers.iter().filter(|layer| layer.snapshot.is_none());
+    live.into_iter().find_map(|layer| {
         let local = layer.to_surface(point);
         crate::shell::hit::accepts_input(&layer.surface, local).then(|| (layer.surface.clone(), point - local))
     })

@@ -15,6 +15,7 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
         return;
     }
     output.on = on;
+    output.drop_finished();
     output.display.set_power(on);
     output.conductor.output_mut().set_powered(on);
     output.drawn = std::sync::Arc::default();
@@ -28,6 +29,8 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
         return;
     }
     output.on_screen = std::sync::Arc::default();
+    state.shell.end_animations();
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
     for pacing in output.clients.values() {
         if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
             pacer.withdraw();

@@ -22,9 +22,15 @@ pub(super) fn hear_displays(state: &mut State) {
             match event {
                 DisplayEvent::Presented { frame, time, sequence } => {
                     presented(&mut state.outputs, index, frame, time, sequence, now);
+                    let id = state.outputs.list[index].id;
+                    super::presenter::promote(state, id);
                     shown = true;
                 }
-                DisplayEvent::Lost { frame, reason } => lost(&mut state.outputs, index, frame, reason),
+                DisplayEvent::Lost { frame, reason } => {
+                    lost(&mut state.outputs, index, frame, reason);
+                    let id = state.outputs.list[index].id;
+                    super::presenter::promote(state, id);
+                }
                 DisplayEvent::Changed => super::hotplug::changed(state, index),
                 DisplayEvent::Gone => gone.push(state.outputs.list[index].id),
             }
@@ -45,6 +51,10 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
     output.last_sequence = sequence.or_else(|| output.last_sequence.map(|last| last + 1));
     output.last_shown = Some(outcome.shown);
     let Some((_, flight)) = take_flight(output, frame) else { return };
+    if outcome.late > 0 {
+        // What waits behind a late frame would be late, too: it is made anew for the refreshes that there are.
+        output.withdraw(0);
+    }
     output.presented = outcome.present;
     output.lights += 1;
     let light = Light { present: outcome.present, sequence: sequence.unwrap_or(outcome.shown.0) };
@@ -109,7 +119,9 @@ fn flags(clock: ClockSource) -> Kind {
 
 fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason) {
     let output = &mut outputs.list[index];
-    let Some((nth, flight)) = take_flight(output, frame) else { return };
+    let in_flight = take_flight(output, frame);
+    let nth = in_flight.as_ref().map(|(nth, _)| *nth);
+    let Some(flight) = in_flight.map(|(_, flight)| flight).or_else(|| output.take_submitted(frame)) else { return };
     let mut record = flight.record;
     flight.feedback.discard(Unshown::Unseen);
     record.outcome = Outcome::Lost(match reason {
@@ -120,10 +132,12 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason)
     });
     record.miss = record.diagnose();
     output.records.push(record);
-    output.statistics.observe(&record);
     if let Some(log) = &outputs.frame_log {
         log.output(&record);
     }
+    // Withdrawn from behind the frame that flips next: nobody missed it.
+    let Some(nth) = nth else { return };
+    output.statistics.observe(&record);
     output.drawn = std::sync::Arc::default();
     output.conductor.output_mut().lost(nth);
     if reason != LossReason::Gone {

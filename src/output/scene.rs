@@ -11,7 +11,7 @@ use smithay::backend::renderer::utils::{Buffer, CommitCounter, DamageSnapshot, O
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Logical, Physical, Point, Rectangle, Size, Transform};
 
-use crate::backend::PixelBuffer;
+use crate::backend::{CursorPlane, PixelBuffer};
 
 /// One surface of a scene. Physical coordinates are relative to the output.
 #[derive(Debug)]
@@ -38,8 +38,14 @@ pub struct Layer {
     pub damage: DamageSnapshot<i32, BufferCoords>,
     /// Where the surface's origin is (global logical coordinates).
     pub origin: Point<f64, Logical>,
-    /// How much larger it is shown than its client drew it: an interactive resize that is ahead of it.
+    /// How much larger it is shown than its client drew it: an interactive resize that is ahead of it, or an animation.
     pub stretch: (f64, f64),
+    /// How much of it is seen of what it is: 0 to 1.
+    pub opacity: f32,
+    /// The rectangle with rounded corners that it is cut to where it lies in one of them.
+    pub clip: Option<Rounded>,
+    /// Set where it is the last that is seen of a window that is gone; it takes no input.
+    pub snapshot: Option<Snapshot>,
     /// Nothing of it can be seen.
     pub covered: bool,
 }
@@ -50,12 +56,111 @@ impl Layer {
         self.damage.current_commit()
     }
 
+    fn looks_like(&self, other: &Layer) -> bool {
+        self.id == other.id
+            && self.commit() == other.commit()
+            && self.target == other.target
+            && self.source == other.source
+            && self.opacity == other.opacity
+            && self.clip == other.clip
+    }
+
     /// `point` (global logical coordinates) in surface coordinates.
     pub fn to_surface(&self, point: Point<f64, Logical>) -> Point<f64, Logical> {
         let relative = point - self.origin;
         Point::from((relative.x / self.stretch.0, relative.y / self.stretch.1))
     }
 }
+
+/// A rectangle with rounded corners, relative to the output, in physical pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rounded {
+    /// The rectangle.
+    pub rect: Rectangle<i32, Physical>,
+    /// The radius of its corners.
+    pub radius: i32,
+}
+
+impl Rounded {
+    /// How far the centre of pixel (x, y) is outside of it, in pixels; negative inside.
+    pub fn distance(&self, x: i32, y: i32) -> f32 {
+        // From the middle of the rectangle to the pixel's, folded into one quarter.
+        let half = |start: i32, length: i32, at: i32| {
+            let middle = start as f32 + length as f32 / 2.0;
+            (at as f32 + 0.5 - middle).abs() - length as f32 / 2.0
+        };
+        let radius = self.radius as f32;
+        let (across, down) = (half(self.rect.loc.x, self.rect.size.w, x), half(self.rect.loc.y, self.rect.size.h, y));
+        let (across, down) = (across + radius, down + radius);
+        across.max(0.0).hypot(down.max(0.0)) + across.max(down).min(0.0) - radius
+    }
+
+    /// Which share of pixel (x, y) lies inside: 0 to 1.
+    pub fn coverage(&self, x: i32, y: i32) -> f32 {
+        (0.5 - self.distance(x, y)).clamp(0.0, 1.0)
+    }
+
+    /// The four squares in which it differs from its rectangle.
+    pub fn corners(&self) -> [Rectangle<i32, Physical>; 4] {
+        let (rect, side) = (self.rect, self.radius.min(self.rect.size.w).min(self.rect.size.h).max(0));
+        let (right, bottom) = (rect.loc.x + rect.size.w - side, rect.loc.y + rect.size.h - side);
+        [(rect.loc.x, rect.loc.y), (right, rect.loc.y), (rect.loc.x, bottom), (right, bottom)]
+            .map(|corner| Rectangle::new(corner.into(), (side, side).into()))
+    }
+}
+
+/// Something that is drawn below a window.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// Its name for damage tracking.
+    pub id: Id,
+    /// How many layers lie above it.
+    pub depth: usize,
+    /// How much of it is seen: 0 to 1.
+    pub opacity: f32,
+    /// What it is.
+    pub kind: EffectKind,
+}
+
+/// What is drawn below a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EffectKind {
+    /// A shadow around it, and nothing within it.
+    Shadow {
+        /// What casts it.
+        window: Rounded,
+        /// How far it reaches, in physical pixels.
+        reach: i32,
+    },
+    /// What lies below it, blurred.
+    Blur {
+        /// Where.
+        area: Rounded,
+        /// How often it is halved and doubled in size again.
+        passes: u8,
+    },
+}
+
+impl Effect {
+    /// What it covers, relative to the output.
+    pub fn target(&self) -> Rectangle<i32, Physical> {
+        match self.kind {
+            EffectKind::Blur { area, .. } => area.rect,
+            EffectKind::Shadow { window, reach } => {
+                let size = (window.rect.size.w + 2 * reach, window.rect.size.h + 2 * reach);
+                Rectangle::new(window.rect.loc - Point::from((reach, reach)), size.into())
+            }
+        }
+    }
+
+    fn looks_like(&self, other: &Effect) -> bool {
+        self.id == other.id && self.depth == other.depth && self.opacity == other.opacity && self.kind == other.kind
+    }
+}
+
+/// Names the content of a window that is gone, for as long as somebody shows it.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot(pub Arc<()>);
 
 /// The cursor of a scene.
 #[derive(Clone, Debug)]
@@ -64,6 +169,13 @@ pub struct CursorLayer {
     pub image: Arc<PixelBuffer>,
     /// Where its top left corner is, relative to the output.
     pub position: Point<i32, Physical>,
+}
+
+impl CursorLayer {
+    /// The same as a plane of its own.
+    pub(super) fn plane(&self) -> CursorPlane {
+        CursorPlane { x: self.position.x, y: self.position.y, image: self.image.clone() }
+    }
 }
 
 impl PartialEq for CursorLayer {
@@ -81,6 +193,8 @@ pub struct Scene {
     pub background: [f32; 3],
     /// Surfaces, topmost first.
     pub layers: Vec<Layer>,
+    /// What is drawn between them, topmost first.
+    pub effects: Vec<Effect>,
     /// The cursor, if it is on this output.
     pub cursor: Option<CursorLayer>,
 }
@@ -98,10 +212,8 @@ impl Scene {
         self.size == other.size
             && self.background == other.background
             && self.layers.len() == other.layers.len()
-            && self
-                .layers
-                .iter()
-                .zip(&other.layers)
-                .all(|(a, b)| a.id == b.id && a.commit() == b.commit() && a.target == b.target && a.source == b.source)
+            && self.effects.len() == other.effects.len()
+            && self.effects.iter().zip(&other.effects).all(|(a, b)| a.looks_like(b))
+            && self.layers.iter().zip(&other.layers).all(|(a, b)| a.looks_like(b))
     }
 }

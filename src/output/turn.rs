@@ -1,7 +1,7 @@
 //! One turn of the loop, in its one order: what the displays and clients said is in already, then
 //! decide → latch → scene → render → submit → report → flush.
 
-use super::{ahead, latch, pacing, present, rules};
+use super::{ahead, latch, pacing, prerender, present, rules};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Action;
@@ -24,7 +24,10 @@ pub fn run(state: &mut State) -> Option<Instant> {
     pacing::call_hidden_back(state);
     ahead::attend_all(state);
     super::capture::serve(state);
-    next_wake(state)
+    // Last: whatever is due now is done.
+    let rendered = prerender::run_one(state);
+    let wake = next_wake(state);
+    if rendered { Some(state.clock.now()) } else { wake }
 }
 
 fn act(state: &mut State, id: OutputId) {

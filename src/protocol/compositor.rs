@@ -36,6 +36,7 @@ impl CompositorHandler for State {
     }
 
     fn commit(&mut self, surface: &WlSurface) {
+        shell::animation::about_to_apply(self, surface);
         surface::applied(self, surface);
         shell::applied(self, surface);
         input::applied(self, surface);

@@ -1,17 +1,34 @@
 //! A scene's parts as Smithay's renderers take them.
 
 use smithay::backend::renderer::element::{Element, Id, RenderElement};
+use smithay::backend::renderer::gles::{GlesError, GlesFrame, GlesRenderer, GlesTexture};
+use smithay::backend::renderer::pixman::{PixmanError, PixmanFrame, PixmanRenderer, PixmanTexture};
 use smithay::backend::renderer::utils::{CommitCounter, DamageSet, OpaqueRegions};
 use smithay::backend::renderer::{Color32F, Frame, Renderer, Texture};
 use smithay::utils::{Buffer as BufferCoords, Physical, Rectangle, Scale, Size, Transform};
 
-use crate::output::scene::{CursorLayer, Layer};
+use super::rounded;
+use crate::output::scene::{CursorLayer, Effect, EffectKind, Layer, Rounded};
 
 /// What a layer is filled with.
 #[derive(Debug)]
 pub enum Fill<T> {
     /// An imported buffer.
     Texture(T),
+    /// What is seen of it, at its size on the output.
+    Picture {
+        /// The pixels.
+        texture: T,
+        /// Where they go, relative to the layer.
+        area: Rectangle<i32, Physical>,
+    },
+    /// An imported buffer, but for some corners.
+    Cornered {
+        /// The buffer.
+        texture: T,
+        /// The corners, and where they go relative to the layer.
+        corners: Vec<(T, Rectangle<i32, Physical>)>,
+    },
     /// One colour: a single-pixel buffer.
     Colour(Color32F),
 }
@@ -23,6 +40,17 @@ pub struct LayerElement<'a, T> {
     pub layer: &'a Layer,
     /// Its content.
     pub fill: Fill<T>,
+}
+
+/// Something drawn below a window.
+#[derive(Debug)]
+pub struct EffectElement<'a, T> {
+    /// The effect.
+    pub effect: &'a Effect,
+    /// Its pixels, and where they go relative to it.
+    pub parts: Vec<(T, Rectangle<i32, Physical>)>,
+    /// Changes with its look.
+    pub commit: CommitCounter,
 }
 
 /// The cursor, where the display has no plane for it.
@@ -43,6 +71,8 @@ pub struct CursorElement<'a, T> {
 pub enum SceneElement<'a, T> {
     /// A surface.
     Layer(LayerElement<'a, T>),
+    /// What is drawn below a window.
+    Effect(EffectElement<'a, T>),
     /// The cursor.
     Cursor(CursorElement<'a, T>),
 }
@@ -51,6 +81,7 @@ impl<T> Element for SceneElement<'_, T> {
     fn id(&self) -> &Id {
         match self {
             SceneElement::Layer(element) => &element.layer.id,
+            SceneElement::Effect(element) => &element.effect.id,
             SceneElement::Cursor(element) => &element.id,
         }
     }
@@ -58,6 +89,7 @@ impl<T> Element for SceneElement<'_, T> {
     fn current_commit(&self) -> CommitCounter {
         match self {
             SceneElement::Layer(element) => element.layer.commit(),
+            SceneElement::Effect(element) => element.commit,
             SceneElement::Cursor(element) => element.commit,
         }
     }
@@ -65,6 +97,7 @@ impl<T> Element for SceneElement<'_, T> {
     fn geometry(&self, _scale: Scale<f64>) -> Rectangle<i32, Physical> {
         match self {
             SceneElement::Layer(element) => element.layer.target,
+            SceneElement::Effect(element) => element.effect.target(),
             SceneElement::Cursor(element) => {
                 let image = &element.cursor.image;
                 Rectangle::new(element.cursor.position, Size::from((image.width, image.height)))
@@ -75,6 +108,10 @@ impl<T> Element for SceneElement<'_, T> {
     fn src(&self) -> Rectangle<f64, BufferCoords> {
         match self {
             SceneElement::Layer(element) => source(element.layer),
+            SceneElement::Effect(element) => {
+                let size = element.effect.target().size;
+                Rectangle::from_size(Size::from((f64::from(size.w), f64::from(size.h))))
+            }
             SceneElement::Cursor(element) => {
                 let image = &element.cursor.image;
                 Rectangle::from_size(Size::from((f64::from(image.width), f64::from(image.height))))
@@ -85,28 +122,43 @@ impl<T> Element for SceneElement<'_, T> {
     fn transform(&self) -> Transform {
         match self {
             SceneElement::Layer(element) => element.layer.buffer_transform,
-            SceneElement::Cursor(_) => Transform::Normal,
+            SceneElement::Effect(_) | SceneElement::Cursor(_) => Transform::Normal,
         }
     }
 
     fn damage_since(&self, scale: Scale<f64>, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
         match self {
             SceneElement::Layer(element) => damage_since(element.layer, commit),
-            SceneElement::Cursor(element) if commit == Some(element.commit) => DamageSet::default(),
-            SceneElement::Cursor(_) => DamageSet::from_slice(&[Rectangle::from_size(self.geometry(scale).size)]),
+            SceneElement::Cursor(CursorElement { commit: now, .. })
+            | SceneElement::Effect(EffectElement { commit: now, .. })
+                if commit == Some(*now) =>
+            {
+                DamageSet::default()
+            }
+            SceneElement::Cursor(_) | SceneElement::Effect(_) => {
+                DamageSet::from_slice(&[Rectangle::from_size(self.geometry(scale).size)])
+            }
+        }
+    }
+
+    fn alpha(&self) -> f32 {
+        match self {
+            SceneElement::Layer(element) => element.layer.opacity,
+            SceneElement::Effect(element) => element.effect.opacity,
+            SceneElement::Cursor(_) => 1.0,
         }
     }
 
     fn opaque_regions(&self, _scale: Scale<f64>) -> OpaqueRegions<i32, Physical> {
         match self {
             SceneElement::Layer(element) => OpaqueRegions::from_slice(&element.layer.opaque),
-            SceneElement::Cursor(_) => OpaqueRegions::default(),
+            SceneElement::Effect(_) | SceneElement::Cursor(_) => OpaqueRegions::default(),
         }
     }
 }
 
 /// What of a layer's buffer is shown.
-fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
+pub(super) fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
     let logical = layer.buffer_size.to_f64().to_logical(f64::from(layer.buffer_scale), layer.buffer_transform);
     layer.source.to_buffer(f64::from(layer.buffer_scale), layer.buffer_transform, &logical)
 }
@@ -134,27 +186,170 @@ fn to_target(layer: &Layer, rect: Rectangle<i32, BufferCoords>) -> Option<Rectan
     Rectangle::new((x, y).into(), size).intersection(Rectangle::from_size(layer.target.size))
 }
 
-impl<R> RenderElement<R> for SceneElement<'_, R::TextureId>
-where
-    R: Renderer,
-    R::TextureId: Texture + 'static,
-{
+impl RenderElement<PixmanRenderer> for SceneElement<'_, PixmanTexture> {
     fn draw(
         &self,
-        frame: &mut R::Frame<'_, '_>,
+        frame: &mut PixmanFrame<'_, '_>,
         src: Rectangle<f64, BufferCoords>,
         dst: Rectangle<i32, Physical>,
         damage: &[Rectangle<i32, Physical>],
         opaque: &[Rectangle<i32, Physical>],
-    ) -> Result<(), R::Error> {
-        let texture = match self {
-            SceneElement::Layer(LayerElement { fill: Fill::Colour(colour), .. }) => {
-                return frame.draw_solid(dst, damage, *colour);
-            }
-            SceneElement::Layer(LayerElement { fill: Fill::Texture(texture), .. }) => texture,
-            SceneElement::Cursor(element) => &element.texture,
-        };
-        let transform = Element::transform(self);
-        frame.render_texture_from_to(texture, src, dst, damage, opaque, transform, 1.0)
+    ) -> Result<(), PixmanError> {
+        draw::<PixmanRenderer>(self, frame, src, dst, damage, opaque)
     }
+}
+
+impl RenderElement<GlesRenderer> for SceneElement<'_, GlesTexture> {
+    fn draw(
+        &self,
+        frame: &mut GlesFrame<'_, '_>,
+        src: Rectangle<f64, BufferCoords>,
+        dst: Rectangle<i32, Physical>,
+        damage: &[Rectangle<i32, Physical>],
+        opaque: &[Rectangle<i32, Physical>],
+    ) -> Result<(), GlesError> {
+        let program = frame.egl_context().user_data().get::<rounded::Program>().map(|program| program.0.clone());
+        let (Some(clip), Some(program)) = (self.clip(), program) else {
+            return draw::<GlesRenderer>(self, frame, src, dst, damage, opaque);
+        };
+        let (clip, radius) = clip_within(clip, Element::geometry(self, Scale::from(1.0)), dst);
+        let uniforms = rounded::uniforms(clip, radius);
+        let (alpha, program) = (self.alpha(), Some(&program));
+        match self {
+            SceneElement::Layer(LayerElement { fill: Fill::Texture(texture), .. }) => {
+                let transform = Element::transform(self);
+                frame.render_texture_from_to(texture, src, dst, damage, opaque, transform, alpha, program, &uniforms)
+            }
+            SceneElement::Effect(EffectElement { parts, .. }) => parts.iter().try_for_each(|(texture, _)| {
+                let whole = Rectangle::from_size(texture.size()).to_f64();
+                frame.render_texture_from_to(
+                    texture,
+                    whole,
+                    dst,
+                    damage,
+                    &[],
+                    Transform::Normal,
+                    alpha,
+                    program,
+                    &uniforms,
+                )
+            }),
+            _ => draw::<GlesRenderer>(self, frame, src, dst, damage, opaque),
+        }
+    }
+}
+
+impl<T> SceneElement<'_, T> {
+    /// What it is cut to by the renderer.
+    fn clip(&self) -> Option<Rounded> {
+        match self {
+            SceneElement::Layer(element) => element.layer.clip,
+            SceneElement::Effect(element) => match element.effect.kind {
+                EffectKind::Blur { area, .. } => Some(area),
+                EffectKind::Shadow { .. } => None,
+            },
+            SceneElement::Cursor(_) => None,
+        }
+    }
+}
+
+/// `clip` where what belongs at `place` is drawn at `dst`, perhaps in another size.
+fn clip_within(
+    clip: Rounded,
+    place: Rectangle<i32, Physical>,
+    dst: Rectangle<i32, Physical>,
+) -> (Rectangle<f32, Physical>, f32) {
+    let (across, down) =
+        (dst.size.w as f32 / place.size.w.max(1) as f32, dst.size.h as f32 / place.size.h.max(1) as f32);
+    let offset = clip.rect.loc - place.loc;
+    let corner = (dst.loc.x as f32 + offset.x as f32 * across, dst.loc.y as f32 + offset.y as f32 * down);
+    let size = (clip.rect.size.w as f32 * across, clip.rect.size.h as f32 * down);
+    (Rectangle::new(corner.into(), size.into()), clip.radius as f32 * across.min(down))
+}
+
+/// Draws what no renderer does in a way of its own.
+fn draw<R>(
+    element: &SceneElement<'_, R::TextureId>,
+    frame: &mut R::Frame<'_, '_>,
+    src: Rectangle<f64, BufferCoords>,
+    dst: Rectangle<i32, Physical>,
+    damage: &[Rectangle<i32, Physical>],
+    opaque: &[Rectangle<i32, Physical>],
+) -> Result<(), R::Error>
+where
+    R: Renderer,
+    R::TextureId: Texture + 'static,
+{
+    let (alpha, transform) = (element.alpha(), Element::transform(element));
+    let place = Element::geometry(element, Scale::from(1.0));
+    match element {
+        SceneElement::Layer(LayerElement { fill, .. }) => match fill {
+            Fill::Colour(colour) => frame.draw_solid(dst, damage, *colour * alpha),
+            Fill::Texture(texture) => frame.render_texture_from_to(texture, src, dst, damage, opaque, transform, alpha),
+            Fill::Picture { texture, area } => draw_part::<R>(frame, texture, *area, place, dst, damage, alpha),
+            Fill::Cornered { texture, corners } => {
+                let damaged = damage.to_vec();
+                let areas = corners.iter().map(|(_, area)| *area);
+                let inner = Rectangle::subtract_rects_many_in_place(damaged, areas);
+                frame.render_texture_from_to(texture, src, dst, &inner, opaque, transform, alpha)?;
+                draw_parts::<R>(frame, corners, place, dst, damage, alpha)
+            }
+        },
+        SceneElement::Effect(element) => draw_parts::<R>(frame, &element.parts, place, dst, damage, alpha),
+        SceneElement::Cursor(element) => {
+            frame.render_texture_from_to(&element.texture, src, dst, damage, opaque, transform, alpha)
+        }
+    }
+}
+
+fn draw_parts<R>(
+    frame: &mut R::Frame<'_, '_>,
+    parts: &[(R::TextureId, Rectangle<i32, Physical>)],
+    place: Rectangle<i32, Physical>,
+    dst: Rectangle<i32, Physical>,
+    damage: &[Rectangle<i32, Physical>],
+    alpha: f32,
+) -> Result<(), R::Error>
+where
+    R: Renderer,
+    R::TextureId: Texture + 'static,
+{
+    parts.iter().try_for_each(|(texture, area)| draw_part::<R>(frame, texture, *area, place, dst, damage, alpha))
+}
+
+/// Draws a texture that shows `area` (relative to `place`) of something that belongs at `place` and is drawn at `dst`.
+fn draw_part<R>(
+    frame: &mut R::Frame<'_, '_>,
+    texture: &R::TextureId,
+    area: Rectangle<i32, Physical>,
+    place: Rectangle<i32, Physical>,
+    dst: Rectangle<i32, Physical>,
+    damage: &[Rectangle<i32, Physical>],
+    alpha: f32,
+) -> Result<(), R::Error>
+where
+    R: Renderer,
+    R::TextureId: Texture + 'static,
+{
+    let area = if place.size == dst.size {
+        area
+    } else {
+        let zoom = |length: i32, from: i32, to: i32| f64::from(length) * f64::from(to) / f64::from(from.max(1));
+        let across = |length| zoom(length, place.size.w, dst.size.w);
+        let down = |length| zoom(length, place.size.h, dst.size.h);
+        let corner = (across(area.loc.x), down(area.loc.y));
+        let size = (across(area.size.w), down(area.size.h));
+        Rectangle::<f64, Physical>::new(corner.into(), size.into()).to_i32_round()
+    };
+    let whole = Rectangle::from_size(texture.size()).to_f64();
+    let within = |rect: &Rectangle<i32, Physical>| {
+        let common = rect.intersection(area)?;
+        Some(Rectangle::new(common.loc - area.loc, common.size))
+    };
+    let damage: Vec<_> = damage.iter().filter_map(within).collect();
+    if damage.is_empty() {
+        return Ok(());
+    }
+    let place = Rectangle::new(dst.loc + area.loc, area.size);
+    frame.render_texture_from_to(texture, whole, place, &damage, &[], Transform::Normal, alpha)
 }

@@ -1,18 +1,20 @@
 //! Clients' buffers and the cursor, as textures.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::renderer::element::Id;
 use smithay::backend::renderer::utils::CommitCounter;
 use smithay::backend::renderer::{Color32F, ContextId, ImportAll, ImportMem, Renderer, Texture};
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::utils::{Buffer as BufferCoords, Rectangle, Size};
 use smithay::wayland::compositor::{self, SurfaceData};
 use smithay::wayland::single_pixel_buffer::get_single_pixel_buffer;
 
-use super::element::{CursorElement, Fill, LayerElement, SceneElement};
+use super::element::{CursorElement, EffectElement, Fill, LayerElement, SceneElement};
+use super::shadow::ShadowCache;
 use crate::backend::PixelBuffer;
-use crate::output::scene::{CursorLayer, Layer, Scene};
+use crate::output::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
 
 /// The cursor's image where it was used last, so that moving it imports nothing.
 #[derive(Debug)]
@@ -52,12 +54,56 @@ impl<T: Clone> CursorCache<T> {
     }
 }
 
+/// Content of windows that are gone: it never changes, so it is imported once. It is let go when nobody shows it.
+#[derive(Debug)]
+pub(super) struct SnapshotCache<T>(Vec<(Weak<()>, T)>);
+
+impl<T> Default for SnapshotCache<T> {
+    fn default() -> Self {
+        SnapshotCache(Vec::new())
+    }
+}
+
+impl<T: Clone> SnapshotCache<T> {
+    fn texture<R>(&mut self, renderer: &mut R, snapshot: &Snapshot, buffer: &WlBuffer) -> Option<Fill<T>>
+    where
+        R: Renderer<TextureId = T> + ImportAll,
+    {
+        let name = Arc::downgrade(&snapshot.0);
+        if let Some((_, texture)) = self.0.iter().find(|(known, _)| known.ptr_eq(&name)) {
+            return Some(Fill::Texture(texture.clone()));
+        }
+        // Not under the surface's name: it may have come back with other content.
+        let texture = read(renderer.import_buffer(buffer, None, &[]))?;
+        self.0.push((name, texture.clone()));
+        Some(Fill::Texture(texture))
+    }
+
+    fn forget_gone(&mut self) {
+        self.0.retain(|(name, _)| name.strong_count() > 0);
+    }
+}
+
+/// What is kept of what was imported.
+#[derive(Debug)]
+pub(super) struct Caches<T> {
+    cursors: CursorCache<T>,
+    snapshots: SnapshotCache<T>,
+    shadows: ShadowCache<T>,
+}
+
+impl<T> Default for Caches<T> {
+    fn default() -> Self {
+        Caches { cursors: CursorCache::default(), snapshots: SnapshotCache::default(), shadows: ShadowCache::default() }
+    }
+}
+
 /// The scene with its content, topmost first. What cannot be imported is left out and named.
 pub(super) fn import<'a, R>(
     renderer: &mut R,
     scene: &'a Scene,
     with_cursor: bool,
-    cursors: &mut CursorCache<R::TextureId>,
+    caches: &mut Caches<R::TextureId>,
 ) -> Vec<SceneElement<'a, R::TextureId>>
 where
     R: Renderer + ImportAll + ImportMem,
@@ -65,16 +111,42 @@ where
 {
     let cursor = scene.cursor.as_ref().filter(|_| with_cursor);
     let mut elements = Vec::with_capacity(scene.layers.len() + 1);
-    elements.extend(cursor.and_then(|cursor| cursors.element(renderer, cursor)));
-    for layer in &scene.layers {
-        if let Some(fill) = fill(renderer, layer) {
+    elements.extend(cursor.and_then(|cursor| caches.cursors.element(renderer, cursor)));
+    caches.snapshots.forget_gone();
+    let mut effects = scene.effects.iter().peekable();
+    for (depth, layer) in scene.layers.iter().enumerate() {
+        while let Some(effect) = effects.next_if(|effect| effect.depth <= depth) {
+            elements.push(self::effect(renderer, effect, &mut caches.shadows));
+        }
+        if let Some(fill) = fill(renderer, layer, &mut caches.snapshots) {
             elements.push(SceneElement::Layer(LayerElement { layer, fill }));
         }
     }
+    elements.extend(effects.map(|effect| self::effect(renderer, effect, &mut caches.shadows)));
+    caches.shadows.forget_unused();
     elements
 }
 
-fn fill<R>(renderer: &mut R, layer: &Layer) -> Option<Fill<R::TextureId>>
+/// An effect; a blur has no pixels yet.
+fn effect<'a, R>(
+    renderer: &mut R,
+    effect: &'a Effect,
+    shadows: &mut ShadowCache<R::TextureId>,
+) -> SceneElement<'a, R::TextureId>
+where
+    R: Renderer + ImportMem,
+    R::TextureId: Texture + Clone + 'static,
+{
+    let (parts, look) = match effect.kind {
+        EffectKind::Blur { .. } => (Vec::new(), 0),
+        EffectKind::Shadow { window, reach } => {
+            (shadows.strips(renderer, &effect.id, window, reach), (reach as usize) << 16 | window.radius as usize)
+        }
+    };
+    SceneElement::Effect(EffectElement { effect, parts, commit: CommitCounter::from(look) })
+}
+
+fn fill<R>(renderer: &mut R, layer: &Layer, snapshots: &mut SnapshotCache<R::TextureId>) -> Option<Fill<R::TextureId>>
 where
     R: Renderer + ImportAll,
     R::TextureId: Texture + Clone + 'static,
@@ -84,18 +156,19 @@ where
         let [red, green, blue, alpha] = pixel.rgba32f();
         return Some(Fill::Colour(Color32F::new(red, green, blue, alpha)));
     }
+    if let Some(snapshot) = &layer.snapshot {
+        return snapshots.texture(renderer, snapshot, buffer);
+    }
     let context = renderer.context_id();
     let imported = compositor::with_states(&layer.surface, |states| {
         let damage = unseen_damage(states, layer, context);
         renderer.import_buffer(buffer, Some(states), &damage)
     });
-    match imported? {
-        Ok(texture) => Some(Fill::Texture(texture)),
-        Err(error) => {
-            tracing::warn!(?error, "a client's buffer cannot be read");
-            None
-        }
-    }
+    read(imported).map(Fill::Texture)
+}
+
+fn read<T, E: std::fmt::Debug>(imported: Option<Result<T, E>>) -> Option<T> {
+    imported?.inspect_err(|error| tracing::warn!(?error, "a client's buffer cannot be read")).ok()
 }
 
 /// Up to which commit a renderer has a surface's content. GLES copies only what changed since then.

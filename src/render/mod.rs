@@ -3,8 +3,12 @@
 //! Pixman draws into memory on this thread and is done when it returns. GLES draws off screen and is read back; it is
 //! there by choice, for machines whose GPU is worth it.
 
+mod backdrop;
 mod element;
 mod import;
+mod intermediate;
+mod rounded;
+mod shadow;
 
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
@@ -17,7 +21,8 @@ use smithay::utils::{Physical, Rectangle, Size, Transform};
 
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::output::scene::Scene;
-use import::{CursorCache, import};
+use backdrop::BackdropCache;
+use import::{Caches, import};
 
 /// A frame could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -42,13 +47,14 @@ pub enum Renderer {
 /// The CPU, through pixman.
 pub struct PixmanPainter {
     renderer: PixmanRenderer,
-    cursors: CursorCache<PixmanTexture>,
+    caches: Caches<PixmanTexture>,
 }
 
 /// OpenGL ES without a screen.
 pub struct GlesPainter {
     renderer: GlesRenderer,
-    cursors: CursorCache<GlesTexture>,
+    caches: Caches<GlesTexture>,
+    backdrops: BackdropCache,
 }
 
 /// What is remembered of one output between two frames: what is damaged, and what GLES drew.
@@ -75,7 +81,7 @@ impl Renderer {
     /// Draws with the CPU.
     pub fn pixman() -> Result<Self, RenderError> {
         let renderer = PixmanRenderer::new().map_err(pixman_error)?;
-        Ok(Renderer::Pixman(PixmanPainter { renderer, cursors: CursorCache::default() }))
+        Ok(Renderer::Pixman(PixmanPainter { renderer, caches: Caches::default() }))
     }
 
     /// Draws with OpenGL ES on the software device, which every machine with Mesa has.
@@ -89,8 +95,12 @@ impl Renderer {
         let display = unsafe { EGLDisplay::new(device) }.map_err(gles_error)?;
         let context = EGLContext::new(&display).map_err(gles_error)?;
         // SAFETY: the context is current on this thread only and is never sent to another.
-        let renderer = unsafe { GlesRenderer::new(context) }.map_err(gles_error)?;
-        Ok(Renderer::Gles(GlesPainter { renderer, cursors: CursorCache::default() }))
+        let mut renderer = unsafe { GlesRenderer::new(context) }.map_err(gles_error)?;
+        if let Err(error) = rounded::compile(&mut renderer) {
+            tracing::warn!(%error, "corners stay square");
+        }
+        let painter = GlesPainter { renderer, caches: Caches::default(), backdrops: BackdropCache::default() };
+        Ok(Renderer::Gles(painter))
     }
 
     /// Draws `scene` into `buffer` and returns what changed since the frame drawn before. `with_cursor`: the display
@@ -135,7 +145,8 @@ impl PixmanPainter {
             )
         };
         let mut image = image.map_err(|_| RenderError::Pixman("the buffer cannot be drawn into".to_owned()))?;
-        let elements = import(&mut self.renderer, scene, with_cursor, &mut self.cursors);
+        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
+        intermediate::prepare(&mut self.renderer, scene, &mut elements);
         let mut target = self.renderer.bind(&mut image).map_err(pixman_error)?;
         let result = canvas
             .tracker
@@ -160,7 +171,8 @@ impl GlesPainter {
             let target = Offscreen::<GlesRenderbuffer>::create_buffer(&mut self.renderer, Fourcc::Xbgr8888, size);
             canvas.target = Some(target.map_err(gles_error)?);
         }
-        let elements = import(&mut self.renderer, scene, with_cursor, &mut self.cursors);
+        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
+        self.backdrops.prepare(&mut self.renderer, scene, &mut elements);
         let Some(buffer) = canvas.target.as_mut() else { return Ok(Vec::new()) };
         let mut target = self.renderer.bind(buffer).map_err(gles_error)?;
         let result = canvas

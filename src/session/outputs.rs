@@ -73,7 +73,11 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
     let name = format!("{NAME}{}", state.session.last_output);
     let settings = state.session.config.config().output(&name);
     let (mode, variable_refresh) = video_mode(mode.or(settings.mode).unwrap_or_default());
-    let options = OutputOptions { cursor_plane: Some(CURSOR_PLANE), variable_refresh, ..OutputOptions::default() };
+    let defaults = OutputOptions::default();
+    let queue = usize::from(state.session.config.config().animations.frames_ahead.frames());
+    // Their memory is taken when they are first wanted.
+    let buffers = defaults.buffers + queue;
+    let options = OutputOptions { cursor_plane: Some(CURSOR_PLANE), variable_refresh, buffers, queue, ..defaults };
     let output = {
         let mut backend = backend.borrow_mut();
         let output = backend.add_output(&name, mode, options)?;

@@ -10,6 +10,9 @@ use crate::state::State;
 pub(super) fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<(), String> {
     let background = new.background.components();
     state.outputs.background = [background[0], background[1], background[2]];
+    state.shell.set_animations(new.animations.motions(new.reduced_motion));
+    state.shell.effects = new.effects.drawn();
+    state.outputs.frames_ahead = new.animations.frames_ahead.frames();
     let rules = &mut state.outputs.rules;
     (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());
     state.outputs.rules_stale = true;

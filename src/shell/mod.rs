@@ -4,8 +4,10 @@
 //! follows the configure that its content was made for ([`configure`]); where it *is* while a person moves or resizes
 //! it follows the pointer at the latch ([`drag`]), whatever its client does.
 
+pub mod animation;
 pub mod configure;
 pub mod drag;
+pub mod effects;
 pub mod hit;
 pub mod placement;
 pub mod popup;
@@ -28,7 +30,9 @@ use crate::protocol::xdg_shell::checks;
 use crate::state::State;
 pub use crate::timing::id::WindowId;
 use crate::{input, output, surface};
+use animation::{Animations, Ghost, WindowMotion};
 use drag::Drag;
+use effects::Effects;
 use popup::Popup;
 pub use window::{Arrangement, Window};
 
@@ -45,6 +49,11 @@ pub struct Shell {
     /// The window under a pressed button or a finger.
     pressed: Option<WindowId>,
     drag: Option<Drag>,
+    animations: Animations,
+    /// What is drawn around and below windows.
+    pub effects: Effects,
+    /// Windows that are gone and still seen, in the order in which they went.
+    ghosts: Vec<Ghost>,
     /// Lets clients draw before they have acknowledged their first configure, which the protocol forbids. For the
     /// conformance suite WLCS, most of whose own clients do.
     pub allow_unconfigured_content: bool,
@@ -216,6 +225,7 @@ fn unmapped(state: &mut State, id: WindowId) {
         window.sent.clear();
         window.stretch = None;
         window.applied = Arrangement::Floating;
+        window.motion = WindowMotion::default();
     }
     tracing::debug!(?id, "window unmapped");
     gone(state, id);
@@ -248,6 +258,7 @@ pub fn focus_next(state: &mut State) {
 /// A toplevel's protocol object is gone, and the window with it.
 pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
     let Some(id) = state.shell.window_of_root(toplevel.wl_surface()).map(|window| window.id) else { return };
+    animation::about_to_destroy(state, toplevel.wl_surface());
     if let Some(window) = state.shell.window_mut(id) {
         window.mapped = false;
     }
@@ -316,6 +327,7 @@ pub fn close(state: &mut State, id: WindowId) {
 pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, Logical>) {
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     window.floating = corner;
+    window.motion.glide();
     let id = window.id;
     visit::update_outputs(state, id);
     output::need_all(state);
@@ -431,6 +443,7 @@ pub fn outputs_changed(state: &mut State) {
             }
             None if !seen => {
                 window.floating = placement::keep_inside(Rectangle::new(window.floating, window.geometry.size), area);
+                window.motion.glide();
             }
             None => {}
         }

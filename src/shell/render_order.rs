@@ -4,8 +4,11 @@ use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 
-use super::{Shell, WindowId};
+use super::animation::Ghost;
+use super::effects::Decoration;
+use super::{Shell, Window, WindowId};
 use crate::output;
+use crate::time::Instant;
 
 /// A window as it is to be drawn, with everything that belongs to it. Coordinates are global and logical.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,45 +24,96 @@ pub struct RenderWindow {
     /// While an interactive resize is ahead of the client: the rectangle that `geometry` is stretched into. A point `p`
     /// of the root surface goes to `to.loc + (p − geometry.loc) · to.size / geometry.size`.
     pub stretch: Option<Rectangle<i32, Logical>>,
+    /// While it moves by itself: the rectangle that `geometry` is shown in; popups go along.
+    pub animated: Option<Rectangle<f64, Logical>>,
+    /// How much of it is seen: 0 to 1.
+    pub opacity: f64,
     /// Its popups, bottom to top: surface and where its origin goes. They are not stretched.
     pub popups: Vec<(WlSurface, Point<i32, Logical>)>,
     /// It has the keyboard's attention.
     pub focused: bool,
     /// A button or finger is down on it.
     pub pressed: bool,
+    /// What is drawn below and around it.
+    pub decoration: Decoration,
     /// It covers an output by itself: nothing below it needs to be drawn there, black where it does not reach.
     pub fullscreen: bool,
 }
 
+/// One thing in the stack.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "all but a few are windows, and the list lives for one latch")]
+pub enum Stacked<'a> {
+    /// A window.
+    Window(RenderWindow),
+    /// The last that is seen of one.
+    Ghost(&'a Ghost),
+}
+
+impl Stacked<'_> {
+    /// Whether nothing below it is seen.
+    pub fn covers_output(&self) -> bool {
+        matches!(self, Stacked::Window(window) if window.fullscreen)
+    }
+
+    /// The window, if it is one.
+    pub fn into_window(self) -> Option<RenderWindow> {
+        if let Stacked::Window(window) = self { Some(window) } else { None }
+    }
+}
+
 impl Shell {
-    /// The windows that reach into `output`, bottom to top. Windows whose subsurfaces or popups alone reach into it are
-    /// included too: those may lie anywhere.
-    pub fn render_order(&self, output: &Output) -> impl Iterator<Item = RenderWindow> {
+    /// What reaches into `output` in the frame presented at `present`, bottom to top. Windows whose subsurfaces or popups
+    /// alone reach into it are included too: those may lie anywhere.
+    pub fn render_order(&self, output: &Output, present: Instant) -> Vec<Stacked<'_>> {
         let area = output::geometry(output);
-        self.windows().filter_map(move |window| {
-            let popups: Vec<_> =
-                self.popups_of(window.surface()).map(|(popup, location)| (popup.surface().clone(), location)).collect();
-            // A fullscreen window belongs to its own output only, even if its content is larger.
-            if let super::Arrangement::Fullscreen { output: own, .. } = &window.applied
-                && own != output
-            {
-                return None;
-            }
-            let covers = smithay::desktop::utils::bbox_from_surface_tree(window.surface(), window.origin());
-            if !covers.overlaps(area) && !window.rect().overlaps(area) && popups.is_empty() {
-                return None;
-            }
-            Some(RenderWindow {
-                id: window.id,
-                surface: window.surface().clone(),
-                location: window.origin(),
-                geometry: window.geometry(),
-                stretch: window.is_stretched().then(|| window.rect()),
-                popups,
-                focused: self.focused == Some(window.id),
-                pressed: self.pressed == Some(window.id),
-                fullscreen: window.is_fullscreen(),
-            })
+        let mut stack = Vec::with_capacity(self.windows.len() + self.ghosts.len());
+        let mut below = 0;
+        let ghosts = || self.ghosts.iter().filter(|ghost| ghost.is_seen(present));
+        let ghosts_at = |below: usize| ghosts().filter(move |ghost| ghost.below == below);
+        for window in self.windows() {
+            stack.extend(ghosts_at(below).map(Stacked::Ghost));
+            stack.extend(self.render(window, output, area, present).map(Stacked::Window));
+            below += 1;
+        }
+        // Also those that had more windows below them than there are now.
+        stack.extend(ghosts().filter(|ghost| ghost.below >= below).map(Stacked::Ghost));
+        stack
+    }
+
+    fn render(
+        &self,
+        window: &Window,
+        output: &Output,
+        area: Rectangle<i32, Logical>,
+        present: Instant,
+    ) -> Option<RenderWindow> {
+        let popups: Vec<_> =
+            self.popups_of(window.surface()).map(|(popup, location)| (popup.surface().clone(), location)).collect();
+        // A fullscreen window belongs to its own output only, even if its content is larger.
+        if let super::Arrangement::Fullscreen { output: own, .. } = &window.applied
+            && own != output
+        {
+            return None;
+        }
+        let pose = window.motion.at(window.rect(), present);
+        let moves = window.motion.moves_after(present);
+        let covers = smithay::desktop::utils::bbox_from_surface_tree(window.surface(), window.origin());
+        let reaches = covers.overlaps(area) || window.rect().overlaps(area) || pose.rect.overlaps(area.to_f64());
+        (reaches || !popups.is_empty()).then(|| RenderWindow {
+            id: window.id,
+            surface: window.surface().clone(),
+            location: window.origin(),
+            geometry: window.geometry(),
+            stretch: window.is_stretched().then(|| window.rect()),
+            animated: moves.then_some(pose.rect),
+            opacity: pose.opacity,
+            popups,
+            focused: self.focused == Some(window.id),
+            pressed: self.pressed == Some(window.id),
+            decoration: window.decoration(),
+            // What is below one that is on its way is seen around it.
+            fullscreen: window.is_fullscreen() && !moves,
         })
     }
 }

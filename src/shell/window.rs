@@ -11,6 +11,8 @@ use smithay::wayland::compositor;
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgToplevelSurfaceData};
 
 use super::WindowId;
+use super::animation::WindowMotion;
+use super::effects::EffectNames;
 use super::resize::{self, Edges, SizeLimits};
 
 /// How many configures a client may leave unanswered: a stopped program gathers one per change of focus, one that asks
@@ -88,6 +90,10 @@ pub struct Window {
     pub(super) stretch: Option<Stretch>,
     /// The window geometry of the applied content, in surface coordinates.
     pub(super) geometry: Rectangle<i32, Logical>,
+    /// What moves it by itself.
+    pub(super) motion: WindowMotion,
+    /// Names of what is drawn below it.
+    pub(super) effect_names: EffectNames,
 }
 
 impl Window {
@@ -107,6 +113,8 @@ impl Window {
             before_fullscreen: Arrangement::Floating,
             stretch: None,
             geometry: Rectangle::default(),
+            motion: WindowMotion::default(),
+            effect_names: EffectNames::default(),
         }
     }
 

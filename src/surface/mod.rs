@@ -7,6 +7,7 @@
 
 mod brake;
 mod commit;
+pub mod content;
 pub mod dispatch;
 mod feedback;
 pub mod fence;
@@ -317,6 +318,8 @@ fn alternatives(display: &DisplayHandle, buffer: &WlBuffer) -> usize {
 /// A client made a surface.
 pub fn new_surface(state: &mut State, surface: &WlSurface) {
     let Some(client) = surface.client() else { return };
+    // Before Smithay's own hook, which takes the content away.
+    compositor::add_destruction_hook(surface, crate::shell::animation::about_to_destroy);
     let surfaces = &mut state.surfaces;
     let display = &state.display_handle;
     let entry = surfaces.clients.entry(client.id()).or_insert_with(|| {

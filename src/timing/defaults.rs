@@ -22,6 +22,12 @@ pub const CLIENT_AHEAD: AheadSettings = AheadSettings::buffers(4);
 /// Refreshes by which the first frame of motion that answers no input is shown later, to fill the queue first. Flings of
 /// 30 frames, 5 buffers: 79 → 91 % fewer drops (`--animation 30`); 7 buffers without it: 83 %.
 pub const START_DELAY: u8 = 1;
+/// Frames of our own animations that are rendered ahead: one fewer than the five buffers of D-VSync's figure 10, of which
+/// one is on screen. A frame may then take four refreshes before anybody sees it.
+pub const OWN_FRAMES_AHEAD: u8 = 4;
+/// Latches in a row that found nothing but our own motion before it is rendered ahead: a client that draws along makes
+/// every frame that was rendered before its next one wrong.
+pub const CALM_LATCHES: u32 = 2;
 /// Finished stale frames that stay after a supersede. One covers a fresh frame that is late; a second one would be shown
 /// only where the fresh one is two refreshes late, and is then older by two.
 pub const INSURANCE: u8 = 1;

@@ -35,6 +35,7 @@ pub mod id;
 pub mod input_prediction;
 pub mod late_frame;
 pub mod margin;
+pub mod motion;
 pub mod output;
 pub mod pacer;
 pub mod pacing;

@@ -40,6 +40,15 @@ pub enum LatchPolicy {
     Late,
 }
 
+/// A frame that was finished ahead of its refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// The refresh that it was made for.
+    pub index: RefreshIndex,
+    /// What it shows is not what is wanted any more: it is shown only where a fresh frame cannot be had in time.
+    pub stale: bool,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct InFlight {
     index: RefreshIndex,
@@ -92,6 +101,8 @@ pub struct OutputMachine {
     in_flight: FixedQueue<InFlight, MOST_IN_FLIGHT>,
     /// How many frames may be in flight.
     depth: usize,
+    /// The next of the frames that are finished already.
+    finished: Option<Finished>,
     /// Nothing is latched for this refresh or an earlier one again.
     latched: RefreshIndex,
     /// Published deadlines, which a later estimate may not undercut, by the low bits of their refresh.
@@ -115,6 +126,7 @@ impl OutputMachine {
             due: None,
             in_flight: FixedQueue::new(),
             depth: 1,
+            finished: None,
             latched,
             published: [(RefreshIndex(u64::MAX), Instant::ZERO); PUBLISHED],
         }
@@ -147,8 +159,8 @@ impl OutputMachine {
     }
 
     /// How many submitted frames the display lets wait at once.
-    pub fn set_depth(&mut self, pending_flips: u32) {
-        self.depth = (pending_flips as usize).clamp(1, MOST_IN_FLIGHT);
+    pub fn set_depth(&mut self, frames: u32) {
+        self.depth = (frames as usize).clamp(1, MOST_IN_FLIGHT);
     }
 
     /// Chooses when to compose.
@@ -189,6 +201,49 @@ impl OutputMachine {
     /// Something is to be shown at `index`, not before.
     pub fn need_at(&mut self, index: RefreshIndex) {
         self.due = Some(self.due.map_or(index, |due| due.min(index)));
+    }
+
+    /// The next frame that is finished and waits for its refresh; `None` when there is none.
+    pub fn set_finished(&mut self, finished: Option<Finished>) {
+        self.finished = finished;
+    }
+
+    /// The first refresh that a finished frame, submitted at `now`, can still reach.
+    pub fn next_reachable(&self, now: Instant) -> RefreshIndex {
+        let mut index = self.vsync.at_or_after(now).max(self.latched.next());
+        while self.submit_by(index) < now {
+            index = index.next();
+        }
+        index
+    }
+
+    /// Whether the finished frame for `index` is the one to show, decided at `now`: a stale one is where composing anew
+    /// would come too late.
+    pub fn shows_finished(&self, index: RefreshIndex, now: Instant) -> bool {
+        self.finished
+            .is_some_and(|finished| finished.index == index && (!finished.stale || self.is_hopeless(index, now)))
+    }
+
+    /// Whether composing usually takes longer than there is from one refresh to the deadline of the next.
+    pub fn composes_slowly(&self) -> bool {
+        let cost = self.compose.typical().unwrap_or(FIRST_COMPOSE);
+        cost + self.submit_lead() > self.vsync.interval()
+    }
+
+    /// Whether what is composed anew from `now` on, or from its latch on, is most likely late for `index`.
+    fn is_hopeless(&self, index: RefreshIndex, now: Instant) -> bool {
+        let cost = self.compose.typical().unwrap_or(FIRST_COMPOSE);
+        self.latch_at(index).max(now) + cost > self.submit_by(index)
+    }
+
+    /// When the finished frame is submitted: as soon as the refresh before its own has begun, so that nothing that takes
+    /// long meanwhile can delay it, and not before, when it would be shown one refresh early.
+    fn submits_finished(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
+        let index = self.finished?.index;
+        if index < self.next_reachable(now) || !self.shows_finished(index, now) {
+            return None;
+        }
+        Some((index, self.vsync.present(RefreshIndex(index.0.saturating_sub(1))).max(now)))
     }
 
     /// What composing costs at the output's miss budget, from the scheduled latch to the return of submit.
@@ -269,6 +324,9 @@ impl OutputMachine {
         if !self.powered || self.in_flight.len() >= self.depth || !self.is_needed() {
             return None;
         }
+        if let Some(submit) = self.submits_finished(now) {
+            return Some(submit);
+        }
         let mut index = self.next_index(now);
         if let (false, Some(due)) = (self.needed, self.due) {
             index = index.max(due);
@@ -344,3 +402,6 @@ impl OutputMachine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@
 
 mod fixture;
 
+mod animated_layers;
+mod animations;
 mod bad_input;
 mod focus;
 mod frame_pacing;

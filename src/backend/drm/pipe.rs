@@ -16,9 +16,9 @@ use crate::backend::{
     PixelRect, Plan, SubmitError, overlay,
 };
 use crate::time::{Clock, Instant, Span};
-use crate::timing::margin::Margin;
 
-/// What drivers want before the blanking starts, at first: to program the registers, or to wake a thread that does.
+/// What drivers want before the blanking starts: to program the registers, or to wake a thread that does. Those that
+/// want more are found out by the output's machine, from frames that were in time and missed all the same.
 const DRIVER_MARGIN: Span = Span::from_micros(500);
 
 /// A flip that the driver has taken.
@@ -27,8 +27,6 @@ struct Flight {
     frame: FrameId,
     /// When the kernel had taken it.
     submitted: Instant,
-    /// It switched the mode: when that is done says nothing about the next.
-    is_modeset: bool,
     /// The driver has said that it is done, and when that is light.
     light: Option<Light>,
 }
@@ -57,7 +55,6 @@ pub(super) struct Pipe {
     /// Keeps the cursor plane from being given to another pipe.
     _claim: Option<PlaneClaim>,
     clock: FlipClock,
-    margin: Margin,
     flight: Option<Flight>,
     power: Power,
     /// The next commit switches the mode, and may block.
@@ -85,7 +82,6 @@ impl Pipe {
             connector: connector.handle(),
             millimetres: connector.size().filter(|size| size.0 > 0 && size.1 > 0),
             clock: FlipClock::new(mode_of(mode).interval(), counts_vblanks, now),
-            margin: Margin::new(DRIVER_MARGIN),
             device,
             surface,
             mode,
@@ -107,8 +103,9 @@ impl Pipe {
     pub fn capabilities(&self) -> Capabilities {
         Capabilities {
             clock: if self.clock.is_believed() { ClockSource::Hardware } else { ClockSource::Software },
-            submit_lead: blanking(self.mode) + self.margin.get(),
+            submit_lead: blanking(self.mode) + DRIVER_MARGIN,
             pending_flips: 1,
+            unreported: 1,
             variable_refresh: None,
             asynchronous: false,
             front_buffer: false,
@@ -167,14 +164,13 @@ impl Pipe {
             // After a mode switch there is nothing on the plane yet.
             _ => (self.modeset.then(|| self.scanout.front()), false),
         };
-        let is_modeset = self.modeset;
         match self.commit(primary, cursor.as_ref()) {
             Ok(()) => {
                 if composed {
                     self.scanout.flipped();
                 }
                 self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
-                self.flight = Some(Flight { frame, submitted: clock.now(), is_modeset, light: None });
+                self.flight = Some(Flight { frame, submitted: clock.now(), light: None });
                 Ok(())
             }
             Err(error) => {
@@ -256,33 +252,8 @@ impl Pipe {
         let is_due = |flight: &mut Flight| flight.light.is_some_and(|light| believed || light.time <= now);
         let Some(flight) = self.flight.take_if(is_due) else { return };
         let Some(light) = flight.light else { return };
-        if believed {
-            self.learn(&flight, light);
-        }
         let Light { time, sequence } = light;
         self.events.push_back(DisplayEvent::Presented { frame: flight.frame, time, sequence });
-    }
-
-    /// Learns how early this driver wants its commits.
-    ///
-    /// ```text
-    ///        submitted     ┊ blanking ├ vblank (missed)          ├ vblank (light)
-    ///            ├── lead ─┊
-    /// ```
-    /// A commit with more lead than the margin that was shown a refresh later all the same: the margin is too small.
-    fn learn(&mut self, flight: &Flight, light: Light) {
-        let interval = self.mode().interval();
-        let missed = light.time - interval;
-        let lead = missed.since(flight.submitted) - blanking(self.mode);
-        let before = self.margin.get();
-        if flight.is_modeset || lead > interval {
-            return;
-        }
-        self.margin.observe(lead - before, interval);
-        if self.margin.get() > before {
-            tracing::debug!(output = self.name, ?lead, "a commit in time missed its refresh: earlier from now on");
-            self.events.push_back(DisplayEvent::Changed);
-        }
     }
 
     /// Switches the picture on or off.
@@ -332,7 +303,6 @@ impl Pipe {
         self.lose(LossReason::ModeChange);
         (self.mode, self.scanout, self.modeset) = (mode, scanout, true);
         self.clock.restart(mode_of(mode).interval(), now);
-        self.margin = Margin::new(DRIVER_MARGIN);
         self.events.push_back(DisplayEvent::Changed);
         Ok(())
     }

@@ -18,6 +18,8 @@
 mod step;
 mod submit;
 
+use std::collections::VecDeque;
+
 use super::beam::Beam;
 use super::fault::{FaultPlayer, FaultScript};
 use super::grid::{Grid, Refresh};
@@ -51,7 +53,7 @@ struct Pending {
     submitted: Instant,
     /// When its fence signalled; `None`: not yet.
     rendered: Option<Instant>,
-    /// Not shown before; only a fault sets it.
+    /// Not shown before: a fault, or its refresh where frames may queue.
     held_until: Instant,
 }
 
@@ -64,6 +66,8 @@ pub struct VirtualDisplay {
     pool: BufferPool,
     panel: Panel,
     pending: Option<Pending>,
+    /// Frames that wait behind it, each for its own refresh.
+    queued: VecDeque<Pending>,
     /// A front rectangle that is written when submit returns.
     front_write: Option<FrontWrite>,
     /// Frames that wrote into rows that the beam had passed: shown by the next refresh.
@@ -87,6 +91,7 @@ impl VirtualDisplay {
             pool: BufferPool::new(options.buffers, mode.width, mode.height),
             panel: Panel::new(Beam::new(mode, shortest)),
             pending: None,
+            queued: VecDeque::new(),
             front_write: None,
             settling: Vec::new(),
             faults: FaultPlayer::new(&options.faults, first.time),
@@ -106,7 +111,8 @@ impl VirtualDisplay {
         Capabilities {
             clock: ClockSource::Virtual,
             submit_lead: self.options.lead(self.mode),
-            pending_flips: 1,
+            pending_flips: 1 + u32::try_from(self.options.queue).unwrap_or(0),
+            unreported: 1,
             variable_refresh: self.options.variable_refresh,
             asynchronous: false,
             front_buffer: self.options.front_buffer,
@@ -240,17 +246,35 @@ impl VirtualDisplay {
     fn go_dark(&mut self, reason: LossReason, now: Instant) {
         self.lose_settling(reason, now);
         self.lose_pending(reason, now);
+        for queued in std::mem::take(&mut self.queued) {
+            self.lose(queued, reason, now);
+        }
         if let Some(buffer) = self.panel.darken(now) {
             self.pool.retire(buffer);
         }
     }
 
     fn lose_pending(&mut self, reason: LossReason, at: Instant) {
-        let Some(pending) = self.pending.take() else { return };
+        if let Some(pending) = self.pending.take() {
+            self.lose(pending, reason, at);
+        }
+    }
+
+    fn lose(&mut self, pending: Pending, reason: LossReason, at: Instant) {
         if let Some(buffer) = pending.buffer {
             self.pool.retire(buffer);
         }
         self.report_lost(pending.frame, reason, at);
+    }
+
+    /// The next of the frames that wait takes its turn: the device is given it at `at`, when the one before it flipped.
+    fn promote(&mut self, at: Instant) {
+        if self.pending.is_none()
+            && let Some(mut next) = self.queued.pop_front()
+        {
+            next.submitted = next.submitted.max(at);
+            self.pending = Some(next);
+        }
     }
 
     fn lose_settling(&mut self, reason: LossReason, at: Instant) {

@@ -31,6 +31,9 @@ pub struct OutputOptions {
     pub front_buffer: bool,
     /// Whether a submitted frame can be withdrawn. KMS cannot, so by default neither can this.
     pub can_withdraw: bool,
+    /// How many submitted frames may wait behind the one that flips next, each for its own refresh: what a presenter in
+    /// front of a real device holds.
+    pub queue: usize,
     /// What goes wrong, and when.
     pub faults: FaultScript,
 }
@@ -45,6 +48,7 @@ impl Default for OutputOptions {
             cursor_plane: None,
             front_buffer: false,
             can_withdraw: false,
+            queue: 0,
             faults: FaultScript::default(),
         }
     }

@@ -12,7 +12,9 @@ use super::fence::{Fence, FenceState};
 use super::options::OptionsError;
 use super::watch::{Watch, WatchId};
 use crate::backend::timer::Timer;
-use crate::backend::{Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError};
+use crate::backend::{
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
+};
 use crate::time::{Clock, Instant, Span};
 
 /// A handle to one output of a [`HeadlessBackend`](super::HeadlessBackend). Clones are the same output.
@@ -189,6 +191,10 @@ impl Display for HeadlessOutput {
 
     fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
         self.with(|state, now| state.display.supersede(from, now))
+    }
+
+    fn set_cursor(&mut self, cursor: Option<&CursorPlane>) {
+        self.with(|state, now| state.display.set_cursor(cursor, now));
     }
 
     fn set_power(&mut self, on: bool) {

@@ -47,7 +47,8 @@ impl Display for NestedOutput {
             clock: if window.has_feedback() { ClockSource::Parent } else { ClockSource::Software },
             submit_lead: window.submit_lead(),
             // One that the parent has latched for a light to come, and the next.
-            pending_flips: DEPTH as u32,
+            pending_flips: 1,
+            unreported: DEPTH as u32,
             variable_refresh: None,
             asynchronous: false,
             front_buffer: false,

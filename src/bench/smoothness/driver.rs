@@ -121,7 +121,7 @@ impl SmoothnessOptions {
         folder: &Folder,
     ) -> Result<SmoothRun, BenchError> {
         let pacing = if game.vsync { "vsync" } else { "auto" };
-        let config = folder.write("config.toml", &format!("pacing = \"{pacing}\"\n"))?;
+        let config = folder.write("config.toml", &format!("pacing = \"{pacing}\"\nreduced-motion = true\n"))?;
         let mut command = Command::new(upbeat);
         command
             .args(["--backend", "headless", "--output", &format!("1280x720@{}", self.refresh), "--config"])

@@ -89,8 +89,8 @@ impl VirtualDisplay {
             return;
         }
         if self.faults.take(moment, |what| (what == What::LoseFrame).then_some(())).is_some() {
-            self.pending = Some(pending);
-            return self.lose_pending(LossReason::Device, refresh.time);
+            self.lose(pending, LossReason::Device, refresh.time);
+            return self.promote(refresh.time);
         }
         if pending.buffer.is_some() {
             self.lose_settling(LossReason::Superseded, refresh.time);
@@ -101,6 +101,7 @@ impl VirtualDisplay {
             self.pool.retire(old);
         }
         self.reports.presented(pending.frame, refresh, &mut self.faults);
+        self.promote(refresh.time);
     }
 
     fn settle(&mut self, refresh: Refresh) {

@@ -21,9 +21,14 @@ impl VirtualDisplay {
                 Err(SubmitError::Unsupported("the buffer is not one of this output in this mode"))
             }
             Change::FrontRectangle { rect, pixels } => self.test_front(plan, *rect, pixels.len()),
-            Change::Compose { .. } | Change::Planes if self.pending.is_some() => Err(SubmitError::Busy),
+            Change::Compose { .. } | Change::Planes if self.is_full(plan) => Err(SubmitError::Busy),
             Change::Compose { .. } | Change::Planes => Ok(()),
         }
+    }
+
+    /// What waits in the queue is finished: a fence is watched for the frame that flips next only.
+    fn is_full(&self, plan: &Plan) -> bool {
+        self.pending.is_some() && (self.queued.len() >= self.options.queue || plan.in_fence.is_some())
     }
 
     fn test_front(&self, plan: &Plan, rect: PixelRect, pixels: usize) -> Result<(), SubmitError> {
@@ -73,12 +78,19 @@ impl VirtualDisplay {
             }
         };
         let cursor = plan.cursor.filter(|_| self.options.cursor_plane.is_some());
-        self.pending = Some(Pending { frame, buffer, cursor, submitted: now, rendered, held_until: now });
+        // Where frames may queue, each is for its own refresh, not for the next one.
+        let held_until = if self.options.queue > 0 { plan.present - self.mode.interval() / 2 } else { now };
+        let accepted = Pending { frame, buffer, cursor, submitted: now, rendered, held_until };
+        match self.pending {
+            None => self.pending = Some(accepted),
+            Some(_) => self.queued.push_back(accepted),
+        }
     }
 
     /// Submit of `frame` returns at `now`: the display could have seen the frame from here on, not earlier.
     pub fn submit_returned(&mut self, frame: FrameId, now: Instant) {
-        if let Some(pending) = self.pending.as_mut().filter(|pending| pending.frame == frame) {
+        let waiting = self.pending.iter_mut().chain(&mut self.queued);
+        if let Some(pending) = waiting.into_iter().find(|pending| pending.frame == frame) {
             pending.submitted = pending.submitted.max(now);
         }
         self.now = self.now.max(now);
@@ -129,10 +141,33 @@ impl VirtualDisplay {
         self.pending.as_ref().is_some_and(|pending| pending.rendered.is_none())
     }
 
-    /// Withdraws the waiting frame if its number is `from` or later, it is not past its deadline and the display can;
+    /// What waits is shown with the cursor like this, as far as it is not on its way.
+    pub fn set_cursor(&mut self, cursor: Option<&CursorPlane>, now: Instant) {
+        self.advance(now);
+        let Some(largest) = self.options.cursor_plane else { return };
+        if cursor.is_some_and(|cursor| test_cursor(cursor, largest).is_err()) {
+            return;
+        }
+        let lead = self.options.lead(self.mode);
+        let on_its_way = self.next_flip().is_some_and(|refresh| refresh.time - lead < now);
+        let pending = self.pending.iter_mut().filter(|_| !on_its_way);
+        for waiting in pending.chain(&mut self.queued) {
+            waiting.cursor = cursor.cloned();
+        }
+    }
+
+    /// Withdraws what waits in the queue with the number `from` or later, and the frame that flips next if its number is, it is not past its deadline and the display can;
     /// returns the frame that stays, if any.
     pub fn supersede(&mut self, from: FrameId, now: Instant) -> Option<FrameId> {
         self.advance(now);
+        while self.queued.back().is_some_and(|last| last.frame >= from)
+            && let Some(last) = self.queued.pop_back()
+        {
+            self.lose(last, LossReason::Superseded, now);
+        }
+        if let Some(last) = self.queued.back() {
+            return Some(last.frame);
+        }
         let waiting = self.pending.as_ref()?.frame;
         let lead = self.options.lead(self.mode);
         let on_its_way = self.next_flip().is_some_and(|refresh| refresh.time - lead < now);

@@ -84,6 +84,19 @@ impl Stage {
         self
     }
 
+    /// Submits a composed frame at `millis` for the refresh at `present` (milliseconds).
+    pub fn submit_for(&mut self, millis: f64, frame: u64, present: f64) -> &mut Self {
+        let plan = Plan { present: ms(present), ..compose(&mut self.display, frame) };
+        let mut what = format!("submit {frame} for {present}");
+        if let Err((error, plan)) = self.display.submit(plan, Some(ms(millis)), ms(millis)) {
+            self.give_back(plan);
+            write!(what, ": {error}").expect("writing to a string");
+        }
+        self.note(millis, &what);
+        self.collect(millis);
+        self
+    }
+
     fn give_back(&mut self, plan: Plan) {
         if let Change::Compose { buffer, .. } = plan.change {
             self.display.release(buffer);

@@ -203,3 +203,78 @@ fn off_unplugged_or_in_another_mode_it_loses_what_waits_and_says_so() {
         "#]],
     );
 }
+
+/// Frames that wait in the display, each for the refresh at a multiple of 10 ms.
+fn queue(stage: &mut Stage, millis: f64, frames: &[(u64, f64)]) {
+    stage.until(millis);
+    for (frame, present) in frames {
+        stage.submit_for(millis, *frame, *present);
+    }
+}
+
+#[test]
+fn what_waits_in_the_display_flips_one_per_refresh_however_late_anybody_looks() {
+    let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
+    queue(&mut stage, 3.0, &[(1, 10.0), (2, 20.0), (3, 30.0), (4, 40.0)]);
+    stage.sleep_until(55.0);
+    check(
+        &stage,
+        expect![[r#"
+        3.000   submit 1 for 10
+                  wake at 10.000000ms
+        3.000   submit 2 for 20
+        3.000   submit 3 for 30
+        3.000   submit 4 for 40: a flip is pending already
+        55.000    -> presented 1 at 10.000000ms, refresh 1
+        55.000    -> presented 2 at 20.000000ms, refresh 2
+        55.000    -> presented 3 at 30.000000ms, refresh 3
+                  nothing to wake for
+    "#]],
+    );
+}
+
+#[test]
+fn what_waits_in_the_display_is_not_shown_before_its_refresh_and_can_be_withdrawn() {
+    let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, can_withdraw: false, ..options() });
+    queue(&mut stage, 3.0, &[(1, 30.0), (2, 40.0), (3, 50.0)]);
+    stage.act(35.0, "withdraw from 3", |display, now| assert_eq!(display.supersede(FrameId(3), now), Some(FrameId(2))));
+    stage.until(70.0);
+    check(
+        &stage,
+        expect![[r#"
+        3.000   submit 1 for 30
+                  wake at 30.000000ms
+        3.000   submit 2 for 40
+        3.000   submit 3 for 50
+        30.000    -> presented 1 at 30.000000ms, refresh 3
+                  wake at 40.000000ms
+        35.000  withdraw from 3
+        35.000    -> lost 3: Superseded
+        40.000    -> presented 2 at 40.000000ms, refresh 4
+                  nothing to wake for
+    "#]],
+    );
+}
+
+#[test]
+fn a_display_that_goes_dark_loses_all_that_waits() {
+    let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
+    queue(&mut stage, 3.0, &[(1, 10.0), (2, 20.0), (3, 30.0)]);
+    stage.act(12.0, "off", |display, now| display.set_power(false, now));
+    stage.until(40.0);
+    check(
+        &stage,
+        expect![[r#"
+        3.000   submit 1 for 10
+                  wake at 10.000000ms
+        3.000   submit 2 for 20
+        3.000   submit 3 for 30
+        10.000    -> presented 1 at 10.000000ms, refresh 1
+                  wake at 20.000000ms
+        12.000  off
+        12.000    -> lost 2: Gone
+        12.000    -> lost 3: Gone
+                  nothing to wake for
+    "#]],
+    );
+}

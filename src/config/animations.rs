@@ -1,0 +1,233 @@
+//! `[animations]`: how windows appear, move and go, in the words of the file and in those of the shell.
+
+use serde::{Deserialize, Serialize};
+
+use super::ValueError;
+use crate::shell::animation::{Animations as Motions, Fade};
+use crate::time::Span;
+use crate::timing::motion::Style;
+use crate::timing::motion::easing::CubicBezier;
+use crate::timing::motion::spring::SpringShape;
+
+/// How windows appear, move and go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Animations {
+    /// Whether anything moves by itself.
+    pub enabled: bool,
+    /// How many frames of it are rendered ahead of their refreshes, at most.
+    pub frames_ahead: FramesAhead,
+    /// How a window appears.
+    pub open: FadeOptions,
+    /// How it goes.
+    pub close: FadeOptions,
+    /// How it gets to another place or size.
+    pub place: PlaceOptions,
+}
+
+/// How a window appears or goes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct FadeOptions {
+    /// Whether it does so at all.
+    pub enabled: bool,
+    /// Which course it takes.
+    pub style: StyleName,
+    /// Undamped swings of the spring, in hertz.
+    pub frequency: Frequency,
+    /// Damping ratio of the spring.
+    pub damping: Damping,
+    /// How long it takes along the curve.
+    pub duration: Duration,
+    /// The curve.
+    pub curve: Curve,
+    /// The share of its size that a window has while it cannot be seen.
+    pub scale: FadeScale,
+}
+
+/// How a window gets to another place or size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PlaceOptions {
+    /// Whether it does so at all.
+    pub enabled: bool,
+    /// Which course it takes.
+    pub style: StyleName,
+    /// Undamped swings of the spring, in hertz.
+    pub frequency: Frequency,
+    /// Damping ratio of the spring.
+    pub damping: Damping,
+    /// How long it takes along the curve.
+    pub duration: Duration,
+    /// The curve.
+    pub curve: Curve,
+}
+
+/// Which course a motion takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StyleName {
+    /// As a mass on a spring does.
+    Spring,
+    /// Along a curve, in a stated time.
+    Easing,
+}
+
+/// How many frames are rendered ahead: 0 to 5, for which a display has buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub struct FramesAhead(pub(super) u8);
+
+impl FramesAhead {
+    /// The largest number.
+    const MOST: u8 = 5;
+
+    /// The number.
+    pub const fn frames(self) -> u8 {
+        self.0
+    }
+}
+
+impl TryFrom<u8> for FramesAhead {
+    type Error = ValueError;
+
+    fn try_from(frames: u8) -> Result<Self, ValueError> {
+        if frames <= Self::MOST { Ok(FramesAhead(frames)) } else { Err(ValueError("expected 0 to 5 frames")) }
+    }
+}
+
+impl From<FramesAhead> for u8 {
+    fn from(frames: FramesAhead) -> u8 {
+        frames.0
+    }
+}
+
+/// A number that is read and checked as TOML has it.
+macro_rules! number {
+    ($(#[$about:meta])* $name:ident, $range:expr, $error:literal) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(try_from = "f64", into = "f64")]
+        pub struct $name(pub(super) f64);
+
+        impl TryFrom<f64> for $name {
+            type Error = ValueError;
+
+            fn try_from(number: f64) -> Result<Self, ValueError> {
+                if $range.contains(&number) { Ok($name(number)) } else { Err(ValueError($error)) }
+            }
+        }
+
+        impl From<$name> for f64 {
+            fn from(number: $name) -> f64 {
+                number.0
+            }
+        }
+    };
+}
+
+pub(super) use number;
+
+number!(
+    /// Undamped swings of a spring, in hertz.
+    Frequency,
+    SpringShape::SLOWEST..=SpringShape::FASTEST,
+    "expected a spring's frequency from 0.5 to 30 Hz, such as 4.0"
+);
+number!(
+    /// Damping ratio of a spring.
+    Damping,
+    SpringShape::LEAST_DAMPED..=SpringShape::MOST_DAMPED,
+    "expected a spring's damping ratio from 0.1 to 3, such as 1.0"
+);
+number!(
+    /// How long a motion along a curve takes, in milliseconds.
+    Duration,
+    1.0..=10_000.0,
+    "expected a duration from 1 to 10000 milliseconds, such as 200"
+);
+number!(
+    /// A share of a window's size.
+    FadeScale,
+    0.1..=2.0,
+    "expected a share of the size from 0.1 to 2, such as 0.9"
+);
+
+/// A curve, by its name in CSS or by its control points.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "CurveText", into = "CurveText")]
+pub struct Curve(pub(super) CubicBezier);
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a curve: a name such as \"ease-out\", or [x1, y1, x2, y2]")]
+enum CurveText {
+    Name(String),
+    Points([f64; 4]),
+}
+
+/// The curves that have a name.
+const NAMED: [(&str, CubicBezier); 5] = [
+    ("linear", CubicBezier::LINEAR),
+    ("ease", CubicBezier::EASE),
+    ("ease-in", CubicBezier::EASE_IN),
+    ("ease-out", CubicBezier::EASE_OUT),
+    ("ease-in-out", CubicBezier::EASE_IN_OUT),
+];
+
+impl TryFrom<CurveText> for Curve {
+    type Error = ValueError;
+
+    fn try_from(text: CurveText) -> Result<Self, ValueError> {
+        match text {
+            CurveText::Points([x1, y1, x2, y2]) => {
+                CubicBezier::new(x1, y1, x2, y2).map(Curve).map_err(|error| ValueError(error.0))
+            }
+            CurveText::Name(name) => {
+                let known = NAMED.iter().find(|(known, _)| *known == name);
+                known.map(|(_, curve)| Curve(*curve)).ok_or(ValueError(
+                    "expected \"linear\", \"ease\", \"ease-in\", \"ease-out\", \"ease-in-out\" or [x1, y1, x2, y2]",
+                ))
+            }
+        }
+    }
+}
+
+impl From<Curve> for CurveText {
+    fn from(Curve(curve): Curve) -> CurveText {
+        match NAMED.iter().find(|(_, known)| *known == curve) {
+            Some((name, _)) => CurveText::Name((*name).to_owned()),
+            None => CurveText::Points(curve.points()),
+        }
+    }
+}
+
+/// The course that these options mean.
+fn style(name: StyleName, frequency: Frequency, damping: Damping, duration: Duration, curve: Curve) -> Style {
+    match name {
+        StyleName::Spring => Style::Spring(SpringShape::nearest(frequency.0, damping.0)),
+        StyleName::Easing => Style::Easing { duration: Span::from_millis_f64(duration.0), curve: curve.0 },
+    }
+}
+
+impl FadeOptions {
+    fn fade(&self) -> Option<Fade> {
+        let style = style(self.style, self.frequency, self.damping, self.duration, self.curve);
+        self.enabled.then_some(Fade { style, scale: self.scale.0 })
+    }
+}
+
+impl PlaceOptions {
+    fn style(&self) -> Option<Style> {
+        self.enabled.then(|| style(self.style, self.frequency, self.damping, self.duration, self.curve))
+    }
+}
+
+impl Animations {
+    /// What the shell is to do; nothing moves if `reduced`.
+    pub fn motions(&self, reduced: bool) -> Motions {
+        if reduced || !self.enabled {
+            return Motions::default();
+        }
+        Motions { open: self.open.fade(), close: self.close.fade(), place: self.place.style() }
+    }
+}

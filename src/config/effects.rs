@@ -1,0 +1,69 @@
+//! `[effects]`: what is drawn around and below windows.
+
+use serde::{Deserialize, Serialize};
+
+use super::ValueError;
+use super::animations::number;
+use crate::shell::effects::{Effects as Drawn, Shadow};
+
+/// What is drawn around and below windows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Effects {
+    /// Whether windows that draw no shadow of their own are given one.
+    pub shadow: bool,
+    /// How far it reaches, in logical pixels.
+    pub shadow_reach: Reach,
+    /// How dark it is at its darkest: 0 to 1.
+    pub shadow_opacity: Share,
+    /// The radius of the corners of such windows, in logical pixels.
+    pub corner_radius: Radius,
+    /// How often what lies behind translucent windows is halved in size to blur it.
+    pub blur: Passes,
+}
+
+number!(
+    /// How far a shadow reaches, in logical pixels.
+    Reach,
+    1.0..=200.0,
+    "expected 1 to 200 pixels, such as 24"
+);
+number!(
+    /// A share: 0 to 1.
+    Share,
+    0.0..=1.0,
+    "expected a share from 0 to 1, such as 0.5"
+);
+number!(
+    /// A radius in logical pixels; 0 for none.
+    Radius,
+    0.0..=100.0,
+    "expected a radius from 0 to 100 pixels, such as 8"
+);
+
+/// How often something is halved in size: 0 to 6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub struct Passes(pub(super) u8);
+
+impl TryFrom<u8> for Passes {
+    type Error = ValueError;
+
+    fn try_from(passes: u8) -> Result<Self, ValueError> {
+        if passes <= 6 { Ok(Passes(passes)) } else { Err(ValueError("expected 0 to 6 passes")) }
+    }
+}
+
+impl From<Passes> for u8 {
+    fn from(passes: Passes) -> u8 {
+        passes.0
+    }
+}
+
+impl Effects {
+    /// As the shell takes it.
+    pub fn drawn(&self) -> Drawn {
+        let shadow = Shadow { reach: self.shadow_reach.0, opacity: self.shadow_opacity.0 };
+        Drawn { shadow: self.shadow.then_some(shadow), corner_radius: self.corner_radius.0, blur: self.blur.0 }
+    }
+}

@@ -1,0 +1,253 @@
+//! Choosing a scene: what of the shell's windows, and of those that are going, is seen where on one output.
+
+use smithay::backend::renderer::element::Id;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
+
+use super::geometry;
+use super::scene::{Effect, EffectKind, Layer, Rounded, Scene};
+use crate::shell::animation::Ghost;
+use crate::shell::effects::{Decoration, Effects};
+use crate::shell::render_order::{RenderWindow, Stacked};
+use crate::state::State;
+use crate::surface::content::SurfaceContent;
+use crate::surface::tree::find_downward;
+use crate::time::Instant;
+use crate::timing::id::OutputId;
+
+/// What output `id` is to show in the frame presented at `present`, and the windows that it was chosen from.
+pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scene, Vec<RenderWindow>) {
+    let Some(output) = state.outputs.by_id_mut(id) else { return Default::default() };
+    let layers = std::mem::take(&mut output.spare);
+    let handle = output.output.clone();
+    let area = geometry(&handle);
+    let scale = handle.current_scale().fractional_scale();
+    let mode = output.display.mode();
+    let mut scene = Scene {
+        size: Size::from((mode.width, mode.height)),
+        background: state.outputs.background,
+        layers,
+        effects: Vec::new(),
+        cursor: super::cursor::layer(state, area, scale),
+    };
+    let placing = Placing { area, scale, effects: state.shell.effects };
+    if let Some(icon) = &state.input.drag_icon {
+        let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
+        let at = crate::input::pointer_position(state).to_i32_round() + offset;
+        placing.tree(&mut scene, icon, Fit::at(at), 1.0);
+    }
+    // Topmost first: what is above decides what can be seen below.
+    let mut windows = state.shell.render_order(&handle, present);
+    for stacked in windows.iter().rev() {
+        match stacked {
+            Stacked::Ghost(ghost) => placing.ghost(&mut scene, ghost, present),
+            Stacked::Window(window) => placing.window(&mut scene, window),
+        }
+        if stacked.covers_output() {
+            break;
+        }
+    }
+    let windows = windows.drain(..).filter_map(Stacked::into_window).collect();
+    cover(&mut scene);
+    (scene, windows)
+}
+
+/// Where a tree of surfaces goes: the rectangle `from` (in the root's coordinates) is shown as `to` (global logical
+/// coordinates), and everything else with it.
+#[derive(Clone, Copy, Debug)]
+struct Fit {
+    from: Rectangle<f64, Logical>,
+    to: Rectangle<f64, Logical>,
+}
+
+impl Fit {
+    /// The root's origin is at `location`, and nothing is scaled.
+    fn at(location: Point<i32, Logical>) -> Self {
+        let unit = Size::from((1.0, 1.0));
+        Fit { from: Rectangle::from_size(unit), to: Rectangle::new(location.to_f64(), unit) }
+    }
+
+    fn zoom(&self) -> (f64, f64) {
+        (self.to.size.w / self.from.size.w.max(1.0), self.to.size.h / self.from.size.h.max(1.0))
+    }
+
+    fn point(&self, point: Point<f64, Logical>) -> Point<f64, Logical> {
+        let (zoom, relative) = (self.zoom(), point - self.from.loc);
+        self.to.loc + Point::from((relative.x * zoom.0, relative.y * zoom.1))
+    }
+}
+
+/// Where the output is, at what scale, and what is drawn around windows.
+struct Placing {
+    area: Rectangle<i32, Logical>,
+    scale: f64,
+    effects: Effects,
+}
+
+impl Placing {
+    fn window(&self, scene: &mut Scene, window: &RenderWindow) {
+        let settled = Rectangle::new(window.location + window.geometry.loc, window.geometry.size).to_f64();
+        for (popup, location) in window.popups.iter().rev() {
+            // Popups go along with what their window does by itself.
+            let fit = match window.animated {
+                Some(to) => Fit { from: Rectangle::new(settled.loc - location.to_f64(), settled.size), to },
+                None => Fit::at(*location),
+            };
+            self.tree(scene, popup, fit, window.opacity);
+        }
+        let to = window.animated.or(window.stretch.map(|to| to.to_f64()));
+        let fit = to.map_or_else(|| Fit::at(window.location), |to| Fit { from: window.geometry.to_f64(), to });
+        let above = scene.layers.len();
+        self.tree(scene, &window.surface, fit, window.opacity);
+        let rect = to.unwrap_or(settled);
+        self.decorate(scene, above, &window.decoration, rect, window.opacity);
+    }
+
+    /// Cuts the corners of the layers from `above` on, which are one window at `rect`, and adds what lies below it.
+    fn decorate(
+        &self,
+        scene: &mut Scene,
+        above: usize,
+        decoration: &Decoration,
+        rect: Rectangle<f64, Logical>,
+        opacity: f64,
+    ) {
+        let rect = self.to_physical(rect.loc, rect.size);
+        let free = decoration.stands_free;
+        let physical = |length: f64| (length * self.scale).round() as i32;
+        let radius = if free { physical(self.effects.corner_radius) } else { 0 };
+        let window = Rounded { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
+        let translucent = scene.layers[above..].last().is_some_and(is_translucent);
+        if window.radius > 0 {
+            for layer in &mut scene.layers[above..] {
+                round(layer, window);
+            }
+        }
+        let depth = scene.layers.len();
+        let names = &decoration.names;
+        let mut add = |id: &Id, opacity: f64, kind| {
+            scene.effects.push(Effect { id: id.clone(), depth, opacity: opacity as f32, kind });
+        };
+        // Where the window is opaque nobody would see it.
+        if self.effects.blur > 0 && translucent {
+            add(&names.blur, opacity, EffectKind::Blur { area: window, passes: self.effects.blur });
+        }
+        if let (true, Some(shadow)) = (free, self.effects.shadow) {
+            let reach = physical(shadow.reach);
+            add(&names.shadow, opacity * shadow.opacity, EffectKind::Shadow { window, reach });
+        }
+    }
+
+    fn ghost(&self, scene: &mut Scene, ghost: &Ghost, present: Instant) {
+        let look = ghost.at(present);
+        let fit = Fit { from: ghost.geometry.to_f64(), to: look.rect };
+        let above = scene.layers.len();
+        for part in &ghost.parts {
+            let mut layer = self.layer(&part.content, part.offset, fit, look.opacity);
+            layer.id = part.id.clone();
+            layer.snapshot = Some(part.name.clone());
+            scene.layers.push(layer);
+        }
+        self.decorate(scene, above, &ghost.decoration, look.rect, look.opacity);
+    }
+
+    /// Adds a tree of surfaces, topmost first.
+    fn tree(&self, scene: &mut Scene, root: &WlSurface, fit: Fit, opacity: f64) {
+        find_downward(root, Point::default(), &mut |surface, states, offset| {
+            let content = SurfaceContent::of(surface, states);
+            scene.layers.extend(content.map(|content| self.layer(&content, offset, fit, opacity)));
+            None::<()>
+        });
+    }
+
+    fn layer(&self, content: &SurfaceContent, offset: Point<i32, Logical>, fit: Fit, opacity: f64) -> Layer {
+        let (origin, zoom) = (fit.point(offset.to_f64()), fit.zoom());
+        let zoomed = |size: Size<i32, Logical>| {
+            Size::<f64, Logical>::from((f64::from(size.w) * zoom.0, f64::from(size.h) * zoom.1))
+        };
+        let target = self.to_physical(origin, zoomed(content.size));
+        let opaque = content.opaque.iter().map(|rect| {
+            let at = origin + Point::from((f64::from(rect.loc.x) * zoom.0, f64::from(rect.loc.y) * zoom.1));
+            let rect = self.to_physical(at, zoomed(rect.size));
+            // Filtering fades the outermost pixels of what is scaled.
+            let fades = if zoom == (1.0, 1.0) { 0 } else { 1 };
+            let size = (rect.size.w - 2 * fades, rect.size.h - 2 * fades);
+            let inner = Point::from((fades, fades));
+            Rectangle::new(rect.loc - target.loc + inner, Size::from((size.0.max(0), size.1.max(0))))
+        });
+        Layer {
+            id: Id::from_wayland_resource(&content.surface),
+            opaque: opaque.collect(),
+            surface: content.surface.clone(),
+            buffer_size: content.buffer_size,
+            buffer_scale: content.buffer_scale,
+            buffer_transform: content.buffer_transform,
+            source: content.source,
+            target,
+            damage: content.damage.clone(),
+            origin,
+            stretch: zoom,
+            opacity: opacity as f32,
+            clip: None,
+            snapshot: None,
+            covered: false,
+            buffer: Some(content.buffer.clone()),
+        }
+    }
+
+    /// Edges are rounded, not sizes, so that neighbours stay neighbours at fractional scales.
+    fn to_physical(&self, at: Point<f64, Logical>, size: Size<f64, Logical>) -> Rectangle<i32, Physical> {
+        let relative = at - self.area.loc.to_f64();
+        let edge = |value: f64| (value * self.scale).round() as i32;
+        let (left, top) = (edge(relative.x), edge(relative.y));
+        let (right, bottom) = (edge(relative.x + size.w), edge(relative.y + size.h));
+        Rectangle::new((left, top).into(), (right - left, bottom - top).into())
+    }
+}
+
+/// Cuts a layer to the corners of its window: it is not opaque there.
+fn round(layer: &mut Layer, window: Rounded) {
+    let corners = window.corners();
+    if !corners.iter().any(|corner| corner.overlaps(layer.target)) {
+        return;
+    }
+    layer.clip = Some(window);
+    let corners = corners.map(|corner| Rectangle::new(corner.loc - layer.target.loc, corner.size));
+    let opaque = layer.opaque.iter().flat_map(|rect| rect.subtract_rects(corners));
+    layer.opaque = opaque.collect();
+}
+
+/// Whether what lies below a layer is seen through it, apart from its edges.
+fn is_translucent(layer: &Layer) -> bool {
+    let (width, height) = (layer.target.size.w - 2, layer.target.size.h - 2);
+    if width <= 0 || height <= 0 {
+        return false;
+    }
+    let inner = Rectangle::new(Point::from((1, 1)), Size::from((width, height)));
+    !inner.subtract_rects(layer.opaque.iter().copied()).is_empty()
+}
+
+/// Marks the layers of which nothing can be seen: off the output, or behind opaque ones.
+fn cover(scene: &mut Scene) {
+    let screen = Rectangle::from_size(scene.size);
+    let mut above: Vec<Rectangle<i32, Physical>> = Vec::new();
+    for layer in &mut scene.layers {
+        if layer.opacity < 1.0 {
+            layer.opaque = Vec::new().into_iter().collect();
+        }
+        let visible = layer.target.intersection(screen);
+        layer.covered = match visible {
+            Some(rect) if !rect.is_empty() => rect.subtract_rects(above.iter().copied()).is_empty(),
+            _ => true,
+        };
+        if !layer.covered {
+            let opaque = layer.opaque.iter().map(|rect| Rectangle::new(rect.loc + layer.target.loc, rect.size));
+            above.extend(opaque.filter(|rect| !rect.is_empty()));
+        }
+    }
+    for effect in &mut scene.effects {
+        effect.depth = scene.layers[..effect.depth].iter().filter(|layer| !layer.covered).count();
+    }
+    scene.effects.retain(|effect| effect.target().overlaps(screen));
+    scene.layers.retain(|layer| !layer.covered);
+}

@@ -1,0 +1,112 @@
+//! Layers that pixman cannot composite onto the frame in one step.
+//!
+//! Smithay 0.7 composites an opaque format with `SRC`, whose mask does not blend but darkens, so an opaque window could
+//! not be made translucent. And pixman's transforms are fixed point, 16 bits before the point: a layer that is shown
+//! much smaller than its buffer and far from the corner overflows them. Both are well in an image of their own, as large
+//! as the layer is seen, with its origin near that of the layer, which then goes onto the frame one to one.
+
+use smithay::backend::allocator::Fourcc;
+use smithay::backend::allocator::format::has_alpha;
+use smithay::backend::renderer::pixman::{PixmanError, PixmanRenderer, PixmanTexture};
+use smithay::backend::renderer::{Bind, Color32F, Frame, Offscreen, Renderer, Texture};
+use smithay::reexports::pixman::Image;
+use smithay::utils::{Physical, Rectangle, Size, Transform};
+
+use super::element::{Fill, SceneElement, source};
+use super::rounded;
+use crate::output::scene::{Layer, Rounded, Scene};
+
+/// The largest product of place and shrinking that pixman's transforms hold, with room for what else is added.
+const LARGEST_PLACE: f64 = 16_000.0;
+
+/// Gives the layers that need it a picture at their own size. What cannot be drawn is left out and named.
+pub(super) fn prepare(
+    renderer: &mut PixmanRenderer,
+    scene: &Scene,
+    elements: &mut Vec<SceneElement<'_, PixmanTexture>>,
+) {
+    let screen = Rectangle::from_size(scene.size);
+    elements.retain_mut(|element| {
+        let SceneElement::Layer(element) = element else { return true };
+        let Fill::Texture(texture) = &element.fill else { return true };
+        if !needs_picture(element.layer) {
+            if let Some(clip) = element.layer.clip {
+                let (layer, texture) = (element.layer, texture.clone());
+                let corners = cut_corners(renderer, layer, &texture, clip, screen);
+                element.fill = Fill::Cornered { texture, corners };
+            }
+            return true;
+        }
+        let Some(seen) = element.layer.target.intersection(screen).filter(|seen| !seen.is_empty()) else {
+            return false;
+        };
+        match picture(renderer, element.layer, texture, seen) {
+            Ok(texture) => {
+                let area = Rectangle::new(seen.loc - element.layer.target.loc, seen.size);
+                element.fill = Fill::Picture { texture, area };
+                true
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a layer cannot be drawn");
+                false
+            }
+        }
+    });
+}
+
+fn needs_picture(layer: &Layer) -> bool {
+    let shrinks = |buffer: f64, shown: i32| buffer / f64::from(shown.max(1));
+    let across = shrinks(layer.source.size.w, layer.target.size.w) * f64::from(layer.target.loc.x.abs());
+    let down = shrinks(layer.source.size.h, layer.target.size.h) * f64::from(layer.target.loc.y.abs());
+    let scale = f64::from(layer.buffer_scale.max(1));
+    layer.opacity < 1.0 || across.max(down) * scale > LARGEST_PLACE
+}
+
+/// The corners of a layer, cut. One that cannot be drawn stays square.
+fn cut_corners(
+    renderer: &mut PixmanRenderer,
+    layer: &Layer,
+    texture: &PixmanTexture,
+    clip: Rounded,
+    screen: Rectangle<i32, Physical>,
+) -> Vec<(PixmanTexture, Rectangle<i32, Physical>)> {
+    let seen = |corner: &Rectangle<i32, Physical>| {
+        let seen = corner.intersection(layer.target)?.intersection(screen)?;
+        (!seen.is_empty()).then_some(seen)
+    };
+    let cut = |seen| {
+        let picture = picture(renderer, layer, texture, seen);
+        let picture = picture.inspect_err(|error| tracing::warn!(%error, "a corner cannot be cut")).ok()?;
+        Some((picture, Rectangle::new(seen.loc - layer.target.loc, seen.size)))
+    };
+    clip.corners().iter().filter_map(seen).filter_map(cut).collect()
+}
+
+/// The part `seen` (relative to the output) of a layer, at its size on the output, cut to its clip, not faded.
+fn picture(
+    renderer: &mut PixmanRenderer,
+    layer: &Layer,
+    texture: &PixmanTexture,
+    seen: Rectangle<i32, Physical>,
+) -> Result<PixmanTexture, PixmanError> {
+    let size = Size::from((seen.size.w, seen.size.h));
+    // What is opaque stays so, to its last row: nothing may be drawn below it.
+    let is_opaque =
+        layer.opacity >= 1.0 && layer.clip.is_none() && texture.format().is_some_and(|format| !has_alpha(format));
+    let format = if is_opaque { Fourcc::Xrgb8888 } else { Fourcc::Argb8888 };
+    let mut image: Image<'static, 'static> = renderer.create_buffer(format, size)?;
+    let place = Rectangle::new(layer.target.loc - seen.loc, layer.target.size);
+    let whole = Rectangle::from_size(seen.size);
+    {
+        let mut target = renderer.bind(&mut image)?;
+        let mut frame = renderer.render(&mut target, seen.size, Transform::Normal)?;
+        frame.clear(Color32F::TRANSPARENT, &[whole])?;
+        let damage = [Rectangle::from_size(place.size)];
+        frame.render_texture_from_to(texture, source(layer), place, &damage, &[], layer.buffer_transform, 1.0)?;
+        frame.finish()?.wait().ok();
+    }
+    if let Some(clip) = layer.clip {
+        rounded::cut(&mut image, seen, clip);
+    }
+    Ok(PixmanTexture::from(image))
+}

@@ -1,0 +1,113 @@
+//! Windows that appear, go and change their place by themselves.
+//!
+//! Everything here is a function of the time at which a frame is *shown*. What the latch finds changed since the one
+//! before starts to move in the frame that shows the state before the change, so that the first frame after it moves
+//! already; what is in motion and is changed again goes on from where it is in that frame, with its velocity.
+//!
+//! ```text
+//!   refresh      k−1            k            k+1           k+2
+//!   change           └ commit ┐
+//!   latch             for k ──┴ finds it
+//!   shown      the state before  one refresh in   two in …
+//!              └ start of the motion
+//! ```
+//!
+//! [`Shell::animate`] is called at every latch; what it starts or drops it leaves in the windows ([`WindowMotion`]) and
+//! in the snapshots of windows that are gone ([`Ghost`]). Who draws asks them for a moment.
+
+mod ghost;
+mod pose;
+
+pub use ghost::{Ghost, GhostPart, about_to_apply, about_to_destroy};
+pub use pose::{Pose, WindowMotion};
+use smithay::utils::{Logical, Rectangle};
+
+use super::Shell;
+use crate::time::Instant;
+use crate::timing::motion::Style;
+
+/// How windows move. Nothing does by default: motion is what a configuration asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Animations {
+    /// How a window appears.
+    pub open: Option<Fade>,
+    /// How it goes.
+    pub close: Option<Fade>,
+    /// How it gets to another place or size that nobody dragged it to: maximised, fullscreen, and back.
+    pub place: Option<Style>,
+}
+
+/// How a window appears or goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fade {
+    /// How opacity and size change.
+    pub style: Style,
+    /// The share of its size that it has while it cannot be seen.
+    pub scale: f64,
+}
+
+/// Which frame is being chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// When it is presented.
+    pub at: Instant,
+    /// When the frame before it is: what changed since then starts to move there.
+    pub before: Instant,
+}
+
+impl Shell {
+    /// Starts what changed since the last latch, and drops what has come to its end.
+    pub fn animate(&mut self, shown: Shown) {
+        let Shell { windows, ghosts, animations, drag, .. } = self;
+        for window in windows.iter_mut() {
+            if !window.mapped {
+                window.motion = WindowMotion::default();
+                continue;
+            }
+            // A window that comes back before it is gone goes on from there.
+            let returning = ghosts.iter().position(|ghost| ghost.window == window.id && window.motion.is_new());
+            let from = returning.map(|index| ghosts.remove(index).pose(shown.before));
+            let held = window.stretch.is_some() || drag.as_ref().is_some_and(|drag| drag.window == window.id);
+            let (rect, arrangement) = (window.rect(), window.applied.clone());
+            window.motion.follow(animations, shown, rect, arrangement, held, from);
+        }
+        for ghost in ghosts.iter_mut() {
+            ghost.start(animations.close, shown.before);
+        }
+        ghosts.retain(|ghost| ghost.is_seen(shown.at));
+    }
+
+    /// Whether anything within `area` (global logical coordinates) looks different after the frame presented at
+    /// `present`, by itself.
+    pub fn is_moving(&self, area: Rectangle<i32, Logical>, present: Instant) -> bool {
+        let reaches =
+            |pose: Pose, goal: Rectangle<i32, Logical>| pose.rect.overlaps(area.to_f64()) || goal.overlaps(area);
+        let windows = self.windows().filter(|window| window.motion.moves_after(present));
+        windows.into_iter().any(|window| reaches(window.motion.at(window.rect(), present), window.rect()))
+            || self.ghosts.iter().any(|ghost| reaches(ghost.at(present), ghost.rect))
+    }
+
+    /// Changes how windows move. What moves already goes on as it began, unless its kind is switched off.
+    pub fn set_animations(&mut self, animations: Animations) {
+        self.animations = animations;
+        if animations.close.is_none() {
+            self.ghosts.clear();
+        }
+        for window in &mut self.windows {
+            window.motion.allow(&animations);
+        }
+    }
+
+    /// Everything is at its end at once: there is nobody to see it get there.
+    pub fn end_animations(&mut self) {
+        self.ghosts.clear();
+        for window in &mut self.windows {
+            window.motion.allow(&Animations::default());
+        }
+    }
+
+    /// Snapshots of windows that are gone and are still seen.
+    pub fn ghosts(&self) -> &[Ghost] {
+        &self.ghosts
+    }
+}

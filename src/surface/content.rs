@@ -1,0 +1,62 @@
+//! What a surface shows, apart from where: its applied buffer and how that is cut and scaled.
+
+use smithay::backend::renderer::utils::{Buffer, DamageSnapshot, OpaqueRegions, RendererSurfaceStateUserData};
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Buffer as BufferCoords, Logical, Point, Rectangle, Size, Transform};
+use smithay::wayland::compositor::SurfaceData;
+
+use super::tree::find_downward;
+
+/// The content of one surface. It holds on to the client's buffer.
+#[derive(Debug)]
+pub struct SurfaceContent {
+    /// Whose.
+    pub surface: WlSurface,
+    /// The buffer.
+    pub buffer: Buffer,
+    /// Its size in its own pixels.
+    pub buffer_size: Size<i32, BufferCoords>,
+    /// `wl_surface.set_buffer_scale`.
+    pub buffer_scale: i32,
+    /// `wl_surface.set_buffer_transform`.
+    pub buffer_transform: Transform,
+    /// What of the buffer is shown, in surface coordinates before scaling.
+    pub source: Rectangle<f64, Logical>,
+    /// How large it is shown.
+    pub size: Size<i32, Logical>,
+    /// What of it is opaque, in surface coordinates.
+    pub opaque: OpaqueRegions<i32, Logical>,
+    /// What changed with which commit.
+    pub damage: DamageSnapshot<i32, BufferCoords>,
+}
+
+impl SurfaceContent {
+    /// What `surface` shows by its applied state; `None` where it has no content.
+    pub fn of(surface: &WlSurface, states: &SurfaceData) -> Option<Self> {
+        let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
+        let data = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let view = data.view()?;
+        Some(SurfaceContent {
+            surface: surface.clone(),
+            buffer: data.buffer()?.clone(),
+            buffer_size: data.buffer_size()?.to_buffer(data.buffer_scale(), data.buffer_transform()),
+            buffer_scale: data.buffer_scale(),
+            buffer_transform: data.buffer_transform(),
+            source: view.src,
+            size: view.dst,
+            opaque: OpaqueRegions::from_slice(data.opaque_regions().unwrap_or_default()),
+            damage: data.damage(),
+        })
+    }
+
+    /// All that the tree below `root` shows, topmost first, with where each surface's origin lies in the root's
+    /// coordinates.
+    pub fn of_tree(root: &WlSurface) -> Vec<(Self, Point<i32, Logical>)> {
+        let mut found = Vec::new();
+        find_downward(root, Point::default(), &mut |surface, states, offset| {
+            found.extend(Self::of(surface, states).map(|content| (content, offset)));
+            None::<()>
+        });
+        found
+    }
+}

@@ -1,0 +1,178 @@
+//! A damped spring in closed form, for any damping ratio.
+//!
+//! With `ω` the undamped angular frequency, `ζ` the damping ratio and `y = x − goal`, the motion obeys
+//! `y″ + 2ζω·y′ + ω²·y = 0`. With `σ = ζω` and `κ = ω²(ζ² − 1)` every case is
+//!
+//! ```text
+//!   y(t) = a·C(t) + b·S(t)           a = y(0),  b = y′(0) + σ·a
+//!   κ < 0  swings past:  C = e^(−σt)·cos √−κ t      S = e^(−σt)·sin(√−κ t) / √−κ
+//!   κ = 0  critical:     C = e^(−σt)                S = e^(−σt)·t
+//!   κ > 0  creeps:       C = e^(−σt)·cosh √κ t      S = e^(−σt)·sinh(√κ t) / √κ
+//! ```
+//!
+//! and as `C′ = −σC + κS` and `S′ = C − σS`, velocity needs no case of its own.
+
+use super::Sample;
+use crate::time::{Instant, Span};
+
+/// Below this share of `ω`, `√|κ|` counts as zero: the three cases agree there to more digits than a pixel needs, and
+/// the quotients do not.
+const CRITICAL_BAND: f64 = 1e-6;
+/// How often the interval in which a spring settles is halved: to about a millionth of it.
+const HALVINGS: u32 = 20;
+/// How often that interval is doubled before the search gives up. 40 doublings of a time constant are longer than any
+/// session.
+const DOUBLINGS: u32 = 40;
+
+/// What is wrong with a spring or a curve; a sentence without its subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ShapeError(pub &'static str);
+
+/// How a spring behaves, whatever it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpringShape {
+    /// `ω` in radians per second.
+    frequency: f64,
+    /// `ζ`: below 1 it swings past its goal, at 1 it does not and is fastest, above 1 it creeps.
+    damping: f64,
+}
+
+impl SpringShape {
+    /// The slowest spring, in undamped swings per second.
+    pub const SLOWEST: f64 = 0.5;
+    /// The fastest.
+    pub const FASTEST: f64 = 30.0;
+    /// The smallest damping ratio.
+    pub const LEAST_DAMPED: f64 = 0.1;
+    /// The largest.
+    pub const MOST_DAMPED: f64 = 3.0;
+
+    /// A spring of `swings` undamped swings per second with damping ratio `damping`. Refused outside
+    /// [`SLOWEST`](Self::SLOWEST)..=[`FASTEST`](Self::FASTEST) and
+    /// [`LEAST_DAMPED`](Self::LEAST_DAMPED)..=[`MOST_DAMPED`](Self::MOST_DAMPED), where motion takes minutes or is
+    /// over within a refresh.
+    pub fn new(swings: f64, damping: f64) -> Result<Self, ShapeError> {
+        if !(Self::SLOWEST..=Self::FASTEST).contains(&swings) {
+            return Err(ShapeError("expected a spring's frequency from 0.5 to 30 Hz, such as 4.0"));
+        }
+        if !(Self::LEAST_DAMPED..=Self::MOST_DAMPED).contains(&damping) {
+            return Err(ShapeError("expected a spring's damping ratio from 0.1 to 3, such as 1.0"));
+        }
+        Ok(Self::nearest(swings, damping))
+    }
+
+    /// The spring nearest to that within the limits.
+    pub fn nearest(swings: f64, damping: f64) -> Self {
+        let swings = swings.clamp(Self::SLOWEST, Self::FASTEST);
+        let damping = damping.clamp(Self::LEAST_DAMPED, Self::MOST_DAMPED);
+        SpringShape { frequency: swings * std::f64::consts::TAU, damping }
+    }
+
+    fn sigma(self) -> f64 {
+        self.damping * self.frequency
+    }
+
+    fn kappa(self) -> f64 {
+        self.frequency * self.frequency * (self.damping * self.damping - 1.0)
+    }
+
+    /// `√|κ|`, or zero where it is as good as that.
+    fn root(self) -> f64 {
+        let root = self.kappa().abs().sqrt();
+        if root < CRITICAL_BAND * self.frequency { 0.0 } else { root }
+    }
+
+    /// `C(t)` and `S(t)`.
+    fn basis(self, t: f64) -> (f64, f64) {
+        let (sigma, root) = (self.sigma(), self.root());
+        if root == 0.0 {
+            let decay = (-sigma * t).exp();
+            (decay, decay * t)
+        } else if self.damping < 1.0 {
+            let decay = (-sigma * t).exp();
+            (decay * (root * t).cos(), decay * (root * t).sin() / root)
+        } else {
+            // As two decays: cosh alone would overflow.
+            let (slow, fast) = (((root - sigma) * t).exp(), ((-root - sigma) * t).exp());
+            ((slow + fast) / 2.0, (slow - fast) / (2.0 * root))
+        }
+    }
+
+    /// The rate at which what is left decays, per second.
+    fn rate(self) -> f64 {
+        if self.damping > 1.0 { self.sigma() - self.root() } else { self.sigma() }
+    }
+}
+
+/// A motion towards a goal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spring {
+    shape: SpringShape,
+    start: Instant,
+    end: Instant,
+    goal: f64,
+    /// `a`.
+    offset: f64,
+    /// `b`.
+    push: f64,
+}
+
+impl Spring {
+    /// From `from` in the frame shown at `start` to `goal`; settled once it stays within `tolerance` of it.
+    pub(super) fn new(shape: SpringShape, start: Instant, from: Sample, goal: f64, tolerance: f64) -> Self {
+        let offset = from.value - goal;
+        let push = from.velocity + shape.sigma() * offset;
+        let seconds = settling_time(shape, offset, push, tolerance);
+        Spring { shape, start, end: start + Span::from_millis_f64(seconds * 1e3), goal, offset, push }
+    }
+
+    pub(super) fn at(&self, present: Instant) -> Sample {
+        if present >= self.end {
+            return Sample::at_rest(self.goal);
+        }
+        let t = present.since(self.start).as_seconds_f64().max(0.0);
+        let (c, s) = self.shape.basis(t);
+        let (sigma, kappa) = (self.shape.sigma(), self.shape.kappa());
+        Sample {
+            value: self.goal + self.offset * c + self.push * s,
+            velocity: self.offset * (kappa * s - sigma * c) + self.push * (c - sigma * s),
+        }
+    }
+
+    pub(super) const fn goal(&self) -> f64 {
+        self.goal
+    }
+
+    pub(super) const fn settled_by(&self) -> Instant {
+        self.end
+    }
+}
+
+/// After how many seconds the spring stays within `tolerance`.
+///
+/// `|y(t)| ≤ (|a| + |b|·t)·e^(−λt)` in all three cases, with `λ` the rate of decay; that bound only falls from one
+/// time constant on, so the place where it passes the tolerance is found by halving.
+fn settling_time(shape: SpringShape, offset: f64, push: f64, tolerance: f64) -> f64 {
+    let rate = shape.rate();
+    let bound = |t: f64| (offset.abs() + push.abs() * t) * (-rate * t).exp();
+    if offset.abs() <= tolerance && push.abs() <= tolerance * rate {
+        return 0.0;
+    }
+    let mut early = 1.0 / rate;
+    if bound(early) <= tolerance {
+        return early;
+    }
+    let mut late = early * 2.0;
+    for _ in 0..DOUBLINGS {
+        if bound(late) <= tolerance {
+            break;
+        }
+        (early, late) = (late, late * 2.0);
+    }
+    for _ in 0..HALVINGS {
+        let middle = (early + late) / 2.0;
+        if bound(middle) <= tolerance { late = middle } else { early = middle }
+    }
+    late
+}

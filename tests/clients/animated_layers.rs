@@ -1,0 +1,263 @@
+//! Layers as animations show them, scaled and fading: the same drawn bit by bit and as a whole, by both renderers.
+
+use crate::fixture::World;
+use crate::fixture::content::{BLUE, RED};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use smithay::backend::renderer::element::Id;
+use smithay::utils::{Physical, Point, Rectangle, Size};
+use upbeat::backend::{Buffer, BufferStorage, PixelBuffer};
+use upbeat::output::scene::{Effect, EffectKind, Layer, Rounded, Scene, Snapshot};
+use upbeat::render::{Canvas, Renderer};
+use upbeat::surface::content::SurfaceContent;
+
+/// Buffers that take turns, as those of a display do.
+const BUFFERS: usize = 3;
+/// The size of the panel.
+const PANEL: (i32, i32) = (480, 270);
+/// Levels by which two renderers may differ: they round apart.
+const LEVELS: i32 = 4;
+
+/// How one layer is shown in one frame.
+#[derive(Clone, Debug)]
+struct Look {
+    target: (i32, i32, i32, i32),
+    opacity: f32,
+    snapshot: bool,
+    radius: i32,
+    shadow: bool,
+    blur: bool,
+}
+
+impl Look {
+    fn plain(target: (i32, i32, i32, i32), opacity: f32) -> Self {
+        Look { target, opacity, snapshot: false, radius: 0, shadow: false, blur: false }
+    }
+
+    fn window(&self) -> Rounded {
+        let (x, y, width, height) = self.target;
+        let rect = Rectangle::new((x, y).into(), (width, height).into());
+        Rounded { rect, radius: self.radius.min(width / 2).min(height / 2) }
+    }
+}
+
+fn look() -> impl Strategy<Value = Look> {
+    let target = (-60..460, -60..260, 1..260, 1..200);
+    let opacity = prop_oneof![2 => 0.0..1.0_f32, 1 => Just(1.0)];
+    (target, opacity, any::<[bool; 3]>(), prop_oneof![Just(0), 1..40]).prop_map(
+        |(target, opacity, [snapshot, shadow, blur], radius)| Look { target, opacity, snapshot, radius, shadow, blur },
+    )
+}
+
+/// Two windows of a client, and names for what is seen of them when they are gone.
+struct Stage {
+    contents: Vec<SurfaceContent>,
+    names: Vec<(Id, Snapshot)>,
+    /// Names of their shadows and of what is blurred behind them.
+    effects: Vec<(Id, Id)>,
+    _world: World,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let mut world = World::new();
+        let titles = ["a", "b"];
+        for (title, colour) in titles.into_iter().zip([RED, BLUE]) {
+            let (client, window) = world.open(title, 300, 200);
+            world.client(client).draw(&window.surface, 1, (300, 200), colour);
+            window.surface.commit();
+            world.settle();
+        }
+        let contents = titles.map(|title| SurfaceContent::of_tree(world.window(title).surface()).remove(0).0);
+        let names = titles.map(|_| (Id::new(), Snapshot::default()));
+        let effects = titles.map(|_| (Id::new(), Id::new()));
+        Stage { contents: contents.into(), names: names.into(), effects: effects.into(), _world: world }
+    }
+
+    fn scene(&self, looks: &[Look]) -> Scene {
+        let layer = |((content, name), look): ((&SurfaceContent, &(Id, Snapshot)), &Look)| {
+            let (x, y, width, height) = look.target;
+            let target = Rectangle::<i32, Physical>::new(Point::from((x, y)), Size::from((width, height)));
+            let window = look.window();
+            let opaque = (look.opacity >= 1.0 && window.radius == 0).then(|| Rectangle::from_size(target.size));
+            Layer {
+                id: if look.snapshot { name.0.clone() } else { Id::from_wayland_resource(&content.surface) },
+                surface: content.surface.clone(),
+                buffer: Some(content.buffer.clone()),
+                buffer_size: content.buffer_size,
+                buffer_scale: content.buffer_scale,
+                buffer_transform: content.buffer_transform,
+                source: content.source,
+                target,
+                opaque: opaque.into_iter().collect(),
+                damage: content.damage.clone(),
+                origin: Point::default(),
+                stretch: (1.0, 1.0),
+                opacity: look.opacity,
+                clip: (window.radius > 0).then_some(window),
+                snapshot: look.snapshot.then(|| name.1.clone()),
+                covered: false,
+            }
+        };
+        let layers = self.contents.iter().zip(&self.names).zip(looks).map(layer);
+        let layers = layers.collect();
+        let effects = looks.iter().zip(&self.effects).enumerate().flat_map(|(index, (look, names))| {
+            let (window, depth, opacity) = (look.window(), index + 1, look.opacity);
+            let effect = move |id: &Id, kind| Effect { id: id.clone(), depth, opacity, kind };
+            let blur = look.blur.then(|| effect(&names.1, EffectKind::Blur { area: window, passes: 3 }));
+            let shadow = look.shadow.then(|| effect(&names.0, EffectKind::Shadow { window, reach: 20 }));
+            blur.into_iter().chain(shadow)
+        });
+        let effects = effects.collect();
+        Scene { size: Size::from(PANEL), background: [0.2, 0.3, 0.4], layers, effects, cursor: None }
+    }
+}
+
+/// A display's buffers, drawn into in turn.
+struct Panel {
+    renderer: Renderer,
+    canvas: Canvas,
+    buffers: Vec<PixelBuffer>,
+    frames: usize,
+}
+
+impl Panel {
+    fn new(renderer: Renderer) -> Self {
+        let buffers = vec![PixelBuffer::new(PANEL.0, PANEL.1); BUFFERS];
+        Panel { renderer, canvas: Canvas::new(Size::from(PANEL)), buffers, frames: 0 }
+    }
+
+    fn draw(&mut self, scene: &Scene) -> PixelBuffer {
+        let slot = self.frames % BUFFERS;
+        let age = if self.frames < BUFFERS { 0 } else { BUFFERS as u32 };
+        self.frames += 1;
+        let pixels = std::mem::take(&mut self.buffers[slot]);
+        let mut buffer = Buffer { storage: BufferStorage::Memory(pixels), age, slot };
+        self.renderer.draw(scene, true, &mut buffer, &mut self.canvas).unwrap();
+        let BufferStorage::Memory(pixels) = buffer.storage;
+        self.buffers[slot] = pixels.clone();
+        pixels
+    }
+}
+
+fn largest_difference(a: &PixelBuffer, b: &PixelBuffer) -> i32 {
+    let levels = |pixel: u32| [pixel >> 16 & 0xff, pixel >> 8 & 0xff, pixel & 0xff].map(|level| level as i32);
+    let difference =
+        |(a, b): (&u32, &u32)| levels(*a).iter().zip(levels(*b)).map(|(a, b)| (a - b).abs()).max().unwrap_or(0);
+    a.pixels.iter().zip(&b.pixels).map(difference).max().unwrap_or(0)
+}
+
+fn gles() -> Option<Renderer> {
+    match Renderer::gles() {
+        Ok(gles) => Some(gles),
+        Err(error) => {
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "{error}");
+            eprintln!("skipped: {error} (Debian packages libegl1 and libgl1-mesa-dri)");
+            None
+        }
+    }
+}
+
+fn damage_is_complete(renderer: impl Fn() -> Renderer, cases: u32) {
+    let stage = Stage::new();
+    let frames = proptest::collection::vec([look(), look()], 1..8);
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    TestRunner::new(config)
+        .run(&frames, |frames| {
+            let mut panel = Panel::new(renderer());
+            let mut last = PixelBuffer::default();
+            for looks in &frames {
+                last = panel.draw(&stage.scene(looks));
+            }
+            let anew = Panel::new(renderer()).draw(&stage.scene(frames.last().unwrap()));
+            // Where a part is drawn anew it may round another way.
+            prop_assert!(largest_difference(&last, &anew) <= 1);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn what_moves_and_fades_leaves_nothing_stale() {
+    damage_is_complete(|| Renderer::pixman().unwrap(), 16);
+}
+
+#[test]
+fn what_moves_and_fades_leaves_nothing_stale_by_gles() {
+    if gles().is_some() {
+        damage_is_complete(|| gles().unwrap(), 4);
+    }
+}
+
+#[test]
+fn gles_fades_as_pixman_does() {
+    let Some(gles) = gles() else { return };
+    let stage = Stage::new();
+    let looks =
+        [Look { snapshot: true, ..Look::plain((40, 40, 300, 200), 0.4) }, Look::plain((200, 150, 150, 100), 0.7)];
+    let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| Panel::new(renderer).draw(&stage.scene(&looks)));
+    // Within the layers: at their edges the two filter differently.
+    for (x, y) in [(60, 60), (220, 170), (300, 210), (330, 245), (450, 260)] {
+        let [a, b] = [&pictures[0], &pictures[1]].map(|picture| picture.pixels[(y * PANEL.0 + x) as usize]);
+        let (a, b) = (
+            PixelBuffer { width: 1, height: 1, pixels: vec![a] },
+            PixelBuffer { width: 1, height: 1, pixels: vec![b] },
+        );
+        assert!(largest_difference(&a, &b) <= LEVELS, "at ({x}, {y})");
+    }
+}
+
+#[test]
+fn shadows_and_corners_look_the_same_by_both_renderers() {
+    let Some(gles) = gles() else { return };
+    let stage = Stage::new();
+    let looks = [
+        Look { radius: 24, shadow: true, ..Look::plain((40, 40, 300, 200), 1.0) },
+        Look { radius: 10, shadow: true, ..Look::plain((250, 100, 150, 100), 0.6) },
+    ];
+    let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| Panel::new(renderer).draw(&stage.scene(&looks)));
+    let differing = pictures[0].pixels.iter().zip(&pictures[1].pixels).filter(|(a, b)| {
+        let one = |pixel: u32| PixelBuffer { width: 1, height: 1, pixels: vec![pixel] };
+        largest_difference(&one(**a), &one(**b)) > LEVELS
+    });
+    // Where a layer is scaled its outermost rows are filtered another way.
+    let allowed = 2 * (150 + 100);
+    let differing = differing.count();
+    if differing > allowed {
+        keep(&pictures);
+    }
+    assert!(differing <= allowed, "{differing} pixels differ");
+    let pixel = |x: i32, y: i32| pictures[0].pixels[(y * PANEL.0 + x) as usize] & 0x00ff_ffff;
+    assert_eq!(pixel(190, 140), RED);
+    assert_ne!(pixel(41, 41), RED, "the corner is cut");
+    let (near, far) = (pixel(190, 38) & 0xff, pixel(190, 22) & 0xff);
+    assert!(near < far, "the shadow fades: {near}, {far}");
+}
+
+/// Leaves pictures to be looked at in `target/tmp`.
+fn keep(pictures: &[PixelBuffer]) {
+    for (picture, renderer) in pictures.iter().zip(["pixman", "gles"]) {
+        let mut ppm = format!("P6 {} {} 255\n", picture.width, picture.height).into_bytes();
+        ppm.extend(picture.pixels.iter().flat_map(|pixel| [(pixel >> 16) as u8, (pixel >> 8) as u8, *pixel as u8]));
+        let path = format!("{}/effects-{renderer}.ppm", env!("CARGO_TARGET_TMPDIR"));
+        std::fs::write(&path, ppm).unwrap();
+        eprintln!("see {path}");
+    }
+}
+
+#[test]
+fn what_lies_behind_a_translucent_window_is_blurred_and_what_lies_beside_it_is_not() {
+    let Some(gles) = gles() else { return };
+    let stage = Stage::new();
+    // An edge of blue in the middle of a clear pane.
+    let looks = [Look { blur: true, ..Look::plain((100, 60, 200, 150), 0.9) }, Look::plain((200, 0, 200, 270), 1.0)];
+    let mut scene = stage.scene(&looks);
+    scene.layers[0].opacity = 0.05;
+    scene.effects[0].opacity = 1.0;
+    let picture = Panel::new(gles).draw(&scene);
+    let blue = |x: i32, y: i32| (picture.pixels[(y * PANEL.0 + x) as usize] & 0xff) as i32;
+    let step = |y: i32| (150..250).map(|x| (blue(x + 1, y) - blue(x, y)).abs()).max().unwrap();
+    assert!(step(30) > 100, "sharp above the pane: {}", step(30));
+    assert!(step(130) < 40, "soft behind it: {}", step(130));
+    assert!((150..250).all(|x| blue(x + 1, 130) >= blue(x, 130) - 3), "and it only rises");
+}
