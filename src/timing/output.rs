@@ -344,3 +344,6 @@ impl OutputMachine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
