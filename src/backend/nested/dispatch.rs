@@ -118,8 +118,13 @@ impl Dispatch<WlSurface, WindowId> for Parent {
     ) {
         match event {
             wl_surface::Event::Enter { output } => {
-                let refresh = parent.screens.iter().find(|screen| screen.output == output).map(|screen| screen.refresh);
-                parent.tell(*id, |window| window.set_refresh(refresh.unwrap_or(0)));
+                let Some(screen) = parent.screens.iter().find(|screen| screen.output == output) else { return };
+                parent.tell(*id, |window| {
+                    window.set_refresh(screen.refresh);
+                    if surface.version() < PREFERRED_SCALE_SINCE {
+                        window.rescale_whole(screen.scale * SCALE_STEPS);
+                    }
+                });
             }
             // The fractional scale, where there is one, says more.
             wl_surface::Event::PreferredBufferScale { factor } if surface.version() >= PREFERRED_SCALE_SINCE => {
@@ -227,11 +232,15 @@ impl Dispatch<WlOutput, ()> for Parent {
         _: &Connection,
         _: &QueueHandle<Self>,
     ) {
-        if let wl_output::Event::Mode { flags: WEnum::Value(flags), refresh, .. } = event
-            && flags.contains(wl_output::Mode::Current)
-            && let Some(screen) = parent.screens.iter_mut().find(|screen| screen.output == *output)
-        {
-            screen.refresh = u32::try_from(refresh).unwrap_or(0);
+        let Some(screen) = parent.screens.iter_mut().find(|screen| screen.output == *output) else { return };
+        match event {
+            wl_output::Event::Mode { flags: WEnum::Value(flags), refresh, .. }
+                if flags.contains(wl_output::Mode::Current) =>
+            {
+                screen.refresh = u32::try_from(refresh).unwrap_or(0);
+            }
+            wl_output::Event::Scale { factor } => screen.scale = u32::try_from(factor).unwrap_or(1),
+            _ => {}
         }
     }
 }

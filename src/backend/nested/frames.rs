@@ -13,7 +13,8 @@
 //!
 //! A window that cannot be seen gets no callback, and what was committed in it no light. After [`HIDDEN_AFTER`] the
 //! window counts as *hidden* until the parent calls back or says otherwise; whoever owns the output switches it off.
-//! Without presentation feedback the callback itself is what light is known by.
+//! Without presentation feedback, or with a parent that offers it and never gives it, the callback itself is what light
+//! is known by.
 
 use std::collections::VecDeque;
 
@@ -23,6 +24,9 @@ use crate::time::{Instant, Span};
 /// A frame of which nothing was heard for so long is on no screen. Compositors call windows that nobody sees back once
 /// a second, or never.
 pub(super) const HIDDEN_AFTER: Span = Span::from_millis(800);
+
+/// A frame that the parent has taken and not reported for so long will not be reported: several refreshes of any screen.
+pub(super) const REPORTED_WITHIN: Span = Span::from_millis(250);
 
 /// What is to be done with a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +46,8 @@ struct Frame {
     id: FrameId,
     /// When it was committed; of a frame that is held, when it was submitted.
     since: Instant,
+    /// By when something must be heard of it.
+    due: Instant,
     stage: Stage,
 }
 
@@ -62,6 +68,8 @@ pub(super) struct Frames {
     under_way: VecDeque<Frame>,
     /// Whether the parent reports light.
     has_feedback: bool,
+    /// It has done so.
+    has_reported: bool,
     /// The frame whose callback was asked for and has not come.
     awaits: Option<FrameId>,
     /// The last frame was discarded: nothing is committed before the parent calls back.
@@ -80,6 +88,7 @@ impl Frames {
         Frames {
             under_way: VecDeque::with_capacity(DEPTH),
             has_feedback,
+            has_reported: false,
             awaits: None,
             out_of_sight: false,
             suspended: false,
@@ -96,7 +105,7 @@ impl Frames {
 
     /// A frame is handed over. It was [tested](Self::test).
     pub(super) fn submit(&mut self, id: FrameId, now: Instant) -> Go {
-        self.under_way.push_back(Frame { id, since: now, stage: Stage::Held });
+        self.under_way.push_back(Frame { id, since: now, due: now + HIDDEN_AFTER, stage: Stage::Held });
         if self.release(now).is_some() { Go::Commit } else { Go::Hold }
     }
 
@@ -107,7 +116,7 @@ impl Frames {
             return None;
         }
         let frame = self.under_way.iter_mut().find(|frame| frame.stage == Stage::Held)?;
-        (frame.since, frame.stage) = (now, Stage::Committed);
+        (frame.since, frame.due, frame.stage) = (now, now + HIDDEN_AFTER, Stage::Committed);
         let id = frame.id;
         self.awaits = Some(id);
         self.out_of_sight = false;
@@ -122,15 +131,20 @@ impl Frames {
             self.silent = false;
         }
         if let Some(frame) = self.under_way.iter_mut().find(|frame| frame.id == id) {
-            frame.stage = Stage::Taken;
+            (frame.stage, frame.due) = (Stage::Taken, now + REPORTED_WITHIN);
             if !self.has_feedback {
-                self.presented(id, now, None);
+                self.shown(id, now, None);
             }
         }
     }
 
-    /// The parent has shown `id`. Returns when it was committed, if it was on its way.
+    /// The parent reports that it has shown `id`. Returns when it was committed, if it was on its way.
     pub(super) fn presented(&mut self, id: FrameId, time: Instant, sequence: Option<u64>) -> Option<Instant> {
+        (self.has_feedback, self.has_reported) = (true, true);
+        self.shown(id, time, sequence)
+    }
+
+    fn shown(&mut self, id: FrameId, time: Instant, sequence: Option<u64>) -> Option<Instant> {
         let position = self.committed(id)?;
         // Of what came before it nothing will be heard any more.
         for before in self.under_way.drain(..position) {
@@ -194,7 +208,7 @@ impl Frames {
 
     /// When nothing having been heard means something.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.under_way.front().map(|frame| frame.since + HIDDEN_AFTER)
+        self.under_way.iter().map(|frame| frame.due).min()
     }
 
     /// It is `now`: what was due has not come.
@@ -207,8 +221,14 @@ impl Frames {
             self.lose(LossReason::Gone);
         } else {
             // It calls back, and says nothing of the frames.
+            self.has_feedback &= self.has_reported;
             self.lose(LossReason::Device);
         }
+    }
+
+    /// Whether the parent reports light, as far as is known.
+    pub(super) const fn has_feedback(&self) -> bool {
+        self.has_feedback
     }
 
     /// Whether the window has become hidden or visible since this was last asked.
@@ -324,9 +344,16 @@ mod tests {
         let mut frames = Frames::new(true);
         frames.submit(FrameId(1), at(0));
         frames.called_back(FrameId(1), at(10));
-        frames.expire(at(800));
+        frames.expire(at(259));
+        assert_eq!(events(&mut frames), []);
+        frames.expire(at(260));
         assert_eq!(events(&mut frames), [lost(1, LossReason::Device)]);
-        assert!(!frames.is_hidden());
+        assert!(!frames.is_hidden() && !frames.has_feedback());
+        frames.submit(FrameId(2), at(300));
+        frames.called_back(FrameId(2), at(316));
+        assert_eq!(events(&mut frames), [DisplayEvent::Presented { frame: FrameId(2), time: at(316), sequence: None }]);
+        frames.presented(FrameId(2), at(316), None);
+        assert!(frames.has_feedback(), "it reports after all");
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub(super) struct Screen {
     pub output: WlOutput,
     /// Millihertz; 0: unknown.
     pub refresh: u32,
+    /// Physical pixels per logical one, rounded up.
+    pub scale: u32,
 }
 
 /// Everything that the parent's events change.
@@ -75,6 +77,7 @@ impl Parent {
             .map(|global| Screen {
                 output: list.registry().bind(global.name, global.version.min(4), handle, ()),
                 refresh: 0,
+                scale: 1,
             })
             .collect();
         Ok(Parent {

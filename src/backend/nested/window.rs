@@ -137,7 +137,7 @@ impl Window {
     }
 
     pub(super) const fn has_feedback(&self) -> bool {
-        self.objects.presentation.is_some()
+        self.frames.has_feedback()
     }
 
     pub(super) const fn submit_lead(&self) -> Span {
@@ -320,7 +320,11 @@ impl Window {
 
     /// It is `now`: what was to be heard by now was not. Returns when it is to be asked next.
     pub(super) fn expire(&mut self, now: Instant) -> Option<Instant> {
+        let had_feedback = self.has_feedback();
         self.frames.expire(now);
+        if had_feedback && !self.has_feedback() {
+            tracing::warn!("the parent never reports when frames are shown: refreshes are guessed from its callbacks");
+        }
         self.forget_lost();
         self.tell_visibility();
         self.frames.deadline()

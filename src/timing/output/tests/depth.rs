@@ -1,0 +1,71 @@
+use std::collections::VecDeque;
+
+use super::super::*;
+
+const INTERVAL: Span = Span::from_micros(16_667);
+const COMPOSE: Span = Span::from_millis(1);
+
+/// Lights within 60 refreshes of a display that wants its frames `lead` early and lets `depth` of them wait, with
+/// something new to show at every moment.
+fn lights(lead: Span, depth: u32) -> usize {
+    let start = Instant::from_nanos(1_000_000_000);
+    let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), lead, start);
+    machine.set_depth(depth);
+    // The phase is known: nothing has to be composed at once to find it.
+    machine.vsync_mut().synchronise(start);
+    let (mut now, mut shown, mut flights) = (start, 0, VecDeque::new());
+    loop {
+        machine.need();
+        let latch = machine.next_latch(now);
+        let light = flights.front().map(|index| machine.vsync().present(*index));
+        match (latch, light) {
+            (Some((index, when)), light) if light.is_none_or(|light| when < light) => {
+                machine.latch(index);
+                machine.composed(index, when, when + COMPOSE, Composed::Usual);
+                flights.push_back(index);
+                now = when + COMPOSE;
+            }
+            (_, Some(light)) => {
+                flights.pop_front();
+                now = now.max(light);
+                assert_eq!(machine.presented(light, None, now).late, 0);
+                shown += usize::from(light <= start + INTERVAL * 60);
+            }
+            (_, None) => panic!("nothing will ever happen"),
+        }
+        if now > start + INTERVAL * 60 {
+            return shown;
+        }
+    }
+}
+
+#[test]
+fn a_display_that_takes_longer_than_a_refresh_shows_every_one_if_two_frames_may_wait() {
+    let long = INTERVAL.scale(7, 5);
+    assert!(lights(long, 2) >= 58, "{}", lights(long, 2));
+    assert!(lights(long, 1) <= 31, "{}: a frame waits for the light of the one before", lights(long, 1));
+}
+
+#[test]
+fn a_display_that_takes_frames_late_gains_nothing_from_a_second_one() {
+    assert_eq!(lights(Span::from_millis(2), 2), lights(Span::from_millis(2), 1));
+}
+
+#[test]
+fn of_two_frames_in_flight_either_can_be_lost() {
+    let start = Instant::from_nanos(1_000_000_000);
+    for nth in [0, 1] {
+        let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::ZERO, start);
+        machine.set_depth(2);
+        for index in [RefreshIndex(3), RefreshIndex(4)] {
+            machine.composed(index, start, start + COMPOSE, Composed::Odd);
+        }
+        machine.need();
+        assert_eq!(machine.next_latch(start), None);
+        machine.lost(nth);
+        assert!(machine.next_latch(start).is_some() && machine.is_busy());
+        let stays = RefreshIndex(if nth == 0 { 4 } else { 3 });
+        let light = machine.vsync().present(stays);
+        assert_eq!(machine.presented(light, None, light).target, Some(stays));
+    }
+}

@@ -1,0 +1,47 @@
+use super::super::*;
+
+const INTERVAL: Span = Span::from_millis(10);
+const LEAD: Span = Span::from_millis(1);
+
+/// A display whose refresh 0 is at 1 s, and the machine after it latched refresh 3.
+fn machine() -> OutputMachine {
+    let start = Instant::from_nanos(1_000_000_000);
+    let mut vsync = VsyncModel::new(INTERVAL, start);
+    vsync.synchronise(start);
+    let mut machine = OutputMachine::new(vsync, LEAD, start);
+    let third = RefreshIndex(machine.latched().0 + 3);
+    machine.latch(third);
+    machine.need();
+    machine
+}
+
+#[test]
+fn a_finished_frame_is_submitted_when_the_refresh_before_its_own_begins() {
+    let mut machine = machine();
+    let next = machine.latched().next();
+    let begins = machine.vsync().present(machine.latched());
+    machine.set_finished(Some(Finished { index: next, stale: false }));
+    assert_eq!(machine.next_latch(begins - INTERVAL), Some((next, begins)), "not earlier: it would be shown early");
+    let woken = begins + Span::from_millis(8);
+    assert_eq!(machine.next_latch(woken), Some((next, woken)), "a loop that was held up still makes it");
+    let missed = machine.submit_by(next) + Span::from_nanos(1);
+    assert!(machine.next_latch(missed).is_some_and(|(index, _)| index > next));
+}
+
+#[test]
+fn a_stale_frame_is_shown_only_where_a_fresh_one_would_be_late() {
+    let mut machine = machine();
+    let next = machine.latched().next();
+    machine.set_finished(Some(Finished { index: next, stale: true }));
+    let (early, late) = (machine.vsync().present(machine.latched()), machine.submit_by(next) - Span::from_micros(1));
+    assert!(!machine.shows_finished(next, early));
+    assert_eq!(machine.next_latch(early), Some((next, machine.latch_at(next))), "there is time for a fresh one");
+    assert!(machine.shows_finished(next, late));
+    // A renderer that takes two refreshes never makes it.
+    for _ in 0..COMPOSE_WINDOW {
+        machine.composed(next, early, early + INTERVAL * 2, Composed::Usual);
+        machine.lost(0);
+    }
+    assert!(machine.shows_finished(next, early));
+    assert_eq!(machine.next_latch(early), Some((next, early)));
+}
