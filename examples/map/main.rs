@@ -108,6 +108,7 @@ impl Map {
         if self.zooming.end(self.window.pacer.now()) {
             // The fingers rest: what was drawn for where they would have gone is wrong.
             self.window.pacer.cancel_from(TargetId(self.seen.0 + 1));
+            self.waiting = None;
             self.is_dirty = true;
         }
         while let Some(event) = self.window.pacer.next_event() {

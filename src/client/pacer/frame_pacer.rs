@@ -141,11 +141,14 @@ impl FramePacer {
         }
     }
 
-    /// The next target to draw for. It is to be [bound](Self::bind) or [cancelled](Self::cancel_from).
+    /// The next target to draw for. It is to be [bound](Self::bind) or [cancelled](Self::cancel_from): while as many
+    /// frames as may be under way are neither, there is none.
     pub fn next_target(&self) -> Option<FrameTarget> {
         let now = self.now();
-        match &mut self.shared.lock().source {
-            Source::Sent(targets) => targets.take(),
+        let mut state = self.shared.lock();
+        let limit = state.effective.ahead.max(1) as usize;
+        match &mut state.source {
+            Source::Sent(targets) => targets.take(limit),
             Source::Predicted(prediction) => prediction.take(now),
         }
     }
@@ -178,6 +181,9 @@ impl FramePacer {
     /// What was drawn for this target and later ones is wrong: it is not to be shown. Answered by
     /// [`PacerEvent::Cancelled`]. Frames being drawn for them need not be bound; other targets come for those.
     pub fn cancel_from(&self, first: TargetId) {
+        if let Source::Sent(targets) = &mut self.shared.lock().source {
+            targets.give_up(first);
+        }
         if let Some(pacing) = &self.pacing {
             pacing.cancel_from((first.0 >> 32) as u32, first.0 as u32);
             return;

@@ -105,7 +105,8 @@ pub enum PacerEvent {
         outcome: Outcome,
     },
     /// Targets from `first` on do not hold any more, and others will come for those that were not bound. A frame that
-    /// is being drawn for one may be bound all the same, and is then shown as soon as it can be; or it may be dropped.
+    /// is being drawn for one may be bound all the same, and is then shown as soon as it can be; or it may be given up,
+    /// by [`FramePacer::cancel_from`].
     Revoked {
         /// The first of them.
         first: TargetId,

@@ -74,7 +74,7 @@ impl Prediction {
 
     /// The next target to draw for, at `now`. The first frame waits for no callback.
     pub(super) fn take(&mut self, now: Instant) -> Option<FrameTarget> {
-        // A callback may come while the frame that it was asked with is all that is drawn; no second one then.
+        // One at a time: the next when this one was committed, and its callback came.
         if !self.is_wanted || self.waits || !self.drawing.is_empty() {
             return None;
         }

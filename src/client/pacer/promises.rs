@@ -29,7 +29,7 @@ fn one_target_is_asked_for_at_a_time_and_one_while_a_frame_is_drawn() {
     assert!(!targets.request(), "asked for already");
     targets.target(target(1));
     assert!(!targets.request(), "not taken yet");
-    assert_eq!(targets.take(), Some(target(1)));
+    assert_eq!(targets.take(3), Some(target(1)));
     assert!(targets.request(), "the next may come while this is drawn");
 }
 
@@ -40,7 +40,7 @@ fn a_frame_is_bound_once_and_ends_once() {
     targets.request();
     targets.target(target(1));
     assert_eq!(targets.bind(TargetId(1)), Err(NotHeld(TargetId(1))), "not taken");
-    targets.take();
+    targets.take(3);
     assert_eq!(targets.bind(TargetId(1)), Ok(()));
     assert_eq!(targets.bind(TargetId(1)), Err(NotHeld(TargetId(1))));
     assert_eq!(targets.ended(TargetId(1), SHOWN), Some((target(1), SHOWN)));
@@ -53,20 +53,38 @@ fn a_revoked_target_is_used_up_once_by_the_one_sent_in_its_place() {
     let mut targets = Targets::default();
     targets.request();
     targets.target(target(1));
-    targets.take();
+    targets.take(3);
     targets.request();
     targets.target(target(2));
     // One is being drawn for, one waits: both come anew, and nothing has to be asked for.
     targets.revoked(TargetId(1));
-    assert_eq!(targets.take(), None);
+    assert_eq!(targets.take(3), None);
     targets.revoked(TargetId(1));
     assert!(!targets.request());
     assert_eq!(targets.bind(TargetId(1)), Ok(()), "finished all the same");
     for id in [3, 4] {
         targets.target(target(id));
-        assert_eq!(targets.take(), Some(target(id)));
+        assert_eq!(targets.take(3), Some(target(id)));
     }
     assert!(targets.request(), "those were all that were owed");
+}
+
+#[test]
+fn no_more_frames_are_begun_than_may_be_under_way_however_often_targets_are_replaced() {
+    let mut targets = Targets::default();
+    for id in 1..=3 {
+        targets.request();
+        targets.target(target(id));
+    }
+    assert!(targets.take(2).is_some() && targets.take(2).is_some());
+    targets.revoked(TargetId(2));
+    targets.target(target(4));
+    assert_eq!(targets.take(2), None, "two are being drawn, one for a target that does not hold");
+    targets.bind(TargetId(1)).unwrap();
+    assert_eq!(targets.take(2), Some(target(4)));
+    targets.give_up(TargetId(2));
+    targets.target(target(5));
+    assert_eq!(targets.take(1), Some(target(5)), "nothing is drawn any more");
 }
 
 /// What can happen between a client and a compositor with the protocol.
@@ -102,6 +120,7 @@ enum ToClient {
 struct Pair {
     targets: Targets,
     drawing: VecDeque<FrameTarget>,
+    most_drawing: usize,
     up: VecDeque<ToCompositor>,
     down: VecDeque<ToClient>,
     limit: usize,
@@ -124,9 +143,10 @@ impl Pair {
                 }
             }
             Step::Take => {
-                if let Some(target) = self.targets.take() {
+                if let Some(target) = self.targets.take(self.limit) {
                     self.taken.push(target.id.0);
                     self.drawing.push_back(target);
+                    self.most_drawing = self.most_drawing.max(self.drawing.len());
                 }
             }
             Step::Bind => {
@@ -209,6 +229,7 @@ proptest! {
             let round = [Request, Take, Bind, CompositorReads, CompositorReads, CompositorSends, CompositorShows];
             round.into_iter().chain([ClientReads; 4]).for_each(|step| pair.step(step));
         }
+        prop_assert!(pair.most_drawing <= limit, "{} frames drawn at once", pair.most_drawing);
         prop_assert!(pair.taken.len() >= before + 20, "stuck: {:?}", pair.targets);
         prop_assert!(pair.taken.is_sorted_by(|before, after| before < after));
         prop_assert!(pair.ends.values().all(|times| *times == 1));

@@ -20,6 +20,8 @@ struct Drawing {
     target: FrameTarget,
     /// If it is revoked, another comes in its place: not if it was revoked already, nor if a later one was bound.
     is_live: bool,
+    /// Its frame is not known to be given up.
+    is_begun: bool,
 }
 
 /// The targets of a surface.
@@ -47,13 +49,17 @@ impl Targets {
         self.sent.push_back(target);
     }
 
-    /// The next target to draw for.
-    pub(super) fn take(&mut self) -> Option<FrameTarget> {
+    /// The next target to draw for, while fewer frames than `limit` are being drawn. The compositor cannot know of those
+    /// that are drawn for revoked targets: if each began another, more and more would be under way.
+    pub(super) fn take(&mut self, limit: usize) -> Option<FrameTarget> {
+        if self.drawing.iter().filter(|frame| frame.is_begun).count() >= limit {
+            return None;
+        }
         let target = self.sent.pop_front()?;
         if self.drawing.len() == MOST_DRAWING {
             self.drawing.pop_front();
         }
-        self.drawing.push_back(Drawing { target, is_live: true });
+        self.drawing.push_back(Drawing { target, is_live: true, is_begun: true });
         Some(target)
     }
 
@@ -61,8 +67,15 @@ impl Targets {
     pub(super) fn bind(&mut self, id: TargetId) -> Result<(), NotHeld> {
         let at = self.drawing.iter().position(|frame| frame.target.id == id).ok_or(NotHeld(id))?;
         self.committed.extend(self.drawing.remove(at).map(|frame| frame.target));
-        self.drawing.iter_mut().filter(|frame| frame.target.id < id).for_each(|frame| frame.is_live = false);
+        for skipped in self.drawing.iter_mut().filter(|frame| frame.target.id < id) {
+            (skipped.is_live, skipped.is_begun) = (false, false);
+        }
         Ok(())
+    }
+
+    /// Frames for targets from `first` on are given up.
+    pub(super) fn give_up(&mut self, first: TargetId) {
+        self.drawing.iter_mut().filter(|frame| frame.target.id >= first).for_each(|frame| frame.is_begun = false);
     }
 
     /// Targets from `first` on do not hold any more. One comes in the place of each that was not bound.
