@@ -15,6 +15,7 @@ use super::latch::{end_latch, keep_moving};
 use super::prerender::Waiting;
 use super::scene::CursorLayer;
 use super::{Flight, OutputState, geometry};
+use crate::backend::plane::Planes;
 use crate::backend::{Change, FrameId, Plan};
 use crate::protocol::frame_pacing::Unshown;
 use crate::shell::animation::Shown;
@@ -46,6 +47,7 @@ impl OutputState {
             present: record.present,
             change: Change::Compose { buffer, damage },
             cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
+            planes: Planes::default(),
             in_fence: None,
         };
         let result = self.display.submit(plan);

@@ -7,6 +7,7 @@
 //! | `pipe` | one CRTC with its planes: at most one flip under way |
 //! | `output` | a pipe as a [`Display`](super::Display) |
 //! | `scanout`, `cursor`, `dumb`, `mapping` | the memory that planes show |
+//! | `planes`, `client`, `readback` | planes that show clients' buffers; those as framebuffers, and as pixels |
 //! | `clock` | whether the driver's timestamps can be believed, and what stands in for them |
 //!
 //! ```text
@@ -15,6 +16,7 @@
 //! ```
 
 pub mod card;
+mod client;
 pub mod clock;
 mod connector;
 mod cursor;
@@ -23,6 +25,8 @@ mod mapping;
 pub mod mode;
 pub mod output;
 mod pipe;
+mod planes;
+mod readback;
 mod scanout;
 
 pub use card::{Card, Change};

@@ -4,7 +4,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use drm_fourcc::DrmFormat;
+
 use super::pipe::Pipe;
+use crate::backend::plane::Planes;
 use crate::backend::{Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError};
 use crate::time::{Clock, Instant, MonotonicClock};
 
@@ -24,6 +27,11 @@ impl DrmOutput {
     pub(super) fn new(pipe: Rc<RefCell<Pipe>>) -> Self {
         let name = pipe.borrow().name.clone();
         DrmOutput { name, pipe }
+    }
+
+    /// The pixel formats, with their layouts, that its primary plane can show.
+    pub fn scanout_formats(&self) -> Vec<DrmFormat> {
+        self.pipe.borrow().formats().iter().copied().collect()
     }
 }
 
@@ -55,6 +63,10 @@ impl Display for DrmOutput {
 
     fn release(&mut self, buffer: Buffer) {
         self.pipe.borrow_mut().release(buffer);
+    }
+
+    fn can_show(&mut self, planes: &Planes) -> bool {
+        self.pipe.borrow_mut().can_show(planes)
     }
 
     fn test(&self, plan: &Plan) -> Result<(), SubmitError> {

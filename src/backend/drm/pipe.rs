@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use smithay::backend::allocator::format::FormatSet;
 use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneClaim, PlaneConfig, PlaneState};
 use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc, framebuffer};
 use smithay::utils::{Physical, Point, Rectangle, Size, Transform};
@@ -9,8 +10,10 @@ use smithay::utils::{Physical, Point, Rectangle, Size, Transform};
 use super::clock::{FlipClock, FlipEvent, Light};
 use super::cursor::CursorImages;
 use super::mode::{blanking, mode_of};
+use super::planes::ClientPlanes;
 use super::scanout::Scanout;
-use super::{DrmError, kms};
+use super::{DrmError, kms, readback};
+use crate::backend::plane::Planes;
 use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer,
     PixelRect, Plan, SubmitError, overlay,
@@ -29,6 +32,8 @@ struct Flight {
     submitted: Instant,
     /// The driver has said that it is done, and when that is light.
     light: Option<Light>,
+    /// Clients' buffers on planes.
+    planes: Planes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +54,10 @@ pub(super) struct Pipe {
     surface: DrmSurface,
     mode: DrmMode,
     scanout: Scanout,
+    /// Planes for clients' buffers.
+    client: ClientPlanes,
+    /// What they show: the last entry; others may yet be read by the device.
+    held: Vec<Planes>,
     cursor: Option<CursorImages>,
     /// What the cursor plane was last told to show.
     shown_cursor: Option<CursorPlane>,
@@ -82,6 +91,8 @@ impl Pipe {
             connector: connector.handle(),
             millimetres: connector.size().filter(|size| size.0 > 0 && size.1 > 0),
             clock: FlipClock::new(mode_of(mode).interval(), counts_vblanks, now),
+            client: ClientPlanes::new(device.clone(), &surface),
+            held: Vec::new(),
             device,
             surface,
             mode,
@@ -113,6 +124,8 @@ impl Pipe {
                 .cursor
                 .as_ref()
                 .map(|cursor| (cursor.size.0.unsigned_abs(), cursor.size.1.unsigned_abs())),
+            overlay_planes: self.client.overlays(),
+            direct_scanout: true,
             plane_scroll: false,
             can_withdraw: false,
         }
@@ -127,7 +140,15 @@ impl Pipe {
     }
 
     pub fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
-        let mut picture = (self.power == Power::On && !self.modeset).then(|| self.scanout.screenshot())?;
+        let lit = self.power == Power::On && !self.modeset;
+        let planes = self.flight.as_ref().map(|flight| &flight.planes).or(self.held.last()).filter(|_| lit);
+        let mut picture = match planes.and_then(|planes| planes.direct.as_ref()) {
+            Some(content) => readback::whole(content)?,
+            None => lit.then(|| self.scanout.screenshot())?,
+        };
+        for content in planes.iter().flat_map(|planes| &planes.overlays) {
+            readback::put(content, &mut picture)?;
+        }
         if with_cursor && let Some(cursor) = &self.shown_cursor {
             let whole = PixelRect { x: 0, y: 0, width: picture.width, height: picture.height };
             overlay::put_cursor(cursor, whole, &mut picture.pixels);
@@ -144,6 +165,16 @@ impl Pipe {
         self.flight.as_ref().map(|flight| flight.frame)
     }
 
+    /// The formats that the primary plane can show.
+    pub fn formats(&self) -> &FormatSet {
+        self.client.formats()
+    }
+
+    /// Whether the driver takes these, as far as it tells.
+    pub fn can_show(&mut self, planes: &Planes) -> bool {
+        self.power == Power::On && !self.modeset && self.client.can_show(&self.surface, planes)
+    }
+
     pub fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
         match (self.power, &self.flight, &plan.change) {
             (Power::Off | Power::Gone, ..) => Err(SubmitError::Off),
@@ -158,19 +189,20 @@ impl Pipe {
         if let Err(error) = self.test(&plan) {
             return Err((error, plan));
         }
-        let Plan { frame, target, present, change, cursor, in_fence } = plan;
+        let Plan { frame, target, present, change, cursor, planes, in_fence } = plan;
+        // After a mode switch there is nothing on the plane yet; after a client's buffer comes our own again.
+        let bare = self.modeset || self.held.last().is_some_and(|held| held.direct.is_some());
         let (primary, composed) = match change {
             Change::Compose { buffer, damage } => (Some(self.scanout.fill_back(buffer, &damage)), true),
-            // After a mode switch there is nothing on the plane yet.
-            _ => (self.modeset.then(|| self.scanout.front()), false),
+            _ => (bare.then(|| self.scanout.front()), false),
         };
-        match self.commit(primary, cursor.as_ref()) {
+        match self.commit(primary.filter(|_| planes.direct.is_none()), cursor.as_ref(), &planes) {
             Ok(()) => {
                 if composed {
                     self.scanout.flipped();
                 }
                 self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
-                self.flight = Some(Flight { frame, submitted: clock.now(), light: None });
+                self.flight = Some(Flight { frame, submitted: clock.now(), light: None, planes });
                 Ok(())
             }
             Err(error) => {
@@ -179,7 +211,7 @@ impl Pipe {
                     Some(buffer) => Change::Compose { buffer, damage: Vec::new() },
                     None => Change::Planes,
                 };
-                Err((error, Plan { frame, target, present, change, cursor, in_fence }))
+                Err((error, Plan { frame, target, present, change, cursor, planes, in_fence }))
             }
         }
     }
@@ -189,16 +221,30 @@ impl Pipe {
         &mut self,
         primary: Option<framebuffer::Handle>,
         cursor: Option<&CursorPlane>,
+        planes: &Planes,
     ) -> Result<(), SubmitError> {
-        let with_cursor = self.planes(primary, cursor);
-        let Err(error) = self.flip(with_cursor) else { return Ok(()) };
+        let Some(client) = self.client.states(planes, self.modeset) else {
+            return Err(SubmitError::Unsupported("a plane for a client's buffer"));
+        };
+        let with_cursor = [self.planes(primary, cursor), client.clone()].concat();
+        let Err(error) = self.flip(with_cursor) else {
+            self.client.committed(&client);
+            return Ok(());
+        };
+        if !planes.is_empty() && !is_passing(&error) {
+            // Not the cursor's fault, as far as anybody can tell.
+            self.client.refused(planes);
+            return Err(refusal(&error));
+        }
         let Some(images) = self.cursor.take() else { return Err(refusal(&error)) };
-        let without = self.planes(primary, None);
+        let without = [self.planes(primary, None), client.clone()].concat();
         if primary.is_some() && self.surface.test_state(without.clone(), self.modeset).is_ok() && !is_passing(&error) {
             tracing::warn!(output = self.name, %error, "the cursor plane is refused: the cursor is drawn from now on");
             let _ = self.surface.clear_plane(images.plane);
             self.events.push_back(DisplayEvent::Changed);
-            return self.flip(without).map_err(|error| refusal(&error));
+            self.flip(without).map_err(|error| refusal(&error))?;
+            self.client.committed(&client);
+            return Ok(());
         }
         self.cursor = Some(images);
         Err(refusal(&error))
@@ -253,6 +299,10 @@ impl Pipe {
         let Some(flight) = self.flight.take_if(is_due) else { return };
         let Some(light) = flight.light else { return };
         let Light { time, sequence } = light;
+        // What was shown before is off the screen now.
+        self.held.clear();
+        self.held.push(flight.planes);
+        self.client.tidy();
         self.events.push_back(DisplayEvent::Presented { frame: flight.frame, time, sequence });
     }
 
@@ -267,10 +317,12 @@ impl Pipe {
                 {
                     tracing::warn!(output = self.name, %error, "the output cannot be switched off");
                 }
+                self.held.clear();
             }
             (Power::Off, true) => {
                 self.power = Power::On;
                 self.modeset = true;
+                self.client.forget_verdicts();
                 self.clock.restart(self.mode().interval(), now);
             }
             _ => {}
@@ -302,6 +354,7 @@ impl Pipe {
         }
         self.lose(LossReason::ModeChange);
         (self.mode, self.scanout, self.modeset) = (mode, scanout, true);
+        self.client.forget_verdicts();
         self.clock.restart(mode_of(mode).interval(), now);
         self.events.push_back(DisplayEvent::Changed);
         Ok(())
@@ -313,12 +366,15 @@ impl Pipe {
             self.power = Power::Gone;
             self.lose(LossReason::Gone);
             let _ = self.surface.is_active().then(|| self.surface.clear());
+            self.held.clear();
             self.events.push_back(DisplayEvent::Gone);
         }
     }
 
     fn lose(&mut self, reason: LossReason) {
-        if let Some(Flight { frame, .. }) = self.flight.take() {
+        if let Some(Flight { frame, planes, .. }) = self.flight.take() {
+            // The device may get to show it all the same.
+            self.held.push(planes);
             self.events.push_back(DisplayEvent::Lost { frame, reason });
         }
     }

@@ -76,7 +76,7 @@ pub(super) fn add(
     let opened = open(handle, descriptor);
     let (card, sources) = opened.inspect_err(|_| seat.borrow_mut().forget(raw))?;
     session.cards.open.push(Open { id, card: card.clone(), descriptor: raw, sources });
-    scan(state, &card);
+    scan(state, id, &card);
     Ok(())
 }
 
@@ -109,15 +109,15 @@ pub(super) fn changed(state: &mut State, id: DeviceId) {
     }
     let card = session.cards.open.iter().find(|open| open.id == id).map(|open| open.card.clone());
     if let Some(card) = card {
-        scan(state, &card);
+        scan(state, id, &card);
     }
 }
 
 /// The same for all devices.
 pub(super) fn look_again(state: &mut State) {
     let Some(session) = &state.session.drm else { return };
-    let cards: Vec<_> = session.cards.open.iter().map(|open| open.card.clone()).collect();
-    cards.iter().for_each(|card| scan(state, card));
+    let cards: Vec<_> = session.cards.open.iter().map(|open| (open.id, open.card.clone())).collect();
+    cards.iter().for_each(|(id, card)| scan(state, *id, card));
 }
 
 /// A device was pulled out.
@@ -131,7 +131,7 @@ pub(super) fn removed(handle: &LoopHandle<'static, State>, state: &mut State, id
     card.borrow_mut().unplug();
 }
 
-fn scan(state: &mut State, card: &Rc<RefCell<Card>>) {
+fn scan(state: &mut State, device: DeviceId, card: &Rc<RefCell<Card>>) {
     let config = state.session.config.config().clone();
     let wish = |name: &str| config.output(name).mode.map_or(ModeWish::default(), super::wish);
     let changes = card.borrow_mut().scan(wish, state.clock.now());
@@ -145,6 +145,7 @@ fn scan(state: &mut State, card: &Rc<RefCell<Card>>) {
                 let name = crate::backend::Display::name(&output).to_owned();
                 let mode = crate::session::outputs::mode_of(&output);
                 tracing::info!(output = name, %mode, "monitor plugged in");
+                crate::protocol::dmabuf::offer(state, device, &output.scanout_formats());
                 let settings = config.output(&name);
                 let (position, scale) = (settings.position, Some(settings.scale.factor()));
                 let placement = Placement { position, scale, pacing: Some(settings.pacing) };
