@@ -124,7 +124,10 @@ pub(super) fn promote(state: &mut State, id: OutputId) {
         return;
     };
     let Some(flight) = output.ahead.submitted.pop_front() else { return };
-    let (target, present, interval) = (flight.record.target, flight.record.present, flight.record.interval);
+    // A frame that the display could not be kept from showing late is for the next refresh that there is.
+    let next = output.last_shown.map_or(flight.record.target, |shown| shown.next());
+    let target = flight.record.target.max(next);
+    let (present, interval) = (flight.record.present, flight.record.interval);
     let submitted = flight.record.submitted.unwrap_or(present);
     output.ahead.executor.latch(target);
     let waits = output.conductor.output().is_needed() && !matches!(output.need, Need::Animation | Need::Cursor);

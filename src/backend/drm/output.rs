@@ -8,7 +8,9 @@ use drm_fourcc::DrmFormat;
 
 use super::pipe::Pipe;
 use crate::backend::plane::Planes;
-use crate::backend::{Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError};
+use crate::backend::{
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
+};
 use crate::time::{Clock, Instant, MonotonicClock};
 
 /// A monitor.
@@ -31,7 +33,7 @@ impl DrmOutput {
 
     /// The pixel formats, with their layouts, that its primary plane can show.
     pub fn scanout_formats(&self) -> Vec<DrmFormat> {
-        self.pipe.borrow().formats().iter().copied().collect()
+        self.pipe.borrow().formats.iter().copied().collect()
     }
 }
 
@@ -77,9 +79,12 @@ impl Display for DrmOutput {
         self.pipe.borrow_mut().submit(plan, &MonotonicClock)
     }
 
-    fn supersede(&mut self, _from: FrameId) -> Option<FrameId> {
-        // What the kernel has taken cannot be taken back.
-        self.pipe.borrow().flight()
+    fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
+        self.pipe.borrow_mut().supersede(from)
+    }
+
+    fn set_cursor(&mut self, cursor: Option<&CursorPlane>) {
+        self.pipe.borrow_mut().set_cursor(cursor);
     }
 
     fn set_power(&mut self, on: bool) {
