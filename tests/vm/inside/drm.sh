@@ -45,6 +45,13 @@ log_has() { grep -q "$1" "$results/$compositor_name.log"; }
 terminal() { python3 "$here/vt.py" "$@"; }
 terminal_is() { [ "$(terminal)" = "$1" ]; }
 switches() { awk '/_ctxt_switches/ { n += $2 } END { print n }' "/proc/$compositor_job/status"; }
+# count_vblanks: from now on; vblanks: how many interrupts since then, of all displays.
+count_vblanks() {
+    [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing
+    echo 0 >/sys/kernel/tracing/trace
+    echo 1 >/sys/kernel/tracing/events/drm/drm_vblank_event/enable
+}
+vblanks() { grep -c 'drm_vblank_event:' /sys/kernel/tracing/trace || true; }
 colours() { python3 "$here/picture.py" "$1"; }
 
 session() {

@@ -23,9 +23,9 @@ OUTPUT = "Virtual-1"
 PROGRAMS = (["weston-simple-shm"], ["foot", "--app-id", "soak", "sleep", "1000"], ["weston-simple-damage"],
             ["weston-flower"])
 # Caches and pools are filled, memory that is kept for reuse is there.
-WARM_UP_ROUNDS = 8
-# Each third has every interruption.
-FEWEST_ROUNDS = WARM_UP_ROUNDS + 12
+WARM_UP_ROUNDS = 6
+# Three a third, of about 3.5 s each.
+FEWEST_ROUNDS = WARM_UP_ROUNDS + 9
 # Of the allocator: pages that are used again in another way. A leak of a window's data is several KiB a window.
 LARGEST_GROWTH_KIB = 64
 # The buffers of the last scenes, which are kept until there are newer ones.
