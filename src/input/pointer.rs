@@ -104,12 +104,17 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
     output::input(state, InputKind::Motion, focus.as_ref(), time);
 }
 
-/// What the pointer would be on at `position`: while popups hold a grab, only surfaces of their client.
-pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
-    let hit = match state.input.focus_follows_updates {
+/// The surface that takes input at `position`, whoever may have it.
+fn under(state: &State, position: Point<f64, Logical>) -> Focus {
+    match state.input.focus_follows_updates {
         true => state.shell.hit(position),
         false => output::scene_on_screen_hit(state, position),
-    }?;
+    }
+}
+
+/// What the pointer would be on at `position`: while popups hold a grab, only surfaces of their client.
+pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
+    let hit = under(state, position)?;
     match state.shell.grabbing_popup() {
         Some(popup) => hit.0.id().same_client_as(&popup.id()).then_some(hit),
         None => Some(hit),
@@ -139,7 +144,7 @@ pub fn refresh_focus(state: &mut State) {
 
 /// The window at the pointer.
 fn window_under(state: &State) -> Option<WindowId> {
-    let (surface, _) = output::scene_on_screen_hit(state, super::pointer_position(state))?;
+    let (surface, _) = under(state, super::pointer_position(state))?;
     state.shell.window_of(&surface).map(|window| window.id)
 }
 
