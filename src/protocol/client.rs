@@ -4,6 +4,7 @@
 
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use smithay::reexports::wayland_server::backend::{ClientData, ClientId, DisconnectReason};
 use smithay::reexports::wayland_server::{self, DisplayHandle};
@@ -14,6 +15,8 @@ use smithay::wayland::compositor::CompositorClientState;
 pub struct Client {
     /// Smithay's transaction queue of this client.
     pub compositor: CompositorClientState,
+    /// It has bound the tablet manager.
+    pub knows_tablets: AtomicBool,
 }
 
 impl ClientData for Client {
