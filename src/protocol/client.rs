@@ -4,6 +4,7 @@
 
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use smithay::reexports::wayland_server::backend::{ClientData, ClientId, DisconnectReason};
 use smithay::reexports::wayland_server::{self, DisplayHandle};
@@ -18,6 +19,8 @@ pub struct Client {
     pub compositor: CompositorClientState,
     /// Where it is heard while others flood.
     ear: Option<Ear>,
+    /// It has bound the tablet manager.
+    pub knows_tablets: AtomicBool,
 }
 
 impl ClientData for Client {

@@ -11,6 +11,7 @@ mod game;
 mod hotplug;
 mod idle;
 mod map;
+mod memory;
 mod messages;
 mod misbehaviour;
 mod nested;
