@@ -21,6 +21,9 @@ use crate::time::{Clock as _, Instant, MonotonicClock, Span};
 /// Presses that are not counted: with the first ones both sides touch memory and read files for the first time.
 const WARM_UP: usize = 3;
 
+/// What it takes beyond drawing until a fresh frame is ready: to ask for a target, to be told, to be woken and to commit.
+const ROUND_TRIP: Span = Span::from_millis(2);
+
 /// How the animation is drawn, and what becomes of frames that wait when a press makes them wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Answer {
@@ -238,7 +241,7 @@ impl Player {
 
     /// A press made wrong what waits.
     fn give_way(&mut self, now: Instant) {
-        let fresh = now + self.answer_cost;
+        let fresh = now + self.answer_cost + ROUND_TRIP;
         let first = match self.answer {
             Answer::JustInTime | Answer::Queued => return,
             Answer::Flushed => self.committed.front(),
@@ -284,7 +287,7 @@ pub fn run(options: &PlayerOptions) -> Result<InterruptRun, PlayerError> {
     let usage = |pid: Option<u32>| pid.and_then(|pid| Usage::of(pid).ok());
     let usages = || [usage(compositor), usage(Some(std::process::id()))];
     let (before, first) = (usages(), player.shown.len());
-    let presser = Presser::start(options.press, WARM_UP + options.presses, options.seed)
+    let presser = Presser::start(options.press, WARM_UP + options.presses, player.interval, options.seed)
         .ok_or(PlayerError::NoDevice(options.press))?;
     while !player.closed && !presser.is_done() {
         player.turn(&mut queue)?;

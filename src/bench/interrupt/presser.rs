@@ -1,5 +1,6 @@
 //! The user's finger: a thread with a connection of its own that presses a key or a button at random times.
 
+use std::ops::Range;
 use std::os::fd::AsFd as _;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
@@ -17,15 +18,17 @@ use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::{
 };
 
 use crate::bench::client::Pointer;
-use crate::time::{Clock as _, Instant, MonotonicClock};
+use crate::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// Letter A of the Linux input event codes.
 const KEY_A: u32 = 30;
 /// Time between two presses: long enough for the compositor to count the gesture as over (400 ms) and for the client to
-/// fill its queue again. The range, of many refreshes, makes every phase as likely.
-const PAUSE: std::ops::Range<f64> = 0.70..0.95;
+/// fill its queue again.
+const PAUSE: Range<Span> = Span::from_millis(700)..Span::from_millis(950);
 /// How long it is held down: a short tap.
-const HELD: Duration = Duration::from_millis(40);
+const HELD: Span = Span::from_millis(40);
+/// The golden section: multiples of it are spread most evenly over a unit.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// What is pressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -47,25 +50,27 @@ pub(super) struct Presser {
 
 impl Presser {
     /// Starts to press, so many times. `None`: the compositor does not have the virtual device.
-    pub(super) fn start(press: Press, count: usize, seed: u64) -> Option<Presser> {
+    /// `interval`: of the display.
+    pub(super) fn start(press: Press, count: usize, interval: Span, seed: u64) -> Option<Presser> {
         let mut device = match press {
             Press::Key => Device::Keyboard(Box::new(Keyboard::connect()?)),
             Press::Button => Device::Pointer(Box::new(Pointer::connect()?)),
         };
         let (sender, presses) = channel();
+        let times = times(count, interval, seed);
         let play = move || {
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
             device.prepare();
-            for _ in 0..count {
-                std::thread::sleep(Duration::from_secs_f64(rng.random_range(PAUSE)));
+            let began = MonotonicClock.now();
+            for time in times {
+                sleep_until(began + time);
                 let at = MonotonicClock.now();
                 if !device.press(true) || sender.send(at).is_err() {
                     return;
                 }
-                std::thread::sleep(HELD);
+                sleep_until(at + HELD);
                 device.press(false);
             }
-            std::thread::sleep(Duration::from_secs_f64(PAUSE.end));
+            sleep_until(MonotonicClock.now() + PAUSE.end);
         };
         let thread = std::thread::Builder::new().name("finger".into()).spawn(play).ok()?;
         Some(Presser { presses, thread })
@@ -80,6 +85,29 @@ impl Presser {
     pub(super) fn stop(self) -> Vec<Instant> {
         self.presses.try_iter().collect()
     }
+}
+
+/// When to press, from the beginning on: random refreshes, and in each a place that is as far as can be from those of the
+/// presses before it, so that a hundred presses meet every phase of the display. Random places would make the median of
+/// so many uncertain by a millisecond.
+fn times(count: usize, interval: Span, seed: u64) -> Vec<Span> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let nanos = interval.as_nanos().max(1);
+    let refreshes =
+        PAUSE.start.as_nanos() / nanos..(PAUSE.end.as_nanos() / nanos).max(PAUSE.start.as_nanos() / nanos + 1);
+    let (mut refresh, mut place) = (0, rng.random::<f64>());
+    (0..count)
+        .map(|_| {
+            refresh += rng.random_range(refreshes.clone());
+            place = (place + GOLDEN).fract();
+            interval * refresh + Span::from_nanos((place * nanos as f64) as i64)
+        })
+        .collect()
+}
+
+fn sleep_until(until: Instant) {
+    let left = (until - MonotonicClock.now()).max(Span::ZERO);
+    std::thread::sleep(Duration::from_nanos(left.as_nanos() as u64));
 }
 
 /// What it presses with.
@@ -170,3 +198,20 @@ impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Seat {
 delegate_noop!(Seat: ignore WlSeat);
 delegate_noop!(Seat: ignore ZwpVirtualKeyboardManagerV1);
 delegate_noop!(Seat: ignore ZwpVirtualKeyboardV1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presses_meet_every_phase_of_the_display_and_leave_time_between_them() {
+        let interval = Span::from_millihertz(60_000);
+        let times = times(100, interval, 7);
+        let mut met = [0; 10];
+        for time in &times {
+            met[(time.as_nanos() % interval.as_nanos() * 10 / interval.as_nanos()) as usize] += 1;
+        }
+        assert!(met.iter().all(|count| (8..=12).contains(count)), "{met:?}");
+        assert!(times.windows(2).all(|pair| pair[1] - pair[0] > PAUSE.start - interval * 2));
+    }
+}
