@@ -166,11 +166,3 @@ impl Card {
         }
     }
 }
-
-impl Drop for Card {
-    fn drop(&mut self) {
-        // Smithay would put back what it found at the start, which drivers refuse; the console's driver does it by itself
-        // when the device is closed.
-        self.device.pause();
-    }
-}

@@ -85,11 +85,16 @@ fn open(
     descriptor: std::os::fd::OwnedFd,
 ) -> anyhow::Result<(Rc<RefCell<Card>>, RegistrationToken)> {
     let (heard, events) = calloop::ping::make_ping()?;
-    let card = Card::new(descriptor, heard)?;
-    // What happened, the outputs say themselves in the turn that this starts.
-    let events = handle.insert_source(events, |(), _, _| {});
+    let card = Rc::new(RefCell::new(Card::new(descriptor, heard)?));
+    // What happened, the outputs say themselves in the turn that this starts. The source keeps the device until that is
+    // pulled out: dropped at the end of the session, Smithay would put back what was on screen before, which drivers
+    // refuse; the console does so by itself when the device is closed.
+    let kept = card.clone();
+    let events = handle.insert_source(events, move |(), _, _| {
+        let _ = &kept;
+    });
     let events = events.map_err(|error| anyhow::anyhow!("its flips cannot be listened to: {error}"))?;
-    Ok((Rc::new(RefCell::new(card)), events))
+    Ok((card, events))
 }
 
 /// Something was plugged into a device, or pulled out.
