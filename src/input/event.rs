@@ -2,7 +2,9 @@
 //! Nothing in them depends on where they come from.
 
 use smithay::utils::{Logical, Point};
+use smithay::wayland::tablet_manager::TabletDescriptor;
 
+use super::tablet::ToolEvent;
 use crate::time::Instant;
 
 /// Names a keyboard. Each has a keymap of its own.
@@ -43,6 +45,38 @@ pub struct Scroll {
     pub inverted: bool,
 }
 
+/// What fingers do together on a touchpad, beyond moving the pointer and scrolling. Each gesture begins, changes, and ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the fields are those of libinput and of pointer-gestures-v1")]
+pub enum Gesture {
+    /// So many fingers begin to move in one direction.
+    SwipeBegin { fingers: u32 },
+    /// Their middle moved (coordinates of pointer motion).
+    SwipeUpdate { delta: Point<f64, Logical> },
+    /// They were lifted, or what they did counts for nothing.
+    SwipeEnd { cancelled: bool },
+    /// So many fingers begin to move towards or around each other.
+    PinchBegin { fingers: u32 },
+    /// Their middle moved; `scale` is against the distance at the beginning, `rotation` in degrees clockwise since the
+    /// last event.
+    PinchUpdate { delta: Point<f64, Logical>, scale: f64, rotation: f64 },
+    /// As for a swipe.
+    PinchEnd { cancelled: bool },
+    /// So many fingers rest.
+    HoldBegin { fingers: u32 },
+    /// As for a swipe; cancelled when they begin to move.
+    HoldEnd { cancelled: bool },
+}
+
+/// A switch of a computer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// On: the lid is closed.
+    Lid,
+    /// On: the keyboard is folded away.
+    TabletMode,
+}
+
 /// One event. Positions are global logical coordinates; times are `CLOCK_MONOTONIC`, when the event happened.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields say what they are; units and origin are stated above")]
@@ -67,6 +101,14 @@ pub enum InputEvent {
     TouchCancel { time: Instant },
     /// A key (Linux event code) went down or up.
     Key { time: Instant, keyboard: KeyboardId, key: u32, pressed: bool },
+    /// Fingers on a touchpad.
+    Gesture { time: Instant, gesture: Gesture },
+    /// A pen or another tool at a graphics tablet.
+    Tool { time: Instant, event: Box<ToolEvent> },
+    /// A graphics tablet was plugged in, or unplugged.
+    Tablet { time: Instant, tablet: TabletDescriptor, there: bool },
+    /// A switch was switched.
+    Switch { time: Instant, switch: Switch, on: bool },
     /// A keyboard's modifiers were set from outside (xkb masks and layout).
     Modifiers { time: Instant, keyboard: KeyboardId, depressed: u32, latched: u32, locked: u32, layout: u32 },
 }
@@ -84,6 +126,10 @@ impl InputEvent {
             | InputEvent::TouchUp { time, .. }
             | InputEvent::TouchFrame { time }
             | InputEvent::TouchCancel { time }
+            | InputEvent::Gesture { time, .. }
+            | InputEvent::Tool { time, .. }
+            | InputEvent::Tablet { time, .. }
+            | InputEvent::Switch { time, .. }
             | InputEvent::Key { time, .. }
             | InputEvent::Modifiers { time, .. } => *time,
         }

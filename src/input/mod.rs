@@ -13,10 +13,13 @@ pub mod cursor;
 pub mod drag;
 pub mod event;
 pub mod focus;
+pub mod gesture;
 pub mod keyboard;
 pub mod libinput;
 pub mod pointer;
 pub mod serials;
+pub mod switch;
+pub mod tablet;
 pub mod touch;
 
 use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
@@ -30,7 +33,7 @@ use smithay::utils::{Logical, Point, Serial};
 use crate::state::State;
 use bindings::Bindings;
 use cursor::Cursor;
-pub use event::{InputEvent, KeyboardId, Scroll, ScrollSource};
+pub use event::{Gesture, InputEvent, KeyboardId, Scroll, ScrollSource, Switch};
 use serials::ActionSerials;
 
 /// Milliseconds until a held key repeats.
@@ -64,6 +67,7 @@ pub struct Input {
     focus_is_stale: bool,
     drag: Option<drag::DragSource>,
     touches: touch::Touches,
+    tools: tablet::Tools,
     held: pointer::Held,
     /// What the pointer was last found to be on.
     pointer_focus: pointer::Focus,
@@ -92,6 +96,7 @@ impl Input {
             focus_is_stale: false,
             drag: None,
             touches: touch::Touches::default(),
+            tools: tablet::Tools::default(),
             held: pointer::Held::default(),
             pointer_focus: None,
         }
@@ -117,6 +122,10 @@ pub fn handle(state: &mut State, event: InputEvent) {
         InputEvent::TouchUp { time, slot } => touch::up(state, time, slot),
         InputEvent::TouchFrame { .. } => touch::frame(state),
         InputEvent::TouchCancel { .. } => touch::cancel(state),
+        InputEvent::Gesture { time, gesture } => gesture::heard(state, time, gesture),
+        InputEvent::Tool { time, event } => tablet::tool(state, time, &event),
+        InputEvent::Tablet { tablet, there, .. } => tablet::plugged(state, &tablet, there),
+        InputEvent::Switch { switch, on, .. } => switch::switched(state, switch, on),
         InputEvent::Key { time, keyboard, key, pressed } => keyboard::key(state, time, keyboard, key, pressed),
         InputEvent::Modifiers { keyboard, depressed, latched, locked, layout, .. } => {
             keyboard::modifiers(state, keyboard, keyboard::Masks { depressed, latched, locked, layout });

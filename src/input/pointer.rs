@@ -123,7 +123,7 @@ pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
 
 /// Picks the focus again if what lies under the standing pointer has changed.
 pub fn refresh_focus(state: &mut State) {
-    if drag::holds_pointer(state) || state.input.pointer.is_grabbed() {
+    if drag::holds_pointer(state) || state.input.pointer.is_grabbed() || state.input.tools.silence_pointer() {
         return;
     }
     let position = super::pointer_position(state);

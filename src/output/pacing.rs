@@ -8,7 +8,7 @@ use crate::state::State;
 use crate::surface::{self, ClientEntry, Entry, Surfaces};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
-use crate::timing::id::{ClientId, OutputId};
+use crate::timing::id::{ClientId, OutputId, SurfaceId};
 use crate::timing::pacer::{Answer, MissBudgets, Pacer};
 use crate::timing::pacing::{Pacing, PacingWish};
 use crate::timing::record::ClientFrameRecord;
@@ -302,7 +302,12 @@ pub(super) fn let_go(state: &mut State) {
 }
 
 /// A surface is gone, and perhaps its client with it.
-pub fn surface_gone(state: &mut State, client: ClientId, client_left: bool) {
+pub fn surface_gone(state: &mut State, surface: SurfaceId, client: ClientId, client_left: bool) {
+    state.outputs.statistics.end(surface);
+    for output in &state.outputs.list {
+        // It remembers who has entered it.
+        output.output.cleanup();
+    }
     if !client_left {
         return;
     }
@@ -311,7 +316,6 @@ pub fn surface_gone(state: &mut State, client: ClientId, client_left: bool) {
             output.conductor.remove_pacer(pacing.pacer);
         }
     }
-    state.outputs.statistics.forget(client);
     state.outputs.rules.forget(client);
 }
 

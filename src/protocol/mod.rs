@@ -16,6 +16,7 @@ pub mod frame_pacing;
 pub mod idle_inhibit;
 pub mod output;
 pub mod pointer_constraints;
+pub mod pointer_gestures;
 pub mod presentation;
 pub mod relative_pointer;
 pub mod screencopy;
@@ -24,6 +25,7 @@ pub mod selection;
 pub mod shm;
 pub mod single_pixel_buffer;
 pub mod subcompositor;
+pub mod tablet;
 pub mod viewporter;
 pub mod virtual_keyboard;
 pub mod virtual_pointer;
@@ -41,6 +43,7 @@ use smithay::wayland::fractional_scale::FractionalScaleManagerState;
 use smithay::wayland::idle_inhibit::IdleInhibitManagerState;
 use smithay::wayland::output::OutputManagerState;
 use smithay::wayland::pointer_constraints::PointerConstraintsState;
+use smithay::wayland::pointer_gestures::PointerGesturesState;
 use smithay::wayland::presentation::PresentationState;
 use smithay::wayland::relative_pointer::RelativePointerManagerState;
 use smithay::wayland::selection::data_device::DataDeviceState;
@@ -49,6 +52,7 @@ use smithay::wayland::shell::xdg::XdgShellState;
 use smithay::wayland::shell::xdg::decoration::XdgDecorationState;
 use smithay::wayland::shm::ShmState;
 use smithay::wayland::single_pixel_buffer::SinglePixelBufferState;
+use smithay::wayland::tablet_manager::TabletManagerState;
 use smithay::wayland::viewporter::ViewporterState;
 use smithay::wayland::xdg_activation::XdgActivationState;
 
@@ -77,6 +81,8 @@ pub struct Protocols {
     pub cursor_shape: CursorShapeManagerState,
     pub relative_pointer: RelativePointerManagerState,
     pub pointer_constraints: PointerConstraintsState,
+    pub pointer_gestures: PointerGesturesState,
+    pub tablet: TabletManagerState,
     pub idle_inhibit: idle_inhibit::IdleInhibit,
     pub virtual_pointer: virtual_pointer::VirtualPointers,
     pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
@@ -107,6 +113,8 @@ impl Protocols {
             cursor_shape: CursorShapeManagerState::new::<State>(display),
             relative_pointer: RelativePointerManagerState::new::<State>(display),
             pointer_constraints: PointerConstraintsState::new::<State>(display),
+            pointer_gestures: PointerGesturesState::new::<State>(display),
+            tablet: TabletManagerState::new::<State>(display),
             idle_inhibit: idle_inhibit::IdleInhibit::new(IdleInhibitManagerState::new::<State>(display)),
             virtual_pointer: virtual_pointer::VirtualPointers::new(display),
             virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),

@@ -330,6 +330,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
     entry.surfaces += 1;
     surfaces.last_surface += 1;
     let id = SurfaceId(surfaces.last_surface);
+    state.outputs.statistics.begin(id);
     let record = ClientFrameRecord { client: entry.id, surface: id, ..ClientFrameRecord::default() };
     surfaces.entries.insert(
         surface.id(),
@@ -446,7 +447,7 @@ pub fn destroyed(state: &mut State, surface: &WlSurface) {
     });
     let client_left = !surfaces.clients.values().any(|client| client.id == entry.client);
     fence::forget(state, std::mem::take(&mut entry.watches));
-    output::pacing::surface_gone(state, entry.client, client_left);
+    output::pacing::surface_gone(state, entry.id, entry.client, client_left);
 }
 
 /// Lets go of what waits in Smithay's queue: it is never applied, but kept, with its buffers, for as long as anybody has

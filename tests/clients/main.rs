@@ -15,6 +15,7 @@ mod popups;
 mod rendering;
 mod selection;
 mod subsurfaces;
+mod tools;
 mod updates;
 mod virtual_devices;
 mod windows;

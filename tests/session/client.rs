@@ -42,6 +42,10 @@ pub fn play(role: &str) {
             std::process::abort();
         }
     };
+    if name == "opens" {
+        (0..stage).for_each(|_| open_and_go());
+        return say("done");
+    }
     dies(0);
     let (connection, mut queue, mut client) = Client::connect(name);
     dies(1);
@@ -84,6 +88,17 @@ pub fn play(role: &str) {
         }
         client.draw();
     }
+}
+
+/// A program that comes, shows a window and goes.
+fn open_and_go() {
+    let (_connection, mut queue, mut client) = Client::connect("opens");
+    client.surface.commit();
+    while !client.configured {
+        queue.blocking_dispatch(&mut client).unwrap();
+    }
+    client.draw();
+    queue.roundtrip(&mut client).unwrap();
 }
 
 /// Sends as fast as the socket takes it, and reads nothing.

@@ -1,10 +1,11 @@
-//! Real input devices, through libinput: keyboards, mice, touchpads and touchscreens become [`InputEvent`](super::InputEvent)s in the
-//! turn of the loop in which they arrive. Nothing is polled.
+//! Real input devices, through libinput: keyboards, mice, touchpads, touchscreens, graphics tablets and switches become
+//! [`InputEvent`]s in the turn of the loop in which they arrive. Nothing is polled.
 //!
-//! Times are the device's own (`CLOCK_MONOTONIC`, when the kernel saw the event). Tablets, gestures and switches are
-//! heard of, and left alone until there is somebody to tell.
+//! Times are the device's own (`CLOCK_MONOTONIC`, when the kernel saw the event).
 
+mod gesture;
 mod settings;
+mod tablet;
 mod translate;
 
 use std::cell::RefCell;
@@ -13,11 +14,12 @@ use std::path::Path;
 use std::rc::Rc;
 
 use input::event::{DeviceEvent, Event, EventTrait};
-use input::{Libinput, LibinputInterface};
+use input::{Device, DeviceCapability, Libinput, LibinputInterface};
 
-use super::KeyboardId;
+use super::{InputEvent, KeyboardId};
 use crate::backend::seat::Seat;
 use crate::state::State;
+use crate::time::Clock;
 
 /// Devices cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -104,8 +106,20 @@ fn changed(state: &mut State, event: &DeviceEvent) {
         DeviceEvent::Added(_) => {
             tracing::info!(device = device.name(), "input device");
             settings::apply(&mut device, state.session.config());
+            plugged(state, &device, true);
         }
-        DeviceEvent::Removed(_) => tracing::info!(device = device.name(), "input device gone"),
+        DeviceEvent::Removed(_) => {
+            tracing::info!(device = device.name(), "input device gone");
+            plugged(state, &device, false);
+        }
         _ => {}
+    }
+}
+
+/// Clients are told which graphics tablets there are.
+fn plugged(state: &mut State, device: &Device, there: bool) {
+    if device.has_capability(DeviceCapability::TabletTool) {
+        let time = state.clock.now();
+        super::handle(state, InputEvent::Tablet { time, tablet: tablet::describe(device), there });
     }
 }

@@ -1,24 +1,25 @@
 //! libinput's events as ours.
 
-use input::event::gesture::GestureEvent;
+use input::Device;
+use input::event::gesture::GestureEventTrait;
 use input::event::keyboard::{KeyState, KeyboardEvent, KeyboardEventTrait};
 use input::event::pointer::{
     Axis, ButtonState, PointerEvent, PointerEventTrait, PointerScrollEvent, PointerScrollWheelEvent,
 };
+use input::event::switch::{Switch, SwitchEvent, SwitchEventTrait, SwitchState};
+use input::event::tablet_tool::TabletToolEventTrait;
 use input::event::touch::{TouchEvent, TouchEventPosition, TouchEventSlot, TouchEventTrait};
 use input::event::{Event, EventTrait};
 use smithay::utils::{Logical, Point, Rectangle};
 
-use crate::input::{InputEvent, KeyboardId, Scroll, ScrollSource, handle};
+use super::{gesture, tablet};
+use crate::input::switch::is_built_in;
+use crate::input::{self as ours, InputEvent, KeyboardId, Scroll, ScrollSource, handle};
 use crate::output;
 use crate::state::State;
 use crate::time::Instant;
 
 const NANOS_PER_MICRO: u64 = 1_000;
-
-/// The name of a connector to a screen that is built in begins so. Touchscreens belong to it unless udev says
-/// otherwise.
-const BUILT_IN: [&str; 3] = ["eDP", "LVDS", "DSI"];
 
 /// Hands on what the event says to clients.
 pub(super) fn translate(state: &mut State, event: &Event) {
@@ -30,9 +31,29 @@ pub(super) fn translate(state: &mut State, event: &Event) {
         }
         Event::Pointer(event) => pointer(state, event),
         Event::Touch(event) => touch(state, event),
-        Event::Gesture(GestureEvent::Swipe(_) | GestureEvent::Pinch(_) | GestureEvent::Hold(_)) => {}
+        Event::Gesture(event) => {
+            let Some(gesture) = gesture::translate(event) else { return };
+            handle(state, InputEvent::Gesture { time: at(event.time_usec()), gesture });
+        }
+        Event::Tablet(event) => {
+            let Some(area) = screen_of(state, &event.device()) else { return };
+            let Some(tool) = tablet::translate(event, area) else { return };
+            handle(state, InputEvent::Tool { time: at(event.time_usec()), event: Box::new(tool) });
+        }
+        Event::Switch(event) => switch(state, event),
         _ => {}
     }
+}
+
+fn switch(state: &mut State, event: &SwitchEvent) {
+    let SwitchEvent::Toggle(toggle) = event else { return };
+    let switch = match toggle.switch() {
+        Some(Switch::Lid) => ours::Switch::Lid,
+        Some(Switch::TabletMode) => ours::Switch::TabletMode,
+        _ => return,
+    };
+    let on = toggle.switch_state() == SwitchState::On;
+    handle(state, InputEvent::Switch { time: at(event.time_usec()), switch, on });
 }
 
 fn at(micros: u64) -> Instant {
@@ -122,12 +143,17 @@ fn touch(state: &mut State, event: &TouchEvent) {
 
 /// Where a finger is: on the screen that the device belongs to.
 fn touched(state: &State, event: &(impl TouchEventPosition + EventTrait)) -> Option<Point<f64, Logical>> {
-    let wanted = event.device().output_name().map(|name| name.to_owned());
-    let is_built_in = |name: &str| BUILT_IN.iter().any(|prefix| name.starts_with(prefix));
-    let named = output::all(state).find(|(output, _)| Some(output.name()) == wanted);
-    let built_in = || output::all(state).find(|(output, _)| is_built_in(&output.name()));
-    let (_, area) = named.or_else(built_in).or_else(|| output::all(state).next())?;
+    let area = screen_of(state, &event.device())?;
     let (width, height) = (area.size.w.unsigned_abs(), area.size.h.unsigned_abs());
     let inside = Point::<f64, Logical>::from((event.x_transformed(width), event.y_transformed(height)));
     Some(inside + area.loc.to_f64())
+}
+
+/// The screen that a touchscreen or a tablet belongs to: the one that udev says, else the one that is built in.
+fn screen_of(state: &State, device: &Device) -> Option<Rectangle<i32, Logical>> {
+    let wanted = device.output_name().map(|name| name.to_string());
+    let named = output::all(state).find(|(output, _)| Some(output.name()) == wanted);
+    let built_in = || output::all(state).find(|(output, _)| is_built_in(&output.name()));
+    let (_, area) = named.or_else(built_in).or_else(|| output::all(state).next())?;
+    Some(area)
 }

@@ -12,7 +12,7 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_wm_base::{sel
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{
-    Client, DataInit, Dispatch, DisplayHandle, Resource, delegate_global_dispatch,
+    Client, DataInit, Dispatch, DisplayHandle, Resource, Weak, delegate_global_dispatch,
 };
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes};
 use smithay::wayland::shell::xdg::{
@@ -26,11 +26,12 @@ use crate::{shell, surface};
 
 delegate_global_dispatch!(State: [XdgWmBase: ()] => XdgShellState);
 
-/// The protocol objects of a surface that errors are reported on.
+/// The protocol objects of a surface that errors are reported on. The xdg_surface holds the surface: held in turn, neither
+/// would ever be freed.
 #[derive(Debug, Default)]
 struct XdgObjects {
     base: Option<XdgWmBase>,
-    surface: Option<XdgSurface>,
+    surface: Option<Weak<XdgSurface>>,
 }
 
 fn with_objects<T>(surface: &WlSurface, access: impl FnOnce(&mut XdgObjects) -> T) -> T {
@@ -75,7 +76,7 @@ pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSur
     });
     if has_new_buffer
         && !shell::configure::allows_content(state, surface)
-        && let Some(xdg_surface) = with_objects(surface, |objects| objects.surface.clone())
+        && let Some(xdg_surface) = with_objects(surface, |objects| objects.surface.clone()?.upgrade().ok())
     {
         xdg_surface.post_error(
             xdg_surface::Error::UnconfiguredBuffer,
@@ -185,7 +186,7 @@ impl Dispatch<XdgSurface, XdgSurfaceUserData> for State {
 pub fn watch_role(surface: &WlSurface, xdg_surface: Option<XdgSurface>) {
     let first_time = with_objects(surface, |objects| {
         let first_time = objects.surface.is_none();
-        objects.surface = xdg_surface;
+        objects.surface = xdg_surface.as_ref().map(Resource::downgrade);
         first_time
     });
     if first_time {

@@ -207,7 +207,9 @@ impl ClientFrameRecord {
     }
 }
 
-/// Refreshes between target and light. Half a period early or late still counts as on time when only clocks can tell.
+/// Refreshes between target and light, by the display's counts. A count that ran backwards says nothing (a display starts
+/// to count anew, or stands still, while its mode is set): then, and without counts, by time, of which half a period
+/// early or late is still on time.
 fn refreshes_late(
     present: Instant,
     interval: Span,
@@ -215,8 +217,8 @@ fn refreshes_late(
     due_sequence: Option<u64>,
     sequence: Option<u64>,
 ) -> Option<u64> {
-    if let (Some(due), Some(sequence)) = (due_sequence, sequence) {
-        return Some(sequence.saturating_sub(due));
+    if let Some(late) = sequence.zip(due_sequence).and_then(|(sequence, due)| sequence.checked_sub(due)) {
+        return Some(late);
     }
     if interval <= Span::ZERO {
         return None;
@@ -241,6 +243,9 @@ mod tests {
         // The clock says ten periods, the display's count says one: a suspend lay between.
         (record.due_sequence, record.sequence) = (Some(7), Some(8));
         assert_eq!(record.refreshes_late(), Some(1));
+        // A count that ran backwards is none.
+        record.due_sequence = Some(12);
+        assert_eq!(record.refreshes_late(), Some(10));
         (record.due_sequence, record.interval) = (None, Span::ZERO);
         assert_eq!(record.refreshes_late(), None);
     }

@@ -3,7 +3,7 @@
 
     uinput.py < SCRIPT
 
-makes a keyboard, a mouse and a touchscreen, waits until udev and whoever listens have had time to find them, and does
+makes a keyboard, a mouse, a touchscreen and a graphics tablet with a pen, waits until udev and whoever listens have had time to find them, and does
 what each line of the script says:
 
     key CODE                press and release a key (Linux event code)
@@ -12,8 +12,10 @@ what each line of the script says:
     move DX DY              move the mouse
     wheel STEPS             turn its wheel; down is negative
     touch X Y | lift        a finger at a place of the touchscreen (0 to 32767 both ways)
+    pen X Y PRESSURE        the pen is at a place of the tablet (0 to 32767 both ways); it touches if PRESSURE (0 to 1000) is not 0
+    away                    the pen goes away
     sleep SECONDS
-    unplug                  all three devices go away
+    unplug                  all devices go away
 
 Each line that does something is answered with the time (CLOCK_MONOTONIC, seconds) at which it was written.
 """
@@ -31,7 +33,10 @@ REL_X, REL_Y, REL_WHEEL, REL_WHEEL_HI_RES = 0, 1, 8, 11
 ABS_MT_SLOT, ABS_MT_POSITION_X, ABS_MT_POSITION_Y, ABS_MT_TRACKING_ID = 0x2F, 0x35, 0x36, 0x39
 ABS_X, ABS_Y, BTN_TOUCH, INPUT_PROP_DIRECT = 0, 1, 0x14A, 1
 BTN_LEFT, BTN_MIDDLE = 0x110, 0x112
+ABS_PRESSURE, BTN_TOOL_PEN, BTN_STYLUS = 0x18, 0x140, 0x14B
 LARGEST = 32767
+LARGEST_PRESSURE = 1000
+UNITS_PER_MM = 100
 # udev, libinput and the compositor find a new device in less.
 SETTLE_SECONDS = 0.5
 
@@ -48,7 +53,7 @@ class Device:
         for code, largest in absolute:
             self.set(UI_SET_EVBIT, EV_ABS)
             self.set(UI_SET_ABSBIT, code)
-            fcntl.ioctl(self.file, UI_ABS_SETUP, struct.pack("<Hxx6i", code, 0, 0, largest, 0, 0, 100))
+            fcntl.ioctl(self.file, UI_ABS_SETUP, struct.pack("<Hxx6i", code, 0, 0, largest, 0, 0, UNITS_PER_MM))
         if absolute:
             self.set(UI_SET_PROPBIT, INPUT_PROP_DIRECT)
         identity = struct.pack("<4H80sI", 3, 0x1209, len(name), 1, name.encode(), 0)
@@ -77,6 +82,8 @@ class Seat:
                    (ABS_MT_POSITION_Y, LARGEST), (ABS_MT_TRACKING_ID, 65535))
         self.screen = Device("upbeat test touchscreen", keys=(BTN_TOUCH,), absolute=contact)
         self.contact = 0
+        self.tablet = Device("upbeat test tablet", keys=(BTN_TOUCH, BTN_TOOL_PEN, BTN_STYLUS),
+                             absolute=((ABS_X, LARGEST), (ABS_Y, LARGEST), (ABS_PRESSURE, LARGEST_PRESSURE)))
         time.sleep(SETTLE_SECONDS)
 
     def press(self, code, value):
@@ -114,11 +121,18 @@ class Seat:
         self.contact = 0
         self.screen.write((EV_ABS, ABS_MT_SLOT, 0), (EV_ABS, ABS_MT_TRACKING_ID, -1), (EV_KEY, BTN_TOUCH, 0))
 
+    def pen(self, x, y, pressure):
+        self.tablet.write((EV_KEY, BTN_TOOL_PEN, 1), (EV_ABS, ABS_X, int(x)), (EV_ABS, ABS_Y, int(y)),
+                          (EV_ABS, ABS_PRESSURE, int(pressure)), (EV_KEY, BTN_TOUCH, int(int(pressure) > 0)))
+
+    def away(self):
+        self.tablet.write((EV_ABS, ABS_PRESSURE, 0), (EV_KEY, BTN_TOUCH, 0), (EV_KEY, BTN_TOOL_PEN, 0))
+
     def sleep(self, seconds):
         time.sleep(float(seconds))
 
     def unplug(self):
-        for device in (self.keyboard, self.mouse, self.screen):
+        for device in (self.keyboard, self.mouse, self.screen, self.tablet):
             device.remove()
 
 

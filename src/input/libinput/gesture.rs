@@ -1,0 +1,40 @@
+//! Gestures of a touchpad, from libinput.
+
+use input::event::gesture::{
+    GestureEndEvent, GestureEvent, GestureEventCoordinates, GestureEventTrait, GestureHoldEvent, GesturePinchEvent,
+    GesturePinchEventTrait, GestureSwipeEvent,
+};
+use smithay::utils::{Logical, Point};
+
+use crate::input::Gesture;
+
+/// What the fingers did; `None` for what libinput may say in later versions.
+pub(super) fn translate(event: &GestureEvent) -> Option<Gesture> {
+    let fingers = event.finger_count().unsigned_abs();
+    match event {
+        GestureEvent::Swipe(event) => Some(match event {
+            GestureSwipeEvent::Begin(_) => Gesture::SwipeBegin { fingers },
+            GestureSwipeEvent::Update(update) => Gesture::SwipeUpdate { delta: delta(update) },
+            GestureSwipeEvent::End(end) => Gesture::SwipeEnd { cancelled: end.cancelled() },
+            _ => return None,
+        }),
+        GestureEvent::Pinch(event) => Some(match event {
+            GesturePinchEvent::Begin(_) => Gesture::PinchBegin { fingers },
+            GesturePinchEvent::Update(update) => {
+                Gesture::PinchUpdate { delta: delta(update), scale: update.scale(), rotation: update.angle_delta() }
+            }
+            GesturePinchEvent::End(end) => Gesture::PinchEnd { cancelled: end.cancelled() },
+            _ => return None,
+        }),
+        GestureEvent::Hold(event) => Some(match event {
+            GestureHoldEvent::Begin(_) => Gesture::HoldBegin { fingers },
+            GestureHoldEvent::End(end) => Gesture::HoldEnd { cancelled: end.cancelled() },
+            _ => return None,
+        }),
+        _ => None,
+    }
+}
+
+fn delta(event: &impl GestureEventCoordinates) -> Point<f64, Logical> {
+    (event.dx(), event.dy()).into()
+}

@@ -1,0 +1,78 @@
+//! Graphics tablets and their tools, from libinput.
+
+use input::Device;
+use input::event::EventTrait;
+use input::event::pointer::ButtonState;
+use input::event::tablet_tool::{
+    ProximityState, TabletTool, TabletToolEvent, TabletToolEventTrait, TabletToolType as Kind, TipState,
+};
+use smithay::backend::input::{TabletToolCapabilities, TabletToolDescriptor, TabletToolType};
+use smithay::utils::{Logical, Point, Rectangle};
+use smithay::wayland::tablet_manager::TabletDescriptor;
+
+use crate::input::tablet::{Axes, ToolAction, ToolEvent};
+
+/// What clients are told of the tablet.
+pub(super) fn describe(device: &Device) -> TabletDescriptor {
+    TabletDescriptor {
+        name: device.name().to_string(),
+        usb_id: Some((device.id_product(), device.id_vendor())),
+        syspath: None,
+    }
+}
+
+/// What a tool did, on a tablet that covers `area`. `None` for what libinput may say in later versions.
+pub(super) fn translate(event: &TabletToolEvent, area: Rectangle<i32, Logical>) -> Option<ToolEvent> {
+    let action = match event {
+        TabletToolEvent::Axis(_) => ToolAction::Move,
+        TabletToolEvent::Proximity(event) => match event.proximity_state() {
+            ProximityState::In => ToolAction::Enter,
+            ProximityState::Out => ToolAction::Leave,
+        },
+        TabletToolEvent::Tip(event) => ToolAction::Tip(event.tip_state() == TipState::Down),
+        TabletToolEvent::Button(event) => {
+            ToolAction::Button(event.button(), event.button_state() == ButtonState::Pressed)
+        }
+        _ => return None,
+    };
+    let (width, height) = (area.size.w.unsigned_abs(), area.size.h.unsigned_abs());
+    let inside = Point::<f64, Logical>::from((event.x_transformed(width), event.y_transformed(height)));
+    let position = inside + area.loc.to_f64();
+    let tablet = describe(&event.device());
+    Some(ToolEvent { tablet, tool: describe_tool(&event.tool()), position, axes: axes(event), action })
+}
+
+fn describe_tool(tool: &TabletTool) -> TabletToolDescriptor {
+    let tool_type = match tool.tool_type() {
+        Some(Kind::Pen) => TabletToolType::Pen,
+        Some(Kind::Eraser) => TabletToolType::Eraser,
+        Some(Kind::Brush) => TabletToolType::Brush,
+        Some(Kind::Pencil) => TabletToolType::Pencil,
+        Some(Kind::Airbrush) => TabletToolType::Airbrush,
+        Some(Kind::Mouse) => TabletToolType::Mouse,
+        Some(Kind::Lens) => TabletToolType::Lens,
+        Some(Kind::Totem) => TabletToolType::Totem,
+        _ => TabletToolType::Unknown,
+    };
+    let mut capabilities = TabletToolCapabilities::empty();
+    capabilities.set(TabletToolCapabilities::TILT, tool.has_tilt());
+    capabilities.set(TabletToolCapabilities::PRESSURE, tool.has_pressure());
+    capabilities.set(TabletToolCapabilities::DISTANCE, tool.has_distance());
+    capabilities.set(TabletToolCapabilities::ROTATION, tool.has_rotation());
+    capabilities.set(TabletToolCapabilities::SLIDER, tool.has_slider());
+    capabilities.set(TabletToolCapabilities::WHEEL, tool.has_wheel());
+    TabletToolDescriptor { tool_type, hardware_serial: tool.serial(), hardware_id_wacom: tool.tool_id(), capabilities }
+}
+
+fn axes(event: &TabletToolEvent) -> Axes {
+    let tilted = event.tilt_x_has_changed() || event.tilt_y_has_changed();
+    let wheel = || (event.wheel_delta(), event.wheel_delta_discrete() as i32);
+    Axes {
+        pressure: event.pressure_has_changed().then(|| event.pressure()),
+        distance: event.distance_has_changed().then(|| event.distance()),
+        tilt: tilted.then(|| (event.tilt_x(), event.tilt_y())),
+        rotation: event.rotation_has_changed().then(|| event.rotation()),
+        slider: event.slider_has_changed().then(|| event.slider_position()),
+        wheel: event.wheel_has_changed().then(wheel),
+    }
+}

@@ -1,0 +1,289 @@
+//! Graphics tablets and their tools: pens, erasers, airbrushes.
+//!
+//! A window whose client knows tablets gets the tool's own events. For any other the tool is a pointer: the tip is the
+//! left button, the buttons at the shaft are the right and the middle one.
+//!
+//! ```text
+//!            ┌─ the client of the surface under it has bound a tablet seat ─► zwp_tablet_tool_v2, the pointer leaves
+//!   tool ────┤
+//!            └─ it has not ─► pointer::moved_to, pointer::button
+//! ```
+//!
+//! While the tip is down or a button is pressed everything stays with the surface on which that began.
+
+use smithay::backend::input::{ButtonState, TabletToolDescriptor};
+use smithay::input::pointer::MotionEvent;
+use smithay::utils::{Logical, Point, SERIAL_COUNTER};
+use smithay::wayland::tablet_manager::{TabletDescriptor, TabletHandle, TabletSeatTrait, TabletToolHandle};
+
+use super::pointer::{self, Focus, pick};
+use crate::output::{self, InputKind};
+use crate::protocol;
+use crate::protocol::bounds::coordinate_f64;
+use crate::shell;
+use crate::state::State;
+use crate::time::Instant;
+
+/// Linux event codes.
+const BTN_LEFT: u32 = 0x110;
+const BTN_RIGHT: u32 = 0x111;
+const BTN_MIDDLE: u32 = 0x112;
+const BTN_STYLUS: u32 = 0x14b;
+const BTN_STYLUS2: u32 = 0x14c;
+/// More tools than anybody has near a tablet at a time.
+const MAX_TOOLS: usize = 16;
+
+/// What a tool did, and how it is held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolEvent {
+    /// At which tablet.
+    pub tablet: TabletDescriptor,
+    /// Which tool.
+    pub tool: TabletToolDescriptor,
+    /// Where it is (global logical coordinates).
+    pub position: Point<f64, Logical>,
+    /// What has changed of how it is held.
+    pub axes: Axes,
+    /// What it did.
+    pub action: ToolAction,
+}
+
+/// What has changed of how a tool is held; `None` for what has not.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Axes {
+    /// 0 to 1.
+    pub pressure: Option<f64>,
+    /// 0 to 1, from the tablet.
+    pub distance: Option<f64>,
+    /// Degrees from the vertical, in x and y.
+    pub tilt: Option<(f64, f64)>,
+    /// Degrees clockwise.
+    pub rotation: Option<f64>,
+    /// -1 to 1.
+    pub slider: Option<f64>,
+    /// Degrees and clicks.
+    pub wheel: Option<(f64, i32)>,
+}
+
+/// What a tool did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolAction {
+    /// It came near.
+    Enter,
+    /// It went away.
+    Leave,
+    /// It moved, or is held differently.
+    Move,
+    /// Its tip touched the tablet (`true`) or was lifted.
+    Tip(bool),
+    /// A button (Linux event code) went down (`true`) or up.
+    Button(u32, bool),
+}
+
+/// A tool that is near a tablet.
+#[derive(Debug)]
+struct Near {
+    tool: TabletToolDescriptor,
+    /// Where everything goes while something of it is pressed.
+    held: Option<Focus>,
+    /// The tip and the buttons that are down.
+    pressed: Vec<u32>,
+    /// It is a pointer for what it is on.
+    is_pointer: bool,
+}
+
+/// The tools that are near.
+#[derive(Debug, Default)]
+pub struct Tools {
+    near: Vec<Near>,
+}
+
+impl Tools {
+    /// Whether a tool is on a window that knows tablets: the pointer has nothing to do with it.
+    pub fn silence_pointer(&self) -> bool {
+        self.near.iter().any(|near| !near.is_pointer)
+    }
+}
+
+/// A tablet was plugged in or unplugged.
+pub fn plugged(state: &mut State, tablet: &TabletDescriptor, there: bool) {
+    let seat = state.input.seat.tablet_seat();
+    if there {
+        seat.add_tablet::<State>(&state.display_handle, tablet);
+        return;
+    }
+    seat.remove_tablet(tablet);
+    if seat.count_tablets() == 0 {
+        seat.clear_tools();
+        state.input.tools.near.clear();
+    }
+}
+
+/// A tool did something.
+pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
+    let position = Point::from((coordinate_f64(event.position.x), coordinate_f64(event.position.y)));
+    let seat = state.input.seat.tablet_seat();
+    let Some(tablet) = seat.get_tablet(&event.tablet) else { return };
+    let display = state.display_handle.clone();
+    let handle = seat.get_tool(&event.tool).unwrap_or_else(|| seat.add_tool(state, &display, &event.tool));
+    if event.action == ToolAction::Leave {
+        leave(state, time, event, &handle);
+        return;
+    }
+    let Some(near) = near(state, &event.tool) else { return };
+    let held = near.held.clone();
+    let focus = held.clone().unwrap_or_else(|| pick(state, position));
+    let is_pointer = match (&held, find(state, &event.tool)) {
+        (Some(_), Some(near)) => near.is_pointer,
+        _ => !focus.as_ref().is_some_and(|(surface, _)| protocol::tablet::is_known_to(surface)),
+    };
+    if let Some(near) = find(state, &event.tool) {
+        near.is_pointer = is_pointer;
+    }
+    if is_pointer {
+        // If it was on a window that knows tablets.
+        handle.proximity_out(time.as_wayland_millis());
+        act_as_pointer(state, time, event, position);
+    } else {
+        act(state, time, event, position, &focus, &tablet, &handle);
+    }
+}
+
+fn find<'a>(state: &'a mut State, tool: &TabletToolDescriptor) -> Option<&'a mut Near> {
+    state.input.tools.near.iter_mut().find(|near| near.tool == *tool)
+}
+
+/// What is kept of the tool, from now on if it was not near yet.
+fn near<'a>(state: &'a mut State, tool: &TabletToolDescriptor) -> Option<&'a mut Near> {
+    let near = &mut state.input.tools.near;
+    let is_new = !near.iter().any(|near| near.tool == *tool);
+    if is_new && near.len() < MAX_TOOLS {
+        near.push(Near { tool: tool.clone(), held: None, pressed: Vec::new(), is_pointer: true });
+    }
+    find(state, tool)
+}
+
+/// The tip counts as the left button.
+const fn as_button(action: ToolAction) -> Option<(u32, bool)> {
+    match action {
+        ToolAction::Tip(down) => Some((BTN_LEFT, down)),
+        ToolAction::Button(BTN_STYLUS, pressed) => Some((BTN_RIGHT, pressed)),
+        ToolAction::Button(BTN_STYLUS2, pressed) => Some((BTN_MIDDLE, pressed)),
+        ToolAction::Button(button, pressed) => Some((button, pressed)),
+        ToolAction::Enter | ToolAction::Leave | ToolAction::Move => None,
+    }
+}
+
+/// Notes what is pressed. Returns whether this is the first thing that is.
+fn press(state: &mut State, event: &ToolEvent, focus: Option<&Focus>) -> bool {
+    let (Some((button, pressed)), Some(near)) = (as_button(event.action), find(state, &event.tool)) else {
+        return false;
+    };
+    near.pressed.retain(|other| *other != button);
+    let is_first = pressed && near.pressed.is_empty();
+    if pressed {
+        near.pressed.push(button);
+    }
+    if is_first {
+        near.held = Some(focus.cloned().flatten());
+    } else if near.pressed.is_empty() {
+        near.held = None;
+    }
+    is_first
+}
+
+fn act_as_pointer(state: &mut State, time: Instant, event: &ToolEvent, position: Point<f64, Logical>) {
+    pointer::moved_to(state, time, position);
+    press(state, event, None);
+    if let Some((button, pressed)) = as_button(event.action) {
+        pointer::button(state, time, button, pressed);
+    }
+}
+
+fn act(
+    state: &mut State,
+    time: Instant,
+    event: &ToolEvent,
+    position: Point<f64, Logical>,
+    focus: &Focus,
+    tablet: &TabletHandle,
+    tool: &TabletToolHandle,
+) {
+    withdraw_pointer(state, time, position);
+    let (serial, millis) = (SERIAL_COUNTER.next_serial(), time.as_wayland_millis());
+    let surface = focus.as_ref().map(|(surface, _)| surface);
+    let kind = if event.action == ToolAction::Move { InputKind::Motion } else { InputKind::Touch };
+    output::input(state, kind, surface, time);
+    hold(tool, &event.axes);
+    tool.motion(position, focus.clone(), tablet, serial, millis);
+    if press(state, event, Some(focus)) {
+        let window = surface.and_then(|surface| state.shell.window_of(surface)).map(|window| window.id);
+        if window.is_some() && window != state.shell.focused() {
+            shell::activate(state, window);
+        }
+        state.shell.set_pressed(window);
+    } else if matches!(as_button(event.action), Some((_, false))) {
+        state.shell.set_pressed(None);
+    }
+    match event.action {
+        ToolAction::Tip(true) => {
+            state.input.actions.push(serial);
+            tool.tip_down(serial, millis);
+        }
+        ToolAction::Tip(false) => tool.tip_up(millis),
+        ToolAction::Button(button, pressed) => {
+            state.input.actions.push(serial);
+            let new = if pressed { ButtonState::Pressed } else { ButtonState::Released };
+            tool.button(button, new, serial, millis);
+        }
+        ToolAction::Enter | ToolAction::Leave | ToolAction::Move => {}
+    }
+}
+
+/// Queues how the tool is held: it is sent with the motion.
+fn hold(tool: &TabletToolHandle, axes: &Axes) {
+    let unit = |value: f64| value.clamp(0.0, 1.0);
+    if let Some(pressure) = axes.pressure {
+        tool.pressure(unit(pressure));
+    }
+    if let Some(distance) = axes.distance {
+        tool.distance(unit(distance));
+    }
+    if let Some(tilt) = axes.tilt {
+        tool.tilt(tilt);
+    }
+    if let Some(rotation) = axes.rotation {
+        tool.rotation(rotation);
+    }
+    if let Some(slider) = axes.slider {
+        tool.slider_position(slider.clamp(-1.0, 1.0));
+    }
+    if let Some((degrees, clicks)) = axes.wheel {
+        tool.wheel(degrees, clicks);
+    }
+}
+
+/// The cursor goes with the tool, the pointer is on nothing.
+fn withdraw_pointer(state: &mut State, time: Instant, position: Point<f64, Logical>) {
+    let pointer = state.input.pointer.clone();
+    let serial = SERIAL_COUNTER.next_serial();
+    let event = MotionEvent { location: position, serial, time: time.as_wayland_millis() };
+    pointer.motion(state, None, &event);
+    pointer.frame(state);
+    state.input.pointer_focus = None;
+    output::cursor_changed(state);
+}
+
+fn leave(state: &mut State, time: Instant, event: &ToolEvent, tool: &TabletToolHandle) {
+    let near = &mut state.input.tools.near;
+    let Some(index) = near.iter().position(|near| near.tool == event.tool) else { return };
+    let near = near.swap_remove(index);
+    if near.is_pointer {
+        // What is still pressed is released with it.
+        near.pressed.iter().for_each(|button| pointer::button(state, time, *button, false));
+        return;
+    }
+    tool.proximity_out(time.as_wayland_millis());
+    state.shell.set_pressed(None);
+    pointer::refresh_focus(state);
+}

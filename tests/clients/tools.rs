@@ -1,0 +1,261 @@
+//! Gestures of a touchpad, tools of a graphics tablet, and the lid.
+
+use smithay::backend::input::{TabletToolCapabilities, TabletToolDescriptor, TabletToolType};
+use smithay::wayland::tablet_manager::TabletDescriptor;
+use upbeat::input::tablet::{Axes, ToolAction, ToolEvent};
+use upbeat::input::{Gesture, InputEvent, Switch};
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum, event_created_child};
+use wayland_protocols::wp::pointer_gestures::zv1::client::zwp_pointer_gesture_hold_v1::{
+    self, ZwpPointerGestureHoldV1,
+};
+use wayland_protocols::wp::pointer_gestures::zv1::client::zwp_pointer_gesture_pinch_v1::{
+    self, ZwpPointerGesturePinchV1,
+};
+use wayland_protocols::wp::pointer_gestures::zv1::client::zwp_pointer_gesture_swipe_v1::{
+    self, ZwpPointerGestureSwipeV1,
+};
+use wayland_protocols::wp::pointer_gestures::zv1::client::zwp_pointer_gestures_v1::ZwpPointerGesturesV1;
+use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTabletManagerV2;
+use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_pad_v2::ZwpTabletPadV2;
+use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_seat_v2::{self, ZwpTabletSeatV2};
+use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_tool_v2::{self, ZwpTabletToolV2};
+use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_v2::{self, ZwpTabletV2};
+
+use crate::fixture::client::Data;
+use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, World};
+
+macro_rules! tell {
+    ($interface:ty, |$data:ident, $event:ident| $body:expr $(, children $opcode:path => $child:ty)*) => {
+        impl Dispatch<$interface, ()> for Data {
+            fn event(
+                $data: &mut Self,
+                _: &$interface,
+                $event: <$interface as Proxy>::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+                $body
+            }
+
+            event_created_child!(Data, $interface, [$($opcode => ($child, ())),*]);
+        }
+    };
+}
+
+fn told(data: &mut Data, what: String) {
+    data.events.push(Event::Told(what));
+}
+
+tell!(ZwpPointerGesturesV1, |_data, _event| {});
+tell!(ZwpTabletManagerV2, |_data, _event| {});
+tell!(ZwpTabletPadV2, |_data, _event| {});
+
+tell!(ZwpPointerGestureSwipeV1, |data, event| {
+    match event {
+        zwp_pointer_gesture_swipe_v1::Event::Begin { fingers, .. } => told(data, format!("swipe of {fingers}")),
+        zwp_pointer_gesture_swipe_v1::Event::Update { dx, dy, .. } => told(data, format!("swiped {dx} {dy}")),
+        zwp_pointer_gesture_swipe_v1::Event::End { cancelled, .. } => told(data, format!("swipe over {cancelled}")),
+        _ => {}
+    }
+});
+
+tell!(ZwpPointerGesturePinchV1, |data, event| {
+    match event {
+        zwp_pointer_gesture_pinch_v1::Event::Begin { fingers, .. } => told(data, format!("pinch of {fingers}")),
+        zwp_pointer_gesture_pinch_v1::Event::Update { scale, rotation, .. } => {
+            told(data, format!("pinched {scale} {rotation}"));
+        }
+        zwp_pointer_gesture_pinch_v1::Event::End { cancelled, .. } => told(data, format!("pinch over {cancelled}")),
+        _ => {}
+    }
+});
+
+tell!(ZwpPointerGestureHoldV1, |data, event| {
+    match event {
+        zwp_pointer_gesture_hold_v1::Event::Begin { fingers, .. } => told(data, format!("hold of {fingers}")),
+        zwp_pointer_gesture_hold_v1::Event::End { cancelled, .. } => told(data, format!("hold over {cancelled}")),
+        _ => {}
+    }
+});
+
+tell!(ZwpTabletSeatV2, |_data, _event| {},
+    children zwp_tablet_seat_v2::EVT_TABLET_ADDED_OPCODE => ZwpTabletV2,
+    children zwp_tablet_seat_v2::EVT_TOOL_ADDED_OPCODE => ZwpTabletToolV2,
+    children zwp_tablet_seat_v2::EVT_PAD_ADDED_OPCODE => ZwpTabletPadV2);
+
+tell!(ZwpTabletV2, |data, event| {
+    if let zwp_tablet_v2::Event::Name { name } = event {
+        told(data, format!("tablet {name}"));
+    }
+});
+
+tell!(ZwpTabletToolV2, |data, event| {
+    match event {
+        zwp_tablet_tool_v2::Event::Type { tool_type: WEnum::Value(kind) } => told(data, format!("tool {kind:?}")),
+        zwp_tablet_tool_v2::Event::ProximityIn { .. } => told(data, "near".to_owned()),
+        zwp_tablet_tool_v2::Event::ProximityOut => told(data, "away".to_owned()),
+        zwp_tablet_tool_v2::Event::Motion { x, y } => told(data, format!("at {x} {y}")),
+        zwp_tablet_tool_v2::Event::Pressure { pressure } => told(data, format!("pressure {pressure}")),
+        zwp_tablet_tool_v2::Event::Tilt { tilt_x, tilt_y } => told(data, format!("tilt {tilt_x} {tilt_y}")),
+        zwp_tablet_tool_v2::Event::Down { .. } => told(data, "down".to_owned()),
+        zwp_tablet_tool_v2::Event::Up => told(data, "up".to_owned()),
+        zwp_tablet_tool_v2::Event::Button { button, .. } => told(data, format!("button {button}")),
+        _ => {}
+    }
+});
+
+fn told_to(world: &mut World, client: ClientIndex) -> Vec<String> {
+    let told = |event| if let Event::Told(what) = event { Some(what) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}
+
+#[test]
+fn gestures_reach_the_window_under_the_pointer_and_no_other() {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 200, 100);
+    let (b, _) = world.open("b", 200, 100);
+    for client in [a, b] {
+        let client = world.client(client);
+        let (gestures, pointer) = (client.bind::<ZwpPointerGesturesV1>(), client.globals().pointer().clone());
+        gestures.get_swipe_gesture(&pointer, &client.handle(), ());
+        gestures.get_pinch_gesture(&pointer, &client.handle(), ());
+        gestures.get_hold_gesture(&pointer, &client.handle(), ());
+    }
+    world.settle();
+    let middle = world.window("a").rect().loc.to_f64();
+    world.point(middle.x + 5.0, middle.y + 5.0);
+    let said = [
+        Gesture::HoldBegin { fingers: 2 },
+        Gesture::HoldEnd { cancelled: true },
+        Gesture::PinchBegin { fingers: 2 },
+        Gesture::PinchUpdate { delta: (0.0, 0.0).into(), scale: 1.5, rotation: 10.0 },
+        Gesture::PinchEnd { cancelled: false },
+        Gesture::SwipeBegin { fingers: 3 },
+        Gesture::SwipeUpdate { delta: (7.0, -2.0).into() },
+        Gesture::SwipeEnd { cancelled: true },
+    ];
+    for gesture in said {
+        let time = world.tick();
+        world.input(InputEvent::Gesture { time, gesture });
+    }
+    let heard = [
+        "hold of 2",
+        "hold over 1",
+        "pinch of 2",
+        "pinched 1.5 10",
+        "pinch over 0",
+        "swipe of 3",
+        "swiped 7 -2",
+        "swipe over 1",
+    ];
+    assert_eq!(told_to(&mut world, a), heard);
+    assert!(told_to(&mut world, b).is_empty());
+}
+
+fn tablet() -> TabletDescriptor {
+    TabletDescriptor { name: "Slate".to_owned(), usb_id: None, syspath: None }
+}
+
+fn pen(position: (f64, f64), action: ToolAction, axes: Axes) -> ToolEvent {
+    let tool = TabletToolDescriptor {
+        tool_type: TabletToolType::Pen,
+        hardware_serial: 1,
+        hardware_id_wacom: 2,
+        capabilities: TabletToolCapabilities::PRESSURE | TabletToolCapabilities::TILT,
+    };
+    ToolEvent { tablet: tablet(), tool, position: position.into(), axes, action }
+}
+
+impl World {
+    fn plug_tablet(&mut self, there: bool) {
+        let time = self.tick();
+        self.input(InputEvent::Tablet { time, tablet: tablet(), there });
+    }
+
+    fn pen(&mut self, position: (f64, f64), action: ToolAction, axes: Axes) {
+        let time = self.tick();
+        self.input(InputEvent::Tool { time, event: Box::new(pen(position, action, axes)) });
+    }
+}
+
+#[test]
+fn a_pen_draws_with_its_pressure_in_a_window_that_knows_tablets() {
+    let mut world = World::new();
+    world.plug_tablet(true);
+    let (a, _) = world.open("a", 200, 100);
+    let client = world.client(a);
+    let seat = client.globals().seat.clone();
+    client.bind::<ZwpTabletManagerV2>().get_tablet_seat(&seat, &client.handle(), ());
+    world.settle();
+    assert_eq!(told_to(&mut world, a), ["tablet Slate"]);
+    world.open("b", 200, 100);
+
+    let corner = world.window("a").rect().loc.to_f64();
+    let at = |x: f64, y: f64| (corner.x + x, corner.y + y);
+    let pressed = Axes { pressure: Some(0.5), tilt: Some((10.0, -20.0)), ..Axes::default() };
+    world.pen(at(10.0, 20.0), ToolAction::Enter, Axes::default());
+    assert_eq!(told_to(&mut world, a), ["tool Pen", "near", "at 10 20"]);
+    world.pen(at(10.0, 20.0), ToolAction::Tip(true), pressed);
+    assert_eq!(told_to(&mut world, a), ["at 10 20", "pressure 32768", "tilt 10 -20", "down"]);
+    assert_eq!(world.focused().as_deref(), Some("a"), "a press activates its window");
+    // A stroke that leaves the window is still the window's.
+    world.pen(at(-500.0, 20.0), ToolAction::Move, Axes::default());
+    assert_eq!(told_to(&mut world, a), ["at -500 20"]);
+    world.pen(at(-500.0, 20.0), ToolAction::Tip(false), Axes::default());
+    world.pen(at(-500.0, 20.0), ToolAction::Move, Axes::default());
+    assert_eq!(told_to(&mut world, a), ["at -500 20", "up", "away"]);
+    world.pen(at(10.0, 20.0), ToolAction::Move, Axes::default());
+    world.pen(at(10.0, 20.0), ToolAction::Leave, Axes::default());
+    assert_eq!(told_to(&mut world, a), ["near", "at 10 20", "away"]);
+}
+
+#[test]
+fn a_pen_is_a_pointer_for_a_window_that_does_not_know_tablets() {
+    let mut world = World::new();
+    world.plug_tablet(true);
+    let (a, _) = world.open("a", 200, 100);
+    let corner = world.window("a").rect().loc.to_f64();
+    let at = (corner.x + 10.0, corner.y + 20.0);
+    world.client(a).take_events();
+    world.pen(at, ToolAction::Enter, Axes::default());
+    world.pen(at, ToolAction::Tip(true), Axes::default());
+    // Torn away: what was pressed does not stay so.
+    world.pen(at, ToolAction::Leave, Axes::default());
+    let events = world.client(a).take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::PointerEnter { x: 10.0, y: 20.0, .. })), "{events:?}");
+    let buttons: Vec<(u32, bool)> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Button { button, pressed, .. } => Some((*button, *pressed)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(buttons, [(BUTTON_LEFT, true), (BUTTON_LEFT, false)]);
+}
+
+#[test]
+fn a_tablet_that_was_unplugged_says_nothing_more() {
+    let mut world = World::new();
+    world.plug_tablet(true);
+    let (a, _) = world.open("a", 200, 100);
+    let corner = world.window("a").rect().loc.to_f64();
+    world.client(a).take_events();
+    world.plug_tablet(false);
+    world.pen((corner.x + 10.0, corner.y + 20.0), ToolAction::Enter, Axes::default());
+    assert!(world.client(a).take_events().iter().all(|event| !matches!(event, Event::PointerEnter { .. })));
+}
+
+#[test]
+fn a_closed_lid_darkens_the_screen_that_is_built_in_and_no_other() {
+    let mut world = World::new();
+    world.plug("eDP-1", 60_000);
+    let lit = |world: &World| -> Vec<(String, bool)> {
+        world.state.outputs.states().map(|output| (output.output.name(), output.on)).collect()
+    };
+    for (closed, on) in [(true, false), (false, true)] {
+        let time = world.tick();
+        world.input(InputEvent::Switch { time, switch: Switch::Lid, on: closed });
+        assert_eq!(lit(&world), [("TEST-1".to_owned(), true), ("eDP-1".to_owned(), on)]);
+    }
+}

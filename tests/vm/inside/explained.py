@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""Whether every frame of a log that missed its refresh has a reason: explained.py FRAMES.jsonl
+
+Prints how many frames there were, how many were late, and the reasons with their numbers.
+"""
+
+import collections
+import json
+import sys
+
+
+def main():
+    frames, late, unexplained = 0, collections.Counter(), []
+    with open(sys.argv[1], encoding="utf-8") as file:
+        for line in map(json.loads, file):
+            if line["type"] == "left-out":
+                unexplained.append(line)
+            if line["type"] not in ("output", "client"):
+                continue
+            frames += 1
+            shown = line["presented"]
+            if line["why"]:
+                late[f"{line['type']}: {line['miss']['kind']}"] += 1
+            elif shown and shown - line["present"] > line["interval"] // 2:
+                unexplained.append(line)
+    print(f"     {frames} frames; late: {dict(late)}")
+    for line in unexplained[:5]:
+        print(f"     without a reason: {json.dumps(line)}")
+    sys.exit(1 if unexplained else 0)
+
+
+main()

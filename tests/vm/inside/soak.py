@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Things that happen to a session, over and over: soak.py UPBEAT PID SECONDS
+
+Rounds of windows that open and are closed or killed, with one of these in between: the monitor is unplugged and plugged
+in again, it gets another mode, it is switched off and on, another session takes the seat and gives it back. After each
+round, when no client is left, the compositor's (PID's) memory and descriptors are counted. Succeeds if both are level
+after SECONDS: what grows with the rounds is lost with the rounds.
+
+    rounds   │ warm-up │ early third │   │ late third │     memory(late) - memory(early) is below LARGEST_GROWTH_KIB,
+                                                          each third's smallest: what was in use at the time does not count
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).parent
+CONNECTOR = next(iter(pathlib.Path("/sys/class/drm").glob("card*-Virtual-1")))
+OUTPUT = "Virtual-1"
+# Some of each kind: programs that are done at once, that draw all the time, and that have many objects.
+PROGRAMS = (["weston-simple-shm"], ["foot", "--app-id", "soak", "sleep", "1000"], ["weston-simple-damage"],
+            ["weston-flower"])
+# Caches and pools are filled, memory that is kept for reuse is there.
+WARM_UP_ROUNDS = 6
+# Three a third, of about 3.5 s each.
+FEWEST_ROUNDS = WARM_UP_ROUNDS + 9
+# Of the allocator: pages that are used again in another way. A leak of a window's data is several KiB a window.
+LARGEST_GROWTH_KIB = 64
+# The buffers of the last scenes, which are kept until there are newer ones.
+MOST_MORE_DESCRIPTORS = 2
+PATIENCE_SECONDS = 10
+
+
+class Session:
+    def __init__(self, upbeat, process):
+        self.upbeat, self.process = upbeat, process
+
+    def msg(self, *arguments):
+        answer = subprocess.run([self.upbeat, "msg", "--json", *arguments], capture_output=True, text=True, check=False)
+        if answer.returncode:
+            sys.exit(f"upbeat msg {' '.join(arguments)}: {answer.stderr.strip() or answer.returncode}")
+        return json.loads(answer.stdout) if answer.stdout.strip() else {}
+
+    def until(self, what, condition):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not condition():
+            if time.monotonic() > deadline:
+                sys.exit(f"{PATIENCE_SECONDS} s were not enough for: {what}")
+            time.sleep(0.05)
+
+    def windows(self):
+        return len(self.msg("windows")["windows"])
+
+    def outputs(self):
+        return len(self.msg("outputs")["outputs"])
+
+    def kibibytes(self):
+        """What it has for itself, in KiB: neither files that are mapped nor buffers of clients."""
+        for line in pathlib.Path(f"/proc/{self.process}/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1])
+        return 0
+
+    def descriptors(self):
+        return len(list(pathlib.Path(f"/proc/{self.process}/fd").iterdir()))
+
+
+def terminal(*which):
+    answer = subprocess.run([sys.executable, HERE / "vt.py", *which], capture_output=True, text=True, check=True)
+    return answer.stdout.strip()
+
+
+def plug(there):
+    (CONNECTOR / "status").write_text("on" if there else "off", encoding="ascii")
+    pathlib.Path("/sys/class/drm/card0/uevent").write_text("change", encoding="ascii")
+
+
+def replug(session):
+    plug(False)
+    session.until("the monitor is gone", lambda: session.outputs() == 0)
+    plug(True)
+    session.until("the monitor is back", lambda: session.outputs() == 1)
+
+
+def other_terminal(_session):
+    ours = terminal()
+    terminal("5")
+    time.sleep(0.3)
+    terminal(ours)
+    time.sleep(0.3)
+
+
+def other_mode(session):
+    for mode in ("800x600@60", "1024x768@60"):
+        session.msg("output", "mode", OUTPUT, mode)
+        time.sleep(0.2)
+
+
+def off_and_on(session):
+    session.msg("output", "off", OUTPUT)
+    time.sleep(0.2)
+    session.msg("output", "on", OUTPUT)
+    time.sleep(0.2)
+
+
+INTERRUPTIONS = (replug, other_terminal, other_mode, off_and_on)
+
+
+def one_round(session, number):
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    clients = [subprocess.Popen(command, **quiet) for command in PROGRAMS]
+    session.until("all windows are there", lambda: session.windows() == len(clients))
+    clients.append(subprocess.Popen(PROGRAMS[0], **quiet))  # caught in the middle of what follows
+    INTERRUPTIONS[number % len(INTERRUPTIONS)](session)
+    for position, client in enumerate(clients):
+        if (number + position) % 2:
+            client.kill()
+        else:
+            client.terminate()
+    for client in clients:
+        client.wait()
+    session.until("all windows are gone", lambda: session.windows() == 0)
+    time.sleep(0.3)  # the last frame without them
+
+
+def verdict(samples):
+    """What is not level, as sentences."""
+    samples = samples[WARM_UP_ROUNDS:]
+    third = len(samples) // 3
+    early, late = samples[:third], samples[-third:]
+    growth = min(memory for memory, _ in late) - min(memory for memory, _ in early)
+    more = min(descriptors for _, descriptors in late) - min(descriptors for _, descriptors in early)
+    print(f"     {len(samples)} rounds after the warm-up: memory {early[0][0]} KiB, then {late[-1][0]} KiB "
+          f"(level within {growth} KiB); descriptors {early[0][1]}, then {late[-1][1]}")
+    if growth > LARGEST_GROWTH_KIB:
+        yield f"memory grew by {growth} KiB: {[memory for memory, _ in samples]}"
+    if more > MOST_MORE_DESCRIPTORS:
+        yield f"descriptors grew by {more}: {[descriptors for _, descriptors in samples]}"
+
+
+def main():
+    upbeat, process, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    session = Session(upbeat, process)
+    started, samples = time.monotonic(), []
+    while time.monotonic() < started + seconds or len(samples) < FEWEST_ROUNDS:
+        one_round(session, len(samples))
+        samples.append((session.kibibytes(), session.descriptors()))
+    complaints = list(verdict(samples))
+    sys.exit("\n".join(complaints) or 0)
+
+
+main()
