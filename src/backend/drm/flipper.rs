@@ -167,6 +167,19 @@ impl Flipper {
         (picture, flight.map(|flight| &flight.planes).or(self.held.last()))
     }
 
+    /// Whether the driver takes these, as far as it tells.
+    pub fn can_show(&mut self, planes: &Planes) -> bool {
+        if self.power != Power::On {
+            return false;
+        }
+        let mode = mode_of(self.mode);
+        // A CRTC that is lit shows something on its primary plane; most drivers insist.
+        let front = self.front.filter(|_| self.modeset && planes.direct.is_none());
+        let config = front.map(|front| whole(front.framebuffer, (mode.width, mode.height), (0, 0)));
+        let primary = config.map(|config| PlaneState { handle: self.surface.plane(), config: Some(config) });
+        self.client.can_show(&self.surface, planes, primary, self.modeset)
+    }
+
     /// Takes a frame. One for the next refresh is committed at once unless others come before it.
     #[expect(clippy::result_large_err, reason = "what was refused comes back, without an allocation")]
     pub fn submit(&mut self, frame: Waiting<Shot>, clock: &impl Clock) -> Result<(), (SubmitError, Shot)> {

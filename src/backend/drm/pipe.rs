@@ -146,8 +146,7 @@ impl Pipe {
 
     /// Whether the driver takes these, as far as it tells.
     pub fn can_show(&mut self, planes: &Planes) -> bool {
-        let flipper = &mut *lock(&self.flipper);
-        flipper.power == Power::On && !flipper.modeset && flipper.client.can_show(&flipper.surface, planes)
+        lock(&self.flipper).can_show(planes)
     }
 
     pub fn test(&self, plan: &Plan) -> Result<(), SubmitError> {

@@ -105,11 +105,22 @@ impl ClientPlanes {
         &self.primary.1
     }
 
-    /// Whether the driver takes `planes`, as far as it tells.
-    pub fn can_show(&mut self, surface: &DrmSurface, planes: &Planes) -> bool {
+    /// Whether the driver takes `planes` besides `other`, as far as it tells. `modeset`: it is lit with them.
+    pub fn can_show(
+        &mut self,
+        surface: &DrmSurface,
+        planes: &Planes,
+        other: Option<PlaneState<'static>>,
+        modeset: bool,
+    ) -> bool {
         let shape = Shape::of(planes);
         // Formats are cheap to look at, and a client's new buffer may be one that cannot be imported.
-        let Some(states) = self.states(planes, false) else { return false };
+        let Some(mut states) = self.states(planes, modeset) else { return false };
+        if modeset {
+            // What it says now may be about the mode.
+            states.extend(other);
+            return surface.test_state(states, true).is_ok();
+        }
         if let Some((_, verdict)) = self.verdicts.iter().find(|(known, _)| *known == shape) {
             return *verdict;
         }
