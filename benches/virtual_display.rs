@@ -32,7 +32,7 @@ fn plan(output: &mut HeadlessOutput, frame: u64) -> Plan {
     let buffer = output.acquire().unwrap();
     let change = Change::Compose { buffer, damage: Vec::new() };
     let (target, present) = (RefreshIndex::default(), Instant::ZERO);
-    Plan { frame: FrameId(frame), target, present, change, cursor: None, in_fence: None }
+    Plan { frame: FrameId(frame), target, present, change, cursor: None, planes: Default::default(), in_fence: None }
 }
 
 fn show(clock: &SimulatedClock, backend: &mut HeadlessBackend, output: &mut HeadlessOutput, frame: u64) {

@@ -15,6 +15,7 @@ pub mod drm;
 pub mod headless;
 pub mod nested;
 mod overlay;
+pub mod plane;
 pub mod seat;
 pub mod timer;
 
@@ -74,6 +75,10 @@ pub struct Capabilities {
     pub front_buffer: bool,
     /// Whether there is a cursor plane, and the largest image that it takes (width, height in pixels).
     pub cursor_plane: Option<(u32, u32)>,
+    /// How many overlay planes may show clients' buffers; see [`plane`].
+    pub overlay_planes: u32,
+    /// Whether the primary plane may show a client's buffer.
+    pub direct_scanout: bool,
     /// Whether a plane's source rectangle can be moved without a new buffer.
     pub plane_scroll: bool,
     /// Whether [`Display::supersede`] can withdraw a plan that was submitted already.
@@ -152,7 +157,7 @@ pub enum Change {
         /// What differs from the frame composed before it.
         damage: Vec<PixelRect>,
     },
-    /// Keep the buffer; only planes move (cursor, scroll offset).
+    /// Keep the buffer; only planes change (cursor, clients' buffers, scroll offset).
     Planes,
     /// Rewrite a rectangle of the buffer on screen at once, ahead of the beam; planes stay as they are.
     ///
@@ -191,6 +196,8 @@ pub struct Plan {
     pub change: Change,
     /// The cursor plane; `None` leaves it dark. Displays without one ignore it.
     pub cursor: Option<CursorPlane>,
+    /// Clients' buffers on planes, all of them that are seen there; [tested](Display::can_show) before.
+    pub planes: plane::Planes,
     /// Signals when rendering is done; `None` when it is done already.
     pub in_fence: Option<OwnedFd>,
 }
@@ -275,6 +282,11 @@ pub trait Display {
 
     /// Gives a buffer back unused; its content counts as unknown.
     fn release(&mut self, buffer: Buffer);
+
+    /// Whether its planes can show these buffers together, as far as the driver tells. It may still refuse the frame.
+    fn can_show(&mut self, _planes: &plane::Planes) -> bool {
+        false
+    }
 
     /// Whether `plan` would be taken as it is, without doing anything.
     fn test(&self, plan: &Plan) -> Result<(), SubmitError>;

@@ -19,6 +19,7 @@
 
 pub mod block_code;
 pub mod client;
+pub mod interrupt;
 pub mod latency;
 pub mod load;
 pub mod pixels;
@@ -27,3 +28,4 @@ pub mod report;
 pub mod sentinel;
 pub mod smoothness;
 pub mod statistics;
+mod wait;

@@ -6,6 +6,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use crate::bench::client::{ClientOptions, run_companion, run_flooder, run_with_others};
+use crate::bench::interrupt::{self, InterruptOptions, PlayerOptions};
 use crate::bench::latency::LatencyOptions;
 use crate::bench::report::{BenchReport, table};
 use crate::bench::smoothness::{self, GameOptions, SmoothnessOptions};
@@ -34,6 +35,19 @@ enum Bench {
         #[arg(long)]
         json: bool,
     },
+    /// Press a key while an animation is drawn just in time, ahead, and ahead with a queue that cannot be changed.
+    Interrupt {
+        #[command(flatten)]
+        options: InterruptOptions,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Be that animation: play it in the session at WAYLAND_DISPLAY, press, and print how soon it answered, as JSON.
+    Player {
+        #[command(flatten)]
+        options: PlayerOptions,
+    },
     /// Be the animation: play it in the session at WAYLAND_DISPLAY and print what was shown, as JSON.
     Game {
         #[command(flatten)]
@@ -61,6 +75,19 @@ impl Arguments {
                 } else {
                     print!("{}", smoothness::table(&report.runs));
                 }
+                return Ok(ExitCode::SUCCESS);
+            }
+            Bench::Interrupt { options, json } => {
+                let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
+                if json {
+                    println!("{}", serde_json::to_string(&report)?);
+                } else {
+                    print!("{}", interrupt::table(&report.runs));
+                }
+                return Ok(ExitCode::SUCCESS);
+            }
+            Bench::Player { options } => {
+                println!("{}", serde_json::to_string(&interrupt::run(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
             Bench::Game { options } => {

@@ -15,6 +15,7 @@ impl Default for Config {
             pacing: PacingWish::Auto,
             miss_budget: MissBudgets::default(),
             background: Colour { red: 0x1d, green: 0x23, blue: 0x30 },
+            planes: true,
             reduced_motion: false,
             animations: Animations::default(),
             effects: Effects::default(),

@@ -35,6 +35,8 @@ pub struct Config {
     pub miss_budget: MissBudgets,
     /// What is seen where no window is.
     pub background: Colour,
+    /// Whether planes of a display show clients' buffers.
+    pub planes: bool,
     /// Whether windows appear and move without animation.
     pub reduced_motion: bool,
     /// How they do otherwise.

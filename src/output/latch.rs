@@ -8,6 +8,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use super::placing::choose;
 use super::scene::{CursorLayer, Scene};
 use super::{Flight, OutputState, geometry, pacing};
+use crate::backend::plane::Planes;
 use crate::backend::{Buffer, Change, FrameId, PixelRect, Plan, SubmitError};
 use crate::protocol::frame_pacing::Unshown;
 use crate::shell::animation::Shown;
@@ -141,11 +142,11 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
 
 /// Draws and submits the scene, if it looks different from what was drawn last or somebody waits to hear of it.
 fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
-    let State { surfaces, outputs, clock, .. } = state;
+    let State { surfaces, outputs, clock, protocols, .. } = state;
     let super::Outputs { list, renderer, .. } = outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id) else { return };
     let number = output.scenes;
-    let mut feedback = Feedback::default();
+    let mut waiting: Vec<(WlSurface, Feedback)> = Vec::new();
     let mut clients = Vec::new();
     for entry in surfaces.iter_mut().filter(|entry| entry.output == Some(id) && entry.seen() == number) {
         if entry.is_fresh()
@@ -154,17 +155,22 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
             record.latched = Some(moment.latched);
             clients.push(record);
         }
-        feedback.extend(entry.latch());
+        let feedback = entry.latch();
+        if !feedback.is_empty() {
+            waiting.push((entry.surface.clone(), feedback));
+        }
     }
     let cursor_moved = std::mem::take(&mut output.ahead.cursor_moved);
     let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor && !cursor_moved;
     let mut record = output.open_record(&moment);
-    if unchanged && feedback.is_empty() && moment.need != Need::Output {
+    if unchanged && waiting.is_empty() && moment.need != Need::Output {
         output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);
         output.reclaim(Arc::new(scene));
         return;
     }
-    let plan = output.draw(renderer.as_mut(), &mut scene, &mut record, clock);
+    let planes = output.choose_planes(&mut scene, &protocols.dmabuf.memories);
+    let feedback = gather(&scene, waiting);
+    let plan = output.draw(renderer.as_mut(), &mut scene, planes, &mut record, clock);
     let Some(plan) = plan else {
         output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);
         output.conductor.output_mut().need();
@@ -193,6 +199,16 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
         }
         Err((error, plan)) => output.refused(error, plan, feedback),
     }
+}
+
+/// Everybody who waits for something in this frame.
+fn gather(scene: &Scene, waiting: Vec<(WlSurface, Feedback)>) -> Feedback {
+    let mut all = Feedback::default();
+    for (surface, feedback) in waiting {
+        let on_plane = scene.layers.iter().any(|layer| layer.surface == surface && layer.plane.is_some());
+        all.extend(if on_plane { feedback.uncopied() } else { feedback });
+    }
+    all
 }
 
 impl OutputState {
@@ -233,14 +249,16 @@ impl OutputState {
         &mut self,
         renderer: Option<&mut crate::render::Renderer>,
         scene: &mut Scene,
+        planes: Planes,
         record: &mut FrameRecord,
         clock: &impl Clock,
     ) -> Option<Plan> {
         self.frames += 1;
         record.frame = self.frames;
         let has_plane = self.display.capabilities().cursor_plane.is_some();
-        let only_cursor = has_plane && scene.looks_like(&self.drawn) && self.frames > 1;
-        let change = if only_cursor {
+        let same_picture = scene.composes_like(&self.drawn) && !self.drawn.is_direct();
+        let undrawn_cursor = has_plane || (!planes.is_empty() && scene.cursor == self.drawn.cursor);
+        let change = if planes.direct.is_some() || (same_picture && undrawn_cursor && self.frames > 1) {
             Change::Planes
         } else {
             let (buffer, damage) = self.compose_buffer(renderer, scene, record)?;
@@ -256,6 +274,7 @@ impl OutputState {
             present: record.present,
             change,
             cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
+            planes,
             in_fence: None,
         })
     }

@@ -11,6 +11,8 @@ pub mod hotplug;
 mod latch;
 pub mod pacing;
 mod placing;
+mod plane_choice;
+pub mod planes;
 pub mod power;
 mod prerender;
 mod present;

@@ -191,6 +191,7 @@ impl Placing {
             clip: None,
             snapshot: None,
             covered: false,
+            plane: None,
             buffer: Some(content.buffer.clone()),
         }
     }

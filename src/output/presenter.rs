@@ -15,6 +15,7 @@ use super::latch::{end_latch, keep_moving};
 use super::prerender::Waiting;
 use super::scene::CursorLayer;
 use super::{Flight, OutputState, geometry};
+use crate::backend::plane::Planes;
 use crate::backend::{Change, FrameId, Plan};
 use crate::protocol::frame_pacing::Unshown;
 use crate::shell::animation::Shown;
@@ -46,6 +47,7 @@ impl OutputState {
             present: record.present,
             change: Change::Compose { buffer, damage },
             cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
+            planes: Planes::default(),
             in_fence: None,
         };
         let result = self.display.submit(plan);
@@ -122,7 +124,10 @@ pub(super) fn promote(state: &mut State, id: OutputId) {
         return;
     };
     let Some(flight) = output.ahead.submitted.pop_front() else { return };
-    let (target, present, interval) = (flight.record.target, flight.record.present, flight.record.interval);
+    // A frame that the display could not be kept from showing late is for the next refresh that there is.
+    let next = output.last_shown.map_or(flight.record.target, |shown| shown.next());
+    let target = flight.record.target.max(next);
+    let (present, interval) = (flight.record.present, flight.record.interval);
     let submitted = flight.record.submitted.unwrap_or(present);
     output.ahead.executor.latch(target);
     let waits = output.conductor.output().is_needed() && !matches!(output.need, Need::Animation | Need::Cursor);

@@ -11,6 +11,7 @@ use smithay::backend::renderer::utils::{Buffer, CommitCounter, DamageSnapshot, O
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Logical, Physical, Point, Rectangle, Size, Transform};
 
+use super::planes::OnPlane;
 use crate::backend::{CursorPlane, PixelBuffer};
 
 /// One surface of a scene. Physical coordinates are relative to the output.
@@ -48,6 +49,8 @@ pub struct Layer {
     pub snapshot: Option<Snapshot>,
     /// Nothing of it can be seen.
     pub covered: bool,
+    /// The plane that shows it; it is not composed then.
+    pub plane: Option<OnPlane>,
 }
 
 impl Layer {
@@ -205,6 +208,28 @@ impl Scene {
         for layer in &mut self.layers {
             layer.buffer = None;
         }
+    }
+
+    /// Whether one client's buffer is all that the primary plane shows.
+    pub fn is_direct(&self) -> bool {
+        self.layers.iter().any(|layer| layer.plane == Some(OnPlane::Primary))
+    }
+
+    /// Whether the composed picture is the same as that of `other`: what planes show, and the cursor, left aside.
+    pub fn composes_like(&self, other: &Scene) -> bool {
+        let composed = |scene: &Scene| scene.layers.iter().filter(|layer| layer.plane.is_none()).count();
+        let layers = |scene| Scene::composed_layers(scene);
+        self.size == other.size
+            && self.background == other.background
+            && composed(self) == composed(other)
+            && self.effects.len() == other.effects.len()
+            && self.effects.iter().zip(&other.effects).all(|(a, b)| a.looks_like(b))
+            && layers(self).zip(layers(other)).all(|(a, b)| a.looks_like(b))
+    }
+
+    /// Layers that no plane shows, topmost first.
+    pub fn composed_layers(&self) -> impl Iterator<Item = &Layer> {
+        self.layers.iter().filter(|layer| layer.plane.is_none())
     }
 
     /// Whether drawing this instead of `other` would give the same picture, the cursor left aside.

@@ -9,6 +9,7 @@ pub mod client;
 pub mod commit_timing;
 pub mod compositor;
 pub mod cursor_shape;
+pub mod dmabuf;
 pub mod fifo;
 pub mod fractional_scale;
 pub mod frame_pacing;
@@ -63,6 +64,7 @@ use crate::state::State;
 pub struct Protocols {
     pub compositor: CompositorState,
     pub shm: ShmState,
+    pub dmabuf: dmabuf::LinuxDmabuf,
     pub output: OutputManagerState,
     pub seat: SeatState<State>,
     pub xdg_shell: XdgShellState,
@@ -94,6 +96,7 @@ impl Protocols {
         Protocols {
             compositor: CompositorState::new_v6::<State>(display),
             shm: shm::new(display),
+            dmabuf: dmabuf::LinuxDmabuf::default(),
             output: OutputManagerState::new_with_xdg_output::<State>(display),
             seat: SeatState::new(),
             xdg_shell: xdg_shell::new(display),

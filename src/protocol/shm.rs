@@ -16,7 +16,9 @@ pub fn new(display: &DisplayHandle) -> ShmState {
 }
 
 impl BufferHandler for State {
-    fn buffer_destroyed(&mut self, _buffer: &WlBuffer) {}
+    fn buffer_destroyed(&mut self, _buffer: &WlBuffer) {
+        super::dmabuf::destroyed(self);
+    }
 }
 
 impl ShmHandler for State {

@@ -158,7 +158,7 @@ impl<T> Element for SceneElement<'_, T> {
 }
 
 /// What of a layer's buffer is shown.
-pub(super) fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
+pub fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
     let logical = layer.buffer_size.to_f64().to_logical(f64::from(layer.buffer_scale), layer.buffer_transform);
     layer.source.to_buffer(f64::from(layer.buffer_scale), layer.buffer_transform, &logical)
 }

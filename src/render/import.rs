@@ -118,6 +118,9 @@ where
         while let Some(effect) = effects.next_if(|effect| effect.depth <= depth) {
             elements.push(self::effect(renderer, effect, &mut caches.shadows));
         }
+        if layer.plane.is_some() {
+            continue;
+        }
         if let Some(fill) = fill(renderer, layer, &mut caches.snapshots) {
             elements.push(SceneElement::Layer(LayerElement { layer, fill }));
         }

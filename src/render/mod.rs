@@ -10,18 +10,20 @@ mod intermediate;
 mod rounded;
 mod shadow;
 
-use smithay::backend::allocator::Fourcc;
+use smithay::backend::allocator::dmabuf::Dmabuf;
+use smithay::backend::allocator::{Format, Fourcc};
 use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
 use smithay::backend::renderer::damage::OutputDamageTracker;
 use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTexture};
 use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
-use smithay::backend::renderer::{Bind, Color32F, ExportMem, Offscreen};
+use smithay::backend::renderer::{Bind, Color32F, ExportMem, ImportDma, Offscreen};
 use smithay::reexports::pixman::{FormatCode, Image};
 use smithay::utils::{Physical, Rectangle, Size, Transform};
 
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::output::scene::Scene;
 use backdrop::BackdropCache;
+pub(crate) use element::source;
 use import::{Caches, import};
 
 /// A frame could not be drawn.
@@ -101,6 +103,23 @@ impl Renderer {
         }
         let painter = GlesPainter { renderer, caches: Caches::default(), backdrops: BackdropCache::default() };
         Ok(Renderer::Gles(painter))
+    }
+
+    /// The buffers in devices' memory that it can read.
+    pub fn dmabuf_formats(&self) -> Vec<Format> {
+        let formats = match self {
+            Renderer::Pixman(painter) => painter.renderer.dmabuf_formats(),
+            Renderer::Gles(painter) => painter.renderer.dmabuf_formats(),
+        };
+        formats.iter().copied().collect()
+    }
+
+    /// Makes sure that it can read this one.
+    pub fn import_dmabuf(&mut self, dmabuf: &Dmabuf) -> Result<(), RenderError> {
+        match self {
+            Renderer::Pixman(painter) => painter.renderer.import_dmabuf(dmabuf, None).map(drop).map_err(pixman_error),
+            Renderer::Gles(painter) => painter.renderer.import_dmabuf(dmabuf, None).map(drop).map_err(gles_error),
+        }
     }
 
     /// Draws `scene` into `buffer` and returns what changed since the frame drawn before. `with_cursor`: the display

@@ -8,6 +8,7 @@ mod exit;
 mod nested;
 mod options;
 mod outputs;
+pub(crate) mod reading;
 mod recording;
 mod reload;
 mod respond;
@@ -17,7 +18,6 @@ mod settings;
 pub mod signals;
 pub mod socket;
 mod terminal;
-mod throttle;
 
 pub use exit::ExitStatus;
 pub use options::{BackendKind, RendererKind, SessionOptions};

@@ -7,21 +7,20 @@ use std::rc::Rc;
 use anyhow::Context;
 use calloop::channel::Sender;
 use calloop::generic::Generic;
-use calloop::{EventLoop, Interest, LoopHandle, LoopSignal, Mode, PostAction, RegistrationToken};
+use calloop::{EventLoop, Interest, LoopHandle, LoopSignal, Mode, PostAction};
 use smithay::reexports::wayland_server::Display;
 
 use super::alarm::Alarm;
 use super::child::Child;
+use super::reading::{self, Reading};
 use super::recording::Recordings;
 use super::reload::{self, Reread};
 use super::signals::SignalWish;
-use super::throttle::Throttle;
 use super::{BackendKind, ExitStatus, RendererKind, SessionOptions, socket};
 use crate::backend::headless::HeadlessBackend;
 use crate::config::ConfigFile;
 use crate::render::Renderer;
 use crate::state::State;
-use crate::time::{Clock, Instant};
 use crate::{ipc, output};
 
 /// What runs, besides the compositor itself.
@@ -41,20 +40,12 @@ pub struct Session {
     /// The number of the last virtual output: none is used twice.
     pub(super) last_output: u32,
     alarm: Option<Rc<RefCell<Alarm>>>,
-    reading: Reading,
+    /// How clients are read.
+    pub reading: Reading,
     signal: Option<LoopSignal>,
     exit: Option<ExitStatus>,
     /// What made it impossible to go on.
     failure: Option<anyhow::Error>,
-}
-
-/// How clients are read.
-#[derive(Debug, Default)]
-struct Reading {
-    source: Option<RegistrationToken>,
-    throttle: Throttle,
-    /// Nobody is read before this moment.
-    paused_until: Option<Instant>,
 }
 
 /// What the session answers when it is asked who it is.
@@ -126,7 +117,7 @@ pub fn run_with(
 
     let handle = event_loop.handle();
     reload::listen(&handle, &mut state)?;
-    listen_to_clients(&handle, &mut state, display)?;
+    reading::listen(&handle, &mut state, display)?;
     listen_to_alarm(&handle, &mut state)?;
     super::backend::start(backend, &handle, &mut state, &options.outputs)?;
     let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
@@ -165,7 +156,7 @@ fn configure(state: &mut State, named: Option<std::path::PathBuf>) -> anyhow::Re
 /// What follows every wake-up, in its one order.
 fn turn(state: &mut State) {
     let wake = output::turn::run(state);
-    let resume = read_on(state);
+    let resume = reading::read_on(state);
     let wake = wake.into_iter().chain(resume).min();
     if let Some(alarm) = &state.session.alarm
         && let Err(error) = alarm.borrow_mut().arm(wake)
@@ -175,45 +166,6 @@ fn turn(state: &mut State) {
     if let Err(error) = state.display_handle.flush_clients() {
         tracing::debug!(%error, "a client could not be written to");
     }
-}
-
-/// Ends the pause between two readings if it is time; else says when it will be.
-fn read_on(state: &mut State) -> Option<Instant> {
-    let until = state.session.reading.paused_until?;
-    if until > state.clock.now() {
-        return Some(until);
-    }
-    state.session.reading.paused_until = None;
-    if let Some(source) = &state.session.reading.source
-        && let Err(error) = state.loop_handle.enable(source)
-    {
-        tracing::error!(%error, "clients cannot be listened to any more");
-    }
-    None
-}
-
-#[expect(unsafe_code, reason = "calloop makes its caller promise that the descriptor stays open")]
-fn listen_to_clients(
-    handle: &LoopHandle<'static, State>,
-    state: &mut State,
-    display: Display<State>,
-) -> anyhow::Result<()> {
-    let source = Generic::new(display, Interest::READ, Mode::Level);
-    let source = handle
-        .insert_source(source, |_, display, state| {
-            // SAFETY: the display is dispatched in place and never moved out or dropped.
-            let display = unsafe { display.get_mut() };
-            let start = state.clock.now();
-            if let Err(error) = display.dispatch_clients(state) {
-                tracing::error!(%error, "clients cannot be listened to");
-            }
-            let reading = &mut state.session.reading;
-            reading.paused_until = reading.throttle.read(start, state.clock.now());
-            Ok(if reading.paused_until.is_some() { PostAction::Disable } else { PostAction::Continue })
-        })
-        .map_err(|error| anyhow::anyhow!("clients cannot be listened to: {error}"))?;
-    state.session.reading.source = Some(source);
-    Ok(())
 }
 
 fn listen_to_alarm(handle: &LoopHandle<'static, State>, state: &mut State) -> anyhow::Result<()> {
@@ -239,7 +191,9 @@ fn open_socket(
     let name = source.socket_name().to_string_lossy().into_owned();
     handle
         .insert_source(source, |stream, (), state| {
-            if let Err(error) = crate::protocol::client::connect(&mut state.display_handle, stream) {
+            if let Err(error) =
+                crate::protocol::client::connect(&mut state.display_handle, stream, state.session.reading.ears())
+            {
                 tracing::warn!(%error, "a client could not be let in");
             }
         })

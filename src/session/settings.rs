@@ -12,6 +12,7 @@ pub(super) fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Re
     state.outputs.background = [background[0], background[1], background[2]];
     state.shell.set_animations(new.animations.motions(new.reduced_motion));
     state.shell.effects = new.effects.drawn();
+    crate::output::planes::switch(state, new.planes);
     state.outputs.frames_ahead = new.animations.frames_ahead.frames();
     let rules = &mut state.outputs.rules;
     (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());

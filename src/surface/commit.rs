@@ -38,7 +38,9 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     }
     number(state, surface, content, bound);
     let synchronised = compositor::is_sync_subsurface(surface);
-    let fences = fence::unsignalled(state, surface);
+    let mut fences = fence::unsignalled(state, surface);
+    let unfinished = attached.iter().flat_map(crate::protocol::dmabuf::unfinished);
+    fences.extend(unfinished.map(|fence| Box::new(fence) as Box<dyn AcquireFence>));
     if let Some(buffer) = attached {
         let now = state.clock.now();
         let State { surfaces, display_handle, .. } = state;
@@ -78,7 +80,8 @@ fn number(state: &mut State, surface: &WlSurface, content: Content, bound: Optio
     entry.lasting = compositor::with_states(surface, |states| {
         let presentation =
             std::mem::take(&mut states.cached_state.get::<PresentationFeedbackCachedState>().pending().callbacks);
-        let feedback = Feedback { presentation, frames: bound.map(|bound| bound.frame).into_iter().collect() };
+        let frames = bound.map(|bound| bound.frame).into_iter().collect();
+        let feedback = Feedback { presentation, frames, ..Feedback::default() };
         *states.cached_state.get::<UpdateNumber>().pending() = entry.outstanding.commit(content, feedback);
         // Only a subsurface's state is ever committed by somebody else.
         (states.role == Some("subsurface")).then(|| Lasting::pending(states))

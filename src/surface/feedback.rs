@@ -14,6 +14,8 @@ use crate::time::Instant;
 pub struct Feedback {
     /// Objects of `wp_presentation`.
     pub presentation: Vec<PresentationFeedbackCallback>,
+    /// Those of them whose content a plane shows as its client drew it.
+    pub uncopied: Vec<PresentationFeedbackCallback>,
     /// The target that it was drawn for.
     pub frames: Vec<PacedFrame>,
 }
@@ -34,13 +36,20 @@ pub struct Shown {
 impl Feedback {
     /// Whether nobody waits.
     pub fn is_empty(&self) -> bool {
-        self.presentation.is_empty() && self.frames.is_empty()
+        self.presentation.is_empty() && self.uncopied.is_empty() && self.frames.is_empty()
     }
 
     /// Adds those who wait for the same content, or for other content of the same frame.
     pub fn extend(&mut self, other: Feedback) {
         self.presentation.extend(other.presentation);
+        self.uncopied.extend(other.uncopied);
         self.frames.extend(other.frames);
+    }
+
+    /// A plane shows the content as its client drew it.
+    pub fn uncopied(mut self) -> Self {
+        self.uncopied.append(&mut self.presentation);
+        self
     }
 
     /// A latch took the content.
@@ -50,15 +59,17 @@ impl Feedback {
 
     /// It will never be shown.
     pub fn discard(self, why: Unshown) {
-        self.presentation.into_iter().for_each(PresentationFeedbackCallback::discarded);
+        self.presentation.into_iter().chain(self.uncopied).for_each(PresentationFeedbackCallback::discarded);
         self.frames.into_iter().for_each(|frame| frame.discarded(why));
     }
 
     /// It was shown.
     pub fn presented(self, output: &Output, shown: Shown) {
         let since_epoch: Duration = shown.present.since_epoch();
-        for feedback in self.presentation {
-            feedback.presented(output, since_epoch, shown.refresh, shown.sequence, shown.flags);
+        let composed = self.presentation.into_iter().map(|feedback| (feedback, shown.flags));
+        let uncopied = self.uncopied.into_iter().map(|feedback| (feedback, shown.flags | Kind::ZeroCopy));
+        for (feedback, flags) in composed.chain(uncopied) {
+            feedback.presented(output, since_epoch, shown.refresh, shown.sequence, flags);
         }
         self.frames.into_iter().for_each(|frame| frame.presented(shown.present));
     }

@@ -97,6 +97,7 @@ impl Stage {
                 clip: (window.radius > 0).then_some(window),
                 snapshot: look.snapshot.then(|| name.1.clone()),
                 covered: false,
+                plane: None,
             }
         };
         let layers = self.contents.iter().zip(&self.names).zip(looks).map(layer);

@@ -9,7 +9,8 @@
 //!
 //! A machine with other things to do makes frames late, and recordings lose images. That is allowed for: what is promised
 //! is that content is only ever behind by the drops before it, and not for longer than it takes to draw what was asked
-//! for until then.
+//! for until then. In the guest (`tests/vm/content`) there is no noise: content is back to 0 within the frames that were
+//! under way, and once a program has started none is ever behind by more than one refresh.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -31,6 +32,16 @@ const EXACT: Span = Span::from_micros(200);
 /// Within so many times the frames under way content is right again after a drop: those that were asked for before it,
 /// and those asked for while they were shown, by a compositor that may be late itself.
 const RECOVERY: usize = 2;
+
+/// Frames after which a program has drawn with everything it needs: its first ones read fonts and touch new memory, and
+/// several refreshes may pass over one of them.
+const STARTED: u32 = 30;
+/// Set where nothing else has the machine: then all bounds are exact.
+const NO_NOISE: &str = "UPBEAT_TEST_NO_NOISE";
+
+fn has_noise() -> bool {
+    std::env::var_os(NO_NOISE).is_none()
+}
 
 /// A program of `examples/`, built with the tests.
 pub fn example(name: &str) -> PathBuf {
@@ -112,7 +123,8 @@ impl Seen {
 pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize) {
     let (said, seen) = recorded(name, arguments);
     // Frames finished for targets that were revoked, and others for those sent in their place, may be for the same time.
-    let twice = if said.contains(" 0 times revoked") { 0 } else { under_way as i64 };
+    let twice = if has_noise() && !said.contains(" 0 times revoked") { under_way as i64 } else { 0 };
+    let recovery = if has_noise() { RECOVERY * under_way } else { under_way };
     // Refreshes behind, and frames since the last drop; of the first frame nothing is promised, as if after a drop.
     let (mut behind, mut since, mut exact) = (i64::MAX, 0, 0);
     let mut last = seen[0].sequence - 2;
@@ -123,17 +135,19 @@ pub fn represents_what_it_shows(name: &str, arguments: &[&str], under_way: usize
         assert!(refreshes <= behind.saturating_add(drops + twice), "further behind than by drops: {frame:?}; {said}");
         (since, behind) = if drops > 0 || frame.after_gap { (0, refreshes) } else { (since + 1, refreshes) };
         assert!(
-            refreshes == 0 || since <= RECOVERY * under_way,
+            refreshes == 0 || since <= recovery,
             "behind for too long: {:#?}; {said}",
             &seen[index.saturating_sub(8)..=index]
         );
+        assert!(has_noise() || frame.frame < STARTED || refreshes <= 1, "behind by more than one: {frame:?}; {said}");
         exact += usize::from(refreshes == 0);
         if frame.after_gap {
             behind = i64::MAX;
         }
         last = frame.sequence;
     }
-    assert!(exact > 0, "none of {} frames is exact; {said}", seen.len());
+    println!("{arguments:?}: {exact} of {} frames exact. {said}", seen.len());
+    assert!(exact > if has_noise() { 0 } else { seen.len() * 9 / 10 }, "{exact} of {} are exact; {said}", seen.len());
 }
 
 #[test]
@@ -143,8 +157,8 @@ fn every_frame_drawn_ahead_represents_the_moment_at_which_it_is_seen() {
 
 #[test]
 fn after_a_drop_content_is_behind_by_it_and_back_as_soon_as_the_queue_is_drawn_anew() {
-    // Three frames hide 50 ms; a frame of 62 costs a drop.
-    represents_what_it_shows("animation", &["--pacing", "ahead", "--ahead", "3", "--heavy", "62"], 3);
+    // Three frames hide 50 ms; a frame of 55 costs a drop.
+    represents_what_it_shows("animation", &["--pacing", "ahead", "--ahead", "3", "--heavy", "55"], 3);
 }
 
 #[test]

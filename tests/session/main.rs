@@ -10,6 +10,7 @@ mod frame_pacing;
 mod game;
 mod hotplug;
 mod idle;
+mod interrupt;
 mod map;
 mod memory;
 mod messages;

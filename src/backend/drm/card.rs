@@ -3,21 +3,21 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use smithay::backend::drm::{DrmDevice, DrmDeviceFd, DrmDeviceNotifier, DrmEvent, DrmEventMetadata, DrmEventTime};
+use calloop::ping::Ping;
+use smithay::backend::drm::{DrmDevice, DrmDeviceFd};
 use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc};
 use smithay::reexports::drm::{Device as _, VblankWaitFlags, VblankWaitTarget};
 use smithay::utils::DeviceFd;
 
-use super::clock::FlipEvent;
 use super::connector::Monitor;
 use super::output::DrmOutput;
 use super::pipe::Pipe;
+use super::presenter::Presenter;
 use super::{DrmError, ModeWish, connector as connectors, kms, mode};
-use crate::backend::timer::Timer;
-use crate::time::{Instant, Span};
+use crate::time::Instant;
 
 /// What came of looking at the connectors again.
 #[derive(Debug)]
@@ -35,8 +35,7 @@ pub struct Card {
     driver: String,
     device: DrmDevice,
     pipes: HashMap<connector::Handle, Rc<RefCell<Pipe>>>,
-    /// Rings when a frame of a driver without vblanks counts as shown.
-    timer: Timer,
+    presenter: Presenter,
 }
 
 impl std::fmt::Debug for Card {
@@ -46,17 +45,18 @@ impl std::fmt::Debug for Card {
 }
 
 impl Card {
-    /// Takes over an open device node, as DRM master. The second value delivers its events: give them to
-    /// [`heard`](Self::heard).
-    pub fn new(descriptor: OwnedFd) -> Result<(Self, DrmDeviceNotifier), DrmError> {
+    /// Takes over an open device node, as DRM master. `heard` is rung, from another thread, whenever an output has
+    /// something to say.
+    pub fn new(descriptor: OwnedFd, heard: Ping) -> Result<Self, DrmError> {
         let descriptor = DrmDeviceFd::new(DeviceFd::from(descriptor));
-        // The console's framebuffer is left alone until our first frame: no flicker of black.
-        let (device, events) = DrmDevice::new(descriptor, false).map_err(kms("it is no display device"))?;
+        // The console's framebuffer is left alone until our first frame: no flicker of black. The events are read by the
+        // presenter instead of by Smithay's source.
+        let (device, _events) = DrmDevice::new(descriptor, false).map_err(kms("it is no display device"))?;
         let driver = device.get_driver().map(|driver| OsString::from(driver.name()));
         let driver = driver.map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned());
-        let timer = Timer::new().map_err(|error| DrmError::Device { what: "the time", error: error.into() })?;
+        let presenter = Presenter::start(device.device_fd().clone(), heard)?;
         tracing::info!(driver, atomic = device.is_atomic(), "display device");
-        Ok((Card { driver, device, pipes: HashMap::new(), timer }, events))
+        Ok(Card { driver, device, pipes: HashMap::new(), presenter })
     }
 
     /// The kernel driver's name.
@@ -71,6 +71,7 @@ impl Card {
         self.pipes.retain(|handle, pipe| {
             let stays = monitors.iter().any(|monitor| monitor.connector.handle() == *handle);
             if !stays {
+                self.presenter.remove(pipe.borrow().crtc);
                 pipe.borrow_mut().unplug();
                 changes.push(Change::Unplugged(pipe.borrow().name.clone()));
             }
@@ -106,7 +107,8 @@ impl Card {
         }
         let size = self.device.cursor_size();
         let features = (counts_vblanks, (size.w.cast_signed(), size.h.cast_signed()));
-        let pipe = Pipe::new(self.device.device_fd().clone(), surface, name, &monitor.connector, features, now)?;
+        let pipe = Pipe::new(surface, name, &monitor.connector, features, self.presenter.waker(), now)?;
+        self.presenter.add(crtc, pipe.flipper().clone());
         let pipe = Rc::new(RefCell::new(pipe));
         self.pipes.insert(handle, pipe.clone());
         Ok(DrmOutput::new(pipe))
@@ -123,39 +125,6 @@ impl Card {
             0,
         );
         !reply.is_err_and(|error| error.raw_os_error() == Some(libc::EOPNOTSUPP))
-    }
-
-    /// The driver reports something.
-    pub fn heard(&mut self, event: DrmEvent, metadata: Option<DrmEventMetadata>, now: Instant) {
-        match event {
-            DrmEvent::VBlank(crtc) => {
-                let event = metadata.map_or(FlipEvent { time: Instant::ZERO, sequence: 0 }, flip_event);
-                let pipe = self.pipes.values().find(|pipe| pipe.borrow().crtc == crtc);
-                if let Some(pipe) = pipe {
-                    pipe.borrow_mut().flipped(event, now);
-                }
-            }
-            DrmEvent::Error(error) => tracing::error!(driver = self.driver, %error, "the device reports an error"),
-        }
-        self.arm(now);
-    }
-
-    /// The [timer](Card::timer) rang.
-    pub fn rang(&mut self, now: Instant) {
-        self.pipes.values().for_each(|pipe| pipe.borrow_mut().advance(now));
-        self.arm(now);
-    }
-
-    /// Readable when [`rang`](Self::rang) wants to be called.
-    pub fn timer(&self) -> BorrowedFd<'_> {
-        self.timer.as_fd()
-    }
-
-    fn arm(&mut self, now: Instant) {
-        let wake = self.pipes.values().filter_map(|pipe| pipe.borrow().next_wake()).min();
-        if let Err(error) = self.timer.arm(wake, now) {
-            tracing::error!(%error, "software vsync has no timer");
-        }
     }
 
     /// Another session has the device from now on. The outputs are to be switched off before.
@@ -191,15 +160,9 @@ impl Card {
 
     /// The device was pulled out.
     pub fn unplug(&mut self) {
-        self.pipes.drain().for_each(|(_, pipe)| pipe.borrow_mut().unplug());
+        for (_, pipe) in self.pipes.drain() {
+            self.presenter.remove(pipe.borrow().crtc);
+            pipe.borrow_mut().unplug();
+        }
     }
-}
-
-fn flip_event(metadata: DrmEventMetadata) -> FlipEvent {
-    let time = match metadata.time {
-        DrmEventTime::Monotonic(time) => Instant::from_epoch(time),
-        // No driver of this decade; it would be judged strange.
-        DrmEventTime::Realtime(_) => Instant::ZERO + Span::ZERO,
-    };
-    FlipEvent { time, sequence: metadata.sequence }
 }

@@ -1,7 +1,7 @@
 //! A dumb buffer as memory. The one place where the backend holds a pointer.
 #![expect(unsafe_code, reason = "memory that the kernel shares is mapped and seen as a slice of pixels")]
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags};
@@ -47,4 +47,59 @@ impl Drop for Mapping {
             tracing::error!(%error, "memory of a display buffer could not be given back");
         }
     }
+}
+
+/// All of a dma-buf's memory, to be read. Its client may write at the same time: then the pixels are some mixture.
+pub(super) struct ReadMapping<'a> {
+    buffer: &'a OwnedFd,
+    start: NonNull<u32>,
+    bytes: usize,
+}
+
+impl<'a> ReadMapping<'a> {
+    /// Maps it, after whatever device draws into it.
+    pub fn new(buffer: &'a OwnedFd) -> std::io::Result<Self> {
+        let bytes = rustix::fs::seek(buffer, rustix::fs::SeekFrom::End(0))?;
+        let bytes = usize::try_from(bytes).map_err(|_| rustix::io::Errno::OVERFLOW)?;
+        access(buffer, Access::Start)?;
+        // SAFETY: as in `Mapping::new`. A dma-buf cannot shrink, so that what is mapped stays there; that it is one, the
+        // kernel has just confirmed by granting access.
+        let start =
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, buffer, 0) };
+        let start = start.inspect_err(|_| {
+            let _ = access(buffer, Access::End);
+        })?;
+        let start = NonNull::new(start.cast()).ok_or(rustix::io::Errno::NOMEM)?;
+        Ok(ReadMapping { buffer, start, bytes })
+    }
+
+    pub fn pixels(&self) -> &[u32] {
+        // SAFETY: `new` mapped that many bytes, page-aligned, for as long as this lives.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.bytes / size_of::<u32>()) }
+    }
+}
+
+impl Drop for ReadMapping<'_> {
+    fn drop(&mut self) {
+        let _ = access(self.buffer, Access::End);
+        // SAFETY: `new` mapped it, and no slice outlives this value.
+        if let Err(error) = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) } {
+            tracing::error!(%error, "memory of a client's buffer could not be given back");
+        }
+    }
+}
+
+/// `DMA_BUF_SYNC_READ` with `DMA_BUF_SYNC_START` or `_END`, as in the kernel's `linux/dma-buf.h`.
+#[derive(Clone, Copy)]
+#[repr(u64)]
+enum Access {
+    Start = 1,
+    End = 1 | 4,
+}
+
+/// `DMA_BUF_IOCTL_SYNC`: the processor is about to read, or has.
+fn access(buffer: &OwnedFd, access: Access) -> rustix::io::Result<()> {
+    const SYNC: rustix::ioctl::Opcode = rustix::ioctl::opcode::write::<u64>(b'b', 0);
+    // SAFETY: the ioctl reads one 64-bit number of flags, and writes nothing.
+    unsafe { rustix::ioctl::ioctl(buffer, rustix::ioctl::Setter::<SYNC, u64>::new(access as u64)) }
 }

@@ -4,26 +4,36 @@
 //! |---|---|
 //! | `card` | one device: what is plugged in, its flip events |
 //! | `connector`, `mode` | which CRTC and which video mode a monitor gets |
-//! | `pipe` | one CRTC with its planes: at most one flip under way |
+//! | `pipe` | one CRTC as the main thread has it: plans in, events out |
+//! | `flipper`, `flip_queue` | the same as the kernel has it: one flip under way, others that wait; shared by both threads |
+//! | `presenter`, `watchdog` | the thread that hears of flips and commits what waits |
 //! | `output` | a pipe as a [`Display`](super::Display) |
 //! | `scanout`, `cursor`, `dumb`, `mapping` | the memory that planes show |
+//! | `planes`, `client`, `readback` | planes that show clients' buffers; those as framebuffers, and as pixels |
 //! | `clock` | whether the driver's timestamps can be believed, and what stands in for them |
 //!
 //! ```text
 //!  Plan ─► Pipe::submit ─► atomic commit (non-blocking) ─► … vblank ─► flip event ─► FlipClock ─► Presented
-//!                               └ Busy while one is under way                             └ no vblank: a tick later
+//!                   └ while one is under way ─► queue ─► commit, by the presenter        └ no vblank: a tick later
 //! ```
 
 pub mod card;
+mod client;
 pub mod clock;
 mod connector;
 mod cursor;
 mod dumb;
+mod flip_queue;
+mod flipper;
 mod mapping;
 pub mod mode;
 pub mod output;
 mod pipe;
+mod planes;
+mod presenter;
+mod readback;
 mod scanout;
+mod watchdog;
 
 pub use card::{Card, Change};
 pub use mode::ModeWish;

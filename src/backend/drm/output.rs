@@ -4,8 +4,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use drm_fourcc::DrmFormat;
+
 use super::pipe::Pipe;
-use crate::backend::{Buffer, Capabilities, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError};
+use crate::backend::plane::Planes;
+use crate::backend::{
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
+};
 use crate::time::{Clock, Instant, MonotonicClock};
 
 /// A monitor.
@@ -24,6 +29,11 @@ impl DrmOutput {
     pub(super) fn new(pipe: Rc<RefCell<Pipe>>) -> Self {
         let name = pipe.borrow().name.clone();
         DrmOutput { name, pipe }
+    }
+
+    /// The pixel formats, with their layouts, that its primary plane can show.
+    pub fn scanout_formats(&self) -> Vec<DrmFormat> {
+        self.pipe.borrow().formats.iter().copied().collect()
     }
 }
 
@@ -57,6 +67,10 @@ impl Display for DrmOutput {
         self.pipe.borrow_mut().release(buffer);
     }
 
+    fn can_show(&mut self, planes: &Planes) -> bool {
+        self.pipe.borrow_mut().can_show(planes)
+    }
+
     fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
         self.pipe.borrow().test(plan)
     }
@@ -65,9 +79,12 @@ impl Display for DrmOutput {
         self.pipe.borrow_mut().submit(plan, &MonotonicClock)
     }
 
-    fn supersede(&mut self, _from: FrameId) -> Option<FrameId> {
-        // What the kernel has taken cannot be taken back.
-        self.pipe.borrow().flight()
+    fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
+        self.pipe.borrow_mut().supersede(from)
+    }
+
+    fn set_cursor(&mut self, cursor: Option<&CursorPlane>) {
+        self.pipe.borrow_mut().set_cursor(cursor);
     }
 
     fn set_power(&mut self, on: bool) {

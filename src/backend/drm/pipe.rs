@@ -1,42 +1,33 @@
-//! One CRTC with its planes: takes plans, flips, and says what became of them.
+//! One CRTC with its memory, as the main thread has it: takes plans, and says what became of them.
 
-use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneClaim, PlaneConfig, PlaneState};
-use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc, framebuffer};
-use smithay::utils::{Physical, Point, Rectangle, Size, Transform};
+use smithay::backend::allocator::format::FormatSet;
+use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneClaim, PlaneState};
+use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc};
 
-use super::clock::{FlipClock, FlipEvent, Light};
+use super::clock::FlipClock;
 use super::cursor::CursorImages;
-use super::mode::{blanking, mode_of};
-use super::scanout::Scanout;
-use super::{DrmError, kms};
+use super::flip_queue::Waiting;
+use super::flipper::{Flipper, Power, Shot, whole};
+use super::mode::mode_of;
+use super::planes::ClientPlanes;
+use super::presenter::Waker;
+use super::scanout::{Picture, Scanout};
+use super::{DrmError, kms, readback};
+use crate::backend::plane::Planes;
 use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer,
     PixelRect, Plan, SubmitError, overlay,
 };
-use crate::time::{Clock, Instant, Span};
+use crate::time::{Clock, Instant};
 
-/// What drivers want before the blanking starts: to program the registers, or to wake a thread that does. Those that
-/// want more are found out by the output's machine, from frames that were in time and missed all the same.
-const DRIVER_MARGIN: Span = Span::from_micros(500);
+/// A CRTC as both threads know it.
+pub(super) type SharedFlipper = Arc<Mutex<Flipper>>;
 
-/// A flip that the driver has taken.
-#[derive(Debug)]
-struct Flight {
-    frame: FrameId,
-    /// When the kernel had taken it.
-    submitted: Instant,
-    /// The driver has said that it is done, and when that is light.
-    light: Option<Light>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Power {
-    On,
-    /// Off, or the device belongs to another session.
-    Off,
-    Gone,
+/// A thread that panicked while it held the lock left nothing half done that matters more than the screen.
+pub(super) fn lock(flipper: &Mutex<Flipper>) -> MutexGuard<'_, Flipper> {
+    flipper.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One output's hardware.
@@ -46,80 +37,76 @@ pub(super) struct Pipe {
     pub connector: connector::Handle,
     pub millimetres: Option<(u32, u32)>,
     device: DrmDeviceFd,
-    surface: DrmSurface,
-    mode: DrmMode,
     scanout: Scanout,
-    cursor: Option<CursorImages>,
-    /// What the cursor plane was last told to show.
-    shown_cursor: Option<CursorPlane>,
-    /// Keeps the cursor plane from being given to another pipe.
-    _claim: Option<PlaneClaim>,
-    clock: FlipClock,
-    flight: Option<Flight>,
-    power: Power,
-    /// The next commit switches the mode, and may block.
-    modeset: bool,
-    events: VecDeque<DisplayEvent>,
+    flipper: SharedFlipper,
+    presenter: Waker,
+    /// The formats, with their layouts, that the primary plane can show.
+    pub formats: FormatSet,
 }
 
 impl Pipe {
     /// `counts_vblanks`: the driver has a vblank counter. `cursor_size`: of the device's cursor planes, in pixels.
     pub fn new(
-        device: DrmDeviceFd,
         surface: DrmSurface,
         name: String,
         connector: &connector::Info,
         (counts_vblanks, cursor_size): (bool, (i32, i32)),
+        presenter: Waker,
         now: Instant,
     ) -> Result<Self, DrmError> {
-        let mode = surface.pending_mode();
-        let size = (mode_of(mode).width, mode_of(mode).height);
-        let scanout = Scanout::new(&device, size)?;
-        let (cursor, claim) = cursor_images(&device, &surface, cursor_size).unzip();
+        let device = surface.device_fd().clone();
+        let mode = mode_of(surface.pending_mode());
+        let scanout = Scanout::new(&device, (mode.width, mode.height))?;
+        let cursor = cursor_images(&device, &surface, cursor_size).unzip();
+        let client = ClientPlanes::new(device.clone(), &surface);
+        let formats = client.formats().clone();
+        let clock = FlipClock::new(mode.interval(), counts_vblanks, now);
+        let crtc = surface.crtc();
+        let flipper = Flipper::new(name.clone(), surface, clock, client, cursor);
         Ok(Pipe {
             name,
-            crtc: surface.crtc(),
+            crtc,
             connector: connector.handle(),
             millimetres: connector.size().filter(|size| size.0 > 0 && size.1 > 0),
-            clock: FlipClock::new(mode_of(mode).interval(), counts_vblanks, now),
             device,
-            surface,
-            mode,
             scanout,
-            cursor,
-            shown_cursor: None,
-            _claim: claim,
-            flight: None,
-            power: Power::On,
-            modeset: true,
-            events: VecDeque::new(),
+            flipper: Arc::new(Mutex::new(flipper)),
+            presenter,
+            formats,
         })
     }
 
+    /// What the presenter shares.
+    pub fn flipper(&self) -> &SharedFlipper {
+        &self.flipper
+    }
+
     pub fn mode(&self) -> Mode {
-        mode_of(self.mode)
+        mode_of(lock(&self.flipper).mode)
     }
 
     pub fn capabilities(&self) -> Capabilities {
+        let flipper = lock(&self.flipper);
+        let cursor_size = flipper.cursor.as_ref().map(|cursor| cursor.size);
         Capabilities {
-            clock: if self.clock.is_believed() { ClockSource::Hardware } else { ClockSource::Software },
-            submit_lead: blanking(self.mode) + DRIVER_MARGIN,
-            pending_flips: 1,
+            clock: if flipper.clock.is_believed() { ClockSource::Hardware } else { ClockSource::Software },
+            submit_lead: flipper.lead(),
+            pending_flips: u32::try_from(1 + self.scanout.most_waiting()).unwrap_or(1),
             unreported: 1,
             variable_refresh: None,
             asynchronous: false,
             front_buffer: false,
-            cursor_plane: self
-                .cursor
-                .as_ref()
-                .map(|cursor| (cursor.size.0.unsigned_abs(), cursor.size.1.unsigned_abs())),
+            cursor_plane: cursor_size.map(|(width, height)| (width.unsigned_abs(), height.unsigned_abs())),
+            overlay_planes: flipper.client.overlays(),
+            direct_scanout: true,
             plane_scroll: false,
-            can_withdraw: false,
+            // What waits for its refresh; not what the kernel has.
+            can_withdraw: true,
         }
     }
 
     pub fn acquire(&mut self) -> Option<Buffer> {
-        if self.power == Power::On { self.scanout.acquire() } else { None }
+        if lock(&self.flipper).power == Power::On { self.scanout.acquire() } else { None }
     }
 
     pub fn release(&mut self, buffer: Buffer) {
@@ -127,27 +114,48 @@ impl Pipe {
     }
 
     pub fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
-        let mut picture = (self.power == Power::On && !self.modeset).then(|| self.scanout.screenshot())?;
-        if with_cursor && let Some(cursor) = &self.shown_cursor {
-            let whole = PixelRect { x: 0, y: 0, width: picture.width, height: picture.height };
-            overlay::put_cursor(cursor, whole, &mut picture.pixels);
+        let flipper = lock(&self.flipper);
+        let lit = flipper.power == Power::On && !flipper.modeset;
+        let (picture, planes) = flipper.shown();
+        let (picture, planes, cursor) = (picture, planes.cloned(), flipper.shown_cursor.clone());
+        drop(flipper);
+        let planes = planes.filter(|_| lit).unwrap_or_default();
+        let mut shot = match &planes.direct {
+            Some(content) => readback::whole(content)?,
+            None => self.scanout.read(picture.filter(|_| lit)?),
+        };
+        for content in &planes.overlays {
+            readback::put(content, &mut shot)?;
         }
-        Some(picture)
+        if let Some(cursor) = cursor.filter(|_| with_cursor) {
+            let whole = PixelRect { x: 0, y: 0, width: shot.width, height: shot.height };
+            overlay::put_cursor(&cursor, whole, &mut shot.pixels);
+        }
+        Some(shot)
     }
 
     pub fn poll_event(&mut self) -> Option<DisplayEvent> {
-        self.events.pop_front()
+        let mut flipper = lock(&self.flipper);
+        let released = flipper.take_released();
+        let event = flipper.events.pop_front();
+        drop(flipper);
+        // Telling clients is for this thread, and nothing that the presenter should wait for.
+        drop(released);
+        event
     }
 
-    /// The frame whose flip is under way.
-    pub fn flight(&self) -> Option<FrameId> {
-        self.flight.as_ref().map(|flight| flight.frame)
+    /// Whether the driver takes these, as far as it tells.
+    pub fn can_show(&mut self, planes: &Planes) -> bool {
+        let flipper = &mut *lock(&self.flipper);
+        flipper.power == Power::On && !flipper.modeset && flipper.client.can_show(&flipper.surface, planes)
     }
 
     pub fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
-        match (self.power, &self.flight, &plan.change) {
+        let flipper = lock(&self.flipper);
+        let full = !flipper.is_idle() && flipper.waiting() >= self.scanout.most_waiting();
+        match (flipper.power, full, &plan.change) {
             (Power::Off | Power::Gone, ..) => Err(SubmitError::Off),
-            (_, Some(_), _) => Err(SubmitError::Busy),
+            (_, true, _) => Err(SubmitError::Busy),
             (.., Change::FrontRectangle { .. }) => Err(SubmitError::Unsupported("no front buffer")),
             (.., Change::Compose { .. } | Change::Planes) => Ok(()),
         }
@@ -158,120 +166,68 @@ impl Pipe {
         if let Err(error) = self.test(&plan) {
             return Err((error, plan));
         }
-        let Plan { frame, target, present, change, cursor, in_fence } = plan;
-        let (primary, composed) = match change {
-            Change::Compose { buffer, damage } => (Some(self.scanout.fill_back(buffer, &damage)), true),
-            // After a mode switch there is nothing on the plane yet.
-            _ => (self.modeset.then(|| self.scanout.front()), false),
-        };
-        match self.commit(primary, cursor.as_ref()) {
-            Ok(()) => {
-                if composed {
-                    self.scanout.flipped();
+        let Plan { frame, target, present, change, cursor, planes, in_fence } = plan;
+        // Pixels are copied before the lock is taken: the presenter does not wait for that.
+        let used = lock(&self.flipper).used();
+        let (picture, composed) = match change {
+            Change::Compose { buffer, damage } => match self.scanout.fill(buffer, &damage, &used) {
+                Ok(picture) => (Some(picture), true),
+                Err(buffer) => {
+                    let change = Change::Compose { buffer, damage };
+                    return Err((SubmitError::Busy, Plan { frame, target, present, change, cursor, planes, in_fence }));
                 }
-                self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
-                self.flight = Some(Flight { frame, submitted: clock.now(), light: None });
+            },
+            _ => (None, false),
+        };
+        let content = Shot { picture, cursor, planes };
+        let submitted = lock(&self.flipper).submit(Waiting { frame, present, content }, clock);
+        match submitted {
+            Ok(()) => {
+                self.presenter.wake_for(&self.flipper);
                 Ok(())
             }
-            Err(error) => {
+            Err((error, Shot { cursor, planes, .. })) => {
                 // The picture is in the shadow: the next frame brings it along.
                 let change = match composed.then(|| self.scanout.acquire()).flatten() {
                     Some(buffer) => Change::Compose { buffer, damage: Vec::new() },
                     None => Change::Planes,
                 };
-                Err((error, Plan { frame, target, present, change, cursor, in_fence }))
+                Err((error, Plan { frame, target, present, change, cursor, planes, in_fence }))
             }
         }
     }
 
-    /// Commits the planes; without the cursor's if the driver does not like that one.
-    fn commit(
-        &mut self,
-        primary: Option<framebuffer::Handle>,
-        cursor: Option<&CursorPlane>,
-    ) -> Result<(), SubmitError> {
-        let with_cursor = self.planes(primary, cursor);
-        let Err(error) = self.flip(with_cursor) else { return Ok(()) };
-        let Some(images) = self.cursor.take() else { return Err(refusal(&error)) };
-        let without = self.planes(primary, None);
-        if primary.is_some() && self.surface.test_state(without.clone(), self.modeset).is_ok() && !is_passing(&error) {
-            tracing::warn!(output = self.name, %error, "the cursor plane is refused: the cursor is drawn from now on");
-            let _ = self.surface.clear_plane(images.plane);
-            self.events.push_back(DisplayEvent::Changed);
-            return self.flip(without).map_err(|error| refusal(&error));
-        }
-        self.cursor = Some(images);
-        Err(refusal(&error))
+    /// Withdraws what waits from `from` on; returns the newest frame that stays.
+    pub fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
+        let mut flipper = lock(&self.flipper);
+        flipper.withdraw(from, LossReason::Superseded);
+        flipper.newest()
     }
 
-    fn flip(&mut self, planes: Vec<PlaneState<'static>>) -> Result<(), smithay::backend::drm::DrmError> {
-        if self.modeset || self.surface.commit_pending() {
-            self.surface.commit(planes, true)?;
-            self.modeset = false;
-            return Ok(());
-        }
-        self.surface.page_flip(planes, true)
-    }
-
-    fn planes(
-        &mut self,
-        primary: Option<framebuffer::Handle>,
-        cursor: Option<&CursorPlane>,
-    ) -> Vec<PlaneState<'static>> {
-        let Mode { width, height, .. } = self.mode();
-        let primary = primary
-            .map(|fb| PlaneState { handle: self.surface.plane(), config: Some(whole(fb, (width, height), (0, 0))) });
-        let cursor = self.cursor.as_mut().map(|images| PlaneState {
-            handle: images.plane,
-            config: cursor.map(|cursor| whole(images.framebuffer(cursor), images.size, (cursor.x, cursor.y))),
-        });
-        primary.into_iter().chain(cursor).collect()
-    }
-
-    /// The driver says that the flip is done.
-    pub fn flipped(&mut self, event: FlipEvent, now: Instant) {
-        let Some(flight) = &mut self.flight else { return };
-        let believed = self.clock.is_believed();
-        let light = self.clock.flipped(event, flight.submitted, now);
-        flight.light = Some(light);
-        if believed && !self.clock.is_believed() {
-            tracing::warn!(output = self.name, "the driver's timestamps make no sense: software vsync from now on");
-            self.events.push_back(DisplayEvent::Changed);
-        }
-        self.advance(now);
-    }
-
-    /// When [`advance`](Self::advance) has something to do.
-    pub fn next_wake(&self) -> Option<Instant> {
-        self.flight.as_ref()?.light.map(|light| light.time)
-    }
-
-    /// Reports a flip whose light has come.
-    pub fn advance(&mut self, now: Instant) {
-        let believed = self.clock.is_believed();
-        let is_due = |flight: &mut Flight| flight.light.is_some_and(|light| believed || light.time <= now);
-        let Some(flight) = self.flight.take_if(is_due) else { return };
-        let Some(light) = flight.light else { return };
-        let Light { time, sequence } = light;
-        self.events.push_back(DisplayEvent::Presented { frame: flight.frame, time, sequence });
+    /// Frames that wait are shown with the cursor like this.
+    pub fn set_cursor(&mut self, cursor: Option<&CursorPlane>) {
+        lock(&self.flipper).move_cursor(cursor);
     }
 
     /// Switches the picture on or off.
     pub fn set_power(&mut self, on: bool, now: Instant) {
-        match (self.power, on) {
+        let flipper = &mut *lock(&self.flipper);
+        match (flipper.power, on) {
             (Power::On, false) => {
-                self.power = Power::Off;
-                self.lose(LossReason::Gone);
-                if self.surface.is_active()
-                    && let Err(error) = self.surface.clear()
+                flipper.power = Power::Off;
+                flipper.lose(LossReason::Gone);
+                if flipper.surface.is_active()
+                    && let Err(error) = flipper.surface.clear()
                 {
                     tracing::warn!(output = self.name, %error, "the output cannot be switched off");
                 }
+                flipper.dark();
             }
             (Power::Off, true) => {
-                self.power = Power::On;
-                self.modeset = true;
-                self.clock.restart(self.mode().interval(), now);
+                flipper.power = Power::On;
+                flipper.modeset = true;
+                flipper.client.forget_verdicts();
+                flipper.clock.restart(mode_of(flipper.mode).interval(), now);
             }
             _ => {}
         }
@@ -279,47 +235,47 @@ impl Pipe {
 
     /// The device is ours again after another session had it.
     pub fn resume(&mut self) {
+        let mut flipper = lock(&self.flipper);
         // The mode's blob is gone with the other session's state: say it anew.
-        if let Err(error) = self.surface.reset_state().and_then(|()| self.surface.use_mode(self.mode)) {
+        let known = flipper.surface.reset_state().and_then(|()| flipper.surface.use_mode(flipper.mode));
+        if let Err(error) = known {
             tracing::warn!(output = self.name, %error, "the output's state is not known after the switch");
         }
-        self.modeset = true;
+        flipper.modeset = true;
     }
 
     /// Shows another of the monitor's modes. On an error the old one stays.
     pub fn set_mode(&mut self, mode: DrmMode, now: Instant) -> Result<(), DrmError> {
-        if mode == self.mode || self.power == Power::Gone {
+        let flipper = &mut *lock(&self.flipper);
+        if mode == flipper.mode || flipper.power == Power::Gone {
             return Ok(());
         }
-        let (width, height) = (mode_of(mode).width, mode_of(mode).height);
-        let scanout = Scanout::new(&self.device, (width, height))?;
-        self.surface.use_mode(mode).map_err(kms("the mode was refused"))?;
-        let plane =
-            PlaneState { handle: self.surface.plane(), config: Some(whole(scanout.front(), (width, height), (0, 0))) };
-        if let Err(error) = self.surface.test_state([plane], true) {
-            let _ = self.surface.use_mode(self.mode);
+        let size = (mode_of(mode).width, mode_of(mode).height);
+        let mut scanout = Scanout::new(&self.device, size)?;
+        flipper.surface.use_mode(mode).map_err(kms("the mode was refused"))?;
+        let Picture { framebuffer, .. } = scanout.first();
+        let plane = PlaneState { handle: flipper.surface.plane(), config: Some(whole(framebuffer, size, (0, 0))) };
+        if let Err(error) = flipper.surface.test_state([plane], true) {
+            let _ = flipper.surface.use_mode(flipper.mode);
             return Err(kms("the mode was refused")(error));
         }
-        self.lose(LossReason::ModeChange);
-        (self.mode, self.scanout, self.modeset) = (mode, scanout, true);
-        self.clock.restart(mode_of(mode).interval(), now);
-        self.events.push_back(DisplayEvent::Changed);
+        flipper.lose(LossReason::ModeChange);
+        (flipper.mode, self.scanout, flipper.modeset) = (mode, scanout, true);
+        flipper.client.forget_verdicts();
+        flipper.clock.restart(mode_of(mode).interval(), now);
+        flipper.events.push_back(DisplayEvent::Changed);
         Ok(())
     }
 
     /// The monitor was unplugged, or the whole device.
     pub fn unplug(&mut self) {
-        if self.power != Power::Gone {
-            self.power = Power::Gone;
-            self.lose(LossReason::Gone);
-            let _ = self.surface.is_active().then(|| self.surface.clear());
-            self.events.push_back(DisplayEvent::Gone);
-        }
-    }
-
-    fn lose(&mut self, reason: LossReason) {
-        if let Some(Flight { frame, .. }) = self.flight.take() {
-            self.events.push_back(DisplayEvent::Lost { frame, reason });
+        let flipper = &mut *lock(&self.flipper);
+        if flipper.power != Power::Gone {
+            flipper.power = Power::Gone;
+            flipper.lose(LossReason::Gone);
+            let _ = flipper.surface.is_active().then(|| flipper.surface.clear());
+            flipper.dark();
+            flipper.events.push_back(DisplayEvent::Gone);
         }
     }
 }
@@ -329,35 +285,4 @@ fn cursor_images(device: &DrmDeviceFd, surface: &DrmSurface, size: (i32, i32)) -
     let images = CursorImages::new(device, claim.plane(), size)
         .inspect_err(|error| tracing::warn!(%error, "the cursor plane cannot be used: the cursor is drawn"));
     Some((images.ok()?, claim))
-}
-
-/// A whole framebuffer, unscaled, at a place of the CRTC.
-fn whole(fb: framebuffer::Handle, (width, height): (i32, i32), (x, y): (i32, i32)) -> PlaneConfig<'static> {
-    PlaneConfig {
-        src: Rectangle::from_size((f64::from(width), f64::from(height)).into()),
-        dst: Rectangle::<i32, Physical>::new(Point::from((x, y)), Size::from((width, height))),
-        transform: Transform::Normal,
-        alpha: 1.0,
-        damage_clips: None,
-        fb,
-        fence: None,
-    }
-}
-
-/// Whether the refusal says nothing about what was asked for.
-fn is_passing(error: &smithay::backend::drm::DrmError) -> bool {
-    matches!(refusal(error), SubmitError::Busy | SubmitError::Off)
-}
-
-fn refusal(error: &smithay::backend::drm::DrmError) -> SubmitError {
-    use smithay::backend::drm::DrmError as Smithay;
-    match error {
-        Smithay::DeviceInactive => SubmitError::Off,
-        Smithay::Access(access) => match access.source.raw_os_error() {
-            Some(libc::EBUSY) => SubmitError::Busy,
-            Some(libc::EACCES | libc::EPERM | libc::ENODEV) => SubmitError::Off,
-            _ => SubmitError::Device(error.to_string()),
-        },
-        _ => SubmitError::Device(error.to_string()),
-    }
 }

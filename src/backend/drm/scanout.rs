@@ -1,13 +1,16 @@
-//! The memory that a CRTC reads when the CPU draws: two dumb buffers, and the shadow that is drawn into.
+//! The memory that a CRTC reads when the CPU draws: dumb buffers, and the shadow that is drawn into.
 //!
 //! Dumb buffers are slow to read on most hardware, and blending reads. So frames are composed into one picture in
-//! ordinary memory, whose content is always the newest frame (age 1), and what changed is copied into the buffer that
-//! is not on screen:
+//! ordinary memory, whose content is always the newest frame (age 1), and what changed is copied into a buffer that
+//! nobody needs:
 //!
 //! ```text
-//!   compose ──► shadow ──damage of this frame and of the one before──► dumb A ──flip──► CRTC
-//!                                                                      dumb B (on screen)
+//!                                                       ┌──► dumb A (on screen)
+//!   compose ──► shadow ──what that buffer lacks of it───┼──► dumb B (on its way)
+//!                                                       └──► dumb C, D, … (wait for their refreshes)
 //! ```
+//!
+//! There are two of them until frames are finished ahead of their refreshes.
 
 use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::drm::control::framebuffer;
@@ -17,13 +20,24 @@ use super::dumb::{DumbFrame, Format};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 
 /// One is on screen, one is written; a flip is over before the next frame is copied.
-const BUFFERS: usize = 2;
+const FEWEST: usize = 2;
+
+/// So many frames may wait behind the one on its way to the screen: they hide a frame of ours that takes three refreshes.
+const MOST_WAITING: usize = 3;
 
 /// More rectangles than this are copied as the one around them all.
 const MOST_RECTANGLES: usize = 16;
 
 /// The number that every lent buffer has: there is one shadow.
 const SHADOW: usize = 0;
+
+/// A composed picture that the CRTC can read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Picture {
+    /// Which of the buffers.
+    pub slot: usize,
+    pub framebuffer: framebuffer::Handle,
+}
 
 struct Slot {
     frame: DumbFrame,
@@ -33,9 +47,10 @@ struct Slot {
 
 /// The buffers of one pipe in one mode.
 pub(super) struct Scanout {
+    device: DrmDeviceFd,
     slots: Vec<Slot>,
-    /// Which one the CRTC reads, or will after the flip that is under way.
-    front: usize,
+    /// How many there may be: as far as there is memory.
+    most: usize,
     size: (i32, i32),
     shadow: Option<PixelBuffer>,
     /// Whether the shadow holds the newest frame.
@@ -45,10 +60,19 @@ pub(super) struct Scanout {
 impl Scanout {
     /// Buffers of `size` pixels, black.
     pub fn new(device: &DrmDeviceFd, size: (i32, i32)) -> Result<Self, DrmError> {
-        let slot =
-            || DumbFrame::new(device, size, Format::Opaque).map(|frame| Slot { frame, stale: vec![whole(size)] });
-        let slots = (0..BUFFERS).map(|_| slot()).collect::<Result<Vec<_>, _>>()?;
-        Ok(Scanout { slots, front: 0, size, shadow: Some(PixelBuffer::new(size.0, size.1)), known: false })
+        let slots = (0..FEWEST).map(|_| slot(device, size)).collect::<Result<Vec<_>, _>>()?;
+        let shadow = Some(PixelBuffer::new(size.0, size.1));
+        Ok(Scanout { device: device.clone(), slots, most: FEWEST + MOST_WAITING, size, shadow, known: false })
+    }
+
+    /// How many frames may wait behind the one on its way to the screen.
+    pub fn most_waiting(&self) -> usize {
+        self.most - FEWEST
+    }
+
+    /// Any of the pictures.
+    pub fn first(&mut self) -> Picture {
+        Picture { slot: 0, framebuffer: self.slots[0].frame.framebuffer() }
     }
 
     /// The shadow to compose into; `None` while it is lent.
@@ -63,38 +87,48 @@ impl Scanout {
         self.known = false;
     }
 
-    /// A frame was composed: copies what the back buffer lacks and returns that buffer's framebuffer. It becomes the
-    /// front with [`flipped`](Self::flipped).
-    pub fn fill_back(&mut self, buffer: Buffer, damage: &[PixelRect]) -> framebuffer::Handle {
+    /// A frame was composed: copies what one of the buffers lacks that are not in `used`. Gives the shadow back if there
+    /// is no such buffer.
+    pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect], used: &[usize]) -> Result<Picture, Buffer> {
+        let Some(free) = self.free(used) else { return Err(buffer) };
         if !self.known {
             self.slots.iter_mut().for_each(|slot| slot.stale = vec![whole(self.size)]);
         }
         self.slots.iter_mut().for_each(|slot| add(&mut slot.stale, damage));
         self.put_back(buffer);
         self.known = true;
-        let back = (self.front + 1) % self.slots.len();
-        let slot = &mut self.slots[back];
+        let slot = &mut self.slots[free];
         if let Some(shadow) = &self.shadow {
             slot.stale.drain(..).for_each(|rect| slot.frame.copy(&shadow.pixels, shadow.width, rect));
         }
-        slot.frame.framebuffer()
+        Ok(Picture { slot: free, framebuffer: slot.frame.framebuffer() })
     }
 
-    /// The display took the back buffer.
-    pub fn flipped(&mut self) {
-        self.front = (self.front + 1) % self.slots.len();
+    /// A buffer that is not in `used`; a new one if need be.
+    fn free(&mut self, used: &[usize]) -> Option<usize> {
+        let free = (0..self.slots.len()).find(|slot| !used.contains(slot));
+        if free.is_some() || self.slots.len() == self.most {
+            return free;
+        }
+        match slot(&self.device, self.size) {
+            Ok(slot) => self.slots.push(slot),
+            Err(error) => {
+                tracing::warn!(%error, "fewer frames are finished ahead");
+                self.most = self.slots.len();
+                return None;
+            }
+        }
+        Some(self.slots.len() - 1)
     }
 
-    /// What the CRTC reads.
-    pub fn front(&self) -> framebuffer::Handle {
-        self.slots[self.front].frame.framebuffer()
-    }
-
-    /// A copy of what the CRTC reads.
-    pub fn screenshot(&self) -> PixelBuffer {
-        let mut picture = PixelBuffer { width: self.size.0, height: self.size.1, pixels: Vec::new() };
-        self.slots[self.front].frame.read(&mut picture.pixels);
-        picture
+    /// A copy of a picture.
+    pub fn read(&self, picture: Picture) -> PixelBuffer {
+        let mut copy = PixelBuffer { width: self.size.0, height: self.size.1, pixels: Vec::new() };
+        if let Some(slot) = self.slots.get(picture.slot) {
+            slot.frame.read(&mut copy.pixels);
+        }
+        copy.pixels.resize(self.size.0 as usize * self.size.1 as usize, 0);
+        copy
     }
 
     fn put_back(&mut self, buffer: Buffer) {
@@ -103,6 +137,10 @@ impl Scanout {
             self.shadow = Some(pixels);
         }
     }
+}
+
+fn slot(device: &DrmDeviceFd, size: (i32, i32)) -> Result<Slot, DrmError> {
+    DumbFrame::new(device, size, Format::Opaque).map(|frame| Slot { frame, stale: vec![whole(size)] })
 }
 
 fn whole((width, height): (i32, i32)) -> PixelRect {

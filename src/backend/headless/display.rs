@@ -117,6 +117,8 @@ impl VirtualDisplay {
             asynchronous: false,
             front_buffer: self.options.front_buffer,
             cursor_plane: self.options.cursor_plane,
+            overlay_planes: 0,
+            direct_scanout: false,
             plane_scroll: false,
             can_withdraw: self.options.can_withdraw,
         }

@@ -207,7 +207,9 @@ impl<W: Fn(Instant)> Bench<W> {
         self.frame += 1;
         let change = Change::Compose { buffer, damage: Vec::new() };
         let (frame, target, present) = (FrameId(self.frame), RefreshIndex::default(), Instant::ZERO);
-        self.output.submit(Plan { frame, target, present, change, cursor: None, in_fence }).is_ok()
+        self.output
+            .submit(Plan { frame, target, present, change, cursor: None, planes: Default::default(), in_fence })
+            .is_ok()
     }
 
     fn shown_by(&mut self, sequence: u64) -> Option<bool> {

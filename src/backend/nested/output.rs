@@ -54,6 +54,8 @@ impl Display for NestedOutput {
             front_buffer: false,
             // The parent draws a cursor of ours no sooner than a frame, and its own would not be in our pictures.
             cursor_plane: None,
+            overlay_planes: 0,
+            direct_scanout: false,
             plane_scroll: false,
             can_withdraw: false,
         }

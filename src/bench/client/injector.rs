@@ -178,17 +178,18 @@ fn feel(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y: f64) -> O
 }
 
 /// A virtual pointer on a connection of its own.
-struct Pointer {
+pub(in crate::bench) struct Pointer {
     connection: Connection,
     queue: EventQueue<Output>,
     state: Output,
     pointer: ZwlrVirtualPointerV1,
     /// Size of the first output in pixels.
-    output: (f64, f64),
+    pub(in crate::bench) output: (f64, f64),
 }
 
 impl Pointer {
-    fn connect() -> Option<Pointer> {
+    /// `None` where the compositor has no virtual pointer or no output.
+    pub(in crate::bench) fn connect() -> Option<Pointer> {
         let connection = Connection::connect_to_env().ok()?;
         let (globals, mut queue) = registry_queue_init::<Output>(&connection).ok()?;
         let handle = queue.handle();
@@ -207,15 +208,16 @@ impl Pointer {
     }
 
     /// Moves to a position on the output, in pixels; false when the connection is lost.
-    fn move_to(&mut self, x: f64, y: f64) -> bool {
+    pub(in crate::bench) fn move_to(&mut self, x: f64, y: f64) -> bool {
         let units = |pixels: f64| (pixels * UNITS).round().max(0.0) as u32;
         self.pointer.motion_absolute(now_ms(), units(x), units(y), units(self.output.0), units(self.output.1));
         self.end_frame()
     }
 
-    fn button(&mut self, state: ButtonState) {
+    /// Presses or releases the left button; false when the connection is lost.
+    pub(in crate::bench) fn button(&mut self, state: ButtonState) -> bool {
         self.pointer.button(now_ms(), BTN_LEFT, state);
-        self.end_frame();
+        self.end_frame()
     }
 
     fn end_frame(&mut self) -> bool {

@@ -33,6 +33,7 @@ mod session;
 
 pub use burn::burn;
 pub use flood::{Flood, run_flooder};
+pub(in crate::bench) use injector::Pointer;
 pub(in crate::bench) use input::WINDOW;
 pub use options::ClientOptions;
 pub use others::run_with_others;

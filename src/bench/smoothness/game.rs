@@ -2,9 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::AsFd as _;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wayland_client::globals::{BindError, GlobalList, registry_queue_init};
 use wayland_client::protocol::{wl_compositor::WlCompositor, wl_shm::WlShm, wl_surface::WlSurface};
 use wayland_client::{Connection, EventQueue, QueueHandle};
@@ -23,7 +21,7 @@ use crate::bench::process::{Usage, peer_of};
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_v1::{Pacing, UpbeatFramePacingV1};
 use crate::simulate::load::FrameCost;
-use crate::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
+use crate::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// How long the last frames may take to be shown.
 const LAST_LIGHT: Span = Span::from_seconds(2);
@@ -297,27 +295,8 @@ fn show_first(game: &mut Game, queue: &mut EventQueue<Game>, handle: &QueueHandl
 
 /// Waits for events or for the end of a stage.
 fn wait(game: &mut Game, queue: &mut EventQueue<Game>, quiet: Option<Instant>) -> Result<(), GameError> {
-    if queue.dispatch_pending(game)? > 0 {
-        return Ok(());
-    }
-    queue.flush()?;
-    let Some(guard) = queue.prepare_read() else { return Ok(()) };
     let until = game.pipeline.next_end().into_iter().chain(quiet).min();
-    let left = until.map(|until| (until - MonotonicClock.now()).max(Span::ZERO));
-    let timeout = left.map(|left| Timespec {
-        tv_sec: left.as_nanos() / NANOS_PER_SECOND,
-        tv_nsec: left.as_nanos() % NANOS_PER_SECOND,
-    });
-    let connection = guard.connection_fd();
-    let mut descriptors = [PollFd::from_borrowed_fd(connection.as_fd(), PollFlags::IN)];
-    match poll(&mut descriptors, timeout.as_ref()) {
-        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
-        Ok(_) => {}
-        Err(error) => return Err(io::Error::from(error).into()),
-    }
-    guard.read()?;
-    queue.dispatch_pending(game)?;
-    Ok(())
+    crate::bench::wait::wait(queue, game, until)
 }
 
 type Usages = (Option<Usage>, Option<Usage>);

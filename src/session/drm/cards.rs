@@ -23,8 +23,8 @@ struct Open {
     card: Rc<RefCell<Card>>,
     /// What the seat knows it by.
     descriptor: RawFd,
-    /// Flip events, and the timer of software vsync.
-    sources: [RegistrationToken; 2],
+    /// Wakes the loop when an output has something to say.
+    events: RegistrationToken,
 }
 
 /// All display devices that are open.
@@ -74,30 +74,27 @@ pub(super) fn add(
     let descriptor = seat.borrow_mut().open_device(path).context("the seat does not open it")?;
     let raw = descriptor.as_raw_fd();
     let opened = open(handle, descriptor);
-    let (card, sources) = opened.inspect_err(|_| seat.borrow_mut().forget(raw))?;
-    session.cards.open.push(Open { id, card: card.clone(), descriptor: raw, sources });
-    scan(state, &card);
+    let (card, events) = opened.inspect_err(|_| seat.borrow_mut().forget(raw))?;
+    session.cards.open.push(Open { id, card: card.clone(), descriptor: raw, events });
+    scan(state, id, &card);
     Ok(())
 }
-
-type Sources = [RegistrationToken; 2];
 
 fn open(
     handle: &LoopHandle<'static, State>,
     descriptor: std::os::fd::OwnedFd,
-) -> anyhow::Result<(Rc<RefCell<Card>>, Sources)> {
-    let (card, events) = Card::new(descriptor)?;
-    let timer = card.timer().try_clone_to_owned()?;
-    let card = Rc::new(RefCell::new(card));
-    let heard = card.clone();
-    let flips = handle
-        .insert_source(events, move |event, metadata, _| {
-            heard.borrow_mut().heard(event, metadata.take(), MonotonicClock.now());
-        })
-        .map_err(|error| anyhow::anyhow!("its flips cannot be listened to: {error}"))?;
-    let rung = card.clone();
-    let timer = super::listen(handle, timer, "software vsync", move |_| rung.borrow_mut().rang(MonotonicClock.now()))?;
-    Ok((card, [flips, timer]))
+) -> anyhow::Result<(Rc<RefCell<Card>>, RegistrationToken)> {
+    let (heard, events) = calloop::ping::make_ping()?;
+    let card = Rc::new(RefCell::new(Card::new(descriptor, heard)?));
+    // What happened, the outputs say themselves in the turn that this starts. The source keeps the device until that is
+    // pulled out: dropped at the end of the session, Smithay would put back what was on screen before, which drivers
+    // refuse; the console does so by itself when the device is closed.
+    let kept = card.clone();
+    let events = handle.insert_source(events, move |(), _, _| {
+        let _ = &kept;
+    });
+    let events = events.map_err(|error| anyhow::anyhow!("its flips cannot be listened to: {error}"))?;
+    Ok((card, events))
 }
 
 /// Something was plugged into a device, or pulled out.
@@ -109,29 +106,29 @@ pub(super) fn changed(state: &mut State, id: DeviceId) {
     }
     let card = session.cards.open.iter().find(|open| open.id == id).map(|open| open.card.clone());
     if let Some(card) = card {
-        scan(state, &card);
+        scan(state, id, &card);
     }
 }
 
 /// The same for all devices.
 pub(super) fn look_again(state: &mut State) {
     let Some(session) = &state.session.drm else { return };
-    let cards: Vec<_> = session.cards.open.iter().map(|open| open.card.clone()).collect();
-    cards.iter().for_each(|card| scan(state, card));
+    let cards: Vec<_> = session.cards.open.iter().map(|open| (open.id, open.card.clone())).collect();
+    cards.iter().for_each(|(id, card)| scan(state, *id, card));
 }
 
 /// A device was pulled out.
 pub(super) fn removed(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) {
     let Some(session) = &mut state.session.drm else { return };
     let Some(index) = session.cards.open.iter().position(|open| open.id == id) else { return };
-    let Open { card, descriptor, sources, .. } = session.cards.open.remove(index);
-    sources.into_iter().for_each(|source| handle.remove(source));
+    let Open { card, descriptor, events, .. } = session.cards.open.remove(index);
+    handle.remove(events);
     session.cards.seat.borrow_mut().forget(descriptor);
     // The outputs hear of it from their displays.
     card.borrow_mut().unplug();
 }
 
-fn scan(state: &mut State, card: &Rc<RefCell<Card>>) {
+fn scan(state: &mut State, device: DeviceId, card: &Rc<RefCell<Card>>) {
     let config = state.session.config.config().clone();
     let wish = |name: &str| config.output(name).mode.map_or(ModeWish::default(), super::wish);
     let changes = card.borrow_mut().scan(wish, state.clock.now());
@@ -145,6 +142,7 @@ fn scan(state: &mut State, card: &Rc<RefCell<Card>>) {
                 let name = crate::backend::Display::name(&output).to_owned();
                 let mode = crate::session::outputs::mode_of(&output);
                 tracing::info!(output = name, %mode, "monitor plugged in");
+                crate::protocol::dmabuf::offer(state, device, &output.scanout_formats());
                 let settings = config.output(&name);
                 let (position, scale) = (settings.position, Some(settings.scale.factor()));
                 let placement = Placement { position, scale, pacing: Some(settings.pacing) };

@@ -22,6 +22,13 @@ impl Default for Wishes {
     }
 }
 
+impl Wishes {
+    /// How many frames may be under way at once, within the compositor's own limit.
+    pub(super) fn most(&self) -> u8 {
+        self.limit.clamp(1, u32::from(MOST_AHEAD)) as u8
+    }
+}
+
 /// What else bears on the choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Circumstances {
@@ -92,7 +99,7 @@ impl Effective {
 }
 
 pub(super) fn decide(wishes: Wishes, circumstances: Circumstances) -> Effective {
-    let limit = wishes.limit.clamp(1, u32::from(MOST_AHEAD)) as u8;
+    let limit = wishes.most();
     let automatic = if limit > 1 { Pacing::Ahead } else { Pacing::JustInTime };
     let (pacing, reason) = match circumstances.rule {
         PacingWish::Vsync | PacingWish::VsyncLate => (Pacing::Vsync, Reason::Policy),

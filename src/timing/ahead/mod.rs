@@ -120,6 +120,8 @@ pub struct Ahead {
     ended: Option<Issued>,
     /// Targets went by while the client was busy: there are new ones when it has committed.
     stalled: bool,
+    /// Frames were cancelled while others were kept that wait: the one after those is drawn meanwhile.
+    restarts: bool,
     cost: WindowQuantile<COST_WINDOW>,
     committed: Instant,
 }
@@ -137,6 +139,7 @@ impl Default for Ahead {
             virtualizer: None,
             ended: None,
             stalled: false,
+            restarts: false,
             cost: WindowQuantile::new(),
             committed: Instant::ZERO,
         }
@@ -199,7 +202,13 @@ impl Ahead {
         let room = match self.effective.pacing {
             Pacing::Ahead => self.live.len() < usize::from(self.effective.ahead),
             Pacing::Vsync | Pacing::VsyncLate => self.is_idle(),
-            Pacing::JustInTime => false,
+            // Frames that were kept hide what the first one after an interruption takes; waiting for their light would
+            // show no newer input, since the client has just answered to that.
+            Pacing::JustInTime => {
+                self.restarts
+                    && self.live.len() < usize::from(self.wishes.most())
+                    && self.live.iter().all(|frame| frame.stage != Stage::Sent)
+            }
         };
         (room && !self.effective.is_hidden()).then(|| self.answer(grid, earliest, now)).flatten()
     }
@@ -228,6 +237,7 @@ impl Ahead {
         let free = if is_ahead { grid.refresh.plus(before) } else { refresh };
         let target = virtualizer.issue(refresh.max(free), waiting);
         self.requests -= 1;
+        self.restarts = false;
         self.last_id = self.last_id.next();
         let interval = virtualizer.grid().interval;
         let issued = Issued { id: self.last_id, refresh: target.refresh, present: target.present, interval, sent: now };
@@ -293,9 +303,10 @@ impl Ahead {
         self.live.retain(|frame| frame.target.id != id);
     }
 
-    /// Waiting frames were thrown away: they are not under way any more, and targets go on after the last one kept.
+    /// The client threw waiting frames away, those named if there are any: they are not under way any more, and targets go on after the last one kept.
     pub fn cancelled(&mut self, ids: &[TargetId]) {
         self.live.retain(|frame| !ids.contains(&frame.target.id));
+        self.restarts = self.live.iter().any(|frame| frame.stage == Stage::Bound);
         self.rebase();
     }
 

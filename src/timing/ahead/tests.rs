@@ -70,7 +70,12 @@ impl Stage {
     }
 
     fn check(&self, target: Issued) {
-        assert!(self.machine.under_way() <= usize::from(self.machine.effective().ahead), "{}", self.story);
+        let Effective { pacing, ahead, .. } = self.machine.effective();
+        let drawn = self.machine.live.iter().filter(|frame| frame.stage == super::Stage::Sent).count();
+        // Just in time, those that a cancel kept may wait meanwhile.
+        let (count, most) = if pacing == Pacing::Ahead { (self.machine.under_way(), ahead) } else { (drawn, 1) };
+        assert!(count <= usize::from(most), "{}", self.story);
+        assert!(self.machine.under_way() <= usize::from(self.machine.wishes.most()), "{}", self.story);
         assert!(target.refresh >= RefreshIndex(self.next), "in the past: {}", self.story);
         assert_eq!(target.present, present(target.refresh.0), "off the grid");
         for earlier in &self.sent {
@@ -310,5 +315,30 @@ proptest! {
         let shown = shown(&stage);
         let last = &shown[shown.len() - 40 + 2 * MOST_LIVE..];
         prop_assert!(last.iter().all(|line| !line.contains("nothing")), "{}", stage.story);
+    }
+}
+
+#[test]
+fn the_frame_after_those_kept_by_a_cancel_is_drawn_while_they_are_shown() {
+    for kept in 0..4 {
+        let mut stage = Stage::new(4);
+        let (now, next) = (present(10) - Span::from_millis(5), RefreshIndex(10));
+        for _ in 0..4 {
+            stage.machine.request();
+            let issued = stage.machine.poll(grid(), next, now).unwrap();
+            stage.machine.bind(issued.id, now);
+            stage.sent.push(issued);
+        }
+        stage.machine.request();
+        let pressed = Circumstances { interactive: true, ..Circumstances::default() };
+        stage.machine.decide(pressed);
+        assert_eq!(stage.machine.poll(grid(), next, now), None, "one at a time, from now on");
+        let cancelled: Vec<TargetId> = stage.sent[kept..].iter().map(|issued| issued.id).collect();
+        stage.machine.cancelled(&cancelled);
+        let target = stage.machine.poll(grid(), next, now);
+        assert_eq!(target.map(|target| target.refresh.0), (kept > 0).then(|| 10 + kept as u64), "{kept} kept");
+        assert_eq!(stage.machine.waits_for_callback(), kept == 0);
+        stage.machine.request();
+        assert_eq!(stage.machine.poll(grid(), next, now), None, "it is alone");
     }
 }

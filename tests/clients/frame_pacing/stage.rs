@@ -19,7 +19,7 @@ pub struct Stage {
 impl Stage {
     /// A window on screen (update 1000) whose client asked to draw `limit` frames ahead.
     pub fn new(limit: u32) -> Self {
-        let mut world = World::lit();
+        let mut world = World::slow();
         let (client, window) = world.open("a", SIZE.0, SIZE.1);
         let pacing = world.client(client).pacing(&window.surface);
         pacing.set_pacing(Pacing::Ahead);

@@ -56,7 +56,9 @@ colours() { python3 "$here/picture.py" "$1"; }
 
 session() {
     export UPBEAT_LOG=info
-    start_compositor "$1" "$upbeat" --backend drm --frame-log "$results/$1.jsonl"
+    local name=$1
+    shift
+    start_compositor "$name" "$upbeat" --backend drm --frame-log "$results/$name.jsonl" "$@"
     export UPBEAT_SOCKET=$XDG_RUNTIME_DIR/upbeat-$WAYLAND_DISPLAY.sock
     [ -S "$UPBEAT_SOCKET" ] || UPBEAT_SOCKET=$(find "$XDG_RUNTIME_DIR" -name '*upbeat*' -type s | head -n 1)
 }

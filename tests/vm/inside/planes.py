@@ -4,6 +4,8 @@
     planes.py                   prints them: primary and cursor, each with framebuffer and position
     planes.py moved OLD NEW     whether the cursor moved and the primary plane kept its framebuffer
     planes.py light FRAMES      whether frames that only the cursor needed damaged nothing
+    planes.py shows SIZE        whether a plane shows something of that size, such as 320x240
+    planes.py primary           prints the primary plane's framebuffer
 """
 
 import json
@@ -51,5 +53,10 @@ match sys.argv[1:]:
         print(json.dumps(state()))
     case ["moved", old, new]:
         sys.exit(moved(json.loads(old), json.loads(new)))
+    case ["shows", size]:
+        sizes = [plane["position"].split("+")[0] for plane in state()]
+        sys.exit(0 if size in sizes else f"no plane shows {size}, they show {sizes}")
+    case ["primary"]:
+        print(max(state(), key=area)["framebuffer"])
     case ["light", path]:
         sys.exit(light(path))

@@ -35,7 +35,15 @@ pub fn compose(display: &mut VirtualDisplay, frame: u64) -> Plan {
 
 pub fn plan(frame: u64, change: Change) -> Plan {
     let target = RefreshIndex(0);
-    Plan { frame: FrameId(frame), target, present: Instant::ZERO, change, cursor: None, in_fence: None }
+    Plan {
+        frame: FrameId(frame),
+        target,
+        present: Instant::ZERO,
+        change,
+        cursor: None,
+        planes: Default::default(),
+        in_fence: None,
+    }
 }
 
 /// A display and the log of what happened to it.

@@ -1,12 +1,12 @@
 //! Keeps clients that flood from having the compositor's thread to themselves.
 //!
 //! While somebody sends as fast as he can the clients' descriptor is always readable, and a thread that always has
-//! something to read competes with every client for the cores. So reading may use half of the time: beyond a burst it
-//! pauses, the flooder's socket fills, and he has to wait.
+//! something to read competes with every client for the cores. So reading may use an eighth of the time: beyond a burst
+//! it pauses, the flooder's socket fills, and he has to wait.
 //!
 //! ```text
-//!  reading   ▆▆▆▆▆▆  ▆▆▆   ▆▆▆   ▆▆▆
-//!  paused          ──   ───   ───        each as long as what was read too much, at most LONGEST_PAUSE
+//!  reading   ▆▆▆▆▆▆          ▆▆▆                 ▆▆▆
+//!  paused          ──────────   ─────────────────        PAUSE_PER_READ times what was read too much
 //! ```
 //!
 //! A program that starts says a few milliseconds' worth at once, and hardly notices.
@@ -16,8 +16,10 @@ use crate::time::{Instant, Span};
 /// Reading without a pause: a quarter of a refresh at 60 Hz. On a busy machine the time includes waiting for a core, and
 /// clients that only draw must never meet a pause: it would cost a wake-up.
 const BURST: Span = Span::from_millis(4);
-/// The longest pause: what everybody's commit may be late by for it, while somebody floods.
-const LONGEST_PAUSE: Span = Span::from_micros(400);
+/// Pause for each moment of reading beyond that. One who speaks meanwhile and does not flood ends it.
+const PAUSE_PER_READ: i64 = 7;
+/// The longest pause: what a program may be late by that says more at once than is read in one go.
+const LONGEST_PAUSE: Span = Span::from_millis(4);
 
 /// How much was read lately. Pure.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,10 +34,10 @@ impl Throttle {
     /// Clients were read from `start` to `end`: until when to read no more.
     pub fn read(&mut self, start: Instant, end: Instant) -> Option<Instant> {
         let waited = (start - self.at).max(Span::ZERO);
-        self.spent = (self.spent - waited).max(Span::ZERO) + (end - start).max(Span::ZERO);
+        self.spent = (self.spent - waited / PAUSE_PER_READ).max(Span::ZERO) + (end - start).max(Span::ZERO);
         self.at = end;
         let over = self.spent - BURST;
-        (over > Span::ZERO).then(|| end + over.min(LONGEST_PAUSE))
+        (over > Span::ZERO).then(|| end + (over * PAUSE_PER_READ).min(LONGEST_PAUSE))
     }
 }
 
@@ -48,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_all_the_time_gets_half_of_it() {
+    fn who_reads_all_the_time_gets_an_eighth_of_it() {
         let mut throttle = Throttle::default();
         let (mut now, mut reading) = (0, 0);
         while now < 1_000_000 {
@@ -56,7 +58,7 @@ mod tests {
             reading += 300;
             now = pause.map_or(now + 300, |until| ((until - at(0)).as_nanos() / 1_000) as u64);
         }
-        assert!((490_000..=515_000).contains(&reading), "{reading}");
+        assert!((125_000..=135_000).contains(&reading), "{reading}");
     }
 
     #[test]
@@ -66,12 +68,12 @@ mod tests {
             let start = refresh * 16_667;
             assert_eq!(throttle.read(at(start), at(start + 900)), None);
         }
-        // 5 ms at once: the pauses add up to as much.
+        // 5 ms at once: the pauses are for what goes beyond the burst.
         let mut now = 20_000_000;
         for _ in 0..50 {
             let pause = throttle.read(at(now), at(now + 100));
             now = pause.map_or(now + 100, |until| ((until - at(0)).as_nanos() / 1_000) as u64);
         }
-        assert!(now <= 20_000_000 + 10_000, "{now}");
+        assert!(now <= 20_000_000 + 5_000 + 7 * 1_000 + 700, "{now}");
     }
 }

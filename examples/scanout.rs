@@ -1,0 +1,288 @@
+//! A window whose buffers a display can scan out: dumb buffers of its device, passed by `zwp_linux_dmabuf_v1`.
+//!
+//! It draws as many frames as it is told, each after the callback for the one before, says how many of them reached the
+//! screen without being copied, and stays.
+//!
+//! ```text
+//! cargo run --example scanout -- --device /dev/dri/card0 --size 320x240 --frames 60
+//! ```
+
+use std::fs::OpenOptions;
+use std::os::fd::{AsFd, FromRawFd as _, OwnedFd};
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Parser;
+use drm_ffi::mode::dumbbuffer;
+use rustix::mm::{MapFlags, ProtFlags};
+use wayland_client::globals::{GlobalListContents, registry_queue_init};
+use wayland_client::protocol::{wl_buffer, wl_callback, wl_compositor, wl_registry, wl_surface};
+use wayland_client::{Connection, Dispatch, QueueHandle, WEnum, delegate_noop};
+use wayland_protocols::wp::linux_dmabuf::zv1::client::{zwp_linux_buffer_params_v1, zwp_linux_dmabuf_v1};
+use wayland_protocols::wp::presentation_time::client::{wp_presentation, wp_presentation_feedback};
+use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
+
+/// One on screen, one on its way there, one to draw into.
+const BUFFERS: usize = 3;
+/// `XRGB8888`, row by row, as in `drm_fourcc.h`.
+const FORMAT: u32 = u32::from_le_bytes(*b"XR24");
+const LINEAR: u32 = 0;
+
+/// A window whose buffers a display can scan out.
+#[derive(Parser)]
+struct Options {
+    /// The display device that owns the buffers
+    #[arg(long, default_value = "/dev/dri/card0")]
+    device: PathBuf,
+    /// Width and height in pixels
+    #[arg(long, default_value = "320x240", value_parser = size)]
+    size: (i32, i32),
+    /// How many frames are drawn
+    #[arg(long, default_value_t = 60)]
+    frames: u32,
+    /// Fill the screen; `size` is to be that of the output then
+    #[arg(long)]
+    fullscreen: bool,
+}
+
+fn size(text: &str) -> Result<(i32, i32), String> {
+    let numbers = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    let valid = |side: &i32| (1..=16384).contains(side);
+    numbers.filter(|(width, height)| valid(width) && valid(height)).ok_or_else(|| "expected WIDTHxHEIGHT".to_owned())
+}
+
+/// A dumb buffer.
+struct Picture {
+    pixels: Pixels,
+    stride: usize,
+    shared: OwnedFd,
+}
+
+/// Its memory.
+struct Pixels(&'static mut [u32]);
+
+impl Picture {
+    fn new(device: impl AsFd, (width, height): (i32, i32)) -> std::io::Result<Self> {
+        let device = device.as_fd();
+        let buffer = dumbbuffer::create(device, width.unsigned_abs(), height.unsigned_abs(), 32, 0)?;
+        let shared = drm_ffi::gem::handle_to_fd(device, buffer.handle, (libc::O_CLOEXEC | libc::O_RDWR) as u32)?.fd;
+        let offset = dumbbuffer::map(device, buffer.handle, 0, 0)?.offset;
+        let (bytes, access) = (buffer.size as usize, ProtFlags::READ | ProtFlags::WRITE);
+        // SAFETY: a new descriptor that nobody else knows.
+        let shared = unsafe { OwnedFd::from_raw_fd(shared) };
+        // SAFETY: a new mapping of `bytes` bytes, which is never undone.
+        let pixels = unsafe {
+            let start = rustix::mm::mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, device, offset)?;
+            std::slice::from_raw_parts_mut(start.cast::<u32>(), bytes / 4)
+        };
+        Ok(Picture { pixels: Pixels(pixels), stride: buffer.pitch as usize, shared })
+    }
+
+    /// Stripes that wander, so that no two frames look the same.
+    fn draw(&mut self, frame: u32) {
+        for (y, row) in self.pixels.0.chunks_exact_mut(self.stride / 4).enumerate() {
+            for (x, pixel) in row.iter_mut().enumerate() {
+                let (red, green, blue) = (x as u32 + frame * 4, y as u32 + frame * 2, (x ^ y) as u32);
+                *pixel = (red & 0xff) << 16 | (green & 0xff) << 8 | (blue & 0xff);
+            }
+        }
+    }
+}
+
+struct Window {
+    pictures: Vec<Picture>,
+    buffers: Vec<wl_buffer::WlBuffer>,
+    /// Which of them the compositor has.
+    held: [bool; BUFFERS],
+    surface: wl_surface::WlSurface,
+    presentation: wp_presentation::WpPresentation,
+    options: Options,
+    configured: bool,
+    /// The compositor asked for a frame.
+    wanted: bool,
+    drawn: u32,
+    answered: u32,
+    uncopied: u32,
+}
+
+impl Window {
+    fn draw(&mut self, queue: &QueueHandle<Self>) {
+        let Some(free) = self.held.iter().position(|held| !held) else { return };
+        if !self.wanted || !self.configured || self.drawn == self.options.frames {
+            return;
+        }
+        self.pictures[free].draw(self.drawn);
+        self.held[free] = true;
+        (self.wanted, self.drawn) = (false, self.drawn + 1);
+        self.surface.attach(Some(&self.buffers[free]), 0, 0);
+        self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
+        self.surface.frame(queue, ());
+        self.presentation.feedback(&self.surface, queue, ());
+        self.surface.commit();
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let device = OpenOptions::new().read(true).write(true).open(&options.device);
+    let device = device.with_context(|| options.device.display().to_string())?;
+    let pictures = (0..BUFFERS).map(|_| Picture::new(&device, options.size)).collect::<Result<Vec<_>, _>>()?;
+
+    let connection = Connection::connect_to_env()?;
+    let (globals, mut events) = registry_queue_init::<Window>(&connection)?;
+    let queue = events.handle();
+    let compositor: wl_compositor::WlCompositor = globals.bind(&queue, 4..=6, ())?;
+    let shell: xdg_wm_base::XdgWmBase = globals.bind(&queue, 1..=6, ())?;
+    let presentation = globals.bind(&queue, 1..=1, ())?;
+    let dmabuf: zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1 = globals.bind(&queue, 3..=4, ()).context("no dma-bufs here")?;
+    let (width, height) = options.size;
+    let buffers = pictures.iter().enumerate().map(|(index, picture)| {
+        let params = dmabuf.create_params(&queue, ());
+        params.add(picture.shared.as_fd(), 0, 0, picture.stride as u32, LINEAR, LINEAR);
+        params.create_immed(width, height, FORMAT, zwp_linux_buffer_params_v1::Flags::empty(), &queue, index)
+    });
+    let buffers = buffers.collect();
+    let surface = compositor.create_surface(&queue, ());
+    let shell_surface = shell.get_xdg_surface(&surface, &queue, ());
+    let toplevel = shell_surface.get_toplevel(&queue, ());
+    toplevel.set_title("scanout".to_owned());
+    toplevel.set_app_id("scanout".to_owned());
+    if options.fullscreen {
+        toplevel.set_fullscreen(None);
+    }
+    surface.commit();
+    let mut window = Window {
+        pictures,
+        buffers,
+        held: [false; BUFFERS],
+        surface,
+        presentation,
+        options,
+        configured: false,
+        wanted: true,
+        drawn: 0,
+        answered: 0,
+        uncopied: 0,
+    };
+    let mut told = false;
+    loop {
+        events.blocking_dispatch(&mut window)?;
+        window.draw(&queue);
+        if !told && window.answered == window.options.frames {
+            println!("{} of {} frames uncopied", window.uncopied, window.answered);
+            told = true;
+        }
+    }
+}
+
+impl Dispatch<wl_buffer::WlBuffer, usize> for Window {
+    fn event(
+        window: &mut Self,
+        _: &wl_buffer::WlBuffer,
+        event: wl_buffer::Event,
+        index: &usize,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let wl_buffer::Event::Release = event {
+            window.held[*index] = false;
+        }
+    }
+}
+
+impl Dispatch<wl_callback::WlCallback, ()> for Window {
+    fn event(
+        window: &mut Self,
+        _: &wl_callback::WlCallback,
+        _: wl_callback::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        window.wanted = true;
+    }
+}
+
+impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, ()> for Window {
+    fn event(
+        window: &mut Self,
+        _: &wp_presentation_feedback::WpPresentationFeedback,
+        event: wp_presentation_feedback::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        match event {
+            wp_presentation_feedback::Event::Presented { flags: WEnum::Value(flags), .. } => {
+                window.answered += 1;
+                window.uncopied += u32::from(flags.contains(wp_presentation_feedback::Kind::ZeroCopy));
+            }
+            wp_presentation_feedback::Event::Discarded => window.answered += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Dispatch<xdg_surface::XdgSurface, ()> for Window {
+    fn event(
+        window: &mut Self,
+        surface: &xdg_surface::XdgSurface,
+        event: xdg_surface::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let xdg_surface::Event::Configure { serial } = event {
+            surface.ack_configure(serial);
+            window.configured = true;
+        }
+    }
+}
+
+impl Dispatch<xdg_toplevel::XdgToplevel, ()> for Window {
+    fn event(
+        _: &mut Self,
+        _: &xdg_toplevel::XdgToplevel,
+        event: xdg_toplevel::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let xdg_toplevel::Event::Close = event {
+            std::process::exit(0);
+        }
+    }
+}
+
+impl Dispatch<xdg_wm_base::XdgWmBase, ()> for Window {
+    fn event(
+        _: &mut Self,
+        shell: &xdg_wm_base::XdgWmBase,
+        event: xdg_wm_base::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let xdg_wm_base::Event::Ping { serial } = event {
+            shell.pong(serial);
+        }
+    }
+}
+
+impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Window {
+    fn event(
+        _: &mut Self,
+        _: &wl_registry::WlRegistry,
+        _: wl_registry::Event,
+        _: &GlobalListContents,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+delegate_noop!(Window: wl_compositor::WlCompositor);
+delegate_noop!(Window: ignore wl_surface::WlSurface);
+delegate_noop!(Window: ignore wp_presentation::WpPresentation);
+delegate_noop!(Window: ignore zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1);
+delegate_noop!(Window: ignore zwp_linux_buffer_params_v1::ZwpLinuxBufferParamsV1);

@@ -1,0 +1,155 @@
+//! Clients' buffers as framebuffers, which planes can show.
+
+use std::os::fd::AsFd;
+use std::sync::{Arc, Weak};
+
+use drm_fourcc::{DrmFourcc, DrmModifier};
+use smithay::backend::allocator::format::get_opaque;
+use smithay::backend::drm::DrmDeviceFd;
+use smithay::reexports::drm::buffer::{Handle, PlanarBuffer};
+use smithay::reexports::drm::control::{Device, FbCmd2Flags, framebuffer};
+
+use crate::backend::plane::DeviceMemory;
+
+/// As many parts as a framebuffer can have.
+const MOST_PARTS: usize = 4;
+
+/// The framebuffers of those buffers that planes have shown or tried to show. Each is given back when its buffer is.
+pub(super) struct ClientFrames {
+    device: DrmDeviceFd,
+    known: Vec<Known>,
+}
+
+struct Known {
+    memory: Weak<DeviceMemory>,
+    /// `None`: the driver cannot show it, whatever plane is asked.
+    frame: Option<framebuffer::Handle>,
+}
+
+impl ClientFrames {
+    pub fn new(device: DrmDeviceFd) -> Self {
+        ClientFrames { device, known: Vec::new() }
+    }
+
+    /// The framebuffer for `memory`, its alpha left aside; `None` where the driver does not take it.
+    pub fn framebuffer(&mut self, memory: &Arc<DeviceMemory>) -> Option<framebuffer::Handle> {
+        let address = Arc::as_ptr(memory);
+        if let Some(known) = self.known.iter().find(|known| known.memory.as_ptr() == address) {
+            return known.frame;
+        }
+        self.forget_gone();
+        let frame = import(&self.device, memory)
+            .inspect_err(|error| tracing::debug!(%error, "a client's buffer is nothing for a plane"))
+            .ok();
+        self.known.push(Known { memory: Arc::downgrade(memory), frame });
+        frame
+    }
+
+    /// Gives back the framebuffers of buffers that are gone.
+    pub fn forget_gone(&mut self) {
+        let device = &self.device;
+        self.known.retain(|known| {
+            let stays = known.memory.strong_count() > 0;
+            if let Some(frame) = known.frame.filter(|_| !stays) {
+                give_back(device, frame);
+            }
+            stays
+        });
+    }
+}
+
+impl Drop for ClientFrames {
+    fn drop(&mut self) {
+        self.known.iter().filter_map(|known| known.frame).for_each(|frame| give_back(&self.device, frame));
+    }
+}
+
+fn give_back(device: &DrmDeviceFd, frame: framebuffer::Handle) {
+    if let Err(error) = device.destroy_framebuffer(frame) {
+        tracing::debug!(%error, "a framebuffer was gone already");
+    }
+}
+
+/// What the format looks like to a plane that shall not blend.
+pub(super) fn opaque_format(code: u32) -> Option<DrmFourcc> {
+    let format = DrmFourcc::try_from(code).ok()?;
+    Some(get_opaque(format).unwrap_or(format))
+}
+
+fn import(device: &DrmDeviceFd, memory: &DeviceMemory) -> std::io::Result<framebuffer::Handle> {
+    let invalid = || std::io::Error::from(std::io::ErrorKind::InvalidInput);
+    let format = opaque_format(memory.format).ok_or_else(invalid)?;
+    let told = DrmModifier::from(memory.modifier) != DrmModifier::Invalid;
+    if !told || memory.parts.is_empty() || memory.parts.len() > MOST_PARTS {
+        return Err(invalid());
+    }
+    let mut handles = [None; MOST_PARTS];
+    let mut imported = Ok(());
+    for (handle, part) in handles.iter_mut().zip(&memory.parts) {
+        match device.prime_fd_to_buffer(part.descriptor.as_fd()) {
+            Ok(found) => *handle = Some(found),
+            Err(error) => imported = Err(error),
+        }
+    }
+    let framebuffer = imported.and_then(|()| add(device, &Layout { memory, format, handles, modifier: true }));
+    // The framebuffer has a hold on the memory of its own. The same memory imported twice has one handle.
+    for (index, handle) in handles.iter().enumerate() {
+        if let Some(handle) = handle.filter(|_| !handles[..index].contains(handle)) {
+            let _ = device.close_buffer(handle);
+        }
+    }
+    framebuffer
+}
+
+/// Without a modifier nobody can say what the layout is, for the driver that drew it may have tiled it. Drivers that know
+/// no modifiers mean row by row.
+fn add(device: &DrmDeviceFd, layout: &Layout<'_>) -> std::io::Result<framebuffer::Handle> {
+    let explicit = device.add_planar_framebuffer(layout, FbCmd2Flags::MODIFIERS);
+    if explicit.is_err() && layout.modifier() == Some(DrmModifier::Linear) {
+        return device.add_planar_framebuffer(&Layout { modifier: false, ..*layout }, FbCmd2Flags::empty());
+    }
+    explicit
+}
+
+#[derive(Clone, Copy)]
+struct Layout<'a> {
+    memory: &'a DeviceMemory,
+    format: DrmFourcc,
+    handles: [Option<Handle>; MOST_PARTS],
+    /// Whether the modifier is told.
+    modifier: bool,
+}
+
+impl Layout<'_> {
+    fn of_parts(&self, value: impl Fn(&crate::backend::plane::MemoryPart) -> u32) -> [u32; MOST_PARTS] {
+        let mut values = [0; MOST_PARTS];
+        values.iter_mut().zip(&self.memory.parts).for_each(|(slot, part)| *slot = value(part));
+        values
+    }
+}
+
+impl PlanarBuffer for Layout<'_> {
+    fn size(&self) -> (u32, u32) {
+        (self.memory.width, self.memory.height)
+    }
+
+    fn format(&self) -> DrmFourcc {
+        self.format
+    }
+
+    fn modifier(&self) -> Option<DrmModifier> {
+        self.modifier.then(|| DrmModifier::from(self.memory.modifier))
+    }
+
+    fn pitches(&self) -> [u32; MOST_PARTS] {
+        self.of_parts(|part| part.stride)
+    }
+
+    fn handles(&self) -> [Option<Handle>; MOST_PARTS] {
+        self.handles
+    }
+
+    fn offsets(&self) -> [u32; MOST_PARTS] {
+        self.of_parts(|part| part.offset)
+    }
+}

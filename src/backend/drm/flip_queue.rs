@@ -1,0 +1,181 @@
+//! Frames that are finished and wait for their refreshes, and when the next of them is to be committed. Pure.
+//!
+//! The kernel takes one flip at a time. So a frame stays here until the one before it is on screen, and then until it is
+//! nearly too late: meanwhile it can be withdrawn, and the cursor on it can be moved.
+//!
+//! ```text
+//!   refresh      k              k+1             k+2
+//!   on its way   ├─ k+1 ────────┤├─ k+2 ────────┤
+//!   commits          ▲ k+1          ▲ k+2                 each `lead + early` before its refresh
+//!   waiting       k+2, k+3       k+3
+//! ```
+
+use std::collections::VecDeque;
+
+use crate::backend::FrameId;
+use crate::time::{Instant, Span};
+
+/// A frame that waits.
+#[derive(Debug)]
+pub(super) struct Waiting<T> {
+    pub frame: FrameId,
+    /// When the refresh that it is for is expected.
+    pub present: Instant,
+    pub content: T,
+}
+
+/// What commits are timed by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    /// The time between two refreshes.
+    pub interval: Span,
+    /// How long before a refresh the driver wants its frame.
+    pub lead: Span,
+    /// How much earlier it is committed: whoever commits may be woken up late.
+    pub early: Span,
+}
+
+impl Timing {
+    fn commit_at(&self, present: Instant) -> Instant {
+        // Not so early that it would be shown a refresh before its own.
+        present - (self.lead + self.early).min(self.interval * 3 / 4)
+    }
+
+    /// Whether a frame for `present` would be shown before its time if it were committed now.
+    pub fn is_early(&self, present: Instant, now: Instant) -> bool {
+        now < present - self.interval * 3 / 2
+    }
+}
+
+/// Frames in the order of their refreshes.
+#[derive(Debug)]
+pub(super) struct FlipQueue<T> {
+    waiting: VecDeque<Waiting<T>>,
+}
+
+impl<T> Default for FlipQueue<T> {
+    fn default() -> Self {
+        FlipQueue { waiting: VecDeque::new() }
+    }
+}
+
+impl<T> FlipQueue<T> {
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The newest frame.
+    pub fn newest(&self) -> Option<FrameId> {
+        self.waiting.back().map(|waiting| waiting.frame)
+    }
+
+    /// What waits.
+    pub fn contents(&self) -> impl Iterator<Item = &T> {
+        self.waiting.iter().map(|waiting| &waiting.content)
+    }
+
+    /// The same, to change it.
+    pub fn contents_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.waiting.iter_mut().map(|waiting| &mut waiting.content)
+    }
+
+    /// Puts a frame behind all others.
+    pub fn push(&mut self, frame: Waiting<T>) {
+        self.waiting.push_back(frame);
+    }
+
+    /// When the next one is to be committed; in the past if it is late.
+    pub fn next_commit(&self, timing: &Timing) -> Option<Instant> {
+        self.waiting.front().map(|waiting| timing.commit_at(waiting.present))
+    }
+
+    /// Takes out the next one if it is too late for it and another waits behind it, which may be in time.
+    pub fn take_late(&mut self, timing: &Timing, now: Instant) -> Option<Waiting<T>> {
+        let late = self.waiting.front().is_some_and(|waiting| now > waiting.present - timing.lead);
+        if late && self.len() > 1 { self.waiting.pop_front() } else { None }
+    }
+
+    /// Takes out the next one if it is to be committed.
+    pub fn take_due(&mut self, timing: &Timing, now: Instant) -> Option<Waiting<T>> {
+        let due = self.next_commit(timing).is_some_and(|at| at <= now);
+        if due { self.waiting.pop_front() } else { None }
+    }
+
+    /// Takes out all from frame `from` on, in their order.
+    pub fn withdraw(&mut self, from: FrameId) -> VecDeque<Waiting<T>> {
+        let stay = self.waiting.iter().take_while(|waiting| waiting.frame < from).count();
+        self.waiting.split_off(stay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMING: Timing =
+        Timing { interval: Span::from_millis(10), lead: Span::from_millis(1), early: Span::from_millis(2) };
+
+    fn at(millis: i64) -> Instant {
+        Instant::from_nanos(1_000_000_000) + Span::from_millis(millis)
+    }
+
+    fn queue(presents: &[i64]) -> FlipQueue<()> {
+        let mut queue = FlipQueue::default();
+        for (frame, present) in presents.iter().enumerate() {
+            queue.push(Waiting { frame: FrameId(frame as u64), present: at(*present), content: () });
+        }
+        queue
+    }
+
+    #[test]
+    fn each_frame_is_committed_just_before_its_own_refresh() {
+        let mut queue = queue(&[20, 30]);
+        assert_eq!(queue.next_commit(&TIMING), Some(at(17)));
+        assert!(queue.take_due(&TIMING, at(16)).is_none());
+        assert_eq!(queue.take_due(&TIMING, at(17)).unwrap().present, at(20));
+        assert!(queue.take_due(&TIMING, at(17)).is_none(), "the next one is for the refresh after");
+        assert_eq!(queue.next_commit(&TIMING), Some(at(27)));
+    }
+
+    #[test]
+    fn a_late_frame_is_committed_at_once_if_there_is_no_newer_one() {
+        let mut queue = queue(&[20]);
+        assert!(queue.take_late(&TIMING, at(25)).is_none());
+        assert!(queue.take_due(&TIMING, at(25)).is_some());
+    }
+
+    #[test]
+    fn a_late_frame_does_not_make_the_next_one_late() {
+        let mut queue = queue(&[20, 30, 40]);
+        assert!(queue.take_late(&TIMING, at(19)).is_none(), "it still makes it");
+        assert_eq!(queue.take_late(&TIMING, at(20)).unwrap().present, at(20));
+        assert!(queue.take_late(&TIMING, at(20)).is_none());
+        assert!(queue.take_due(&TIMING, at(20)).is_none(), "the next one waits for its own refresh");
+    }
+
+    #[test]
+    fn a_long_lead_does_not_show_a_frame_a_refresh_too_soon() {
+        let timing = Timing { lead: Span::from_millis(9), early: Span::from_millis(4), ..TIMING };
+        let next = queue(&[20]).next_commit(&timing).unwrap();
+        assert!(next > at(10), "{next:?} is in the refresh before its own");
+    }
+
+    #[test]
+    fn withdrawing_takes_the_newer_ones_and_keeps_the_order_of_the_rest() {
+        let mut queue = queue(&[10, 20, 30, 40]);
+        let gone: Vec<u64> = queue.withdraw(FrameId(2)).iter().map(|waiting| waiting.frame.0).collect();
+        assert_eq!(gone, [2, 3]);
+        assert_eq!((queue.len(), queue.newest()), (2, Some(FrameId(1))));
+        assert!(queue.withdraw(FrameId(7)).is_empty());
+    }
+
+    #[test]
+    fn a_frame_for_the_next_refresh_does_not_wait_and_one_for_a_later_does() {
+        assert!(!TIMING.is_early(at(20), at(11)));
+        assert!(TIMING.is_early(at(30), at(11)));
+    }
+}

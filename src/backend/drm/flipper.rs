@@ -1,0 +1,369 @@
+//! What the kernel knows of one CRTC: the flip under way, frames that wait for theirs, and the commits themselves.
+//!
+//! Shared by two threads. The main one submits: a frame for the next refresh is committed there and then, so that a
+//! refusal is known at once. The [`presenter`](super::presenter) hears of flips that are done and commits what waits.
+//!
+//! ```text
+//!   main:       submit ─┬─► commit                  Presented, Lost, buffers let go ─► main
+//!                       └─► queue ─┐                          ▲
+//!   presenter:                     └─► commit ─► … ─► flip event ─► FlipClock
+//! ```
+
+use std::collections::VecDeque;
+
+use smithay::backend::drm::{DrmSurface, PlaneClaim, PlaneConfig, PlaneState};
+use smithay::reexports::drm::control::{Mode as DrmMode, framebuffer};
+use smithay::utils::{Physical, Point, Rectangle, Size, Transform};
+
+use super::clock::{FlipClock, FlipEvent, Light};
+use super::cursor::CursorImages;
+use super::flip_queue::{FlipQueue, Timing, Waiting};
+use super::mode::{blanking, mode_of};
+use super::planes::ClientPlanes;
+use super::scanout::Picture;
+use crate::backend::plane::Planes;
+use crate::backend::{CursorPlane, DisplayEvent, FrameId, LossReason, SubmitError};
+use crate::time::{Clock, Instant, Span};
+
+/// What drivers want before the blanking starts: to program the registers, or to wake a thread that does. Those that
+/// want more are found out by the output's machine, from frames that were in time and missed all the same.
+const DRIVER_MARGIN: Span = Span::from_micros(500);
+
+/// How much before that a waiting frame is committed, for the presenter may be woken up late: with a real-time class
+/// only by what the kernel itself does, without one by whatever else runs.
+const EARLY_REAL_TIME: Span = Span::from_micros(500);
+const EARLY: Span = Span::from_millis(2);
+
+/// What a frame shows.
+#[derive(Debug)]
+pub(super) struct Shot {
+    /// The composed picture, if it is a new one.
+    pub picture: Option<Picture>,
+    pub cursor: Option<CursorPlane>,
+    /// Clients' buffers on planes.
+    pub planes: Planes,
+}
+
+/// A flip that the driver has taken.
+#[derive(Debug)]
+struct Flight {
+    frame: FrameId,
+    /// When the kernel had taken it.
+    submitted: Instant,
+    /// The driver has said that it is done, and when that is light.
+    light: Option<Light>,
+    picture: Option<Picture>,
+    planes: Planes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Power {
+    On,
+    /// Off, or the device belongs to another session.
+    Off,
+    Gone,
+}
+
+/// One CRTC with its planes.
+pub(super) struct Flipper {
+    pub name: String,
+    pub surface: DrmSurface,
+    pub mode: DrmMode,
+    pub clock: FlipClock,
+    /// Planes for clients' buffers.
+    pub client: ClientPlanes,
+    pub cursor: Option<CursorImages>,
+    /// What the cursor plane was last told to show.
+    pub shown_cursor: Option<CursorPlane>,
+    /// Keeps the cursor plane from being given to another pipe.
+    _claim: Option<PlaneClaim>,
+    pub power: Power,
+    /// The next commit switches the mode, and may block.
+    pub modeset: bool,
+    /// The presenter is woken up in time.
+    pub real_time: bool,
+    flight: Option<Flight>,
+    queue: FlipQueue<Shot>,
+    /// Our picture that was committed last; a client's buffer may hide it.
+    front: Option<Picture>,
+    /// What the planes show: the last entry; others may yet be read by the device.
+    held: Vec<Planes>,
+    /// Clients' buffers that nobody shows any more, for the main thread to let go.
+    released: Vec<Planes>,
+    pub events: VecDeque<DisplayEvent>,
+}
+
+impl Flipper {
+    /// A CRTC that shows nothing of ours yet.
+    pub fn new(
+        name: String,
+        surface: DrmSurface,
+        clock: FlipClock,
+        client: ClientPlanes,
+        (cursor, claim): (Option<CursorImages>, Option<PlaneClaim>),
+    ) -> Self {
+        Flipper {
+            name,
+            mode: surface.pending_mode(),
+            surface,
+            clock,
+            client,
+            cursor,
+            shown_cursor: None,
+            _claim: claim,
+            power: Power::On,
+            modeset: true,
+            real_time: false,
+            flight: None,
+            queue: FlipQueue::default(),
+            front: None,
+            held: Vec::new(),
+            released: Vec::new(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// How long before a refresh its frame must have been submitted.
+    pub fn lead(&self) -> Span {
+        blanking(self.mode) + DRIVER_MARGIN
+    }
+
+    fn timing(&self) -> Timing {
+        let early = if self.real_time { EARLY_REAL_TIME } else { EARLY };
+        Timing { interval: mode_of(self.mode).interval(), lead: self.lead(), early }
+    }
+
+    /// The newest frame that has not reached light.
+    pub fn newest(&self) -> Option<FrameId> {
+        self.queue.newest().or(self.flight.as_ref().map(|flight| flight.frame))
+    }
+
+    /// How many frames wait, the one under way left aside.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.flight.is_none() && self.queue.is_empty()
+    }
+
+    /// Which pictures must not be drawn into.
+    pub fn used(&self) -> Vec<usize> {
+        let flight = self.flight.as_ref().and_then(|flight| flight.picture);
+        let queued = self.queue.contents().filter_map(|shot| shot.picture);
+        self.front.into_iter().chain(flight).chain(queued).map(|picture| picture.slot).collect()
+    }
+
+    /// Our picture and the clients' buffers that are on screen, or will be after the flip under way.
+    pub fn shown(&self) -> (Option<Picture>, Option<&Planes>) {
+        let flight = self.flight.as_ref();
+        let picture = flight.and_then(|flight| flight.picture).or(self.front);
+        (picture, flight.map(|flight| &flight.planes).or(self.held.last()))
+    }
+
+    /// Takes a frame. One for the next refresh is committed at once unless others come before it.
+    #[expect(clippy::result_large_err, reason = "what was refused comes back, without an allocation")]
+    pub fn submit(&mut self, frame: Waiting<Shot>, clock: &impl Clock) -> Result<(), (SubmitError, Shot)> {
+        // If the main thread has not heard of the frame before this one, that one was finished ahead, and so is this.
+        let ahead = !self.modeset && !self.events.is_empty();
+        let waits = ahead && self.timing().is_early(frame.present, clock.now());
+        if !self.is_idle() || waits {
+            self.queue.push(frame);
+            return Ok(());
+        }
+        self.fly(frame, clock)
+    }
+
+    #[expect(clippy::result_large_err, reason = "as above")]
+    fn fly(&mut self, frame: Waiting<Shot>, clock: &impl Clock) -> Result<(), (SubmitError, Shot)> {
+        let Waiting { frame, content: shot, .. } = frame;
+        // After a mode switch there is nothing on the plane yet; after a client's buffer comes our own again.
+        let bare = self.modeset || self.held.last().is_some_and(|held| held.direct.is_some());
+        let own = shot.picture.or(self.front.filter(|_| bare)).filter(|_| shot.planes.direct.is_none());
+        let framebuffer = own.map(|picture| picture.framebuffer);
+        if let Err(error) = self.commit(framebuffer, shot.cursor.as_ref(), &shot.planes) {
+            return Err((error, shot));
+        }
+        let Shot { picture, cursor, planes } = shot;
+        self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
+        self.flight = Some(Flight { frame, submitted: clock.now(), light: None, picture, planes });
+        Ok(())
+    }
+
+    /// Commits the planes; without the cursor's if the driver does not like that one.
+    fn commit(
+        &mut self,
+        primary: Option<framebuffer::Handle>,
+        cursor: Option<&CursorPlane>,
+        planes: &Planes,
+    ) -> Result<(), SubmitError> {
+        let Some(client) = self.client.states(planes, self.modeset) else {
+            return Err(SubmitError::Unsupported("a plane for a client's buffer"));
+        };
+        let with_cursor = [self.planes(primary, cursor), client.clone()].concat();
+        let Err(error) = self.flip(with_cursor) else {
+            self.client.committed(&client);
+            return Ok(());
+        };
+        if !planes.is_empty() && !is_passing(&error) {
+            // Not the cursor's fault, as far as anybody can tell.
+            self.client.refused(planes);
+            return Err(refusal(&error));
+        }
+        let Some(images) = self.cursor.take() else { return Err(refusal(&error)) };
+        let without = [self.planes(primary, None), client.clone()].concat();
+        if primary.is_some() && self.surface.test_state(without.clone(), self.modeset).is_ok() && !is_passing(&error) {
+            tracing::warn!(output = self.name, %error, "the cursor plane is refused: the cursor is drawn from now on");
+            let _ = self.surface.clear_plane(images.plane);
+            self.events.push_back(DisplayEvent::Changed);
+            self.flip(without).map_err(|error| refusal(&error))?;
+            self.client.committed(&client);
+            return Ok(());
+        }
+        self.cursor = Some(images);
+        Err(refusal(&error))
+    }
+
+    fn flip(&mut self, planes: Vec<PlaneState<'static>>) -> Result<(), smithay::backend::drm::DrmError> {
+        if self.modeset || self.surface.commit_pending() {
+            self.surface.commit(planes, true)?;
+            self.modeset = false;
+            return Ok(());
+        }
+        self.surface.page_flip(planes, true)
+    }
+
+    fn planes(
+        &mut self,
+        primary: Option<framebuffer::Handle>,
+        cursor: Option<&CursorPlane>,
+    ) -> Vec<PlaneState<'static>> {
+        let mode = mode_of(self.mode);
+        let primary = primary.map(|framebuffer| PlaneState {
+            handle: self.surface.plane(),
+            config: Some(whole(framebuffer, (mode.width, mode.height), (0, 0))),
+        });
+        let cursor = self.cursor.as_mut().map(|images| PlaneState {
+            handle: images.plane,
+            config: cursor.map(|cursor| whole(images.framebuffer(cursor), images.size, (cursor.x, cursor.y))),
+        });
+        primary.into_iter().chain(cursor).collect()
+    }
+
+    /// The driver says that the flip is done.
+    pub fn flipped(&mut self, event: FlipEvent, clock: &impl Clock) {
+        let Some(flight) = &mut self.flight else { return };
+        let believed = self.clock.is_believed();
+        let light = self.clock.flipped(event, flight.submitted, clock.now());
+        flight.light = Some(light);
+        if believed && !self.clock.is_believed() {
+            tracing::warn!(output = self.name, "the driver's timestamps make no sense: software vsync from now on");
+            self.events.push_back(DisplayEvent::Changed);
+        }
+    }
+
+    /// When [`advance`](Self::advance) has something to do.
+    pub fn next_wake(&self) -> Option<Instant> {
+        match &self.flight {
+            Some(flight) => flight.light.map(|light| light.time),
+            None => self.queue.next_commit(&self.timing()),
+        }
+    }
+
+    /// Reports a flip whose light has come, and commits what waits if its time has come.
+    pub fn advance(&mut self, clock: &impl Clock) {
+        let now = clock.now();
+        let believed = self.clock.is_believed();
+        let is_due = |flight: &mut Flight| flight.light.is_some_and(|light| believed || light.time <= now);
+        if let Some(Flight { frame, light: Some(light), picture, planes, .. }) = self.flight.take_if(is_due) {
+            let Light { time, sequence } = light;
+            self.front = picture.or(self.front);
+            // What was shown before is off the screen now.
+            self.released.append(&mut self.held);
+            self.held.push(planes);
+            self.events.push_back(DisplayEvent::Presented { frame, time, sequence });
+        }
+        while self.flight.is_none() && self.power == Power::On && !self.modeset {
+            while let Some(late) = self.queue.take_late(&self.timing(), now) {
+                self.released.push(late.content.planes);
+                self.events.push_back(DisplayEvent::Lost { frame: late.frame, reason: LossReason::Superseded });
+            }
+            let Some(next) = self.queue.take_due(&self.timing(), now) else { return };
+            let frame = next.frame;
+            if let Err((error, shot)) = self.fly(next, clock) {
+                tracing::debug!(output = self.name, %error, "a frame that waited was refused");
+                self.released.push(shot.planes);
+                self.events.push_back(DisplayEvent::Lost { frame, reason: LossReason::Device });
+            }
+        }
+    }
+
+    /// Frames that wait are shown with the cursor like this.
+    pub fn move_cursor(&mut self, cursor: Option<&CursorPlane>) {
+        self.queue.contents_mut().for_each(|shot| shot.cursor = cursor.cloned());
+    }
+
+    /// Withdraws what waits from `from` on.
+    pub fn withdraw(&mut self, from: FrameId, reason: LossReason) {
+        for Waiting { frame, content, .. } in self.queue.withdraw(from) {
+            self.released.push(content.planes);
+            self.events.push_back(DisplayEvent::Lost { frame, reason });
+        }
+    }
+
+    /// All that was submitted is lost.
+    pub fn lose(&mut self, reason: LossReason) {
+        if let Some(Flight { frame, planes, .. }) = self.flight.take() {
+            // The device may get to show it all the same.
+            self.held.push(planes);
+            self.events.push_back(DisplayEvent::Lost { frame, reason });
+        }
+        self.withdraw(FrameId(0), reason);
+        if reason == LossReason::ModeChange {
+            self.front = None;
+        }
+    }
+
+    /// Nothing is on screen.
+    pub fn dark(&mut self) {
+        self.released.append(&mut self.held);
+    }
+
+    /// Clients' buffers that are to be let go, on the main thread.
+    pub fn take_released(&mut self) -> Vec<Planes> {
+        self.client.tidy();
+        std::mem::take(&mut self.released)
+    }
+}
+
+/// A whole framebuffer, unscaled, at a place of the CRTC.
+pub(super) fn whole(fb: framebuffer::Handle, (width, height): (i32, i32), (x, y): (i32, i32)) -> PlaneConfig<'static> {
+    PlaneConfig {
+        src: Rectangle::from_size((f64::from(width), f64::from(height)).into()),
+        dst: Rectangle::<i32, Physical>::new(Point::from((x, y)), Size::from((width, height))),
+        transform: Transform::Normal,
+        alpha: 1.0,
+        damage_clips: None,
+        fb,
+        fence: None,
+    }
+}
+
+/// Whether the refusal says nothing about what was asked for.
+fn is_passing(error: &smithay::backend::drm::DrmError) -> bool {
+    matches!(refusal(error), SubmitError::Busy | SubmitError::Off)
+}
+
+fn refusal(error: &smithay::backend::drm::DrmError) -> SubmitError {
+    use smithay::backend::drm::DrmError as Smithay;
+    match error {
+        Smithay::DeviceInactive => SubmitError::Off,
+        Smithay::Access(access) => match access.source.raw_os_error() {
+            Some(libc::EBUSY) => SubmitError::Busy,
+            Some(libc::EACCES | libc::EPERM | libc::ENODEV) => SubmitError::Off,
+            _ => SubmitError::Device(error.to_string()),
+        },
+        _ => SubmitError::Device(error.to_string()),
+    }
+}

@@ -1,0 +1,159 @@
+//! The runs: the same presses and costs with every answer, each in a session of its own.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use clap::ValueEnum as _;
+use serde::Serialize;
+
+use super::figures::InterruptRun;
+use super::player::Answer;
+use super::presser::Press;
+use crate::bench::latency::{BenchError, Folder};
+
+/// What to compare.
+#[derive(Clone, Debug, clap::Args)]
+pub struct InterruptOptions {
+    /// Answers to compare; just-in-time first, with which the others are compared
+    #[arg(long, value_enum, value_name = "ANSWER", value_delimiter = ',', default_values_t = Answer::ALL)]
+    pub answer: Vec<Answer>,
+    /// Frames that may be under way when drawn ahead
+    #[arg(long, value_name = "FRAMES", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub ahead: u8,
+    /// What a frame takes to draw, in milliseconds; several for several comparisons
+    #[arg(long, value_name = "MS", value_delimiter = ',', default_values_t = [4.0])]
+    pub cost: Vec<f64>,
+    /// What the first frame after a press takes, in milliseconds: longer than an interval is a slow renderer, or a client
+    /// that has to compute everything anew. Left out: what every frame takes
+    #[arg(long, value_name = "MS")]
+    pub answer_cost: Option<f64>,
+    /// What is pressed
+    #[arg(long, value_enum, default_value_t)]
+    pub press: Press,
+    /// How often, in each run
+    #[arg(long, default_value_t = 100)]
+    pub presses: usize,
+    /// The display
+    #[arg(long, value_name = "HZ", default_value_t = 60.0)]
+    pub refresh: f64,
+    /// Seed of the times of the presses, the same for all runs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// All runs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct InterruptReport {
+    /// In the order in which they were made.
+    pub runs: Vec<InterruptRun>,
+}
+
+impl InterruptOptions {
+    /// Makes every run, one after another; `progress` is told of each before it begins.
+    ///
+    /// # Errors
+    /// If a session cannot be started, or ends without figures.
+    pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<InterruptReport, BenchError> {
+        let folder = Folder::create()?;
+        let mut report = InterruptReport::default();
+        for cost in &self.cost {
+            let first = report.runs.len();
+            for answer in &self.answer {
+                let title = format!("{}, {cost} ms a frame", answer.name());
+                progress(&title);
+                let mut run = self.session(*answer, *cost, title, upbeat, &folder)?;
+                if let Some((with, of)) =
+                    report.runs.get(first).and_then(|run| run.input_to_light_ms).zip(run.input_to_light_ms)
+                {
+                    (run.p50_more_ms, run.max_more_ms) = (of.p50 - with.p50, of.max - with.max);
+                }
+                report.runs.push(run);
+            }
+        }
+        Ok(report)
+    }
+
+    fn session(
+        &self,
+        answer: Answer,
+        cost: f64,
+        title: String,
+        upbeat: &Path,
+        folder: &Folder,
+    ) -> Result<InterruptRun, BenchError> {
+        let config = folder.write("config.toml", "pacing = \"auto\"\nreduced-motion = true\n")?;
+        let press = self.press.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        let mut command = Command::new(upbeat);
+        command
+            .args(["--backend", "headless", "--output", &format!("1280x720@{}", self.refresh), "--config"])
+            .arg(config)
+            .arg("--")
+            .arg(upbeat)
+            .args(["bench", "player", "--answer", answer.name(), "--press", &press])
+            .args(self.answer_cost.map(|cost| format!("--answer-cost={cost}")))
+            .args(["--ahead", &self.ahead.to_string(), "--cost", &cost.to_string()])
+            .args(["--presses", &self.presses.to_string(), "--seed", &self.seed.to_string()]);
+        folder.session(command, title)
+    }
+}
+
+/// For people.
+pub fn table(runs: &[InterruptRun]) -> String {
+    let mut text = String::from(
+        "policy        ahead  cost/answer ms  presses  under way  input→light p50/p99/max ms  p50 more  max more  stale/press  \
+         drops/press  cpu ms  client cpu ms\n",
+    );
+    for run in runs {
+        let light = run
+            .input_to_light_ms
+            .map_or_else(|| "–".to_owned(), |of| format!("{:.1} / {:.1} / {:.1}", of.p50, of.p99, of.max));
+        let _ = writeln!(
+            text,
+            "{:<12} {:>6} {:>15} {:>8} {:>10} {:>27} {:>+9.1} {:>+9.1} {:>12.2} {:>12.2} {:>7.2} {:>14.2}",
+            run.policy,
+            run.ahead,
+            format!("{:.1} / {:.1}", run.cost_ms, run.answer_cost_ms),
+            run.presses,
+            run.under_way,
+            light,
+            run.p50_more_ms,
+            run.max_more_ms,
+            run.stale_per_press,
+            run.drops_per_press,
+            run.compositor_cpu_ms_per_frame.unwrap_or_default(),
+            run.client_cpu_ms_per_frame.unwrap_or_default(),
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::super::player::PlayerOptions;
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: InterruptOptions,
+    }
+
+    #[derive(clap::Parser)]
+    struct Player {
+        #[command(flatten)]
+        options: PlayerOptions,
+    }
+
+    #[test]
+    fn what_is_compared_begins_with_just_in_time_and_the_client_knows_every_answer() {
+        let options = Line::try_parse_from(["bench"]).map_err(|error| error.to_string()).unwrap().options;
+        assert_eq!(options.answer.first(), Some(&Answer::JustInTime));
+        for answer in options.answer {
+            let player = Player::try_parse_from(["player", "--answer", answer.name()]);
+            assert_eq!(player.map_err(|error| error.to_string()).unwrap().options.answer, answer);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! `upbeat bench interrupt`: how soon an animation that is drawn ahead answers to a press, against one that is drawn just
+//! in time and against a queue that cannot be changed any more.
+//!
+//! ```text
+//!                      press
+//!  just-in-time     4 ───┼── 5 ═══ 5'                          the next frame answers
+//!  superseded     4 5 6 7│ 8 └─▶ 5' 6'                         from the first that a fresh frame can be in time for
+//!  flushed        4 5 6 7│ 8 └─▶ –  5'                         all that wait go, also those that nothing can replace
+//!  queued         4 5 6 7│ 8 └─▶ 5  6  7  8  9'                all that wait are shown first
+//! ```
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `player` | the client: an animation, and how it answers |
+//! | `dispatch` | its events |
+//! | `presser` | a second connection that presses a key or a button at random times |
+//! | `figures` | how soon presses were answered, and what was seen until then (pure) |
+//! | `driver` | the runs, each in a session of its own |
+
+mod dispatch;
+mod driver;
+mod figures;
+mod player;
+mod presser;
+
+pub use driver::{InterruptOptions, InterruptReport, table};
+pub use figures::InterruptRun;
+pub use player::{Answer, PlayerError, PlayerOptions, run};
+pub use presser::Press;

@@ -1,0 +1,133 @@
+//! Which layers of a scene planes may show, and in which order they are tried. Pure: rectangles in, numbers out.
+//!
+//! A plane lies above the composed picture, so a layer can go there only where nothing composed lies above it:
+//!
+//! ```text
+//!    topmost  0 ┌────┐            goes: nothing above
+//!             1 └┬───┴─┐          stays: 0 lies above, and what lies above overlays shall not depend on their order
+//!             2  └─────┘  ┌────┐  goes
+//!             3 ┌───────────────┐ fills the screen and is all that is composed, if 0 to 2 are on planes: the primary's
+//! ```
+
+use smithay::utils::{Physical, Rectangle, Size};
+
+/// What matters of a layer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// Where it is.
+    pub target: Rectangle<i32, Physical>,
+    /// It is opaque everywhere, a client's buffer in a device's memory, and shown as that buffer is: not faded, turned or
+    /// cut.
+    pub plain: bool,
+}
+
+/// Something composed that is no layer: a shadow, a blur, a cursor without a plane.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Over {
+    /// Where it is.
+    pub target: Rectangle<i32, Physical>,
+    /// How many layers lie above it.
+    pub depth: usize,
+}
+
+/// What planes there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// Overlays.
+    pub overlays: usize,
+    /// Whether the primary plane shows clients' buffers.
+    pub direct: bool,
+}
+
+/// The layers that may go onto overlay planes, topmost first; `layers` are in that order, too.
+pub fn overlay_candidates<'a>(layers: &'a [Look], over: &'a [Over]) -> impl Iterator<Item = usize> + 'a {
+    layers
+        .iter()
+        .enumerate()
+        .filter(move |(index, look)| {
+            let hidden = layers[..*index].iter().any(|above| above.target.overlaps(look.target));
+            let shaded = over.iter().any(|over| over.depth <= *index && over.target.overlaps(look.target));
+            look.plain && !hidden && !shaded
+        })
+        .map(|(index, _)| index)
+}
+
+/// The layer that may be all that the primary plane shows, if those `on_overlays` are not composed.
+pub fn direct_candidate(
+    layers: &[Look],
+    over: &[Over],
+    on_overlays: &[usize],
+    screen: Size<i32, Physical>,
+) -> Option<usize> {
+    let mut composed = (0..layers.len()).filter(|index| !on_overlays.contains(index));
+    let (only, more) = (composed.next()?, composed.next());
+    let look = layers[only];
+    let whole = look.target == Rectangle::from_size(screen);
+    // What lies below it nobody sees.
+    let alone = more.is_none() && over.iter().all(|over| over.depth > only);
+    (look.plain && whole && alone).then_some(only)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCREEN: (i32, i32) = (1000, 600);
+
+    fn look(x: i32, y: i32, width: i32, height: i32) -> Look {
+        Look { target: Rectangle::new((x, y).into(), (width, height).into()), plain: true }
+    }
+
+    fn overlays(layers: &[Look], over: &[Over]) -> Vec<usize> {
+        overlay_candidates(layers, over).collect()
+    }
+
+    #[test]
+    fn a_window_goes_onto_an_overlay_unless_something_lies_above_it() {
+        let layers = [look(0, 0, 100, 100), look(50, 50, 100, 100), look(300, 0, 100, 100)];
+        assert_eq!(overlays(&layers, &[]), [0, 2]);
+    }
+
+    #[test]
+    fn what_must_be_drawn_stays_and_hides_what_is_below_it() {
+        let translucent = Look { plain: false, ..look(0, 0, 100, 100) };
+        assert_eq!(overlays(&[translucent, look(50, 50, 100, 100)], &[]), [] as [usize; 0]);
+        assert_eq!(overlays(&[translucent, look(100, 0, 100, 100)], &[]), [1]);
+    }
+
+    #[test]
+    fn a_shadow_keeps_what_it_falls_on_composed_and_not_what_casts_it() {
+        let layers = [look(100, 100, 100, 100), look(190, 100, 100, 100)];
+        let shadow = Over { target: Rectangle::new((80, 80).into(), (140, 140).into()), depth: 1 };
+        let apart = [layers[0], look(205, 100, 100, 100)];
+        assert_eq!(overlays(&apart, &[shadow]), [0], "the second lies in the shadow of the first");
+        assert_eq!(overlays(&layers, &[Over { depth: 2, ..shadow }]), [0], "a shadow below both is in nobody's way");
+    }
+
+    #[test]
+    fn a_drawn_cursor_keeps_what_is_under_it_composed() {
+        let cursor = Over { target: Rectangle::new((10, 10).into(), (24, 24).into()), depth: 0 };
+        assert_eq!(overlays(&[look(0, 0, 100, 100), look(300, 0, 100, 100)], &[cursor]), [1]);
+        assert_eq!(direct_candidate(&[look(0, 0, SCREEN.0, SCREEN.1)], &[cursor], &[], SCREEN.into()), None);
+    }
+
+    #[test]
+    fn a_buffer_that_fills_the_screen_is_scanned_out_alone_or_below_overlays() {
+        let full = look(0, 0, SCREEN.0, SCREEN.1);
+        assert_eq!(direct_candidate(&[full], &[], &[], SCREEN.into()), Some(0));
+        let layers = [look(10, 10, 50, 50), full];
+        assert_eq!(direct_candidate(&layers, &[], &[], SCREEN.into()), None, "the small one is composed");
+        assert_eq!(direct_candidate(&layers, &[], &[0], SCREEN.into()), Some(1));
+        let below = Over { target: full.target, depth: 2 };
+        assert_eq!(direct_candidate(&layers, &[below], &[0], SCREEN.into()), Some(1), "nobody sees it");
+    }
+
+    #[test]
+    fn a_buffer_that_leaves_a_border_is_not_scanned_out() {
+        let layers = [look(0, 0, SCREEN.0, SCREEN.1 - 1)];
+        assert_eq!(direct_candidate(&layers, &[], &[], SCREEN.into()), None);
+        assert_eq!(direct_candidate(&[], &[], &[], SCREEN.into()), None);
+        let faded = Look { plain: false, ..look(0, 0, SCREEN.0, SCREEN.1) };
+        assert_eq!(direct_candidate(&[faded], &[], &[], SCREEN.into()), None);
+    }
+}

@@ -1,0 +1,43 @@
+//! `upbeat bench interrupt`: what it prints, and what can be said of it without looking at the clock.
+
+use std::process::Command;
+
+fn runs(arguments: &[&str]) -> Vec<serde_json::Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_upbeat"))
+        .args(["bench", "interrupt", "--presses", "4", "--json"])
+        .args(arguments)
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .env("TMPDIR", folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let runs = report["runs"].as_array().unwrap().clone();
+    for run in &runs {
+        assert_eq!(run["presses"], 4, "{run}");
+        assert!(run["input_to_light_ms"]["max"].is_number() && run["p50_more_ms"].is_number(), "{run}");
+    }
+    runs
+}
+
+fn stale(run: &serde_json::Value) -> f64 {
+    run["stale_per_press"].as_f64().unwrap()
+}
+
+#[test]
+fn frames_that_wait_give_way_to_a_press_unless_nothing_can_change_the_queue() {
+    let runs = runs(&["--answer", "superseded,queued"]);
+    let [superseded, queued] = &runs[..] else { panic!("{runs:?}") };
+    assert_eq!((&superseded["policy"], &queued["policy"]), (&"superseded".into(), &"queued".into()));
+    assert!(stale(queued) >= stale(superseded) + 1.0, "{superseded}, {queued}");
+}
+
+#[test]
+fn with_a_slow_renderer_stale_frames_are_shown_until_a_fresh_one_can_be() {
+    let runs = runs(&["--answer", "superseded,flushed", "--answer-cost", "40", "--press", "button"]);
+    let [superseded, flushed] = &runs[..] else { panic!("{runs:?}") };
+    assert!(stale(superseded) >= stale(flushed) + 1.0, "{superseded}, {flushed}");
+    let drops = |run: &serde_json::Value| run["drops_per_press"].as_f64().unwrap();
+    assert!(drops(superseded) < drops(flushed), "{superseded}, {flushed}");
+}
