@@ -35,6 +35,9 @@ const UNITS: f64 = 256.0;
 const PATIENCE: Duration = Duration::from_millis(200);
 /// The second point of the search, from the first: tells an echo of an older place from a true answer.
 const NUDGE: (f64, f64) = (7.0, 5.0);
+/// How often a point is tried at which the window is felt, but now here and now there: it is still moved by an animation,
+/// which takes a fraction of a second, with an answer a frame at most.
+const MOST_ATTEMPTS: u32 = 100;
 /// Until the first number is sent, this stands for it.
 const NOTHING_SENT: u32 = 0;
 
@@ -132,9 +135,14 @@ fn sleep_unless_closed(felt: &Receiver<(f64, f64)>, pause: Duration) -> bool {
 
 /// The window's top left corner on the output.
 fn find_window(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>) -> Option<(f64, f64)> {
-    for (x, y) in search_points(pointer.output) {
-        let Some((first_x, first_y)) = feel(pointer, felt, x, y) else { continue };
-        let Some((second_x, second_y)) = feel(pointer, felt, x + NUDGE.0, y + NUDGE.1) else { continue };
+    search_points(pointer.output).into_iter().find_map(|(x, y)| find_window_at(pointer, felt, x, y))
+}
+
+/// The same, if the window is at this point. Where it is felt but not at rest, it is waited for.
+fn find_window_at(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y: f64) -> Option<(f64, f64)> {
+    for _ in 0..MOST_ATTEMPTS {
+        let (first_x, first_y) = feel(pointer, felt, x, y)?;
+        let (second_x, second_y) = feel(pointer, felt, x + NUDGE.0, y + NUDGE.1)?;
         let moved = (second_x - first_x - NUDGE.0).abs().max((second_y - first_y - NUDGE.1).abs());
         if moved < 0.5 {
             return Some((x - first_x, y - first_y));
