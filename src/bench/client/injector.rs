@@ -35,6 +35,8 @@ const UNITS: f64 = 256.0;
 const PATIENCE: Duration = Duration::from_millis(200);
 /// The second point of the search, from the first: tells an echo of an older place from a true answer.
 const NUDGE: (f64, f64) = (7.0, 5.0);
+/// Points around the middle that are tried first, then twice as many, and so on: the window may not be there yet.
+const FIRST_REACH: usize = 4;
 /// How often a point is tried at which the window is felt, but now here and now there: it is still moved by an animation,
 /// which takes a fraction of a second, with an answer a frame at most.
 const MOST_ATTEMPTS: u32 = 100;
@@ -135,7 +137,18 @@ fn sleep_unless_closed(felt: &Receiver<(f64, f64)>, pause: Duration) -> bool {
 
 /// The window's top left corner on the output.
 fn find_window(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>) -> Option<(f64, f64)> {
-    search_points(pointer.output).into_iter().find_map(|(x, y)| find_window_at(pointer, felt, x, y))
+    let points = search_points(pointer.output);
+    let mut reach = FIRST_REACH;
+    loop {
+        let near = points.iter().take(reach);
+        if let Some(corner) = near.into_iter().find_map(|(x, y)| find_window_at(pointer, felt, *x, *y)) {
+            return Some(corner);
+        }
+        if reach >= points.len() {
+            return None;
+        }
+        reach *= 2;
+    }
 }
 
 /// The same, if the window is at this point. Where it is felt but not at rest, it is waited for.
