@@ -1,7 +1,7 @@
 //! A window whose buffers a display can scan out: dumb buffers of its device, passed by `zwp_linux_dmabuf_v1`.
 //!
 //! It draws as many frames as it is told, each after the callback for the one before, says how many of them reached the
-//! screen without being copied, and stays.
+//! screen without being copied and whether such a buffer ever came back while it was on screen, and stays.
 //!
 //! ```text
 //! cargo run --example scanout -- --device /dev/dri/card0 --size 320x240 --frames 60
@@ -10,6 +10,7 @@
 use std::fs::OpenOptions;
 use std::os::fd::{AsFd, FromRawFd as _, OwnedFd};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Parser;
@@ -27,6 +28,8 @@ const BUFFERS: usize = 3;
 /// `XRGB8888`, row by row, as in `drm_fourcc.h`.
 const FORMAT: u32 = u32::from_le_bytes(*b"XR24");
 const LINEAR: u32 = 0;
+/// A buffer may come back this long before we hear that the next one is on screen: both are told at once.
+const AT_ONCE: Duration = Duration::from_millis(2);
 
 /// A window whose buffers a display can scan out.
 #[derive(Parser)]
@@ -103,6 +106,18 @@ struct Window {
     drawn: u32,
     answered: u32,
     uncopied: u32,
+    /// Which frame each buffer shows.
+    shows: [u32; BUFFERS],
+    frames: Vec<Fate>,
+    /// Buffers that came back too early.
+    early: u32,
+}
+
+/// What became of a frame.
+#[derive(Clone, Default)]
+struct Fate {
+    uncopied: bool,
+    back: Option<Instant>,
 }
 
 impl Window {
@@ -113,11 +128,12 @@ impl Window {
         }
         self.pictures[free].draw(self.drawn);
         self.held[free] = true;
+        self.shows[free] = self.drawn;
         (self.wanted, self.drawn) = (false, self.drawn + 1);
         self.surface.attach(Some(&self.buffers[free]), 0, 0);
         self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
         self.surface.frame(queue, ());
-        self.presentation.feedback(&self.surface, queue, ());
+        self.presentation.feedback(&self.surface, queue, self.shows[free]);
         self.surface.commit();
     }
 }
@@ -163,13 +179,18 @@ fn main() -> anyhow::Result<()> {
         drawn: 0,
         answered: 0,
         uncopied: 0,
+        shows: [0; BUFFERS],
+        frames: Vec::new(),
+        early: 0,
     };
+    window.frames.resize(window.options.frames as usize, Fate::default());
     let mut told = false;
     loop {
         events.blocking_dispatch(&mut window)?;
         window.draw(&queue);
         if !told && window.answered == window.options.frames {
-            println!("{} of {} frames uncopied", window.uncopied, window.answered);
+            let Window { uncopied, answered, early, .. } = window;
+            println!("{uncopied} of {answered} frames uncopied, {early} buffers back early");
             told = true;
         }
     }
@@ -186,6 +207,7 @@ impl Dispatch<wl_buffer::WlBuffer, usize> for Window {
     ) {
         if let wl_buffer::Event::Release = event {
             window.held[*index] = false;
+            window.frames[window.shows[*index] as usize].back = Some(Instant::now());
         }
     }
 }
@@ -203,19 +225,25 @@ impl Dispatch<wl_callback::WlCallback, ()> for Window {
     }
 }
 
-impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, ()> for Window {
+impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, u32> for Window {
     fn event(
         window: &mut Self,
         _: &wp_presentation_feedback::WpPresentationFeedback,
         event: wp_presentation_feedback::Event,
-        _: &(),
+        frame: &u32,
         _: &Connection,
         _: &QueueHandle<Self>,
     ) {
         match event {
             wp_presentation_feedback::Event::Presented { flags: WEnum::Value(flags), .. } => {
                 window.answered += 1;
-                window.uncopied += u32::from(flags.contains(wp_presentation_feedback::Kind::ZeroCopy));
+                let uncopied = flags.contains(wp_presentation_feedback::Kind::ZeroCopy);
+                window.uncopied += u32::from(uncopied);
+                window.frames[*frame as usize].uncopied = uncopied;
+                // Until now the one before was on screen.
+                let before = frame.checked_sub(1).map(|before| &window.frames[before as usize]);
+                let back = before.filter(|before| before.uncopied).and_then(|before| before.back);
+                window.early += u32::from(back.is_some_and(|back| back.elapsed() > AT_ONCE));
             }
             wp_presentation_feedback::Event::Discarded => window.answered += 1,
             _ => {}

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use smithay::utils::{Rectangle, Transform};
+use smithay::utils::{Physical, Rectangle, Size, Transform};
 
 use super::OutputState;
 use super::plane_choice::{Look, Offer, Over, direct_candidate, overlay_candidates};
 use super::scene::{EffectKind, Layer, Scene};
+use crate::backend::PixelRect;
 use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
-use crate::backend::{Display, PixelRect};
 use crate::protocol::dmabuf::Memories;
 use crate::state::State;
 
@@ -49,7 +49,8 @@ impl OutputState {
             .map(|(layer, content)| Look { target: layer.target, plain: content.is_some() })
             .collect();
         let over = over(scene, draws_cursor);
-        let (planes, chosen) = arrange(self.display.as_mut(), offer, &looks, &over, &contents, scene.size);
+        let can_show = |planes: &Planes| self.display.can_show(planes);
+        let (planes, chosen) = arrange(can_show, offer, (&looks, &over), &contents, scene.size);
         for (index, plane) in chosen {
             scene.layers[index].plane = Some(plane);
         }
@@ -59,14 +60,14 @@ impl OutputState {
 
 type Chosen = Vec<(usize, OnPlane)>;
 
-/// Takes as much as the display does: first a buffer that fills the screen, then what lies above it.
+/// Takes as much as the display does, which is asked by `can_show`: a buffer that fills the screen with all that lies
+/// above it, or else as many of the others as it takes.
 fn arrange(
-    display: &mut dyn Display,
+    mut can_show: impl FnMut(&Planes) -> bool,
     offer: Offer,
-    looks: &[Look],
-    over: &[Over],
+    (looks, over): (&[Look], &[Over]),
     contents: &[Option<PlaneContent>],
-    screen: smithay::utils::Size<i32, smithay::utils::Physical>,
+    screen: Size<i32, Physical>,
 ) -> (Planes, Chosen) {
     let candidates: Vec<usize> = overlay_candidates(looks, over).collect();
     // With all of them on overlays, is only one left?
@@ -76,7 +77,7 @@ fn arrange(
     if let Some(direct) = direct {
         let overlays = above.iter().filter_map(|index| contents[*index].clone()).collect();
         let planes = Planes { direct: contents[direct].clone(), overlays };
-        if display.can_show(&planes) {
+        if can_show(&planes) {
             let above = above.into_iter().map(|index| (index, OnPlane::Overlay));
             return (planes, above.chain([(direct, OnPlane::Primary)]).collect());
         }
@@ -88,7 +89,7 @@ fn arrange(
         }
         let Some(content) = contents[index].clone() else { continue };
         planes.overlays.push(content);
-        if display.can_show(&planes) {
+        if can_show(&planes) {
             chosen.push((index, OnPlane::Overlay));
         } else {
             planes.overlays.pop();
@@ -136,4 +137,72 @@ fn content(layer: &Layer, memories: &Memories) -> Option<PlaneContent> {
         source: SourceRect { x: source.loc.x, y: source.loc.y, width: source.size.w, height: source.size.h },
         target: PixelRect { x: at.x, y: at.y, width: size.w, height: size.h },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCREEN: (i32, i32) = (1000, 600);
+    const ALL: Offer = Offer { overlays: 2, direct: true };
+
+    /// Layers at these places, all of which could be on planes.
+    fn layers(places: &[(i32, i32, i32, i32)]) -> (Vec<Look>, Vec<Option<PlaneContent>>) {
+        let layer = |&(x, y, width, height): &(i32, i32, i32, i32)| {
+            let (w, h) = (width.unsigned_abs(), height.unsigned_abs());
+            let memory = DeviceMemory { width: w, height: h, format: 0, modifier: 0, parts: Vec::new() };
+            let target = PixelRect { x, y, width, height };
+            let content =
+                PlaneContent { memory: Arc::new(memory), hold: Arc::new(()), source: SourceRect::default(), target };
+            let target = Rectangle::new((x, y).into(), (width, height).into());
+            (Look { target, plain: true }, Some(content))
+        };
+        places.iter().map(layer).unzip()
+    }
+
+    fn chosen(places: &[(i32, i32, i32, i32)], offer: Offer, can_show: impl FnMut(&Planes) -> bool) -> Chosen {
+        let (looks, contents) = layers(places);
+        arrange(can_show, offer, (&looks, &[]), &contents, SCREEN.into()).1
+    }
+
+    const FULL: (i32, i32, i32, i32) = (0, 0, SCREEN.0, SCREEN.1);
+    const LEFT: (i32, i32, i32, i32) = (0, 0, 100, 100);
+    const RIGHT: (i32, i32, i32, i32) = (500, 0, 100, 100);
+
+    #[test]
+    fn a_buffer_that_fills_the_screen_is_the_primary_planes_and_what_lies_above_it_the_overlays() {
+        use OnPlane::{Overlay, Primary};
+        assert_eq!(chosen(&[FULL], ALL, |_| true), [(0, Primary)]);
+        assert_eq!(chosen(&[LEFT, FULL], ALL, |_| true), [(0, Overlay), (1, Primary)]);
+    }
+
+    #[test]
+    fn what_the_driver_refuses_is_composed_and_the_rest_is_not() {
+        let no_direct = |planes: &Planes| planes.direct.is_none();
+        assert_eq!(chosen(&[LEFT, FULL], ALL, no_direct), [(0, OnPlane::Overlay)]);
+        let not_left = |planes: &Planes| planes.contents().all(|content| content.target.x > 0);
+        assert_eq!(chosen(&[LEFT, RIGHT], ALL, not_left), [(1, OnPlane::Overlay)]);
+        assert_eq!(chosen(&[LEFT, FULL], ALL, |_| false), []);
+    }
+
+    #[test]
+    fn no_more_overlays_are_asked_for_than_there_are() {
+        let most = |planes: &Planes| {
+            assert!(planes.overlays.len() <= 1, "{planes:?}");
+            true
+        };
+        let one = Offer { overlays: 1, ..ALL };
+        assert_eq!(chosen(&[LEFT, RIGHT, FULL], one, most), [(0, OnPlane::Overlay)]);
+        assert_eq!(chosen(&[LEFT], Offer { overlays: 0, direct: true }, most), []);
+    }
+
+    #[test]
+    fn what_goes_onto_a_plane_is_asked_for_with_all_that_is_there_already() {
+        let mut asked = Vec::new();
+        chosen(&[LEFT, RIGHT], ALL, |planes| {
+            asked.push(planes.contents().count());
+            true
+        });
+        assert_eq!(asked, [1, 2]);
+    }
 }

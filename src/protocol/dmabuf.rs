@@ -136,7 +136,10 @@ fn import(state: &mut State, dmabuf: &Dmabuf) -> Result<(), Refusal> {
     if let Some(renderer) = &mut state.outputs.renderer {
         renderer.import_dmabuf(dmabuf).map_err(|error| Refusal::Renderer(error.to_string()))?;
     }
-    state.protocols.dmabuf.memories.known.insert(dmabuf.weak(), Arc::new(memory));
+    // A plane would show it upside down.
+    if !dmabuf.y_inverted() {
+        state.protocols.dmabuf.memories.known.insert(dmabuf.weak(), Arc::new(memory));
+    }
     Ok(())
 }
 

@@ -44,7 +44,8 @@ log_has() { grep -q "$1" "$results/$compositor_name.log"; }
 
 terminal() { python3 "$here/vt.py" "$@"; }
 terminal_is() { [ "$(terminal)" = "$1" ]; }
-switches() { awk '/_ctxt_switches/ { n += $2 } END { print n }' "/proc/$compositor_job/status"; }
+# Of all threads.
+switches() { awk '/_ctxt_switches/ { n += $2 } END { print n }' "/proc/$compositor_job/task/"*/status; }
 # count_vblanks: from now on; vblanks: how many interrupts since then, of all displays.
 count_vblanks() {
     [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing
