@@ -54,7 +54,12 @@ fn run(name: &str, renderer: Option<&str>, package: &str, command: &[&str], expe
 
 /// The same in a session in a window of another compositor.
 fn run_nested(parent: Parent, name: &str, package: &str, command: &[&str], expected: Expectation) {
-    let tools = [("grim", "grim"), ("wtype", "wtype"), ("weston", "weston"), (command[0], package)];
+    let outer = match parent {
+        Parent::Weston => ("weston", "weston"),
+        Parent::Xvfb => ("Xvfb", "xvfb"),
+        Parent::Upbeat => ("grim", "grim"),
+    };
+    let tools = [("grim", "grim"), ("wtype", "wtype"), outer, (command[0], package)];
     if tools.iter().all(|(program, package)| installed(program, package)) {
         try_out(Session::start_in(parent, name, OUTPUT), command, expected);
     }
@@ -138,6 +143,8 @@ runs_nested! {
     weston_simple_shm_in_weston: Weston, "weston", ["weston-simple-shm"], square(200), 8, Leaves;
     gtk4_demo_in_weston: Weston, "gtk-4-examples", ["gtk4-demo"], 200_000, 20, Ignored;
     foot_in_upbeat: Upbeat, "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
+    foot_on_x11: Xvfb, "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
+    weston_simple_shm_on_x11: Xvfb, "weston", ["weston-simple-shm"], square(200), 8, Leaves;
     weston_simple_shm_in_upbeat: Upbeat, "weston", ["weston-simple-shm"], square(200), 8, Leaves;
 }
 

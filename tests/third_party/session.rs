@@ -1,6 +1,7 @@
 //! A session, headless or in a window of another compositor, and the programs in it.
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -29,6 +30,8 @@ pub enum Parent {
     Weston,
     /// Another session of ours.
     Upbeat,
+    /// An X server whose screen is memory, without a window manager.
+    Xvfb,
 }
 
 pub struct Session {
@@ -76,8 +79,15 @@ fn upbeat(backend: &str, (width, height): (u32, u32), folder: &Path, runtime: &P
     command
 }
 
+/// The number that an X server has chosen and says when it is ready.
+fn display_number(server: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    format!(":{}", line.trim())
+}
+
 impl Parent {
-    /// Starts it on [`PARENT_SOCKET`] with a screen that has room for a session of this size.
+    /// What starts it, on [`PARENT_SOCKET`] if it is a Wayland compositor, with a screen that has room for a session of this size.
     fn command(self, (width, height): (u32, u32)) -> Command {
         let mut command;
         match self {
@@ -92,6 +102,10 @@ impl Parent {
                 ]);
                 command.args([format!("--width={width}"), format!("--height={height}")]);
                 command.arg(format!("--socket={PARENT_SOCKET}"));
+            }
+            Parent::Xvfb => {
+                command = Command::new("Xvfb");
+                command.args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0", &format!("{width}x{height}x24")]);
             }
             Parent::Upbeat => {
                 command = Command::new(env!("CARGO_BIN_EXE_upbeat"));
@@ -117,17 +131,21 @@ impl Session {
     /// The same in a window of another compositor.
     pub fn start_in(parent: Parent, name: &str, extent: (u32, u32)) -> Self {
         let (folder, runtime) = (folder(name), tempfile::tempdir().unwrap());
-        let mut parent = parent.command(extent);
-        parent.env("XDG_RUNTIME_DIR", runtime.path()).env_remove("WAYLAND_DISPLAY");
-        let outer =
-            parent.stderr(File::create(folder.join("parent.log")).unwrap()).stdin(Stdio::null()).spawn().unwrap();
+        let mut command = parent.command(extent);
+        command.env("XDG_RUNTIME_DIR", runtime.path()).env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(File::create(folder.join("parent.log")).unwrap());
+        let mut outer = command.spawn().unwrap();
+        let (variable, value) = match parent {
+            Parent::Xvfb => ("DISPLAY", display_number(&mut outer)),
+            Parent::Weston | Parent::Upbeat => ("WAYLAND_DISPLAY", PARENT_SOCKET.to_owned()),
+        };
         let started = Instant::now();
-        while !runtime.path().join(PARENT_SOCKET).exists() {
+        while variable == "WAYLAND_DISPLAY" && !runtime.path().join(PARENT_SOCKET).exists() {
             assert!(started.elapsed() < PATIENCE, "{name}: the parent never came; see {}", folder.display());
             std::thread::sleep(NAP);
         }
         let mut command = upbeat("nested", extent, &folder, runtime.path());
-        let compositor = command.env("WAYLAND_DISPLAY", PARENT_SOCKET).spawn().unwrap();
+        let compositor = command.env_remove("WAYLAND_DISPLAY").env(variable, value).spawn().unwrap();
         Self::new(name, extent, folder, runtime, compositor, Some(outer))
     }
 
