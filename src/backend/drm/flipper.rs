@@ -11,18 +11,19 @@
 
 use std::collections::VecDeque;
 
-use smithay::backend::drm::{DrmSurface, PlaneClaim, PlaneConfig, PlaneState};
-use smithay::reexports::drm::control::{Mode as DrmMode, framebuffer};
+use smithay::backend::drm::{DrmSurface, PlaneClaim, PlaneConfig, PlaneDamageClips, PlaneState};
+use smithay::reexports::drm::control::{Mode as DrmMode, framebuffer, property};
 use smithay::utils::{Physical, Point, Rectangle, Size, Transform};
 
 use super::clock::{FlipClock, FlipEvent, Light};
 use super::cursor::CursorImages;
+use super::damage::DamageClips;
 use super::flip_queue::{FlipQueue, Timing, Waiting};
 use super::mode::{blanking, mode_of};
 use super::planes::ClientPlanes;
 use super::scanout::Picture;
 use crate::backend::plane::Planes;
-use crate::backend::{CursorPlane, DisplayEvent, FrameId, LossReason, SubmitError};
+use crate::backend::{CursorPlane, DisplayEvent, FrameId, LossReason, PixelRect, SubmitError};
 use crate::time::{Clock, Instant, Span};
 
 /// What drivers want before the blanking starts: to program the registers, or to wake a thread that does. Those that
@@ -39,6 +40,8 @@ const EARLY: Span = Span::from_millis(2);
 pub(super) struct Shot {
     /// The composed picture, if it is a new one.
     pub picture: Option<Picture>,
+    /// What of that is new in its buffer.
+    pub copied: Vec<PixelRect>,
     pub cursor: Option<CursorPlane>,
     /// Clients' buffers on planes.
     pub planes: Planes,
@@ -72,6 +75,7 @@ pub(super) struct Flipper {
     pub clock: FlipClock,
     /// Planes for clients' buffers.
     pub client: ClientPlanes,
+    clips: DamageClips,
     pub cursor: Option<CursorImages>,
     /// What the cursor plane was last told to show.
     pub shown_cursor: Option<CursorPlane>,
@@ -105,6 +109,7 @@ impl Flipper {
         Flipper {
             name,
             mode: surface.pending_mode(),
+            clips: DamageClips::new(&surface),
             surface,
             clock,
             client,
@@ -181,11 +186,24 @@ impl Flipper {
         // After a mode switch there is nothing on the plane yet; after a client's buffer comes our own again.
         let bare = self.modeset || self.held.last().is_some_and(|held| held.direct.is_some());
         let own = shot.picture.or(self.front.filter(|_| bare)).filter(|_| shot.planes.direct.is_none());
-        let framebuffer = own.map(|picture| picture.framebuffer);
-        if let Err(error) = self.commit(framebuffer, shot.cursor.as_ref(), &shot.planes) {
+        if bare {
+            self.clips.forget();
+        }
+        let mode = mode_of(self.mode);
+        let size = (mode.width, mode.height);
+        let device = self.surface.device_fd();
+        let clips = own.filter(|_| !bare).and_then(|_| self.clips.of(device, &shot.copied, size));
+        let primary = own.map(|picture| PlaneConfig {
+            damage_clips: clips.as_ref().map(blob),
+            ..whole(picture.framebuffer, size, (0, 0))
+        });
+        if let Err(error) = self.commit(primary, shot.cursor.as_ref(), &shot.planes) {
             return Err((error, shot));
         }
-        let Shot { picture, cursor, planes } = shot;
+        if own.is_some() {
+            self.clips.forget();
+        }
+        let Shot { picture, cursor, planes, .. } = shot;
         self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
         self.flight = Some(Flight { frame, submitted: clock.now(), light: None, picture, planes });
         Ok(())
@@ -194,14 +212,14 @@ impl Flipper {
     /// Commits the planes; without the cursor's if the driver does not like that one.
     fn commit(
         &mut self,
-        primary: Option<framebuffer::Handle>,
+        primary: Option<PlaneConfig<'static>>,
         cursor: Option<&CursorPlane>,
         planes: &Planes,
     ) -> Result<(), SubmitError> {
         let Some(client) = self.client.states(planes, self.modeset) else {
             return Err(SubmitError::Unsupported("a plane for a client's buffer"));
         };
-        let with_cursor = [self.planes(primary, cursor), client.clone()].concat();
+        let with_cursor = [self.planes(primary.clone(), cursor), client.clone()].concat();
         let Err(error) = self.flip(with_cursor) else {
             self.client.committed(&client);
             return Ok(());
@@ -212,8 +230,9 @@ impl Flipper {
             return Err(refusal(&error));
         }
         let Some(images) = self.cursor.take() else { return Err(refusal(&error)) };
+        let is_whole = primary.is_some();
         let without = [self.planes(primary, None), client.clone()].concat();
-        if primary.is_some() && self.surface.test_state(without.clone(), self.modeset).is_ok() && !is_passing(&error) {
+        if is_whole && self.surface.test_state(without.clone(), self.modeset).is_ok() && !is_passing(&error) {
             tracing::warn!(output = self.name, %error, "the cursor plane is refused: the cursor is drawn from now on");
             let _ = self.surface.clear_plane(images.plane);
             self.events.push_back(DisplayEvent::Changed);
@@ -236,14 +255,10 @@ impl Flipper {
 
     fn planes(
         &mut self,
-        primary: Option<framebuffer::Handle>,
+        primary: Option<PlaneConfig<'static>>,
         cursor: Option<&CursorPlane>,
     ) -> Vec<PlaneState<'static>> {
-        let mode = mode_of(self.mode);
-        let primary = primary.map(|framebuffer| PlaneState {
-            handle: self.surface.plane(),
-            config: Some(whole(framebuffer, (mode.width, mode.height), (0, 0))),
-        });
+        let primary = primary.map(|config| PlaneState { handle: self.surface.plane(), config: Some(config) });
         let cursor = self.cursor.as_mut().map(|images| PlaneState {
             handle: images.plane,
             config: cursor.map(|cursor| whole(images.framebuffer(cursor), images.size, (cursor.x, cursor.y))),
@@ -286,6 +301,7 @@ impl Flipper {
         }
         while self.flight.is_none() && self.power == Power::On && !self.modeset {
             while let Some(late) = self.queue.take_late(&self.timing(), now) {
+                self.clips.carry(&late.content.copied);
                 self.released.push(late.content.planes);
                 self.events.push_back(DisplayEvent::Lost { frame: late.frame, reason: LossReason::Superseded });
             }
@@ -293,6 +309,7 @@ impl Flipper {
             let frame = next.frame;
             if let Err((error, shot)) = self.fly(next, clock) {
                 tracing::debug!(output = self.name, %error, "a frame that waited was refused");
+                self.clips.carry(&shot.copied);
                 self.released.push(shot.planes);
                 self.events.push_back(DisplayEvent::Lost { frame, reason: LossReason::Device });
             }
@@ -307,6 +324,7 @@ impl Flipper {
     /// Withdraws what waits from `from` on.
     pub fn withdraw(&mut self, from: FrameId, reason: LossReason) {
         for Waiting { frame, content, .. } in self.queue.withdraw(from) {
+            self.clips.carry(&content.copied);
             self.released.push(content.planes);
             self.events.push_back(DisplayEvent::Lost { frame, reason });
         }
@@ -334,6 +352,15 @@ impl Flipper {
     pub fn take_released(&mut self) -> Vec<Planes> {
         self.client.tidy();
         std::mem::take(&mut self.released)
+    }
+}
+
+/// The number by which the kernel knows clips; it is good for as long as they live.
+fn blob(clips: &PlaneDamageClips) -> property::Value<'static> {
+    match clips.blob() {
+        property::Value::Blob(number) => property::Value::Blob(number),
+        // Nothing else is ever there; all counts as new then.
+        _ => property::Value::Blob(0),
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `presenter`, `watchdog` | the thread that hears of flips and commits what waits |
 //! | `output` | a pipe as a [`Display`](super::Display) |
 //! | `scanout`, `cursor`, `dumb`, `mapping` | the memory that planes show |
+//! | `damage` | what drivers are told of what is new in a picture |
 //! | `planes`, `client`, `readback` | planes that show clients' buffers; those as framebuffers, and as pixels |
 //! | `clock` | whether the driver's timestamps can be believed, and what stands in for them |
 //!
@@ -22,6 +23,7 @@ mod client;
 pub mod clock;
 mod connector;
 mod cursor;
+mod damage;
 mod dumb;
 mod flip_queue;
 mod flipper;

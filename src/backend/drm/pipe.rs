@@ -171,7 +171,7 @@ impl Pipe {
         let used = lock(&self.flipper).used();
         let (picture, composed) = match change {
             Change::Compose { buffer, damage } => match self.scanout.fill(buffer, &damage, &used) {
-                Ok(picture) => (Some(picture), true),
+                Ok((picture, copied)) => (Some((picture, copied)), true),
                 Err(buffer) => {
                     let change = Change::Compose { buffer, damage };
                     return Err((SubmitError::Busy, Plan { frame, target, present, change, cursor, planes, in_fence }));
@@ -179,7 +179,8 @@ impl Pipe {
             },
             _ => (None, false),
         };
-        let content = Shot { picture, cursor, planes };
+        let (picture, copied) = picture.unzip();
+        let content = Shot { picture, copied: copied.unwrap_or_default(), cursor, planes };
         let submitted = lock(&self.flipper).submit(Waiting { frame, present, content }, clock);
         match submitted {
             Ok(()) => {

@@ -87,9 +87,14 @@ impl Scanout {
         self.known = false;
     }
 
-    /// A frame was composed: copies what one of the buffers lacks that are not in `used`. Gives the shadow back if there
-    /// is no such buffer.
-    pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect], used: &[usize]) -> Result<Picture, Buffer> {
+    /// A frame was composed: copies what one of the buffers lacks that are not in `used`, and says what that was. Gives
+    /// the shadow back if there is no such buffer.
+    pub fn fill(
+        &mut self,
+        buffer: Buffer,
+        damage: &[PixelRect],
+        used: &[usize],
+    ) -> Result<(Picture, Vec<PixelRect>), Buffer> {
         let Some(free) = self.free(used) else { return Err(buffer) };
         if !self.known {
             self.slots.iter_mut().for_each(|slot| slot.stale = vec![whole(self.size)]);
@@ -98,10 +103,11 @@ impl Scanout {
         self.put_back(buffer);
         self.known = true;
         let slot = &mut self.slots[free];
+        let copied = std::mem::take(&mut slot.stale);
         if let Some(shadow) = &self.shadow {
-            slot.stale.drain(..).for_each(|rect| slot.frame.copy(&shadow.pixels, shadow.width, rect));
+            copied.iter().for_each(|rect| slot.frame.copy(&shadow.pixels, shadow.width, *rect));
         }
-        Ok(Picture { slot: free, framebuffer: slot.frame.framebuffer() })
+        Ok((Picture { slot: free, framebuffer: slot.frame.framebuffer() }, copied))
     }
 
     /// A buffer that is not in `used`; a new one if need be.
@@ -147,7 +153,7 @@ fn whole((width, height): (i32, i32)) -> PixelRect {
     PixelRect { x: 0, y: 0, width, height }
 }
 
-fn add(stale: &mut Vec<PixelRect>, damage: &[PixelRect]) {
+pub(super) fn add(stale: &mut Vec<PixelRect>, damage: &[PixelRect]) {
     stale.extend_from_slice(damage);
     if stale.len() > MOST_RECTANGLES
         && let Some(all) = stale.drain(..).reduce(around)
