@@ -18,6 +18,7 @@ mod overlay;
 pub mod plane;
 pub mod seat;
 pub mod timer;
+pub mod x11;
 
 use std::os::fd::OwnedFd;
 

@@ -320,6 +320,11 @@ impl Folder {
         serde_json::from_slice(&output.stdout).map_err(|source| BenchError::Report { run, source })
     }
 
+    /// Where something of this name is in it.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
     pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, BenchError> {
         let path = self.0.join(name);
         match fs::write(&path, text) {

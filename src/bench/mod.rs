@@ -17,6 +17,7 @@
 //! Light is what the compositor reports with `wp_presentation`: the start of scan-out. Whether that is true is proved
 //! from the recorded pixels of the virtual display ([`pixels`]), in a run of its own: recording costs the compositor time.
 
+pub mod animations;
 pub mod block_code;
 pub mod client;
 pub mod interrupt;

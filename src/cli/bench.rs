@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode};
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
+use crate::bench::animations::{self, AnimationOptions, WindowsOptions};
 use crate::bench::client::{ClientOptions, run_companion, run_flooder, run_with_others};
 use crate::bench::interrupt::{self, InterruptOptions, PlayerOptions};
 use crate::bench::latency::LatencyOptions;
@@ -34,6 +35,19 @@ enum Bench {
         /// Print JSON instead of a table.
         #[arg(long)]
         json: bool,
+    },
+    /// Let windows appear, grow and go on a slow renderer, with frames rendered ahead and without.
+    Animations {
+        #[command(flatten)]
+        options: AnimationOptions,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Be those windows: open them in the session at WAYLAND_DISPLAY and print what both sides used, as JSON.
+    Windows {
+        #[command(flatten)]
+        options: WindowsOptions,
     },
     /// Press a key while an animation is drawn just in time, ahead, and ahead with a queue that cannot be changed.
     Interrupt {
@@ -75,6 +89,19 @@ impl Arguments {
                 } else {
                     print!("{}", smoothness::table(&report.runs));
                 }
+                return Ok(ExitCode::SUCCESS);
+            }
+            Bench::Animations { options, json } => {
+                let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
+                if json {
+                    println!("{}", serde_json::to_string(&report)?);
+                } else {
+                    print!("{}", animations::table(&report.runs));
+                }
+                return Ok(ExitCode::SUCCESS);
+            }
+            Bench::Windows { options } => {
+                println!("{}", serde_json::to_string(&animations::run(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
             Bench::Interrupt { options, json } => {

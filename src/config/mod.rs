@@ -127,6 +127,9 @@ pub struct AppRule {
     pub pacing: Option<PacingWish>,
     /// Which share of their frames may be late.
     pub miss_budget: Option<MissBudgetRule>,
+    /// Whether they may be called back early, because what they draw follows from the time that a callback carries. Of a
+    /// program for which that is not true, what moves is seen a refresh too late.
+    pub early_callbacks: Option<bool>,
 }
 
 /// Which share of an application's frames may be late. What it leaves out stays as it is.
@@ -161,6 +164,8 @@ pub struct AppSettings {
     pub pacing: Option<PacingWish>,
     /// Which share of its frames may be late.
     pub miss_budget: MissBudgets,
+    /// Whether it may be called back early.
+    pub early_callbacks: bool,
 }
 
 impl Config {
@@ -187,7 +192,7 @@ impl Config {
 impl AppSettings {
     /// What `rules` say about the application that calls itself `app_id`, where `miss_budget` holds for the others.
     pub fn settle(rules: &[AppRule], app_id: &str, miss_budget: MissBudgets) -> Self {
-        let start = AppSettings { pacing: None, miss_budget };
+        let start = AppSettings { pacing: None, miss_budget, early_callbacks: false };
         let rules = rules.iter().filter(|rule| rule.app_id.matches(app_id));
         rules.fold(start, |settings, rule| AppSettings {
             pacing: rule.pacing.or(settings.pacing),
@@ -195,6 +200,7 @@ impl AppSettings {
                 free_running: rule.free_running.unwrap_or(settings.miss_budget.free_running),
                 interactive: rule.interactive.unwrap_or(settings.miss_budget.interactive),
             }),
+            early_callbacks: rule.early_callbacks.unwrap_or(settings.early_callbacks),
         })
     }
 }

@@ -53,7 +53,8 @@ fn every_option_is_documented_and_every_example_is_valid() {
     // An option that an example leaves out is not in its serialised form: no field of a rule may be unset.
     let OutputRule { name: _, enabled, mode, position, scale, pacing } = &example.outputs[0];
     assert!(enabled.is_some() && mode.is_some() && position.is_some() && scale.is_some() && pacing.is_some());
-    let AppRule { app_id: _, pacing, miss_budget } = &example.apps[0];
+    let AppRule { app_id: _, pacing, miss_budget, early_callbacks } = &example.apps[0];
+    assert_eq!(*early_callbacks, Some(false));
     assert!(pacing.is_some());
     assert!(miss_budget.is_some_and(|budget| budget.free_running.is_some() && budget.interactive.is_some()));
 

@@ -30,7 +30,9 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     open_queues(state, id, target);
     crate::input::latch_drag(state);
     state.shell.animate(Shown { at: target.present, before: target.present - target.interval });
+    let moves = moves(state, id, target.present);
     let Some(output) = state.outputs.by_id_mut(id) else { return };
+    output.conductor.output_mut().moves(moves);
     let need = std::mem::replace(&mut output.need, Need::Content);
     output.scenes += 1;
     output.note_calm();
@@ -46,12 +48,17 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
 
 /// What moves by itself wants a frame in the next refresh, too.
 pub(super) fn keep_moving(state: &mut State, id: OutputId, present: Instant) {
-    let Some(area) = state.outputs.by_id(id).map(|output| geometry(&output.output)) else { return };
-    if state.shell.is_moving(area, present)
+    if moves(state, id, present)
         && let Some(output) = state.outputs.by_id_mut(id)
     {
         output.need(Need::Animation);
     }
+}
+
+/// Whether something on the output is still on its way at `present`.
+fn moves(state: &State, id: OutputId, present: Instant) -> bool {
+    let area = state.outputs.by_id(id).map(|output| geometry(&output.output));
+    area.is_some_and(|area| state.shell.is_moving(area, present))
 }
 
 /// When and why a scene was chosen.

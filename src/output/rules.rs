@@ -38,6 +38,11 @@ impl PacingRules {
         (wish, MissBudgets { free_running: free_running.miss_budget(), interactive: interactive.miss_budget() })
     }
 
+    /// Whether a client that calls itself `app_id` may be called back early. Nothing but a rule for it says so.
+    fn early(&self, app_id: Option<&str>) -> bool {
+        AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).early_callbacks
+    }
+
     /// The client is gone.
     pub(super) fn forget(&mut self, client: ClientId) {
         self.chosen.remove(&client);
@@ -77,9 +82,11 @@ pub(super) fn refresh(state: &mut State) {
     let Outputs { list, rules, .. } = outputs;
     for output in list {
         for (client, pacing) in &output.clients {
-            let (wish, budgets) = rules.find(*client, app_id(*client).as_deref(), output.wish);
+            let app_id = app_id(*client);
+            let (wish, budgets) = rules.find(*client, app_id.as_deref(), output.wish);
             if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
                 pacer.set_pacing(wish, budgets);
+                pacer.set_early(rules.early(app_id.as_deref()));
             }
         }
         let at_refresh = output.wish.unwrap_or(rules.default).fixed() == Some(Pacing::Vsync);
@@ -110,6 +117,13 @@ mod tests {
         assert_eq!(wish(&rules, Some("org.a"), Some(PacingWish::Auto)), PacingWish::JustInTime);
         rules.forget(client);
         assert_eq!(wish(&rules, Some("org.a"), None), PacingWish::Vsync);
+    }
+
+    #[test]
+    fn only_a_rule_for_it_calls_an_application_back_early() {
+        let rules = rules("[[app]]\napp-id = 'film.*'\nearly-callbacks = true");
+        assert!(rules.early(Some("film.player")));
+        assert!(!rules.early(Some("foot")) && !rules.early(None));
     }
 
     #[test]

@@ -4,24 +4,20 @@ use std::ffi::OsString;
 
 use calloop::LoopHandle;
 
-use super::{BackendKind, SessionError, SessionOptions, drm, nested, outputs};
+use super::{BackendKind, SessionError, SessionOptions, drm, nested, outputs, parent};
 use crate::config::OutputMode;
 use crate::state::State;
-
-/// What says that there is a Wayland compositor to be nested in: the name of its socket, or a connection to it.
-const PARENT_VARIABLES: [&str; 2] = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
 
 /// The backend that `options` ask for, and whether it can do what else they ask for. Never [`BackendKind::Auto`].
 pub(super) fn choose(
     options: &SessionOptions,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<BackendKind, SessionError> {
-    let has_parent = || PARENT_VARIABLES.iter().any(|name| variable(name).is_some_and(|value| !value.is_empty()));
     // As logind says it of a login on a virtual terminal, and not of one from afar.
     let on_terminal =
         || variable("XDG_VTNR").is_some() && variable("XDG_SESSION_TYPE").is_some_and(|kind| kind == "tty");
     let backend = match options.backend {
-        BackendKind::Auto if has_parent() => BackendKind::Nested,
+        BackendKind::Auto if parent::is_there(&variable) => BackendKind::Nested,
         BackendKind::Auto if on_terminal() => BackendKind::Drm,
         BackendKind::Auto => BackendKind::Headless,
         kind @ (BackendKind::Drm | BackendKind::Nested | BackendKind::Headless) => kind,
@@ -64,7 +60,8 @@ mod tests {
     fn a_session_is_nested_where_there_is_a_compositor_and_virtual_where_there_is_none() {
         assert_eq!(chosen(BackendKind::Auto, &[("WAYLAND_DISPLAY", "wayland-1")]), Ok(BackendKind::Nested));
         assert_eq!(chosen(BackendKind::Auto, &[("WAYLAND_SOCKET", "7")]), Ok(BackendKind::Nested));
-        assert_eq!(chosen(BackendKind::Auto, &[("WAYLAND_DISPLAY", "")]), Ok(BackendKind::Headless));
+        assert_eq!(chosen(BackendKind::Auto, &[("DISPLAY", ":0")]), Ok(BackendKind::Nested));
+        assert_eq!(chosen(BackendKind::Auto, &[("WAYLAND_DISPLAY", ""), ("DISPLAY", "")]), Ok(BackendKind::Headless));
         assert_eq!(chosen(BackendKind::Auto, &[]), Ok(BackendKind::Headless));
         let terminal = [("XDG_VTNR", "2"), ("XDG_SESSION_TYPE", "tty")];
         assert_eq!(chosen(BackendKind::Auto, &terminal), Ok(BackendKind::Drm));

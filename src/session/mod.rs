@@ -8,6 +8,7 @@ mod exit;
 mod nested;
 mod options;
 mod outputs;
+mod parent;
 pub(crate) mod reading;
 mod recording;
 mod reload;

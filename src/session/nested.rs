@@ -9,8 +9,8 @@ use calloop::{Interest, LoopHandle, PostAction};
 use smithay::utils::{Logical, Point};
 
 use super::ExitStatus;
-use crate::backend::Display;
-use crate::backend::nested::{AxisMotion, AxisSource, NestedBackend, NestedOutput, ParentEvent, WindowId};
+use super::parent::{Opened, Parent};
+use crate::backend::nested::{AxisMotion, AxisSource, ParentEvent, WindowId};
 use crate::config::{Config, OutputMode};
 use crate::input::bindings::Modifier;
 use crate::input::{self, InputEvent, KeyboardId, Scroll, ScrollSource};
@@ -48,7 +48,7 @@ pub(super) fn start(
     state: &mut State,
     modes: &[OutputMode],
 ) -> anyhow::Result<()> {
-    let mut backend = NestedBackend::connect()?;
+    let mut backend = Parent::connect()?;
     // Super is the parent's.
     state.input.bindings.drag_modifier = Modifier::Alt;
     let modes = match modes {
@@ -60,8 +60,8 @@ pub(super) fn start(
         let settings = state.session.config.config().output(&name);
         let mode = mode.or(settings.mode).unwrap_or_default();
         // A side is at most 16 384, by the type.
-        let output = backend.open(&name, (mode.width as i32, mode.height as i32))?;
-        add(state, output);
+        let opened = backend.open(&name, (mode.width as i32, mode.height as i32))?;
+        add(state, opened);
     }
     listen(handle, backend)
 }
@@ -75,12 +75,12 @@ fn configured(config: &Config) -> usize {
     (1..=MOST_OUTPUTS).filter(named).max().unwrap_or(1) as usize
 }
 
-fn add(state: &mut State, output: NestedOutput) {
-    let settings = state.session.config.config().output(output.name());
-    let scale = scale(state.session.config.config(), output.name(), output.scale());
+fn add(state: &mut State, opened: Opened) {
+    let Opened { display, window, scale: parents } = opened;
+    let settings = state.session.config.config().output(display.name());
+    let scale = scale(state.session.config.config(), display.name(), parents);
     let placement = Placement { position: settings.position, scale: Some(scale), pacing: Some(settings.pacing) };
-    let window = output.window();
-    let id = hotplug::add(state, Box::new(output), placement);
+    let id = hotplug::add(state, display, placement);
     power::set(state, id, settings.enabled);
     state.session.nested.outputs.insert(window, Window { output: id, is_hidden: false });
 }
@@ -91,7 +91,7 @@ fn scale(config: &Config, name: &str, parents: f64) -> f64 {
     if is_configured { config.output(name).scale.factor() } else { parents }
 }
 
-fn listen(handle: &LoopHandle<'static, State>, backend: NestedBackend) -> anyhow::Result<()> {
+fn listen(handle: &LoopHandle<'static, State>, backend: Parent) -> anyhow::Result<()> {
     let descriptor = std::os::fd::AsFd::as_fd(&backend).try_clone_to_owned()?;
     let backend = Rc::new(RefCell::new(backend));
     // What came with the answers at the start waits in there already.
@@ -108,7 +108,7 @@ fn listen(handle: &LoopHandle<'static, State>, backend: NestedBackend) -> anyhow
 }
 
 /// Takes in what the parent says.
-fn hear(state: &mut State, backend: &RefCell<NestedBackend>) -> PostAction {
+fn hear(state: &mut State, backend: &RefCell<Parent>) -> PostAction {
     let result = backend.borrow_mut().dispatch();
     while let Some(event) = next(backend) {
         heard(state, event);
@@ -123,7 +123,7 @@ fn hear(state: &mut State, backend: &RefCell<NestedBackend>) -> PostAction {
     }
 }
 
-fn next(backend: &RefCell<NestedBackend>) -> Option<ParentEvent> {
+fn next(backend: &RefCell<Parent>) -> Option<ParentEvent> {
     backend.borrow_mut().poll_event()
 }
 

@@ -10,13 +10,13 @@
 //! most once, and a frame waits for the one in flight; where a display takes a refresh or more from submit to light,
 //! for the one before that.
 
-use super::defaults::{COMPOSE_FLOOR, COMPOSE_MISS, COMPOSE_WINDOW, FIRST_COMPOSE};
-use super::estimator::{Estimator, WindowQuantile};
+mod compose_cost;
+
 use super::fixed_queue::FixedQueue;
-use super::margin::{Margin, known_quantile};
 use super::target::{RefreshIndex, Target};
 use super::vsync::{Observation, VsyncModel};
 use crate::time::{Instant, Span};
+use compose_cost::ComposeCost;
 
 /// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
 const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
@@ -91,8 +91,7 @@ pub struct OutputMachine {
     lead: Span,
     driver_margin: Span,
     driver_quiet: u32,
-    compose: WindowQuantile<COMPOSE_WINDOW>,
-    margin: Margin,
+    compose: ComposeCost,
     policy: LatchPolicy,
     powered: bool,
     needed: bool,
@@ -118,8 +117,7 @@ impl OutputMachine {
             lead,
             driver_margin: Span::ZERO,
             driver_quiet: 0,
-            compose: WindowQuantile::new(),
-            margin: Margin::new(COMPOSE_FLOOR),
+            compose: ComposeCost::new(),
             policy: LatchPolicy::default(),
             powered: true,
             needed: false,
@@ -226,14 +224,12 @@ impl OutputMachine {
 
     /// Whether composing usually takes longer than there is from one refresh to the deadline of the next.
     pub fn composes_slowly(&self) -> bool {
-        let cost = self.compose.typical().unwrap_or(FIRST_COMPOSE);
-        cost + self.submit_lead() > self.vsync.interval()
+        self.compose.typical() + self.submit_lead() > self.vsync.interval()
     }
 
     /// Whether what is composed anew from `now` on, or from its latch on, is most likely late for `index`.
     fn is_hopeless(&self, index: RefreshIndex, now: Instant) -> bool {
-        let cost = self.compose.typical().unwrap_or(FIRST_COMPOSE);
-        self.latch_at(index).max(now) + cost > self.submit_by(index)
+        self.latch_at(index).max(now) + self.compose.typical() > self.submit_by(index)
     }
 
     /// When the finished frame is submitted: as soon as the refresh before its own has begun, so that nothing that takes
@@ -248,13 +244,12 @@ impl OutputMachine {
 
     /// What composing costs at the output's miss budget, from the scheduled latch to the return of submit.
     pub fn compose_budget(&self) -> Span {
-        let estimate = self.compose.budget(known_quantile(COMPOSE_MISS)).unwrap_or(FIRST_COMPOSE);
-        (estimate + self.margin.get()).min(self.vsync.interval() / 2)
+        self.compose.budget(self.vsync.interval())
     }
 
     /// What composing usually costs.
     pub fn compose_typical(&self) -> Span {
-        self.compose.typical().unwrap_or(FIRST_COMPOSE).min(self.compose_budget())
+        self.compose.typical().min(self.compose_budget())
     }
 
     /// By when a frame for `index` must be submitted.
@@ -348,12 +343,15 @@ impl OutputMachine {
         }
     }
 
+    /// Whether the frame that is composed now shows something that moves by itself: such frames cost something else.
+    pub const fn moves(&mut self, now: bool) {
+        self.compose.moves(now);
+    }
+
     /// Composing and submitting took from the scheduled latch until `done`.
     pub fn composed(&mut self, index: RefreshIndex, scheduled: Instant, done: Instant, composed: Composed) {
         if composed == Composed::Usual {
-            let cost = done - scheduled;
-            self.margin.observe(cost - self.compose_budget(), self.vsync.interval());
-            self.compose.observe(cost);
+            self.compose.observe(done - scheduled, self.vsync.interval());
         }
         if composed != Composed::Nothing {
             let flight = InFlight { index, submitted: done, submit_by: self.submit_by(index) };

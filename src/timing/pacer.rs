@@ -87,6 +87,8 @@ pub struct Pacer {
     second_period: bool,
     /// It was seen to use three buffers, so that a second period cannot starve it.
     three_buffers: bool,
+    /// A rule says that it draws for the time of its callbacks.
+    early: bool,
     reason: Reason,
 }
 
@@ -114,6 +116,7 @@ impl Pacer {
             answered: None,
             second_period: false,
             three_buffers: false,
+            early: false,
             reason: Reason::New,
         }
     }
@@ -164,6 +167,14 @@ impl Pacer {
         self.wish = wish;
         self.budgets = budgets;
         self.planned = None;
+    }
+
+    /// Whether it may be called back a period before its cost asks for that, as a rule says that it draws for the time of
+    /// its callbacks, and not for the moment at which they come. Not while the user is at it.
+    pub fn set_early(&mut self, early: bool) {
+        if std::mem::replace(&mut self.early, early) != early {
+            self.planned = None;
+        }
     }
 
     /// Whether the client's window has the focus.

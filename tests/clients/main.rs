@@ -8,6 +8,7 @@ mod fixture;
 mod animated_layers;
 mod animations;
 mod bad_input;
+mod early_callbacks;
 mod focus;
 mod frame_pacing;
 mod pointer;

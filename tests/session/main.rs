@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod animation;
+mod animations;
 mod client;
 mod ends;
 mod frame_pacing;

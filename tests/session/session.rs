@@ -30,7 +30,7 @@ pub struct Program {
 pub fn upbeat(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_upbeat"));
     command.args(arguments).env("XDG_RUNTIME_DIR", directory).env("XDG_CONFIG_HOME", directory);
-    command.env_remove("WAYLAND_DISPLAY").env_remove("UPBEAT_SOCKET").stdin(Stdio::null());
+    command.env_remove("WAYLAND_DISPLAY").env_remove("DISPLAY").env_remove("UPBEAT_SOCKET").stdin(Stdio::null());
     command
 }
 

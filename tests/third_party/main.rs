@@ -1,5 +1,5 @@
-//! Programs that others wrote, unmodified, each in a headless session of its own: they are clicked into and typed
-//! into, grim takes pictures, and nobody may hear of a protocol error.
+//! Programs that others wrote, unmodified, each in a session of its own, headless or in a window of another compositor:
+//! they are clicked into and typed into, grim takes pictures, and nobody may hear of a protocol error.
 //!
 //! Each runs for a few seconds; `UPBEAT_THIRD_PARTY_SECONDS=60` makes it a minute. Pictures and the programs' protocol
 //! traffic are left in `target/tmp/third_party`. A program that is not installed is skipped with the name of its Debian
@@ -12,7 +12,7 @@ mod pointer;
 mod session;
 
 use picture::Picture;
-use session::{Session, installed};
+use session::{Parent, Session, installed};
 
 /// The output's size, and what the window is found in: windows are placed in its middle.
 const OUTPUT: (u32, u32) = (1024, 768);
@@ -49,7 +49,24 @@ fn run(name: &str, renderer: Option<&str>, package: &str, command: &[&str], expe
     if !tools.iter().all(|(program, package)| installed(program, package)) {
         return;
     }
-    let mut session = Session::start(name, OUTPUT, renderer);
+    try_out(Session::start(name, OUTPUT, renderer), command, expected);
+}
+
+/// The same in a session in a window of another compositor.
+fn run_nested(parent: Parent, name: &str, package: &str, command: &[&str], expected: Expectation) {
+    let outer = match parent {
+        Parent::Weston => ("weston", "weston"),
+        Parent::Xvfb => ("Xvfb", "xvfb"),
+        Parent::Upbeat => ("grim", "grim"),
+    };
+    let tools = [("grim", "grim"), ("wtype", "wtype"), outer, (command[0], package)];
+    if tools.iter().all(|(program, package)| installed(program, package)) {
+        try_out(Session::start_in(parent, name, OUTPUT), command, expected);
+    }
+}
+
+fn try_out(mut session: Session, command: &[&str], expected: Expectation) {
+    let name = command[0];
     session.spawn(command);
     let first = session.wait_for_picture("first", |picture| {
         picture.content() >= expected.pixels && picture.colours() >= expected.colours
@@ -109,6 +126,26 @@ runs! {
     weston_simple_egl_under_gles: "weston", ["weston-simple-egl"], 10_000, 3, Leaves;
     weston_subsurfaces_under_gles: "weston", ["weston-subsurfaces"], 30_000, 20, Ignored;
     gtk4_demo_under_gles: "gtk-4-examples", ["gtk4-demo"], 200_000, 20, Ignored;
+}
+
+macro_rules! runs_nested {
+    ($($test:ident: $parent:ident, $package:literal, [$($word:literal),+], $pixels:expr, $colours:literal, $typing:ident;)*) => {$(
+        #[test]
+        fn $test() {
+            let expected = Expectation { pixels: $pixels, colours: $colours, typing: Typing::$typing };
+            run_nested(Parent::$parent, stringify!($test), $package, &[$($word),+], expected);
+        }
+    )*};
+}
+
+runs_nested! {
+    foot_in_weston: Weston, "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
+    weston_simple_shm_in_weston: Weston, "weston", ["weston-simple-shm"], square(200), 8, Leaves;
+    gtk4_demo_in_weston: Weston, "gtk-4-examples", ["gtk4-demo"], 200_000, 20, Ignored;
+    foot_in_upbeat: Upbeat, "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
+    foot_on_x11: Xvfb, "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
+    weston_simple_shm_on_x11: Xvfb, "weston", ["weston-simple-shm"], square(200), 8, Leaves;
+    weston_simple_shm_in_upbeat: Upbeat, "weston", ["weston-simple-shm"], square(200), 8, Leaves;
 }
 
 /// Mesa draws the next frame, then waits for the callback of the last: the callback only lets it go.

@@ -1,6 +1,7 @@
-//! A headless session and the programs in it.
+//! A session, headless or in a window of another compositor, and the programs in it.
 
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -16,9 +17,22 @@ const NAP: Duration = Duration::from_millis(200);
 const SECONDS: u64 = 3;
 /// The name of the socket: each session has a directory of its own.
 const SOCKET: &str = "wayland-third-party";
+/// The socket of a compositor that a session is nested in.
+const PARENT_SOCKET: &str = "wayland-parent";
 /// What libwayland and its debug output say of a protocol error.
 const ERRORS: [&str; 5] =
     ["wl_display@1.error(", "wl_display#1.error(", "error in client communication", "Protocol error", "panicked at"];
+
+/// A compositor that a session is nested in.
+#[derive(Clone, Copy, Debug)]
+pub enum Parent {
+    /// With a shell that gives the session its whole screen.
+    Weston,
+    /// Another session of ours.
+    Upbeat,
+    /// An X server whose screen is memory, without a window manager.
+    Xvfb,
+}
 
 pub struct Session {
     name: String,
@@ -27,6 +41,7 @@ pub struct Session {
     /// Pictures and logs.
     folder: PathBuf,
     compositor: Child,
+    parent: Option<Child>,
     programs: Vec<(String, Child)>,
     pointer: Option<Pointer>,
     /// The screen before there were windows.
@@ -45,30 +60,110 @@ pub fn installed(program: &str, package: &str) -> bool {
     found
 }
 
+/// Where the pictures and logs of a test go.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("third_party").join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn upbeat(backend: &str, (width, height): (u32, u32), folder: &Path, runtime: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_upbeat"));
+    command
+        .args(["--backend", backend, "--socket", SOCKET, "--output", &format!("{width}x{height}@60")])
+        .arg("--frame-log")
+        .arg(folder.join("frames.jsonl"))
+        .env("XDG_RUNTIME_DIR", runtime)
+        .stderr(File::create(folder.join("compositor.log")).unwrap())
+        .stdin(Stdio::null());
+    command
+}
+
+/// The number that an X server has chosen and says when it is ready.
+fn display_number(server: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    format!(":{}", line.trim())
+}
+
+impl Parent {
+    /// What starts it, on [`PARENT_SOCKET`] if it is a Wayland compositor, with a screen that has room for a session of this size.
+    fn command(self, (width, height): (u32, u32)) -> Command {
+        let mut command;
+        match self {
+            Parent::Weston => {
+                command = Command::new("weston");
+                command.args([
+                    "--backend=headless",
+                    "--renderer=pixman",
+                    "--shell=kiosk",
+                    "--no-config",
+                    "--idle-time=0",
+                ]);
+                command.args([format!("--width={width}"), format!("--height={height}")]);
+                command.arg(format!("--socket={PARENT_SOCKET}"));
+            }
+            Parent::Xvfb => {
+                command = Command::new("Xvfb");
+                command.args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0", &format!("{width}x{height}x24")]);
+            }
+            Parent::Upbeat => {
+                command = Command::new(env!("CARGO_BIN_EXE_upbeat"));
+                command.args(["--backend", "headless", "--socket", PARENT_SOCKET]);
+                command.args(["--output", &format!("{width}x{height}@60")]);
+            }
+        }
+        command
+    }
+}
+
 impl Session {
     /// A session with one output of this size. `UPBEAT_RENDERER` chooses the renderer where the test does not.
     pub fn start(name: &str, extent: (u32, u32), renderer: Option<&str>) -> Self {
         let chosen = std::env::var("UPBEAT_RENDERER").ok();
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("third_party").join(name);
-        fs::create_dir_all(&folder).unwrap();
-        let runtime = tempfile::tempdir().unwrap();
-        let compositor = Command::new(env!("CARGO_BIN_EXE_upbeat"))
-            .args(["--backend", "headless", "--socket", SOCKET])
-            .args(["--output", &format!("{}x{}@60", extent.0, extent.1)])
-            .arg("--frame-log")
-            .arg(folder.join("frames.jsonl"))
-            .args(renderer.or(chosen.as_deref()).map(|renderer| format!("--renderer={renderer}")))
-            .env("XDG_RUNTIME_DIR", runtime.path())
-            .stderr(File::create(folder.join("compositor.log")).unwrap())
-            .stdin(Stdio::null())
-            .spawn()
-            .unwrap();
+        let renderer = renderer.or(chosen.as_deref()).map(|renderer| format!("--renderer={renderer}"));
+        let (folder, runtime) = (folder(name), tempfile::tempdir().unwrap());
+        let mut command = upbeat("headless", extent, &folder, runtime.path());
+        let compositor = command.args(renderer).spawn().unwrap();
+        Self::new(name, extent, folder, runtime, compositor, None)
+    }
+
+    /// The same in a window of another compositor.
+    pub fn start_in(parent: Parent, name: &str, extent: (u32, u32)) -> Self {
+        let (folder, runtime) = (folder(name), tempfile::tempdir().unwrap());
+        let mut command = parent.command(extent);
+        command.env("XDG_RUNTIME_DIR", runtime.path()).env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(File::create(folder.join("parent.log")).unwrap());
+        let mut outer = command.spawn().unwrap();
+        let (variable, value) = match parent {
+            Parent::Xvfb => ("DISPLAY", display_number(&mut outer)),
+            Parent::Weston | Parent::Upbeat => ("WAYLAND_DISPLAY", PARENT_SOCKET.to_owned()),
+        };
+        let started = Instant::now();
+        while variable == "WAYLAND_DISPLAY" && !runtime.path().join(PARENT_SOCKET).exists() {
+            assert!(started.elapsed() < PATIENCE, "{name}: the parent never came; see {}", folder.display());
+            std::thread::sleep(NAP);
+        }
+        let mut command = upbeat("nested", extent, &folder, runtime.path());
+        let compositor = command.env_remove("WAYLAND_DISPLAY").env(variable, value).spawn().unwrap();
+        Self::new(name, extent, folder, runtime, compositor, Some(outer))
+    }
+
+    fn new(
+        name: &str,
+        extent: (u32, u32),
+        folder: PathBuf,
+        runtime: tempfile::TempDir,
+        compositor: Child,
+        parent: Option<Child>,
+    ) -> Self {
         let session = Session {
             name: name.to_owned(),
             extent,
             runtime,
             folder,
             compositor,
+            parent,
             programs: Vec::new(),
             pointer: None,
             empty: None,
@@ -211,6 +306,10 @@ impl Session {
         }
         let _ = self.compositor.kill();
         let _ = self.compositor.wait();
+        if let Some(mut parent) = self.parent.take() {
+            let _ = parent.kill();
+            let _ = parent.wait();
+        }
     }
 }
 

@@ -35,6 +35,15 @@ const UNITS: f64 = 256.0;
 const PATIENCE: Duration = Duration::from_millis(200);
 /// The second point of the search, from the first: tells an echo of an older place from a true answer.
 const NUDGE: (f64, f64) = (7.0, 5.0);
+/// Points around the middle that are tried first, then twice as many, and so on: the window may not be there yet.
+const FIRST_REACH: usize = 4;
+/// A window that is at rest is felt at the same place (pixels, a few of Wayland's 256ths) after this long. What moves
+/// slowly at the end of an animation would be found next to where it comes to rest, and every number misread.
+const REST: Duration = Duration::from_millis(100);
+const MOST_ASTRAY: f64 = 0.05;
+/// How often a point is tried at which the window is felt, but now here and now there: it is still moved by an animation,
+/// which takes a fraction of a second, with an answer a frame at most.
+const MOST_ATTEMPTS: u32 = 100;
 /// Until the first number is sent, this stands for it.
 const NOTHING_SENT: u32 = 0;
 
@@ -132,12 +141,33 @@ fn sleep_unless_closed(felt: &Receiver<(f64, f64)>, pause: Duration) -> bool {
 
 /// The window's top left corner on the output.
 fn find_window(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>) -> Option<(f64, f64)> {
-    for (x, y) in search_points(pointer.output) {
-        let Some((first_x, first_y)) = feel(pointer, felt, x, y) else { continue };
-        let Some((second_x, second_y)) = feel(pointer, felt, x + NUDGE.0, y + NUDGE.1) else { continue };
-        let moved = (second_x - first_x - NUDGE.0).abs().max((second_y - first_y - NUDGE.1).abs());
-        if moved < 0.5 {
-            return Some((x - first_x, y - first_y));
+    let points = search_points(pointer.output);
+    let mut reach = FIRST_REACH;
+    loop {
+        let near = points.iter().take(reach);
+        if let Some(corner) = near.into_iter().find_map(|(x, y)| find_window_at(pointer, felt, *x, *y)) {
+            return Some(corner);
+        }
+        if reach >= points.len() {
+            return None;
+        }
+        reach *= 2;
+    }
+}
+
+/// The same, if the window is at this point. Where it is felt but not at rest, it is waited for.
+fn find_window_at(pointer: &mut Pointer, felt: &Receiver<(f64, f64)>, x: f64, y: f64) -> Option<(f64, f64)> {
+    for _ in 0..MOST_ATTEMPTS {
+        let (first_x, first_y) = feel(pointer, felt, x, y)?;
+        let (second_x, second_y) = feel(pointer, felt, x + NUDGE.0, y + NUDGE.1)?;
+        let apart = |a: f64, b: f64, c: f64, d: f64| (a - b).abs().max((c - d).abs());
+        if apart(second_x, first_x + NUDGE.0, second_y, first_y + NUDGE.1) > MOST_ASTRAY {
+            continue;
+        }
+        std::thread::sleep(REST);
+        let (later_x, later_y) = feel(pointer, felt, x, y)?;
+        if apart(later_x, first_x, later_y, first_y) <= MOST_ASTRAY {
+            return Some((x - later_x, y - later_y));
         }
     }
     None

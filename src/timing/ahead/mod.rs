@@ -234,7 +234,7 @@ impl Ahead {
         let virtualizer = self.virtualizer.get_or_insert_with(|| Virtualizer::new(grid, CatchUp::Skip));
         virtualizer.calibrate(grid);
         // After a late frame those before it take a refresh each, whatever they were drawn for.
-        let free = if is_ahead { grid.refresh.plus(before) } else { refresh };
+        let free = if is_ahead || self.restarts { grid.refresh.plus(before) } else { refresh };
         let target = virtualizer.issue(refresh.max(free), waiting);
         self.requests -= 1;
         self.restarts = false;

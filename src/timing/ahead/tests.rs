@@ -342,3 +342,20 @@ fn the_frame_after_those_kept_by_a_cancel_is_drawn_while_they_are_shown() {
         assert_eq!(stage.machine.poll(grid(), next, now), None, "it is alone");
     }
 }
+
+#[test]
+fn the_frame_after_late_ones_that_a_cancel_kept_is_for_the_refresh_after_theirs() {
+    let mut stage = Stage::new(4);
+    for _ in 0..2 {
+        stage.machine.request();
+        let issued = stage.machine.poll(grid(), RefreshIndex(10), present(9)).unwrap();
+        stage.machine.bind(issued.id, present(9));
+    }
+    stage.machine.request();
+    stage.machine.decide(Circumstances { interactive: true, ..Circumstances::default() });
+    stage.machine.cancelled(&[]);
+    // Those for 10 and 11 were not ready for them: they take 12 and 13.
+    let grid = Grid { refresh: RefreshIndex(12), present: present(12), ..grid() };
+    let target = stage.machine.poll(grid, RefreshIndex(12), present(11)).unwrap();
+    assert_eq!((target.refresh, target.present), (RefreshIndex(14), present(14)));
+}

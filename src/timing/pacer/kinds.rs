@@ -19,6 +19,8 @@ pub enum Reason {
     Interactive,
     /// It is not being touched and does not fit: a second period of slack.
     FreeRunning,
+    /// A rule says that it draws for the time of its callbacks: they may come a period earlier.
+    Early,
     /// It runs on its own clock.
     OwnClock,
     /// It queues its commits.
@@ -36,6 +38,7 @@ impl Reason {
             Reason::Fits => "its cost fits into a refresh",
             Reason::Interactive => "touched, and its cost does not fit: called back right after the latch",
             Reason::FreeRunning => "not touched, and its cost does not fit: two periods of slack",
+            Reason::Early => "a rule calls it back early",
             Reason::OwnClock => "it runs on its own clock",
             Reason::Queued => "it queues its commits",
             Reason::FewBuffers => "its cost does not fit, and it has too few buffers for a second period",

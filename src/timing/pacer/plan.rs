@@ -18,13 +18,17 @@ impl Pacer {
             (PacingWish::Auto | PacingWish::Ahead, _) => self.reason_by_cost(now, output, was_ahead),
             _ => Reason::Configured,
         };
-        self.second_period = self.reason == Reason::FreeRunning;
+        self.second_period = matches!(self.reason, Reason::FreeRunning | Reason::Early);
     }
 
     fn reason_by_cost(&self, now: Instant, output: &OutputMachine, was_ahead: bool) -> Reason {
         let samples = self.wall.samples();
         if samples < FIRST_FRAMES {
             return Reason::New;
+        }
+        // Frames that wait hide one that takes long, before any has.
+        if self.early && self.three_buffers && !self.is_interactive(now) {
+            return Reason::Early;
         }
         // What a client has that is started right after one latch and must be ready for the next.
         let available = output.vsync().interval() - self.margin.get();

@@ -1,4 +1,5 @@
 use super::super::*;
+use crate::timing::defaults::COMPOSE_WINDOW;
 
 const INTERVAL: Span = Span::from_millis(10);
 const LEAD: Span = Span::from_millis(1);

@@ -1,0 +1,221 @@
+//! The connection to the server, and the descriptor to wait for it and for the ticks.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
+
+use rustix::event::epoll;
+use x11rb::connection::Connection as _;
+use x11rb::protocol::Event;
+use x11rb::protocol::xproto::{
+    Atom, AtomEnum, ConnectionExt as _, CreateGCAux, CreateWindowAux, EventMask, PropMode, Screen, Visibility,
+    WindowClass,
+};
+use x11rb::rust_connection::RustConnection;
+use x11rb::wrapper::ConnectionExt as _;
+
+use super::X11Error;
+use super::input::{self, Devices};
+use super::output::X11Output;
+use super::window::{Names, Window};
+use crate::backend::nested::{ParentEvent, WindowId};
+use crate::backend::timer::Timer;
+use crate::time::{Clock, Instant, MonotonicClock};
+
+x11rb::atom_manager! {
+    /// Names that are asked for once.
+    Atoms:
+    /// The answers to that.
+    AtomsCookie {
+        WM_PROTOCOLS,
+        WM_DELETE_WINDOW,
+        _NET_WM_NAME,
+        UTF8_STRING,
+    }
+}
+
+/// The one timer of all windows.
+pub(super) struct Clockwork {
+    timer: RefCell<Timer>,
+    armed: Cell<Option<Instant>>,
+}
+
+impl Clockwork {
+    /// Rings at `at` at the latest.
+    pub(super) fn ring_by(&self, at: Instant) {
+        if self.armed.get().is_none_or(|armed| armed > at) {
+            self.ring_at(Some(at));
+        }
+    }
+
+    fn ring_at(&self, at: Option<Instant>) {
+        self.armed.set(at);
+        if let Err(error) = self.timer.borrow_mut().arm(at, MonotonicClock.now()) {
+            tracing::error!(%error, "the timer for refreshes cannot be set");
+        }
+    }
+}
+
+/// A connection to an X server.
+///
+/// The descriptor ([`AsFd`]) is readable when [`dispatch`](Self::dispatch) has something to do: the server has said
+/// something, or a frame's tick has come.
+pub struct X11Backend {
+    connection: Rc<RustConnection>,
+    screen: Screen,
+    atoms: Atoms,
+    windows: Vec<Rc<RefCell<Window>>>,
+    devices: Devices,
+    events: VecDeque<ParentEvent>,
+    clockwork: Rc<Clockwork>,
+    epoll: OwnedFd,
+    last_window: u32,
+}
+
+impl X11Backend {
+    /// Connects to the server that `DISPLAY` names. Waits for its answers: this is for the start of a session.
+    pub fn connect() -> Result<Self, X11Error> {
+        let (connection, screen) = RustConnection::connect(None)?;
+        let setup = connection.setup();
+        let screen = setup.roots.get(screen).cloned().ok_or(X11Error::Pixels)?;
+        let fits = setup.pixmap_formats.iter().any(|format| {
+            format.depth == screen.root_depth && format.depth == PIXEL_DEPTH && format.bits_per_pixel == 32
+        });
+        if !fits {
+            return Err(X11Error::Pixels);
+        }
+        let atoms = Atoms::new(&connection)?.reply()?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let timer = Timer::new()?;
+        epoll::add(&epoll, connection.stream(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+        epoll::add(&epoll, &timer, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+        tracing::warn!("an X server does not say when frames are shown: refreshes are software vsync at 60 Hz");
+        Ok(X11Backend {
+            connection: Rc::new(connection),
+            screen,
+            atoms,
+            windows: Vec::new(),
+            devices: Devices::default(),
+            events: VecDeque::new(),
+            clockwork: Rc::new(Clockwork { timer: RefCell::new(timer), armed: Cell::new(None) }),
+            epoll,
+            last_window: 0,
+        })
+    }
+
+    /// Opens a window of `size` pixels.
+    pub fn open(&mut self, name: &str, size: (i32, i32)) -> Result<X11Output, X11Error> {
+        let (width, height) = (size.0.clamp(1, i32::from(i16::MAX)), size.1.clamp(1, i32::from(i16::MAX)));
+        self.last_window += 1;
+        let names = self.create(&format!("Upbeat – {name}"), (width as u16, height as u16))?;
+        let id = WindowId(self.last_window);
+        let window = Window::new(id, names, self.connection.clone(), (width, height), MonotonicClock.now());
+        let window = Rc::new(RefCell::new(window));
+        self.windows.push(window.clone());
+        Ok(X11Output::new(name.to_owned(), window, self.clockwork.clone()))
+    }
+
+    fn create(&self, title: &str, (width, height): (u16, u16)) -> Result<Names, X11Error> {
+        let (connection, screen, atoms) = (&self.connection, &self.screen, &self.atoms);
+        let (window, context) = (connection.generate_id()?, connection.generate_id()?);
+        let heard = EventMask::KEY_PRESS
+            | EventMask::KEY_RELEASE
+            | EventMask::BUTTON_PRESS
+            | EventMask::BUTTON_RELEASE
+            | EventMask::POINTER_MOTION
+            | EventMask::EXPOSURE
+            | EventMask::VISIBILITY_CHANGE
+            | EventMask::STRUCTURE_NOTIFY
+            | EventMask::FOCUS_CHANGE;
+        let look = CreateWindowAux::new().background_pixel(screen.black_pixel).event_mask(heard);
+        let (depth, visual) = (screen.root_depth, screen.root_visual);
+        let class = WindowClass::INPUT_OUTPUT;
+        connection.create_window(depth, window, screen.root, 0, 0, width, height, 0, class, visual, &look)?;
+        connection.create_gc(context, window, &CreateGCAux::new().graphics_exposures(0))?;
+        let kinds: (Atom, Atom) = (AtomEnum::WM_NAME.into(), AtomEnum::STRING.into());
+        let mode = PropMode::REPLACE;
+        connection.change_property8(mode, window, kinds.0, kinds.1, title.as_bytes())?;
+        connection.change_property8(mode, window, atoms._NET_WM_NAME, atoms.UTF8_STRING, title.as_bytes())?;
+        connection.change_property8(mode, window, AtomEnum::WM_CLASS, AtomEnum::STRING, b"upbeat\0upbeat\0")?;
+        let protocols = [atoms.WM_DELETE_WINDOW];
+        connection.change_property32(mode, window, atoms.WM_PROTOCOLS, AtomEnum::ATOM, &protocols)?;
+        connection.map_window(window)?;
+        connection.flush()?;
+        Ok(Names { window, context, depth })
+    }
+
+    /// Reads what the server has sent, and reports the frames whose tick has come. On an error the server is gone.
+    pub fn dispatch(&mut self) -> Result<(), X11Error> {
+        let now = MonotonicClock.now();
+        self.windows.iter().for_each(|window| window.borrow_mut().tick(now));
+        self.clockwork.ring_at(self.windows.iter().filter_map(|window| window.borrow().due()).min());
+        while let Some(event) = self.connection.poll_for_event()? {
+            self.heard(&event, now);
+        }
+        let events = &mut self.events;
+        self.devices.settle(|event| events.push_back(event));
+        Ok(())
+    }
+
+    fn heard(&mut self, event: &Event, now: Instant) {
+        let events = &mut self.events;
+        let tell = |event| events.push_back(event);
+        match event {
+            Event::KeyPress(key) => self.devices.press(key.detail, key.time, now, tell),
+            Event::KeyRelease(key) => self.devices.release(key.detail, key.time, now, tell),
+            Event::ButtonPress(press) => self.events.extend(input::button(press.detail, true, now)),
+            Event::ButtonRelease(release) => self.events.extend(input::button(release.detail, false, now)),
+            Event::FocusOut(_) => self.events.push_back(ParentEvent::KeyboardLeft),
+            Event::MotionNotify(motion) => self.with(motion.event, |window, events| {
+                events.push_back(input::moved(window.id, motion.event_x, motion.event_y, now));
+            }),
+            Event::Expose(expose) if expose.count == 0 => self.with(expose.window, |window, _| window.exposed()),
+            Event::ConfigureNotify(configure) => self.with(configure.window, |window, _| {
+                window.resized(configure.width, configure.height);
+            }),
+            Event::VisibilityNotify(change) => self.with(change.window, |window, events| {
+                let window = window.id;
+                events.push_back(match change.state {
+                    Visibility::FULLY_OBSCURED => ParentEvent::Hidden { window },
+                    _ => ParentEvent::Visible { window },
+                });
+            }),
+            Event::ClientMessage(message) if message.data.as_data32()[0] == self.atoms.WM_DELETE_WINDOW => {
+                self.close(message.window);
+            }
+            Event::DestroyNotify(gone) => self.close(gone.window),
+            Event::Error(error) => tracing::warn!(?error, "the X server complains"),
+            _ => {}
+        }
+    }
+
+    /// Does something to the window of this name on the server.
+    fn with(&mut self, name: u32, act: impl FnOnce(&mut Window, &mut VecDeque<ParentEvent>)) {
+        let found = self.windows.iter().find(|window| window.borrow().names.window == name);
+        if let Some(window) = found {
+            act(&mut window.borrow_mut(), &mut self.events);
+        }
+    }
+
+    fn close(&mut self, name: u32) {
+        self.with(name, |window, events| events.push_back(ParentEvent::Closed { window: window.id }));
+        self.windows.retain(|window| window.borrow().names.window != name);
+        let _ = self.connection.destroy_window(name).map(drop);
+        let _ = self.connection.flush();
+    }
+
+    /// The next thing that concerns more than one output's frames.
+    pub fn poll_event(&mut self) -> Option<ParentEvent> {
+        self.events.pop_front()
+    }
+}
+
+/// Bits of colour in a pixel: those of `XRGB8888`.
+const PIXEL_DEPTH: u8 = 24;
+
+impl AsFd for X11Backend {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+}

@@ -1,0 +1,136 @@
+//! Keys, buttons and the pointer of an X server, as every other parent has them. No I/O.
+//!
+//! X repeats held keys itself: a release and a press of the same key at the same time. Clients repeat on their own here,
+//! so that both are left out; a release is therefore held until it is known what follows it.
+
+use crate::backend::nested::{AxisMotion, AxisSource, ParentEvent, WindowId};
+use crate::time::Instant;
+
+/// X numbers keys from 8.
+const FIRST_KEY: u8 = 8;
+const BTN_LEFT: u32 = 0x110;
+const BTN_RIGHT: u32 = 0x111;
+const BTN_MIDDLE: u32 = 0x112;
+const BTN_SIDE: u32 = 0x113;
+const BTN_EXTRA: u32 = 0x114;
+/// A step of a wheel, in the 120ths of `wl_pointer` and in pixels as libinput has it.
+const STEP_V120: i32 = 120;
+const STEP_PIXELS: f64 = 15.0;
+
+/// A key that was released, unless it was only repeated.
+#[derive(Clone, Copy, Debug)]
+struct Released {
+    key: u8,
+    /// The server's time, in milliseconds.
+    stamp: u32,
+    at: Instant,
+}
+
+/// The keyboard and the pointer.
+#[derive(Debug, Default)]
+pub(super) struct Devices {
+    released: Option<Released>,
+}
+
+impl Devices {
+    /// A key went down. What of it is news goes to `tell`.
+    pub(super) fn press(&mut self, key: u8, stamp: u32, time: Instant, mut tell: impl FnMut(ParentEvent)) {
+        if let Some(before) = self.released.take() {
+            if (before.key, before.stamp) == (key, stamp) {
+                return;
+            }
+            tell(key_event(before.key, false, before.at));
+        }
+        tell(key_event(key, true, time));
+    }
+
+    /// A key went up, or is repeated.
+    pub(super) fn release(&mut self, key: u8, stamp: u32, at: Instant, mut tell: impl FnMut(ParentEvent)) {
+        self.settle(&mut tell);
+        self.released = Some(Released { key, stamp, at });
+    }
+
+    /// Nothing more has arrived: what was released is released.
+    pub(super) fn settle(&mut self, mut tell: impl FnMut(ParentEvent)) {
+        if let Some(before) = self.released.take() {
+            tell(key_event(before.key, false, before.at));
+        }
+    }
+}
+
+fn key_event(key: u8, pressed: bool, time: Instant) -> ParentEvent {
+    ParentEvent::Key { time, key: u32::from(key.saturating_sub(FIRST_KEY)), pressed }
+}
+
+/// A button or a step of the wheel; `None` for what has no meaning here.
+pub(super) fn button(button: u8, pressed: bool, time: Instant) -> Option<ParentEvent> {
+    let code = match button {
+        1 => BTN_LEFT,
+        2 => BTN_MIDDLE,
+        3 => BTN_RIGHT,
+        4..=7 => return pressed.then(|| wheel(button, time)),
+        8 => BTN_SIDE,
+        9 => BTN_EXTRA,
+        _ => return None,
+    };
+    Some(ParentEvent::Button { time, button: code, pressed })
+}
+
+/// Buttons 4 to 7: up, down, left, right.
+fn wheel(button: u8, time: Instant) -> ParentEvent {
+    let sign = if matches!(button, 4 | 6) { -1 } else { 1 };
+    let step =
+        AxisMotion { distance: f64::from(sign) * STEP_PIXELS, v120: Some(sign * STEP_V120), ..AxisMotion::default() };
+    let (horizontal, vertical) =
+        if button >= 6 { (step, AxisMotion::default()) } else { (AxisMotion::default(), step) };
+    ParentEvent::Axis { time, source: AxisSource::Wheel, horizontal, vertical }
+}
+
+/// The pointer is at a pixel of the window.
+pub(super) fn moved(window: WindowId, x: i16, y: i16, time: Instant) -> ParentEvent {
+    ParentEvent::PointerMoved { time, window, x: f64::from(x), y: f64::from(y) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Presses (`true`) and releases of keys, each with its server time, and what is told of them.
+    fn told(events: &[(u8, bool, u32)]) -> Vec<(u32, bool)> {
+        let (mut devices, mut told) = (Devices::default(), Vec::new());
+        let mut tell = |event: ParentEvent| {
+            if let ParentEvent::Key { key, pressed, .. } = event {
+                told.push((key, pressed));
+            }
+        };
+        for (key, pressed, stamp) in events {
+            match pressed {
+                true => devices.press(*key, *stamp, Instant::ZERO, &mut tell),
+                false => devices.release(*key, *stamp, Instant::ZERO, &mut tell),
+            }
+        }
+        devices.settle(&mut tell);
+        told
+    }
+
+    #[test]
+    fn a_held_key_is_pressed_once_however_often_the_server_repeats_it() {
+        let repeated = [(38, true, 10), (38, false, 400), (38, true, 400), (38, false, 430), (38, true, 430)];
+        assert_eq!(told(&repeated), [(30, true)]);
+        assert_eq!(told(&[&repeated[..], &[(38, false, 500)]].concat()), [(30, true), (30, false)]);
+    }
+
+    #[test]
+    fn two_keys_in_the_same_millisecond_are_two_keys() {
+        let events = [(38, true, 10), (38, false, 20), (39, true, 20), (39, false, 20)];
+        assert_eq!(told(&events), [(30, true), (30, false), (31, true), (31, false)]);
+    }
+
+    #[test]
+    fn the_wheel_has_steps_and_no_releases() {
+        let Some(ParentEvent::Axis { vertical, horizontal, .. }) = button(5, true, Instant::ZERO) else { panic!() };
+        assert_eq!((vertical.v120, horizontal.v120), (Some(120), None));
+        assert!(button(5, false, Instant::ZERO).is_none());
+        assert!(matches!(button(3, false, Instant::ZERO), Some(ParentEvent::Button { button: BTN_RIGHT, .. })));
+    }
+}

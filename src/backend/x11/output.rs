@@ -1,0 +1,104 @@
+//! One window as the compositor holds it: a display.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::backend::Clockwork;
+use super::window::Window;
+use crate::backend::nested::WindowId;
+use crate::backend::{
+    Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
+};
+use crate::time::{Clock, Instant, MonotonicClock, Span};
+
+/// Sending a picture and its being drawn, on a server of this machine.
+const SUBMIT_LEAD: Span = Span::from_millis(2);
+
+/// An output that is a window on an X server.
+pub struct X11Output {
+    name: String,
+    window: Rc<RefCell<Window>>,
+    clockwork: Rc<Clockwork>,
+}
+
+impl X11Output {
+    pub(super) fn new(name: String, window: Rc<RefCell<Window>>, clockwork: Rc<Clockwork>) -> Self {
+        X11Output { name, window, clockwork }
+    }
+
+    /// Which window it is.
+    pub fn window(&self) -> WindowId {
+        self.window.borrow().id
+    }
+}
+
+impl Display for X11Output {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn mode(&self) -> Mode {
+        self.window.borrow().mode()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            clock: ClockSource::Software,
+            submit_lead: SUBMIT_LEAD,
+            pending_flips: 1,
+            unreported: 1,
+            variable_refresh: None,
+            asynchronous: false,
+            front_buffer: false,
+            cursor_plane: None,
+            overlay_planes: 0,
+            direct_scanout: false,
+            plane_scroll: false,
+            can_withdraw: false,
+        }
+    }
+
+    fn last_vblank(&mut self, now: Instant) -> Option<(Instant, u64)> {
+        Some(self.window.borrow().last_tick(now))
+    }
+
+    fn acquire(&mut self) -> Option<Buffer> {
+        self.window.borrow_mut().acquire()
+    }
+
+    fn release(&mut self, buffer: Buffer) {
+        self.window.borrow_mut().release(buffer);
+    }
+
+    fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
+        self.window.borrow().test(plan)
+    }
+
+    fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {
+        let mut window = self.window.borrow_mut();
+        if let Err(error) = window.test(&plan) {
+            return Err((error, plan));
+        }
+        window.submit(plan, MonotonicClock.now());
+        if let Some(light) = window.due() {
+            self.clockwork.ring_by(light);
+        }
+        Ok(())
+    }
+
+    fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
+        self.window.borrow_mut().supersede(from)
+    }
+
+    fn set_power(&mut self, on: bool) {
+        self.window.borrow_mut().set_power(on);
+    }
+
+    fn screenshot(&self, _with_cursor: bool) -> Option<PixelBuffer> {
+        self.window.borrow().picture()
+    }
+
+    fn poll_event(&mut self) -> Option<DisplayEvent> {
+        self.window.borrow_mut().poll_event()
+    }
+}

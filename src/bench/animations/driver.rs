@@ -1,0 +1,162 @@
+//! The runs: the same windows with frames rendered ahead and without, each in a session of its own.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde::Serialize;
+
+use super::figures::AnimationRun;
+use super::windows::{Used, WindowsOptions};
+use crate::bench::latency::{BenchError, Folder};
+use crate::trace::line::Line;
+
+/// What to compare.
+#[derive(Clone, Debug, clap::Args)]
+pub struct AnimationOptions {
+    /// How many frames are rendered ahead at most: 0 is none, with which the others are compared
+    #[arg(long, value_name = "FRAMES", value_delimiter = ',', default_values_t = [0, 5])]
+    pub frames_ahead: Vec<u8>,
+    /// Who draws: `gles` is slow where Mesa has no GPU and draws with llvmpipe
+    #[arg(long, default_value = "gles")]
+    pub renderer: String,
+    /// How often what lies behind a window is halved in size to blur it; 0: not at all
+    #[arg(long, value_name = "PASSES", default_value_t = 3, value_parser = clap::value_parser!(u8).range(0..=6))]
+    pub blur: u8,
+    /// The display: what a frame costs goes with its size
+    #[arg(long, value_name = "WIDTHxHEIGHT@HZ", default_value = "1280x720@60")]
+    pub output: String,
+    /// What the windows do
+    #[command(flatten)]
+    pub windows: WindowsOptions,
+}
+
+/// All runs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AnimationReport {
+    /// In the order in which they were made.
+    pub runs: Vec<AnimationRun>,
+}
+
+impl AnimationOptions {
+    /// Makes every run, one after another; `progress` is told of each before it begins.
+    ///
+    /// # Errors
+    /// If a session cannot be started, or ends without figures.
+    pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<AnimationReport, BenchError> {
+        let folder = Folder::create()?;
+        let mut report = AnimationReport::default();
+        for frames in &self.frames_ahead {
+            let title = format!("{}, {frames} frames ahead", self.renderer);
+            progress(&title);
+            let mut run = self.session(*frames, title, upbeat, &folder)?;
+            if let Some(first) = report.runs.first() {
+                run.drop_reduction = 1.0 - run.drops_per_frame / first.drops_per_frame.max(f64::MIN_POSITIVE);
+            }
+            report.runs.push(run);
+        }
+        Ok(report)
+    }
+
+    fn config(&self, frames_ahead: u8) -> String {
+        format!(
+            "[animations]\nframes-ahead = {frames_ahead}\n\
+             [effects]\nblur = {}\nshadow = true\ncorner-radius = 12.0\n",
+            self.blur
+        )
+    }
+
+    fn session(
+        &self,
+        frames_ahead: u8,
+        title: String,
+        upbeat: &Path,
+        folder: &Folder,
+    ) -> Result<AnimationRun, BenchError> {
+        let config = folder.write("config.toml", &self.config(frames_ahead))?;
+        let log = folder.path("frames.jsonl");
+        let mut command = Command::new(upbeat);
+        command
+            .args(["--backend", "headless", "--renderer", &self.renderer, "--output", &self.output, "--config"])
+            .arg(config)
+            .arg("--frame-log")
+            .arg(&log)
+            .arg("--")
+            .arg(upbeat)
+            .args(["bench", "windows", "--rounds", &self.windows.rounds.to_string()])
+            .args(["--pause", &self.windows.pause.to_string()]);
+        let used: Used = folder.session(command, title)?;
+        let text = std::fs::read_to_string(&log).map_err(|source| BenchError::Folder { path: log, source })?;
+        // Lines of other types, and of later versions, are of no interest.
+        let records: Vec<_> = text
+            .lines()
+            .filter_map(|line| match serde_json::from_str(line) {
+                Ok(Line::Output(explained)) => Some(explained.record),
+                _ => None,
+            })
+            .collect();
+        let run = AnimationRun::count(&records);
+        let frames = run.frames.max(1) as f64;
+        Ok(AnimationRun {
+            renderer: self.renderer.clone(),
+            frames_ahead,
+            compositor_cpu_ms_per_frame: used.compositor_cpu_ms / frames,
+            client_cpu_ms_per_frame: used.client_cpu_ms / frames,
+            ..run
+        })
+    }
+}
+
+/// For people.
+pub fn table(runs: &[AnimationRun]) -> String {
+    let mut text = String::from(
+        "renderer  ahead  frames  rendered ahead  drops  drops/frame   fewer  freeze ms  render p50/p99/max ms  cpu ms  \
+         client cpu ms\n",
+    );
+    for run in runs {
+        let cost = run
+            .compose_ms
+            .map_or_else(|| "–".to_owned(), |of| format!("{:.1} / {:.1} / {:.1}", of.p50, of.p99, of.max));
+        let _ = writeln!(
+            text,
+            "{:<9} {:>5} {:>7} {:>15} {:>6} {:>12.2} {:>6.1}% {:>10.1} {:>22} {:>7.2} {:>14.3}",
+            run.renderer,
+            run.frames_ahead,
+            run.frames,
+            run.rendered_ahead,
+            run.drops,
+            run.drops_per_frame,
+            run.drop_reduction * 100.0,
+            run.longest_freeze_ms,
+            cost,
+            run.compositor_cpu_ms_per_frame,
+            run.client_cpu_ms_per_frame,
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: AnimationOptions,
+    }
+
+    #[test]
+    fn the_session_understands_its_configuration() {
+        let options = Line::try_parse_from(["bench"]).map_err(|error| error.to_string()).unwrap().options;
+        assert_eq!(options.frames_ahead.first(), Some(&0), "the others are compared with none");
+        for frames in options.frames_ahead.clone() {
+            let config: Config = toml::from_str(&options.config(frames)).unwrap();
+            assert_eq!(config.animations.frames_ahead.frames(), frames);
+            assert!(config.animations.enabled && !config.reduced_motion);
+        }
+    }
+}

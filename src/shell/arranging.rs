@@ -1,0 +1,106 @@
+//! Windows that fill an area: maximised and fullscreen ones, and what outputs that come and go do to all of them.
+
+use smithay::output::Output;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, Rectangle};
+
+use super::{Arrangement, WindowId, placement, send_configure, visit};
+use crate::state::State;
+use crate::{input, output};
+
+/// The client wants to fill the usable area.
+pub fn maximize(state: &mut State, surface: &WlSurface) {
+    let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
+    let area = output::usable_area(state, at.or_else(|| Some(input::pointer_position(state))));
+    let Some(window) = state.shell.window_of_root_mut(surface) else { return };
+    if let Some((_, area)) = area {
+        if matches!(window.wanted, Arrangement::Fullscreen { .. }) {
+            // Takes effect when it leaves fullscreen.
+            window.before_fullscreen = Arrangement::Maximized { area };
+        } else {
+            window.remember_floating();
+            window.want(Arrangement::Maximized { area });
+        }
+    }
+    send_configure(state, surface);
+}
+
+/// The client wants its floating size back.
+pub fn unmaximize(state: &mut State, surface: &WlSurface) {
+    let Some(window) = state.shell.window_of_root_mut(surface) else { return };
+    match window.wanted {
+        Arrangement::Maximized { .. } => window.want(Arrangement::Floating),
+        Arrangement::Fullscreen { .. } => window.before_fullscreen = Arrangement::Floating,
+        Arrangement::Floating => {}
+    }
+    send_configure(state, surface);
+}
+
+/// The client wants all of an output: the one that it names, or the one that it is on.
+pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>) {
+    let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
+    let output = output
+        .filter(|output| state.outputs.iter().any(|known| known == output))
+        .or_else(|| Some(output::usable_area(state, at.or_else(|| Some(input::pointer_position(state))))?.0));
+    let Some(window) = state.shell.window_of_root_mut(surface) else { return };
+    if let Some(output) = output {
+        if !matches!(window.wanted, Arrangement::Fullscreen { .. }) {
+            window.remember_floating();
+            window.before_fullscreen = window.wanted.clone();
+        }
+        window.want(Arrangement::Fullscreen { area: output::geometry(&output), output });
+    }
+    send_configure(state, surface);
+}
+
+/// The client wants to be what it was before fullscreen.
+pub fn unfullscreen(state: &mut State, surface: &WlSurface) {
+    let Some(window) = state.shell.window_of_root_mut(surface) else { return };
+    if matches!(window.wanted, Arrangement::Fullscreen { .. }) {
+        let before = std::mem::take(&mut window.before_fullscreen);
+        window.want(before);
+    }
+    send_configure(state, surface);
+}
+
+/// Outputs came, went or changed: windows that fill one are refitted, windows that are nowhere are brought back.
+pub fn outputs_changed(state: &mut State) {
+    let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
+    for id in ids {
+        let Some(window) = state.shell.window(id) else { continue };
+        let Some((nearest, area)) = output::usable_area(state, Some(centre(window.rect()))) else { break };
+        let known = |output: &Output| state.outputs.iter().any(|known| known == output);
+        let refitted = match &window.wanted {
+            Arrangement::Floating => None,
+            Arrangement::Maximized { .. } => Some(Arrangement::Maximized { area }),
+            Arrangement::Fullscreen { output, .. } => {
+                let output = if known(output) { output.clone() } else { nearest };
+                Some(Arrangement::Fullscreen { area: output::geometry(&output), output })
+            }
+        };
+        let orphaned = matches!(&window.applied, Arrangement::Fullscreen { output, .. } if !known(output));
+        let seen = output::all(state).any(|(_, geometry)| geometry.overlaps(window.rect()));
+        let Some(window) = state.shell.window_mut(id) else { continue };
+        match refitted {
+            Some(arrangement) => {
+                if orphaned {
+                    // Its output is gone: until its client answers, its content is shown where it is wanted.
+                    window.applied = arrangement.clone();
+                }
+                window.want(arrangement);
+                window.send_pending();
+            }
+            None if !seen => {
+                window.floating = placement::keep_inside(Rectangle::new(window.floating, window.geometry.size), area);
+                window.motion.glide();
+            }
+            None => {}
+        }
+        visit::update_outputs(state, id);
+    }
+    output::need_all(state);
+}
+
+fn centre(rect: Rectangle<i32, Logical>) -> Point<f64, Logical> {
+    rect.loc.to_f64() + rect.size.to_f64().to_point().downscale(2.0)
+}

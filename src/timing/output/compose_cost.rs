@@ -1,0 +1,116 @@
+//! What composing costs: two memories, of frames in which something moves by itself and of all others.
+//!
+//! ```text
+//!            window opens: blur, scaling                    at rest: one window's damage
+//!   cost     ▁▁▁▁█████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁
+//!   budget   ▂▂▂▂▇▇▇▇▇▇▇▇▇▂▂▂▂▂▂▂▂▂▂▂▂▂▂      with one memory: ▇ for as long as it remembers the motion
+//! ```
+
+use crate::time::Span;
+use crate::timing::defaults::{COMPOSE_FLOOR, COMPOSE_MISS, COMPOSE_WINDOW, FIRST_COMPOSE};
+use crate::timing::estimator::{Estimator, WindowQuantile};
+use crate::timing::margin::{Margin, known_quantile};
+
+/// What an output's frames cost, from the scheduled latch to the return of submit.
+#[derive(Clone, Debug)]
+pub(super) struct ComposeCost {
+    rest: Memory,
+    motion: Memory,
+    /// The frame before moved.
+    moved: bool,
+    is_motion: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Memory {
+    costs: WindowQuantile<COMPOSE_WINDOW>,
+    margin: Margin,
+}
+
+impl Memory {
+    const fn new() -> Self {
+        Memory { costs: WindowQuantile::new(), margin: Margin::new(COMPOSE_FLOOR) }
+    }
+
+    fn budget(&self) -> Option<Span> {
+        self.costs.budget(known_quantile(COMPOSE_MISS)).map(|estimate| estimate + self.margin.get())
+    }
+}
+
+impl ComposeCost {
+    pub const fn new() -> Self {
+        ComposeCost { rest: Memory::new(), motion: Memory::new(), moved: false, is_motion: false }
+    }
+
+    /// The frame that is being composed, and as far as is known the next one, moves or does not. The last frame of a
+    /// motion still counts as one: it shows where the motion ended.
+    pub const fn moves(&mut self, now: bool) {
+        self.is_motion = now || self.moved;
+        self.moved = now;
+    }
+
+    /// A frame took this long, of which there are `interval` between refreshes.
+    pub fn observe(&mut self, cost: Span, interval: Span) {
+        let overshoot = cost - self.budget(interval);
+        let memory = if self.is_motion { &mut self.motion } else { &mut self.rest };
+        memory.margin.observe(overshoot, interval);
+        memory.costs.observe(cost);
+    }
+
+    /// What a frame costs at the output's miss budget.
+    pub fn budget(&self, interval: Span) -> Span {
+        let budget = self.memory().budget();
+        budget.unwrap_or(FIRST_COMPOSE + COMPOSE_FLOOR).min(interval / 2)
+    }
+
+    /// What it usually costs.
+    pub fn typical(&self) -> Span {
+        self.memory().costs.typical().unwrap_or(FIRST_COMPOSE)
+    }
+
+    /// Until something moved, motion is taken to cost what everything does.
+    fn memory(&self) -> &Memory {
+        if self.is_motion && self.motion.costs.samples() > 0 { &self.motion } else { &self.rest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Span = Span::from_micros(16_667);
+    const CHEAP: Span = Span::from_micros(700);
+    const DEAR: Span = Span::from_millis(6);
+
+    fn frames(cost: &mut ComposeCost, count: usize, moves: bool, each: Span) {
+        for _ in 0..count {
+            cost.moves(moves);
+            cost.observe(each, INTERVAL);
+        }
+    }
+
+    #[test]
+    fn a_motion_does_not_make_the_frames_after_it_early() {
+        let mut cost = ComposeCost::new();
+        frames(&mut cost, 100, false, CHEAP);
+        let before = cost.budget(INTERVAL);
+        frames(&mut cost, 30, true, DEAR);
+        assert!(cost.budget(INTERVAL) > DEAR);
+        // The last frame of the motion costs as much.
+        frames(&mut cost, 1, false, DEAR);
+        cost.moves(false);
+        assert!(cost.budget(INTERVAL) <= before, "{:?} after {before:?}", cost.budget(INTERVAL));
+    }
+
+    #[test]
+    fn the_next_motion_has_the_time_that_the_last_one_took() {
+        let mut cost = ComposeCost::new();
+        frames(&mut cost, 100, false, CHEAP);
+        cost.moves(true);
+        assert!(cost.budget(INTERVAL) < DEAR, "nobody knew of the first");
+        frames(&mut cost, 30, true, DEAR);
+        frames(&mut cost, 500, false, CHEAP);
+        cost.moves(true);
+        assert!(cost.budget(INTERVAL) > DEAR);
+    }
+}
