@@ -25,6 +25,7 @@ impl Default for Config {
             cursor: Cursor::default(),
             terminal: "foot".to_owned(),
             outputs: Vec::new(),
+            devices: Vec::new(),
             apps: Vec::new(),
         }
     }

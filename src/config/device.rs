@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ValueError;
+use super::{Pattern, ValueError};
 
 /// What mice, or touchpads, are like. A device that cannot do something ignores it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,35 @@ pub struct PointerSettings {
     pub tap: bool,
     /// Whether the touchpad rests while somebody types (touchpads).
     pub disable_while_typing: bool,
+}
+
+/// A rule for pointing devices. What it leaves out stays as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the options are those of PointerSettings")]
+pub struct DeviceRule {
+    /// Which devices, by the names that the log has for them when they are plugged in.
+    pub name: Pattern,
+    pub natural_scroll: Option<bool>,
+    pub left_handed: Option<bool>,
+    pub acceleration: Option<Acceleration>,
+    pub acceleration_profile: Option<AccelerationProfile>,
+    pub tap: Option<bool>,
+    pub disable_while_typing: Option<bool>,
+}
+
+impl DeviceRule {
+    /// `settings`, and what the rule says.
+    pub(super) fn apply(&self, settings: PointerSettings) -> PointerSettings {
+        PointerSettings {
+            natural_scroll: self.natural_scroll.unwrap_or(settings.natural_scroll),
+            left_handed: self.left_handed.unwrap_or(settings.left_handed),
+            acceleration: self.acceleration.unwrap_or(settings.acceleration),
+            acceleration_profile: self.acceleration_profile.unwrap_or(settings.acceleration_profile),
+            tap: self.tap.unwrap_or(settings.tap),
+            disable_while_typing: self.disable_while_typing.unwrap_or(settings.disable_while_typing),
+        }
+    }
 }
 
 /// From -1 (slowest) to 1 (fastest), as libinput has it.

@@ -14,7 +14,7 @@ mod mode;
 mod value;
 
 pub use animations::Animations;
-pub use device::{Acceleration, AccelerationProfile, PointerSettings};
+pub use device::{Acceleration, AccelerationProfile, DeviceRule, PointerSettings};
 pub use effects::Effects;
 pub use error::ConfigError;
 pub use file::{ConfigFile, default_path};
@@ -56,6 +56,9 @@ pub struct Config {
     /// Rules for outputs, by name; where several match, the later one counts.
     #[serde(rename = "output")]
     pub outputs: Vec<OutputRule>,
+    /// Rules for mice and touchpads, by name; where several match, the later one counts.
+    #[serde(rename = "device")]
+    pub devices: Vec<DeviceRule>,
     /// Rules for applications, by app id; where several match, the later one counts.
     #[serde(rename = "app")]
     pub apps: Vec<AppRule>,
@@ -181,6 +184,13 @@ impl Config {
             scale: rule.scale.unwrap_or(settings.scale),
             pacing: rule.pacing.unwrap_or(settings.pacing),
         })
+    }
+
+    /// What the configuration says about the pointing device called `name`.
+    pub fn device(&self, name: &str, is_touchpad: bool) -> PointerSettings {
+        let start = if is_touchpad { self.touchpad } else { self.mouse };
+        let rules = self.devices.iter().filter(|rule| rule.name.matches(name));
+        rules.fold(start, |settings, rule| rule.apply(settings))
     }
 
     /// What the configuration says about the application that calls itself `app_id`.

@@ -49,10 +49,21 @@ fn every_option_is_documented_and_every_example_is_valid() {
         }
     }
     let example = config(&with_examples());
-    assert_eq!((example.outputs.len(), example.apps.len()), (1, 1));
+    assert_eq!((example.outputs.len(), example.devices.len(), example.apps.len()), (1, 1, 1));
     // An option that an example leaves out is not in its serialised form: no field of a rule may be unset.
     let OutputRule { name: _, enabled, mode, position, scale, pacing } = &example.outputs[0];
     assert!(enabled.is_some() && mode.is_some() && position.is_some() && scale.is_some() && pacing.is_some());
+    let DeviceRule {
+        name: _,
+        natural_scroll,
+        left_handed,
+        acceleration,
+        acceleration_profile,
+        tap,
+        disable_while_typing,
+    } = &example.devices[0];
+    assert!(natural_scroll.is_some() && left_handed.is_some() && tap.is_some() && disable_while_typing.is_some());
+    assert!(acceleration.is_some() && acceleration_profile.is_some());
     let AppRule { app_id: _, pacing, miss_budget, early_callbacks } = &example.apps[0];
     assert_eq!(*early_callbacks, Some(false));
     assert!(pacing.is_some());
@@ -313,4 +324,27 @@ proptest::proptest! {
             let _ = error.to_string();
         }
     }
+}
+
+#[test]
+fn a_rule_for_a_device_counts_before_its_kind_and_leaves_the_rest_to_it() {
+    let config = config(
+        "
+        [mouse]
+        left-handed = true
+        [touchpad]
+        tap = false
+        [[device]]
+        name = \"*TrackPoint*\"
+        acceleration = -0.5
+        acceleration-profile = \"flat\"
+        ",
+    );
+    let stick = config.device("TPPS/2 Elan TrackPoint", false);
+    assert_eq!(
+        (stick.acceleration.get(), stick.acceleration_profile, stick.left_handed),
+        (-0.5, AccelerationProfile::Flat, true)
+    );
+    assert_eq!(config.device("A mouse", false), config.mouse);
+    assert_eq!(config.device("A touchpad", true), config.touchpad);
 }

@@ -11,8 +11,8 @@ pub(super) fn apply(device: &mut Device, config: &Config) {
     }
     let name = device.name().to_owned();
     let is_touchpad = device.config_tap_finger_count() > 0;
-    let settings = if is_touchpad { &config.touchpad } else { &config.mouse };
-    for (option, result) in set(device, settings, is_touchpad) {
+    let settings = config.device(&name, is_touchpad);
+    for (option, result) in set(device, &settings, is_touchpad) {
         if let Err(error) = result {
             tracing::debug!(device = name, option, ?error, "the device cannot do that");
         }
