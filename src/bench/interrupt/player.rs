@@ -21,9 +21,6 @@ use crate::time::{Clock as _, Instant, MonotonicClock, Span};
 /// Presses that are not counted: with the first ones both sides touch memory and read files for the first time.
 const WARM_UP: usize = 3;
 
-/// What it takes beyond drawing until a fresh frame is ready: to ask for a target, to be told, to be woken and to commit.
-const ROUND_TRIP: Span = Span::from_millis(2);
-
 /// How the animation is drawn, and what becomes of frames that wait when a press makes them wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Answer {
@@ -241,7 +238,7 @@ impl Player {
 
     /// A press made wrong what waits.
     fn give_way(&mut self, now: Instant) {
-        let fresh = now + self.answer_cost + ROUND_TRIP;
+        let fresh = now + self.answer_cost;
         let first = match self.answer {
             Answer::JustInTime | Answer::Queued => return,
             Answer::Flushed => self.committed.front(),
