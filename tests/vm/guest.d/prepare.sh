@@ -47,8 +47,7 @@ stamp() { printf '%s %s\n' "$cache_format" "$(cat "$here"/guest.d/{init,stage2,p
 prepare_steps() {
     set -x
     rm -f "$cache/stamp"
-    enable_backports
-    apt install -t bookworm-backports qemu-system-x86 seabios
+    "$here/../debian-backports" qemu-system-x86 seabios
     apt install busybox-static cpio kmod xz-utils gcc make libelf1 udev
     if [ ! -s "$cache/vkms.ko" ] || [ ! -s "$cache/vmlinuz" ]; then
         local work
@@ -63,22 +62,6 @@ prepare_steps() {
     fi
     build_initramfs
     stamp >"$cache/stamp"
-}
-
-# A deb822 file beside the configured ones, with the address and the key that bookworm already has.
-enable_backports() {
-    local targets uri key
-    targets=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages')
-    if ! grep -q '^bookworm-backports ' <<<"$targets"; then
-        uri=$(awk '$1 == "bookworm" { print $2; exit }' <<<"$targets")
-        [ -n "$uri" ] || { echo "no apt source for bookworm is configured"; return 1; }
-        key=/usr/share/keyrings/debian-archive-keyring.gpg
-        printf '%s\n' "Types: deb" "URIs: $uri" "Suites: bookworm-backports" "Components: main" \
-            ${key:+"Signed-By: $key"} >/etc/apt/sources.list.d/upbeat-backports.sources
-        apt update
-    elif ! apt-cache policy | grep -q bookworm-backports; then
-        apt update
-    fi
 }
 
 # Downloads the kernel image, its headers and its source, all of one version, and unpacks what is needed into $1.
