@@ -161,6 +161,13 @@ impl OutputMachine {
         self.depth = (frames as usize).clamp(1, MOST_IN_FLIGHT);
     }
 
+    /// How many frames may be in flight now: more than one only where the next one's latch comes before the light of the
+    /// one before. Elsewhere it waits for that light, lest one late frame make all that follow late, each held up by the
+    /// one before.
+    fn most_in_flight(&self) -> usize {
+        if self.submit_lead() + self.compose_budget() > self.vsync.interval() { self.depth } else { 1 }
+    }
+
     /// Chooses when to compose.
     pub fn set_policy(&mut self, policy: LatchPolicy) {
         self.policy = policy;
@@ -316,7 +323,7 @@ impl OutputMachine {
     /// The next latch: for which refresh and when. `None` while there is nothing to show, the display takes no more
     /// frames or the output is off.
     pub fn next_latch(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
-        if !self.powered || self.in_flight.len() >= self.depth || !self.is_needed() {
+        if !self.powered || self.in_flight.len() >= self.most_in_flight() || !self.is_needed() {
             return None;
         }
         if let Some(submit) = self.submits_finished(now) {
