@@ -8,6 +8,8 @@
 //!      │◄──── distance ────►│                        │
 //!      │    ▲ parent's latch│      shown in time ────┘ or here: the parent wants more than `distance`
 //! ```
+//! What is learned while the parent is busy may be a whole refresh too much. Then frames are shown by the refresh before
+//! the one that they were meant for, and the lead is longer than it must be by that much.
 
 use crate::time::{Instant, Span};
 
@@ -23,13 +25,18 @@ const STEP_DIVISOR: i64 = 16;
 const GROWTH_DIVISOR: i64 = 4;
 /// What a frame that came too late adds to the suspicion, of which one in time takes 1.
 const MISS: u32 = 16;
+/// A frame that is later than this many refreshes was held up by something else than the parent's latch.
+const LATEST: i64 = 2;
+/// So many frames in a row that were shown before their refresh: the lead is too long.
+const TOO_LONG: u32 = 4;
 /// With so much suspicion the lead is too short: two misses within eight frames, or more than every sixteenth frame.
 const TOO_SHORT: u32 = 24;
-/// Frames in time after which a shorter lead is tried: ten seconds at 60 Hz.
-const PATIENCE: u32 = 600;
+/// Frames in time after which a shorter lead is tried: a second at 60 Hz. What was learned while the parent was busy, or
+/// took us for a slower client than we are, is soon forgotten.
+const PATIENCE: u32 = 60;
 /// Each time that a shorter lead was too short, patience grows so many times, until it is this long: an hour and more.
 const PATIENCE_GROWTH: u32 = 4;
-const LONGEST_PATIENCE: u32 = PATIENCE * PATIENCE_GROWTH.pow(5);
+const LONGEST_PATIENCE: u32 = PATIENCE * PATIENCE_GROWTH.pow(6);
 /// After an idle of so many intervals the refresh that was meant says little: the phase has to be found again.
 const IDLE_INTERVALS: i64 = 16;
 
@@ -51,17 +58,34 @@ pub(super) struct Lead {
     suspicion: u32,
     /// Of the misses that made the suspicion, the one that was committed last.
     least: Span,
+    /// Frames in a row that were shown before their refresh.
+    early: u32,
+    /// Of those, the shortest distance from the commit to the light that sufficed.
+    sufficed: Span,
     /// Frames in time since the last change.
     quiet: u32,
     patience: u32,
-    /// The last change was a try to do with less.
-    is_trying: bool,
+    /// The last change was a try to do with less than this.
+    tried_from: Option<Span>,
+    /// The longest lead that was tried in this way and was too short.
+    refused: Span,
     last: Option<Instant>,
 }
 
 impl Default for Lead {
     fn default() -> Self {
-        Lead { lead: FIRST, suspicion: 0, least: Span::MAX, quiet: 0, patience: PATIENCE, is_trying: false, last: None }
+        Lead {
+            lead: FIRST,
+            suspicion: 0,
+            least: Span::MAX,
+            early: 0,
+            sufficed: Span::MAX,
+            quiet: 0,
+            patience: PATIENCE,
+            tried_from: None,
+            refused: FIRST,
+            last: None,
+        }
     }
 }
 
@@ -76,11 +100,20 @@ impl Lead {
         let steady = self.last.is_some_and(|last| frame.shown - last < interval * IDLE_INTERVALS);
         self.last = Some(frame.shown);
         let distance = frame.meant - frame.committed;
-        let late = frame.shown - frame.meant > interval / 2;
-        if !steady || (late && distance < self.lead) {
-            return false;
+        let late = frame.shown - frame.meant;
+        if late > -interval / 2 {
+            self.early = 0;
         }
-        if late { self.miss(distance, interval) } else { self.hit() }
+        if !steady {
+            false
+        } else if late < -interval / 2 {
+            self.early(frame.shown - frame.committed)
+        } else if late < interval / 2 {
+            self.hit(interval)
+        } else {
+            // Later by far, or committed later than was asked for: not the parent's latch.
+            late < interval * LATEST + interval / 2 && distance >= self.lead && self.miss(distance, interval)
+        }
     }
 
     fn miss(&mut self, distance: Span, interval: Span) -> bool {
@@ -91,17 +124,28 @@ impl Lead {
         if self.suspicion < TOO_SHORT {
             return false;
         }
+        if let Some(before) = self.tried_from.take() {
+            self.refused = self.lead;
+            self.patience = (self.patience * PATIENCE_GROWTH).min(LONGEST_PATIENCE);
+            return self.change(before);
+        }
         let longest = interval.scale(LONGEST.0, LONGEST.1).max(self.lead);
         let step = (interval / STEP_DIVISOR).max(self.least / GROWTH_DIVISOR);
-        let lead = (self.least + step).min(longest);
-        self.suspicion = 0;
-        if std::mem::take(&mut self.is_trying) {
-            self.patience = (self.patience * PATIENCE_GROWTH).min(LONGEST_PATIENCE);
-        }
-        self.change(lead)
+        self.change((self.least + step).min(longest))
     }
 
-    fn hit(&mut self) -> bool {
+    fn early(&mut self, sufficed: Span) -> bool {
+        self.sufficed = if self.early == 0 { sufficed } else { self.sufficed.min(sufficed) };
+        self.early += 1;
+        if self.early < TOO_LONG {
+            return false;
+        }
+        self.early = 0;
+        self.tried_from = None;
+        self.change(self.sufficed.max(FIRST).min(self.lead))
+    }
+
+    fn hit(&mut self, interval: Span) -> bool {
         self.suspicion = self.suspicion.saturating_sub(1);
         if self.suspicion == 0 {
             self.least = Span::MAX;
@@ -110,12 +154,15 @@ impl Lead {
         if self.quiet < self.patience || self.lead == FIRST {
             return false;
         }
-        self.is_trying = true;
-        self.change((self.lead - self.lead / STEP_DIVISOR).max(FIRST))
+        // Half of what may be too much, and little by little below what was refused once.
+        let step = ((self.lead - self.refused) / 2).max(interval / STEP_DIVISOR);
+        self.tried_from = Some(self.lead);
+        self.change((self.lead - step).max(FIRST))
     }
 
     fn change(&mut self, lead: Span) -> bool {
         self.quiet = 0;
+        self.suspicion = 0;
         self.least = Span::MAX;
         std::mem::replace(&mut self.lead, lead) != lead
     }
@@ -184,6 +231,40 @@ mod tests {
         for number in 1..100_000 {
             let meant = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
             lead.observe(Shown { meant, committed: meant - lead.get(), shown: meant }, INTERVAL);
+        }
+        assert_eq!(lead.get(), FIRST);
+    }
+
+    #[test]
+    fn a_lead_that_is_a_refresh_too_long_is_given_up_at_once() {
+        let mut lead = Lead { lead: Span::from_millis(19), ..Lead::default() };
+        let early = |number: i64| {
+            let meant = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
+            Shown { meant, committed: meant - Span::from_millis(21), shown: meant - INTERVAL }
+        };
+        let changes = (1..=5).filter(|number| lead.observe(early(*number), INTERVAL)).count();
+        assert_eq!((lead.get(), changes), (Span::from_micros(4_333), 1), "what sufficed");
+    }
+
+    #[test]
+    fn what_a_busy_moment_taught_is_forgotten_within_seconds() {
+        let mut lead = Lead { lead: Span::from_millis(16), ..Lead::default() };
+        for number in 1..600 {
+            let meant = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
+            let committed = meant - lead.get();
+            let shown = if meant - committed < Span::from_micros(2_500) { meant + INTERVAL } else { meant };
+            lead.observe(Shown { meant, committed, shown }, INTERVAL);
+        }
+        assert!(lead.get() >= Span::from_micros(2_500) && lead.get() < Span::from_millis(5), "{:?}", lead.get());
+    }
+
+    #[test]
+    fn frames_that_are_many_refreshes_late_teach_nothing() {
+        let mut lead = Lead::default();
+        for number in 1..20 {
+            let meant = Instant::from_nanos(1_000_000_000) + INTERVAL * number;
+            let shown = meant + INTERVAL * 5;
+            assert!(!lead.observe(Shown { meant, committed: meant - Span::from_millis(4), shown }, INTERVAL));
         }
         assert_eq!(lead.get(), FIRST);
     }

@@ -292,8 +292,9 @@ impl Window {
         }
         let interval = self.mode().interval();
         let meant = self.taken.iter().find(|taken| taken.frame == frame).map_or(time, |taken| taken.meant);
+        tracing::debug!(frame = frame.0, distance = %(meant - committed), late = %(time - meant), said = %(now - time), lead = %self.lead.get(), "shown");
         if self.lead.observe(Shown { meant, committed, shown: time }, interval) {
-            tracing::info!(window = self.id.0, lead = %self.lead.get(), "the parent wants its frames earlier");
+            tracing::info!(window = self.id.0, lead = %self.lead.get(), "the parent wants its frames so long before the refresh");
             self.frames.report(DisplayEvent::Changed);
         }
         self.note_shown(frame);

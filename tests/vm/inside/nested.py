@@ -2,13 +2,16 @@
 """What a window in a window costs: nested.py ALONE.json NESTED.json
 
 Reports of the same probe with the same load in a session, and in a session in a window of that session. Less than a period
-may be added from the input and from the commit to the light, and no refresh may be dropped that is not dropped alone.
+may be added from the input and from the commit to the light, and no more refreshes dropped than two sessions' miss budgets
+allow: each of them plans for so many misses, and they share one CPU here.
 """
 
 import json
 import sys
 
-PERIOD_MS = 1000 / 60
+REFRESH_HZ = 60
+PERIOD_MS = 1000 / REFRESH_HZ
+MISS_BUDGET = 0.001  # of the refreshes, in a session without a hand on it
 LATENCIES = ("input_to_light_ms", "callback_to_light_ms", "commit_to_light_ms")
 
 
@@ -22,8 +25,10 @@ def main():
             kept &= ok
             print(f"{'ok  ' if ok else 'FAIL'} nested: {latency} {quantile}: {alone[latency][quantile]:.2f} alone, "
                   f"{nested[latency][quantile]:.2f} nested: {added:+.2f}")
-    ok = nested["drops_per_s"] <= alone["drops_per_s"]
-    print(f"{'ok  ' if ok else 'FAIL'} nested: drops/s: {alone['drops_per_s']:.2f} alone, {nested['drops_per_s']:.2f} nested")
+    most = alone["drops_per_s"] + 2 * MISS_BUDGET * REFRESH_HZ
+    ok = nested["drops_per_s"] <= most
+    print(f"{'ok  ' if ok else 'FAIL'} nested: drops/s: {alone['drops_per_s']:.2f} alone, {nested['drops_per_s']:.2f} nested, "
+          f"at most {most:.2f}")
     sys.exit(0 if kept and ok else 1)
 
 
