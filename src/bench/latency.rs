@@ -9,18 +9,13 @@
 //! The bench itself only waits meanwhile. Sessions are made one after another, never side by side: they would be each
 //! other's noise.
 
-use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-use serde::de::DeserializeOwned;
 
 use crate::bench::load::Load;
-use crate::bench::pixels::{PixelError, check_files};
+use crate::bench::pixels::check_files;
 use crate::bench::report::{BenchReport, RunReport};
+use crate::bench::run::{BenchError, Folder};
 use crate::timing::pacing::PacingWish;
 
 /// How the measured window is interacted with.
@@ -82,59 +77,6 @@ pub struct LatencyOptions {
     pub seed: u64,
 }
 
-/// Why a bench gave no figures.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchError {
-    /// The session's folder or its configuration cannot be written.
-    #[error("{path}: {source}")]
-    Folder {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The compositor does not start.
-    #[error("{program} cannot be started: {source}")]
-    Start {
-        /// Its path.
-        program: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A session ended without a report; what it said is on stderr.
-    #[error("{run}: the session ended with {status}")]
-    Session {
-        /// The run.
-        run: String,
-        /// How the session ended.
-        status: std::process::ExitStatus,
-    },
-    /// The recording or the probe's journal cannot be used.
-    #[error("{run}: {source}")]
-    Pixels {
-        /// The run.
-        run: String,
-        /// What is wrong.
-        source: PixelError,
-    },
-    /// The game cannot be played.
-    #[error("{run}: {source}")]
-    Game {
-        /// The run.
-        run: String,
-        /// Why.
-        source: Box<super::smoothness::GameError>,
-    },
-    /// What the client printed is no report.
-    #[error("{run}: the client's report cannot be read: {source}")]
-    Report {
-        /// The run.
-        run: String,
-        /// What is wrong with it.
-        source: serde_json::Error,
-    },
-}
-
 /// One run to be made.
 #[derive(Clone, Debug)]
 struct Run<'a> {
@@ -158,30 +100,24 @@ struct Witness {
 impl LatencyOptions {
     /// Makes every run, in order; `progress` is told of each before it begins. `upbeat` is the compositor's program.
     pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<BenchReport, BenchError> {
-        let folder = Folder::create()?;
+        let folder = Folder::create(upbeat)?;
         let mut report = BenchReport::default();
         for run in self.runs() {
             progress(&run.title());
             let first = report.runs.len();
-            report.runs.extend(self.session(&run, upbeat, &folder, None)?);
+            report.runs.extend(self.session(&run, &folder, None)?);
             if run.verified {
                 progress(&format!("{}, from pixels", run.title()));
-                self.verify(&run, upbeat, &folder, &mut report.runs[first..])?;
+                self.verify(&run, &folder, &mut report.runs[first..])?;
             }
         }
         Ok(report)
     }
 
     /// The same run once more, shorter and recorded; what its pixels say goes into the reports.
-    fn verify(
-        &self,
-        run: &Run<'_>,
-        upbeat: &Path,
-        folder: &Folder,
-        reports: &mut [RunReport],
-    ) -> Result<(), BenchError> {
-        let witness = Witness { recording: folder.0.join("film.rec"), journal: folder.0.join("journal.json") };
-        self.session(run, upbeat, folder, Some(&witness))?;
+    fn verify(&self, run: &Run<'_>, folder: &Folder, reports: &mut [RunReport]) -> Result<(), BenchError> {
+        let witness = Witness { recording: folder.path("film.rec"), journal: folder.path("journal.json") };
+        self.session(run, folder, Some(&witness))?;
         let check = check_files(&witness.recording, &witness.journal);
         let check = check.map_err(|source| BenchError::Pixels { run: run.title(), source })?;
         for report in reports {
@@ -227,28 +163,16 @@ impl LatencyOptions {
     }
 
     /// A session with the client in it, from start to end.
-    fn session(
-        &self,
-        run: &Run<'_>,
-        upbeat: &Path,
-        folder: &Folder,
-        witness: Option<&Witness>,
-    ) -> Result<Vec<RunReport>, BenchError> {
-        let config = folder.write("config.toml", &run.config())?;
-        let recording = witness.map(|witness| [OsStr::new("--record-stream"), witness.recording.as_os_str()]);
-        let journal = witness.map(|witness| [OsStr::new("--journal"), witness.journal.as_os_str()]);
+    fn session(&self, run: &Run<'_>, folder: &Folder, witness: Option<&Witness>) -> Result<Vec<RunReport>, BenchError> {
+        let mut session = folder.session(&run.title(), &self.output, &run.config())?;
         let seconds = if witness.is_some() { self.verify } else { self.duration };
-        let mut command = Command::new(upbeat);
-        command
-            .args(["--backend", "headless", "--output", &self.output, "--config"])
-            .arg(config)
-            .args(recording.into_iter().flatten())
-            .arg("--")
-            .arg(upbeat)
-            .args(["bench", "probe", "--json"])
-            .args(self.probe_arguments(run, seconds))
-            .args(journal.into_iter().flatten());
-        folder.session::<BenchReport>(command, run.title()).map(|report| report.runs)
+        let mut arguments = self.probe_arguments(run, seconds);
+        arguments.push("--json".into());
+        if let Some(witness) = witness {
+            session = session.option("--record-stream", &witness.recording);
+            arguments.extend(["--journal".into(), witness.journal.clone().into()]);
+        }
+        session.run::<BenchReport>("probe", arguments).map(|report| report.runs)
     }
 
     fn probe_arguments(&self, run: &Run<'_>, seconds: f64) -> Vec<OsString> {
@@ -289,54 +213,6 @@ impl Run<'_> {
             .miss_budget
             .map(|percent| format!("[miss-budget]\nfree-running = {percent:?}\ninteractive = {percent:?}\n"));
         pacing + &budget.unwrap_or_default()
-    }
-}
-
-/// A folder for the sessions' sockets and configuration, gone when the bench is over.
-#[derive(Debug)]
-pub(super) struct Folder(PathBuf);
-
-impl Folder {
-    pub(super) fn create() -> Result<Self, BenchError> {
-        let path = std::env::temp_dir().join(format!("upbeat-bench-{}", std::process::id()));
-        // A socket's folder is for its owner only.
-        let created = fs::DirBuilder::new().mode(0o700).create(&path);
-        created.map(|()| Folder(path.clone())).map_err(|source| BenchError::Folder { path, source })
-    }
-
-    /// Runs a session in this folder to its end; what the client in it prints is its report. `run` names it in errors.
-    pub(super) fn session<T: DeserializeOwned>(&self, mut command: Command, run: String) -> Result<T, BenchError> {
-        let output = command
-            .env("XDG_RUNTIME_DIR", &self.0)
-            .env_remove("WAYLAND_DISPLAY")
-            .env_remove("DISPLAY")
-            .stdin(Stdio::null())
-            .stderr(Stdio::inherit())
-            .output()
-            .map_err(|source| BenchError::Start { program: command.get_program().into(), source })?;
-        if !output.status.success() {
-            return Err(BenchError::Session { run, status: output.status });
-        }
-        serde_json::from_slice(&output.stdout).map_err(|source| BenchError::Report { run, source })
-    }
-
-    /// Where something of this name is in it.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, BenchError> {
-        let path = self.0.join(name);
-        match fs::write(&path, text) {
-            Ok(()) => Ok(path),
-            Err(source) => Err(BenchError::Folder { path, source }),
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0); // in the way of nobody if it stays
     }
 }
 

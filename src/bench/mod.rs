@@ -20,12 +20,14 @@
 pub mod animations;
 pub mod block_code;
 pub mod client;
+mod hear;
 pub mod interrupt;
 pub mod latency;
 pub mod load;
 pub mod pixels;
 pub mod process;
 pub mod report;
+pub mod run;
 pub mod sentinel;
 pub mod smoothness;
 pub mod statistics;

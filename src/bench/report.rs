@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::pixels::PixelCheck;
-use crate::bench::statistics::Quantiles;
+use crate::bench::statistics::{Quantiles, in_a_row};
 
 /// All the runs of a bench, as `--json` prints them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -142,8 +142,6 @@ pub fn table(runs: &[RunReport]) -> String {
 
 fn cells(run: &RunReport) -> [String; 17] {
     let optional = |value: Option<f64>, digits: usize| value.map_or("-".into(), |value| format!("{value:.digits$}"));
-    let quantiles =
-        |value: Option<Quantiles>| value.map_or("-".into(), |q| format!("{:.1}/{:.1}/{:.1}", q.p50, q.p99, q.max));
     let interaction = match run.interaction {
         Interaction::None => "none",
         Interaction::Free => "free",
@@ -158,11 +156,11 @@ fn cells(run: &RunReport) -> [String; 17] {
         format!("{:.1}", run.fps),
         format!("{:.2}", run.drops_per_s),
         format!("{:.2}", run.hitches_per_s),
-        quantiles(run.input_to_light_ms),
-        quantiles(run.input_to_light_pixels_ms),
+        in_a_row(run.input_to_light_ms),
+        in_a_row(run.input_to_light_pixels_ms),
         run.pixels.map_or("-".into(), |check| format!("{}/{}", check.disagree, check.frames)),
-        quantiles(run.callback_to_light_ms),
-        quantiles(run.commit_to_light_ms),
+        in_a_row(run.callback_to_light_ms),
+        in_a_row(run.commit_to_light_ms),
         optional(run.compositor_cpu_ms_per_frame, 2),
         optional(run.compositor_wakeups_per_refresh, 1),
         optional(run.sentinel_wake_p99_ms, 3),

@@ -27,6 +27,11 @@ impl Quantiles {
     }
 }
 
+/// `p50/p99/max` with one digit, as tables show it; a dash where there is nothing.
+pub fn in_a_row(quantiles: Option<Quantiles>) -> String {
+    quantiles.map_or_else(|| "-".to_owned(), |of| format!("{:.1}/{:.1}/{:.1}", of.p50, of.p99, of.max))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,73 +1,31 @@
 //! The client's events.
 
-use wayland_client::globals::GlobalListContents;
-use wayland_client::protocol::{
-    wl_buffer::WlBuffer,
-    wl_compositor::WlCompositor,
-    wl_registry::{self, WlRegistry},
-    wl_surface::WlSurface,
-};
-use wayland_client::{Connection, Dispatch, QueueHandle, delegate_noop};
+use wayland_client::delegate_noop;
+use wayland_client::protocol::{wl_buffer::WlBuffer, wl_compositor::WlCompositor, wl_surface::WlSurface};
 use wayland_protocols::wp::single_pixel_buffer::v1::client::wp_single_pixel_buffer_manager_v1::WpSinglePixelBufferManagerV1;
 use wayland_protocols::wp::viewporter::client::{wp_viewport::WpViewport, wp_viewporter::WpViewporter};
 use wayland_protocols::xdg::shell::client::{
     xdg_surface::{self, XdgSurface},
     xdg_toplevel::{self, XdgToplevel},
-    xdg_wm_base::{self, XdgWmBase},
 };
 
 use super::windows::Windows;
+use crate::bench::hear::{hear, hear_session};
 
-impl Dispatch<WlRegistry, GlobalListContents> for Windows {
-    fn event(
-        _: &mut Self,
-        _: &WlRegistry,
-        _: wl_registry::Event,
-        _: &GlobalListContents,
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
-    }
-}
+hear_session!(Windows);
 
-impl Dispatch<XdgWmBase, ()> for Windows {
-    fn event(_: &mut Self, base: &XdgWmBase, event: xdg_wm_base::Event, _: &(), _: &Connection, _: &QueueHandle<Self>) {
-        if let xdg_wm_base::Event::Ping { serial } = event {
-            base.pong(serial);
-        }
+hear!(Windows: XdgSurface, usize, |windows, surface, event, number, _| {
+    if let xdg_surface::Event::Configure { serial } = event {
+        surface.ack_configure(serial);
+        windows.configured.push((*number, windows.size.0, windows.size.1));
     }
-}
+});
 
-impl Dispatch<XdgSurface, usize> for Windows {
-    fn event(
-        windows: &mut Self,
-        surface: &XdgSurface,
-        event: xdg_surface::Event,
-        number: &usize,
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
-        if let xdg_surface::Event::Configure { serial } = event {
-            surface.ack_configure(serial);
-            windows.configured.push((*number, windows.size.0, windows.size.1));
-        }
+hear!(Windows: XdgToplevel, (), |windows, _, event, _, _| {
+    if let xdg_toplevel::Event::Configure { width, height, .. } = event {
+        windows.size = (width, height);
     }
-}
-
-impl Dispatch<XdgToplevel, ()> for Windows {
-    fn event(
-        windows: &mut Self,
-        _: &XdgToplevel,
-        event: xdg_toplevel::Event,
-        _: &(),
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
-        if let xdg_toplevel::Event::Configure { width, height, .. } = event {
-            windows.size = (width, height);
-        }
-    }
-}
+});
 
 delegate_noop!(Windows: ignore WlBuffer);
 delegate_noop!(Windows: ignore WlCompositor);

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 
 use serde::Serialize;
 
 use super::figures::AnimationRun;
 use super::windows::{Used, WindowsOptions};
-use crate::bench::latency::{BenchError, Folder};
+use crate::bench::run::{BenchError, Folder};
+use crate::bench::statistics::in_a_row;
 use crate::trace::line::Line;
 
 /// What to compare.
@@ -44,12 +44,12 @@ impl AnimationOptions {
     /// # Errors
     /// If a session cannot be started, or ends without figures.
     pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<AnimationReport, BenchError> {
-        let folder = Folder::create()?;
+        let folder = Folder::create(upbeat)?;
         let mut report = AnimationReport::default();
         for frames in &self.frames_ahead {
             let title = format!("{}, {frames} frames ahead", self.renderer);
             progress(&title);
-            let mut run = self.session(*frames, title, upbeat, &folder)?;
+            let mut run = self.session(*frames, &title, &folder)?;
             if let Some(first) = report.runs.first() {
                 run.drop_reduction = 1.0 - run.drops_per_frame / first.drops_per_frame.max(f64::MIN_POSITIVE);
             }
@@ -66,26 +66,13 @@ impl AnimationOptions {
         )
     }
 
-    fn session(
-        &self,
-        frames_ahead: u8,
-        title: String,
-        upbeat: &Path,
-        folder: &Folder,
-    ) -> Result<AnimationRun, BenchError> {
-        let config = folder.write("config.toml", &self.config(frames_ahead))?;
+    fn session(&self, frames_ahead: u8, title: &str, folder: &Folder) -> Result<AnimationRun, BenchError> {
         let log = folder.path("frames.jsonl");
-        let mut command = Command::new(upbeat);
-        command
-            .args(["--backend", "headless", "--renderer", &self.renderer, "--output", &self.output, "--config"])
-            .arg(config)
-            .arg("--frame-log")
-            .arg(&log)
-            .arg("--")
-            .arg(upbeat)
-            .args(["bench", "windows", "--rounds", &self.windows.rounds.to_string()])
-            .args(["--pause", &self.windows.pause.to_string()]);
-        let used: Used = folder.session(command, title)?;
+        let session = folder.session(title, &self.output, &self.config(frames_ahead))?;
+        let session = session.option("--renderer", &self.renderer).option("--frame-log", &log);
+        let rounds = ["--rounds".to_owned(), self.windows.rounds.to_string()];
+        let pause = ["--pause".to_owned(), self.windows.pause.to_string()];
+        let used: Used = session.run("windows", rounds.into_iter().chain(pause))?;
         let text = std::fs::read_to_string(&log).map_err(|source| BenchError::Folder { path: log, source })?;
         // Lines of other types, and of later versions, are of no interest.
         let records: Vec<_> = text
@@ -114,9 +101,6 @@ pub fn table(runs: &[AnimationRun]) -> String {
          client cpu ms\n",
     );
     for run in runs {
-        let cost = run
-            .compose_ms
-            .map_or_else(|| "–".to_owned(), |of| format!("{:.1} / {:.1} / {:.1}", of.p50, of.p99, of.max));
         let _ = writeln!(
             text,
             "{:<9} {:>5} {:>7} {:>15} {:>6} {:>12.2} {:>6.1}% {:>10.1} {:>22} {:>7.2} {:>14.3}",
@@ -128,7 +112,7 @@ pub fn table(runs: &[AnimationRun]) -> String {
             run.drops_per_frame,
             run.drop_reduction * 100.0,
             run.longest_freeze_ms,
-            cost,
+            in_a_row(run.compose_ms),
             run.compositor_cpu_ms_per_frame,
             run.client_cpu_ms_per_frame,
         );

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 
 use clap::ValueEnum as _;
 use serde::Serialize;
@@ -10,7 +9,8 @@ use serde::Serialize;
 use super::figures::InterruptRun;
 use super::player::Answer;
 use super::presser::Press;
-use crate::bench::latency::{BenchError, Folder};
+use crate::bench::run::{BenchError, Folder};
+use crate::bench::statistics::in_a_row;
 
 /// What to compare.
 #[derive(Clone, Debug, clap::Args)]
@@ -55,14 +55,14 @@ impl InterruptOptions {
     /// # Errors
     /// If a session cannot be started, or ends without figures.
     pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<InterruptReport, BenchError> {
-        let folder = Folder::create()?;
+        let folder = Folder::create(upbeat)?;
         let mut report = InterruptReport::default();
         for cost in &self.cost {
             let first = report.runs.len();
             for answer in &self.answer {
                 let title = format!("{}, {cost} ms a frame", answer.name());
                 progress(&title);
-                let mut run = self.session(*answer, *cost, title, upbeat, &folder)?;
+                let mut run = self.session(*answer, *cost, &title, &folder)?;
                 if let Some((with, of)) =
                     report.runs.get(first).and_then(|run| run.input_to_light_ms).zip(run.input_to_light_ms)
                 {
@@ -74,27 +74,20 @@ impl InterruptOptions {
         Ok(report)
     }
 
-    fn session(
-        &self,
-        answer: Answer,
-        cost: f64,
-        title: String,
-        upbeat: &Path,
-        folder: &Folder,
-    ) -> Result<InterruptRun, BenchError> {
-        let config = folder.write("config.toml", "pacing = \"auto\"\nreduced-motion = true\n")?;
+    fn session(&self, answer: Answer, cost: f64, title: &str, folder: &Folder) -> Result<InterruptRun, BenchError> {
+        let output = format!("1280x720@{}", self.refresh);
+        let session = folder.session(title, &output, "pacing = \"auto\"\nreduced-motion = true\n")?;
         let press = self.press.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-        let mut command = Command::new(upbeat);
-        command
-            .args(["--backend", "headless", "--output", &format!("1280x720@{}", self.refresh), "--config"])
-            .arg(config)
-            .arg("--")
-            .arg(upbeat)
-            .args(["bench", "player", "--answer", answer.name(), "--press", &press])
-            .args(self.answer_cost.map(|cost| format!("--answer-cost={cost}")))
-            .args(["--ahead", &self.ahead.to_string(), "--cost", &cost.to_string()])
-            .args(["--presses", &self.presses.to_string(), "--seed", &self.seed.to_string()]);
-        folder.session(command, title)
+        let pairs = [
+            ("--answer", answer.name().to_owned()),
+            ("--press", press),
+            ("--ahead", self.ahead.to_string()),
+            ("--cost", cost.to_string()),
+            ("--presses", self.presses.to_string()),
+            ("--seed", self.seed.to_string()),
+        ];
+        let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
+        session.run("player", pairs.chain(self.answer_cost.map(|cost| format!("--answer-cost={cost}"))))
     }
 }
 
@@ -105,9 +98,6 @@ pub fn table(runs: &[InterruptRun]) -> String {
          drops/press  cpu ms  client cpu ms\n",
     );
     for run in runs {
-        let light = run
-            .input_to_light_ms
-            .map_or_else(|| "–".to_owned(), |of| format!("{:.1} / {:.1} / {:.1}", of.p50, of.p99, of.max));
         let _ = writeln!(
             text,
             "{:<12} {:>6} {:>15} {:>8} {:>10} {:>27} {:>+9.1} {:>+9.1} {:>12.2} {:>12.2} {:>7.2} {:>14.2}",
@@ -116,7 +106,7 @@ pub fn table(runs: &[InterruptRun]) -> String {
             format!("{:.1} / {:.1}", run.cost_ms, run.answer_cost_ms),
             run.presses,
             run.under_way,
-            light,
+            in_a_row(run.input_to_light_ms),
             run.p50_more_ms,
             run.max_more_ms,
             run.stale_per_press,

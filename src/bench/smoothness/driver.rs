@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde::Serialize;
 
 use super::costs::CostOptions;
 use super::figures::SmoothRun;
 use super::game::{GameError, GameOptions};
-use crate::bench::latency::{BenchError, Folder};
+use crate::bench::run::{BenchError, Folder};
+use crate::bench::statistics::in_a_row;
 use crate::simulate::animation::{AnimationPolicy, run as simulate};
 use crate::timing::pre_executor::AheadSettings;
 
@@ -49,14 +49,14 @@ pub struct SmoothnessReport {
 impl SmoothnessOptions {
     /// Makes every run, one after another; `progress` is told of each before it begins.
     pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<SmoothnessReport, BenchError> {
-        let folder = Folder::create()?;
+        let folder = Folder::create(upbeat)?;
         let mut report = SmoothnessReport::default();
         for load in self.loads()? {
             let mut baseline: Option<SmoothRun> = None;
             for game in self.games(&load) {
                 let title = format!("{load}, {}", game.policy());
                 progress(&title);
-                let mut run = self.session(&game, &title, upbeat, &folder)?;
+                let mut run = self.session(&game, &title, &folder)?;
                 run.simulated_drop_reduction = self.simulated(&game).map_err(|error| game_error(&title, error))?;
                 if let Some(baseline) = &baseline {
                     run.drop_reduction = 1.0 - run.drops_per_s / baseline.drops_per_s.max(f64::MIN_POSITIVE);
@@ -113,27 +113,20 @@ impl SmoothnessOptions {
         Ok(simulate(&load, &policy).reduction(&simulate(&load, &AnimationPolicy::vsync(3))))
     }
 
-    fn session(
-        &self,
-        game: &GameOptions,
-        title: &str,
-        upbeat: &Path,
-        folder: &Folder,
-    ) -> Result<SmoothRun, BenchError> {
+    fn session(&self, game: &GameOptions, title: &str, folder: &Folder) -> Result<SmoothRun, BenchError> {
         let pacing = if game.vsync { "vsync" } else { "auto" };
-        let config = folder.write("config.toml", &format!("pacing = \"{pacing}\"\nreduced-motion = true\n"))?;
-        let mut command = Command::new(upbeat);
-        command
-            .args(["--backend", "headless", "--output", &format!("1280x720@{}", self.refresh), "--config"])
-            .arg(config)
-            .arg("--")
-            .arg(upbeat)
-            .args(["bench", "game", "--load", &game.costs.load])
-            .args(["--frames", &game.costs.frames.to_string(), "--seed", &game.costs.seed.to_string()])
-            .args(["--refresh", &game.costs.refresh.to_string(), "--buffers", &game.buffers.to_string()])
-            .args(["--run-ahead", &game.run_ahead.to_string()])
-            .args(game.vsync.then_some("--vsync"));
-        folder.session(command, title.to_owned())
+        let config = format!("pacing = \"{pacing}\"\nreduced-motion = true\n");
+        let session = folder.session(title, &format!("1280x720@{}", self.refresh), &config)?;
+        let pairs = [
+            ("--load", game.costs.load.clone()),
+            ("--frames", game.costs.frames.to_string()),
+            ("--seed", game.costs.seed.to_string()),
+            ("--refresh", game.costs.refresh.to_string()),
+            ("--buffers", game.buffers.to_string()),
+            ("--run-ahead", game.run_ahead.to_string()),
+        ];
+        let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
+        session.run("game", pairs.chain(game.vsync.then(|| "--vsync".to_owned())))
     }
 }
 
@@ -147,9 +140,6 @@ pub fn table(runs: &[SmoothRun]) -> String {
         "load        policy               frames  drops/s  fewer  simulated  hitches/s   fps  freeze  age p50/p99/max ms      \
          error p50/p99/max ms   cpu ms  wake-ups  MB\n",
     );
-    let quantiles = |of: Option<crate::bench::statistics::Quantiles>| {
-        of.map_or_else(|| "–".to_owned(), |of| format!("{:.1}/{:.1}/{:.1}", of.p50, of.p99, of.max))
-    };
     for run in runs {
         let _ = writeln!(
             text,
@@ -163,8 +153,8 @@ pub fn table(runs: &[SmoothRun]) -> String {
             run.hitches_per_s,
             run.fps,
             run.longest_freeze_ms,
-            quantiles(run.latency_ms),
-            quantiles(run.content_error_ms),
+            in_a_row(run.latency_ms),
+            in_a_row(run.content_error_ms),
             run.compositor_cpu_ms_per_frame.unwrap_or_default(),
             run.wake_ups_per_refresh.unwrap_or_default(),
             run.buffer_megabytes,

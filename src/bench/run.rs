@@ -1,0 +1,146 @@
+//! The folder of a bench's sessions, and how one of them is run.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::de::DeserializeOwned;
+
+use super::pixels::PixelError;
+
+/// Why a bench gave no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The session's folder or its configuration cannot be written.
+    #[error("{path}: {source}")]
+    Folder {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The compositor does not start.
+    #[error("{program} cannot be started: {source}")]
+    Start {
+        /// Its path.
+        program: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A session ended without a report; what it said is on stderr.
+    #[error("{run}: the session ended with {status}")]
+    Session {
+        /// The run.
+        run: String,
+        /// How the session ended.
+        status: std::process::ExitStatus,
+    },
+    /// The recording or the probe's journal cannot be used.
+    #[error("{run}: {source}")]
+    Pixels {
+        /// The run.
+        run: String,
+        /// What is wrong.
+        source: PixelError,
+    },
+    /// The game cannot be played.
+    #[error("{run}: {source}")]
+    Game {
+        /// The run.
+        run: String,
+        /// Why.
+        source: Box<super::smoothness::GameError>,
+    },
+    /// What the client printed is no report.
+    #[error("{run}: the client's report cannot be read: {source}")]
+    Report {
+        /// The run.
+        run: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+/// A folder for the sessions' sockets and configuration, gone when the bench is over.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    /// The program of compositor and clients.
+    upbeat: PathBuf,
+}
+
+impl Folder {
+    /// A new one, for sessions of this program.
+    pub(super) fn create(upbeat: &Path) -> Result<Self, BenchError> {
+        let path = std::env::temp_dir().join(format!("upbeat-bench-{}", std::process::id()));
+        // A socket's folder is for its owner only.
+        let created = fs::DirBuilder::new().mode(0o700).create(&path);
+        match created {
+            Ok(()) => Ok(Folder { path, upbeat: upbeat.to_owned() }),
+            Err(source) => Err(BenchError::Folder { path, source }),
+        }
+    }
+
+    /// A headless session in this folder, on an output `WIDTHxHEIGHT@HZ` and with this configuration (TOML). `run` names
+    /// it in errors.
+    pub(super) fn session(&self, run: &str, output: &str, config: &str) -> Result<Session, BenchError> {
+        let path = self.path("config.toml");
+        fs::write(&path, config).map_err(|source| BenchError::Folder { path: path.clone(), source })?;
+        let mut command = Command::new(&self.upbeat);
+        command
+            .args(["--backend", "headless", "--output", output, "--config"])
+            .arg(path)
+            .env("XDG_RUNTIME_DIR", &self.path)
+            .env_remove("WAYLAND_DISPLAY")
+            .env_remove("DISPLAY")
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit());
+        Ok(Session { command, upbeat: self.upbeat.clone(), run: run.to_owned() })
+    }
+
+    /// Where something of this name is in it.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path); // in the way of nobody if it stays
+    }
+}
+
+/// A session that is about to be run.
+#[derive(Debug)]
+pub(super) struct Session {
+    command: Command,
+    upbeat: PathBuf,
+    run: String,
+}
+
+impl Session {
+    /// One more option of the compositor, with its value.
+    pub(super) fn option(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.arg(name).arg(value);
+        self
+    }
+
+    /// Runs it to its end, with `upbeat bench CLIENT ARGUMENTS` as the only client in it. What that one prints is the
+    /// report.
+    pub(super) fn run<T: DeserializeOwned>(
+        mut self,
+        client: &str,
+        arguments: impl IntoIterator<Item: AsRef<OsStr>>,
+    ) -> Result<T, BenchError> {
+        self.command.arg("--").arg(&self.upbeat).args(["bench", client]).args(arguments);
+        let started = self.command.output();
+        let output = started.map_err(|source| BenchError::Start { program: self.upbeat, source })?;
+        if !output.status.success() {
+            return Err(BenchError::Session { run: self.run, status: output.status });
+        }
+        serde_json::from_slice(&output.stdout).map_err(|source| BenchError::Report { run: self.run, source })
+    }
+}
