@@ -146,6 +146,8 @@ pub struct Buffer {
 pub enum BufferStorage {
     /// Memory that the CPU draws into.
     Memory(PixelBuffer),
+    /// Memory of a display device, which a GPU (or its stand-in) draws into and the display reads without a copy.
+    Device(std::sync::Arc<plane::DeviceMemory>),
 }
 
 /// What a refresh does.

@@ -9,8 +9,9 @@ use super::placing::choose;
 use super::scene::{CursorLayer, Scene};
 use super::{Flight, OutputState, geometry, pacing};
 use crate::backend::plane::Planes;
-use crate::backend::{Buffer, Change, FrameId, PixelRect, Plan, SubmitError};
+use crate::backend::{Buffer, Change, FrameId, Plan, SubmitError};
 use crate::protocol::frame_pacing::Unshown;
+use crate::render::Drawn;
 use crate::shell::animation::Shown;
 use crate::shell::render_order::RenderWindow;
 use crate::state::State;
@@ -265,11 +266,13 @@ impl OutputState {
         let has_plane = self.display.capabilities().cursor_plane.is_some();
         let same_picture = scene.composes_like(&self.drawn) && !self.drawn.is_direct();
         let undrawn_cursor = has_plane || (!planes.is_empty() && scene.cursor == self.drawn.cursor);
+        let mut in_fence = None;
         let change = if planes.direct.is_some() || (same_picture && undrawn_cursor && self.frames > 1) {
             Change::Planes
         } else {
-            let (buffer, damage) = self.compose_buffer(renderer, scene, record)?;
-            Change::Compose { buffer, damage }
+            let (buffer, drawn) = self.compose_buffer(renderer, scene, record)?;
+            in_fence = drawn.fence;
+            Change::Compose { buffer, damage: drawn.damage }
         };
         scene.release_buffers();
         let composed = clock.now();
@@ -282,25 +285,25 @@ impl OutputState {
             change,
             cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
             planes,
-            in_fence: None,
+            in_fence,
         })
     }
 
-    /// Draws `scene` into a free buffer: the buffer, and what differs from the frame drawn before.
+    /// Draws `scene` into a free buffer: the buffer, and what came of it.
     pub(super) fn compose_buffer(
         &mut self,
         renderer: Option<&mut crate::render::Renderer>,
         scene: &Scene,
         record: &mut FrameRecord,
-    ) -> Option<(Buffer, Vec<PixelRect>)> {
+    ) -> Option<(Buffer, Drawn)> {
         let has_plane = self.display.capabilities().cursor_plane.is_some();
         let mut buffer = self.display.acquire()?;
         buffer.age = self.ahead.age(&buffer);
         match renderer?.draw(scene, !has_plane, &mut buffer, &mut self.canvas) {
-            Ok(damage) => {
+            Ok(drawn) => {
                 self.ahead.drew(buffer.slot);
-                record.damage = damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum();
-                Some((buffer, damage))
+                record.damage = drawn.damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum();
+                Some((buffer, drawn))
             }
             Err(error) => {
                 tracing::error!(output = self.output.name(), %error, "a frame could not be drawn");

@@ -29,6 +29,7 @@ use super::presenter::feed;
 use super::scene::Scene;
 use super::{Flight, OutputState, geometry};
 use crate::backend::{Buffer, FrameId, PixelRect};
+use crate::render::Drawn;
 use crate::shell::animation::Shown;
 use crate::state::State;
 use crate::time::{Clock, Instant};
@@ -67,7 +68,7 @@ pub(super) struct Waiting {
     pub stale: bool,
     pub scene: Scene,
     pub buffer: Buffer,
-    pub damage: Vec<PixelRect>,
+    pub drawn: Drawn,
     pub record: FrameRecord,
 }
 
@@ -172,7 +173,7 @@ impl OutputState {
             // What the dropped frame changed, no other says that it did.
             let mode = self.display.mode();
             if let Some(next) = self.ahead.frames.front_mut() {
-                next.damage = vec![PixelRect { x: 0, y: 0, width: mode.width, height: mode.height }];
+                next.drawn.damage = vec![PixelRect { x: 0, y: 0, width: mode.width, height: mode.height }];
             }
             self.announce();
         }
@@ -267,7 +268,7 @@ fn render(state: &mut State, id: OutputId, mut scene: Scene, target: Target, now
     }
     let moment = Moment { target, scheduled: now, latched: now, need: Need::Animation };
     let mut record = FrameRecord { pacing: Pacing::Ahead, ..output.open_record(&moment) };
-    let Some((buffer, damage)) = output.compose_buffer(renderer.as_mut(), &scene, &mut record) else { return false };
+    let Some((buffer, drawn)) = output.compose_buffer(renderer.as_mut(), &scene, &mut record) else { return false };
     scene.release_buffers();
     output.frames += 1;
     record.frame = output.frames;
@@ -282,7 +283,7 @@ fn render(state: &mut State, id: OutputId, mut scene: Scene, target: Target, now
     executor.recorded(frame);
     executor.poll();
     executor.rendered(frame);
-    let waiting = Waiting { id: frame, frame: FrameId(output.frames), stale: false, scene, buffer, damage, record };
+    let waiting = Waiting { id: frame, frame: FrameId(output.frames), stale: false, scene, buffer, drawn, record };
     output.ahead.frames.push_back(waiting);
     output.announce();
     feed(state, id);

@@ -36,7 +36,7 @@ impl OutputState {
         clock: &impl Clock,
     ) -> Option<Flight> {
         let has_plane = self.display.capabilities().cursor_plane.is_some();
-        let Waiting { frame, mut scene, buffer, damage, mut record, .. } = waiting;
+        let Waiting { frame, mut scene, buffer, drawn, mut record, .. } = waiting;
         if has_plane {
             scene.cursor = cursor.cloned();
         }
@@ -45,10 +45,10 @@ impl OutputState {
             frame,
             target: record.target,
             present: record.present,
-            change: Change::Compose { buffer, damage },
+            change: Change::Compose { buffer, damage: drawn.damage },
             cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
             planes: Planes::default(),
-            in_fence: None,
+            in_fence: drawn.fence,
         };
         let result = self.display.submit(plan);
         record.submitted = Some(clock.now());

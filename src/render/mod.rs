@@ -1,29 +1,33 @@
 //! A scene into a buffer.
 //!
-//! Pixman draws into memory on this thread and is done when it returns. GLES draws off screen and is read back; it is
-//! there by choice, for machines whose GPU is worth it.
+//! Pixman draws into memory on this thread and is done when it returns. GLES is there by choice, for machines whose GPU
+//! is worth it; see [`gles`].
 
 mod backdrop;
 mod element;
+mod gles;
 mod import;
 mod intermediate;
 mod rounded;
 mod shadow;
 
+use std::os::fd::{AsFd, OwnedFd};
+
+use smithay::backend::allocator::Format;
 use smithay::backend::allocator::dmabuf::Dmabuf;
-use smithay::backend::allocator::{Format, Fourcc};
-use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
+use smithay::backend::allocator::gbm::GbmDevice;
 use smithay::backend::renderer::damage::OutputDamageTracker;
-use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTexture};
+use smithay::backend::renderer::gles::GlesRenderbuffer;
 use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
-use smithay::backend::renderer::{Bind, Color32F, ExportMem, ImportDma, Offscreen};
+use smithay::backend::renderer::{Bind, Color32F, ImportDma};
 use smithay::reexports::pixman::{FormatCode, Image};
 use smithay::utils::{Physical, Rectangle, Size, Transform};
 
+use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::output::scene::Scene;
-use backdrop::BackdropCache;
 pub(crate) use element::source;
+use gles::{GlesPainter, Targets};
 use import::{Caches, import};
 
 /// A frame could not be drawn.
@@ -42,7 +46,7 @@ pub enum RenderError {
 pub enum Renderer {
     /// With the CPU.
     Pixman(PixmanPainter),
-    /// With OpenGL ES, off screen.
+    /// With OpenGL ES.
     Gles(GlesPainter),
 }
 
@@ -52,30 +56,34 @@ pub struct PixmanPainter {
     caches: Caches<PixmanTexture>,
 }
 
-/// OpenGL ES without a screen.
-pub struct GlesPainter {
-    renderer: GlesRenderer,
-    caches: Caches<GlesTexture>,
-    backdrops: BackdropCache,
+/// What came of drawing a frame.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    /// What changed since the frame drawn before.
+    pub damage: Vec<PixelRect>,
+    /// Signals when the drawing is done; `None` when it is.
+    pub fence: Option<OwnedFd>,
 }
 
-/// What is remembered of one output between two frames: what is damaged, and what GLES drew.
+/// What is remembered of one output between two frames: what is damaged, and what GLES draws into.
 pub struct Canvas {
     size: Size<i32, Physical>,
     tracker: OutputDamageTracker,
-    target: Option<GlesRenderbuffer>,
+    off_screen: Option<GlesRenderbuffer>,
+    targets: Targets,
 }
 
 impl Canvas {
     /// For an output of `size` physical pixels.
     pub fn new(size: Size<i32, Physical>) -> Self {
-        Canvas { size, tracker: OutputDamageTracker::new(size, 1.0, Transform::Normal), target: None }
+        let tracker = OutputDamageTracker::new(size, 1.0, Transform::Normal);
+        Canvas { size, tracker, off_screen: None, targets: Targets::default() }
     }
 
     /// Forgets what was drawn: the next frame is drawn as a whole. Wanted when a frame that was drawn did not reach the
     /// display, whose buffers then do not count it in their age.
     pub fn forget(&mut self) {
-        *self = Canvas::new(self.size);
+        *self = Canvas { targets: std::mem::take(&mut self.targets), ..Canvas::new(self.size) };
     }
 }
 
@@ -86,23 +94,37 @@ impl Renderer {
         Ok(Renderer::Pixman(PixmanPainter { renderer, caches: Caches::default() }))
     }
 
-    /// Draws with OpenGL ES on the software device, which every machine with Mesa has.
-    #[expect(unsafe_code, reason = "Smithay makes its caller promise that the context stays on one thread; ours does")]
+    /// Draws with OpenGL ES off screen, on the software device, which every machine with Mesa has.
     pub fn gles() -> Result<Self, RenderError> {
-        let device = EGLDevice::enumerate()
-            .map_err(gles_error)?
-            .find(EGLDevice::is_software)
-            .ok_or_else(|| RenderError::Gles("there is no software EGL device; is Mesa installed?".to_owned()))?;
-        // SAFETY: the device is a valid EGL device and is used through this display alone.
-        let display = unsafe { EGLDisplay::new(device) }.map_err(gles_error)?;
-        let context = EGLContext::new(&display).map_err(gles_error)?;
-        // SAFETY: the context is current on this thread only and is never sent to another.
-        let mut renderer = unsafe { GlesRenderer::new(context) }.map_err(gles_error)?;
-        if let Err(error) = rounded::compile(&mut renderer) {
-            tracing::warn!(%error, "corners stay square");
+        GlesPainter::off_screen().map(Renderer::Gles)
+    }
+
+    /// Draws with OpenGL ES on a display device, into its displays' own buffers. `number`: the device's, as
+    /// [`target_formats`](Self::target_formats) is asked for it.
+    pub fn gles_on<A: AsFd + Send + 'static>(device: GbmDevice<A>, number: u64) -> Result<Self, RenderError> {
+        GlesPainter::on_display(device, number).map(Renderer::Gles)
+    }
+
+    /// Whether it could draw into displays' own buffers if it were on their device.
+    pub fn wants_device(&self) -> bool {
+        matches!(self, Renderer::Gles(painter) if painter.is_off_screen())
+    }
+
+    /// The formats, with their layouts, of what it can draw into in the memory of display device `number`; none for what
+    /// draws elsewhere.
+    pub fn target_formats(&self, number: u64) -> Vec<Format> {
+        match self {
+            Renderer::Pixman(_) => Vec::new(),
+            Renderer::Gles(painter) => painter.target_formats(number),
         }
-        let painter = GlesPainter { renderer, caches: Caches::default(), backdrops: BackdropCache::default() };
-        Ok(Renderer::Gles(painter))
+    }
+
+    /// Makes sure that it can draw into this.
+    pub fn try_target(&mut self, memory: &DeviceMemory) -> Result<(), RenderError> {
+        match self {
+            Renderer::Pixman(_) => Err(pixman_error("it draws into no device's memory")),
+            Renderer::Gles(painter) => painter.try_target(memory),
+        }
     }
 
     /// The buffers in devices' memory that it can read.
@@ -122,20 +144,26 @@ impl Renderer {
         }
     }
 
-    /// Draws `scene` into `buffer` and returns what changed since the frame drawn before. `with_cursor`: the display
-    /// has no plane for it.
+    /// Draws `scene` into `buffer`. `with_cursor`: the display has no plane for it.
     pub fn draw(
         &mut self,
         scene: &Scene,
         with_cursor: bool,
         buffer: &mut Buffer,
         canvas: &mut Canvas,
-    ) -> Result<Vec<PixelRect>, RenderError> {
+    ) -> Result<Drawn, RenderError> {
         let age = buffer.age as usize;
-        let BufferStorage::Memory(pixels) = &mut buffer.storage;
-        match self {
-            Renderer::Pixman(painter) => painter.draw(scene, with_cursor, pixels, age, canvas),
-            Renderer::Gles(painter) => painter.draw(scene, with_cursor, pixels, canvas),
+        match (self, &mut buffer.storage) {
+            (Renderer::Pixman(painter), BufferStorage::Memory(pixels)) => {
+                painter.draw(scene, with_cursor, pixels, age, canvas)
+            }
+            (Renderer::Pixman(_), BufferStorage::Device(_)) => Err(pixman_error("the buffer is a device's")),
+            (Renderer::Gles(painter), BufferStorage::Memory(pixels)) => {
+                painter.draw_and_read_back(scene, with_cursor, pixels, canvas)
+            }
+            (Renderer::Gles(painter), BufferStorage::Device(memory)) => {
+                painter.draw_on_device(scene, with_cursor, memory, age, canvas)
+            }
         }
     }
 }
@@ -149,7 +177,7 @@ impl PixmanPainter {
         pixels: &mut PixelBuffer,
         age: usize,
         canvas: &mut Canvas,
-    ) -> Result<Vec<PixelRect>, RenderError> {
+    ) -> Result<Drawn, RenderError> {
         let stride = pixels.stride();
         // SAFETY: `pixels` is borrowed mutably until the end of this function, where the image is gone again; it holds
         // `height` rows of `stride` bytes, and its alignment is that of `u32`.
@@ -171,44 +199,7 @@ impl PixmanPainter {
             .tracker
             .render_output(&mut self.renderer, &mut target, age, &elements, background(scene))
             .map_err(|error| RenderError::Pixman(error.to_string()))?;
-        Ok(result.damage.map(|damage| to_rects(damage)).unwrap_or_default())
-    }
-}
-
-impl GlesPainter {
-    fn draw(
-        &mut self,
-        scene: &Scene,
-        with_cursor: bool,
-        pixels: &mut PixelBuffer,
-        canvas: &mut Canvas,
-    ) -> Result<Vec<PixelRect>, RenderError> {
-        let size = (pixels.width, pixels.height).into();
-        // One target holds the newest frame, however old the buffer is that it is read back into.
-        let age = usize::from(canvas.target.as_ref().is_some_and(|target| target.size() == size));
-        if age == 0 {
-            let target = Offscreen::<GlesRenderbuffer>::create_buffer(&mut self.renderer, Fourcc::Xbgr8888, size);
-            canvas.target = Some(target.map_err(gles_error)?);
-        }
-        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
-        self.backdrops.prepare(&mut self.renderer, scene, &mut elements);
-        let Some(buffer) = canvas.target.as_mut() else { return Ok(Vec::new()) };
-        let mut target = self.renderer.bind(buffer).map_err(gles_error)?;
-        let result = canvas
-            .tracker
-            .render_output(&mut self.renderer, &mut target, age, &elements, background(scene))
-            .map_err(|error| RenderError::Gles(error.to_string()))?;
-        let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
-        let mapping = self
-            .renderer
-            .copy_framebuffer(&target, Rectangle::from_size(size), Fourcc::Xbgr8888)
-            .map_err(gles_error)?;
-        let bytes = self.renderer.map_texture(&mapping).map_err(gles_error)?;
-        for (pixel, bytes) in pixels.pixels.iter_mut().zip(bytes.chunks_exact(4)) {
-            // Red comes first in memory.
-            *pixel = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
-        }
-        Ok(damage)
+        Ok(Drawn { damage: result.damage.map(|damage| to_rects(damage)).unwrap_or_default(), fence: None })
     }
 }
 

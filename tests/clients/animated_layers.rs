@@ -135,7 +135,7 @@ impl Panel {
         let pixels = std::mem::take(&mut self.buffers[slot]);
         let mut buffer = Buffer { storage: BufferStorage::Memory(pixels), age, slot };
         self.renderer.draw(scene, true, &mut buffer, &mut self.canvas).unwrap();
-        let BufferStorage::Memory(pixels) = buffer.storage;
+        let BufferStorage::Memory(pixels) = buffer.storage else { panic!("not in memory") };
         self.buffers[slot] = pixels.clone();
         pixels
     }

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use calloop::ping::Ping;
+use smithay::backend::allocator::gbm::GbmDevice;
 use smithay::backend::drm::{DrmDevice, DrmDeviceFd};
 use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc};
 use smithay::reexports::drm::{Device as _, VblankWaitFlags, VblankWaitTarget};
@@ -16,6 +17,7 @@ use super::connector::Monitor;
 use super::output::DrmOutput;
 use super::pipe::Pipe;
 use super::presenter::Presenter;
+use super::scanout::Drawer;
 use super::{DrmError, ModeWish, connector as connectors, kms, mode};
 use crate::time::Instant;
 
@@ -64,8 +66,24 @@ impl Card {
         &self.driver
     }
 
-    /// Looks at the connectors: monitors that are new get an output with the mode that `wish` names for them.
-    pub fn scan(&mut self, wish: impl Fn(&str) -> ModeWish, now: Instant) -> Result<Vec<Change>, DrmError> {
+    /// The device's number, as a [`Drawer`] is asked for it.
+    pub fn number(&self) -> u64 {
+        rustix::fs::fstat(self.device.device_fd()).map_or(0, |status| status.st_rdev)
+    }
+
+    /// The device for who draws into its memory.
+    pub fn gbm(&self) -> std::io::Result<GbmDevice<DrmDeviceFd>> {
+        GbmDevice::new(self.device.device_fd().clone())
+    }
+
+    /// Looks at the connectors: monitors that are new get an output with the mode that `wish` names for them, and buffers
+    /// that `drawer` can draw into.
+    pub fn scan(
+        &mut self,
+        wish: impl Fn(&str) -> ModeWish,
+        drawer: &mut dyn Drawer,
+        now: Instant,
+    ) -> Result<Vec<Change>, DrmError> {
         let monitors = connectors::plugged(&self.device, true)?;
         let mut changes = Vec::new();
         self.pipes.retain(|handle, pipe| {
@@ -81,7 +99,7 @@ impl Card {
             if self.pipes.contains_key(&monitor.connector.handle()) {
                 continue;
             }
-            changes.push(match self.drive(&monitor, wish(&monitor.name), now) {
+            changes.push(match self.drive(&monitor, wish(&monitor.name), drawer, now) {
                 Ok(output) => Change::Plugged(output),
                 Err(error) => Change::Unusable(monitor.name, error),
             });
@@ -89,7 +107,13 @@ impl Card {
         Ok(changes)
     }
 
-    fn drive(&mut self, monitor: &Monitor, wish: ModeWish, now: Instant) -> Result<DrmOutput, DrmError> {
+    fn drive(
+        &mut self,
+        monitor: &Monitor,
+        wish: ModeWish,
+        drawer: &mut dyn Drawer,
+        now: Instant,
+    ) -> Result<DrmOutput, DrmError> {
         let taken: Vec<crtc::Handle> = self.pipes.values().map(|pipe| pipe.borrow().crtc).collect();
         let name = monitor.name.clone();
         let crtc =
@@ -107,7 +131,7 @@ impl Card {
         }
         let size = self.device.cursor_size();
         let features = (counts_vblanks, (size.w.cast_signed(), size.h.cast_signed()));
-        let pipe = Pipe::new(surface, name, &monitor.connector, features, self.presenter.waker(), now)?;
+        let pipe = Pipe::new(surface, name, &monitor.connector, features, self.presenter.waker(), drawer, now)?;
         self.presenter.add(crtc, pipe.flipper().clone());
         let pipe = Rc::new(RefCell::new(pipe));
         self.pipes.insert(handle, pipe.clone());

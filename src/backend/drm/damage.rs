@@ -6,9 +6,9 @@
 //! either. What only frames changed that were withdrawn is carried along to the next one.
 
 use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneDamageClips};
-use smithay::reexports::drm::control::Device;
 use smithay::utils::Rectangle;
 
+use super::property;
 use super::scanout::add;
 use crate::backend::PixelRect;
 
@@ -26,9 +26,7 @@ pub(super) struct DamageClips {
 impl DamageClips {
     /// Of the primary plane.
     pub fn new(surface: &DrmSurface) -> Self {
-        let properties = surface.get_properties(surface.plane());
-        let names = properties.iter().flat_map(|set| set.as_props_and_values().0).map(|id| surface.get_property(*id));
-        let wanted = names.flatten().any(|property| property.name().to_str() == Ok(PROPERTY));
+        let wanted = property::find(surface, surface.plane(), PROPERTY).is_some();
         DamageClips { wanted: wanted && !surface.is_legacy(), carried: Vec::new() }
     }
 

@@ -10,6 +10,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
 
 use smithay::backend::drm::{DrmSurface, PlaneClaim, PlaneConfig, PlaneDamageClips, PlaneState};
 use smithay::reexports::drm::control::{Mode as DrmMode, framebuffer, property};
@@ -42,6 +43,8 @@ pub(super) struct Shot {
     pub picture: Option<Picture>,
     /// What of that is new in its buffer.
     pub copied: Vec<PixelRect>,
+    /// Signals when the picture is finished; `None` when it is.
+    pub fence: Option<OwnedFd>,
     pub cursor: Option<CursorPlane>,
     /// Clients' buffers on planes.
     pub planes: Planes,
@@ -206,7 +209,10 @@ impl Flipper {
         let size = (mode.width, mode.height);
         let device = self.surface.device_fd();
         let clips = own.filter(|_| !bare).and_then(|_| self.clips.of(device, &shot.copied, size));
+        // A picture that was on screen before is finished.
+        let fence = shot.fence.as_ref().filter(|_| shot.picture.is_some()).map(AsFd::as_fd);
         let primary = own.map(|picture| PlaneConfig {
+            fence,
             damage_clips: clips.as_ref().map(blob),
             ..whole(picture.framebuffer, size, (0, 0))
         });
@@ -225,7 +231,7 @@ impl Flipper {
     /// Commits the planes; without the cursor's if the driver does not like that one.
     fn commit(
         &mut self,
-        primary: Option<PlaneConfig<'static>>,
+        primary: Option<PlaneConfig<'_>>,
         cursor: Option<&CursorPlane>,
         planes: &Planes,
     ) -> Result<(), SubmitError> {
@@ -257,7 +263,7 @@ impl Flipper {
         Err(refusal(&error))
     }
 
-    fn flip(&mut self, planes: Vec<PlaneState<'static>>) -> Result<(), smithay::backend::drm::DrmError> {
+    fn flip(&mut self, planes: Vec<PlaneState<'_>>) -> Result<(), smithay::backend::drm::DrmError> {
         if self.modeset || self.surface.commit_pending() {
             self.surface.commit(planes, true)?;
             self.modeset = false;
@@ -266,11 +272,7 @@ impl Flipper {
         self.surface.page_flip(planes, true)
     }
 
-    fn planes(
-        &mut self,
-        primary: Option<PlaneConfig<'static>>,
-        cursor: Option<&CursorPlane>,
-    ) -> Vec<PlaneState<'static>> {
+    fn planes<'a>(&mut self, primary: Option<PlaneConfig<'a>>, cursor: Option<&CursorPlane>) -> Vec<PlaneState<'a>> {
         let primary = primary.map(|config| PlaneState { handle: self.surface.plane(), config: Some(config) });
         let cursor = self.cursor.as_mut().map(|images| PlaneState {
             handle: images.plane,

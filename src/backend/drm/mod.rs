@@ -8,8 +8,11 @@
 //! | `flipper`, `flip_queue` | the same as the kernel has it: one flip under way, others that wait; shared by both threads |
 //! | `presenter`, `watchdog` | the thread that hears of flips and commits what waits |
 //! | `output` | a pipe as a [`Display`](super::Display) |
-//! | `scanout`, `cursor`, `dumb`, `mapping` | the memory that planes show |
+//! | `scanout` | the memory that the primary plane shows: the better of the next two |
+//! | `gbm`, `fence` | buffers of the device that a GPU draws into, handed over before it is done |
+//! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
 //! | `damage` | what drivers are told of what is new in a picture |
+//! | `property` | properties of the kernel's objects |
 //! | `planes`, `client`, `readback` | planes that show clients' buffers; those as framebuffers, and as pixels |
 //! | `clock` | whether the driver's timestamps can be believed, and what stands in for them |
 //!
@@ -25,21 +28,26 @@ mod connector;
 mod cursor;
 mod damage;
 mod dumb;
+mod fence;
 mod flip_queue;
 mod flipper;
+mod gbm;
 mod mapping;
 pub mod mode;
 pub mod output;
 mod pipe;
 mod planes;
 mod presenter;
+mod property;
 mod readback;
 mod scanout;
+mod shadow;
 mod watchdog;
 
 pub use card::{Card, Change};
 pub use mode::ModeWish;
 pub use output::DrmOutput;
+pub use scanout::Drawer;
 
 /// What can go wrong with a display device. Each says what was wanted and what the kernel answered.
 #[derive(Debug, thiserror::Error)]

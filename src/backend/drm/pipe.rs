@@ -13,8 +13,8 @@ use super::flipper::{Flipper, Power, Shot, whole};
 use super::mode::mode_of;
 use super::planes::ClientPlanes;
 use super::presenter::Waker;
-use super::scanout::{Picture, Scanout};
-use super::{DrmError, kms, readback};
+use super::scanout::{Drawer, Picture, Scanout};
+use super::{DrmError, fence, kms, readback};
 use crate::backend::plane::Planes;
 use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer,
@@ -38,6 +38,8 @@ pub(super) struct Pipe {
     pub millimetres: Option<(u32, u32)>,
     device: DrmDeviceFd,
     scanout: Scanout,
+    /// The kernel waits for pictures that are not finished.
+    takes_fences: bool,
     flipper: SharedFlipper,
     presenter: Waker,
     /// The formats, with their layouts, that the primary plane can show.
@@ -52,12 +54,14 @@ impl Pipe {
         connector: &connector::Info,
         (counts_vblanks, cursor_size): (bool, (i32, i32)),
         presenter: Waker,
+        drawer: &mut dyn Drawer,
         now: Instant,
     ) -> Result<Self, DrmError> {
         let device = surface.device_fd().clone();
         let mode = mode_of(surface.pending_mode());
-        let scanout = Scanout::new(&device, (mode.width, mode.height))?;
+        let scanout = Scanout::new(&surface, &name, drawer)?;
         let cursor = cursor_images(&device, &surface, cursor_size).unzip();
+        let takes_fences = fence::taken_by(&surface);
         let client = ClientPlanes::new(device.clone(), &surface);
         let formats = client.formats().clone();
         let clock = FlipClock::new(mode.interval(), counts_vblanks, now);
@@ -70,6 +74,7 @@ impl Pipe {
             millimetres: connector.size().filter(|size| size.0 > 0 && size.1 > 0),
             device,
             scanout,
+            takes_fences,
             flipper: Arc::new(Mutex::new(flipper)),
             presenter,
             formats,
@@ -106,7 +111,10 @@ impl Pipe {
     }
 
     pub fn acquire(&mut self) -> Option<Buffer> {
-        if lock(&self.flipper).power == Power::On { self.scanout.acquire() } else { None }
+        let flipper = lock(&self.flipper);
+        let used = (flipper.power == Power::On).then(|| flipper.used());
+        drop(flipper);
+        self.scanout.acquire(&used?)
     }
 
     pub fn release(&mut self, buffer: Buffer) {
@@ -122,7 +130,7 @@ impl Pipe {
         let planes = planes.filter(|_| lit).unwrap_or_default();
         let mut shot = match &planes.direct {
             Some(content) => readback::whole(content)?,
-            None => self.scanout.read(picture.filter(|_| lit)?),
+            None => self.scanout.read(picture.filter(|_| lit)?)?,
         };
         for content in &planes.overlays {
             readback::put(content, &mut shot)?;
@@ -165,30 +173,35 @@ impl Pipe {
         if let Err(error) = self.test(&plan) {
             return Err((error, plan));
         }
-        let Plan { frame, target, present, change, cursor, planes, in_fence } = plan;
+        let Plan { frame, target, present, change, cursor, planes, mut in_fence } = plan;
+        if let Some(fence) = in_fence.take_if(|_| !self.takes_fences)
+            && !fence::wait(&fence)
+        {
+            let error = SubmitError::Device("the GPU does not finish".to_owned());
+            return Err((error, Plan { frame, target, present, change, cursor, planes, in_fence: Some(fence) }));
+        }
         // Pixels are copied before the lock is taken: the presenter does not wait for that.
         let used = lock(&self.flipper).used();
-        let (picture, composed) = match change {
+        let picture = match change {
             Change::Compose { buffer, damage } => match self.scanout.fill(buffer, &damage, &used) {
-                Ok((picture, copied)) => (Some((picture, copied)), true),
+                Ok(filled) => Some(filled),
                 Err(buffer) => {
                     let change = Change::Compose { buffer, damage };
                     return Err((SubmitError::Busy, Plan { frame, target, present, change, cursor, planes, in_fence }));
                 }
             },
-            _ => (None, false),
+            _ => None,
         };
         let (picture, copied) = picture.unzip();
-        let content = Shot { picture, copied: copied.unwrap_or_default(), cursor, planes };
+        let content = Shot { picture, copied: copied.unwrap_or_default(), fence: in_fence, cursor, planes };
         let submitted = lock(&self.flipper).submit(Waiting { frame, present, content }, clock);
         match submitted {
             Ok(()) => {
                 self.presenter.wake_for(&self.flipper);
                 Ok(())
             }
-            Err((error, Shot { cursor, planes, .. })) => {
-                // The picture is in the shadow: the next frame brings it along.
-                let change = match composed.then(|| self.scanout.acquire()).flatten() {
+            Err((error, Shot { cursor, planes, fence: in_fence, .. })) => {
+                let change = match picture.and_then(|picture| self.scanout.refused(picture)) {
                     Some(buffer) => Change::Compose { buffer, damage: Vec::new() },
                     None => Change::Planes,
                 };
@@ -251,7 +264,7 @@ impl Pipe {
             return Ok(());
         }
         let size = (mode_of(mode).width, mode_of(mode).height);
-        let mut scanout = Scanout::new(&self.device, size)?;
+        let mut scanout = self.scanout.resized(&self.device, size)?;
         flipper.surface.use_mode(mode).map_err(kms("the mode was refused"))?;
         let Picture { framebuffer, .. } = scanout.first();
         let plane = PlaneState { handle: flipper.surface.plane(), config: Some(whole(framebuffer, size, (0, 0))) };

@@ -1,35 +1,31 @@
-//! The memory that a CRTC reads when the CPU draws: dumb buffers, and the shadow that is drawn into.
-//!
-//! Dumb buffers are slow to read on most hardware, and blending reads. So frames are composed into one picture in
-//! ordinary memory, whose content is always the newest frame (age 1), and what changed is copied into a buffer that
-//! nobody needs:
-//!
-//! ```text
-//!                                                       ┌──► dumb A (on screen)
-//!   compose ──► shadow ──what that buffer lacks of it───┼──► dumb B (on its way)
-//!                                                       └──► dumb C, D, … (wait for their refreshes)
-//! ```
-//!
-//! There are two of them until frames are finished ahead of their refreshes.
+//! The memory that a CRTC reads: buffers of the device that a GPU draws into, or dumb buffers that are copied into.
 
-use smithay::backend::drm::DrmDeviceFd;
+use drm_fourcc::DrmFormat;
+use smithay::backend::drm::{DrmDeviceFd, DrmSurface};
 use smithay::reexports::drm::control::framebuffer;
 
 use super::DrmError;
-use super::dumb::{DumbFrame, Format};
-use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
-
-/// One is on screen, one is written; a flip is over before the next frame is copied.
-const FEWEST: usize = 2;
+use super::gbm::DeviceFrames;
+use super::mode::mode_of;
+use super::shadow::Shadow;
+use crate::backend::plane::DeviceMemory;
+use crate::backend::{Buffer, PixelBuffer, PixelRect};
 
 /// So many frames may wait behind the one on its way to the screen: they hide a frame of ours that takes three refreshes.
-const MOST_WAITING: usize = 3;
+pub(super) const MOST_WAITING: usize = 3;
 
 /// More rectangles than this are copied as the one around them all.
 const MOST_RECTANGLES: usize = 16;
 
-/// The number that every lent buffer has: there is one shadow.
-const SHADOW: usize = 0;
+/// Whoever composes, as a display device sees it.
+pub trait Drawer {
+    /// The formats, with their layouts, that it can draw into if they lie in the memory of the device with this number
+    /// (`st_rdev`). None: it draws into ordinary memory.
+    fn formats(&self, device: u64) -> Vec<DrmFormat>;
+
+    /// Makes sure that it can draw into this; an error says why not.
+    fn try_draw(&mut self, memory: &DeviceMemory) -> Result<(), String>;
+}
 
 /// A composed picture that the CRTC can read.
 #[derive(Clone, Copy, Debug)]
@@ -39,120 +35,115 @@ pub(super) struct Picture {
     pub framebuffer: framebuffer::Handle,
 }
 
-struct Slot {
-    frame: DumbFrame,
-    /// Where it differs from the shadow.
-    stale: Vec<PixelRect>,
-}
-
 /// The buffers of one pipe in one mode.
-pub(super) struct Scanout {
-    device: DrmDeviceFd,
-    slots: Vec<Slot>,
-    /// How many there may be: as far as there is memory.
-    most: usize,
-    size: (i32, i32),
-    shadow: Option<PixelBuffer>,
-    /// Whether the shadow holds the newest frame.
-    known: bool,
+pub(super) enum Scanout {
+    /// Drawn into by a GPU.
+    Device(DeviceFrames),
+    /// Copied into by the CPU.
+    Shadow(Shadow),
 }
 
 impl Scanout {
-    /// Buffers of `size` pixels, black.
-    pub fn new(device: &DrmDeviceFd, size: (i32, i32)) -> Result<Self, DrmError> {
-        let slots = (0..FEWEST).map(|_| slot(device, size)).collect::<Result<Vec<_>, _>>()?;
-        let shadow = Some(PixelBuffer::new(size.0, size.1));
-        Ok(Scanout { device: device.clone(), slots, most: FEWEST + MOST_WAITING, size, shadow, known: false })
+    /// Buffers for the mode of `surface`: of the device if `drawer` can draw into those that its primary plane can show.
+    pub fn new(surface: &DrmSurface, name: &str, drawer: &mut dyn Drawer) -> Result<Self, DrmError> {
+        let mode = mode_of(surface.pending_mode());
+        let size = (mode.width, mode.height);
+        match DeviceFrames::new(surface, size, drawer) {
+            Ok(Some(frames)) => {
+                tracing::info!(output = name, buffers = %frames.layout(), "composed in the display's own buffers");
+                return Ok(Scanout::Device(frames));
+            }
+            Ok(None) => {}
+            Err(reason) => {
+                tracing::warn!(output = name, %reason, "what OpenGL ES draws is read back and copied to the display");
+            }
+        }
+        Shadow::new(surface.device_fd(), size).map(Scanout::Shadow)
+    }
+
+    /// The same kind of buffers in another size.
+    pub fn resized(&self, device: &DrmDeviceFd, size: (i32, i32)) -> Result<Self, DrmError> {
+        if let Scanout::Device(frames) = self {
+            match frames.resized(size) {
+                Ok(frames) => return Ok(Scanout::Device(frames)),
+                Err(reason) => {
+                    tracing::warn!(%reason, "what OpenGL ES draws is read back and copied to the display from now on");
+                }
+            }
+        }
+        Shadow::new(device, size).map(Scanout::Shadow)
     }
 
     /// How many frames may wait behind the one on its way to the screen.
     pub fn most_waiting(&self) -> usize {
-        self.most - FEWEST
+        match self {
+            Scanout::Device(frames) => frames.most_waiting(),
+            Scanout::Shadow(shadow) => shadow.most_waiting(),
+        }
     }
 
     /// Any of the pictures.
     pub fn first(&mut self) -> Picture {
-        Picture { slot: 0, framebuffer: self.slots[0].frame.framebuffer() }
+        match self {
+            Scanout::Device(frames) => frames.first(),
+            Scanout::Shadow(shadow) => shadow.first(),
+        }
     }
 
-    /// The shadow to compose into; `None` while it is lent.
-    pub fn acquire(&mut self) -> Option<Buffer> {
-        let pixels = self.shadow.take()?;
-        Some(Buffer { storage: BufferStorage::Memory(pixels), age: u32::from(self.known), slot: SHADOW })
+    /// What to compose into, none of `used`; `None` while there is nothing.
+    pub fn acquire(&mut self, used: &[usize]) -> Option<Buffer> {
+        match self {
+            Scanout::Device(frames) => frames.acquire(used),
+            Scanout::Shadow(shadow) => shadow.acquire(),
+        }
     }
 
-    /// Takes the shadow back; nobody knows what is in it.
+    /// Takes a buffer back; nobody knows what is in it.
     pub fn release(&mut self, buffer: Buffer) {
-        self.put_back(buffer);
-        self.known = false;
+        match self {
+            Scanout::Device(frames) => frames.release(&buffer),
+            Scanout::Shadow(shadow) => shadow.release(buffer),
+        }
     }
 
-    /// A frame was composed: copies what one of the buffers lacks that are not in `used`, and says what that was. Gives
-    /// the shadow back if there is no such buffer.
+    /// A frame was composed: the picture that shows it, none of `used`, and what is new in the memory that the display
+    /// reads. Gives the buffer back if there is no such picture.
     pub fn fill(
         &mut self,
         buffer: Buffer,
         damage: &[PixelRect],
         used: &[usize],
     ) -> Result<(Picture, Vec<PixelRect>), Buffer> {
-        let Some(free) = self.free(used) else { return Err(buffer) };
-        if !self.known {
-            self.slots.iter_mut().for_each(|slot| slot.stale = vec![whole(self.size)]);
+        match self {
+            Scanout::Device(frames) => frames.fill(buffer, damage),
+            Scanout::Shadow(shadow) => shadow.fill(buffer, damage, used),
         }
-        self.slots.iter_mut().for_each(|slot| add(&mut slot.stale, damage));
-        self.put_back(buffer);
-        self.known = true;
-        let slot = &mut self.slots[free];
-        let copied = std::mem::take(&mut slot.stale);
-        if let Some(shadow) = &self.shadow {
-            copied.iter().for_each(|rect| slot.frame.copy(&shadow.pixels, shadow.width, *rect));
-        }
-        Ok((Picture { slot: free, framebuffer: slot.frame.framebuffer() }, copied))
     }
 
-    /// A buffer that is not in `used`; a new one if need be.
-    fn free(&mut self, used: &[usize]) -> Option<usize> {
-        let free = (0..self.slots.len()).find(|slot| !used.contains(slot));
-        if free.is_some() || self.slots.len() == self.most {
-            return free;
+    /// The display refused `picture`: what to give back in its place.
+    pub fn refused(&mut self, picture: Picture) -> Option<Buffer> {
+        match self {
+            Scanout::Device(frames) => frames.refused(picture),
+            // The picture is in the shadow: the next frame brings it along.
+            Scanout::Shadow(shadow) => shadow.acquire(),
         }
-        match slot(&self.device, self.size) {
-            Ok(slot) => self.slots.push(slot),
-            Err(error) => {
-                tracing::warn!(%error, "fewer frames are finished ahead");
-                self.most = self.slots.len();
-                return None;
-            }
-        }
-        Some(self.slots.len() - 1)
     }
 
-    /// A copy of a picture.
-    pub fn read(&self, picture: Picture) -> PixelBuffer {
-        let mut copy = PixelBuffer { width: self.size.0, height: self.size.1, pixels: Vec::new() };
-        if let Some(slot) = self.slots.get(picture.slot) {
-            slot.frame.read(&mut copy.pixels);
-        }
-        copy.pixels.resize(self.size.0 as usize * self.size.1 as usize, 0);
-        copy
-    }
-
-    fn put_back(&mut self, buffer: Buffer) {
-        let BufferStorage::Memory(pixels) = buffer.storage;
-        if (pixels.width, pixels.height) == self.size {
-            self.shadow = Some(pixels);
+    /// A copy of a picture that is on screen; `None` where it cannot be read.
+    pub fn read(&self, picture: Picture) -> Option<PixelBuffer> {
+        match self {
+            Scanout::Device(frames) => frames.read(picture),
+            Scanout::Shadow(shadow) => Some(shadow.read(picture)),
         }
     }
 }
 
-fn slot(device: &DrmDeviceFd, size: (i32, i32)) -> Result<Slot, DrmError> {
-    DumbFrame::new(device, size, Format::Opaque).map(|frame| Slot { frame, stale: vec![whole(size)] })
-}
-
-fn whole((width, height): (i32, i32)) -> PixelRect {
+/// All of a picture.
+pub(super) fn whole((width, height): (i32, i32)) -> PixelRect {
     PixelRect { x: 0, y: 0, width, height }
 }
 
+/// Adds damage; many rectangles become one.
 pub(super) fn add(stale: &mut Vec<PixelRect>, damage: &[PixelRect]) {
     stale.extend_from_slice(damage);
     if stale.len() > MOST_RECTANGLES

@@ -176,7 +176,9 @@ impl Panel {
 
 impl Content {
     fn pixels(&self) -> &PixelBuffer {
-        let BufferStorage::Memory(pixels) = &self.buffer.storage;
+        /// A panel is given nothing but what its pool recognises, which is memory.
+        const NOTHING: &PixelBuffer = &PixelBuffer { width: 0, height: 0, pixels: Vec::new() };
+        let BufferStorage::Memory(pixels) = &self.buffer.storage else { return NOTHING };
         pixels
     }
 
@@ -201,7 +203,7 @@ impl Content {
     }
 
     fn overwrite(&mut self, rect: PixelRect, pixels: &[u32]) {
-        let BufferStorage::Memory(buffer) = &mut self.buffer.storage;
+        let BufferStorage::Memory(buffer) = &mut self.buffer.storage else { return };
         let (stride, width) = (buffer.width as usize, rect.width as usize);
         for (row, source) in (rect.y as usize..).zip(pixels.chunks_exact(width.max(1))) {
             let start = row * stride + rect.x as usize;

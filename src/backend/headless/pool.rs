@@ -69,7 +69,7 @@ impl BufferPool {
 
     /// Whether `buffer` is one that this pool lent, and still of the right size.
     pub fn recognises(&self, buffer: &Buffer) -> bool {
-        let BufferStorage::Memory(pixels) = &buffer.storage;
+        let BufferStorage::Memory(pixels) = &buffer.storage else { return false };
         let whole = usize::try_from(self.width).unwrap_or(0) * usize::try_from(self.height).unwrap_or(0);
         (pixels.width, pixels.height, pixels.pixels.len()) == (self.width, self.height, whole)
             && self.slots.iter().any(|slot| slot.id == buffer.slot && matches!(slot.place, Place::Lent))
@@ -106,7 +106,7 @@ impl BufferPool {
     }
 
     fn put_back(&mut self, buffer: Buffer, content_known: bool) {
-        let BufferStorage::Memory(pixels) = buffer.storage;
+        let BufferStorage::Memory(pixels) = buffer.storage else { return };
         let fits = (pixels.width, pixels.height) == (self.width, self.height);
         if let Some(slot) = self.slot(buffer.slot).filter(|slot| !matches!(slot.place, Place::Free(_))) {
             slot.place = Place::Free(fits.then_some(pixels));

@@ -87,8 +87,9 @@ impl Pool {
 
     /// The compositor gives the canvas back, and nobody knows what is on it.
     pub(super) fn release(&mut self, buffer: Buffer) {
-        if self.recognises(&buffer) {
-            let BufferStorage::Memory(pixels) = buffer.storage;
+        if self.recognises(&buffer)
+            && let BufferStorage::Memory(pixels) = buffer.storage
+        {
             self.canvas = Some(pixels);
             self.is_known = false;
         }
@@ -96,7 +97,7 @@ impl Pool {
 
     /// Whether `buffer` is the canvas of this pool.
     pub(super) fn recognises(&self, buffer: &Buffer) -> bool {
-        let BufferStorage::Memory(pixels) = &buffer.storage;
+        let BufferStorage::Memory(pixels) = &buffer.storage else { return false };
         let whole = self.size.0 as usize * self.size.1 as usize;
         buffer.slot == self.number as usize
             && self.canvas.is_none()
@@ -105,7 +106,7 @@ impl Pool {
 
     /// Takes what was drawn on the canvas, which changed `damage`, into a free buffer. Returns which.
     pub(super) fn compose(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Option<usize> {
-        let BufferStorage::Memory(pixels) = buffer.storage;
+        let BufferStorage::Memory(pixels) = buffer.storage else { return None };
         let known = std::mem::replace(&mut self.is_known, true);
         for slot in &mut self.slots {
             if known {

@@ -110,7 +110,7 @@ impl Window {
 
     /// Takes the canvas back. One of an older size is dropped: there is a new one.
     fn keep(&mut self, buffer: Buffer) -> bool {
-        let BufferStorage::Memory(pixels) = buffer.storage;
+        let BufferStorage::Memory(pixels) = buffer.storage else { return false };
         let fits = (pixels.width, pixels.height) == self.size && self.canvas.is_none();
         if fits {
             self.canvas = Some(pixels);
@@ -126,13 +126,10 @@ impl Window {
             return Err(SubmitError::Busy);
         }
         match &plan.change {
-            Change::Compose { buffer, .. } => {
-                let BufferStorage::Memory(pixels) = &buffer.storage;
-                match (pixels.width, pixels.height) == self.size {
-                    true => Ok(()),
-                    false => Err(SubmitError::Device("the window has another size now".to_owned())),
-                }
-            }
+            Change::Compose { buffer, .. } => match &buffer.storage {
+                BufferStorage::Memory(pixels) if (pixels.width, pixels.height) == self.size => Ok(()),
+                _ => Err(SubmitError::Device("the window has another size now".to_owned())),
+            },
             Change::Planes => Ok(()),
             Change::FrontRectangle { .. } => Err(SubmitError::Unsupported("front-buffer drawing")),
         }

@@ -8,10 +8,14 @@ use std::rc::Rc;
 use anyhow::Context;
 use calloop::{LoopHandle, RegistrationToken};
 
-use crate::backend::drm::{Card, Change, DrmError, ModeWish};
+use drm_fourcc::DrmFormat;
+
+use crate::backend::drm::{Card, Change, Drawer, DrmError, ModeWish};
+use crate::backend::plane::DeviceMemory;
 use crate::backend::seat::Seat;
 use crate::output::hotplug::{self, Placement};
 use crate::output::power;
+use crate::render::Renderer;
 use crate::state::State;
 use crate::time::{Clock, MonotonicClock};
 
@@ -76,8 +80,45 @@ pub(super) fn add(
     let opened = open(handle, descriptor);
     let (card, events) = opened.inspect_err(|_| seat.borrow_mut().forget(raw))?;
     session.cards.open.push(Open { id, card: card.clone(), descriptor: raw, events });
+    draw_on(state, &card.borrow());
     scan(state, id, &card);
     Ok(())
+}
+
+/// Whoever composes, for the display devices.
+struct Composer<'a>(Option<&'a mut Renderer>);
+
+impl Drawer for Composer<'_> {
+    fn formats(&self, device: u64) -> Vec<DrmFormat> {
+        self.0.as_ref().map_or(Vec::new(), |renderer| renderer.target_formats(device))
+    }
+
+    fn try_draw(&mut self, memory: &DeviceMemory) -> Result<(), String> {
+        let renderer = self.0.as_mut().ok_or("nobody draws")?;
+        renderer.try_target(memory).map_err(|error| error.to_string())
+    }
+}
+
+/// A renderer that is better off on a display device moves there.
+fn draw_on(state: &mut State, card: &Card) {
+    let Some(renderer) = state.outputs.renderer.as_mut().filter(|renderer| renderer.wants_device()) else { return };
+    let moved = card
+        .gbm()
+        .map_err(|error| format!("GBM: {error}"))
+        .and_then(|device| Renderer::gles_on(device, card.number()).map_err(|error| error.to_string()));
+    match moved {
+        Ok(moved) => {
+            *renderer = moved;
+            tracing::info!(driver = card.driver(), "OpenGL ES draws on the display device");
+        }
+        Err(reason) => {
+            tracing::warn!(
+                driver = card.driver(),
+                reason,
+                "OpenGL ES draws off screen: frames are read back and copied"
+            );
+        }
+    }
 }
 
 fn open(
@@ -131,7 +172,9 @@ pub(super) fn removed(handle: &LoopHandle<'static, State>, state: &mut State, id
 fn scan(state: &mut State, device: DeviceId, card: &Rc<RefCell<Card>>) {
     let config = state.session.config.config().clone();
     let wish = |name: &str| config.output(name).mode.map_or(ModeWish::default(), super::wish);
-    let changes = card.borrow_mut().scan(wish, state.clock.now());
+    let now = state.clock.now();
+    let mut drawer = Composer(state.outputs.renderer.as_mut());
+    let changes = card.borrow_mut().scan(wish, &mut drawer, now);
     let changes = changes.unwrap_or_else(|error: DrmError| {
         tracing::error!(driver = card.borrow().driver(), %error, "the monitors are not known");
         Vec::new()

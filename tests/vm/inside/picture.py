@@ -45,7 +45,12 @@ def unfilter(kind, line, above, step):
             line[index] = (line[index] + (0, left, up, (left + up) // 2)[kind]) & 255
 
 
-colours = set()
-for line, channels in rows(sys.argv[1]):
-    colours.update(bytes(line[index:index + 3]) for index in range(0, len(line), channels))
-sys.exit(0 if len(colours) >= FEWEST else f"only {len(colours)} colours")
+def main():
+    colours = set()
+    for line, channels in rows(sys.argv[1]):
+        colours.update(bytes(line[index:index + 3]) for index in range(0, len(line), channels))
+    sys.exit(0 if len(colours) >= FEWEST else f"only {len(colours)} colours")
+
+
+if __name__ == "__main__":
+    main()

@@ -197,7 +197,7 @@ proptest! {
                 continue;
             }
             let Some(mut buffer) = display.acquire() else { continue };
-            let BufferStorage::Memory(memory) = &mut buffer.storage;
+            let BufferStorage::Memory(memory) = &mut buffer.storage else { panic!("not in memory") };
             if buffer.age > 0 {
                 prop_assert_eq!(&memory.pixels, &frames[frames.len() - buffer.age as usize]);
             }

@@ -193,7 +193,7 @@ proptest! {
             now += Span::from_nanos(gap);
             display.advance(now);
             let Some(mut buffer) = display.acquire() else { prop_assert!(false, "no buffer free"); return Ok(()) };
-            let BufferStorage::Memory(memory) = &mut buffer.storage;
+            let BufferStorage::Memory(memory) = &mut buffer.storage else { panic!("not in memory") };
             let expected = match memory.pixels[0] { 0 | u32::MAX => 0, number => composed - number + 1 };
             prop_assert_eq!(buffer.age, expected);
             if action == 0 {
@@ -206,7 +206,7 @@ proptest! {
             match display.submit(plan, Some(now), now) {
                 Ok(()) => composed += 1,
                 Err((_, Plan { change: Change::Compose { mut buffer, .. }, .. })) => {
-                    let BufferStorage::Memory(memory) = &mut buffer.storage;
+                    let BufferStorage::Memory(memory) = &mut buffer.storage else { panic!("not in memory") };
                     memory.pixels.fill(u32::MAX);
                     display.release(buffer);
                 }

@@ -41,7 +41,7 @@ impl Studio {
     /// Composes a picture and waits until it is on screen; `pixel` tells a pixel's colour by its index.
     fn show(&mut self, frame: u64, pixel: impl Fn(u32) -> u32) {
         let mut buffer = self.output.acquire().expect("a free buffer");
-        let BufferStorage::Memory(memory) = &mut buffer.storage;
+        let BufferStorage::Memory(memory) = &mut buffer.storage else { panic!("not in memory") };
         (0..).zip(&mut memory.pixels).for_each(|(index, to)| *to = pixel(index));
         let plan = plan(frame, Change::Compose { buffer, damage: Vec::new() });
         self.output.submit(plan).map_err(|(error, _)| error).expect("taken");

@@ -28,7 +28,7 @@ pub fn ms(millis: f64) -> Instant {
 /// A plan that composes with the next free buffer.
 pub fn compose(display: &mut VirtualDisplay, frame: u64) -> Plan {
     let mut buffer = display.acquire().expect("a free buffer");
-    let BufferStorage::Memory(pixels) = &mut buffer.storage;
+    let BufferStorage::Memory(pixels) = &mut buffer.storage else { panic!("not in memory") };
     pixels.pixels.fill(frame as u32);
     plan(frame, Change::Compose { buffer, damage: Vec::new() })
 }

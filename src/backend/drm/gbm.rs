@@ -1,0 +1,351 @@
+//! Buffers of a display device that a GPU draws into and a CRTC reads: nothing is copied.
+//!
+//! ```text
+//!   acquire ─► GBM buffer, some frames old ─► (GPU draws) ─► fill ─► plane, from its fence on
+//!                  ▲                                                    │
+//!                  └────────── not on screen, nor on its way, nor waiting
+//! ```
+//!
+//! Which format and layout: the first that the primary plane can show, the drawer can draw into, GBM can make, KMS takes
+//! as a framebuffer and the driver accepts in a commit that is tested. A driver without modifiers makes what it likes
+//! for scan-out, and says nothing of its layout.
+
+use std::fmt;
+use std::sync::Arc;
+
+use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
+use smithay::backend::allocator::Buffer as _;
+use smithay::backend::allocator::dmabuf::AsDmabuf;
+use smithay::backend::allocator::gbm::{GbmAllocator, GbmBuffer, GbmBufferFlags, GbmDevice};
+use smithay::backend::drm::gbm::{GbmFramebuffer, framebuffer_from_bo};
+use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneState};
+
+use super::flipper::whole as whole_plane;
+use super::scanout::{Drawer, MOST_WAITING, Picture, add, whole};
+use crate::backend::plane::{DeviceMemory, MemoryPart};
+use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
+
+/// One is on screen, one is on its way there, one is drawn into.
+const FEWEST: usize = 3;
+
+/// Eight bits a channel, without alpha where there is a choice; nothing blends with what is below the primary plane.
+const CODES: [DrmFourcc; 4] = [DrmFourcc::Xrgb8888, DrmFourcc::Argb8888, DrmFourcc::Xbgr8888, DrmFourcc::Abgr8888];
+
+/// What the buffers are made as.
+#[derive(Clone, Debug)]
+struct Layout {
+    code: DrmFourcc,
+    /// Any of these; [`DrmModifier::Invalid`] stands for the driver's own choice.
+    modifiers: Vec<DrmModifier>,
+}
+
+struct Slot {
+    /// Declared before the memory that it shows: it is given back first.
+    framebuffer: GbmFramebuffer,
+    buffer: GbmBuffer,
+    memory: Arc<DeviceMemory>,
+    /// Where it differs from the newest frame.
+    stale: Vec<PixelRect>,
+    /// Which frame it holds, if that is known.
+    content: Option<u64>,
+    lent: bool,
+}
+
+/// The buffers of one pipe in one mode.
+pub(super) struct DeviceFrames {
+    device: DrmDeviceFd,
+    allocator: GbmAllocator<DrmDeviceFd>,
+    layout: Layout,
+    size: (i32, i32),
+    slots: Vec<Slot>,
+    /// How many there may be: as far as there is memory.
+    most: usize,
+    /// Frames that were submitted.
+    frames: u64,
+}
+
+impl DeviceFrames {
+    /// Buffers of `size` pixels for the primary plane of `surface`. `None`: the drawer draws into ordinary memory. An
+    /// error says why what it draws has to be copied.
+    pub fn new(surface: &DrmSurface, size: (i32, i32), drawer: &mut dyn Drawer) -> Result<Option<Self>, String> {
+        let device = surface.device_fd().clone();
+        let number = rustix::fs::fstat(&device).map_err(|error| error.to_string())?.st_rdev;
+        let drawn = drawer.formats(number);
+        if drawn.is_empty() {
+            return Ok(None);
+        }
+        let shown: Vec<DrmFormat> = surface.plane_info().formats.iter().copied().collect();
+        let gbm = GbmDevice::new(device.clone()).map_err(|error| format!("GBM: {error}"))?;
+        let usage = GbmBufferFlags::SCANOUT | GbmBufferFlags::RENDERING;
+        let allocator = GbmAllocator::new(gbm, usage);
+        let mut reason = "the primary plane shows nothing that can be drawn into".to_owned();
+        for layout in layouts(&shown, &drawn) {
+            let mut frames = DeviceFrames {
+                device: device.clone(),
+                allocator: allocator.clone(),
+                layout,
+                size,
+                slots: Vec::new(),
+                most: FEWEST + MOST_WAITING,
+                frames: 0,
+            };
+            match frames.prove(surface, drawer) {
+                Ok(()) => return Ok(Some(frames)),
+                Err(error) => {
+                    tracing::debug!(layout = %frames.layout, error, "not for scan-out");
+                    reason = error;
+                }
+            }
+        }
+        Err(reason)
+    }
+
+    /// Makes the first buffer, and sees to it that all sides take it.
+    fn prove(&mut self, surface: &DrmSurface, drawer: &mut dyn Drawer) -> Result<(), String> {
+        let slot = self.slot()?;
+        drawer.try_draw(&slot.memory)?;
+        let config = whole_plane(*slot.framebuffer.as_ref(), self.size, (0, 0));
+        let plane = PlaneState { handle: surface.plane(), config: Some(config) };
+        surface.test_state([plane], true).map_err(|error| format!("the driver refuses it: {error}"))?;
+        self.slots.push(slot);
+        Ok(())
+    }
+
+    /// The same kind of buffers in another size.
+    pub fn resized(&self, size: (i32, i32)) -> Result<Self, String> {
+        let mut frames = DeviceFrames {
+            device: self.device.clone(),
+            allocator: self.allocator.clone(),
+            layout: self.layout.clone(),
+            size,
+            slots: Vec::new(),
+            most: FEWEST + MOST_WAITING,
+            frames: 0,
+        };
+        let first = frames.slot()?;
+        frames.slots.push(first);
+        Ok(frames)
+    }
+
+    /// What the buffers are, for people.
+    pub fn layout(&self) -> impl fmt::Display + '_ {
+        &self.layout
+    }
+
+    /// How many frames may wait behind the one on its way to the screen.
+    pub fn most_waiting(&self) -> usize {
+        self.most.saturating_sub(FEWEST)
+    }
+
+    /// Any of the pictures.
+    pub fn first(&self) -> Picture {
+        self.picture(0)
+    }
+
+    fn picture(&self, slot: usize) -> Picture {
+        Picture { slot, framebuffer: *self.slots[slot].framebuffer.as_ref() }
+    }
+
+    /// The buffer with the newest content that is neither lent nor in `used`; a new one if need be.
+    pub fn acquire(&mut self, used: &[usize]) -> Option<Buffer> {
+        let is_free = |(index, slot): &(usize, &Slot)| !slot.lent && !used.contains(index);
+        let free = self.slots.iter().enumerate().filter(is_free).max_by_key(|(_, slot)| slot.content);
+        let index = match free.map(|(index, _)| index) {
+            Some(index) => index,
+            None => self.grow()?,
+        };
+        let slot = &mut self.slots[index];
+        slot.lent = true;
+        let age = slot.content.map_or(0, |content| u32::try_from(self.frames - content + 1).unwrap_or(0));
+        Some(Buffer { storage: BufferStorage::Device(slot.memory.clone()), age, slot: index })
+    }
+
+    fn grow(&mut self) -> Option<usize> {
+        if self.slots.len() >= self.most {
+            return None;
+        }
+        match self.slot() {
+            Ok(slot) => self.slots.push(slot),
+            Err(error) => {
+                tracing::warn!(error, "fewer frames are finished ahead");
+                self.most = self.slots.len();
+                return None;
+            }
+        }
+        Some(self.slots.len() - 1)
+    }
+
+    /// Takes a buffer back; nobody knows what is in it.
+    pub fn release(&mut self, buffer: &Buffer) {
+        let all = whole(self.size);
+        if let Some(slot) = self.lent(buffer) {
+            (slot.lent, slot.content) = (false, None);
+            slot.stale = vec![all];
+        }
+    }
+
+    /// A frame was composed: its picture, and what is new in its memory. Gives the buffer back if it is none of these.
+    pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(Picture, Vec<PixelRect>), Buffer> {
+        if self.lent(&buffer).is_none() {
+            return Err(buffer);
+        }
+        self.frames += 1;
+        self.slots.iter_mut().for_each(|slot| add(&mut slot.stale, damage));
+        let slot = &mut self.slots[buffer.slot];
+        (slot.lent, slot.content) = (false, Some(self.frames));
+        let changed = std::mem::take(&mut slot.stale);
+        Ok((self.picture(buffer.slot), changed))
+    }
+
+    /// The display refused `picture`: lends its buffer again.
+    pub fn refused(&mut self, picture: Picture) -> Option<Buffer> {
+        let slot = self.slots.get_mut(picture.slot)?;
+        slot.lent = true;
+        Some(Buffer { storage: BufferStorage::Device(slot.memory.clone()), age: 0, slot: picture.slot })
+    }
+
+    /// The slot that was lent as `buffer`; none if that is of another mode.
+    fn lent(&mut self, buffer: &Buffer) -> Option<&mut Slot> {
+        let BufferStorage::Device(memory) = &buffer.storage else { return None };
+        self.slots.get_mut(buffer.slot).filter(|slot| slot.lent && Arc::ptr_eq(&slot.memory, memory))
+    }
+
+    /// A copy of a picture, which the driver unravels if its layout is not row by row. Waits for the GPU if it still
+    /// draws, which for a picture that is on screen it does not.
+    pub fn read(&self, picture: Picture) -> Option<PixelBuffer> {
+        let slot = self.slots.get(picture.slot)?;
+        let (width, height) = (self.size.0.unsigned_abs(), self.size.1.unsigned_abs());
+        let swapped = matches!(self.layout.code, DrmFourcc::Xbgr8888 | DrmFourcc::Abgr8888);
+        let read = slot.buffer.map(0, 0, width, height, |mapped| {
+            let rows = mapped.buffer().chunks_exact((mapped.stride() as usize).max(1)).take(height as usize);
+            let pixels = rows.flat_map(|row| row.chunks_exact(4).take(width as usize)).map(|pixel| {
+                let [first, second, third, _] = [pixel[0], pixel[1], pixel[2], pixel[3]];
+                let (blue, green, red) = if swapped { (third, second, first) } else { (first, second, third) };
+                u32::from_be_bytes([0, red, green, blue])
+            });
+            PixelBuffer { width: self.size.0, height: self.size.1, pixels: pixels.collect() }
+        });
+        read.inspect_err(|error| tracing::debug!(%error, "a display's buffer cannot be read")).ok()
+    }
+
+    fn slot(&mut self) -> Result<Slot, String> {
+        let Layout { code, modifiers } = &self.layout;
+        let (width, height) = (self.size.0.unsigned_abs(), self.size.1.unsigned_abs());
+        let made = self.allocator.create_buffer_with_flags(width, height, *code, modifiers, usage(modifiers));
+        let buffer = made.map_err(|error| format!("GBM makes no {}: {error}", self.layout))?;
+        let framebuffer = framebuffer_from_bo(&self.device, &buffer, true)
+            .map_err(|error| format!("KMS takes no {}: {error}", self.layout))?;
+        let memory = Arc::new(memory_of(&buffer)?);
+        Ok(Slot { framebuffer, buffer, memory, stale: vec![whole(self.size)], content: None, lent: false })
+    }
+}
+
+/// What to ask GBM for.
+fn usage(modifiers: &[DrmModifier]) -> GbmBufferFlags {
+    let usage = GbmBufferFlags::SCANOUT | GbmBufferFlags::RENDERING;
+    // Where GBM knows no modifiers, this says the same.
+    if modifiers == [DrmModifier::Linear] { usage | GbmBufferFlags::LINEAR } else { usage }
+}
+
+fn memory_of(buffer: &GbmBuffer) -> Result<DeviceMemory, String> {
+    let shared = buffer.export().map_err(|error| format!("it cannot be shared: {error}"))?;
+    let layout = shared.offsets().zip(shared.strides());
+    let parts = shared.handles().zip(layout).map(|(descriptor, (offset, stride))| {
+        let descriptor = descriptor.try_clone_to_owned()?;
+        Ok(MemoryPart { descriptor, offset, stride })
+    });
+    let parts: std::io::Result<Vec<_>> = parts.collect();
+    let size = buffer.size();
+    Ok(DeviceMemory {
+        width: size.w.unsigned_abs(),
+        height: size.h.unsigned_abs(),
+        format: buffer.format().code as u32,
+        modifier: buffer.format().modifier.into(),
+        parts: parts.map_err(|error| format!("it cannot be shared: {error}"))?,
+    })
+}
+
+/// What could be drawn and shown, the best first: what both sides name, then row by row, then what the driver chooses
+/// when nobody names a layout.
+fn layouts(shown: &[DrmFormat], drawn: &[DrmFormat]) -> Vec<Layout> {
+    let mut layouts = Vec::new();
+    for code in CODES {
+        let of = |formats: &[DrmFormat]| -> Vec<DrmModifier> {
+            formats.iter().filter(|format| format.code == code).map(|format| format.modifier).collect()
+        };
+        let (shown, drawn) = (of(shown), of(drawn));
+        if shown.is_empty() || drawn.is_empty() {
+            continue;
+        }
+        let unnamed = DrmModifier::Invalid;
+        let both = drawn.iter().copied().filter(|modifier| *modifier != unnamed && shown.contains(modifier));
+        let named: Vec<_> = both.collect();
+        let linear =
+            drawn.contains(&DrmModifier::Linear) && (shown.contains(&DrmModifier::Linear) || shown.contains(&unnamed));
+        let mut push = |modifiers: Vec<DrmModifier>| layouts.push(Layout { code, modifiers });
+        if !named.is_empty() && named != [DrmModifier::Linear] {
+            push(named);
+        }
+        if linear {
+            push(vec![DrmModifier::Linear]);
+        }
+        if drawn.contains(&unnamed) {
+            push(vec![unnamed]);
+        }
+    }
+    layouts
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let layout = match self.modifiers.as_slice() {
+            [DrmModifier::Invalid] => "in a layout of the driver's choice",
+            [DrmModifier::Linear] => "row by row",
+            _ => "in a layout that both sides name",
+        };
+        write!(f, "{} {layout}", self.code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TILED: DrmModifier = DrmModifier::I915_x_tiled;
+
+    fn formats(code: DrmFourcc, modifiers: &[DrmModifier]) -> Vec<DrmFormat> {
+        modifiers.iter().map(|modifier| DrmFormat { code, modifier: *modifier }).collect()
+    }
+
+    fn tried(shown: &[DrmFormat], drawn: &[DrmFormat]) -> Vec<(DrmFourcc, Vec<DrmModifier>)> {
+        layouts(shown, drawn).into_iter().map(|layout| (layout.code, layout.modifiers)).collect()
+    }
+
+    #[test]
+    fn a_layout_that_both_sides_name_comes_before_rows() {
+        let shown = formats(DrmFourcc::Xrgb8888, &[DrmModifier::Linear, TILED]);
+        let drawn = formats(DrmFourcc::Xrgb8888, &[TILED, DrmModifier::Linear, DrmModifier::Invalid]);
+        let expected = [vec![TILED, DrmModifier::Linear], vec![DrmModifier::Linear], vec![DrmModifier::Invalid]];
+        assert_eq!(tried(&shown, &drawn), expected.map(|modifiers| (DrmFourcc::Xrgb8888, modifiers)));
+    }
+
+    #[test]
+    fn a_driver_without_modifiers_chooses_by_itself() {
+        let none = formats(DrmFourcc::Xrgb8888, &[DrmModifier::Invalid]);
+        assert_eq!(tried(&none, &none), [(DrmFourcc::Xrgb8888, vec![DrmModifier::Invalid])]);
+    }
+
+    #[test]
+    fn rows_are_all_that_another_devices_gpu_may_draw_into() {
+        let shown = formats(DrmFourcc::Argb8888, &[DrmModifier::Invalid]);
+        let drawn = formats(DrmFourcc::Argb8888, &[DrmModifier::Linear]);
+        assert_eq!(tried(&shown, &drawn), [(DrmFourcc::Argb8888, vec![DrmModifier::Linear])]);
+    }
+
+    #[test]
+    fn a_format_that_only_one_side_knows_is_not_tried() {
+        let shown = formats(DrmFourcc::Xrgb8888, &[DrmModifier::Linear]);
+        let drawn = formats(DrmFourcc::Abgr8888, &[DrmModifier::Linear]);
+        assert!(tried(&shown, &drawn).is_empty());
+    }
+}

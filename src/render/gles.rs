@@ -1,0 +1,193 @@
+//! OpenGL ES: into the buffers of a display, where those are memory that it can draw into, else off screen and read back.
+//!
+//! ```text
+//!   on a display's device:  draw ─► its buffer ─► fence ─► scanned out
+//!   anywhere else:          draw ─► off screen ─► read back ─► the display's memory, copied by the CPU
+//! ```
+//!
+//! The first way copies nothing and waits for nothing where fences can be exported; the other waits for the GPU.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Weak};
+
+use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
+use smithay::backend::allocator::Fourcc;
+use smithay::backend::allocator::dmabuf::{Dmabuf, DmabufFlags};
+use smithay::backend::allocator::gbm::GbmDevice;
+use smithay::backend::egl::native::EGLNativeDisplay;
+use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
+use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTexture};
+use smithay::backend::renderer::sync::SyncPoint;
+use smithay::backend::renderer::{Bind, ExportMem, Offscreen};
+use smithay::utils::Rectangle;
+
+use super::backdrop::BackdropCache;
+use super::import::{Caches, import};
+use super::{Canvas, Drawn, RenderError, background, gles_error, rounded, to_rects};
+use crate::backend::PixelBuffer;
+use crate::backend::plane::DeviceMemory;
+use crate::output::scene::Scene;
+
+/// OpenGL ES in one context.
+pub struct GlesPainter {
+    pub(super) renderer: GlesRenderer,
+    caches: Caches<GlesTexture>,
+    backdrops: BackdropCache,
+    /// The display device whose memory it draws into.
+    device: Option<u64>,
+}
+
+/// A display's buffers as targets, by what they are: made once, and let go with the buffer.
+#[derive(Debug, Default)]
+pub(super) struct Targets(Vec<(Weak<DeviceMemory>, Dmabuf)>);
+
+impl Targets {
+    fn of(&mut self, memory: &Arc<DeviceMemory>) -> Result<&mut Dmabuf, RenderError> {
+        self.0.retain(|(known, _)| known.strong_count() > 0);
+        let name = Arc::downgrade(memory);
+        let index = match self.0.iter().position(|(known, _)| known.ptr_eq(&name)) {
+            Some(index) => index,
+            None => {
+                self.0.push((name, dmabuf(memory)?));
+                self.0.len() - 1
+            }
+        };
+        Ok(&mut self.0[index].1)
+    }
+}
+
+impl GlesPainter {
+    /// On the software device, which every machine with Mesa has.
+    pub(super) fn off_screen() -> Result<Self, RenderError> {
+        let device = EGLDevice::enumerate()
+            .map_err(gles_error)?
+            .find(EGLDevice::is_software)
+            .ok_or_else(|| RenderError::Gles("there is no software EGL device; is Mesa installed?".to_owned()))?;
+        Self::on(device, None)
+    }
+
+    /// On a display device, `number` of its kind, through GBM.
+    pub(super) fn on_display<A: AsFd + Send + 'static>(device: GbmDevice<A>, number: u64) -> Result<Self, RenderError> {
+        let painter = Self::on(device, Some(number))?;
+        if painter.renderer.egl_context().dmabuf_render_formats().iter().next().is_none() {
+            return Err(RenderError::Gles("its driver draws into no memory of others".to_owned()));
+        }
+        Ok(painter)
+    }
+
+    #[expect(unsafe_code, reason = "Smithay makes its caller promise that the context stays on one thread; ours does")]
+    fn on(native: impl EGLNativeDisplay + 'static, device: Option<u64>) -> Result<Self, RenderError> {
+        // SAFETY: `native` is a valid EGL device or GBM device, and the display keeps it as long as it lives.
+        let display = unsafe { EGLDisplay::new(native) }.map_err(gles_error)?;
+        let context = EGLContext::new(&display).map_err(gles_error)?;
+        // SAFETY: the context is current on this thread only and is never sent to another.
+        let mut renderer = unsafe { GlesRenderer::new(context) }.map_err(gles_error)?;
+        if let Err(error) = rounded::compile(&mut renderer) {
+            tracing::warn!(%error, "corners stay square");
+        }
+        Ok(GlesPainter { renderer, caches: Caches::default(), backdrops: BackdropCache::default(), device })
+    }
+
+    /// Whether it draws into no display's memory.
+    pub(super) fn is_off_screen(&self) -> bool {
+        self.device.is_none()
+    }
+
+    /// The formats, with their layouts, of what it can draw into in the memory of device `number`: all that it knows on
+    /// its own device, what lies row by row on another.
+    pub(super) fn target_formats(&self, number: u64) -> Vec<DrmFormat> {
+        let formats = self.renderer.egl_context().dmabuf_render_formats().iter().copied();
+        match self.device {
+            Some(own) if own == number => formats.collect(),
+            Some(_) => formats.filter(|format| format.modifier == DrmModifier::Linear).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Whether it can draw into this.
+    pub(super) fn try_target(&mut self, memory: &DeviceMemory) -> Result<(), RenderError> {
+        let mut target = dmabuf(memory)?;
+        self.renderer.bind(&mut target).map(drop).map_err(gles_error)
+    }
+
+    /// Draws into a display's buffer, whose content is `age` frames old.
+    pub(super) fn draw_on_device(
+        &mut self,
+        scene: &Scene,
+        with_cursor: bool,
+        memory: &Arc<DeviceMemory>,
+        age: usize,
+        canvas: &mut Canvas,
+    ) -> Result<Drawn, RenderError> {
+        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
+        self.backdrops.prepare(&mut self.renderer, scene, &mut elements);
+        let mut target = self.renderer.bind(canvas.targets.of(memory)?).map_err(gles_error)?;
+        let result = canvas
+            .tracker
+            .render_output(&mut self.renderer, &mut target, age, &elements, background(scene))
+            .map_err(|error| RenderError::Gles(error.to_string()))?;
+        let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
+        Ok(Drawn { damage, fence: fence(&result.sync)? })
+    }
+
+    /// Draws off screen, and copies what came of it.
+    pub(super) fn draw_and_read_back(
+        &mut self,
+        scene: &Scene,
+        with_cursor: bool,
+        pixels: &mut PixelBuffer,
+        canvas: &mut Canvas,
+    ) -> Result<Drawn, RenderError> {
+        let size = (pixels.width, pixels.height).into();
+        // One target holds the newest frame, however old the buffer is that it is read back into.
+        let age = usize::from(canvas.off_screen.as_ref().is_some_and(|target| target.size() == size));
+        if age == 0 {
+            let target = Offscreen::<GlesRenderbuffer>::create_buffer(&mut self.renderer, Fourcc::Xbgr8888, size);
+            canvas.off_screen = Some(target.map_err(gles_error)?);
+        }
+        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
+        self.backdrops.prepare(&mut self.renderer, scene, &mut elements);
+        let Some(buffer) = canvas.off_screen.as_mut() else { return Ok(Drawn::default()) };
+        let mut target = self.renderer.bind(buffer).map_err(gles_error)?;
+        let result = canvas
+            .tracker
+            .render_output(&mut self.renderer, &mut target, age, &elements, background(scene))
+            .map_err(|error| RenderError::Gles(error.to_string()))?;
+        let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
+        let mapping = self
+            .renderer
+            .copy_framebuffer(&target, Rectangle::from_size(size), Fourcc::Xbgr8888)
+            .map_err(gles_error)?;
+        let bytes = self.renderer.map_texture(&mapping).map_err(gles_error)?;
+        for (pixel, bytes) in pixels.pixels.iter_mut().zip(bytes.chunks_exact(4)) {
+            // Red comes first in memory.
+            *pixel = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
+        }
+        Ok(Drawn { damage, fence: None })
+    }
+}
+
+/// What signals when the drawing is done; `None` when it is done. Where nothing can be exported it is waited for, as
+/// reading back would.
+fn fence(sync: &SyncPoint) -> Result<Option<OwnedFd>, RenderError> {
+    if sync.is_reached() {
+        return Ok(None);
+    }
+    let exported = sync.export();
+    if exported.is_none() {
+        sync.wait().map_err(|_| RenderError::Gles("waiting for the drawing to end was interrupted".to_owned()))?;
+    }
+    Ok(exported)
+}
+
+fn dmabuf(memory: &DeviceMemory) -> Result<Dmabuf, RenderError> {
+    let failed = |what: &str| RenderError::Gles(format!("a display's buffer has {what}"));
+    let format = DrmFourcc::try_from(memory.format).map_err(|_| failed("an unknown format"))?;
+    let size = (memory.width.cast_signed(), memory.height.cast_signed());
+    let mut builder = Dmabuf::builder(size, format, memory.modifier.into(), DmabufFlags::empty());
+    for (index, part) in (0..).zip(&memory.parts) {
+        let descriptor = part.descriptor.try_clone().map_err(gles_error)?;
+        builder.add_plane(descriptor, index, part.offset, part.stride);
+    }
+    builder.build().ok_or_else(|| failed("no memory"))
+}
