@@ -12,6 +12,10 @@
 //!  flip event       ▲                ▲          believed? no: told at ...
 //!  light                      ●              ●  ... the next tick
 //! ```
+//!
+//! A modeset has no vblank that could be told: the first flip event after it carries the moment at which vblanks were
+//! switched on, or the last one in the old mode (vkms, 130 to 480 ms ago). An event from before its own commit was asked
+//! for is no light either. Such frames have been shown, at a time that nobody knows; the vsync model says the likeliest.
 
 use crate::time::{Instant, Span};
 
@@ -24,7 +28,8 @@ const MEMORY: u32 = 16;
 /// When a flip reaches light, and the refresh counter there if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Light {
-    /// `CLOCK_MONOTONIC`. It may lie in the future: then the flip counts as under way until then.
+    /// `CLOCK_MONOTONIC`. It may lie in the future: then the flip counts as under way until then. [`Instant::ZERO`]: it
+    /// was shown, and nobody knows when.
     pub time: Instant,
     /// Counts refreshes; without gaps in what the display was not asked for.
     pub sequence: Option<u64>,
@@ -37,6 +42,15 @@ pub struct FlipEvent {
     pub time: Instant,
     /// The 32 bits that DRM has for the counter; they wrap.
     pub sequence: u32,
+}
+
+/// What is known of the commit that a flip belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// When the kernel was about to be asked. (When it answers, the vblank may have passed already.)
+    pub at: Instant,
+    /// It switched the mode, or the output on.
+    pub modeset: bool,
 }
 
 /// Judges a pipe's flip events.
@@ -69,10 +83,10 @@ impl FlipClock {
         (self.interval, self.anchor, self.last) = (interval, now, None);
     }
 
-    /// A flip that was submitted at `submitted` is done, says the driver at `now`.
-    pub fn flipped(&mut self, event: FlipEvent, submitted: Instant, now: Instant) -> Light {
-        if self.believed {
-            let strange = self.is_strange(event, submitted, now);
+    /// A flip that was `asked` for is done, says the driver at `now`.
+    pub fn flipped(&mut self, event: FlipEvent, asked: Asked, now: Instant) -> Light {
+        if self.believed && !asked.modeset {
+            let strange = self.is_strange(event, asked.at, now);
             self.strange = (self.strange << 1 | u32::from(strange)) & ((1 << MEMORY) - 1);
             self.believed = self.strange.count_ones() < TOLERATED;
         }
@@ -83,13 +97,14 @@ impl FlipClock {
             self.last.map_or(u64::from(event.sequence), |last| u64::from(event.sequence.wrapping_sub(last.sequence)));
         self.counted += step;
         self.last = Some(event);
-        Light { time: event.time, sequence: Some(self.counted) }
+        let known = !asked.modeset && event.time >= asked.at;
+        Light { time: if known { event.time } else { Instant::ZERO }, sequence: Some(self.counted) }
     }
 
     /// A refresh cannot have been before the flip was asked for by more than the refresh that was going on, after now,
     /// or twice in one.
-    fn is_strange(&self, event: FlipEvent, submitted: Instant, now: Instant) -> bool {
-        let impossible = event.time + self.interval < submitted || event.time > now + self.interval;
+    fn is_strange(&self, event: FlipEvent, asked: Instant, now: Instant) -> bool {
+        let impossible = event.time + self.interval < asked || event.time > now + self.interval;
         let repeated =
             self.last.is_some_and(|last| event.time < last.time + self.interval / 2 || event.sequence == last.sequence);
         impossible || repeated
@@ -117,12 +132,46 @@ mod tests {
         FlipEvent { time: at(millis), sequence }
     }
 
+    fn asked(at: Instant) -> Asked {
+        Asked { at, modeset: false }
+    }
+
+    #[test]
+    fn an_event_from_before_its_commit_is_no_light() {
+        let mut clock = FlipClock::new(INTERVAL, true, at(0));
+        assert_eq!(clock.flipped(event(10, 1), asked(at(4)), at(10)).time, at(10));
+        let stale = clock.flipped(event(20, 2), asked(at(24)), at(30));
+        assert_eq!(stale, Light { time: Instant::ZERO, sequence: Some(2) }, "it was shown, and nobody knows when");
+        assert_eq!(clock.flipped(event(40, 4), asked(at(34)), at(40)), Light { time: at(40), sequence: Some(4) });
+    }
+
+    #[test]
+    fn a_vblank_while_the_kernel_still_answers_is_light() {
+        let mut clock = FlipClock::new(INTERVAL, true, at(0));
+        // Asked just before it; the answer came just after.
+        assert_eq!(clock.flipped(event(10, 1), asked(at(9)), at(11)).time, at(10));
+    }
+
+    #[test]
+    fn what_a_modeset_says_is_neither_light_nor_a_reason_for_doubt() {
+        let mut clock = FlipClock::new(INTERVAL, true, at(0));
+        for turn in 0..10_u32 {
+            let start = i64::from(turn) * 1_000;
+            let on = Asked { at: at(start + 480), modeset: true };
+            let first = clock.flipped(event(start, turn * 50), on, at(start + 490));
+            assert_eq!(first.time, Instant::ZERO, "480 ms before it was asked for");
+            let next = clock.flipped(event(start + 500, turn * 50 + 1), asked(at(start + 495)), at(start + 500));
+            assert_eq!(next.time, at(start + 500));
+        }
+        assert!(clock.is_believed());
+    }
+
     #[test]
     fn a_good_driver_is_believed_and_its_counter_goes_on_beyond_32_bits() {
         let mut clock = FlipClock::new(INTERVAL, true, at(0));
-        let first = clock.flipped(event(10, u32::MAX), at(3), at(10));
+        let first = clock.flipped(event(10, u32::MAX), asked(at(3)), at(10));
         assert_eq!(first, Light { time: at(10), sequence: Some(u64::from(u32::MAX)) });
-        let second = clock.flipped(event(30, 1), at(21), at(30));
+        let second = clock.flipped(event(30, 1), asked(at(21)), at(30));
         assert_eq!(second, Light { time: at(30), sequence: Some(u64::from(u32::MAX) + 2) });
         assert!(clock.is_believed());
     }
@@ -134,12 +183,12 @@ mod tests {
         let mut lights = Vec::new();
         // The first few are passed on: the vsync model survives them.
         while clock.is_believed() {
-            clock.flipped(FlipEvent { time: now, sequence: 0 }, now, now);
+            clock.flipped(FlipEvent { time: now, sequence: 0 }, asked(now), now);
             now += Span::from_millis(1);
         }
         assert!(now < at(3) + INTERVAL);
         for _ in 0..4 {
-            let light = clock.flipped(FlipEvent { time: now, sequence: 0 }, now, now);
+            let light = clock.flipped(FlipEvent { time: now, sequence: 0 }, asked(now), now);
             lights.push(light.time);
             now = now.max(light.time) + Span::from_millis(1);
         }
@@ -153,7 +202,7 @@ mod tests {
             let broken = refresh % 17 == 0;
             let time = if broken { Instant::ZERO } else { at(i64::from(refresh) * 10) };
             let due = at(i64::from(refresh) * 10);
-            clock.flipped(FlipEvent { time, sequence: refresh }, due - Span::from_millis(4), due);
+            clock.flipped(FlipEvent { time, sequence: refresh }, asked(due - Span::from_millis(4)), due);
         }
         assert!(clock.is_believed());
     }
@@ -161,7 +210,7 @@ mod tests {
     #[test]
     fn without_a_vblank_counter_it_is_software_vsync_from_the_start() {
         let mut clock = FlipClock::new(INTERVAL, false, at(0));
-        let light = clock.flipped(event(10, 7), at(11), at(11));
+        let light = clock.flipped(event(10, 7), asked(at(11)), at(11));
         assert_eq!(light, Light { time: at(20), sequence: Some(2) });
     }
 }

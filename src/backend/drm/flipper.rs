@@ -16,12 +16,13 @@ use smithay::backend::drm::{DrmSurface, PlaneClaim, PlaneConfig, PlaneDamageClip
 use smithay::reexports::drm::control::{Mode as DrmMode, framebuffer, property};
 use smithay::utils::{Physical, Point, Rectangle, Size, Transform};
 
-use super::clock::{FlipClock, FlipEvent, Light};
+use super::clock::{Asked, FlipClock, FlipEvent, Light};
 use super::cursor::CursorImages;
 use super::damage::DamageClips;
 use super::flip_queue::{FlipQueue, Timing, Waiting};
 use super::mode::{blanking, mode_of};
 use super::planes::ClientPlanes;
+use super::refusal::{is_passing, refusal};
 use super::scanout::Picture;
 use crate::backend::plane::Planes;
 use crate::backend::{CursorPlane, DisplayEvent, FrameId, LossReason, PixelRect, SubmitError};
@@ -54,8 +55,7 @@ pub(super) struct Shot {
 #[derive(Debug)]
 struct Flight {
     frame: FrameId,
-    /// When the kernel had taken it.
-    submitted: Instant,
+    asked: Asked,
     /// The driver has said that it is done, and when that is light.
     light: Option<Light>,
     picture: Option<Picture>,
@@ -216,6 +216,7 @@ impl Flipper {
             damage_clips: clips.as_ref().map(blob),
             ..whole(picture.framebuffer, size, (0, 0))
         });
+        let asked = Asked { at: clock.now(), modeset: self.modeset || self.surface.commit_pending() };
         if let Err(error) = self.commit(primary, shot.cursor.as_ref(), &shot.planes) {
             return Err((error, shot));
         }
@@ -224,7 +225,7 @@ impl Flipper {
         }
         let Shot { picture, cursor, planes, .. } = shot;
         self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
-        self.flight = Some(Flight { frame, submitted: clock.now(), light: None, picture, planes });
+        self.flight = Some(Flight { frame, asked, light: None, picture, planes });
         Ok(())
     }
 
@@ -285,7 +286,7 @@ impl Flipper {
     pub fn flipped(&mut self, event: FlipEvent, clock: &impl Clock) {
         let Some(flight) = &mut self.flight else { return };
         let believed = self.clock.is_believed();
-        let light = self.clock.flipped(event, flight.submitted, clock.now());
+        let light = self.clock.flipped(event, flight.asked, clock.now());
         flight.light = Some(light);
         if believed && !self.clock.is_believed() {
             tracing::warn!(output = self.name, "the driver's timestamps make no sense: software vsync from now on");
@@ -389,23 +390,5 @@ pub(super) fn whole(fb: framebuffer::Handle, (width, height): (i32, i32), (x, y)
         damage_clips: None,
         fb,
         fence: None,
-    }
-}
-
-/// Whether the refusal says nothing about what was asked for.
-fn is_passing(error: &smithay::backend::drm::DrmError) -> bool {
-    matches!(refusal(error), SubmitError::Busy | SubmitError::Off)
-}
-
-fn refusal(error: &smithay::backend::drm::DrmError) -> SubmitError {
-    use smithay::backend::drm::DrmError as Smithay;
-    match error {
-        Smithay::DeviceInactive => SubmitError::Off,
-        Smithay::Access(access) => match access.source.raw_os_error() {
-            Some(libc::EBUSY) => SubmitError::Busy,
-            Some(libc::EACCES | libc::EPERM | libc::ENODEV) => SubmitError::Off,
-            _ => SubmitError::Device(error.to_string()),
-        },
-        _ => SubmitError::Device(error.to_string()),
     }
 }

@@ -12,7 +12,7 @@
 //! | `gbm`, `fence` | buffers of the device that a GPU draws into, handed over before it is done |
 //! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
 //! | `damage` | what drivers are told of what is new in a picture |
-//! | `property` | properties of the kernel's objects |
+//! | `property`, `refusal` | properties of the kernel's objects; what its refusals mean |
 //! | `planes`, `client`, `readback` | planes that show clients' buffers; those as framebuffers, and as pixels |
 //! | `clock` | whether the driver's timestamps can be believed, and what stands in for them |
 //!
@@ -40,6 +40,7 @@ mod planes;
 mod presenter;
 mod property;
 mod readback;
+mod refusal;
 mod scanout;
 mod shadow;
 mod watchdog;
