@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use crate::bench::animations::{self, AnimationOptions, WindowsOptions};
-use crate::bench::client::{ClientOptions, run_companion, run_flooder, run_with_others};
+use crate::bench::client::{ClientOptions, run_companion, run_with_others};
 use crate::bench::interrupt::{self, InterruptOptions, PlayerOptions};
 use crate::bench::latency::LatencyOptions;
 use crate::bench::report::{BenchReport, table};
@@ -122,11 +122,7 @@ impl Arguments {
                 return Ok(ExitCode::SUCCESS);
             }
             Bench::Probe { options, .. } if options.companion.is_some() => {
-                let report = match options.flooding {
-                    Some(flood) => run_flooder(&options, flood)?,
-                    None => run_companion(&options)?,
-                };
-                println!("{}", serde_json::to_string(&report)?);
+                println!("{}", serde_json::to_string(&run_companion(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
             Bench::Probe { options, json } => {

@@ -180,6 +180,12 @@ fn is_busy(surfaces: &Surfaces, client: ClientId, output: Option<OutputId>) -> b
     surfaces.iter().any(|entry| entry.client == client && entry.output == output && entry.is_called())
 }
 
+/// Whether somebody was called back within the last refresh and has not committed yet: what he commits may be late.
+pub fn is_anybody_drawing(state: &State, now: Instant) -> bool {
+    let called = state.surfaces.iter().filter(|entry| entry.is_called());
+    called.into_iter().any(|entry| entry.record.callback_sent.is_some_and(|sent| now - sent < entry.record.interval))
+}
+
 fn record_commit(
     entry: &mut Entry,
     output: &OutputState,

@@ -10,15 +10,11 @@ use smithay::reexports::wayland_server::backend::{ClientData, ClientId, Disconne
 use smithay::reexports::wayland_server::{self, DisplayHandle};
 use smithay::wayland::compositor::CompositorClientState;
 
-use crate::session::reading::{Ear, Ears};
-
 /// Per-client state.
 #[derive(Debug, Default)]
 pub struct Client {
     /// Smithay's transaction queue of this client.
     pub compositor: CompositorClientState,
-    /// Where it is heard while others flood.
-    ear: Option<Ear>,
     /// It has bound the tablet manager.
     pub knows_tablets: AtomicBool,
 }
@@ -30,21 +26,13 @@ impl ClientData for Client {
 
     fn disconnected(&self, client: ClientId, reason: DisconnectReason) {
         tracing::debug!(?client, ?reason, "client disconnected");
-        if let Some(ear) = &self.ear {
-            ear.close();
-        }
     }
 }
 
-/// Takes a connection in; with `ears`, it is heard while others flood.
+/// Takes a connection in.
 ///
 /// # Errors
 /// When the socket cannot be used.
-pub fn connect(
-    display: &mut DisplayHandle,
-    stream: UnixStream,
-    ears: Option<&Arc<Ears>>,
-) -> std::io::Result<wayland_server::Client> {
-    let ear = ears.map(|ears| ears.add(&stream)).transpose()?;
-    display.insert_client(stream, Arc::new(Client { ear, ..Client::default() }))
+pub fn connect(display: &mut DisplayHandle, stream: UnixStream) -> std::io::Result<wayland_server::Client> {
+    display.insert_client(stream, Arc::new(Client::default()))
 }

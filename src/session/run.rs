@@ -156,7 +156,7 @@ fn configure(state: &mut State, named: Option<std::path::PathBuf>) -> anyhow::Re
 /// What follows every wake-up, in its one order.
 fn turn(state: &mut State) {
     let wake = output::turn::run(state);
-    let resume = reading::read_on(state);
+    let resume = reading::read_on(state, wake);
     let wake = wake.into_iter().chain(resume).min();
     if let Some(alarm) = &state.session.alarm
         && let Err(error) = alarm.borrow_mut().arm(wake)
@@ -191,9 +191,7 @@ fn open_socket(
     let name = source.socket_name().to_string_lossy().into_owned();
     handle
         .insert_source(source, |stream, (), state| {
-            if let Err(error) =
-                crate::protocol::client::connect(&mut state.display_handle, stream, state.session.reading.ears())
-            {
+            if let Err(error) = crate::protocol::client::connect(&mut state.display_handle, stream) {
                 tracing::warn!(%error, "a client could not be let in");
             }
         })

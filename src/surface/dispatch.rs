@@ -25,7 +25,7 @@ impl Dispatch<WlSurface, SurfaceUserData> for State {
         let commits = matches!(request, wl_surface::Request::Commit);
         if let Some(entry) = state.surfaces.get_mut(surface) {
             let touched = std::mem::replace(&mut entry.touched, !commits);
-            if commits && !touched && state.surfaces.brake.bare_commit(&client.id()) {
+            if commits && !touched && state.surfaces.brake.bare_commit(&client.id(), surface) {
                 return;
             }
         }

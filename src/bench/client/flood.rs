@@ -42,7 +42,7 @@ impl Flood {
 }
 
 /// Maps a window, says `ready` on stdout, floods until stdin closes. Its report has its commits as `frames`.
-pub fn run_flooder(options: &ClientOptions, flood: Flood) -> Result<RunReport, ClientError> {
+pub(super) fn run_flooder(options: &ClientOptions, flood: Flood) -> Result<RunReport, ClientError> {
     let mut session = Session::open(options)?;
     session.map()?;
     // Failing would make the measurement stricter, not wrong.

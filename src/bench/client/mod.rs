@@ -32,7 +32,7 @@ mod personality;
 mod session;
 
 pub use burn::burn;
-pub use flood::{Flood, run_flooder};
+pub use flood::Flood;
 pub(in crate::bench) use injector::Pointer;
 pub(in crate::bench) use input::WINDOW;
 pub use options::ClientOptions;

@@ -109,8 +109,11 @@ pub fn run(options: &ClientOptions) -> Result<RunReport, ClientError> {
 }
 
 /// Runs one of the windows behind the measured one: says `ready` on stdout when it is mapped, draws until stdin closes,
-/// reports on what it drew in between.
+/// reports on what it drew in between. Or one of those that flood, if `options` say so.
 pub fn run_companion(options: &ClientOptions) -> Result<RunReport, ClientError> {
+    if let Some(flood) = options.flooding {
+        return super::flood::run_flooder(options, flood);
+    }
     let mut session = Session::open(options)?;
     session.map()?;
     println!("ready");

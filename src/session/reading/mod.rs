@@ -1,50 +1,47 @@
-//! How clients are read: all that is there, once in a turn of the loop, unless somebody floods.
+//! How clients are read: all that is there, once in a turn of the loop, unless somebody floods. Who does is muted, and
+//! has his turns when nobody waits for the compositor.
 //!
 //! ```text
-//!  flooder   ████████████████████████████████████████████   always something to read
-//!  reading   ▆▆▆ ▆ paused ▆▁▁▁▁▁▁▁▁▁▁▁▁▁▆▁▁▁▁▁▁▁▆▁▁▁▁▁▁▁▁▁
-//!  another                              ▲       ▲ what others say ends a pause at once, if it is the first in it
+//!  flooder   ████████████████████████████████████████████████████████   always something to read
+//!  victim         ▽ callback ░░░░░ commit ▆ │latch▕ light ▽ callback
+//!  his turns ▆▆▆ ▆                                ▆    ▆       (after a latch, while the next thing to do is far enough)
 //! ```
 
-mod ears;
+mod muting;
 mod throttle;
 
-use std::sync::Arc;
+use std::collections::VecDeque;
 
 use anyhow::Context as _;
 use calloop::generic::Generic;
-use calloop::{Interest, LoopHandle, Mode, PostAction, RegistrationToken};
+use calloop::{Interest, LoopHandle, Mode, PostAction};
 use smithay::reexports::wayland_server::Display;
 
-pub use ears::{Ear, Ears};
+use crate::output;
+use crate::state::State;
+use crate::time::{Clock, Instant, Span};
+use muting::{Listening, Speaker};
 use throttle::Throttle;
 
-use crate::state::State;
-use crate::time::{Clock, Instant};
+/// A flooder has a turn that long after his pause even if others are kept waiting by it: between two refreshes and three
+/// at 60 Hz, so that a busy screen does not starve him.
+const LONGEST_WAIT: Span = Span::from_millis(40);
+/// A turn may take so many times what the last one took.
+const MARGIN: i64 = 2;
 
 /// How clients are read.
 #[derive(Debug, Default)]
 pub struct Reading {
-    sources: Option<Sources>,
+    listening: Option<Listening>,
     throttle: Throttle,
-    /// Nobody is read before this moment, unless somebody speaks who does not flood.
-    paused_until: Option<Instant>,
-    /// The last reading ended with a pause.
+    /// The last reading was more than is read without a pause.
     is_flooded: bool,
-}
-
-#[derive(Debug)]
-struct Sources {
-    ears: Arc<Ears>,
-    clients: RegistrationToken,
-    others: RegistrationToken,
-}
-
-impl Reading {
-    /// Where clients are taken in.
-    pub fn ears(&self) -> Option<&Arc<Ears>> {
-        self.sources.as_ref().map(|sources| &sources.ears)
-    }
+    /// Who floods, and is not listened to; the next one to have a turn is the first.
+    muted: VecDeque<Speaker>,
+    /// None of them has one before this moment.
+    paused_until: Instant,
+    /// What the last one took.
+    cost: Span,
 }
 
 /// Begins to read clients.
@@ -56,91 +53,86 @@ pub(super) fn listen(
     state: &mut State,
     display: Display<State>,
 ) -> anyhow::Result<()> {
-    let ears = Arc::new(Ears::new().context("clients cannot be listened to")?);
-    let clients = listen_to_clients(handle, display)?;
-    let others = Generic::new(Arc::clone(&ears), Interest::READ, Mode::Level);
-    let others = handle
-        .insert_source(others, |_, _, state| {
-            end_pause(state);
-            Ok(PostAction::Disable)
-        })
-        .map_err(|error| anyhow::anyhow!("clients cannot be listened to: {error}"))?;
-    handle.disable(&others).context("clients cannot be listened to")?;
-    state.session.reading.sources = Some(Sources { ears, clients, others });
-    Ok(())
+    state.session.reading.listening = Some(Listening::of(&display).context("clients cannot be listened to")?);
+    listen_to_clients(handle, display)
 }
 
 #[expect(unsafe_code, reason = "calloop makes its caller promise that the descriptor stays open")]
-fn listen_to_clients(
-    handle: &LoopHandle<'static, State>,
-    display: Display<State>,
-) -> anyhow::Result<RegistrationToken> {
+fn listen_to_clients(handle: &LoopHandle<'static, State>, display: Display<State>) -> anyhow::Result<()> {
     let source = Generic::new(display, Interest::READ, Mode::Level);
     handle
         .insert_source(source, |_, display, state| {
             // SAFETY: the display is dispatched in place and never moved out or dropped.
             let display = unsafe { display.get_mut() };
-            let is_paused = read(state, |state| {
+            read(state, |state| {
                 if let Err(error) = display.dispatch_clients(state) {
                     tracing::error!(%error, "clients cannot be listened to");
                 }
             });
-            Ok(if is_paused { PostAction::Disable } else { PostAction::Continue })
+            Ok(PostAction::Continue)
         })
-        .map_err(|error| anyhow::anyhow!("clients cannot be listened to: {error}"))
+        .map_err(|error| anyhow::anyhow!("clients cannot be listened to: {error}"))?;
+    Ok(())
 }
 
-/// Reads clients once, and says whether a pause follows.
-fn read(state: &mut State, dispatch: impl FnOnce(&mut State)) -> bool {
-    let ears = state.session.reading.is_flooded.then(|| state.session.reading.ears().cloned()).flatten();
-    let before = ears.as_ref().map(|ears| ears.speaking()).unwrap_or_default();
+/// Reads clients once, and mutes those who flood.
+fn read(state: &mut State, dispatch: impl FnOnce(&mut State)) {
+    let before = state.session.reading.suspects();
     let start = state.clock.now();
     dispatch(state);
-    let reading = &mut state.session.reading;
-    reading.paused_until = reading.throttle.read(start, state.clock.now());
-    reading.is_flooded = reading.paused_until.is_some();
-    if let Some(ears) = ears {
-        if reading.is_flooded {
-            // Who had his say waits for the end of the pause; whoever spoke up meanwhile is read next.
-            ears.mute(before);
-        } else {
-            ears.unmute();
+    let end = state.clock.now();
+    state.session.reading.was_read(&before, start, end);
+}
+
+impl Reading {
+    /// Those who are about to be read, while somebody floods.
+    fn suspects(&self) -> Vec<Speaker> {
+        let listening = self.listening.as_ref().filter(|_| self.is_flooded || !self.muted.is_empty());
+        listening.map(Listening::speaking).unwrap_or_default()
+    }
+
+    /// Those who spoke `before` were read from `start` to `end`. One who was read and still has something to say has more
+    /// of it than is read at once: he floods.
+    fn was_read(&mut self, before: &[Speaker], start: Instant, end: Instant) {
+        let pause = self.throttle.read(start, end);
+        self.is_flooded = pause.is_some();
+        let Some(listening) = self.listening.as_ref().filter(|_| !before.is_empty()) else { return };
+        let flooding = listening.speaking().into_iter().filter(|speaker| before.contains(speaker));
+        let muted = self.muted.len();
+        self.muted.extend(flooding.filter(|speaker| listening.mute(*speaker)));
+        if self.muted.len() > muted {
+            self.cost = end - start;
+            self.paused_until = pause.unwrap_or(end);
         }
     }
-    begin_pause(state)
+
+    /// Listens to the next of those who are muted.
+    fn give_a_turn(&mut self) {
+        let Some(listening) = &self.listening else { return };
+        while let Some(speaker) = self.muted.pop_front() {
+            // One who has gone, or has nothing to say, has had his turn.
+            if listening.unmute(speaker) && listening.speaking().contains(&speaker) {
+                return;
+            }
+        }
+    }
 }
 
-/// Hears who else speaks, if there is a pause.
-fn begin_pause(state: &mut State) -> bool {
+/// Lets one who floods have a turn if it is time; else says when it will be. `next`: when there is something else to do.
+pub(super) fn read_on(state: &mut State, next: Option<Instant>) -> Option<Instant> {
     let reading = &state.session.reading;
-    let (Some(_), Some(sources)) = (reading.paused_until, &reading.sources) else { return false };
-    if let Err(error) = state.loop_handle.enable(&sources.others) {
-        tracing::error!(%error, "flooding clients cannot be told from others");
+    if reading.muted.is_empty() {
+        return None;
     }
-    true
-}
-
-/// Everybody is read again from now on.
-fn end_pause(state: &mut State) {
-    let reading = &mut state.session.reading;
-    reading.paused_until = None;
-    let Some(sources) = &reading.sources else { return };
-    if let Err(error) = state.loop_handle.enable(&sources.clients) {
-        tracing::error!(%error, "clients cannot be listened to any more");
-    }
-}
-
-/// Ends a pause if it is time; else says when it will be.
-pub(super) fn read_on(state: &mut State) -> Option<Instant> {
-    let until = state.session.reading.paused_until?;
-    if until > state.clock.now() {
+    let (now, until) = (state.clock.now(), reading.paused_until);
+    if now < until {
         return Some(until);
     }
-    end_pause(state);
-    let sources = state.session.reading.sources.as_ref()?;
-    sources.ears.unmute();
-    if let Err(error) = state.loop_handle.disable(&sources.others) {
-        tracing::error!(%error, "flooding clients cannot be told from others");
+    let latest = until + LONGEST_WAIT;
+    let has_time = next.is_none_or(|next| next - now > reading.cost * MARGIN);
+    if now < latest && (!has_time || output::pacing::is_anybody_drawing(state, now)) {
+        return Some(latest);
     }
+    state.session.reading.give_a_turn();
     None
 }

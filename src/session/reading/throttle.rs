@@ -1,8 +1,8 @@
 //! Keeps clients that flood from having the compositor's thread to themselves.
 //!
-//! While somebody sends as fast as he can the clients' descriptor is always readable, and a thread that always has
-//! something to read competes with every client for the cores. So reading may use an eighth of the time: beyond a burst
-//! it pauses, the flooder's socket fills, and he has to wait.
+//! While somebody sends as fast as he can there is always something to read, and a thread that always has something to
+//! read competes with every client for the cores. So reading may use an eighth of the time: beyond a burst the flooder is
+//! not listened to for a while, his socket fills, and he has to wait.
 //!
 //! ```text
 //!  reading   ▆▆▆▆▆▆          ▆▆▆                 ▆▆▆
@@ -16,7 +16,7 @@ use crate::time::{Instant, Span};
 /// Reading without a pause: a quarter of a refresh at 60 Hz. On a busy machine the time includes waiting for a core, and
 /// clients that only draw must never meet a pause: it would cost a wake-up.
 const BURST: Span = Span::from_millis(4);
-/// Pause for each moment of reading beyond that. One who speaks meanwhile and does not flood ends it.
+/// Pause for each moment of reading beyond that. Who does not flood is read all the same.
 const PAUSE_PER_READ: i64 = 7;
 /// The longest pause: what a program may be late by that says more at once than is read in one go.
 const LONGEST_PAUSE: Span = Span::from_millis(4);
@@ -31,7 +31,7 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    /// Clients were read from `start` to `end`: until when to read no more.
+    /// Clients were read from `start` to `end`: until when to leave those who flood alone.
     pub fn read(&mut self, start: Instant, end: Instant) -> Option<Instant> {
         let waited = (start - self.at).max(Span::ZERO);
         self.spent = (self.spent - waited / PAUSE_PER_READ).max(Span::ZERO) + (end - start).max(Span::ZERO);
