@@ -17,6 +17,7 @@ pub mod resize;
 pub mod stacking;
 pub mod visit;
 pub mod window;
+pub mod workspaces;
 
 use smithay::desktop::utils::bbox_from_surface_tree;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;

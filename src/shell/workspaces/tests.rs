@@ -1,0 +1,160 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const NAMES: [&str; 3] = ["DP-1", "DP-2", "HDMI-A-1"];
+const WINDOWS: u32 = 6;
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Which outputs are plugged in: a set of bits.
+    Connect(u8),
+    Switch(usize, Number),
+    Add(u32, usize),
+    Put(u32, usize, Number),
+    Remove(u32),
+}
+
+fn number() -> impl Strategy<Value = Number> {
+    (1..=9_u8).prop_map(|number| number.try_into().unwrap())
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let (output, window) = (0..NAMES.len(), 0..WINDOWS);
+    prop_oneof![
+        (0..8_u8).prop_map(Step::Connect),
+        (output.clone(), number()).prop_map(|(output, number)| Step::Switch(output, number)),
+        (window.clone(), output.clone()).prop_map(|(window, output)| Step::Add(window, output)),
+        (window.clone(), output, number()).prop_map(|(window, output, number)| Step::Put(window, output, number)),
+        window.prop_map(Step::Remove),
+    ]
+}
+
+fn connect(spaces: &mut Workspaces, set: u8) {
+    let names = NAMES.iter().enumerate().filter(move |(index, _)| set & (1 << index) != 0).map(|(_, name)| *name);
+    spaces.connect(names);
+}
+
+fn take(spaces: &mut Workspaces, there: &mut std::collections::BTreeSet<u32>, step: &Step) {
+    match *step {
+        Step::Connect(set) => connect(spaces, set),
+        Step::Switch(output, number) => {
+            if let Some(screen) = spaces.screen(NAMES[output]) {
+                spaces.switch(screen, number);
+            }
+        }
+        Step::Add(window, output) => {
+            spaces.add(WindowId(window), spaces.screen(NAMES[output]));
+            there.insert(window);
+        }
+        Step::Put(window, output, number) => {
+            if let (Some(screen), true) = (spaces.screen(NAMES[output]), there.contains(&window)) {
+                spaces.put(WindowId(window), Place { screen, number });
+            }
+        }
+        Step::Remove(window) => {
+            spaces.remove(WindowId(window));
+            there.remove(&window);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_window_is_lost_or_in_two_places(steps in prop::collection::vec(step(), 0..60)) {
+        let mut spaces = Workspaces::default();
+        let mut there = std::collections::BTreeSet::new();
+        for step in &steps {
+            take(&mut spaces, &mut there, step);
+            let homes: std::collections::BTreeSet<u32> = spaces.homes.iter().map(|(window, _)| window.0).collect();
+            prop_assert_eq!(homes.len(), spaces.homes.len());
+            prop_assert_eq!(&homes, &there);
+            for window in &there {
+                let place = spaces.place(WindowId(*window)).unwrap();
+                prop_assert!(spaces.is_occupied(place));
+                // While there is any output, a window is on one that is plugged in: it can be reached.
+                let reachable = spaces.screens().any(|(screen, _)| screen == place.screen);
+                prop_assert!(reachable || spaces.screens().next().is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn every_window_can_be_brought_to_light(steps in prop::collection::vec(step(), 0..60)) {
+        let mut spaces = Workspaces::default();
+        let mut there = std::collections::BTreeSet::new();
+        steps.iter().for_each(|step| take(&mut spaces, &mut there, step));
+        connect(&mut spaces, 1);
+        for window in there {
+            let place = spaces.place(WindowId(window)).unwrap();
+            spaces.switch(place.screen, place.number);
+            prop_assert!(spaces.is_visible(WindowId(window)));
+        }
+    }
+
+    #[test]
+    fn what_an_unplugged_output_had_comes_back_with_it(
+        steps in prop::collection::vec(step(), 0..40), away in prop::collection::vec(0..8_u8, 1..6),
+    ) {
+        let mut spaces = Workspaces::default();
+        let mut there = std::collections::BTreeSet::new();
+        connect(&mut spaces, 7);
+        steps.iter().for_each(|step| take(&mut spaces, &mut there, step));
+        connect(&mut spaces, 7);
+        let before: Vec<_> = there.iter().map(|window| spaces.place(WindowId(*window)).unwrap()).collect();
+        away.iter().for_each(|set| connect(&mut spaces, *set));
+        connect(&mut spaces, 7);
+        let after: Vec<_> = there.iter().map(|window| spaces.place(WindowId(*window)).unwrap()).collect();
+        prop_assert_eq!(before, after);
+    }
+}
+
+fn names<'a>(names: &'a [&'a str]) -> impl Iterator<Item = &'a str> + Clone {
+    names.iter().copied()
+}
+
+#[test]
+fn windows_of_an_unplugged_output_keep_their_numbers_elsewhere() {
+    let mut spaces = Workspaces::default();
+    spaces.connect(names(&["DP-1", "DP-2"]));
+    let (first, second) = (spaces.screen("DP-1").unwrap(), spaces.screen("DP-2").unwrap());
+    let two = Number(2);
+    spaces.add(WindowId(1), Some(second));
+    spaces.put(WindowId(2), Place { screen: second, number: two });
+    spaces.connect(names(&["DP-1"]));
+    assert_eq!(spaces.place(WindowId(2)), Some(Place { screen: first, number: two }));
+    assert!(spaces.is_visible(WindowId(1)) && !spaces.is_visible(WindowId(2)));
+    // One that is put somewhere meanwhile stays there.
+    spaces.put(WindowId(2), Place { screen: first, number: two });
+    spaces.connect(names(&["DP-1", "DP-2"]));
+    assert_eq!(spaces.place(WindowId(1)).unwrap().screen, second);
+    assert_eq!(spaces.place(WindowId(2)).unwrap().screen, first);
+}
+
+#[test]
+fn a_window_that_comes_before_any_output_is_seen_on_the_first_one() {
+    let mut spaces = Workspaces::default();
+    spaces.add(WindowId(1), None);
+    spaces.connect(names(&["DP-1"]));
+    assert_eq!(spaces.place(WindowId(1)).unwrap().screen, spaces.screen("DP-1").unwrap());
+    assert!(spaces.is_visible(WindowId(1)));
+}
+
+#[test]
+fn outputs_without_windows_are_forgotten() {
+    let mut spaces = Workspaces::default();
+    for plugged in 0..100 {
+        let name = format!("HEADLESS-{plugged}");
+        spaces.connect(names(&[&name]));
+    }
+    assert_eq!(spaces.screens.len(), 1);
+}
+
+#[test]
+fn numbers_end_at_the_first_and_the_last() {
+    assert_eq!(Number::FIRST.previous(), Number::FIRST);
+    assert_eq!(Number::LAST.next(), Number::LAST);
+    assert_eq!("10".parse::<Number>(), Err(NoSuchNumber));
+    assert_eq!("0".parse::<Number>(), Err(NoSuchNumber));
+    assert_eq!(Number::all().count(), 9);
+}
