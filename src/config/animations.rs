@@ -23,6 +23,8 @@ pub struct Animations {
     pub close: FadeOptions,
     /// How it gets to another place or size.
     pub place: PlaceOptions,
+    /// How another workspace comes.
+    pub workspace: PlaceOptions,
 }
 
 /// How a window appears or goes.
@@ -228,6 +230,11 @@ impl Animations {
         if reduced || !self.enabled {
             return Motions::default();
         }
-        Motions { open: self.open.fade(), close: self.close.fade(), place: self.place.style() }
+        Motions {
+            open: self.open.fade(),
+            close: self.close.fade(),
+            place: self.place.style(),
+            workspace: self.workspace.style(),
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::animations::{
     Curve, Damping, Duration, FadeOptions, FadeScale, FramesAhead, Frequency, PlaceOptions, StyleName,
 };
 use super::effects::{Passes, Radius, Reach, Share};
-use super::{Animations, Colour, Config, Cursor, Effects, Keyboard, MissBudgets, Percent, PointerSettings};
+use super::{Animations, Colour, Config, Cursor, Effects, Keyboard, Keys, MissBudgets, Percent, PointerSettings};
 use crate::timing::defaults::OWN_FRAMES_AHEAD;
 use crate::timing::motion::easing::CubicBezier;
 use crate::timing::pacing::PacingWish;
@@ -20,6 +20,7 @@ impl Default for Config {
             animations: Animations::default(),
             effects: Effects::default(),
             keyboard: Keyboard::default(),
+            keys: Keys::default(),
             mouse: PointerSettings::default(),
             touchpad: PointerSettings::default(),
             cursor: Cursor::default(),
@@ -64,6 +65,7 @@ impl Default for Animations {
             open: FadeOptions::default(),
             close: FadeOptions { style: StyleName::Easing, ..FadeOptions::default() },
             place: PlaceOptions::default(),
+            workspace: PlaceOptions::default(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod device;
 pub mod effects;
 mod error;
 mod file;
+pub mod keys;
 mod mode;
 mod value;
 
@@ -18,6 +19,7 @@ pub use device::{Acceleration, AccelerationProfile, DeviceRule, PointerSettings}
 pub use effects::Effects;
 pub use error::ConfigError;
 pub use file::{ConfigFile, default_path};
+pub use keys::Keys;
 pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
 use serde::{Deserialize, Serialize};
 pub use value::{Colour, Pattern, Percent, Scale, ValueError};
@@ -45,13 +47,15 @@ pub struct Config {
     pub effects: Effects,
     /// The keyboard.
     pub keyboard: Keyboard,
+    /// Shortcuts.
+    pub keys: Keys,
     /// Mice and other pointing devices (on the displays of this machine).
     pub mouse: PointerSettings,
     /// Touchpads (the same).
     pub touchpad: PointerSettings,
     /// The pointer's image.
     pub cursor: Cursor,
-    /// What Super+Enter runs: a program and its arguments, separated by blanks.
+    /// What the shortcut for a terminal runs: a program and its arguments, separated by blanks.
     pub terminal: String,
     /// Rules for outputs, by name; where several match, the later one counts.
     #[serde(rename = "output")]

@@ -75,6 +75,7 @@ fn every_option_is_documented_and_every_example_is_valid() {
         let documented = with_examples().lines().any(|line| {
             let line = line.trim_start();
             line.starts_with(&format!("{key} ="))
+                || line.starts_with(&format!("\"{key}\" ="))
                 || line == format!("[{key}]")
                 || line == format!("[[{key}]]")
                 || line.ends_with(&format!(".{key}]"))

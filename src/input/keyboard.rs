@@ -5,20 +5,24 @@ use std::collections::BTreeMap;
 
 use smithay::backend::input::KeyState;
 use smithay::input::keyboard::{
-    Error as KeyboardError, KeyboardHandle, KeyboardTarget, Keycode, Layout, ModifiersState, XkbConfig, xkb,
+    Error as KeyboardError, KeyboardHandle, KeyboardTarget, Keycode, Keysym, KeysymHandle, Layout, ModifiersState,
+    XkbConfig, keysyms, xkb,
 };
 use smithay::utils::SERIAL_COUNTER;
 
 use super::KeyboardId;
-use super::bindings::Action;
+use super::bindings::{Action, Pressed};
 use crate::config;
 use crate::output::{self, InputKind};
-use crate::shell::{self, WindowId};
+use crate::shell::workspaces::{Number, Place};
+use crate::shell::{self, WindowId, spaces};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
 /// Linux key codes to xkb key codes.
 const XKB_OFFSET: u32 = 8;
+/// The Linux key codes of the keys with the digits 1 to 9.
+const DIGIT_ROW: std::ops::RangeInclusive<u32> = 2..=10;
 /// The highest Linux key code (`KEY_MAX`).
 const LAST_KEY: u32 = 0x2ff;
 
@@ -143,10 +147,10 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     let code = Keycode::new(key + XKB_OFFSET);
     let key_state = if pressed { KeyState::Pressed } else { KeyState::Released };
     let ((action, held), modifiers_changed) = handle.input_intercept(state, code, key_state, |state, held, symbol| {
-        let action = if pressed { state.input.bindings.key(held, symbol.modified_sym()) } else { None };
+        let action = if pressed { bound(state, id, key, held, &symbol) } else { None };
         (action, *held)
     });
-    if !held.alt {
+    if !(held.alt || held.logo || held.ctrl) {
         state.input.keyboards.switcher = None;
     }
     if let Some(action) = action {
@@ -163,6 +167,22 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     let focus = handle.current_focus();
     output::input(state, InputKind::Key, focus.as_ref(), time);
     handle.input_forward(state, code, key_state, serial, time.as_wayland_millis(), modifiers_changed);
+}
+
+/// What a key that went down is bound to.
+fn bound(state: &State, id: KeyboardId, key: u32, held: &ModifiersState, symbol: &KeysymHandle<'_>) -> Option<Action> {
+    let mut plain = symbol.raw_syms().to_vec();
+    // Keyboards for other alphabets have Latin letters in another group.
+    plain.extend(symbol.raw_latin_sym_or_raw_current_sym());
+    // The row of digits is that also where digits need Shift, as in France. Made-up keymaps have no such row.
+    if id == KeyboardId::Session && DIGIT_ROW.contains(&key) {
+        plain.push(Keysym::from(keysyms::KEY_1 + key - DIGIT_ROW.start()));
+    }
+    // What Shift makes of Tab.
+    if plain.contains(&Keysym::from(keysyms::KEY_ISO_Left_Tab)) {
+        plain.push(Keysym::from(keysyms::KEY_Tab));
+    }
+    state.input.bindings.key(&Pressed { held, modified: symbol.modified_sym(), plain: &plain })
 }
 
 /// Adds or removes an entry; whether that changed anything.
@@ -183,7 +203,8 @@ fn note<T: PartialEq>(list: &mut Vec<T>, entry: T, present: bool) -> bool {
 
 fn run(state: &mut State, action: Action) {
     match action {
-        Action::SwitchWindow { backwards } => switch_window(state, backwards),
+        Action::NextWindow => switch_window(state, false),
+        Action::PreviousWindow => switch_window(state, true),
         Action::CloseWindow => {
             if let Some(id) = state.shell.focused() {
                 shell::close(state, id);
@@ -192,20 +213,43 @@ fn run(state: &mut State, action: Action) {
         Action::Terminal => crate::session::run_terminal(state),
         Action::EndSession => state.session.end(crate::session::ExitStatus::default()),
         Action::SwitchTerminal(number) => crate::session::switch_terminal(state, number),
-        // Bound to buttons only.
-        Action::Move | Action::Resize => {}
+        Action::Workspace(number) => go_to(state, |_| number),
+        Action::NextWorkspace => go_to(state, Number::next),
+        Action::PreviousWorkspace => go_to(state, Number::previous),
+        Action::MoveToWorkspace(number) => send_to(state, |_| number, false),
+        Action::MoveToNextWorkspace => send_to(state, Number::next, true),
+        Action::MoveToPreviousWorkspace => send_to(state, Number::previous, true),
+        Action::Overview | Action::Help | Action::None => {}
+    }
+}
+
+/// Shows another workspace of the current output.
+fn go_to(state: &mut State, to: impl Fn(Number) -> Number) {
+    let Some(screen) = spaces::current_screen(state) else { return };
+    let number = to(state.shell.workspaces.active(screen));
+    spaces::switch(state, Place { screen, number });
+}
+
+/// Sends the focused window to another workspace of its output, and goes there with it if asked to.
+fn send_to(state: &mut State, to: impl Fn(Number) -> Number, along: bool) {
+    let Some(window) = state.shell.focused() else { return };
+    let Some(from) = state.shell.workspaces.place(window) else { return };
+    let place = Place { number: to(from.number), ..from };
+    spaces::send(state, window, place);
+    if along {
+        spaces::switch(state, place);
+        shell::activate(state, Some(window));
     }
 }
 
 /// Chooses the next window of the order in which they lay when the switcher began.
 fn switch_window(state: &mut State, backwards: bool) {
     let shell = &state.shell;
-    let switcher = state
-        .input
-        .keyboards
-        .switcher
-        .get_or_insert_with(|| Switcher { order: shell.windows().rev().map(|window| window.id).collect(), chosen: 0 });
-    switcher.order.retain(|id| shell.window(*id).is_some_and(|window| window.is_mapped()));
+    let switcher = state.input.keyboards.switcher.get_or_insert_with(|| Switcher {
+        order: shell.visible_windows().rev().map(|window| window.id).collect(),
+        chosen: 0,
+    });
+    switcher.order.retain(|id| shell.is_visible(*id));
     let count = switcher.order.len();
     if count < 2 {
         return;
@@ -243,7 +287,7 @@ pub fn modifiers(state: &mut State, id: KeyboardId, masks: Masks) {
     held.serialized.latched = masks.latched;
     held.serialized.locked = masks.locked;
     held.serialized.layout_effective = masks.layout;
-    if !held.alt {
+    if !(held.alt || held.logo || held.ctrl) {
         state.input.keyboards.switcher = None;
     }
     if let Some(focus) = handle.current_focus() {

@@ -6,7 +6,7 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
-use super::bindings::Action;
+use super::bindings::ButtonAction;
 use super::event::{Scroll, ScrollSource};
 use super::{constraint, drag};
 use crate::output::{self, InputKind};
@@ -182,10 +182,8 @@ fn shortcut(state: &mut State, time: Instant, button: u32) -> bool {
     };
     shell::activate(state, Some(window));
     match action {
-        Action::Move => drag::begin_move(state, window, drag::DragSource::Pointer),
-        Action::Resize => drag::begin_resize_at_corner(state, window),
-        // Bound to keys only.
-        _ => return false,
+        ButtonAction::Move => drag::begin_move(state, window, drag::DragSource::Pointer),
+        ButtonAction::Resize => drag::begin_resize_at_corner(state, window),
     }
     output::input(state, InputKind::Button, None, time);
     true

@@ -7,7 +7,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::placing::choose;
 use super::scene::{CursorLayer, Scene};
-use super::{Flight, OutputState, geometry, pacing};
+use super::{Flight, OutputState, pacing};
 use crate::backend::plane::Planes;
 use crate::backend::{Buffer, Change, FrameId, Plan, SubmitError};
 use crate::protocol::frame_pacing::Unshown;
@@ -58,8 +58,7 @@ pub(super) fn keep_moving(state: &mut State, id: OutputId, present: Instant) {
 
 /// Whether something on the output is still on its way at `present`.
 fn moves(state: &State, id: OutputId, present: Instant) -> bool {
-    let area = state.outputs.by_id(id).map(|output| geometry(&output.output));
-    area.is_some_and(|area| state.shell.is_moving(area, present))
+    state.outputs.by_id(id).is_some_and(|output| state.shell.is_moving(&output.output, present))
 }
 
 /// When and why a scene was chosen.

@@ -307,6 +307,11 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
     let live = output.on_screen.layers.iter().filter(|layer| layer.snapshot.is_none());
     live.into_iter().find_map(|layer| {
         let local = layer.to_surface(point);
+        // What slides out of sight is seen and is not meant.
+        let hidden = state.shell.window_of(&layer.surface).is_some_and(|window| !state.shell.is_visible(window.id));
+        if hidden {
+            return None;
+        }
         crate::shell::hit::accepts_input(&layer.surface, local).then(|| (layer.surface.clone(), point - local))
     })
 }

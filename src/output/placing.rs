@@ -40,7 +40,7 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
     let mut windows = state.shell.render_order(&handle, present);
     for stacked in windows.iter().rev() {
         match stacked {
-            Stacked::Ghost(ghost) => placing.ghost(&mut scene, ghost, present),
+            Stacked::Ghost(ghost, shift) => placing.ghost(&mut scene, ghost, *shift, present),
             Stacked::Window(window) => placing.window(&mut scene, window),
         }
         if stacked.covers_output() {
@@ -138,8 +138,9 @@ impl Placing {
         }
     }
 
-    fn ghost(&self, scene: &mut Scene, ghost: &Ghost, present: Instant) {
-        let look = ghost.at(present);
+    fn ghost(&self, scene: &mut Scene, ghost: &Ghost, shift: Point<f64, Logical>, present: Instant) {
+        let mut look = ghost.at(present);
+        look.rect.loc += shift;
         let fit = Fit { from: ghost.geometry.to_f64(), to: look.rect };
         let above = scene.layers.len();
         for part in &ghost.parts {

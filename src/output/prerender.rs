@@ -229,14 +229,14 @@ fn run(state: &mut State, id: OutputId, now: Instant) -> bool {
     let frames_ahead = state.outputs.frames_ahead;
     let Some(output) = state.outputs.by_id_mut(id).filter(|_| !waits) else { return false };
     let Some(target) = next_target(output, now) else { return false };
-    let area = geometry(&output.output);
+    let handle = output.output.clone();
     let shown = output.conductor.output().vsync().present(output.last_framed());
     let ahead = &mut output.ahead;
     if ahead.frames.is_empty() && ahead.submitted.is_empty() {
         ahead.executor = PreExecutor::new(AheadSettings::buffers(frames_ahead.saturating_add(1)), Trigger::Ahead);
         ahead.executor.begin(target.id);
     }
-    if ahead.executor.phase() == Phase::Sync || !state.shell.is_moving(area, shown) {
+    if ahead.executor.phase() == Phase::Sync || !state.shell.is_moving(&handle, shown) {
         return false;
     }
     let (scene, _) = choose(state, id, target.present);

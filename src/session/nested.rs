@@ -50,7 +50,7 @@ pub(super) fn start(
 ) -> anyhow::Result<()> {
     let mut backend = Parent::connect()?;
     // Super is the parent's.
-    state.input.bindings.drag_modifier = Modifier::Alt;
+    state.input.bindings.modifier = Modifier::Alt;
     let modes = match modes {
         [] => vec![None; configured(state.session.config.config())],
         modes => modes.iter().copied().map(Some).collect(),

@@ -2,9 +2,10 @@
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point, Rectangle};
+use smithay::utils::Rectangle;
 
-use super::{Arrangement, WindowId, placement, send_configure, visit};
+use super::spaces::{self, centre};
+use super::{Arrangement, WindowId, focus_next, placement, send_configure, visit};
 use crate::state::State;
 use crate::{input, output};
 
@@ -42,7 +43,9 @@ pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>
     let output = output
         .filter(|output| state.outputs.iter().any(|known| known == output))
         .or_else(|| Some(output::usable_area(state, at.or_else(|| Some(input::pointer_position(state))))?.0));
+    let shown = output.as_ref().and_then(|output| state.shell.workspaces.screen(&output.name()));
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
+    let id = window.id;
     if let Some(output) = output {
         if !matches!(window.wanted, Arrangement::Fullscreen { .. }) {
             window.remember_floating();
@@ -50,6 +53,7 @@ pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>
         }
         window.want(Arrangement::Fullscreen { area: output::geometry(&output), output });
     }
+    spaces::bring_to(state, id, shown);
     send_configure(state, surface);
 }
 
@@ -65,10 +69,14 @@ pub fn unfullscreen(state: &mut State, surface: &WlSurface) {
 
 /// Outputs came, went or changed: windows that fill one are refitted, windows that are nowhere are brought back.
 pub fn outputs_changed(state: &mut State) {
+    spaces::follow_outputs(state);
     let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
     for id in ids {
         let Some(window) = state.shell.window(id) else { continue };
-        let Some((nearest, area)) = output::usable_area(state, Some(centre(window.rect()))) else { break };
+        // A window whose output is unplugged is on the one that has its workspaces now.
+        let on = state.shell.workspaces.place(id).and_then(|place| spaces::area_of(state, place.screen));
+        let at = on.map_or_else(|| centre(window.rect()), centre);
+        let Some((nearest, area)) = output::usable_area(state, Some(at)) else { break };
         let known = |output: &Output| state.outputs.iter().any(|known| known == output);
         let refitted = match &window.wanted {
             Arrangement::Floating => None,
@@ -91,6 +99,7 @@ pub fn outputs_changed(state: &mut State) {
                 window.send_pending();
             }
             None if !seen => {
+                window.displaced_from.get_or_insert(window.floating);
                 window.floating = placement::keep_inside(Rectangle::new(window.floating, window.geometry.size), area);
                 window.motion.glide();
             }
@@ -98,9 +107,6 @@ pub fn outputs_changed(state: &mut State) {
         }
         visit::update_outputs(state, id);
     }
+    focus_next(state);
     output::need_all(state);
-}
-
-fn centre(rect: Rectangle<i32, Logical>) -> Point<f64, Logical> {
-    rect.loc.to_f64() + rect.size.to_f64().to_point().downscale(2.0)
 }

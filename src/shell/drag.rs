@@ -15,7 +15,7 @@ use smithay::utils::{Logical, Point};
 
 use super::resize::{self, Edges};
 use super::window::Stretch;
-use super::{Arrangement, Shell, Window, WindowId, visit};
+use super::{Arrangement, Shell, Window, WindowId, spaces, visit};
 use crate::output;
 use crate::state::State;
 
@@ -162,6 +162,7 @@ pub fn end(state: &mut State) {
             window.settle();
         }
     }
+    spaces::settle(state, drag.window);
     visit::update_outputs(state, drag.window);
     output::need_all(state);
 }

@@ -12,7 +12,7 @@ impl Shell {
     /// The topmost surface whose input region contains `point` (global logical coordinates), and where its origin is:
     /// `point − origin` is the point in the surface's own coordinates, also while the window is stretched.
     pub fn hit(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
-        self.windows().rev().find_map(|window| {
+        self.visible_windows().rev().find_map(|window| {
             let popups = self.popups_of(window.surface()).rev();
             let in_popups =
                 popups.into_iter().find_map(|(popup, origin)| hit_tree(popup.surface(), point - origin.to_f64()));

@@ -14,6 +14,7 @@ pub mod placement;
 pub mod popup;
 pub mod render_order;
 pub mod resize;
+pub mod spaces;
 pub mod stacking;
 pub mod visit;
 pub mod window;
@@ -31,12 +32,13 @@ use crate::protocol::xdg_shell::checks;
 use crate::state::State;
 pub use crate::timing::id::WindowId;
 use crate::{input, output, surface};
-use animation::{Animations, Ghost, WindowMotion};
+use animation::{Animations, Ghost, Slides, WindowMotion};
 pub use arranging::{fullscreen, maximize, outputs_changed, unfullscreen, unmaximize};
 use drag::Drag;
 use effects::Effects;
 use popup::Popup;
 pub use window::{Arrangement, Window};
+use workspaces::Workspaces;
 
 /// All windows and popups.
 #[derive(Debug, Default)]
@@ -48,10 +50,13 @@ pub struct Shell {
     /// Grabbing popups, the outermost first.
     popup_grabs: Vec<WlSurface>,
     focused: Option<WindowId>,
+    /// Which window is on which workspace.
+    pub workspaces: Workspaces,
     /// The window under a pressed button or a finger.
     pressed: Option<WindowId>,
     drag: Option<Drag>,
     animations: Animations,
+    slides: Slides,
     /// What is drawn around and below windows.
     pub effects: Effects,
     /// Windows that are gone and still seen, in the order in which they went.
@@ -154,11 +159,13 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
         window.send();
     }
     window.geometry = window_geometry(root);
+    let answered = acknowledged.is_some();
     window.take_answer(acknowledged);
     let id = window.id;
     match (was_mapped, has_content) {
         (false, true) => mapped(state, id),
         (true, false) => unmapped(state, id),
+        (true, true) if answered && !state.shell.is_dragged(id) => spaces::settle(state, id),
         _ => {}
     }
     visit::update_outputs(state, id);
@@ -196,7 +203,9 @@ impl Window {
 
 fn mapped(state: &mut State, id: WindowId) {
     let pointer = input::pointer_position(state);
-    let area = output::usable_area(state, Some(pointer)).map(|(_, area)| area);
+    let usable = output::usable_area(state, Some(pointer));
+    let is_seen = spaces::appear(state, id, usable.as_ref().map(|(output, _)| output.name()).as_deref());
+    let area = usable.map(|(_, area)| area);
     let Some(window) = state.shell.window(id) else { return };
     // A window that comes back comes back where it was.
     if let (Some(area), false) = (area, window.placed) {
@@ -205,7 +214,7 @@ fn mapped(state: &mut State, id: WindowId) {
         let corner = match parent {
             Some(parent) => placement::centre_over(size, parent, area),
             None => {
-                let others = state.shell.windows().filter(|other| other.id != id).map(Window::rect);
+                let others = state.shell.visible_windows().filter(|other| other.id != id).map(Window::rect);
                 placement::place(size, area, &others.collect::<Vec<_>>())
             }
         };
@@ -215,7 +224,11 @@ fn mapped(state: &mut State, id: WindowId) {
         }
     }
     tracing::debug!(?id, "window mapped");
-    activate(state, Some(id));
+    spaces::settle(state, id);
+    // A dialog of a window that is not seen waits with it.
+    if is_seen {
+        activate(state, Some(id));
+    }
     output::need_all(state);
 }
 
@@ -250,9 +263,8 @@ fn gone(state: &mut State, id: WindowId) {
 
 /// Focuses the topmost window if the one that was focused is not seen any more.
 pub fn focus_next(state: &mut State) {
-    let is_seen = |id: WindowId| state.shell.window(id).is_some_and(|window| window.mapped);
-    if state.shell.focused.is_some_and(|id| !is_seen(id)) {
-        let next = state.shell.windows().next_back().map(|window| window.id);
+    if state.shell.focused.is_some_and(|id| !state.shell.is_visible(id)) {
+        let next = state.shell.visible_windows().next_back().map(|window| window.id);
         activate(state, next);
     }
 }
@@ -266,6 +278,7 @@ pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
     }
     gone(state, id);
     stacking::adopt_children(&mut state.shell, toplevel);
+    state.shell.workspaces.remove(id);
     state.shell.windows.retain(|window| window.id != id);
     input::focus::lost(state, toplevel.wl_surface());
 }
@@ -280,8 +293,11 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// Gives a window the focus and raises it; `None` leaves nobody focused.
+/// Gives a window the focus, raises it and shows the workspace that it is on; `None` leaves nobody focused.
 pub fn activate(state: &mut State, id: Option<WindowId>) {
+    if let Some(place) = id.and_then(|id| state.shell.workspaces.place(id)) {
+        state.shell.workspaces.switch(place.screen, place.number);
+    }
     state.shell.focused = id;
     if state.shell.popup_grab_window().is_some_and(|grabbing| Some(grabbing) != id) {
         popup::dismiss_grabs(state);
@@ -331,6 +347,7 @@ pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, L
     window.floating = corner;
     window.motion.glide();
     let id = window.id;
+    spaces::settle(state, id);
     visit::update_outputs(state, id);
     output::need_all(state);
 }

@@ -65,6 +65,23 @@ pub fn centre_over(
     keep_inside(Rectangle::new(centred, size), area)
 }
 
+/// The top left corner with which `rect` lies in the same part of the area `to` as it did of `from`.
+pub fn carry(
+    rect: Rectangle<i32, Logical>,
+    from: Rectangle<i32, Logical>,
+    to: Rectangle<i32, Logical>,
+) -> Point<i32, Logical> {
+    let axis = |start: i32, size: i32, from: (i32, i32), to: (i32, i32)| {
+        let (room, new_room) = ((from.1 - size).max(1), (to.1 - size).max(0));
+        let share = (f64::from(start) - f64::from(from.0)) / f64::from(room);
+        to.0 + (share.clamp(0.0, 1.0) * f64::from(new_room)).round() as i32
+    };
+    Point::from((
+        axis(rect.loc.x, rect.size.w, (from.loc.x, from.size.w), (to.loc.x, to.size.w)),
+        axis(rect.loc.y, rect.size.h, (from.loc.y, from.size.h), (to.loc.y, to.size.h)),
+    ))
+}
+
 /// The top left corner nearest to that of `rect` with which it lies inside `area`; one too large starts at the area's
 /// corner.
 pub fn keep_inside(rect: Rectangle<i32, Logical>, area: Rectangle<i32, Logical>) -> Point<i32, Logical> {
@@ -94,6 +111,19 @@ mod tests {
                 let corner = place((w, h).into(), area(), &rects);
                 prop_assert!(area().contains_rect(Rectangle::new(corner, (w, h).into())));
                 rects.push(Rectangle::new(corner, (w, h).into()));
+            }
+        }
+
+        #[test]
+        fn carried_to_another_screen_it_lies_in_the_same_part(x in -3000..3000, y in -3000..3000, w in 1..1280, h in 1..720) {
+            let other = Rectangle::new((-500, 700).into(), (1920, 1080).into());
+            let rect = Rectangle::new((x, y).into(), (w, h).into());
+            let there = Rectangle::new(carry(rect, area(), other), rect.size);
+            prop_assert!(other.contains_rect(there));
+            if area().contains_rect(rect) {
+                // A pixel of the small screen's room is up to some of the large one's.
+                let back = carry(there, other, area());
+                prop_assert!((back.x - x).abs() <= 1 && (back.y - y).abs() <= 1, "{:?} {:?}", back, rect);
             }
         }
 

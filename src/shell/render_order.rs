@@ -4,8 +4,9 @@ use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 
-use super::animation::Ghost;
+use super::animation::{GAP, Ghost};
 use super::effects::Decoration;
+use super::workspaces::{Place, Screen};
 use super::{Shell, Window, WindowId};
 use crate::output;
 use crate::time::Instant;
@@ -46,8 +47,8 @@ pub struct RenderWindow {
 pub enum Stacked<'a> {
     /// A window.
     Window(RenderWindow),
-    /// The last that is seen of one.
-    Ghost(&'a Ghost),
+    /// The last that is seen of one, and how far from where it was (logical pixels).
+    Ghost(&'a Ghost, Point<f64, Logical>),
 }
 
 impl Stacked<'_> {
@@ -62,32 +63,54 @@ impl Stacked<'_> {
     }
 }
 
+/// For whom a stack is listed.
+struct View<'a> {
+    output: &'a Output,
+    /// Its rectangle (global logical coordinates).
+    area: Rectangle<i32, Logical>,
+    screen: Option<Screen>,
+    /// When the frame is shown.
+    present: Instant,
+}
+
 impl Shell {
     /// What reaches into `output` in the frame presented at `present`, bottom to top. Windows whose subsurfaces or popups
     /// alone reach into it are included too: those may lie anywhere.
     pub fn render_order(&self, output: &Output, present: Instant) -> Vec<Stacked<'_>> {
-        let area = output::geometry(output);
+        let view =
+            View { output, area: output::geometry(output), screen: self.workspaces.screen(&output.name()), present };
         let mut stack = Vec::with_capacity(self.windows.len() + self.ghosts.len());
         let mut below = 0;
         let ghosts = || self.ghosts.iter().filter(|ghost| ghost.is_seen(present));
-        let ghosts_at = |below: usize| ghosts().filter(move |ghost| ghost.below == below);
+        let shown = |ghost| self.show_ghost(ghost, &view);
         for window in self.windows() {
-            stack.extend(ghosts_at(below).map(Stacked::Ghost));
-            stack.extend(self.render(window, output, area, present).map(Stacked::Window));
+            stack.extend(ghosts().filter(|ghost| ghost.below == below).filter_map(shown));
+            stack.extend(self.render(window, &view).map(Stacked::Window));
             below += 1;
         }
         // Also those that had more windows below them than there are now.
-        stack.extend(ghosts().filter(|ghost| ghost.below >= below).map(Stacked::Ghost));
+        stack.extend(ghosts().filter(|ghost| ghost.below >= below).filter_map(shown));
         stack
     }
 
-    fn render(
-        &self,
-        window: &Window,
-        output: &Output,
-        area: Rectangle<i32, Logical>,
-        present: Instant,
-    ) -> Option<RenderWindow> {
+    /// How far from their places things on a workspace are seen: those of this output glide along with it, those of others
+    /// are where they are. `None` if they are not seen at all.
+    fn shift(&self, view: &View<'_>, place: Place) -> Option<Point<f64, Logical>> {
+        if view.screen == Some(place.screen) {
+            let distance = self.slides.distance(place, &self.workspaces, view.present)?;
+            return Some(Point::from((distance * f64::from(view.area.size.w) * (1.0 + GAP), 0.0)));
+        }
+        (self.workspaces.active(place.screen) == place.number).then(Point::default)
+    }
+
+    fn show_ghost<'a>(&'a self, ghost: &'a Ghost, view: &View<'_>) -> Option<Stacked<'a>> {
+        self.shift(view, ghost.place?).map(|shift| Stacked::Ghost(ghost, shift))
+    }
+
+    fn render(&self, window: &Window, view: &View<'_>) -> Option<RenderWindow> {
+        let View { output, area, present, .. } = *view;
+        let held = self.is_dragged(window.id);
+        let shift = if held { Point::default() } else { self.shift(view, self.workspaces.place(window.id)?)? };
         let popups: Vec<_> =
             self.popups_of(window.surface()).map(|(popup, location)| (popup.surface().clone(), location)).collect();
         // A fullscreen window belongs to its own output only, even if its content is larger.
@@ -96,8 +119,9 @@ impl Shell {
         {
             return None;
         }
-        let pose = window.motion.at(window.rect(), present);
-        let moves = window.motion.moves_after(present);
+        let mut pose = window.motion.at(window.rect(), present);
+        pose.rect.loc += shift;
+        let moves = window.motion.moves_after(present) || shift != Point::default();
         let covers = smithay::desktop::utils::bbox_from_surface_tree(window.surface(), window.origin());
         let reaches = covers.overlaps(area) || window.rect().overlaps(area) || pose.rect.overlaps(area.to_f64());
         (reaches || !popups.is_empty()).then(|| RenderWindow {

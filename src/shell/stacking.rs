@@ -35,18 +35,18 @@ impl Shell {
         }
     }
 
-    fn parent_of(&self, id: WindowId) -> Option<WindowId> {
+    pub(super) fn parent_of(&self, id: WindowId) -> Option<WindowId> {
         let parent = self.window(id)?.toplevel().parent()?;
         self.window_of_root(&parent).map(|window| window.id)
     }
 
     /// Nearest first.
-    fn ancestors(&self, id: WindowId) -> Vec<WindowId> {
+    pub(super) fn ancestors(&self, id: WindowId) -> Vec<WindowId> {
         std::iter::successors(self.parent_of(id), |ancestor| self.parent_of(*ancestor)).take(MAX_NESTING).collect()
     }
 
     /// In stacking order.
-    fn descendants(&self, id: WindowId) -> Vec<WindowId> {
+    pub(super) fn descendants(&self, id: WindowId) -> Vec<WindowId> {
         let is_descendant = |other: &WindowId| self.ancestors(*other).contains(&id);
         self.windows.iter().map(|window| window.id).filter(is_descendant).collect()
     }

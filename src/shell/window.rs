@@ -83,6 +83,8 @@ pub struct Window {
     pub(super) sent: VecDeque<SentConfigure>,
     /// Top left corner of the window geometry while floating (global logical coordinates).
     pub(super) floating: Point<i32, Logical>,
+    /// Where it was, while the output that it is at home on is unplugged and it had to move.
+    pub(super) displaced_from: Option<Point<i32, Logical>>,
     /// The size to return to from maximised or fullscreen; `None` lets the client choose.
     pub(super) floating_size: Option<Size<i32, Logical>>,
     /// What fullscreen returns to.
@@ -109,6 +111,7 @@ impl Window {
             applied: Arrangement::Floating,
             sent: VecDeque::new(),
             floating: Point::default(),
+            displaced_from: None,
             floating_size: None,
             before_fullscreen: Arrangement::Floating,
             stretch: None,

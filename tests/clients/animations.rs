@@ -62,7 +62,7 @@ fn set_up(mut world: World, animations: Animations) -> World {
 
 fn fades() -> Animations {
     let fade = Some(Fade { style: linear(), scale: SMALL });
-    Animations { open: fade, close: fade, place: None }
+    Animations { open: fade, close: fade, ..Animations::default() }
 }
 
 /// Opens a window of one colour in the middle of the screen.
@@ -374,7 +374,7 @@ fn a_session_is_animated_unless_its_configuration_says_otherwise() {
     let motions = Config::default().animations.motions(false);
     assert!(motions.open.is_some() && motions.close.is_some() && motions.place.is_some());
     assert_eq!(Config::default().animations.motions(true), Animations::default());
-    assert_eq!(Animations::default(), Animations { open: None, close: None, place: None });
+    assert_eq!(Animations::default(), Animations { open: None, close: None, place: None, workspace: None });
 }
 
 /// The edges of the window, frame by frame, while it is maximised and sent back in the middle.
@@ -465,7 +465,7 @@ fn what_has_settled_asks_for_no_frame() {
 fn slow() -> Animations {
     let curve = CubicBezier::LINEAR;
     let fade = Some(Fade { style: Style::Easing { duration: Span::from_seconds(1_000), curve }, scale: SMALL });
-    Animations { open: fade, close: fade, place: None }
+    Animations { open: fade, close: fade, ..Animations::default() }
 }
 
 #[test]

@@ -20,3 +20,4 @@ mod tools;
 mod updates;
 mod virtual_devices;
 mod windows;
+mod workspaces;

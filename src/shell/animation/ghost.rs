@@ -13,6 +13,7 @@ use super::pose::{Look, LookSample, Pose, WindowMotion};
 use crate::output;
 use crate::output::scene::Snapshot;
 use crate::shell::effects::Decoration;
+use crate::shell::workspaces::Place;
 use crate::shell::{Window, WindowId};
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
@@ -44,6 +45,8 @@ pub struct Ghost {
     pub rect: Rectangle<i32, Logical>,
     /// How many windows were below it.
     pub below: usize,
+    /// The workspace that it was on.
+    pub place: Option<Place>,
     /// What was drawn below and around it.
     pub decoration: Decoration,
     motion: WindowMotion,
@@ -111,13 +114,13 @@ fn leave(state: &mut State, id: WindowId) {
     if !output::is_drawn(state, window.surface()) {
         return;
     }
-    let ghost = snapshot(window, below);
+    let ghost = snapshot(window, below, state.shell.workspaces.place(id));
     if !ghost.parts.is_empty() {
         state.shell.ghosts.push(ghost);
     }
 }
 
-fn snapshot(window: &Window, below: usize) -> Ghost {
+fn snapshot(window: &Window, below: usize, place: Option<Place>) -> Ghost {
     let part = |(content, offset)| GhostPart { content, offset, id: Id::new(), name: Snapshot::default() };
     Ghost {
         window: window.id,
@@ -125,6 +128,7 @@ fn snapshot(window: &Window, below: usize) -> Ghost {
         geometry: window.geometry,
         rect: window.rect(),
         below,
+        place,
         decoration: window.decoration(),
         motion: window.motion.clone(),
         end: None,

@@ -17,12 +17,16 @@
 
 mod ghost;
 mod pose;
+mod slide;
 
 pub use ghost::{Ghost, GhostPart, about_to_apply, about_to_destroy};
 pub use pose::{Pose, WindowMotion};
+pub use slide::{GAP, Slides};
+use smithay::output::Output;
 use smithay::utils::{Logical, Rectangle};
 
 use super::Shell;
+use crate::output;
 use crate::time::Instant;
 use crate::timing::motion::Style;
 
@@ -35,6 +39,8 @@ pub struct Animations {
     pub close: Option<Fade>,
     /// How it gets to another place or size that nobody dragged it to: maximised, fullscreen, and back.
     pub place: Option<Style>,
+    /// How the eye gets to another workspace.
+    pub workspace: Option<Style>,
 }
 
 /// How a window appears or goes.
@@ -58,7 +64,8 @@ pub struct Shown {
 impl Shell {
     /// Starts what changed since the last latch, and drops what has come to its end.
     pub fn animate(&mut self, shown: Shown) {
-        let Shell { windows, ghosts, animations, drag, .. } = self;
+        let Shell { windows, ghosts, animations, drag, slides, workspaces, .. } = self;
+        slides.follow(animations.workspace, shown, workspaces);
         for window in windows.iter_mut() {
             if !window.mapped {
                 window.motion = WindowMotion::default();
@@ -77,12 +84,15 @@ impl Shell {
         ghosts.retain(|ghost| ghost.is_seen(shown.at));
     }
 
-    /// Whether anything within `area` (global logical coordinates) looks different after the frame presented at
-    /// `present`, by itself.
-    pub fn is_moving(&self, area: Rectangle<i32, Logical>, present: Instant) -> bool {
+    /// Whether anything on `output` looks different after the frame presented at `present`, by itself.
+    pub fn is_moving(&self, output: &Output, present: Instant) -> bool {
+        let area = output::geometry(output);
+        if self.workspaces.screen(&output.name()).is_some_and(|screen| self.slides.moves_after(screen, present)) {
+            return true;
+        }
         let reaches =
             |pose: Pose, goal: Rectangle<i32, Logical>| pose.rect.overlaps(area.to_f64()) || goal.overlaps(area);
-        let windows = self.windows().filter(|window| window.motion.moves_after(present));
+        let windows = self.visible_windows().filter(|window| window.motion.moves_after(present));
         windows.into_iter().any(|window| reaches(window.motion.at(window.rect(), present), window.rect()))
             || self.ghosts.iter().any(|ghost| reaches(ghost.at(present), ghost.rect))
     }
@@ -93,6 +103,9 @@ impl Shell {
         if animations.close.is_none() {
             self.ghosts.clear();
         }
+        if animations.workspace.is_none() {
+            self.slides.end();
+        }
         for window in &mut self.windows {
             window.motion.allow(&animations);
         }
@@ -101,6 +114,7 @@ impl Shell {
     /// Everything is at its end at once: there is nobody to see it get there.
     pub fn end_animations(&mut self) {
         self.ghosts.clear();
+        self.slides.end();
         for window in &mut self.windows {
             window.motion.allow(&Animations::default());
         }

@@ -1,0 +1,157 @@
+//! Workspaces in a session: switching, sending windows to others, following outputs. The numbers themselves are in
+//! [`workspaces`](super::workspaces).
+
+use smithay::utils::{Logical, Point, Rectangle};
+
+use super::workspaces::{Place, Screen};
+use super::{Shell, Window, WindowId, activate, placement, popup};
+use crate::state::State;
+use crate::{input, output};
+
+impl Shell {
+    /// Whether a window has content and is on a workspace that is seen.
+    pub fn is_visible(&self, id: WindowId) -> bool {
+        self.window(id).is_some_and(|window| window.mapped) && self.workspaces.is_visible(id)
+    }
+
+    /// Every window with content on workspaces that are seen, bottom to top.
+    pub fn visible_windows(&self) -> impl DoubleEndedIterator<Item = &Window> {
+        self.windows().filter(|window| self.workspaces.is_visible(window.id))
+    }
+
+    /// Whether the window is held by the pointer or a finger: it goes where the person goes.
+    pub(super) fn is_dragged(&self, id: WindowId) -> bool {
+        self.drag.as_ref().is_some_and(|drag| drag.window == id)
+    }
+
+    /// A window, those that it is a dialog of, and all their dialogs.
+    fn family(&self, id: WindowId) -> Vec<WindowId> {
+        let eldest = self.ancestors(id).pop().unwrap_or(id);
+        std::iter::once(eldest).chain(self.descendants(eldest)).collect()
+    }
+}
+
+/// The output that keys act on: that of the focused window, or else that under the pointer.
+pub fn current_screen(state: &State) -> Option<Screen> {
+    let workspaces = &state.shell.workspaces;
+    let focused = state.shell.focused.and_then(|id| workspaces.place(id)).map(|place| place.screen);
+    let (output, _) = output::usable_area(state, Some(input::pointer_position(state)))?;
+    focused.or_else(|| workspaces.screen(&output.name()))
+}
+
+/// Shows a workspace of an output. The window used last there has the focus; a window that is held comes along.
+pub fn switch(state: &mut State, to: Place) {
+    if !state.shell.workspaces.switch(to.screen, to.number) {
+        return;
+    }
+    let held = state.shell.drag.as_ref().map(|drag| drag.window);
+    if let Some(held) = held {
+        for member in state.shell.family(held) {
+            state.shell.workspaces.put(member, to);
+        }
+    }
+    let there = |window: &&Window| state.shell.workspaces.place(window.id) == Some(to);
+    let next = state.shell.visible_windows().rfind(there).map(|window| window.id);
+    popup::dismiss_grabs(state);
+    activate(state, held.or(next));
+}
+
+/// Puts a window and its dialogs on a workspace; on another output, in the same part of it. The focus goes to what is
+/// still seen.
+pub fn send(state: &mut State, id: WindowId, to: Place) {
+    let Some(from) = state.shell.workspaces.place(id).filter(|from| *from != to) else { return };
+    let areas = area_of(state, from.screen).zip(area_of(state, to.screen));
+    for member in state.shell.family(id) {
+        state.shell.workspaces.put(member, to);
+        let Some(window) = state.shell.window_mut(member) else { continue };
+        window.displaced_from = None;
+        if let (Some((old, new)), true) = (areas, from.screen != to.screen) {
+            window.floating = placement::carry(Rectangle::new(window.floating, window.rect().size), old, new);
+            window.motion.glide();
+        }
+    }
+    super::outputs_changed(state);
+    let still_seen = state.shell.is_visible(id);
+    let there =
+        |window: &&Window| state.shell.workspaces.place(window.id).map(|place| place.screen) == Some(from.screen);
+    if !still_seen {
+        let next = state.shell.visible_windows().rfind(there).map(|window| window.id);
+        popup::dismiss_of_window(state, id);
+        activate(state, next);
+    }
+}
+
+/// A window got to another place by itself or by hand: it belongs to what is seen on the output that its middle is on.
+pub(super) fn settle(state: &mut State, id: WindowId) {
+    let Some(window) = state.shell.window(id).filter(|_| state.shell.is_visible(id)) else { return };
+    let (middle, place) = (centre(window.rect()), state.shell.workspaces.place(id));
+    let Some(place) = place else { return };
+    if area_of(state, place.screen).is_none_or(|area| area.to_f64().contains(middle)) {
+        return;
+    }
+    let Some((output, _)) = output::usable_area(state, Some(middle)) else { return };
+    if let Some(screen) = state.shell.workspaces.screen(&output.name()).filter(|screen| *screen != place.screen) {
+        let number = state.shell.workspaces.active(screen);
+        state.shell.workspaces.put(id, Place { screen, number });
+        if let Some(window) = state.shell.window_mut(id) {
+            window.displaced_from = None;
+        }
+    }
+}
+
+/// A window that is seen is to be seen on another output.
+pub(super) fn bring_to(state: &mut State, id: WindowId, screen: Option<Screen>) {
+    let Some(place) = state.shell.workspaces.place(id).filter(|_| state.shell.is_visible(id)) else { return };
+    if let Some(screen) = screen.filter(|screen| *screen != place.screen) {
+        let number = state.shell.workspaces.active(screen);
+        state.shell.workspaces.put(id, Place { screen, number });
+    }
+}
+
+/// A window appears: on the workspace of the window that it is a dialog of, or on the one seen on `output`. Returns
+/// whether it is seen there.
+pub(super) fn appear(state: &mut State, id: WindowId, output: Option<&str>) -> bool {
+    let shell = &mut state.shell;
+    let parent = shell.parent_of(id).and_then(|parent| shell.workspaces.home(parent));
+    match parent {
+        Some(home) => shell.workspaces.put(id, home),
+        None => {
+            let screen = output.and_then(|name| shell.workspaces.screen(name));
+            let stays = shell.workspaces.place(id).filter(|place| screen.is_none_or(|screen| place.screen == screen));
+            match stays.map(|place| (place, shell.workspaces.active(place.screen))) {
+                Some((place, number)) if place.number != number => {
+                    shell.workspaces.put(id, Place { number, ..place });
+                }
+                Some(_) => {}
+                None => shell.workspaces.add(id, screen),
+            }
+        }
+    }
+    shell.workspaces.is_visible(id)
+}
+
+/// The rectangle of an output that is plugged in (global logical coordinates).
+pub fn area_of(state: &State, screen: Screen) -> Option<Rectangle<i32, Logical>> {
+    let name = state.shell.workspaces.name(screen)?;
+    output::all(state).find(|(output, _)| output.name() == name).map(|(_, area)| area)
+}
+
+/// Outputs came or went: workspaces go with them. Windows that come home get back the place that they had there.
+pub(super) fn follow_outputs(state: &mut State) {
+    let names: Vec<String> = state.outputs.iter().map(smithay::output::Output::name).collect();
+    state.shell.workspaces.connect(names.iter().map(String::as_str));
+    let Shell { workspaces, windows, .. } = &mut state.shell;
+    for window in windows.iter_mut() {
+        let is_home = workspaces.home(window.id) == workspaces.place(window.id);
+        if let (true, Some(corner)) = (is_home, window.displaced_from) {
+            window.displaced_from = None;
+            window.floating = corner;
+            window.motion.glide();
+        }
+    }
+}
+
+/// The middle of a rectangle.
+pub(super) fn centre(rect: Rectangle<i32, Logical>) -> Point<f64, Logical> {
+    rect.loc.to_f64() + rect.size.to_f64().to_point().downscale(2.0)
+}
