@@ -25,6 +25,10 @@ pub struct Animations {
     pub place: PlaceOptions,
     /// How another workspace comes.
     pub workspace: PlaceOptions,
+    /// How the overview comes and goes.
+    pub overview: PlaceOptions,
+    /// How the list of shortcuts does.
+    pub help: PlaceOptions,
 }
 
 /// How a window appears or goes.
@@ -235,6 +239,8 @@ impl Animations {
             close: self.close.fade(),
             place: self.place.style(),
             workspace: self.workspace.style(),
+            overview: self.overview.style(),
+            help: self.help.style(),
         }
     }
 }

@@ -66,6 +66,8 @@ impl Default for Animations {
             close: FadeOptions { style: StyleName::Easing, ..FadeOptions::default() },
             place: PlaceOptions::default(),
             workspace: PlaceOptions::default(),
+            overview: PlaceOptions::default(),
+            help: PlaceOptions { style: StyleName::Easing, ..PlaceOptions::default() },
         }
     }
 }

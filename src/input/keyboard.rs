@@ -15,7 +15,7 @@ use super::bindings::{Action, Pressed};
 use crate::config;
 use crate::output::{self, InputKind};
 use crate::shell::workspaces::{Number, Place};
-use crate::shell::{self, WindowId, spaces};
+use crate::shell::{self, WindowId, overview, spaces};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -146,10 +146,11 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     use_keyboard(state, &handle, id);
     let code = Keycode::new(key + XKB_OFFSET);
     let key_state = if pressed { KeyState::Pressed } else { KeyState::Released };
-    let ((action, held), modifiers_changed) = handle.input_intercept(state, code, key_state, |state, held, symbol| {
-        let action = if pressed { bound(state, id, key, held, &symbol) } else { None };
-        (action, *held)
-    });
+    let ((action, held, symbol), modifiers_changed) =
+        handle.input_intercept(state, code, key_state, |state, held, symbol| {
+            let action = if pressed { bound(state, id, key, held, &symbol) } else { None };
+            (action, *held, symbol.modified_sym())
+        });
     if !(held.alt || held.logo || held.ctrl) {
         state.input.keyboards.switcher = None;
     }
@@ -157,6 +158,11 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
         state.input.keyboards.swallowed.push((id, key));
         output::input(state, InputKind::Key, None, time);
         run(state, action);
+        return;
+    }
+    if pressed && overview::key(state, symbol) {
+        state.input.keyboards.swallowed.push((id, key));
+        output::input(state, InputKind::Key, None, time);
         return;
     }
     if !pressed && note(&mut state.input.keyboards.swallowed, (id, key), false) {
@@ -219,7 +225,9 @@ fn run(state: &mut State, action: Action) {
         Action::MoveToWorkspace(number) => send_to(state, |_| number, false),
         Action::MoveToNextWorkspace => send_to(state, Number::next, true),
         Action::MoveToPreviousWorkspace => send_to(state, Number::previous, true),
-        Action::Overview | Action::Help | Action::None => {}
+        Action::Overview => overview::toggle(state),
+        Action::Help => overview::toggle_help(state),
+        Action::None => {}
     }
 }
 

@@ -11,7 +11,7 @@ use super::event::{Scroll, ScrollSource};
 use super::{constraint, drag};
 use crate::output::{self, InputKind};
 use crate::protocol::bounds::coordinate_f64;
-use crate::shell::{self, WindowId, popup};
+use crate::shell::{self, WindowId, overview, popup};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -99,6 +99,7 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
     } else {
         constraint::activate_if_focused(state);
     }
+    overview::pointed(state, position);
     output::cursor_changed(state);
     let focus = pointer.current_focus();
     output::input(state, InputKind::Motion, focus.as_ref(), time);
@@ -162,6 +163,11 @@ fn press(state: &mut State, time: Instant, button: u32) {
         return;
     }
     state.input.held.buttons.push(button);
+    if overview::pressed(state, super::pointer_position(state)) {
+        output::input(state, InputKind::Button, None, time);
+        state.input.held.swallowed.push(button);
+        return;
+    }
     if drag::is_active(state) || shortcut(state, time, button) || dismisses_popups(state) {
         state.input.held.swallowed.push(button);
         return;

@@ -10,7 +10,7 @@ use super::drag;
 use super::pointer::{Focus, pick};
 use crate::output::{self, InputKind};
 use crate::protocol::bounds::coordinate_f64;
-use crate::shell::{self, popup};
+use crate::shell::{self, overview, popup};
 use crate::state::State;
 use crate::time::Instant;
 
@@ -57,9 +57,10 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
         return;
     }
     let position = bounded(position);
-    let focus = pick(state, position);
+    let taken = overview::pressed(state, position);
+    let focus = pick(state, position).filter(|_| !taken);
     let serial = SERIAL_COUNTER.next_serial();
-    let swallowed = focus.is_none() && state.shell.has_popup_grab();
+    let swallowed = taken || focus.is_none() && state.shell.has_popup_grab();
     state.input.touches.down.push(Touch { slot, serial, focus: focus.clone(), position, swallowed });
     if swallowed {
         popup::dismiss_grabs(state);

@@ -9,6 +9,7 @@ pub mod capture;
 mod cursor;
 pub mod hotplug;
 mod latch;
+pub mod overlays;
 pub mod pacing;
 mod placing;
 mod plane_choice;
@@ -70,6 +71,7 @@ pub struct Outputs {
     /// What lies behind all windows: red, green, blue.
     pub background: [f32; 3],
     cursor: cursor::CursorImages,
+    overlays: overlays::Kept,
     last_id: u32,
 }
 
@@ -88,6 +90,7 @@ impl Default for Outputs {
             frames_ahead: 0,
             background: [0.13, 0.14, 0.17],
             cursor: cursor::CursorImages::default(),
+            overlays: overlays::Kept::default(),
             last_id: 0,
         }
     }
@@ -299,6 +302,9 @@ pub fn is_drawn(state: &State, surface: &WlSurface) -> bool {
 /// What lies under `point` in the scenes on screen: the surface and where its origin is. Input regions are those in
 /// force now.
 pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+    if state.shell.overlays.take_input() {
+        return None;
+    }
     let output = state.outputs.list.iter().find(|output| geometry(&output.output).to_f64().contains(point))?;
     if output.lights == 0 {
         // Nothing was ever shown: what would be shown is the best answer.

@@ -4,8 +4,8 @@ use smithay::backend::renderer::element::Id;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
-use super::geometry;
 use super::scene::{Effect, EffectKind, Layer, Rounded, Scene};
+use super::{geometry, overlays};
 use crate::shell::animation::Ghost;
 use crate::shell::effects::{Decoration, Effects};
 use crate::shell::render_order::{RenderWindow, Stacked};
@@ -36,6 +36,12 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
         let at = crate::input::pointer_position(state).to_i32_round() + offset;
         placing.tree(&mut scene, icon, Fit::at(at), 1.0);
     }
+    let kept = &mut state.outputs.overlays;
+    let (overview, help) = (&state.shell.overlays.overview, &state.shell.overlays.help);
+    let (overview, help) = (overview.is_seen(present), help.is_seen(present));
+    if help {
+        overlays::show_help(&state.shell, &state.input.bindings, kept, &mut scene, (id, &handle), present);
+    }
     // Topmost first: what is above decides what can be seen below.
     let mut windows = state.shell.render_order(&handle, present);
     for stacked in windows.iter().rev() {
@@ -46,6 +52,12 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
         if stacked.covers_output() {
             break;
         }
+    }
+    if overview {
+        overlays::show_overview(&state.shell, kept, &mut scene, (id, &handle), present);
+    }
+    if !overview && !help {
+        kept.forget();
     }
     let windows = windows.drain(..).filter_map(Stacked::into_window).collect();
     cover(&mut scene);

@@ -104,7 +104,7 @@ fn over(scene: &Scene, draws_cursor: bool) -> Vec<Over> {
         // A blur reads what lies around it, too.
         let target = match effect.kind {
             EffectKind::Blur { .. } => Rectangle::from_size(scene.size),
-            EffectKind::Shadow { .. } => effect.target(),
+            _ => effect.target(),
         };
         Over { target, depth: effect.depth }
     });

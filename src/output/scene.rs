@@ -5,6 +5,7 @@
 //! screen, says what lies where.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use smithay::backend::renderer::element::Id;
 use smithay::backend::renderer::utils::{Buffer, CommitCounter, DamageSnapshot, OpaqueRegions};
@@ -112,7 +113,7 @@ impl Rounded {
     }
 }
 
-/// Something that is drawn below a window.
+/// Something that is drawn between surfaces and is none.
 #[derive(Clone, Debug)]
 pub struct Effect {
     /// Its name for damage tracking.
@@ -125,9 +126,57 @@ pub struct Effect {
     pub kind: EffectKind,
 }
 
-/// What is drawn below a window.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A picture that the compositor made, premultiplied `ARGB8888`.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    image: Arc<PixelBuffer>,
+    /// Every picture has another.
+    number: usize,
+}
+
+impl Picture {
+    /// Takes these pixels.
+    pub fn new(image: PixelBuffer) -> Self {
+        static LAST: AtomicUsize = AtomicUsize::new(0);
+        Picture { image: Arc::new(image), number: LAST.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// Its pixels.
+    pub fn image(&self) -> &Arc<PixelBuffer> {
+        &self.image
+    }
+
+    /// What no other picture is called.
+    pub const fn number(&self) -> usize {
+        self.number
+    }
+}
+
+impl PartialEq for Picture {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+/// What is drawn below or above windows.
+#[derive(Clone, Debug, PartialEq)]
 pub enum EffectKind {
+    /// A plain panel.
+    Colour {
+        /// Where.
+        area: Rounded,
+        /// What of it stays free, relative to it; nothing if this is empty.
+        hole: Rectangle<i32, Physical>,
+        /// Red, green, blue, alpha, 0 to 1, not premultiplied.
+        colour: [f32; 4],
+    },
+    /// A picture, as large as it is.
+    Picture {
+        /// Where.
+        rect: Rectangle<i32, Physical>,
+        /// Its pixels.
+        picture: Picture,
+    },
     /// A shadow around it, and nothing within it.
     Shadow {
         /// What casts it.
@@ -148,7 +197,8 @@ impl Effect {
     /// What it covers, relative to the output.
     pub fn target(&self) -> Rectangle<i32, Physical> {
         match self.kind {
-            EffectKind::Blur { area, .. } => area.rect,
+            EffectKind::Blur { area, .. } | EffectKind::Colour { area, .. } => area.rect,
+            EffectKind::Picture { rect, .. } => rect,
             EffectKind::Shadow { window, reach } => {
                 let size = (window.rect.size.w + 2 * reach, window.rect.size.h + 2 * reach);
                 Rectangle::new(window.rect.loc - Point::from((reach, reach)), size.into())

@@ -7,7 +7,7 @@ use smithay::backend::renderer::utils::{CommitCounter, DamageSet, OpaqueRegions}
 use smithay::backend::renderer::{Color32F, Frame, Renderer, Texture};
 use smithay::utils::{Buffer as BufferCoords, Physical, Rectangle, Scale, Size, Transform};
 
-use super::rounded;
+use super::{panel, rounded};
 use crate::output::scene::{CursorLayer, Effect, EffectKind, Layer, Rounded};
 
 /// What a layer is filled with.
@@ -246,7 +246,7 @@ impl<T> SceneElement<'_, T> {
             SceneElement::Layer(element) => element.layer.clip,
             SceneElement::Effect(element) => match element.effect.kind {
                 EffectKind::Blur { area, .. } => Some(area),
-                EffectKind::Shadow { .. } => None,
+                _ => None,
             },
             SceneElement::Cursor(_) => None,
         }
@@ -295,11 +295,38 @@ where
                 draw_parts::<R>(frame, corners, place, dst, damage, alpha)
             }
         },
-        SceneElement::Effect(element) => draw_parts::<R>(frame, &element.parts, place, dst, damage, alpha),
+        SceneElement::Effect(element) => match element.effect.kind {
+            EffectKind::Colour { area, hole, colour } => {
+                let damage = Rectangle::subtract_rects_many_in_place(damage.to_vec(), [hole]);
+                draw_panel::<R>(frame, area, colour, dst, &damage, alpha)
+            }
+            _ => draw_parts::<R>(frame, &element.parts, place, dst, damage, alpha),
+        },
         SceneElement::Cursor(element) => {
             frame.render_texture_from_to(&element.texture, src, dst, damage, opaque, transform, alpha)
         }
     }
+}
+
+/// Fills a rectangle with rounded corners.
+fn draw_panel<R: Renderer>(
+    frame: &mut R::Frame<'_, '_>,
+    area: Rounded,
+    [red, green, blue, opacity]: [f32; 4],
+    dst: Rectangle<i32, Physical>,
+    damage: &[Rectangle<i32, Physical>],
+    alpha: f32,
+) -> Result<(), R::Error> {
+    for (coverage, parts) in panel::parts(area) {
+        let opacity = opacity * alpha * coverage;
+        let colour = Color32F::new(red * opacity, green * opacity, blue * opacity, opacity);
+        let damage = damage.iter().flat_map(|rect| parts.iter().filter_map(|part| rect.intersection(*part)));
+        let damage: Vec<_> = damage.collect();
+        if !damage.is_empty() {
+            frame.draw_solid(dst, &damage, colour)?;
+        }
+    }
+    Ok(())
 }
 
 fn draw_parts<R>(

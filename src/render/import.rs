@@ -12,6 +12,8 @@ use smithay::wayland::compositor::{self, SurfaceData};
 use smithay::wayland::single_pixel_buffer::get_single_pixel_buffer;
 
 use super::element::{CursorElement, EffectElement, Fill, LayerElement, SceneElement};
+use super::panel;
+use super::picture::PictureCache;
 use super::shadow::ShadowCache;
 use crate::backend::PixelBuffer;
 use crate::output::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
@@ -90,11 +92,17 @@ pub(super) struct Caches<T> {
     cursors: CursorCache<T>,
     snapshots: SnapshotCache<T>,
     shadows: ShadowCache<T>,
+    pictures: PictureCache<T>,
 }
 
 impl<T> Default for Caches<T> {
     fn default() -> Self {
-        Caches { cursors: CursorCache::default(), snapshots: SnapshotCache::default(), shadows: ShadowCache::default() }
+        Caches {
+            cursors: CursorCache::default(),
+            snapshots: SnapshotCache::default(),
+            shadows: ShadowCache::default(),
+            pictures: PictureCache::default(),
+        }
     }
 }
 
@@ -116,7 +124,7 @@ where
     let mut effects = scene.effects.iter().peekable();
     for (depth, layer) in scene.layers.iter().enumerate() {
         while let Some(effect) = effects.next_if(|effect| effect.depth <= depth) {
-            elements.push(self::effect(renderer, effect, &mut caches.shadows));
+            elements.push(self::effect(renderer, effect, caches));
         }
         if layer.plane.is_some() {
             continue;
@@ -125,8 +133,9 @@ where
             elements.push(SceneElement::Layer(LayerElement { layer, fill }));
         }
     }
-    elements.extend(effects.map(|effect| self::effect(renderer, effect, &mut caches.shadows)));
+    elements.extend(effects.map(|effect| self::effect(renderer, effect, caches)));
     caches.shadows.forget_unused();
+    caches.pictures.forget_gone();
     elements
 }
 
@@ -134,17 +143,20 @@ where
 fn effect<'a, R>(
     renderer: &mut R,
     effect: &'a Effect,
-    shadows: &mut ShadowCache<R::TextureId>,
+    caches: &mut Caches<R::TextureId>,
 ) -> SceneElement<'a, R::TextureId>
 where
     R: Renderer + ImportMem,
     R::TextureId: Texture + Clone + 'static,
 {
-    let (parts, look) = match effect.kind {
+    let Caches { shadows, pictures, .. } = caches;
+    let (parts, look) = match &effect.kind {
         EffectKind::Blur { .. } => (Vec::new(), 0),
         EffectKind::Shadow { window, reach } => {
-            (shadows.strips(renderer, &effect.id, window, reach), (reach as usize) << 16 | window.radius as usize)
+            (shadows.strips(renderer, &effect.id, *window, *reach), (*reach as usize) << 16 | window.radius as usize)
         }
+        EffectKind::Colour { area, hole, colour } => (Vec::new(), panel::look(*area, *hole, *colour)),
+        EffectKind::Picture { picture, .. } => (pictures.part(renderer, picture), picture.number()),
     };
     SceneElement::Effect(EffectElement { effect, parts, commit: CommitCounter::from(look) })
 }

@@ -8,6 +8,8 @@ mod element;
 mod gles;
 mod import;
 mod intermediate;
+mod panel;
+mod picture;
 mod rounded;
 mod shadow;
 

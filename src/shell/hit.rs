@@ -12,6 +12,9 @@ impl Shell {
     /// The topmost surface whose input region contains `point` (global logical coordinates), and where its origin is:
     /// `point − origin` is the point in the surface's own coordinates, also while the window is stretched.
     pub fn hit(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+        if self.overlays.take_input() {
+            return None;
+        }
         self.visible_windows().rev().find_map(|window| {
             let popups = self.popups_of(window.surface()).rev();
             let in_popups =

@@ -10,6 +10,7 @@ pub mod configure;
 pub mod drag;
 pub mod effects;
 pub mod hit;
+pub mod overview;
 pub mod placement;
 pub mod popup;
 pub mod render_order;
@@ -36,6 +37,7 @@ use animation::{Animations, Ghost, Slides, WindowMotion};
 pub use arranging::{fullscreen, maximize, outputs_changed, unfullscreen, unmaximize};
 use drag::Drag;
 use effects::Effects;
+use overview::Overlays;
 use popup::Popup;
 pub use window::{Arrangement, Window};
 use workspaces::Workspaces;
@@ -57,6 +59,8 @@ pub struct Shell {
     drag: Option<Drag>,
     animations: Animations,
     slides: Slides,
+    /// What lies over the windows.
+    pub overlays: Overlays,
     /// What is drawn around and below windows.
     pub effects: Effects,
     /// Windows that are gone and still seen, in the order in which they went.

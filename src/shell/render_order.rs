@@ -6,6 +6,7 @@ use smithay::utils::{Logical, Point, Rectangle};
 
 use super::animation::{GAP, Ghost};
 use super::effects::Decoration;
+use super::overview::layout::Layout;
 use super::workspaces::{Place, Screen};
 use super::{Shell, Window, WindowId};
 use crate::output;
@@ -71,14 +72,30 @@ struct View<'a> {
     screen: Option<Screen>,
     /// When the frame is shown.
     present: Instant,
+    /// The overview, and how much of it is there.
+    overview: Option<(Layout, f64)>,
+}
+
+/// The rectangle on the way from one to another: at 0 the first, at 1 the second.
+fn between(from: Rectangle<f64, Logical>, to: Rectangle<f64, Logical>, share: f64) -> Rectangle<f64, Logical> {
+    let mix = |from: f64, to: f64| from + (to - from) * share;
+    let size = (mix(from.size.w, to.size.w).max(1.0), mix(from.size.h, to.size.h).max(1.0));
+    Rectangle::new((mix(from.loc.x, to.loc.x), mix(from.loc.y, to.loc.y)).into(), size.into())
 }
 
 impl Shell {
     /// What reaches into `output` in the frame presented at `present`, bottom to top. Windows whose subsurfaces or popups
     /// alone reach into it are included too: those may lie anywhere.
     pub fn render_order(&self, output: &Output, present: Instant) -> Vec<Stacked<'_>> {
-        let view =
-            View { output, area: output::geometry(output), screen: self.workspaces.screen(&output.name()), present };
+        let shows = self.overlays.overview.is_seen(present);
+        let overview = shows.then(|| (self.overview(output), self.overlays.overview.at(present)));
+        let view = View {
+            overview,
+            output,
+            area: output::geometry(output),
+            screen: self.workspaces.screen(&output.name()),
+            present,
+        };
         let mut stack = Vec::with_capacity(self.windows.len() + self.ghosts.len());
         let mut below = 0;
         let ghosts = || self.ghosts.iter().filter(|ghost| ghost.is_seen(present));
@@ -103,6 +120,16 @@ impl Shell {
         (self.workspaces.active(place.screen) == place.number).then(Point::default)
     }
 
+    /// The same in the overview, which shows all workspaces of its output: those that are not seen come from their sides.
+    fn shift_in_overview(&self, view: &View<'_>, place: Place) -> Option<Point<f64, Logical>> {
+        let shift = self.shift(view, place);
+        if view.overview.is_none() || view.screen != Some(place.screen) || shift.is_some() {
+            return shift.filter(|_| view.overview.is_none() || view.screen == Some(place.screen));
+        }
+        let side = if place.number < self.workspaces.active(place.screen) { -1.0 } else { 1.0 };
+        Some(Point::from((side * f64::from(view.area.size.w) * (1.0 + GAP), 0.0)))
+    }
+
     fn show_ghost<'a>(&'a self, ghost: &'a Ghost, view: &View<'_>) -> Option<Stacked<'a>> {
         self.shift(view, ghost.place?).map(|shift| Stacked::Ghost(ghost, shift))
     }
@@ -110,7 +137,8 @@ impl Shell {
     fn render(&self, window: &Window, view: &View<'_>) -> Option<RenderWindow> {
         let View { output, area, present, .. } = *view;
         let held = self.is_dragged(window.id);
-        let shift = if held { Point::default() } else { self.shift(view, self.workspaces.place(window.id)?)? };
+        let place = self.workspaces.place(window.id)?;
+        let shift = if held { Point::default() } else { self.shift_in_overview(view, place)? };
         let popups: Vec<_> =
             self.popups_of(window.surface()).map(|(popup, location)| (popup.surface().clone(), location)).collect();
         // A fullscreen window belongs to its own output only, even if its content is larger.
@@ -121,7 +149,11 @@ impl Shell {
         }
         let mut pose = window.motion.at(window.rect(), present);
         pose.rect.loc += shift;
-        let moves = window.motion.moves_after(present) || shift != Point::default();
+        let cell = view.overview.as_ref().and_then(|(layout, share)| Some((layout.window(window.id)?, *share)));
+        if let Some((cell, share)) = cell {
+            pose.rect = between(pose.rect, cell, share);
+        }
+        let moves = window.motion.moves_after(present) || shift != Point::default() || cell.is_some();
         let covers = smithay::desktop::utils::bbox_from_surface_tree(window.surface(), window.origin());
         let reaches = covers.overlaps(area) || window.rect().overlaps(area) || pose.rect.overlaps(area.to_f64());
         (reaches || !popups.is_empty()).then(|| RenderWindow {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::WindowId;
 
 /// The number of a workspace: 1 to 9, as there are keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Number(u8);
 

@@ -374,7 +374,10 @@ fn a_session_is_animated_unless_its_configuration_says_otherwise() {
     let motions = Config::default().animations.motions(false);
     assert!(motions.open.is_some() && motions.close.is_some() && motions.place.is_some());
     assert_eq!(Config::default().animations.motions(true), Animations::default());
-    assert_eq!(Animations::default(), Animations { open: None, close: None, place: None, workspace: None });
+    assert_eq!(
+        Animations::default(),
+        Animations { open: None, close: None, place: None, workspace: None, overview: None, help: None }
+    );
 }
 
 /// The edges of the window, frame by frame, while it is maximised and sent back in the middle.

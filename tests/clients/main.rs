@@ -11,6 +11,7 @@ mod bad_input;
 mod early_callbacks;
 mod focus;
 mod frame_pacing;
+mod overview;
 mod pointer;
 mod popups;
 mod rendering;

@@ -68,13 +68,10 @@ impl Chord {
         pressed.modified == self.key && !shift
     }
 
-    /// With its modifiers named as they are here.
+    /// As it is printed on keys.
     pub fn name(&self, modifier: Modifier) -> String {
-        let word = match modifier {
-            Modifier::Super => "Super",
-            Modifier::Alt => "Alt",
-        };
-        self.to_string().replacen("Mod", word, usize::from(self.held.modifier))
+        let name = self.to_string().replacen("Mod", modifier.name(), usize::from(self.held.modifier));
+        name.replace("Return", "Enter").replace('_', " ")
     }
 }
 
@@ -136,6 +133,7 @@ mod tests {
             assert_eq!(wrong.parse::<Chord>(), Err(NotAChord), "{wrong}");
         }
         assert_eq!("mod+shift+q".parse::<Chord>().unwrap().name(Modifier::Alt), "Alt+Shift+Q");
+        assert_eq!("mod+return".parse::<Chord>().unwrap().name(Modifier::Super), "Super+Enter");
     }
 
     proptest! {

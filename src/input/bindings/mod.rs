@@ -44,6 +44,14 @@ pub enum Modifier {
 }
 
 impl Modifier {
+    /// Its name on keys.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Modifier::Super => "Super",
+            Modifier::Alt => "Alt",
+        }
+    }
+
     fn is_held(self, held: &ModifiersState) -> bool {
         match self {
             Modifier::Super => held.logo,
@@ -107,6 +115,11 @@ impl Bindings {
         }
         let bound = self.keys.iter().find(|(chord, _)| chord.is(pressed, self.modifier));
         bound.map(|(_, action)| *action).filter(|action| *action != Action::None)
+    }
+
+    /// What `Mod` is called.
+    pub const fn modifier_name(&self) -> &'static str {
+        self.modifier.name()
     }
 
     /// What `button` does while `held` is held.

@@ -18,12 +18,14 @@
 mod ghost;
 mod pose;
 mod slide;
+mod toggle;
 
 pub use ghost::{Ghost, GhostPart, about_to_apply, about_to_destroy};
 pub use pose::{Pose, WindowMotion};
 pub use slide::{GAP, Slides};
 use smithay::output::Output;
 use smithay::utils::{Logical, Rectangle};
+pub use toggle::Toggle;
 
 use super::Shell;
 use crate::output;
@@ -41,6 +43,10 @@ pub struct Animations {
     pub place: Option<Style>,
     /// How the eye gets to another workspace.
     pub workspace: Option<Style>,
+    /// How the overview comes and goes.
+    pub overview: Option<Style>,
+    /// How the list of shortcuts does.
+    pub help: Option<Style>,
 }
 
 /// How a window appears or goes.
@@ -64,8 +70,10 @@ pub struct Shown {
 impl Shell {
     /// Starts what changed since the last latch, and drops what has come to its end.
     pub fn animate(&mut self, shown: Shown) {
-        let Shell { windows, ghosts, animations, drag, slides, workspaces, .. } = self;
+        let Shell { windows, ghosts, animations, drag, slides, workspaces, overlays, .. } = self;
         slides.follow(animations.workspace, shown, workspaces);
+        overlays.overview.follow(animations.overview, shown);
+        overlays.help.follow(animations.help, shown);
         for window in windows.iter_mut() {
             if !window.mapped {
                 window.motion = WindowMotion::default();
@@ -87,6 +95,9 @@ impl Shell {
     /// Whether anything on `output` looks different after the frame presented at `present`, by itself.
     pub fn is_moving(&self, output: &Output, present: Instant) -> bool {
         let area = output::geometry(output);
+        if self.overlays.overview.moves_after(present) || self.overlays.help.moves_after(present) {
+            return true;
+        }
         if self.workspaces.screen(&output.name()).is_some_and(|screen| self.slides.moves_after(screen, present)) {
             return true;
         }
@@ -106,6 +117,12 @@ impl Shell {
         if animations.workspace.is_none() {
             self.slides.end();
         }
+        if animations.overview.is_none() {
+            self.overlays.overview.end();
+        }
+        if animations.help.is_none() {
+            self.overlays.help.end();
+        }
         for window in &mut self.windows {
             window.motion.allow(&animations);
         }
@@ -115,6 +132,8 @@ impl Shell {
     pub fn end_animations(&mut self) {
         self.ghosts.clear();
         self.slides.end();
+        self.overlays.overview.end();
+        self.overlays.help.end();
         for window in &mut self.windows {
             window.motion.allow(&Animations::default());
         }

@@ -1,0 +1,81 @@
+//! Cards, titles and the mark around the selected window, all below the windows.
+
+use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
+
+use super::{Colour, Kept, Part, Sheet, Type};
+use crate::output::geometry;
+use crate::output::scene::Scene;
+use crate::shell::Shell;
+use crate::shell::overview::layout::{CAPTION, HEADER};
+use crate::time::Instant;
+use crate::timing::id::OutputId;
+
+/// A workspace.
+const CARD: Colour = [1.0, 1.0, 1.0, 0.07];
+/// The one that is seen when the overview is left.
+const ACTIVE_CARD: Colour = [0.55, 0.70, 1.0, 0.16];
+/// Around the selected window.
+const SELECTION: Colour = [0.45, 0.65, 1.0, 1.0];
+/// How wide that is, in logical pixels.
+const SELECTION_WIDTH: f64 = 4.0;
+const TITLE: Colour = [0.93, 0.95, 1.0, 0.92];
+const NUMBER: Colour = [0.93, 0.95, 1.0, 0.75];
+/// How round the corners of cards are, in logical pixels.
+const RADIUS: f64 = 14.0;
+/// From the edge of a card to its number.
+const INDENT: f64 = 16.0;
+/// How much of the overview is there before titles are.
+const ARRIVING: f64 = 0.7;
+/// The height of text, in logical pixels.
+const TEXT: f64 = 16.0;
+
+/// Draws the overview of output `id` into a scene that has all windows already, as seen at `present`.
+pub fn show(
+    shell: &Shell,
+    kept: &mut Kept,
+    scene: &mut Scene,
+    (id, output): (OutputId, &smithay::output::Output),
+    present: Instant,
+) {
+    let layout = shell.overview(output);
+    let scale = output.current_scale().fractional_scale();
+    let share = shell.overlays.overview.at(present);
+    // What belongs to a window is seen when that has nearly come to its place.
+    let arrived = (share - ARRIVING) / (1.0 - ARRIVING);
+    let mut sheet = Sheet { scene, kept, output: id, area: geometry(output), scale, opacity: arrived };
+    let active = shell.workspaces.screen(&output.name()).map(|screen| shell.workspaces.active(screen));
+    let (plain, bold) = (Type::new(TEXT * scale, false), Type::new(TEXT * scale, true));
+    for (window, rect) in &layout.windows {
+        let title = shell.window(*window).and_then(|window| window.title()).unwrap_or_default();
+        let below = sheet.rect(Rectangle::new(
+            Point::from((rect.loc.x, rect.loc.y + rect.size.h)),
+            Size::<f64, Logical>::from((rect.size.w, CAPTION)),
+        ));
+        let is_selected = shell.overlays.selected == Some(*window);
+        let face = if is_selected { bold } else { plain };
+        let title = face.fit(&title, below.size.w);
+        let place = |size| centred(below, size) + Point::from((0, (SELECTION_WIDTH / 2.0 * scale) as i32));
+        sheet.text(Part::Title(*window), &title, face, TITLE, place);
+    }
+    if let Some(rect) = shell.overlays.selected.and_then(|window| layout.window(window)) {
+        let around = Point::from((SELECTION_WIDTH, SELECTION_WIDTH));
+        let size = Size::from((rect.size.w + 2.0 * SELECTION_WIDTH, rect.size.h + 2.0 * SELECTION_WIDTH));
+        let (hole, rect) = (sheet.rect(rect), sheet.rect(Rectangle::new(rect.loc - around, size)));
+        sheet.frame(Part::Selection, rect, hole, SELECTION_WIDTH * 1.5, SELECTION);
+    }
+    sheet.opacity = share;
+    for card in &layout.cards {
+        let rect = sheet.rect(card.rect);
+        let top = Rectangle::new(rect.loc, Size::from((rect.size.w, (HEADER * scale).round() as i32)));
+        let place =
+            |size: Size<i32, Physical>| Point::from((top.loc.x + (INDENT * scale) as i32, centred(top, size).y));
+        sheet.text(Part::CardName(card.number), &card.number.to_string(), bold, NUMBER, place);
+        let colour = if active == Some(card.number) { ACTIVE_CARD } else { CARD };
+        sheet.panel(Part::Card(card.number), rect, RADIUS, colour);
+    }
+}
+
+/// The top left corner with which something of `size` is in the middle of `rect`.
+fn centred(rect: Rectangle<i32, Physical>, size: Size<i32, Physical>) -> Point<i32, Physical> {
+    rect.loc + Point::from(((rect.size.w - size.w) / 2, (rect.size.h - size.h) / 2))
+}

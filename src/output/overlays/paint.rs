@@ -1,0 +1,151 @@
+//! Text as pictures, drawn into memory with the CPU.
+//!
+//! The typeface is Noto Sans Mono, rasterised in four heights: the one nearest to what the output's scale asks for is used.
+
+use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
+use smithay::utils::{Physical, Point, Size};
+
+use crate::backend::PixelBuffer;
+use crate::output::scene::Picture;
+
+/// A colour with opacity: red, green, blue, alpha, 0 to 1, not premultiplied.
+pub type Colour = [f32; 4];
+
+/// Shown for what the typeface lacks.
+const UNKNOWN: char = '?';
+
+/// A typeface in one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Type {
+    bold: bool,
+    height: u8,
+}
+
+impl Type {
+    /// The height nearest to `height` physical pixels.
+    pub fn new(height: f64, bold: bool) -> Self {
+        let nearest = [16_u8, 20, 24, 32].into_iter().min_by(|a, b| {
+            let far = |it: u8| (f64::from(it) - height).abs();
+            far(*a).total_cmp(&far(*b))
+        });
+        Type { bold, height: nearest.unwrap_or(16) }
+    }
+
+    /// From one line's top to its bottom, in physical pixels.
+    pub fn height(self) -> i32 {
+        i32::from(self.height)
+    }
+
+    fn raster(self) -> (FontWeight, RasterHeight) {
+        let weight = if self.bold { FontWeight::Bold } else { FontWeight::Regular };
+        let height = match self.height {
+            32 => RasterHeight::Size32,
+            24 => RasterHeight::Size24,
+            20 => RasterHeight::Size20,
+            _ => RasterHeight::Size16,
+        };
+        (weight, height)
+    }
+
+    /// How wide a text is, in physical pixels.
+    pub fn width(self, text: &str) -> i32 {
+        let (weight, height) = self.raster();
+        i32::try_from(get_raster_width(weight, height) * text.chars().count()).unwrap_or(i32::MAX)
+    }
+
+    /// As much of a text as fits into `width`.
+    pub fn fit(self, text: &str, width: i32) -> String {
+        let most = usize::try_from(width / self.width("m").max(1)).unwrap_or(0);
+        if text.chars().count() <= most {
+            return text.to_owned();
+        }
+        let kept: String = text.chars().take(most.saturating_sub(2)).collect();
+        if most < 3 { kept } else { format!("{}..", kept.trim_end()) }
+    }
+
+    /// A line of text as a picture that is as large as it.
+    pub fn line(self, text: &str, colour: Colour) -> Picture {
+        let mut page = Page::new(Size::from((self.width(text), self.height())));
+        page.write((0, 0).into(), text, self, colour);
+        page.finish()
+    }
+}
+
+/// Lines of text on nothing.
+#[derive(Debug)]
+pub struct Page(PixelBuffer);
+
+impl Page {
+    /// An empty one; at least one pixel.
+    pub fn new(size: Size<i32, Physical>) -> Self {
+        Page(PixelBuffer::new(size.w.max(1), size.h.max(1)))
+    }
+
+    /// Writes a line of text, its top left corner at `at`; what does not fit is cut off.
+    pub fn write(&mut self, at: Point<i32, Physical>, text: &str, face: Type, colour: Colour) {
+        let (weight, height) = face.raster();
+        let step = face.width("m");
+        for (index, letter) in (0..).zip(text.chars()) {
+            let known = get_raster(letter, weight, height).or_else(|| get_raster(UNKNOWN, weight, height));
+            let Some(raster) = known else { continue };
+            for (y, row) in (at.y..).zip(raster.rows()) {
+                for (x, level) in (at.x + index * step..).zip(row) {
+                    self.dot(x, y, colour, f32::from(*level) / 255.0);
+                }
+            }
+        }
+    }
+
+    /// Letters do not overlap: nothing is blended.
+    fn dot(&mut self, x: i32, y: i32, [red, green, blue, alpha]: Colour, coverage: f32) {
+        let Page(image) = self;
+        if coverage <= 0.0 || !(0..image.width).contains(&x) || !(0..image.height).contains(&y) {
+            return;
+        }
+        let level = |value: f32| (value.clamp(0.0, 1.0) * 255.0).round() as u32;
+        let alpha = alpha * coverage;
+        let premultiplied = level(red * alpha) << 16 | level(green * alpha) << 8 | level(blue * alpha);
+        image.pixels[(y * image.width + x) as usize] = level(alpha) << 24 | premultiplied;
+    }
+
+    /// The finished picture.
+    pub fn finish(self) -> Picture {
+        Picture::new(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RED: Colour = [1.0, 0.0, 0.0, 0.5];
+
+    fn ink(text: &str, face: Type) -> usize {
+        face.line(text, RED).image().pixels.iter().filter(|pixel| **pixel > 0x4000_0000).count()
+    }
+
+    #[test]
+    fn text_is_seen_in_every_size_and_what_is_unknown_has_a_mark() {
+        let heights = [10.0, 20.0, 25.0, 100.0];
+        let inks: Vec<usize> = heights.iter().map(|height| ink("Workspace", Type::new(*height, false))).collect();
+        assert!(inks[0] > 0 && inks.is_sorted_by(|a, b| a < b), "{inks:?}");
+        assert_eq!(ink("\u{10ffff}", Type::new(16.0, true)), ink("?", Type::new(16.0, true)));
+    }
+
+    #[test]
+    fn pixels_are_premultiplied() {
+        let picture = Type::new(32.0, true).line("M", RED);
+        assert!(picture.image().pixels.contains(&0x8080_0000));
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_cut() {
+        let face = Type::new(16.0, false);
+        let width = face.width("abcdef");
+        assert_eq!(face.fit("abcdef", width), "abcdef");
+        assert_eq!(face.fit("abcdefg", width), "abcd..");
+        assert_eq!(face.fit("abcdefg", 0), "");
+        assert!(face.width(&face.fit("abcdefg", face.width("ab"))) <= face.width("ab"));
+        Page::new((3, 3).into()).write((-5, -5).into(), "cut off", face, RED);
+    }
+}

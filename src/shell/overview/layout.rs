@@ -1,0 +1,253 @@
+//! Where things are in the overview: pure geometry.
+//!
+//! Every workspace with windows has a card, as do the ones that are seen; the cards are laid out in a grid, and the
+//! windows within each card in another.
+//!
+//! ```text
+//!   ┌ 1 ───────────┐  ┌ 2 ───────────┐
+//!   │ ┌───┐ ┌────┐ │  │   ┌──────┐   │
+//!   │ └───┘ └────┘ │  │   │      │   │
+//!   │    ┌──┐      │  │   └──────┘   │
+//!   └──────────────┘  └──────────────┘
+//! ```
+
+use smithay::utils::{Logical, Point, Rectangle, Size};
+
+use crate::shell::WindowId;
+use crate::shell::workspaces::Number;
+
+/// Between the cards and around them, in logical pixels.
+const CARD_GAP: f64 = 28.0;
+/// Between windows, and between them and the edges of their card.
+const WINDOW_GAP: f64 = 18.0;
+/// The top of a card, where its number is.
+pub const HEADER: f64 = 30.0;
+/// Above the windows of a card, and below them.
+const FOOT: f64 = 6.0;
+/// Below each window, where its title is.
+pub const CAPTION: f64 = 24.0;
+
+/// A workspace that is laid out, with its windows and their sizes.
+pub type Space = (Number, Vec<(WindowId, Size<f64, Logical>)>);
+
+/// A workspace in the overview.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Card {
+    /// Which.
+    pub number: Number,
+    /// Its rectangle.
+    pub rect: Rectangle<f64, Logical>,
+}
+
+/// The overview of an output; coordinates are those of its area.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layout {
+    /// Workspaces, in order.
+    pub cards: Vec<Card>,
+    /// Windows, in the order in which they were given.
+    pub windows: Vec<(WindowId, Rectangle<f64, Logical>)>,
+}
+
+impl Layout {
+    /// Lays out workspaces with their windows' sizes within `area`.
+    pub fn new(area: Rectangle<f64, Logical>, spaces: &[Space]) -> Self {
+        let cards = grid(inset(area, CARD_GAP, CARD_GAP), &vec![area.size; spaces.len()], CARD_GAP, 0.0);
+        let windows = spaces.iter().zip(&cards).flat_map(|((_, windows), card)| {
+            let header = HEADER.min(card.size.h / 4.0);
+            let below =
+                Rectangle::new(card.loc + Point::from((0.0, header)), Size::from((card.size.w, card.size.h - header)));
+            let sizes: Vec<_> = windows.iter().map(|(_, size)| *size).collect();
+            let places = grid(inset(below, WINDOW_GAP, FOOT), &sizes, WINDOW_GAP, CAPTION);
+            windows.iter().map(|(id, _)| *id).zip(places)
+        });
+        let windows = windows.collect();
+        let cards = spaces.iter().zip(cards).map(|((number, _), rect)| Card { number: *number, rect }).collect();
+        Layout { cards, windows }
+    }
+
+    /// What is at `point`: the window, or the workspace.
+    pub fn at(&self, point: Point<f64, Logical>) -> Option<Target> {
+        let window = self.windows.iter().rfind(|(_, rect)| rect.contains(point)).map(|(id, _)| Target::Window(*id));
+        let card = || self.cards.iter().find(|card| card.rect.contains(point)).map(|card| Target::Card(card.number));
+        window.or_else(card)
+    }
+
+    /// Where a window is shown.
+    pub fn window(&self, id: WindowId) -> Option<Rectangle<f64, Logical>> {
+        self.windows.iter().find(|(known, _)| *known == id).map(|(_, rect)| *rect)
+    }
+
+    /// The window nearest to `from` in a direction (one of the components is 0); `from` if there is none.
+    pub fn towards(&self, from: WindowId, (right, down): (i8, i8)) -> Option<WindowId> {
+        let middle = |rect: Rectangle<f64, Logical>| rect.loc + rect.size.to_point().downscale(2.0);
+        let start = middle(self.window(from)?);
+        let ahead = self.windows.iter().filter(|(id, _)| *id != from).filter_map(|(id, rect)| {
+            let way = middle(*rect) - start;
+            let (right, down) = (f64::from(right), f64::from(down));
+            let (along, across) = (way.x * right + way.y * down, way.x * down + way.y * right);
+            // What lies ahead counts before what lies beside.
+            (along > 1.0 && across.abs() <= 2.0 * along).then_some((along + 2.0 * across.abs(), *id))
+        });
+        ahead.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Some(from), |(_, id)| Some(id))
+    }
+}
+
+/// Something in the overview.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A window.
+    Window(WindowId),
+    /// A workspace, where no window of it is.
+    Card(Number),
+}
+
+/// `rect` without so much at each side; never less than nothing.
+fn inset(rect: Rectangle<f64, Logical>, across: f64, down: f64) -> Rectangle<f64, Logical> {
+    let (across, down) = (across.min(rect.size.w / 4.0), down.min(rect.size.h / 4.0));
+    let size = Size::from((rect.size.w - 2.0 * across, rect.size.h - 2.0 * down));
+    Rectangle::new(rect.loc + Point::from((across, down)), size)
+}
+
+/// Puts things of these sizes into `area`, in rows, each in the middle of its cell and no larger than it is. There are as
+/// many columns as let the most shrunken one be largest. `caption` of every cell's height, at the bottom, stays free.
+pub fn grid(
+    area: Rectangle<f64, Logical>,
+    sizes: &[Size<f64, Logical>],
+    gap: f64,
+    caption: f64,
+) -> Vec<Rectangle<f64, Logical>> {
+    let count = sizes.len();
+    let least = |columns: usize| {
+        let cells = Cells::new(area, count, columns, gap, caption);
+        sizes.iter().map(|size| cells.scale(*size)).fold(f64::INFINITY, f64::min)
+    };
+    let Some(columns) = (1..=count).max_by(|a, b| least(*a).total_cmp(&least(*b)).then(b.cmp(a))) else {
+        return Vec::new();
+    };
+    let cells = Cells::new(area, count, columns, gap, caption);
+    sizes.iter().enumerate().map(|(index, size)| cells.place(index, *size)).collect()
+}
+
+/// Equal cells in rows; a last row with fewer of them is centred.
+struct Cells {
+    area: Rectangle<f64, Logical>,
+    count: usize,
+    columns: usize,
+    gap: (f64, f64),
+    /// Of what is shown, without caption.
+    size: Size<f64, Logical>,
+    caption: f64,
+}
+
+impl Cells {
+    fn new(area: Rectangle<f64, Logical>, count: usize, columns: usize, gap: f64, caption: f64) -> Self {
+        let rows = count.div_ceil(columns);
+        // Where it gets tight, gaps and captions give way first.
+        let side = |length: f64, cells: usize| {
+            let share = length / cells as f64;
+            let gap = gap.min(share / 4.0);
+            (gap, (length - gap * (cells - 1) as f64) / cells as f64)
+        };
+        let ((across, width), (down, height)) = (side(area.size.w, columns), side(area.size.h, rows));
+        let caption = caption.min(height / 4.0);
+        Cells { area, count, columns, gap: (across, down), size: Size::from((width, height - caption)), caption }
+    }
+
+    /// How large something is shown.
+    fn scale(&self, size: Size<f64, Logical>) -> f64 {
+        (self.size.w / size.w.max(1.0)).min(self.size.h / size.h.max(1.0)).min(1.0)
+    }
+
+    fn place(&self, index: usize, size: Size<f64, Logical>) -> Rectangle<f64, Logical> {
+        let (row, column) = (index / self.columns, index % self.columns);
+        let in_row = self.columns.min(self.count - row * self.columns);
+        let (pitch, drop) = (self.size.w + self.gap.0, self.size.h + self.caption + self.gap.1);
+        let margin = (self.columns - in_row) as f64 * pitch / 2.0;
+        let corner = self.area.loc + Point::from((margin + column as f64 * pitch, row as f64 * drop));
+        let shown = Size::<f64, Logical>::from((size.w.max(1.0), size.h.max(1.0))).upscale(self.scale(size));
+        let rest = Point::from(((self.size.w - shown.w) / 2.0, (self.size.h - shown.h) / 2.0));
+        Rectangle::new(corner + rest, shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What rounding may add to an edge.
+    const SLACK: f64 = 1e-6;
+
+    fn inside(outer: Rectangle<f64, Logical>, inner: Rectangle<f64, Logical>) -> bool {
+        inner.loc.x >= outer.loc.x - SLACK
+            && inner.loc.y >= outer.loc.y - SLACK
+            && inner.loc.x + inner.size.w <= outer.loc.x + outer.size.w + SLACK
+            && inner.loc.y + inner.size.h <= outer.loc.y + outer.size.h + SLACK
+    }
+
+    fn apart(a: Rectangle<f64, Logical>, b: Rectangle<f64, Logical>) -> bool {
+        a.intersection(b).is_none_or(|common| common.size.w <= SLACK || common.size.h <= SLACK)
+    }
+
+    fn sizes() -> impl Strategy<Value = Vec<Vec<(i32, i32)>>> {
+        prop::collection::vec(prop::collection::vec((1..5_000, 1..5_000), 0..9), 0..=9)
+    }
+
+    fn spaces(sizes: &[Vec<(i32, i32)>]) -> Vec<Space> {
+        let mut last = 0;
+        let window = |(w, h): &(i32, i32), last: &mut u32| {
+            *last += 1;
+            (WindowId(*last), Size::from((f64::from(*w), f64::from(*h))))
+        };
+        let space =
+            |(number, sizes): (Number, &Vec<_>)| (number, sizes.iter().map(|it| window(it, &mut last)).collect());
+        Number::all().zip(sizes).map(space).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn all_is_inside_apart_and_keeps_its_shape(
+            sizes in sizes(), x in -4_000..4_000, y in -4_000..4_000, w in 64..8_000, h in 64..5_000,
+        ) {
+            let area = Rectangle::new(Point::from((x, y)), Size::from((w, h))).to_f64();
+            let spaces = spaces(&sizes);
+            let layout = Layout::new(area, &spaces);
+            prop_assert_eq!(layout.cards.len(), spaces.len());
+            for (index, card) in layout.cards.iter().enumerate() {
+                prop_assert!(inside(area, card.rect), "{:?}", card);
+                prop_assert!(layout.cards[..index].iter().all(|other| apart(other.rect, card.rect)));
+            }
+            let given: Vec<_> = spaces.iter().flat_map(|(_, windows)| windows).collect();
+            prop_assert_eq!(layout.windows.len(), given.len());
+            for (index, ((id, rect), (known, size))) in layout.windows.iter().zip(given).enumerate() {
+                prop_assert_eq!(id, known);
+                let card = layout.cards.iter().find(|card| inside(card.rect, *rect));
+                prop_assert!(card.is_some_and(|card| spaces.iter().any(|(number, windows)| {
+                    *number == card.number && windows.iter().any(|(window, _)| window == id)
+                })), "{:?} at {:?}", id, rect);
+                prop_assert!(layout.windows[..index].iter().all(|(_, other)| apart(*other, *rect)));
+                let (across, down) = (rect.size.w / size.w, rect.size.h / size.h);
+                prop_assert!((across - down).abs() < 1e-9 && across <= 1.0 && across > 0.0, "{} {}", across, down);
+            }
+        }
+
+        #[test]
+        fn arrows_lead_to_windows_that_are_there(sizes in sizes(), right in -1..=1_i8) {
+            let layout = Layout::new(Rectangle::from_size((1280.0, 720.0).into()), &spaces(&sizes));
+            for (id, _) in &layout.windows {
+                let step = if right == 0 { (0, 1) } else { (right, 0) };
+                let next = layout.towards(*id, step).unwrap();
+                prop_assert!(layout.window(next).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn two_windows_side_by_side_are_reached_with_the_arrows() {
+        let layout = Layout::new(Rectangle::from_size((1280.0, 720.0).into()), &spaces(&[vec![(400, 300); 2]]));
+        let (left, right) = (WindowId(1), WindowId(2));
+        assert_eq!(layout.towards(left, (1, 0)), Some(right));
+        assert_eq!(layout.towards(right, (1, 0)), Some(right));
+        assert_eq!(layout.towards(right, (-1, 0)), Some(left));
+    }
+}

@@ -1,0 +1,171 @@
+//! The overview: all windows of all workspaces of every output at once, live and smaller. And the list of shortcuts, which
+//! lies over everything. While either is there, keys, buttons and fingers are theirs.
+
+pub mod layout;
+
+use smithay::input::keyboard::{Keysym, keysyms};
+use smithay::output::Output;
+use smithay::utils::{Logical, Point};
+
+use super::animation::Toggle;
+use super::workspaces::{Place, Screen};
+use super::{Shell, WindowId, activate, popup, spaces};
+use crate::state::State;
+use crate::{input, output};
+use layout::{Layout, Target};
+
+/// What lies over the windows.
+#[derive(Debug, Default)]
+pub struct Overlays {
+    /// The overview.
+    pub overview: Toggle,
+    /// The window that Enter takes.
+    pub selected: Option<WindowId>,
+    /// The list of shortcuts.
+    pub help: Toggle,
+    /// On which output that is.
+    pub help_on: Option<Screen>,
+}
+
+impl Overlays {
+    /// Whether input is for them.
+    pub const fn take_input(&self) -> bool {
+        self.overview.is_on() || self.help.is_on()
+    }
+}
+
+impl Shell {
+    /// The overview of an output: workspaces that have windows, and the one that is seen.
+    pub fn overview(&self, output: &Output) -> Layout {
+        let Some(screen) = self.workspaces.screen(&output.name()) else { return Layout::default() };
+        let mut windows: Vec<_> = self.windows().collect();
+        // Raising one moves none: they keep the order in which they came.
+        windows.sort_by_key(|window| window.id);
+        let on = |place: Place| {
+            let there = windows.iter().filter(move |window| self.workspaces.place(window.id) == Some(place));
+            there.map(|window| (window.id, window.rect().size.to_f64())).collect::<Vec<_>>()
+        };
+        let active = self.workspaces.active(screen);
+        let spaces = super::workspaces::Number::all().map(|number| (number, on(Place { screen, number })));
+        let spaces: Vec<_> = spaces.filter(|(number, windows)| *number == active || !windows.is_empty()).collect();
+        Layout::new(output::geometry(output).to_f64(), &spaces)
+    }
+}
+
+/// Shows the overview, or what was seen before.
+pub fn toggle(state: &mut State) {
+    let shows = !state.shell.overlays.overview.is_on();
+    if shows && state.shell.drag.is_some() {
+        return;
+    }
+    state.shell.overlays.selected = state.shell.focused;
+    set(state, shows);
+}
+
+fn set(state: &mut State, shows: bool) {
+    if state.shell.overlays.overview.set(shows) {
+        popup::dismiss_grabs(state);
+        changed(state);
+    }
+}
+
+/// Shows the list of shortcuts, or hides it.
+pub fn toggle_help(state: &mut State) {
+    let shows = !state.shell.overlays.help.is_on();
+    state.shell.overlays.help_on = spaces::current_screen(state).filter(|_| shows).or(state.shell.overlays.help_on);
+    state.shell.overlays.help.set(shows);
+    changed(state);
+}
+
+fn changed(state: &mut State) {
+    input::refresh_focus(state);
+    output::need_all(state);
+}
+
+/// A key went down that is bound to nothing. Returns whether it was for what lies over the windows.
+pub fn key(state: &mut State, key: Keysym) -> bool {
+    if state.shell.overlays.help.is_on() {
+        toggle_help(state);
+        return true;
+    }
+    if !state.shell.overlays.overview.is_on() {
+        return false;
+    }
+    match key.raw() {
+        keysyms::KEY_Escape => set(state, false),
+        keysyms::KEY_Return | keysyms::KEY_KP_Enter | keysyms::KEY_space => {
+            take(state, state.shell.overlays.selected.map(Target::Window), None);
+        }
+        keysyms::KEY_Left => select_towards(state, (-1, 0)),
+        keysyms::KEY_Right => select_towards(state, (1, 0)),
+        keysyms::KEY_Up => select_towards(state, (0, -1)),
+        keysyms::KEY_Down => select_towards(state, (0, 1)),
+        _ => {}
+    }
+    true
+}
+
+fn select_towards(state: &mut State, direction: (i8, i8)) {
+    let selected = state.shell.overlays.selected;
+    let layouts = state.outputs.iter().map(|output| state.shell.overview(output));
+    let layouts: Vec<Layout> = layouts.collect();
+    let on = layouts.iter().find_map(|layout| selected.and_then(|id| layout.towards(id, direction)));
+    let first = || layouts.iter().find_map(|layout| layout.windows.first()).map(|(id, _)| *id);
+    select(state, on.or_else(first));
+}
+
+fn select(state: &mut State, window: Option<WindowId>) {
+    if std::mem::replace(&mut state.shell.overlays.selected, window) != window {
+        output::need_all(state);
+    }
+}
+
+/// The pointer is at `point` (global logical coordinates).
+pub fn pointed(state: &mut State, point: Point<f64, Logical>) {
+    if !state.shell.overlays.overview.is_on() {
+        return;
+    }
+    if let Some((_, Some(Target::Window(id)))) = target(state, point) {
+        select(state, Some(id));
+    }
+}
+
+/// A button or a finger went down at `point`. Returns whether it was for what lies over the windows.
+pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> bool {
+    if state.shell.overlays.help.is_on() {
+        toggle_help(state);
+        return true;
+    }
+    if !state.shell.overlays.overview.is_on() {
+        return false;
+    }
+    match target(state, point) {
+        Some((output, at)) => take(state, at, Some(&output)),
+        None => set(state, false),
+    }
+    true
+}
+
+/// The output at `point`, and what of its overview is there.
+fn target(state: &State, point: Point<f64, Logical>) -> Option<(Output, Option<Target>)> {
+    let (output, _) = output::usable_area(state, Some(point))?;
+    let target = state.shell.overview(&output).at(point);
+    Some((output, target))
+}
+
+/// Leaves the overview for what was chosen.
+fn take(state: &mut State, target: Option<Target>, output: Option<&Output>) {
+    let screen = output.and_then(|output| state.shell.workspaces.screen(&output.name()));
+    match target {
+        Some(Target::Window(id)) if state.shell.window(id).is_some_and(super::Window::is_mapped) => {
+            activate(state, Some(id));
+        }
+        Some(Target::Card(number)) => {
+            if let Some(screen) = screen {
+                spaces::switch(state, Place { screen, number });
+            }
+        }
+        _ => {}
+    }
+    set(state, false);
+}
