@@ -98,7 +98,8 @@ impl OutputState {
             client.presented = Some(light.present);
             client.sequence = Some(light.sequence);
             let target = self.records.iter().rev().find(|frame| frame.target == client.target).copied();
-            client.miss = client.diagnose(target.as_ref(), now);
+            let overslept = self.conductor.output().overslept(client.target);
+            client.miss = client.diagnose(target.as_ref(), overslept, now);
             statistics.observe(&client);
             if let Some(log) = log {
                 log.client(&client);

@@ -13,6 +13,9 @@ use crate::time::{Instant, Span};
 
 /// So many latches in a row may miss their moment before one is made at once.
 const SLIPS_ALLOWED: u32 = 2;
+/// With nothing unforeseen for so long, what was drawn ahead is latched as soon as it can be: who watches loses no frame
+/// to a compositor that wakes late. The price is paid by the first input after that, whose answer may be a refresh later.
+const CALM_AFTER: Span = Span::from_seconds(3);
 /// Pacers that fit without an allocation.
 const CAPACITY: usize = 64;
 
@@ -54,6 +57,8 @@ pub struct Conductor {
     slips: u32,
     /// Something happened since the plan was made.
     stale: bool,
+    /// When something was last wanted as soon as possible, or somebody touched something.
+    stirred: Option<Instant>,
     cores: usize,
     stretch: Stretch,
 }
@@ -67,6 +72,7 @@ impl Conductor {
             latch: None,
             slips: 0,
             stale: true,
+            stirred: None,
             cores,
             stretch: Stretch::new(),
         }
@@ -81,6 +87,13 @@ impl Conductor {
     pub fn output_mut(&mut self) -> &mut OutputMachine {
         self.stale = true;
         &mut self.output
+    }
+
+    /// See [`OutputMachine::set_promised`].
+    pub fn set_promised(&mut self, index: Option<RefreshIndex>) {
+        if self.output.promised() != index {
+            self.output_mut().set_promised(index);
+        }
     }
 
     /// A client appeared on this output.
@@ -115,6 +128,7 @@ impl Conductor {
 
     /// An input event was delivered to the client.
     pub fn input(&mut self, id: PacerId, now: Instant, interrupts: bool) {
+        self.stirred = Some(now);
         let Some(pacer) = self.pacer_mut(id) else { return };
         if interrupts {
             pacer.interrupt(now);
@@ -209,10 +223,26 @@ impl Conductor {
         let due = self.latch.filter(|(index, when)| *when <= now && self.output.last_latch(*index) >= now);
         let slipped = due.is_none() && self.latch.is_some_and(|(_, when)| when <= now);
         self.slips += u32::from(slipped);
+        if let Some((index, when)) = self.latch.filter(|_| slipped) {
+            self.output.skip(index, now - when);
+        }
         // Late twice in a row: the next moment would pass as well, and at once is better than never.
         let at_once = self.slips >= SLIPS_ALLOWED;
-        let next = self.output.next_latch(now).map(|(index, when)| (index, if at_once { now } else { when }));
+        let calm = self.is_calm(now);
+        let next = self.output.next_latch(now).map(|(index, when)| {
+            let early =
+                self.output.early_latch(index, now).filter(|_| calm).map_or(when, |early| early.max(now).min(when));
+            (index, if at_once { now } else { early })
+        });
         self.latch = next.map(|next| due.filter(|(index, _)| *index == next.0).unwrap_or(next));
+    }
+
+    /// Whether all that happens has been foreseen for a while: nobody touches anything, nobody draws just in time.
+    fn is_calm(&mut self, now: Instant) -> bool {
+        if self.output.is_pressed() || self.pacers.iter().flatten().any(|pacer| pacer.drawing().is_some()) {
+            self.stirred = Some(now);
+        }
+        now - *self.stirred.get_or_insert(now) >= CALM_AFTER
     }
 
     /// Moves the just-in-time starts so that clients do not wait for each other.
@@ -243,5 +273,54 @@ impl Conductor {
             let planned = pacer.planned().filter(|planned| planned.packed && planned.start > now)?;
             Some((planned, pacer))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timing::vsync::VsyncModel;
+
+    const INTERVAL: Span = Span::from_micros(16_000);
+
+    /// How long before each refresh the frame for it was latched, of a client whose frames all wait already; at refresh
+    /// `touched` there is an input for it.
+    fn latches(count: u64, touched: u64) -> Vec<Span> {
+        let start = Instant::from_nanos(1_000_000_000);
+        let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
+        let mut conductor = Conductor::new(output, 1);
+        conductor.output_mut().vsync_mut().synchronise(start);
+        let client = conductor.add_pacer(PacingWish::Auto, MissBudgets::default());
+        let (mut now, mut spans) = (start, Vec::new());
+        for index in (5..5 + count).map(RefreshIndex) {
+            conductor.output_mut().need_at(index);
+            if index.0 == touched {
+                conductor.input(client, now, true);
+            }
+            let (target, scheduled) = loop {
+                match conductor.poll_action(now) {
+                    Some(Action::Latch { target, scheduled }) => break (target, scheduled),
+                    Some(Action::Callback { .. }) => panic!("nobody asked for one"),
+                    None => now = conductor.next_wake(now).unwrap_or_else(|| panic!("nothing is planned")),
+                }
+            };
+            spans.push(target.present - now);
+            conductor.latched(target.id);
+            conductor.composed(target.id, scheduled, now + Span::from_millis(1), Composed::Usual);
+            now = target.present;
+            conductor.output_mut().presented(now, Some(1), now);
+        }
+        spans
+    }
+
+    #[test]
+    fn frames_drawn_ahead_are_latched_early_when_nobody_has_touched_anything_for_a_while() {
+        let refreshes = (CALM_AFTER.as_nanos() / INTERVAL.as_nanos()) as usize;
+        let spans = latches(2 * refreshes as u64 + 20, 5 + refreshes as u64 + 10);
+        let is_early = |span: &Span| *span == INTERVAL - INTERVAL / 8;
+        assert!(spans[..refreshes - 6].iter().all(|span| *span < INTERVAL / 2), "late at first");
+        assert!(spans[refreshes + 2..refreshes + 10].iter().all(is_early), "{:?}", &spans[refreshes..]);
+        assert!(spans[refreshes + 10..2 * refreshes].iter().all(|span| *span < INTERVAL / 2), "an input: late again");
+        assert!(spans.last().is_some_and(is_early), "and early after it");
     }
 }

@@ -11,6 +11,7 @@
 //! for the one before that.
 
 mod compose_cost;
+mod early;
 
 use super::fixed_queue::FixedQueue;
 use super::target::{RefreshIndex, Target};
@@ -97,6 +98,10 @@ pub struct OutputMachine {
     needed: bool,
     /// Updates wait for this refresh or a later one.
     due: Option<RefreshIndex>,
+    /// The first refresh that somebody was promised who has not committed for it.
+    promised: Option<RefreshIndex>,
+    /// The last refresh whose latch passed unused, and how late whoever drives us woke for it.
+    skipped: Option<(RefreshIndex, Span)>,
     in_flight: FixedQueue<InFlight, MOST_IN_FLIGHT>,
     /// How many frames may be in flight.
     depth: usize,
@@ -122,6 +127,8 @@ impl OutputMachine {
             powered: true,
             needed: false,
             due: None,
+            promised: None,
+            skipped: None,
             in_flight: FixedQueue::new(),
             depth: 1,
             finished: None,

@@ -263,6 +263,11 @@ impl Ahead {
         if sent || revoked || id <= self.forgotten { Ok(()) } else { Err(BindError::Used(id)) }
     }
 
+    /// The first refresh that a target was sent for and no commit is bound to.
+    pub fn promised(&self) -> Option<RefreshIndex> {
+        self.live.iter().filter(|frame| frame.stage == Stage::Sent).map(|frame| frame.target.refresh).min()
+    }
+
     /// A commit at `now` is bound to `id`, which was [checked](Self::check).
     pub fn bind(&mut self, id: TargetId, now: Instant) -> Bound {
         let sent = self.live.iter().find(|frame| frame.target.id == id).map(|frame| frame.target);

@@ -1,2 +1,3 @@
 mod depth;
+mod early;
 mod finished;

@@ -60,8 +60,9 @@ impl FrameRecord {
 impl ClientFrameRecord {
     /// Why the client's frame was not shown at its target; `None` while it may still be, and when it was.
     ///
-    /// `frame` is what the output made for that target, if anything; without it `ready_by` stands for the latch.
-    pub fn diagnose(&self, frame: Option<&FrameRecord>, now: Instant) -> Option<MissReason> {
+    /// `frame` is what the output made for that target, if anything; without it `ready_by` stands for the latch, and
+    /// `overslept` is how late the compositor woke if that is why there is none.
+    pub fn diagnose(&self, frame: Option<&FrameRecord>, overslept: Option<Span>, now: Instant) -> Option<MissReason> {
         let late = match self.refreshes_late() {
             Some(refreshes) => refreshes > 0,
             None => now >= self.present && self.presented.is_none(),
@@ -78,11 +79,12 @@ impl ClientFrameRecord {
             return Some(self.diagnose_not_ready(committed, ready, latch));
         }
         let taken = frame.filter(|frame| self.frame == Some(frame.frame));
-        match (taken, frame) {
+        match (taken, overslept.filter(|_| frame.is_none())) {
             // It was in the frame of its target: whatever befell that frame befell it.
             (Some(taken), _) => Some(taken.miss.or_else(|| taken.diagnose()).unwrap_or(self.not_composed(ready))),
-            (None, _) if self.depth > 1 => Some(MissReason::Queued { ahead: self.depth - 1 }),
-            (None, _) => Some(self.not_composed(ready)),
+            (None, Some(by)) => Some(MissReason::WokeLate { by }),
+            (None, None) if self.depth > 1 => Some(MissReason::Queued { ahead: self.depth - 1 }),
+            (None, None) => Some(self.not_composed(ready)),
         }
     }
 
@@ -215,7 +217,7 @@ mod tests {
         };
         let expected =
             MissReason::ClientLate { took: us(9_100), budget: us(6_200), cpu: Some(us(8_900)), late_by: us(2_090) };
-        assert_eq!(record.diagnose(Some(&frame()), at(117_000)), Some(expected));
+        assert_eq!(record.diagnose(Some(&frame()), None, at(117_000)), Some(expected));
     }
 
     #[test]
@@ -223,32 +225,34 @@ mod tests {
         let record =
             ClientFrameRecord { callback_sent: Some(at(93_000)), committed: Some(at(99_000)), ready: None, ..client() };
         let expected = MissReason::CallbackLate { by: us(3_000), took: us(6_000) };
-        assert_eq!(record.diagnose(Some(&frame()), at(117_000)), Some(expected));
+        assert_eq!(record.diagnose(Some(&frame()), None, at(117_000)), Some(expected));
     }
 
     #[test]
     fn a_client_in_a_late_frame_inherits_its_reason() {
         let composed = FrameRecord { submitted: Some(at(99_900)), compose_cost: us(2_600), ..late_frame() };
-        assert_eq!(client().diagnose(Some(&composed), at(117_000)), composed.diagnose());
+        assert_eq!(client().diagnose(Some(&composed), None, at(117_000)), composed.diagnose());
     }
 
     #[test]
     fn a_fence_a_queue_and_a_lazy_output_are_told_apart() {
         let now = at(117_000);
         let fence = ClientFrameRecord { ready: Some(at(98_010)), frame: Some(41), ..client() };
-        assert_eq!(fence.diagnose(Some(&frame()), now), Some(MissReason::FenceLate { by: us(1_000) }));
+        assert_eq!(fence.diagnose(Some(&frame()), None, now), Some(MissReason::FenceLate { by: us(1_000) }));
         let queued = ClientFrameRecord { depth: 3, frame: Some(42), ..client() };
-        assert_eq!(queued.diagnose(Some(&frame()), now), Some(MissReason::Queued { ahead: 2 }));
-        let lazy = client().diagnose(None, now);
+        assert_eq!(queued.diagnose(Some(&frame()), None, now), Some(MissReason::Queued { ahead: 2 }));
+        let overslept = MissReason::WokeLate { by: us(900) };
+        assert_eq!(queued.diagnose(None, Some(us(900)), now), Some(overslept), "no frame was made");
+        let lazy = client().diagnose(None, None, now);
         assert_eq!(lazy, Some(MissReason::NotComposed { early_by: us(2_000) }));
     }
 
     #[test]
     fn silence_is_a_reason_only_after_the_refresh() {
         let silent = ClientFrameRecord { committed: None, ready: None, presented: None, frame: None, ..client() };
-        assert_eq!(silent.diagnose(None, at(99_999)), None);
+        assert_eq!(silent.diagnose(None, None, at(99_999)), None);
         let waited = MissReason::StillDrawing { waited: us(26_980), budget: us(6_200) };
-        assert_eq!(silent.diagnose(None, at(117_000)), Some(waited));
+        assert_eq!(silent.diagnose(None, None, at(117_000)), Some(waited));
     }
 
     prop_compose! {
@@ -299,7 +303,7 @@ mod tests {
             };
             let now = at(200_000);
             let late = record.refreshes_late().is_none_or(|refreshes| refreshes > 0);
-            prop_assert_eq!(record.diagnose(frame.as_ref(), now).is_some(), late);
+            prop_assert_eq!(record.diagnose(frame.as_ref(), None, now).is_some(), late);
         }
     }
 }

@@ -1,0 +1,52 @@
+//! What is known of a refresh before its latch: that all of it is in hand, or that its moment went by.
+//!
+//! ```text
+//!   present(k-1)                      latch_at(k)   present(k)
+//!       │   ▲ all that is due at k          │            │
+//!       │   └ is here: latch now            └ somebody may still commit for k, or touch something: latch here
+//! ```
+
+use super::OutputMachine;
+use crate::time::{Instant, Span};
+use crate::timing::target::RefreshIndex;
+
+/// After so much of an interval since the refresh before, that one was surely shown: a model's error is far below it.
+const SETTLED_DIVISOR: i64 = 8;
+
+impl OutputMachine {
+    /// The first refresh that a client was promised, and for which it has not committed: it may until `ready_by`.
+    pub fn set_promised(&mut self, index: Option<RefreshIndex>) {
+        self.promised = index;
+    }
+
+    /// That refresh.
+    pub const fn promised(&self) -> Option<RefreshIndex> {
+        self.promised
+    }
+
+    /// Whether something is to be shown as soon as possible, not at a refresh of its own.
+    pub const fn is_pressed(&self) -> bool {
+        self.needed
+    }
+
+    /// When content for `index` can be chosen although its latch is later, if all that is due then is here and nobody
+    /// wants anything else: a frame that was drawn ahead needs no compositor that wakes on the dot.
+    pub fn early_latch(&self, index: RefreshIndex, now: Instant) -> Option<Instant> {
+        let in_hand = self.due == Some(index) && self.promised.is_none_or(|promised| promised > index);
+        if self.needed || !in_hand || self.vsync.is_variable() || !self.vsync.is_trusted(now) {
+            return None;
+        }
+        let before = self.vsync.present(RefreshIndex(index.0.saturating_sub(1)));
+        Some(before + self.vsync.interval() / SETTLED_DIVISOR)
+    }
+
+    /// The latch for `index` passed unused: whoever drives us woke `by` late.
+    pub fn skip(&mut self, index: RefreshIndex, by: Span) {
+        self.skipped = Some((index, by));
+    }
+
+    /// How late whoever drives us woke for the latch of `index`, if that one passed unused for it.
+    pub fn overslept(&self, index: RefreshIndex) -> Option<Span> {
+        self.skipped.filter(|(skipped, _)| *skipped == index).map(|(_, by)| by)
+    }
+}

@@ -1,0 +1,38 @@
+use super::super::*;
+
+const INTERVAL: Span = Span::from_micros(16_000);
+
+/// A machine whose phase is known and for which updates wait that are due at refresh 5; and when refresh 4 begins.
+fn waiting() -> (OutputMachine, Instant) {
+    let start = Instant::from_nanos(1_000_000_000);
+    let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
+    machine.vsync_mut().synchronise(start);
+    machine.need_at(RefreshIndex(5));
+    let before = machine.vsync().present(RefreshIndex(4));
+    (machine, before)
+}
+
+#[test]
+fn what_is_in_hand_can_be_latched_once_the_refresh_before_it_is_on_the_screen() {
+    let (machine, before) = waiting();
+    let early = machine.early_latch(RefreshIndex(5), before);
+    assert!(early.is_some_and(|early| early > before && early < machine.latch_at(RefreshIndex(5)) - INTERVAL / 2));
+}
+
+#[test]
+fn not_while_a_client_may_still_commit_for_it() {
+    let (mut machine, before) = waiting();
+    machine.set_promised(Some(RefreshIndex(5)));
+    assert_eq!(machine.early_latch(RefreshIndex(5), before), None);
+    machine.set_promised(Some(RefreshIndex(4)));
+    assert_eq!(machine.early_latch(RefreshIndex(5), before), None, "late, and shown as soon as it is here");
+    machine.set_promised(Some(RefreshIndex(6)));
+    assert!(machine.early_latch(RefreshIndex(5), before).is_some());
+}
+
+#[test]
+fn not_while_something_else_is_to_be_shown() {
+    let (mut machine, before) = waiting();
+    machine.need();
+    assert_eq!(machine.early_latch(RefreshIndex(5), before), None);
+}
