@@ -39,6 +39,17 @@ impl Hand {
     }
 }
 
+/// What the sessions' outputs are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Stage {
+    /// Virtual displays.
+    #[default]
+    Headless,
+    /// Windows of the compositor that the bench is run in. Light is what that one reports; its pixels cannot be
+    /// recorded, so that nothing is verified.
+    Nested,
+}
+
 /// What to compare: every combination is a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LatencyOptions {
@@ -58,7 +69,10 @@ pub struct LatencyOptions {
     /// the built-in ones
     #[arg(long, value_name = "PERCENT", value_delimiter = ',')]
     pub miss_budget: Vec<f64>,
-    /// The headless output: large enough that none of the windows is covered by the others
+    /// What the outputs are
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Stage,
+    /// The output: large enough that none of the windows is covered by the others. A window's rate is its parent's
     #[arg(long, value_name = "WIDTHxHEIGHT@HZ", default_value = "1920x1080@60")]
     pub output: String,
     /// How long to measure each run, in seconds
@@ -144,7 +158,7 @@ impl LatencyOptions {
                 }
             }
         }
-        if self.verify > 0.0 {
+        if self.verify > 0.0 && self.backend == Stage::Headless {
             self.choose_verified(&mut runs);
         }
         runs
@@ -165,6 +179,9 @@ impl LatencyOptions {
     /// A session with the client in it, from start to end.
     fn session(&self, run: &Run<'_>, folder: &Folder, witness: Option<&Witness>) -> Result<Vec<RunReport>, BenchError> {
         let mut session = folder.session(&run.title(), &self.output, &run.config())?;
+        if self.backend == Stage::Nested {
+            session = session.nested();
+        }
         let seconds = if witness.is_some() { self.verify } else { self.duration };
         let mut arguments = self.probe_arguments(run, seconds);
         arguments.push("--json".into());
@@ -256,6 +273,7 @@ mod tests {
         );
         assert_eq!(verified(&["--pacing", "vsync", "--load", "flat"]), ["vsync, flat, 1 window(s), input free"]);
         assert_eq!(verified(&["--verify", "0"]), [""; 0]);
+        assert_eq!(verified(&["--backend", "nested"]), [""; 0], "a parent's pixels are its own");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The folder of a bench's sessions, and how one of them is run.
 
+use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -75,7 +76,7 @@ pub(super) struct Folder {
 impl Folder {
     /// A new one, for sessions of this program.
     pub(super) fn create(upbeat: &Path) -> Result<Self, BenchError> {
-        let path = std::env::temp_dir().join(format!("upbeat-bench-{}", std::process::id()));
+        let path = env::temp_dir().join(format!("upbeat-bench-{}", std::process::id()));
         // A socket's folder is for its owner only.
         let created = fs::DirBuilder::new().mode(0o700).create(&path);
         match created {
@@ -84,21 +85,21 @@ impl Folder {
         }
     }
 
-    /// A headless session in this folder, on an output `WIDTHxHEIGHT@HZ` and with this configuration (TOML). `run` names
+    /// A session in this folder, headless unless said otherwise, on an output `WIDTHxHEIGHT@HZ` and with this configuration (TOML). `run` names
     /// it in errors.
     pub(super) fn session(&self, run: &str, output: &str, config: &str) -> Result<Session, BenchError> {
         let path = self.path("config.toml");
         fs::write(&path, config).map_err(|source| BenchError::Folder { path: path.clone(), source })?;
         let mut command = Command::new(&self.upbeat);
         command
-            .args(["--backend", "headless", "--output", output, "--config"])
+            .args(["--output", output, "--config"])
             .arg(path)
             .env("XDG_RUNTIME_DIR", &self.path)
             .env_remove("WAYLAND_DISPLAY")
             .env_remove("DISPLAY")
             .stdin(Stdio::null())
             .stderr(Stdio::inherit());
-        Ok(Session { command, upbeat: self.upbeat.clone(), run: run.to_owned() })
+        Ok(Session { command, upbeat: self.upbeat.clone(), run: run.to_owned(), backend: "headless" })
     }
 
     /// Where something of this name is in it.
@@ -119,9 +120,24 @@ pub(super) struct Session {
     command: Command,
     upbeat: PathBuf,
     run: String,
+    backend: &'static str,
 }
 
 impl Session {
+    /// In a window of the compositor or on the X server that this process knows of.
+    pub(super) fn nested(mut self) -> Self {
+        self.backend = "nested";
+        if let Some(display) = env::var_os("WAYLAND_DISPLAY") {
+            // The session's own sockets are in another folder; an absolute name stays what it is.
+            let folder = env::var_os("XDG_RUNTIME_DIR").unwrap_or_default();
+            self.command.env("WAYLAND_DISPLAY", Path::new(&folder).join(display));
+        }
+        if let Some(display) = env::var_os("DISPLAY") {
+            self.command.env("DISPLAY", display);
+        }
+        self
+    }
+
     /// One more option of the compositor, with its value.
     pub(super) fn option(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.arg(name).arg(value);
@@ -135,7 +151,7 @@ impl Session {
         client: &str,
         arguments: impl IntoIterator<Item: AsRef<OsStr>>,
     ) -> Result<T, BenchError> {
-        self.command.arg("--").arg(&self.upbeat).args(["bench", client]).args(arguments);
+        self.command.args(["--backend", self.backend, "--"]).arg(&self.upbeat).args(["bench", client]).args(arguments);
         let started = self.command.output();
         let output = started.map_err(|source| BenchError::Start { program: self.upbeat, source })?;
         if !output.status.success() {
