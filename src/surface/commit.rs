@@ -50,10 +50,11 @@ pub fn before(state: &mut State, surface: &WlSurface) {
         if conditions.frame.is_none() {
             conditions.target = answer.hold;
         }
-        // The buffer on screen and those of all that wait are held, this one too: there must be one left to draw into.
-        // Mesa's software rasteriser, which has four, crashes when it is called back and finds none free.
+        // The buffer on screen, that of the frame in flight and those of all that wait are held, this one too: there must
+        // be one left to draw into. Mesa's software rasteriser, which has four, crashes when it finds none free.
         let ahead = state.surfaces.get(surface).map_or(0, Entry::waiting);
-        if answer.runs_ahead && !synchronised && ahead < MOST_AHEAD && buffers >= ahead + 3 {
+        let held = ahead + 2 + usize::from(output::pacing::is_in_flight(state, surface));
+        if answer.runs_ahead && !synchronised && ahead < MOST_AHEAD && buffers > held {
             call_back_early(state, surface);
         }
     }

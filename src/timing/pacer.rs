@@ -85,8 +85,8 @@ pub struct Pacer {
     answered: Option<Instant>,
     /// Two periods of slack are in use.
     second_period: bool,
-    /// It was seen to use three buffers, so that a second period cannot starve it.
-    three_buffers: bool,
+    /// The most buffers that it was seen to use.
+    buffers: usize,
     /// A rule says that it draws for the time of its callbacks.
     early: bool,
     reason: Reason,
@@ -115,7 +115,7 @@ impl Pacer {
             input_interval: None,
             answered: None,
             second_period: false,
-            three_buffers: false,
+            buffers: 0,
             early: false,
             reason: Reason::New,
         }
@@ -217,7 +217,7 @@ impl Pacer {
 
     /// The client was seen to have this many buffers in use at once.
     pub fn buffers(&mut self, count: usize) {
-        self.three_buffers |= count >= 3;
+        self.buffers = self.buffers.max(count);
     }
 
     /// Whether the user is at it.

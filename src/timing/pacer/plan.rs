@@ -8,6 +8,11 @@ use crate::timing::output::OutputMachine;
 use crate::timing::pacing::{Class, PacingWish};
 use crate::timing::target::RefreshIndex;
 
+/// Buffers that a client needs for a second period, if it draws when it is called back.
+const BUFFERS_TO_DRAW: usize = 3;
+/// The same for one that answers at once and draws its next frame after that, and so is always a buffer ahead.
+const BUFFERS_TO_GATE: usize = 5;
+
 impl Pacer {
     /// Chooses the way of pacing for this moment, and says why.
     pub(super) fn choose(&mut self, now: Instant, output: &OutputMachine) {
@@ -27,7 +32,7 @@ impl Pacer {
             return Reason::New;
         }
         // Frames that wait hide one that takes long, before any has.
-        if self.early && self.three_buffers && !self.is_interactive(now) {
+        if self.early && self.has_spare_buffers() && !self.is_interactive(now) {
             return Reason::Early;
         }
         // What a client has that is started right after one latch and must be ready for the next.
@@ -47,7 +52,13 @@ impl Pacer {
         if samples < SLACK_EVIDENCE && !was_ahead {
             return Reason::New;
         }
-        if self.three_buffers { Reason::FreeRunning } else { Reason::FewBuffers }
+        if self.has_spare_buffers() { Reason::FreeRunning } else { Reason::FewBuffers }
+    }
+
+    /// Whether a second period cannot leave it without a buffer to draw into. One is on the screen and one waits; where a
+    /// light is late, one more. Mesa's software rasteriser, which has four, crashes when it finds none free.
+    fn has_spare_buffers(&self) -> bool {
+        self.buffers >= if self.class() == Class::Gated { BUFFERS_TO_GATE } else { BUFFERS_TO_DRAW }
     }
 
     fn reachable(&self, now: Instant, output: &OutputMachine) -> RefreshIndex {
