@@ -17,6 +17,7 @@ pub mod message;
 mod report;
 pub mod screenshot;
 mod server;
+pub mod workspaces;
 
 pub use client::{Client, ClientError, find_socket};
 pub use server::{Completion, Respond, Server, ServerError, Ticket};

@@ -2,6 +2,7 @@
 
 use upbeat::ipc::input::InputEvent;
 use upbeat::ipc::message::{Request, Response, Target};
+use upbeat::ipc::workspaces::WorkspaceOrder;
 use upbeat::timing::id::WindowId;
 use upbeat::timing::pacing::{Class, Pacing, PacingWish};
 use upbeat::timing::record::Blame;
@@ -47,6 +48,30 @@ fn a_window_that_draws_is_described_with_its_costs() {
     assert_eq!(json["windows"][0]["app_id"], "draw");
     drop(program);
     wait("the window to go", || session.windows().is_empty().then_some(()));
+}
+
+#[test]
+fn workspaces_are_listed_and_switched_and_a_window_is_sent_to_one() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _program = session.shown("draw");
+    let window = session.window("draw").window;
+    let number = |number: u8| number.try_into().unwrap();
+    let list = |session: &mut Session| {
+        let Response::Workspaces { workspaces } = session.ask(Request::Workspaces) else { panic!() };
+        workspaces.into_iter().map(|it| (it.number.get(), it.active, it.windows.len())).collect::<Vec<_>>()
+    };
+    assert_eq!(list(&mut session), [(1, true, 1)]);
+    let order = WorkspaceOrder { output: Some("HEADLESS-1".to_owned()), number: number(3), window: Some(window) };
+    assert_eq!(session.ask(Request::Workspace(order)), Response::Done);
+    assert_eq!(list(&mut session), [(1, true, 0), (3, false, 1)]);
+    wait("it to be hidden", || (!session.window("draw").visible).then_some(()));
+    assert!(words(&session.msg(&["workspace", "3"])).is_empty());
+    assert_eq!(list(&mut session), [(3, true, 1)]);
+    wait("it to be seen", || session.window("draw").visible.then_some(()));
+    let text = words(&session.msg(&["workspaces"]));
+    assert!(text.contains("HEADLESS-1") && text.contains('3'), "{text}");
+    assert!(words(&session.msg(&["workspace", "10"])).contains("1 to 9"));
+    assert!(words(&session.msg(&["workspace", "1", "--output", "DP-9"])).contains("there is HEADLESS-1"));
 }
 
 #[test]

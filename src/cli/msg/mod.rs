@@ -13,7 +13,9 @@ use clap::{Args, Subcommand};
 
 use crate::config::OutputMode;
 use crate::ipc::message::{Request, Response, Target};
+use crate::ipc::workspaces::WorkspaceOrder;
 use crate::ipc::{Client, find_socket};
+use crate::shell::workspaces::Number;
 use crate::timing::id::WindowId;
 use crate::timing::pacing::PacingWish;
 
@@ -42,6 +44,19 @@ enum Message {
     Outputs,
     /// All windows: class, pacing and the reason for it, costs.
     Windows,
+    /// Workspaces that are seen or have windows.
+    Workspaces,
+    /// Show a workspace (1 to 9), or put a window there.
+    Workspace {
+        /// Its number.
+        number: Number,
+        /// Of this output [default: that of the window, or the focused one].
+        #[arg(long)]
+        output: Option<String>,
+        /// Put this window there.
+        #[arg(long, value_name = "NUMBER")]
+        window: Option<u32>,
+    },
     /// Frames, drops, hitches and latencies of every output and window.
     Stats,
     /// One sentence for each frame that missed its refresh.
@@ -144,6 +159,10 @@ impl Message {
             Message::Version => Request::Version,
             Message::Outputs => Request::Outputs,
             Message::Windows => Request::Windows,
+            Message::Workspaces => Request::Workspaces,
+            Message::Workspace { number, output, window } => {
+                Request::Workspace(WorkspaceOrder { output, number, window: window.map(WindowId) })
+            }
             Message::Stats => Request::Stats,
             Message::WhyLate { of, limit } => Request::WhyLate { target: of.and_then(Of::target), limit },
             Message::Screenshot { file, output } => Request::Screenshot { output, path: absolute(&file)? },

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::table::Table;
 use crate::ipc::message::{CadenceStats, Output, OutputStats, Response, Window, WindowStats};
+use crate::ipc::workspaces::Workspace;
 use crate::time::Span;
 use crate::timing::record::Summary;
 
@@ -27,6 +28,7 @@ fn render(response: &Response) -> String {
         }
         Response::Outputs { outputs } => outputs_table(outputs).to_string(),
         Response::Windows { windows } => windows_text(windows),
+        Response::Workspaces { workspaces } => workspaces_table(workspaces).to_string(),
         Response::Stats { outputs, windows } => stats_text(outputs, windows),
         Response::WhyLate { misses } if misses.is_empty() => "No frame was late.\n".to_owned(),
         Response::WhyLate { misses } => {
@@ -36,6 +38,16 @@ fn render(response: &Response) -> String {
             format!("{output}, {width}x{height} pixels: {}\n", path.display())
         }
     }
+}
+
+fn workspaces_table(workspaces: &[Workspace]) -> Table {
+    let mut table = Table::new(&["output", " workspace", "seen", "windows"]);
+    for Workspace { output, number, active, windows } in workspaces {
+        let windows: Vec<String> = windows.iter().map(|window| window.0.to_string()).collect();
+        let seen = if *active { "yes" } else { "no" };
+        table.row(vec![output.clone(), number.to_string(), seen.to_owned(), windows.join(", ")]);
+    }
+    table
 }
 
 fn outputs_table(outputs: &[Output]) -> Table {

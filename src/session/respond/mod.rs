@@ -3,6 +3,7 @@
 mod outputs;
 mod statistics;
 mod windows;
+mod workspaces;
 
 use std::path::PathBuf;
 
@@ -26,6 +27,8 @@ impl Respond for State {
             Request::Version => Ok(version(self)),
             Request::Outputs => Ok(Response::Outputs { outputs: outputs::all(self) }),
             Request::Windows => Ok(Response::Windows { windows: windows::all(self) }),
+            Request::Workspaces => Ok(Response::Workspaces { workspaces: workspaces::all(self) }),
+            Request::Workspace(order) => workspaces::follow(self, &order),
             Request::Stats => Ok(statistics::all(self)),
             Request::WhyLate { target, limit } => statistics::why_late(self, target.as_ref(), limit),
             Request::Screenshot { output, path } => return take_screenshot(self, output, path, ticket),

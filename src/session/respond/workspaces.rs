@@ -1,0 +1,50 @@
+//! Answers about workspaces.
+
+use super::{Answered, there_is};
+use crate::ipc::message::Response;
+use crate::ipc::workspaces::{Workspace, WorkspaceOrder};
+use crate::shell::spaces;
+use crate::shell::workspaces::{Number, Place, Screen};
+use crate::state::State;
+
+/// Workspaces that are seen or have windows.
+pub(super) fn all(state: &State) -> Vec<Workspace> {
+    let workspaces = &state.shell.workspaces;
+    let of = |(screen, name): (Screen, &str)| {
+        let name = name.to_owned();
+        Number::all().filter_map(move |number| {
+            let (place, active) = (Place { screen, number }, workspaces.active(screen) == number);
+            let there = state.shell.windows().rev().filter(|window| workspaces.place(window.id) == Some(place));
+            let windows: Vec<_> = there.map(|window| window.id).collect();
+            let counts = active || !windows.is_empty();
+            counts.then(|| Workspace { output: name.clone(), number, active, windows })
+        })
+    };
+    workspaces.screens().flat_map(of).collect()
+}
+
+/// Shows a workspace, or puts a window there.
+pub(super) fn follow(state: &mut State, order: &WorkspaceOrder) -> Answered {
+    if let Some(window) = order.window {
+        super::windows::client_of(state, window)?;
+    }
+    let own = order.window.and_then(|window| state.shell.workspaces.place(window)).map(|place| place.screen);
+    let screen = match &order.output {
+        Some(name) => Some(named(state, name)?),
+        None => own.or_else(|| spaces::current_screen(state)),
+    };
+    let to = Place { screen: screen.ok_or_else(|| "there is no output".to_owned())?, number: order.number };
+    match order.window {
+        Some(window) => spaces::send(state, window, to),
+        None => spaces::switch(state, to),
+    }
+    Ok(Response::Done)
+}
+
+fn named(state: &State, name: &str) -> Result<Screen, String> {
+    let workspaces = &state.shell.workspaces;
+    workspaces.screen(name).ok_or_else(|| {
+        let names: Vec<String> = workspaces.screens().map(|(_, name)| name.to_owned()).collect();
+        format!("there is no output called {name}; {}", there_is(&names))
+    })
+}
