@@ -154,15 +154,15 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     if !(held.alt || held.logo || held.ctrl) {
         state.input.keyboards.switcher = None;
     }
+    if pressed && overview::key(state, symbol, action.is_some()) {
+        state.input.keyboards.swallowed.push((id, key));
+        output::input(state, InputKind::Key, None, time);
+        return;
+    }
     if let Some(action) = action {
         state.input.keyboards.swallowed.push((id, key));
         output::input(state, InputKind::Key, None, time);
         run(state, action);
-        return;
-    }
-    if pressed && overview::key(state, symbol) {
-        state.input.keyboards.swallowed.push((id, key));
-        output::input(state, InputKind::Key, None, time);
         return;
     }
     if !pressed && note(&mut state.input.keyboards.swallowed, (id, key), false) {

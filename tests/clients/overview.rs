@@ -226,6 +226,12 @@ fn the_list_of_shortcuts_fades_in_and_any_key_closes_it() {
     assert_eq!(world.pixel(3, 3), 0x00ff_ffff);
     let heard = world.client(client).take_events();
     assert!(!heard.iter().any(|event| matches!(event, Event::Key { .. })), "{heard:?}");
+    // The keys that show it hide it.
+    for shows in [true, false] {
+        world.chord(&[KEY_LEFT_SUPER], KEY_F1);
+        assert_eq!(world.state.shell.overlays.help.is_on(), shows);
+    }
+    world.client(client).take_events();
     world.chord(&[], KEY_A);
     assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
 }

@@ -9,6 +9,7 @@ use upbeat::time::Span;
 use upbeat::timing::motion::Style;
 use upbeat::timing::motion::easing::CubicBezier;
 use upbeat::timing::pacing::Pacing;
+use upbeat::timing::record::FrameRecord;
 
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::{ClientIndex, KEY_1, KEY_2, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_TAB, OUTPUT};
@@ -185,11 +186,15 @@ fn a_window_that_is_dragged_to_another_output_belongs_there() {
 }
 
 fn slides(ahead: u8) -> World {
+    slides_for(ahead, DURATION)
+}
+
+fn slides_for(ahead: u8, duration: Span) -> World {
     let buffers = 3 + usize::from(ahead);
     let mut world = World::lit_on(OutputOptions { buffers, cursor_plane: Some((64, 64)), ..OutputOptions::default() });
     world.state.outputs.background = [0.0; 3];
     world.state.outputs.frames_ahead = ahead;
-    let style = Style::Easing { duration: DURATION, curve: CubicBezier::LINEAR };
+    let style = Style::Easing { duration, curve: CubicBezier::LINEAR };
     world.state.shell.set_animations(Animations { workspace: Some(style), ..Animations::default() });
     world.rest();
     world
@@ -207,7 +212,7 @@ fn slides_rightly(world: &mut World) {
     let output = world.state.outputs.states().next().unwrap();
     let frames: Vec<_> = std::iter::from_fn(|| log.pop())
         .filter_map(|sample| {
-            let of = |record: &&upbeat::timing::record::FrameRecord| record.sequence == Some(sample.refresh.sequence);
+            let of = |record: &&FrameRecord| record.sequence == Some(sample.refresh.sequence);
             output.records.iter().find(of).map(|record| (*record, sample.pixels))
         })
         .collect();
@@ -242,6 +247,45 @@ fn every_frame_of_a_slide_represents_its_own_display_time() {
     let output = world.state.outputs.states().next().unwrap();
     let ahead = output.records.iter().filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some());
     assert!(ahead.count() > 5, "they were not rendered ahead");
+}
+
+#[test]
+fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
+    // Long enough for a busy machine.
+    let duration = Span::from_seconds(3);
+    let mut world = slides_for(4, duration);
+    open(&mut world, "red", RED);
+    world.rest();
+    let log = world.probe((0, MIDDLE.1, OUTPUT.0, 1));
+    switch(&mut world, KEY_2);
+    world.until("frames ahead", |world| {
+        let output = world.state.outputs.states().next().unwrap();
+        let ahead = |it: &&FrameRecord| it.pacing == Pacing::Ahead && it.presented.is_some();
+        output.records.iter().filter(ahead).count() > 4
+    });
+    switch(&mut world, KEY_1);
+    let pressed = upbeat::time::Clock::now(&upbeat::time::MonotonicClock);
+    world.rest();
+    let output = world.state.outputs.states().next().unwrap();
+    let stale = |record: &&FrameRecord| {
+        record.pacing == Pacing::Ahead && record.latched < pressed && record.presented > Some(pressed)
+    };
+    assert!(output.records.iter().filter(stale).count() <= 2, "frames that did not know of the key were shown");
+    let lefts: Vec<(upbeat::time::Instant, f64)> = std::iter::from_fn(|| log.pop())
+        .filter_map(|sample| {
+            let left = sample.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == RED)?;
+            Some((sample.light, left as f64))
+        })
+        .collect();
+    assert!(lefts.iter().filter(|(_, left)| *left < f64::from(LEFT)).count() > 5, "{lefts:?}");
+    // A row of workspaces in the duration is its pace; turning back it may be faster by as much.
+    let pace = 2.5 * f64::from(OUTPUT.0) * (1.0 + GAP) / duration.as_seconds_f64();
+    for pair in lefts.windows(2) {
+        let (time, way) = (pair[1].0.since(pair[0].0).as_seconds_f64(), (pair[1].1 - pair[0].1).abs());
+        assert!(way <= pace * (time + 0.017) + 2.0, "a jump of {way} in {time} s");
+    }
+    assert_eq!(world.pixel(LEFT, MIDDLE.1), RED);
+    assert_eq!(world.pixel(LEFT - 1, MIDDLE.1), BLACK, "it ends where it was");
 }
 
 #[test]

@@ -82,13 +82,17 @@ fn changed(state: &mut State) {
     output::need_all(state);
 }
 
-/// A key went down that is bound to nothing. Returns whether it was for what lies over the windows.
-pub fn key(state: &mut State, key: Keysym) -> bool {
+/// A key went down. Returns whether it was for what lies over the windows: shortcuts are not for the overview, and every
+/// key but those that are held closes the list.
+pub fn key(state: &mut State, key: Keysym, is_shortcut: bool) -> bool {
+    if key.is_modifier_key() {
+        return false;
+    }
     if state.shell.overlays.help.is_on() {
         toggle_help(state);
         return true;
     }
-    if !state.shell.overlays.overview.is_on() {
+    if is_shortcut || !state.shell.overlays.overview.is_on() {
         return false;
     }
     match key.raw() {
