@@ -10,6 +10,7 @@ pub mod commit_timing;
 pub mod compositor;
 pub mod cursor_shape;
 pub mod dmabuf;
+pub mod ext_workspace;
 pub mod fifo;
 pub mod fractional_scale;
 pub mod frame_pacing;
@@ -88,6 +89,7 @@ pub struct Protocols {
     pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
     pub screencopy: screencopy::Screencopy,
     pub frame_pacing: frame_pacing::FramePacingManager,
+    pub ext_workspace: ext_workspace::ExtWorkspace,
 }
 
 impl Protocols {
@@ -120,6 +122,7 @@ impl Protocols {
             virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),
             screencopy: screencopy::Screencopy::new(display),
             frame_pacing: frame_pacing::FramePacingManager::new(display),
+            ext_workspace: ext_workspace::ExtWorkspace::new(display),
         }
     }
 }

@@ -97,6 +97,24 @@ pub struct Place {
     pub number: Number,
 }
 
+/// The workspaces of one output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Which output.
+    pub screen: Screen,
+    /// The workspace that is seen.
+    pub active: Number,
+    /// A bit for each that has windows, at its number.
+    occupied: u16,
+}
+
+impl Row {
+    /// Whether any window is on workspace `number`.
+    pub const fn is_occupied(&self, number: Number) -> bool {
+        self.occupied & 1 << number.get() != 0
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Known {
     screen: Screen,
@@ -217,6 +235,18 @@ impl Workspaces {
     /// Whether a window is on a workspace that is seen.
     pub fn is_visible(&self, window: WindowId) -> bool {
         self.place(window).is_some_and(|place| self.active(place.screen) == place.number)
+    }
+
+    /// All outputs that are plugged in, with what is on them.
+    pub fn rows(&self) -> Vec<Row> {
+        let row = |(screen, _)| Row { screen, active: self.active(screen), occupied: 0 };
+        let mut rows: Vec<Row> = self.screens().map(row).collect();
+        for place in self.homes.iter().filter_map(|(window, _)| self.place(*window)) {
+            if let Some(row) = rows.iter_mut().find(|row| row.screen == place.screen) {
+                row.occupied |= 1 << place.number.get();
+            }
+        }
+        rows
     }
 
     /// Whether any window is on this workspace.

@@ -9,6 +9,7 @@ mod animated_layers;
 mod animations;
 mod bad_input;
 mod early_callbacks;
+mod ext_workspace;
 mod focus;
 mod frame_pacing;
 mod overview;

@@ -12,7 +12,7 @@ use crate::time::Instant;
 use crate::timing::id::OutputId;
 
 const DIM: Colour = [0.0, 0.0, 0.0, 0.45];
-const PANEL: Colour = [0.11, 0.13, 0.18, 0.97];
+const PANEL: Colour = [0.11, 0.13, 0.18, 1.0];
 const CAP: Colour = [1.0, 1.0, 1.0, 0.10];
 const HEADING: Colour = [1.0, 1.0, 1.0, 1.0];
 const KEY: Colour = [0.66, 0.80, 1.0, 1.0];

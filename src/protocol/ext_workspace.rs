@@ -1,0 +1,275 @@
+//! `ext_workspace_manager_v1` 1: bars list workspaces and switch them.
+//!
+//! Every output is a group with its nine workspaces; those without windows that are not seen are `hidden`, which asks
+//! bars to leave them out. They can be activated, and nothing else: a workspace is left by activating another one, and
+//! neither made nor removed. What changed is told once in a turn of the loop ([`refresh`]).
+
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols::ext::workspace::v1::server::{
+    ext_workspace_group_handle_v1::{self, ExtWorkspaceGroupHandleV1, GroupCapabilities},
+    ext_workspace_handle_v1::{self, ExtWorkspaceHandleV1, State as Look, WorkspaceCapabilities},
+    ext_workspace_manager_v1::{self, ExtWorkspaceManagerV1},
+};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+
+use crate::shell::spaces;
+use crate::shell::workspaces::{Number, Place, Row, Screen};
+use crate::state::State;
+
+const VERSION: u32 = 1;
+
+/// The global, and the clients that listen.
+#[derive(Debug)]
+pub struct ExtWorkspace {
+    _global: GlobalId,
+    managers: Vec<Manager>,
+    /// What they were told last.
+    told: Vec<Row>,
+}
+
+/// One client's view.
+#[derive(Debug)]
+struct Manager {
+    object: ExtWorkspaceManagerV1,
+    groups: Vec<Group>,
+    /// To be shown with the next commit.
+    wanted: Vec<Place>,
+}
+
+#[derive(Debug)]
+struct Group {
+    screen: Screen,
+    object: ExtWorkspaceGroupHandleV1,
+    /// The first one first.
+    workspaces: Vec<(ExtWorkspaceHandleV1, Look)>,
+}
+
+/// Which workspace a handle is, and whose.
+#[derive(Debug)]
+pub struct Handle {
+    place: Place,
+    manager: ExtWorkspaceManagerV1,
+}
+
+impl ExtWorkspace {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, ExtWorkspaceManagerV1, ()>(VERSION, ());
+        ExtWorkspace { _global: global, managers: Vec::new(), told: Vec::new() }
+    }
+}
+
+/// Tells of everything that changed since the last call.
+pub fn refresh(state: &mut State) {
+    let State { protocols, shell, outputs, display_handle, .. } = state;
+    let listeners = &mut protocols.ext_workspace;
+    if listeners.managers.is_empty() {
+        return;
+    }
+    let rows = shell.workspaces.rows();
+    if rows == listeners.told {
+        return;
+    }
+    for manager in &mut listeners.managers {
+        manager.tell(&rows, |screen| named(outputs.iter(), shell.workspaces.name(screen)), display_handle);
+    }
+    listeners.told = rows;
+}
+
+fn named<'a>(mut outputs: impl Iterator<Item = &'a Output>, name: Option<&str>) -> Option<Output> {
+    let name = name?;
+    outputs.find(|output| output.name() == name).cloned()
+}
+
+/// A client bound another `wl_output`: groups on it say so.
+pub(super) fn output_bound(state: &State, output: &Output, object: &WlOutput) {
+    let Some(screen) = state.shell.workspaces.screen(&output.name()) else { return };
+    for manager in &state.protocols.ext_workspace.managers {
+        let groups = manager.groups.iter().filter(|group| group.screen == screen && group.object.is_alive());
+        let mut told = false;
+        for group in groups.filter(|group| group.object.id().same_client_as(&object.id())) {
+            group.object.output_enter(object);
+            told = true;
+        }
+        if told {
+            manager.object.done();
+        }
+    }
+}
+
+impl Row {
+    fn look(&self, number: Number) -> Look {
+        if number == self.active {
+            Look::Active
+        } else if self.is_occupied(number) {
+            Look::empty()
+        } else {
+            Look::Hidden
+        }
+    }
+}
+
+impl Manager {
+    fn tell(&mut self, rows: &[Row], output: impl Fn(Screen) -> Option<Output>, display: &DisplayHandle) {
+        let gone = |group: &Group| !rows.iter().any(|row| row.screen == group.screen);
+        self.groups.iter().filter(|group| gone(group)).for_each(Group::remove);
+        self.groups.retain(|group| !gone(group));
+        for row in rows {
+            match self.groups.iter_mut().find(|group| group.screen == row.screen) {
+                Some(group) => group.tell(row),
+                None => {
+                    let output = output(row.screen);
+                    // None for a client that has just gone.
+                    self.groups.extend(Group::announce(&self.object, row, output.as_ref(), display));
+                }
+            }
+        }
+        self.object.done();
+    }
+}
+
+impl Group {
+    fn announce(
+        manager: &ExtWorkspaceManagerV1,
+        row: &Row,
+        output: Option<&Output>,
+        display: &DisplayHandle,
+    ) -> Option<Group> {
+        let client = manager.client()?;
+        let version = manager.version();
+        let object = client.create_resource::<ExtWorkspaceGroupHandleV1, (), State>(display, version, ()).ok()?;
+        manager.workspace_group(&object);
+        object.capabilities(GroupCapabilities::empty());
+        for bound in output.into_iter().flat_map(|output| output.client_outputs(&client).collect::<Vec<_>>()) {
+            object.output_enter(&bound);
+        }
+        let mut workspaces = Vec::new();
+        for number in Number::all() {
+            let data = Handle { place: Place { screen: row.screen, number }, manager: manager.clone() };
+            let handle = client.create_resource::<ExtWorkspaceHandleV1, Handle, State>(display, version, data).ok()?;
+            manager.workspace(&handle);
+            if let Some(output) = output {
+                handle.id(format!("{}/{number}", output.name()));
+            }
+            handle.name(number.to_string());
+            handle.coordinates(u32::from(number.get() - 1).to_ne_bytes().to_vec());
+            let look = row.look(number);
+            handle.state(look);
+            handle.capabilities(WorkspaceCapabilities::Activate);
+            object.workspace_enter(&handle);
+            workspaces.push((handle, look));
+        }
+        Some(Group { screen: row.screen, object, workspaces })
+    }
+
+    fn tell(&mut self, row: &Row) {
+        for ((handle, told), number) in self.workspaces.iter_mut().zip(Number::all()) {
+            let look = row.look(number);
+            if std::mem::replace(told, look) != look && handle.is_alive() {
+                handle.state(look);
+            }
+        }
+    }
+
+    /// Its output is gone, and its workspaces with it.
+    fn remove(&self) {
+        for (handle, _) in self.workspaces.iter().filter(|(handle, _)| handle.is_alive()) {
+            if self.object.is_alive() {
+                self.object.workspace_leave(handle);
+            }
+            handle.removed();
+        }
+        if self.object.is_alive() {
+            self.object.removed();
+        }
+    }
+}
+
+impl GlobalDispatch<ExtWorkspaceManagerV1, ()> for State {
+    fn bind(
+        state: &mut Self,
+        display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ExtWorkspaceManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, Self>,
+    ) {
+        let mut manager = Manager { object: init.init(manager, ()), groups: Vec::new(), wanted: Vec::new() };
+        let rows = state.shell.workspaces.rows();
+        let (outputs, workspaces) = (&state.outputs, &state.shell.workspaces);
+        manager.tell(&rows, |screen| named(outputs.iter(), workspaces.name(screen)), display);
+        let listeners = &mut state.protocols.ext_workspace;
+        // The others hear of what they do not know yet with the next turn.
+        if listeners.managers.is_empty() {
+            listeners.told = rows;
+        }
+        listeners.managers.push(manager);
+    }
+}
+
+impl Dispatch<ExtWorkspaceManagerV1, ()> for State {
+    fn request(
+        state: &mut Self,
+        _client: &Client,
+        manager: &ExtWorkspaceManagerV1,
+        request: ext_workspace_manager_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, Self>,
+    ) {
+        let managers = &mut state.protocols.ext_workspace.managers;
+        match request {
+            ext_workspace_manager_v1::Request::Commit => {
+                let known = managers.iter_mut().find(|known| known.object == *manager);
+                let wanted = known.map(|known| std::mem::take(&mut known.wanted)).unwrap_or_default();
+                wanted.into_iter().for_each(|place| spaces::switch(state, place));
+            }
+            ext_workspace_manager_v1::Request::Stop => {
+                managers.retain(|known| known.object != *manager);
+                manager.finished();
+            }
+            _ => {}
+        }
+    }
+
+    fn destroyed(state: &mut Self, _client: ClientId, manager: &ExtWorkspaceManagerV1, _data: &()) {
+        state.protocols.ext_workspace.managers.retain(|known| known.object != *manager);
+    }
+}
+
+impl Dispatch<ExtWorkspaceGroupHandleV1, ()> for State {
+    fn request(
+        _state: &mut Self,
+        _client: &Client,
+        _group: &ExtWorkspaceGroupHandleV1,
+        _request: ext_workspace_group_handle_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, Self>,
+    ) {
+        // Workspaces cannot be made; the capabilities say so.
+    }
+}
+
+impl Dispatch<ExtWorkspaceHandleV1, Handle> for State {
+    fn request(
+        state: &mut Self,
+        _client: &Client,
+        _handle: &ExtWorkspaceHandleV1,
+        request: ext_workspace_handle_v1::Request,
+        data: &Handle,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, Self>,
+    ) {
+        if !matches!(request, ext_workspace_handle_v1::Request::Activate) {
+            return;
+        }
+        let managers = &mut state.protocols.ext_workspace.managers;
+        if let Some(manager) = managers.iter_mut().find(|manager| manager.object == data.manager) {
+            // The last one counts, for each output.
+            manager.wanted.retain(|place| place.screen != data.place.screen);
+            manager.wanted.push(data.place);
+        }
+    }
+}
