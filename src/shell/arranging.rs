@@ -108,5 +108,6 @@ pub fn outputs_changed(state: &mut State) {
         visit::update_outputs(state, id);
     }
     focus_next(state);
+    spaces::tell_windows(&mut state.shell);
     output::need_all(state);
 }

@@ -23,7 +23,6 @@ pub mod workspaces;
 
 use smithay::desktop::utils::bbox_from_surface_tree;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
-use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::State as Flag;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::compositor;
@@ -309,13 +308,7 @@ pub fn activate(state: &mut State, id: Option<WindowId>) {
     if let Some(id) = id {
         state.shell.raise(id);
     }
-    for window in &mut state.shell.windows {
-        let active = Some(window.id) == id;
-        window.toplevel.with_pending_state(|pending| {
-            if active { pending.states.set(Flag::Activated) } else { pending.states.unset(Flag::Activated) }
-        });
-        window.send_pending();
-    }
+    spaces::tell_windows(&mut state.shell);
     input::focus::update_keyboard(state);
     output::need_all(state);
 }
@@ -325,16 +318,6 @@ pub fn activate_surface(state: &mut State, surface: &WlSurface) {
     let id = state.shell.window_of(surface).filter(|window| window.mapped).map(|window| window.id);
     if id.is_some() {
         activate(state, id);
-    }
-}
-
-/// Tells a window whether anybody can see it. One that is not seen may stop drawing.
-pub fn set_suspended(state: &mut State, id: WindowId, suspended: bool) {
-    if let Some(window) = state.shell.window_mut(id) {
-        window.toplevel.with_pending_state(|pending| {
-            if suspended { pending.states.set(Flag::Suspended) } else { pending.states.unset(Flag::Suspended) }
-        });
-        window.send_pending();
     }
 }
 

@@ -64,6 +64,9 @@ impl Stacked<'_> {
     }
 }
 
+/// How far from being gone a workspace is, as a share of its width, when what reaches beyond it begins to fade.
+const FADES_WITHIN: f64 = 0.25;
+
 /// For whom a stack is listed.
 struct View<'a> {
     output: &'a Output,
@@ -74,6 +77,15 @@ struct View<'a> {
     present: Instant,
     /// The overview, and how much of it is there.
     overview: Option<(Layout, f64)>,
+}
+
+impl View<'_> {
+    /// How much is seen of a window that reaches beyond its output and is `shift` from its place: just before its
+    /// workspace is gone, such a window still reaches into the output. It fades instead of vanishing.
+    fn share_of_edge(&self, shift: Point<f64, Logical>) -> f64 {
+        let left = 1.0 - shift.x.abs() / (f64::from(self.area.size.w) * (1.0 + GAP));
+        (left / FADES_WITHIN).clamp(0.0, 1.0)
+    }
 }
 
 /// The rectangle on the way from one to another: at 0 the first, at 1 the second.
@@ -131,7 +143,9 @@ impl Shell {
     }
 
     fn show_ghost<'a>(&'a self, ghost: &'a Ghost, view: &View<'_>) -> Option<Stacked<'a>> {
-        self.shift(view, ghost.place?).map(|shift| Stacked::Ghost(ghost, shift))
+        // The overview has no place for what is gone.
+        let shift = self.shift(view, ghost.place?).filter(|_| view.overview.is_none());
+        shift.map(|shift| Stacked::Ghost(ghost, shift))
     }
 
     fn render(&self, window: &Window, view: &View<'_>) -> Option<RenderWindow> {
@@ -148,6 +162,9 @@ impl Shell {
             return None;
         }
         let mut pose = window.motion.at(window.rect(), present);
+        if view.overview.is_none() && !area.contains_rect(window.rect()) {
+            pose.opacity *= view.share_of_edge(shift);
+        }
         pose.rect.loc += shift;
         let cell = view.overview.as_ref().and_then(|(layout, share)| Some((layout.window(window.id)?, *share)));
         if let Some((cell, share)) = cell {

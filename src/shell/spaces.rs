@@ -1,6 +1,7 @@
 //! Workspaces in a session: switching, sending windows to others, following outputs. The numbers themselves are in
 //! [`workspaces`](super::workspaces).
 
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::State as Flag;
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::workspaces::{Place, Screen};
@@ -28,6 +29,21 @@ impl Shell {
     fn family(&self, id: WindowId) -> Vec<WindowId> {
         let eldest = self.ancestors(id).pop().unwrap_or(id);
         std::iter::once(eldest).chain(self.descendants(eldest)).collect()
+    }
+}
+
+/// Tells windows which of them has the focus, and which nobody can see: those may stop drawing.
+pub(super) fn tell_windows(shell: &mut Shell) {
+    let Shell { windows, workspaces, focused, overlays, .. } = shell;
+    for window in windows {
+        let active = *focused == Some(window.id);
+        let suspended = window.mapped && !workspaces.is_visible(window.id) && !overlays.overview.is_on();
+        window.toplevel.with_pending_state(|pending| {
+            for (flag, on) in [(Flag::Activated, active), (Flag::Suspended, suspended)] {
+                let _ = if on { pending.states.set(flag) } else { pending.states.unset(flag) };
+            }
+        });
+        window.send_pending();
     }
 }
 

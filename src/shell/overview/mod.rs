@@ -65,6 +65,7 @@ pub fn toggle(state: &mut State) {
 fn set(state: &mut State, shows: bool) {
     if state.shell.overlays.overview.set(shows) {
         popup::dismiss_grabs(state);
+        spaces::tell_windows(&mut state.shell);
         changed(state);
     }
 }

@@ -1,0 +1,132 @@
+//! Another workspace glides in: every frame is right for its own time, and input counts at once.
+
+use upbeat::backend::headless::OutputOptions;
+use upbeat::shell::animation::{Animations, GAP};
+use upbeat::time::Span;
+use upbeat::timing::motion::Style;
+use upbeat::timing::motion::easing::CubicBezier;
+use upbeat::timing::pacing::Pacing;
+use upbeat::timing::record::FrameRecord;
+
+use super::{BLACK, LEFT, MIDDLE, SIZE, lit, open, send, switch};
+use crate::fixture::content::{GREEN, RED};
+use crate::fixture::{KEY_1, KEY_2, OUTPUT, World};
+
+const DURATION: Span = Span::from_millis(400);
+
+fn slides(ahead: u8) -> World {
+    slides_for(ahead, DURATION)
+}
+
+fn slides_for(ahead: u8, duration: Span) -> World {
+    let buffers = 3 + usize::from(ahead);
+    let mut world = World::lit_on(OutputOptions { buffers, cursor_plane: Some((64, 64)), ..OutputOptions::default() });
+    world.state.outputs.background = [0.0; 3];
+    world.state.outputs.frames_ahead = ahead;
+    let style = Style::Easing { duration, curve: CubicBezier::LINEAR };
+    world.state.shell.set_animations(Animations { workspace: Some(style), ..Animations::default() });
+    world.rest();
+    world
+}
+
+/// Switches from a red window to a green one, and holds every frame against the time that it was made for.
+fn slides_rightly(world: &mut World) {
+    open(world, "red", RED);
+    send(world, KEY_2);
+    open(world, "green", GREEN);
+    world.rest();
+    let log = world.probe((0, MIDDLE.1, OUTPUT.0, 1));
+    switch(world, KEY_2);
+    world.rest();
+    let output = world.state.outputs.states().next().unwrap();
+    let frames: Vec<_> = std::iter::from_fn(|| log.pop())
+        .filter_map(|sample| {
+            let of = |record: &&FrameRecord| record.sequence == Some(sample.refresh.sequence);
+            output.records.iter().find(of).map(|record| (*record, sample.pixels))
+        })
+        .collect();
+    let left_of = |pixels: &[u32], colour: u32| pixels.iter().position(|pixel| pixel & 0x00ff_ffff == colour);
+    let moved = |(_, pixels): &(_, Vec<u32>)| left_of(pixels, GREEN) != Some(LEFT as usize);
+    let first = frames.iter().position(moved).unwrap();
+    let start = frames[first].0.present - frames[first].0.interval;
+    assert!(frames.len() - first > 5, "only {} frames", frames.len() - first);
+    let row = f64::from(OUTPUT.0) * (1.0 + GAP);
+    for (record, pixels) in &frames[first..] {
+        let share = (record.present.since(start).as_seconds_f64() / DURATION.as_seconds_f64()).clamp(0.0, 1.0);
+        for (colour, at) in [(GREEN, -share), (RED, 1.0 - share)] {
+            let left = f64::from(LEFT) + row * at;
+            let seen = left_of(pixels, colour).map_or(f64::INFINITY, |left| left as f64);
+            let expected = if left + f64::from(SIZE.0) <= 0.5 || left >= f64::from(OUTPUT.0) - 0.5 {
+                f64::INFINITY
+            } else {
+                left.max(0.0)
+            };
+            let right = seen == expected || (seen - expected).abs() <= 1.0;
+            assert!(right, "{colour:06x} at {seen}, not {expected}, after {share}");
+        }
+    }
+    assert_eq!(left_of(&frames.last().unwrap().1, RED), Some(LEFT as usize), "it ends where it belongs");
+}
+
+#[test]
+fn every_frame_of_a_slide_represents_its_own_display_time() {
+    slides_rightly(&mut slides(0));
+    let mut world = slides(4);
+    slides_rightly(&mut world);
+    let output = world.state.outputs.states().next().unwrap();
+    let ahead = output.records.iter().filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some());
+    assert!(ahead.count() > 5, "they were not rendered ahead");
+}
+
+#[test]
+fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
+    // Long enough for a busy machine.
+    let duration = Span::from_seconds(3);
+    let mut world = slides_for(4, duration);
+    open(&mut world, "red", RED);
+    world.rest();
+    let log = world.probe((0, MIDDLE.1, OUTPUT.0, 1));
+    switch(&mut world, KEY_2);
+    world.until("frames ahead", |world| {
+        let output = world.state.outputs.states().next().unwrap();
+        let ahead = |it: &&FrameRecord| it.pacing == Pacing::Ahead && it.presented.is_some();
+        output.records.iter().filter(ahead).count() > 4
+    });
+    switch(&mut world, KEY_1);
+    let pressed = upbeat::time::Clock::now(&upbeat::time::MonotonicClock);
+    world.rest();
+    let output = world.state.outputs.states().next().unwrap();
+    let stale = |record: &&FrameRecord| {
+        record.pacing == Pacing::Ahead && record.latched < pressed && record.presented > Some(pressed)
+    };
+    assert!(output.records.iter().filter(stale).count() <= 2, "frames that did not know of the key were shown");
+    let lefts: Vec<(upbeat::time::Instant, f64)> = std::iter::from_fn(|| log.pop())
+        .filter_map(|sample| {
+            let left = sample.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == RED)?;
+            Some((sample.light, left as f64))
+        })
+        .collect();
+    assert!(lefts.iter().filter(|(_, left)| *left < f64::from(LEFT)).count() > 5, "{lefts:?}");
+    // A row of workspaces in the duration is its pace; turning back it may be faster by as much.
+    let pace = 2.5 * f64::from(OUTPUT.0) * (1.0 + GAP) / duration.as_seconds_f64();
+    for pair in lefts.windows(2) {
+        let (time, way) = (pair[1].0.since(pair[0].0).as_seconds_f64(), (pair[1].1 - pair[0].1).abs());
+        assert!(way <= pace * (time + 0.017) + 2.0, "a jump of {way} in {time} s");
+    }
+    assert_eq!(world.pixel(LEFT, MIDDLE.1), RED);
+    assert_eq!(world.pixel(LEFT - 1, MIDDLE.1), BLACK, "it ends where it was");
+}
+
+#[test]
+fn without_motion_another_workspace_is_there_at_once() {
+    let mut world = lit();
+    open(&mut world, "red", RED);
+    world.rest();
+    let log = world.probe((0, MIDDLE.1, OUTPUT.0, 1));
+    switch(&mut world, KEY_2);
+    world.rest();
+    let middles: Vec<u32> =
+        std::iter::from_fn(|| log.pop()).map(|sample| sample.pixels[MIDDLE.0 as usize] & 0x00ff_ffff).collect();
+    assert!(middles.iter().all(|pixel| [RED, BLACK].contains(pixel)), "{middles:x?}");
+    assert_eq!(middles.last(), Some(&BLACK));
+}
