@@ -12,7 +12,8 @@ use super::{BLACK, LEFT, MIDDLE, SIZE, lit, open, send, switch};
 use crate::fixture::content::{GREEN, RED};
 use crate::fixture::{KEY_1, KEY_2, OUTPUT, World};
 
-const DURATION: Span = Span::from_millis(400);
+/// Long enough for a busy machine.
+const DURATION: Span = Span::from_millis(1_000);
 
 fn slides(ahead: u8) -> World {
     slides_for(ahead, DURATION)
@@ -80,7 +81,7 @@ fn every_frame_of_a_slide_represents_its_own_display_time() {
 
 #[test]
 fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
-    // Long enough for a busy machine.
+    // So that there is time to turn back.
     let duration = Span::from_seconds(3);
     let mut world = slides_for(4, duration);
     open(&mut world, "red", RED);
