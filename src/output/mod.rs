@@ -58,6 +58,8 @@ pub struct Outputs {
     pub(crate) hidden_tick: Option<Instant>,
     /// When a pacing in force may change though nothing happens: the user leaves off.
     next_decision: Option<Instant>,
+    /// Clients were sent events that end their objects.
+    pub(crate) objects_ended: bool,
     /// How clients are to be paced.
     pub rules: PacingRules,
     /// The rules, or whom they are for, changed: pacers are brought in line with the next turn.
@@ -83,6 +85,7 @@ impl Default for Outputs {
             captures: Vec::new(),
             hidden_tick: None,
             next_decision: None,
+            objects_ended: false,
             rules: PacingRules::default(),
             rules_stale: false,
             statistics: statistics::Windows::default(),

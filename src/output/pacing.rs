@@ -122,6 +122,7 @@ pub(super) fn call_back(
         };
         entry.call_back(time);
     }
+    outputs.objects_ended |= called;
     if !called && let Some(pacer) = output.conductor.pacer_mut(pacer) {
         // The callback went with its surface.
         pacer.withdraw();

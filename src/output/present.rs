@@ -58,6 +58,7 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
     output.presented = outcome.present;
     output.lights += 1;
     let light = Light { present: outcome.present, sequence: sequence.unwrap_or(outcome.shown.0) };
+    outputs.objects_ended |= !flight.feedback.is_empty();
     output.tell_clients(flight, light, outputs.frame_log.as_ref(), &mut outputs.statistics, now);
 }
 

@@ -155,7 +155,10 @@ fn configure(state: &mut State, named: Option<std::path::PathBuf>) -> anyhow::Re
 
 /// What follows every wake-up, in its one order.
 fn turn(state: &mut State) {
-    let wake = output::turn::run(state);
+    let mut wake = output::turn::run(state);
+    if reading::bury_objects(state) {
+        wake = output::turn::run(state);
+    }
     let resume = reading::read_on(state, wake);
     let wake = wake.into_iter().chain(resume).min();
     if let Some(alarm) = &state.session.alarm

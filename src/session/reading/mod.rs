@@ -10,8 +10,11 @@
 mod muting;
 mod throttle;
 
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::os::fd::AsFd as _;
+use std::rc::Rc;
 
+use ahash::HashMap;
 use anyhow::Context as _;
 use calloop::generic::Generic;
 use calloop::{Interest, LoopHandle, Mode, PostAction};
@@ -26,21 +29,27 @@ use throttle::Throttle;
 /// A flooder has a turn that long after his pause even if others are kept waiting by it: between two refreshes and three
 /// at 60 Hz, so that a busy screen does not starve him.
 const LONGEST_WAIT: Span = Span::from_millis(40);
-/// A turn may take so many times what the last one took.
+/// A turn may take so many times what it took lately.
 const MARGIN: i64 = 2;
+/// The part of a turn's expected cost that each further turn takes away from it, as long as none costs as much again: one
+/// that another process got into must not stand in the way of the next for long.
+const FORGET: i64 = 8;
+/// No turn is expected to take longer: twice that fits between a latch and the next frame's start at 60 Hz.
+const LONGEST_TURN: Span = Span::from_millis(5);
 
 /// How clients are read.
 #[derive(Debug, Default)]
 pub struct Reading {
+    display: Option<Rc<RefCell<Display<State>>>>,
     listening: Option<Listening>,
-    throttle: Throttle,
-    /// The last reading was more than is read without a pause.
+    all: Throttle,
+    /// Lately more was read than without a pause is: it is looked who says so much.
     is_flooded: bool,
-    /// Who floods, and is not listened to; the next one to have a turn is the first.
-    muted: VecDeque<Speaker>,
-    /// None of them has one before this moment.
-    paused_until: Instant,
-    /// What the last one took.
+    /// What those say who have spoken meanwhile.
+    accounts: HashMap<Speaker, Throttle>,
+    /// Who floods, and is not listened to; with the end of his pause.
+    muted: Vec<(Instant, Speaker)>,
+    /// What a turn takes, at most, lately.
     cost: Span,
 }
 
@@ -53,22 +62,13 @@ pub(super) fn listen(
     state: &mut State,
     display: Display<State>,
 ) -> anyhow::Result<()> {
-    state.session.reading.listening = Some(Listening::of(&display).context("clients cannot be listened to")?);
-    listen_to_clients(handle, display)
-}
-
-#[expect(unsafe_code, reason = "calloop makes its caller promise that the descriptor stays open")]
-fn listen_to_clients(handle: &LoopHandle<'static, State>, display: Display<State>) -> anyhow::Result<()> {
-    let source = Generic::new(display, Interest::READ, Mode::Level);
+    let listening = Listening::of(&display).context("clients cannot be listened to")?;
+    let descriptor = display.as_fd().try_clone_to_owned().context("clients cannot be listened to")?;
+    let reading = &mut state.session.reading;
+    (reading.listening, reading.display) = (Some(listening), Some(Rc::new(RefCell::new(display))));
     handle
-        .insert_source(source, |_, display, state| {
-            // SAFETY: the display is dispatched in place and never moved out or dropped.
-            let display = unsafe { display.get_mut() };
-            read(state, |state| {
-                if let Err(error) = display.dispatch_clients(state) {
-                    tracing::error!(%error, "clients cannot be listened to");
-                }
-            });
+        .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), |_, _, state| {
+            read(state);
             Ok(PostAction::Continue)
         })
         .map_err(|error| anyhow::anyhow!("clients cannot be listened to: {error}"))?;
@@ -76,55 +76,80 @@ fn listen_to_clients(handle: &LoopHandle<'static, State>, display: Display<State
 }
 
 /// Reads clients once, and mutes those who flood.
-fn read(state: &mut State, dispatch: impl FnOnce(&mut State)) {
+fn read(state: &mut State) {
+    let Some(display) = state.session.reading.display.clone() else { return };
     let before = state.session.reading.suspects();
     let start = state.clock.now();
-    dispatch(state);
+    if let Err(error) = display.borrow_mut().dispatch_clients(state) {
+        tracing::error!(%error, "clients cannot be listened to");
+    }
     let end = state.clock.now();
     state.session.reading.was_read(&before, start, end);
+}
+
+/// Lets go of objects that ended with an event of ours (callbacks, presentation feedback), if there are any. Whether
+/// there were: then clients were read on the way, and what they said has to be acted upon.
+///
+/// The server library does so when it reads clients the next time, and wakes us up for that a millisecond after the
+/// events are sent: twice in a refresh of each client, unless it is done before.
+pub(super) fn bury_objects(state: &mut State) -> bool {
+    let ended = std::mem::take(&mut state.outputs.objects_ended);
+    if ended {
+        read(state);
+    }
+    ended
 }
 
 impl Reading {
     /// Those who are about to be read, while somebody floods.
     fn suspects(&self) -> Vec<Speaker> {
-        let listening = self.listening.as_ref().filter(|_| self.is_flooded || !self.muted.is_empty());
+        let listening = self.listening.as_ref().filter(|_| self.is_flooded || !self.accounts.is_empty());
         listening.map(Listening::speaking).unwrap_or_default()
     }
 
-    /// Those who spoke `before` were read from `start` to `end`. One who was read and still has something to say has more
-    /// of it than is read at once: he floods.
+    /// Those who spoke `before` were read from `start` to `end`, and share what that took. Who has had more than his share
+    /// of the time is muted.
     fn was_read(&mut self, before: &[Speaker], start: Instant, end: Instant) {
-        let pause = self.throttle.read(start, end);
-        self.is_flooded = pause.is_some();
+        self.is_flooded = self.all.is_flooded(start, end);
         let Some(listening) = self.listening.as_ref().filter(|_| !before.is_empty()) else { return };
-        let flooding = listening.speaking().into_iter().filter(|speaker| before.contains(speaker));
-        let muted = self.muted.len();
-        self.muted.extend(flooding.filter(|speaker| listening.mute(*speaker)));
-        if self.muted.len() > muted {
-            self.cost = end - start;
-            self.paused_until = pause.unwrap_or(end);
+        let each = (end - start) / before.len() as i64;
+        for speaker in before {
+            let pause = self.accounts.entry(*speaker).or_default().read(end - each, end);
+            if let Some(until) = pause.filter(|_| listening.mute(*speaker)) {
+                self.muted.push((until, *speaker));
+                self.cost = (end - start).max(self.cost - self.cost / FORGET).min(LONGEST_TURN);
+            }
+        }
+        self.accounts.retain(|_, account| !account.is_forgotten(end));
+        if !self.is_flooded && !self.accounts.values().any(Throttle::is_on_probation) {
+            self.accounts.clear();
         }
     }
 
-    /// Listens to the next of those who are muted.
-    fn give_a_turn(&mut self) {
-        let Some(listening) = &self.listening else { return };
-        while let Some(speaker) = self.muted.pop_front() {
+    /// The end of the first pause, and whose it is in the list.
+    fn next_turn(&self) -> Option<(Instant, usize)> {
+        self.muted.iter().enumerate().map(|(index, (until, _))| (*until, index)).min()
+    }
+
+    /// Listens to the next of those who are muted and whose pause is over. Whether there was one with something to say.
+    fn give_a_turn(&mut self, now: Instant) -> bool {
+        let Some(listening) = &self.listening else { return false };
+        while let Some((_, index)) = self.next_turn().filter(|(until, _)| *until <= now) {
+            let (_, speaker) = self.muted.swap_remove(index);
             // One who has gone, or has nothing to say, has had his turn.
             if listening.unmute(speaker) && listening.speaking().contains(&speaker) {
-                return;
+                return true;
             }
         }
+        false
     }
 }
 
 /// Lets one who floods have a turn if it is time; else says when it will be. `next`: when there is something else to do.
 pub(super) fn read_on(state: &mut State, next: Option<Instant>) -> Option<Instant> {
     let reading = &state.session.reading;
-    if reading.muted.is_empty() {
-        return None;
-    }
-    let (now, until) = (state.clock.now(), reading.paused_until);
+    let (until, _) = reading.next_turn()?;
+    let now = state.clock.now();
     if now < until {
         return Some(until);
     }
@@ -133,6 +158,6 @@ pub(super) fn read_on(state: &mut State, next: Option<Instant>) -> Option<Instan
     if now < latest && (!has_time || output::pacing::is_anybody_drawing(state, now)) {
         return Some(latest);
     }
-    state.session.reading.give_a_turn();
-    None
+    let reading = &mut state.session.reading;
+    if reading.give_a_turn(now) { None } else { reading.next_turn().map(|(until, _)| until) }
 }

@@ -22,7 +22,7 @@ use rustix::time::Timespec;
 const AT_ONCE: usize = 64;
 
 /// Somebody that libwayland listens to: what its epoll says of him.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Speaker(u64);
 
 /// libwayland's event loop.
@@ -45,7 +45,9 @@ impl Listening {
         let mut events = Vec::with_capacity(AT_ONCE);
         // Of whom is not known that he floods, he is not muted.
         let _ = epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&Timespec::default()));
-        events.iter().map(|event| Speaker(event.data.u64())).collect()
+        // Whose socket has room, after he was unmuted, has said nothing.
+        let speaking = events.iter().filter(|event| { event.flags } != EventFlags::OUT);
+        speaking.map(|event| Speaker(event.data.u64())).collect()
     }
 
     /// What this one says is no news any more, until [`unmute`](Self::unmute). Whether that could be done.

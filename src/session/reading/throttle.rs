@@ -1,12 +1,13 @@
 //! Keeps clients that flood from having the compositor's thread to themselves.
 //!
 //! While somebody sends as fast as he can there is always something to read, and a thread that always has something to
-//! read competes with every client for the cores. So reading may use an eighth of the time: beyond a burst the flooder is
-//! not listened to for a while, his socket fills, and he has to wait.
+//! read competes with every client for the cores. So reading one client may use an eighth of the time: beyond a burst he
+//! is not listened to for a while, his socket fills, and he has to wait.
 //!
 //! ```text
-//!  reading   ▆▆▆▆▆▆          ▆▆▆                 ▆▆▆
-//!  paused          ──────────   ─────────────────        PAUSE_PER_READ times what was read too much
+//!  reading   ▆▆▆▆▆▆          ▆▆                ▆▆
+//!  paused          ──────────  ────────────────      PAUSE_PER_READ times what was read too much
+//!            burst              on probation: none of it is free
 //! ```
 //!
 //! A program that starts says a few milliseconds' worth at once, and hardly notices.
@@ -18,8 +19,10 @@ use crate::time::{Instant, Span};
 const BURST: Span = Span::from_millis(4);
 /// Pause for each moment of reading beyond that. Who does not flood is read all the same.
 const PAUSE_PER_READ: i64 = 7;
-/// The longest pause: what a program may be late by that says more at once than is read in one go.
-const LONGEST_PAUSE: Span = Span::from_millis(4);
+/// The longest pause: what a program may be late by that says more at once than anybody may.
+const LONGEST_PAUSE: Span = Span::from_millis(20);
+/// One who flooded has no burst until he has said nothing for so long.
+const PARDON: Span = Span::from_seconds(1);
 
 /// How much was read lately. Pure.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,16 +31,44 @@ pub(super) struct Throttle {
     spent: Span,
     /// When that was.
     at: Instant,
+    on_probation: bool,
 }
 
 impl Throttle {
-    /// Clients were read from `start` to `end`: until when to leave those who flood alone.
+    /// All that there is was read from `start` to `end`. Whether that is so much that somebody may be flooding.
+    pub fn is_flooded(&mut self, start: Instant, end: Instant) -> bool {
+        self.spend(start, end);
+        self.spent > BURST
+    }
+
+    /// A client was read from `start` to `end`: until when to leave him alone.
     pub fn read(&mut self, start: Instant, end: Instant) -> Option<Instant> {
+        self.on_probation &= start - self.at < PARDON;
+        self.spend(start, end);
+        if !self.on_probation {
+            if self.spent <= BURST {
+                return None;
+            }
+            // The burst was free.
+            (self.on_probation, self.spent) = (true, self.spent - BURST);
+        }
+        Some(end + (self.spent * PAUSE_PER_READ).min(LONGEST_PAUSE))
+    }
+
+    /// Whether he has flooded.
+    pub const fn is_on_probation(&self) -> bool {
+        self.on_probation
+    }
+
+    /// Whether what was read is forgotten at `now`.
+    pub fn is_forgotten(&self, now: Instant) -> bool {
+        now - self.at >= PARDON
+    }
+
+    fn spend(&mut self, start: Instant, end: Instant) {
         let waited = (start - self.at).max(Span::ZERO);
         self.spent = (self.spent - waited / PAUSE_PER_READ).max(Span::ZERO) + (end - start).max(Span::ZERO);
         self.at = end;
-        let over = self.spent - BURST;
-        (over > Span::ZERO).then(|| end + (over * PAUSE_PER_READ).min(LONGEST_PAUSE))
     }
 }
 
@@ -49,31 +80,45 @@ mod tests {
         Instant::from_nanos(1_000_000_000 + 1_000 * micros)
     }
 
+    const fn micros(time: Instant) -> u64 {
+        (time.as_nanos() - 1_000_000_000) / 1_000
+    }
+
     #[test]
-    fn who_reads_all_the_time_gets_an_eighth_of_it() {
+    fn who_is_to_be_read_all_the_time_gets_an_eighth_of_it() {
         let mut throttle = Throttle::default();
         let (mut now, mut reading) = (0, 0);
         while now < 1_000_000 {
             let pause = throttle.read(at(now), at(now + 300));
             reading += 300;
-            now = pause.map_or(now + 300, |until| ((until - at(0)).as_nanos() / 1_000) as u64);
+            now = pause.map_or(now + 300, micros);
         }
         assert!((125_000..=135_000).contains(&reading), "{reading}");
     }
 
     #[test]
     fn a_busy_refresh_and_a_program_that_starts_are_not_held_up() {
-        let mut throttle = Throttle::default();
+        let (mut all, mut throttle) = (Throttle::default(), Throttle::default());
         for refresh in 0..600 {
             let start = refresh * 16_667;
+            assert!(!all.is_flooded(at(start), at(start + 900)));
             assert_eq!(throttle.read(at(start), at(start + 900)), None);
         }
         // 5 ms at once: the pauses are for what goes beyond the burst.
         let mut now = 20_000_000;
         for _ in 0..50 {
-            let pause = throttle.read(at(now), at(now + 100));
-            now = pause.map_or(now + 100, |until| ((until - at(0)).as_nanos() / 1_000) as u64);
+            now = throttle.read(at(now), at(now + 100)).map_or(now + 100, micros);
         }
-        assert!(now <= 20_000_000 + 5_000 + 7 * 1_000 + 700, "{now}");
+        assert!(now <= 20_000_000 + 5_000 + 7 * 1_500, "{now}");
+    }
+
+    #[test]
+    fn one_who_flooded_has_no_burst_until_he_is_pardoned() {
+        let mut throttle = Throttle::default();
+        assert!(throttle.read(at(0), at(4_100)).is_some());
+        assert!(throttle.read(at(500_000), at(500_100)).is_some(), "half a second later");
+        assert!(!throttle.is_forgotten(at(1_500_000)));
+        assert!(throttle.is_forgotten(at(1_500_200)));
+        assert_eq!(throttle.read(at(1_600_000), at(1_603_900)), None);
     }
 }
