@@ -10,13 +10,16 @@ import json
 import sys
 
 PERIOD = 1000 / 60
+# What a client that floods may cost another one.
+FLOOD = 1.0
 
 
 def find(runs, load, pacing, windows=1, interaction="free"):
-    """The one run of this kind."""
+    """The one run of this kind; `pacing` as it is labelled, without a miss budget."""
     wanted = (load, pacing, windows, interaction)
     for run in runs:
-        label = (run["pacing"] or "").split()[0]
+        label = run["pacing"] or ""
+        label = label if "," in label else label.split()[0]
         if (run["load"].split(":")[0], label, run["windows"], run["interaction"]) == wanted:
             return run
     sys.exit(f"bounds: no run of {wanted} in the report")
@@ -37,6 +40,8 @@ def main():
     free = find(runs, "heavy", "auto")
     held = find(runs, "heavy", "auto", interaction="held")
     vsync = find(runs, "flat", "vsync")
+    alone = find(runs, "flat", "auto", interaction="none")
+    flooded = find(runs, "flat", "auto, 1 flooding", interaction="none")
     bounds = [
         ("flat, auto", flat, "callback_to_light_ms.p50", 5.0),
         ("flat, auto", flat, "callback_to_light_ms.p99", 6.0),
@@ -46,6 +51,9 @@ def main():
         ("heavy, untouched", free, "drops_per_s", 1.5),
         ("heavy, touched", held, "callback_to_light_ms.p50", PERIOD + 1.5),
         ("heavy, touched", held, "drops_per_s", 5.9),
+        ("flat, a flooder", flooded, "callback_to_light_ms.p50", figure(alone, "callback_to_light_ms.p50") + FLOOD),
+        ("flat, a flooder", flooded, "callback_to_light_ms.p99", figure(alone, "callback_to_light_ms.p99") + FLOOD),
+        ("flat, a flooder", flooded, "drops_per_s", 0.0),
         # The baseline has to be what it says: two periods, without a drop.
         ("flat, vsync", vsync, "callback_to_light_ms.p50", 2 * PERIOD),
         ("flat, vsync", vsync, "drops_per_s", 0.0),
