@@ -143,14 +143,26 @@ pub(super) fn whole((width, height): (i32, i32)) -> PixelRect {
     PixelRect { x: 0, y: 0, width, height }
 }
 
-/// Adds damage; many rectangles become one.
+/// Adds damage. What lies within another rectangle is left out: most frames change what the one before changed, and it
+/// would be copied twice. Many rectangles become one.
 pub(super) fn add(stale: &mut Vec<PixelRect>, damage: &[PixelRect]) {
-    stale.extend_from_slice(damage);
+    for rect in damage {
+        if !stale.iter().any(|known| contains(known, rect)) {
+            stale.retain(|known| !contains(rect, known));
+            stale.push(*rect);
+        }
+    }
     if stale.len() > MOST_RECTANGLES
         && let Some(all) = stale.drain(..).reduce(around)
     {
         stale.push(all);
     }
+}
+
+const fn contains(outer: &PixelRect, inner: &PixelRect) -> bool {
+    let right = inner.x + inner.width <= outer.x + outer.width;
+    let bottom = inner.y + inner.height <= outer.y + outer.height;
+    outer.x <= inner.x && outer.y <= inner.y && right && bottom
 }
 
 fn around(a: PixelRect, b: PixelRect) -> PixelRect {
@@ -163,6 +175,18 @@ fn around(a: PixelRect, b: PixelRect) -> PixelRect {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_changed_in_two_frames_is_copied_once() {
+        let window = PixelRect { x: 10, y: 10, width: 320, height: 240 };
+        let within = PixelRect { x: 10, y: 100, width: 320, height: 20 };
+        let beside = PixelRect { x: 300, y: 10, width: 320, height: 240 };
+        let mut stale = Vec::new();
+        for damage in [within, window, window, within, beside] {
+            add(&mut stale, &[damage]);
+        }
+        assert_eq!(stale, [window, beside]);
+    }
 
     #[test]
     fn many_small_damages_become_one_that_covers_them() {
