@@ -3,7 +3,7 @@
 
     bounds.py REPORT.json
 
-Prints each figure with its bound; ends with status 1 when one is exceeded. Milliseconds unless said.
+Prints each figure with its bound; ends with status 1 when one is exceeded. Milliseconds unless its name says otherwise.
 """
 
 import json
@@ -54,6 +54,8 @@ def main():
         ("flat, a flooder", flooded, "callback_to_light_ms.p50", figure(alone, "callback_to_light_ms.p50") + FLOOD),
         ("flat, a flooder", flooded, "callback_to_light_ms.p99", figure(alone, "callback_to_light_ms.p99") + FLOOD),
         ("flat, a flooder", flooded, "drops_per_s", 0.0),
+        # One for the client and three of ours: its callback, the latch, the light. A twentieth for what is not each frame's.
+        ("flat, no input", alone, "compositor_wakeups_per_refresh", 4.05),
         # The baseline has to be what it says: two periods, without a drop.
         ("flat, vsync", vsync, "callback_to_light_ms.p50", 2 * PERIOD),
         ("flat, vsync", vsync, "drops_per_s", 0.0),
@@ -63,7 +65,7 @@ def main():
         value = figure(run, name)
         kept = value <= bound
         exceeded += not kept
-        print(f"{'ok  ' if kept else 'FAIL'} {what:<18} {name:<26} {value:8.3f} at most {bound:.3f}")
+        print(f"{'ok  ' if kept else 'FAIL'} {what:<18} {name:<30} {value:8.3f} at most {bound:.3f}")
     if figure(vsync, "callback_to_light_ms.p50") < 2 * PERIOD - 1:
         exceeded += 1
         print("FAIL flat, vsync: faster than the baseline can be")
