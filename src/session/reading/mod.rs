@@ -136,10 +136,11 @@ impl Reading {
         let Some(listening) = &self.listening else { return false };
         while let Some((_, index)) = self.next_turn().filter(|(until, _)| *until <= now) {
             let (_, speaker) = self.muted.swap_remove(index);
-            // One who has gone, or has nothing to say, has had his turn.
             if listening.unmute(speaker) && listening.speaking().contains(&speaker) {
                 return true;
             }
+            // One who had nothing to say in his pause only had much to say once, as a program that starts. Or he is gone.
+            self.accounts.remove(&speaker);
         }
         false
     }
@@ -160,4 +161,62 @@ pub(super) fn read_on(state: &mut State, next: Option<Instant>) -> Option<Instan
     }
     let reading = &mut state.session.reading;
     if reading.give_a_turn(now) { None } else { reading.next_turn().map(|(until, _)| until) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+
+    use super::*;
+
+    const START: Instant = Instant::from_nanos(1_000_000_000);
+    /// A reading that is more than anybody may have at once.
+    const LONG: Span = Span::from_millis(5);
+
+    /// A display with one client, which has spoken and was read for a long time.
+    fn flooded() -> (Display<()>, UnixStream, Reading, Instant) {
+        let mut display = Display::<()>::new().unwrap();
+        let (mut client, ours) = UnixStream::pair().unwrap();
+        display.handle().insert_client(ours, Arc::new(())).unwrap();
+        let listening = Some(Listening::of(&display).unwrap());
+        let mut reading = Reading { listening, is_flooded: true, ..Reading::default() };
+        speak(&mut client);
+        let before = reading.suspects();
+        display.dispatch_clients(&mut ()).unwrap();
+        reading.was_read(&before, START, START + LONG);
+        let (until, _) = reading.next_turn().expect("he is muted");
+        (display, client, reading, until)
+    }
+
+    /// `wl_display.sync`.
+    fn speak(client: &mut UnixStream) {
+        [1_u32, 12 << 16, 2].iter().for_each(|word| client.write_all(&word.to_ne_bytes()).unwrap());
+    }
+
+    #[test]
+    fn one_who_goes_on_to_flood_has_his_turn_when_his_pause_is_over_and_pauses_again() {
+        let (_display, mut client, mut reading, until) = flooded();
+        speak(&mut client);
+        assert!(!reading.give_a_turn(START + LONG), "he pauses");
+        assert_eq!(reading.suspects(), []);
+        assert!(reading.give_a_turn(until));
+        let before = reading.suspects();
+        assert_eq!(before.len(), 1);
+        reading.was_read(&before, until, until + Span::from_millis(1));
+        assert!(reading.next_turn().is_some_and(|(next, _)| next > until + Span::from_millis(1)));
+    }
+
+    #[test]
+    fn one_who_only_had_much_to_say_once_is_read_like_everybody_after_his_pause() {
+        let (_display, mut client, mut reading, until) = flooded();
+        assert!(!reading.give_a_turn(until), "he has nothing to say");
+        assert!(reading.muted.is_empty() && reading.accounts.is_empty());
+        speak(&mut client);
+        reading.is_flooded = true;
+        let before = reading.suspects();
+        reading.was_read(&before, until, until + Span::from_millis(1));
+        assert!(reading.muted.is_empty(), "he may speak");
+    }
 }
