@@ -12,6 +12,7 @@
 //! ```
 
 pub mod drm;
+mod gamma;
 pub mod headless;
 pub mod nested;
 mod overlay;
@@ -20,6 +21,7 @@ pub mod seat;
 pub mod timer;
 pub mod x11;
 
+pub use gamma::GammaRamp;
 use std::os::fd::OwnedFd;
 
 use crate::time::{Instant, Span};
@@ -308,6 +310,16 @@ pub trait Display {
 
     /// Switches the output on or off. Off, it holds no frame and makes no event.
     fn set_power(&mut self, on: bool);
+
+    /// How many entries each channel of its gamma table has; `None` where it has no table.
+    fn gamma_size(&self) -> Option<u32> {
+        None
+    }
+
+    /// Shows colours through `ramp`, which fits the table, from the next frame on; `None`: as they are.
+    fn set_gamma(&mut self, _ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
+        Err(SubmitError::Unsupported("a gamma ramp"))
+    }
 
     /// A copy of what is on screen, with or without the cursor plane; `None` where it is dark or cannot be read back.
     fn screenshot(&self, _with_cursor: bool) -> Option<PixelBuffer> {

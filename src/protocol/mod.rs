@@ -14,6 +14,7 @@ pub mod ext_workspace;
 pub mod fifo;
 pub mod fractional_scale;
 pub mod frame_pacing;
+pub mod gamma_control;
 pub mod idle_inhibit;
 pub mod output;
 pub mod pointer_constraints;
@@ -88,6 +89,7 @@ pub struct Protocols {
     pub virtual_pointer: virtual_pointer::VirtualPointers,
     pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
     pub screencopy: screencopy::Screencopy,
+    pub gamma_control: gamma_control::GammaControls,
     pub frame_pacing: frame_pacing::FramePacingManager,
     pub ext_workspace: ext_workspace::ExtWorkspace,
 }
@@ -121,6 +123,7 @@ impl Protocols {
             virtual_pointer: virtual_pointer::VirtualPointers::new(display),
             virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),
             screencopy: screencopy::Screencopy::new(display),
+            gamma_control: gamma_control::GammaControls::new(display),
             frame_pacing: frame_pacing::FramePacingManager::new(display),
             ext_workspace: ext_workspace::ExtWorkspace::new(display),
         }

@@ -13,6 +13,7 @@ mod ext_workspace;
 mod focus;
 mod frame_pacing;
 mod overview;
+mod gamma;
 mod pointer;
 mod popups;
 mod rendering;

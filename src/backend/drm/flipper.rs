@@ -12,17 +12,19 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 
-use smithay::backend::drm::{DrmSurface, PlaneClaim, PlaneConfig, PlaneDamageClips, PlaneState};
-use smithay::reexports::drm::control::{Mode as DrmMode, framebuffer, property};
-use smithay::utils::{Physical, Point, Rectangle, Size, Transform};
+use smithay::backend::drm::{DrmSurface, PlaneClaim, PlaneConfig, PlaneState};
+use smithay::reexports::drm::control::Mode as DrmMode;
 
 use super::clock::{Asked, FlipClock, FlipEvent, Light};
 use super::cursor::CursorImages;
 use super::damage::DamageClips;
 use super::flip_queue::{FlipQueue, Timing, Waiting};
+use super::gamma::Gamma;
 use super::mode::{blanking, mode_of};
+use super::plane_config::{blob, whole};
 use super::planes::ClientPlanes;
-use super::refusal::{is_passing, refusal};
+use super::refusal::{is_passing, of_kernel, refusal};
+use super::request;
 use super::scanout::Picture;
 use crate::backend::plane::Planes;
 use crate::backend::{CursorPlane, DisplayEvent, FrameId, LossReason, PixelRect, SubmitError};
@@ -84,6 +86,8 @@ pub(super) struct Flipper {
     pub shown_cursor: Option<CursorPlane>,
     /// Keeps the cursor plane from being given to another pipe.
     _claim: Option<PlaneClaim>,
+    /// The CRTC's colour table, where it has one.
+    pub gamma: Option<Gamma>,
     pub power: Power,
     /// The next commit switches the mode, and may block.
     pub modeset: bool,
@@ -113,6 +117,7 @@ impl Flipper {
             name,
             mode: surface.pending_mode(),
             clips: DamageClips::new(&surface),
+            gamma: Gamma::new(&surface),
             surface,
             clock,
             client,
@@ -247,30 +252,49 @@ impl Flipper {
         if !planes.is_empty() && !is_passing(&error) {
             // Not the cursor's fault, as far as anybody can tell.
             self.client.refused(planes);
-            return Err(refusal(&error));
+            return Err(error);
         }
-        let Some(images) = self.cursor.take() else { return Err(refusal(&error)) };
+        let Some(images) = self.cursor.take() else { return Err(error) };
         let is_whole = primary.is_some();
         let without = [self.planes(primary, None), client.clone()].concat();
         if is_whole && self.surface.test_state(without.clone(), self.modeset).is_ok() && !is_passing(&error) {
             tracing::warn!(output = self.name, %error, "the cursor plane is refused: the cursor is drawn from now on");
             let _ = self.surface.clear_plane(images.plane);
             self.events.push_back(DisplayEvent::Changed);
-            self.flip(without).map_err(|error| refusal(&error))?;
+            self.flip(without)?;
             self.client.committed(&client);
             return Ok(());
         }
         self.cursor = Some(images);
-        Err(refusal(&error))
+        Err(error)
     }
 
-    fn flip(&mut self, planes: Vec<PlaneState<'_>>) -> Result<(), smithay::backend::drm::DrmError> {
+    fn flip(&mut self, planes: Vec<PlaneState<'_>>) -> Result<(), SubmitError> {
         if self.modeset || self.surface.commit_pending() {
-            self.surface.commit(planes, true)?;
+            self.surface.commit(planes, true).map_err(|error| refusal(&error))?;
             self.modeset = false;
             return Ok(());
         }
-        self.surface.page_flip(planes, true)
+        if let Some(gamma) = &mut self.gamma
+            && let Some(told) = gamma.to_tell()
+        {
+            match request::flip_with(&self.surface, &planes, told) {
+                Ok(()) => {
+                    gamma.told();
+                    return Ok(());
+                }
+                Err(error) => {
+                    let error = of_kernel(&error, &error);
+                    if is_passing(&error) {
+                        return Err(error);
+                    }
+                    // A frame without it tells whose fault it is.
+                    tracing::warn!(output = self.name, %error, "the gamma ramp is refused");
+                    gamma.told();
+                }
+            }
+        }
+        self.surface.page_flip(planes, true).map_err(|error| refusal(&error))
     }
 
     fn planes<'a>(&mut self, primary: Option<PlaneConfig<'a>>, cursor: Option<&CursorPlane>) -> Vec<PlaneState<'a>> {
@@ -368,27 +392,5 @@ impl Flipper {
     pub fn take_released(&mut self) -> Vec<Planes> {
         self.client.tidy();
         std::mem::take(&mut self.released)
-    }
-}
-
-/// The number by which the kernel knows clips; it is good for as long as they live.
-fn blob(clips: &PlaneDamageClips) -> property::Value<'static> {
-    match clips.blob() {
-        property::Value::Blob(number) => property::Value::Blob(number),
-        // Nothing else is ever there; all counts as new then.
-        _ => property::Value::Blob(0),
-    }
-}
-
-/// A whole framebuffer, unscaled, at a place of the CRTC.
-pub(super) fn whole(fb: framebuffer::Handle, (width, height): (i32, i32), (x, y): (i32, i32)) -> PlaneConfig<'static> {
-    PlaneConfig {
-        src: Rectangle::from_size((f64::from(width), f64::from(height)).into()),
-        dst: Rectangle::<i32, Physical>::new(Point::from((x, y)), Size::from((width, height))),
-        transform: Transform::Normal,
-        alpha: 1.0,
-        damage_clips: None,
-        fb,
-        fence: None,
     }
 }

@@ -14,6 +14,8 @@
 //! | `damage` | what drivers are told of what is new in a picture |
 //! | `property`, `refusal` | properties of the kernel's objects; what its refusals mean |
 //! | `planes`, `client`, `readback` | planes that show clients' buffers; those as framebuffers, and as pixels |
+//! | `plane_config` | what planes are told |
+//! | `gamma`, `request` | the CRTC's colour table, and the flip that carries it |
 //! | `clock` | whether the driver's timestamps can be believed, and what stands in for them |
 //!
 //! ```text
@@ -31,16 +33,19 @@ mod dumb;
 mod fence;
 mod flip_queue;
 mod flipper;
+mod gamma;
 mod gbm;
 mod mapping;
 pub mod mode;
 pub mod output;
 mod pipe;
+mod plane_config;
 mod planes;
 mod presenter;
 mod property;
 mod readback;
 mod refusal;
+mod request;
 mod scanout;
 mod shadow;
 mod watchdog;

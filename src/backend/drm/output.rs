@@ -9,7 +9,7 @@ use drm_fourcc::DrmFormat;
 use super::pipe::Pipe;
 use crate::backend::plane::Planes;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, PixelBuffer, Plan, SubmitError,
 };
 use crate::time::{Clock, Instant, MonotonicClock};
 
@@ -89,6 +89,14 @@ impl Display for DrmOutput {
 
     fn set_power(&mut self, on: bool) {
         self.pipe.borrow_mut().set_power(on, MonotonicClock.now());
+    }
+
+    fn gamma_size(&self) -> Option<u32> {
+        self.pipe.borrow().gamma_size()
+    }
+
+    fn set_gamma(&mut self, ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
+        self.pipe.borrow_mut().set_gamma(ramp.as_ref())
     }
 
     fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {

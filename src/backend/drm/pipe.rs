@@ -9,16 +9,18 @@ use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc};
 use super::clock::FlipClock;
 use super::cursor::CursorImages;
 use super::flip_queue::Waiting;
-use super::flipper::{Flipper, Power, Shot, whole};
+use super::flipper::{Flipper, Power, Shot};
+use super::gamma::Gamma;
 use super::mode::mode_of;
+use super::plane_config::whole;
 use super::planes::ClientPlanes;
 use super::presenter::Waker;
 use super::scanout::{Drawer, Picture, Scanout};
 use super::{DrmError, fence, kms, readback};
 use crate::backend::plane::Planes;
 use crate::backend::{
-    Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer,
-    PixelRect, Plan, SubmitError, overlay,
+    Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, LossReason, Mode,
+    PixelBuffer, PixelRect, Plan, SubmitError, overlay,
 };
 use crate::time::{Clock, Instant};
 
@@ -222,6 +224,18 @@ impl Pipe {
         lock(&self.flipper).move_cursor(cursor);
     }
 
+    /// Entries of a channel of the colour table.
+    pub fn gamma_size(&self) -> Option<u32> {
+        lock(&self.flipper).gamma.as_ref().map(Gamma::size)
+    }
+
+    /// Shows colours through `ramp` from the next frame on.
+    pub fn set_gamma(&mut self, ramp: Option<&GammaRamp>) -> Result<(), SubmitError> {
+        let mut flipper = lock(&self.flipper);
+        let gamma = flipper.gamma.as_mut().ok_or(SubmitError::Unsupported("a gamma ramp"))?;
+        gamma.set(ramp).map_err(|error| SubmitError::Device(error.to_string()))
+    }
+
     /// Switches the picture on or off.
     pub fn set_power(&mut self, on: bool, now: Instant) {
         let flipper = &mut *lock(&self.flipper);
@@ -255,6 +269,9 @@ impl Pipe {
             tracing::warn!(output = self.name, %error, "the output's state is not known after the switch");
         }
         flipper.modeset = true;
+        if let Some(gamma) = &mut flipper.gamma {
+            gamma.tell_again();
+        }
     }
 
     /// Shows another of the monitor's modes. On an error the old one stays.

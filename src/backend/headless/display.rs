@@ -101,6 +101,11 @@ impl VirtualDisplay {
         })
     }
 
+    /// Entries of each channel of the gamma table, if it has one.
+    pub fn gamma_size(&self) -> Option<u32> {
+        self.options.gamma
+    }
+
     /// The mode in force.
     pub fn mode(&self) -> Mode {
         self.mode

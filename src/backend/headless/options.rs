@@ -34,6 +34,8 @@ pub struct OutputOptions {
     /// How many submitted frames may wait behind the one that flips next, each for its own refresh: what a presenter in
     /// front of a real device holds.
     pub queue: usize,
+    /// How many entries each channel of the gamma table has; `None`: no table. What is set is kept, and shown as it is.
+    pub gamma: Option<u32>,
     /// What goes wrong, and when.
     pub faults: FaultScript,
 }
@@ -49,6 +51,7 @@ impl Default for OutputOptions {
             front_buffer: false,
             can_withdraw: false,
             queue: 0,
+            gamma: None,
             faults: FaultScript::default(),
         }
     }

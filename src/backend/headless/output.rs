@@ -13,7 +13,7 @@ use super::options::OptionsError;
 use super::watch::{Watch, WatchId};
 use crate::backend::timer::Timer;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, PixelBuffer, Plan, SubmitError,
 };
 use crate::time::{Clock, Instant, Span};
 
@@ -35,6 +35,7 @@ struct State {
     display: VirtualDisplay,
     timer: Timer,
     fence: Option<Fence>,
+    gamma: Option<GammaRamp>,
 }
 
 impl HeadlessOutput {
@@ -46,7 +47,7 @@ impl HeadlessOutput {
     ) -> rustix::io::Result<Self> {
         let timer = Timer::new()?;
         epoll::add(&*epoll, &timer, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
-        let state = RefCell::new(State { display, timer, fence: None });
+        let state = RefCell::new(State { display, timer, fence: None, gamma: None });
         let output = HeadlessOutput { shared: Rc::new(Shared { name, clock, epoll, state }) };
         // A fault script may have something in store for an output that nobody touches.
         output.dispatch();
@@ -76,6 +77,11 @@ impl HeadlessOutput {
     /// Changes the mode and the range of variable refresh; see [`VirtualDisplay::reconfigure`].
     pub fn reconfigure(&self, mode: Mode, variable_refresh: Option<(Span, Span)>) -> Result<(), OptionsError> {
         self.with(|state, now| state.display.reconfigure(mode, variable_refresh, now))
+    }
+
+    /// The gamma ramp in force.
+    pub fn gamma(&self) -> Option<GammaRamp> {
+        self.shared.state.borrow().gamma.clone()
     }
 
     /// Replaces the faults that are still to come.
@@ -199,6 +205,16 @@ impl Display for HeadlessOutput {
 
     fn set_power(&mut self, on: bool) {
         self.with(|state, now| state.display.set_power(on, now));
+    }
+
+    fn gamma_size(&self) -> Option<u32> {
+        self.shared.state.borrow().display.gamma_size()
+    }
+
+    fn set_gamma(&mut self, ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
+        self.gamma_size().ok_or(SubmitError::Unsupported("a gamma ramp"))?;
+        self.shared.state.borrow_mut().gamma = ramp;
+        Ok(())
     }
 
     fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {

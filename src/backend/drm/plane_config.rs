@@ -1,0 +1,27 @@
+//! What planes are told, in Smithay's terms.
+
+use smithay::backend::drm::{PlaneConfig, PlaneDamageClips};
+use smithay::reexports::drm::control::{framebuffer, property};
+use smithay::utils::{Physical, Point, Rectangle, Size, Transform};
+
+/// The number by which the kernel knows clips; it is good for as long as they live.
+pub(super) fn blob(clips: &PlaneDamageClips) -> property::Value<'static> {
+    match clips.blob() {
+        property::Value::Blob(number) => property::Value::Blob(number),
+        // Nothing else is ever there; all counts as new then.
+        _ => property::Value::Blob(0),
+    }
+}
+
+/// A whole framebuffer, unscaled, at a place of the CRTC.
+pub(super) fn whole(fb: framebuffer::Handle, (width, height): (i32, i32), (x, y): (i32, i32)) -> PlaneConfig<'static> {
+    PlaneConfig {
+        src: Rectangle::from_size((f64::from(width), f64::from(height)).into()),
+        dst: Rectangle::<i32, Physical>::new(Point::from((x, y)), Size::from((width, height))),
+        transform: Transform::Normal,
+        alpha: 1.0,
+        damage_clips: None,
+        fb,
+        fence: None,
+    }
+}

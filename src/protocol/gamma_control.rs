@@ -1,0 +1,152 @@
+//! `zwlr_gamma_control_manager_v1` 1: a client that changes how bright an output's colours are shown (redshift, wlsunset).
+//!
+//! One client at a time has an output's ramp, until its object or the output goes; then colours are as they were before.
+//! Who asks for a ramp that is not to be had is told `failed`, and its object does nothing from then on.
+//!
+//! A ramp comes in a file of the client's, and is read there and then: the file has to be one that cannot be waited for
+//! (shared memory, or a regular file). A file of another length is a protocol error.
+
+use std::os::fd::OwnedFd;
+
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols_wlr::gamma_control::v1::server::zwlr_gamma_control_manager_v1::{
+    self, ZwlrGammaControlManagerV1,
+};
+use smithay::reexports::wayland_protocols_wlr::gamma_control::v1::server::zwlr_gamma_control_v1::{
+    self, Error, ZwlrGammaControlV1,
+};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+
+use crate::backend::GammaRamp;
+use crate::output::{gamma, hotplug};
+use crate::state::State;
+use crate::timing::id::OutputId;
+
+const VERSION: u32 = 1;
+
+/// The global, and who has which output's ramp.
+#[derive(Debug)]
+pub struct GammaControls {
+    _global: GlobalId,
+    held: Vec<(OutputId, ZwlrGammaControlV1)>,
+}
+
+impl GammaControls {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, ZwlrGammaControlManagerV1, ()>(VERSION, ());
+        GammaControls { _global: global, held: Vec::new() }
+    }
+
+    /// The output whose ramp `control` has.
+    fn output(&self, control: &ZwlrGammaControlV1) -> Option<OutputId> {
+        self.held.iter().find(|(_, holder)| holder == control).map(|(output, _)| *output)
+    }
+
+    fn is_held(&self, output: OutputId) -> bool {
+        self.held.iter().any(|(held, _)| *held == output)
+    }
+
+    fn let_go(&mut self, control: &ZwlrGammaControlV1) {
+        self.held.retain(|(_, holder)| holder != control);
+    }
+}
+
+/// The output is gone: so is its ramp.
+pub(crate) fn output_gone(state: &mut State, id: OutputId) {
+    let held = &mut state.protocols.gamma_control.held;
+    held.iter().filter(|(output, _)| *output == id).for_each(|(_, control)| control.failed());
+    held.retain(|(output, _)| *output != id);
+}
+
+impl GlobalDispatch<ZwlrGammaControlManagerV1, ()> for State {
+    fn bind(
+        _state: &mut Self,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ZwlrGammaControlManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, Self>,
+    ) {
+        init.init(manager, ());
+    }
+}
+
+impl Dispatch<ZwlrGammaControlManagerV1, ()> for State {
+    fn request(
+        state: &mut Self,
+        _client: &Client,
+        _manager: &ZwlrGammaControlManagerV1,
+        request: zwlr_gamma_control_manager_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        use zwlr_gamma_control_manager_v1::Request;
+        let Request::GetGammaControl { id, output } = request else { return };
+        let control = init.init(id, ());
+        let controls = &state.protocols.gamma_control;
+        let free = output_of(state, &output).filter(|output| !controls.is_held(*output));
+        match free.and_then(|output| Some((output, gamma::size(state, output)?))) {
+            Some((output, size)) => {
+                control.gamma_size(size);
+                state.protocols.gamma_control.held.push((output, control));
+            }
+            None => control.failed(),
+        }
+    }
+}
+
+fn output_of(state: &State, output: &WlOutput) -> Option<OutputId> {
+    let output = Output::from_resource(output).filter(|output| state.outputs.iter().any(|known| known == output))?;
+    hotplug::by_name(state, &output.name())
+}
+
+impl Dispatch<ZwlrGammaControlV1, ()> for State {
+    fn request(
+        state: &mut Self,
+        _client: &Client,
+        control: &ZwlrGammaControlV1,
+        request: zwlr_gamma_control_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, Self>,
+    ) {
+        let zwlr_gamma_control_v1::Request::SetGamma { fd } = request else { return };
+        let held = state.protocols.gamma_control.output(control);
+        let Some((output, size)) = held.and_then(|output| Some((output, gamma::size(state, output)?))) else { return };
+        let Some(ramp) = read(&fd, GammaRamp::bytes(size)).and_then(|bytes| GammaRamp::from_bytes(&bytes, size)) else {
+            let message = format!("the file does not hold three ramps of {size} entries");
+            return control.post_error(Error::InvalidGamma, message);
+        };
+        if !gamma::set(state, output, Some(ramp)) {
+            state.protocols.gamma_control.let_go(control);
+            control.failed();
+        }
+    }
+
+    fn destroyed(state: &mut Self, _client: ClientId, control: &ZwlrGammaControlV1, _data: &()) {
+        if let Some(output) = state.protocols.gamma_control.output(control) {
+            state.protocols.gamma_control.let_go(control);
+            gamma::set(state, output, None);
+        }
+    }
+}
+
+/// What the file holds, and a byte more than `length` if it is longer. `None` where it cannot be read without waiting:
+/// what has no positions (a pipe, a socket) is refused by the kernel.
+fn read(file: &OwnedFd, length: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; length + 1];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match rustix::io::pread(file, &mut bytes[filled..], filled as u64) {
+            Ok(0) => break,
+            Ok(more) => filled += more,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+    bytes.truncate(filled);
+    Some(bytes)
+}

@@ -1,0 +1,31 @@
+# shellcheck shell=bash
+# Gamma ramps on a display. To be sourced after drm.sh, by a script that sets $upbeat_path.
+
+# A client's ramp is what the picture goes through, until it goes; a static picture is flipped for it, and not drawn anew.
+gamma() {
+    [ "$driver" = vkms ] || return 0
+    local client before composed shown
+    client=$(in_memory "$(dirname "$upbeat_path")/examples/gamma")
+    session gamma
+    # The cursor's own shape is read meanwhile, and comes with the next frame.
+    timeout 2 "$client" >/dev/null || true
+    before=$(python3 "$here/crc.py")
+    composed=$(drawn gamma)
+    shown=$(flipped gamma)
+    "$client" >"$results/gamma.txt" 2>&1 &
+    client=$!
+    promise "a client gets the display's ramp" soon grep -q '^inverted' "$results/gamma.txt"
+    sleep 0.5
+    promise "colours are shown through it" [ "$(python3 "$here/crc.py")" != "$before" ]
+    promise "it came with a frame" [ "$(flipped gamma)" -gt "$shown" ]
+    promise "for which nothing was drawn" [ "$(drawn gamma)" = "$composed" ]
+    kill "$client" && wait "$client" 2>/dev/null || true
+    sleep 0.5
+    promise "without the client they are as they were" [ "$(python3 "$here/crc.py")" = "$before" ]
+    promise "the session ends in order" end_session
+    promise "nothing went wrong" [ -z "$(grep -E ' ERROR |WARN upbeat|panicked' "$results/gamma.log")" ]
+}
+
+# flipped NAME: frames that the session showed; drawn NAME: those whose picture changed.
+flipped() { grep -c '"type":"output",' "$results/$1.jsonl" || true; }
+drawn() { grep '"type":"output",' "$results/$1.jsonl" | grep -vc '"damage":0,' || true; }
