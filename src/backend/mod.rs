@@ -12,6 +12,7 @@
 //! ```
 
 pub mod drm;
+pub mod fence;
 mod gamma;
 pub mod headless;
 pub mod nested;

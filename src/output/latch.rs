@@ -186,12 +186,14 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
     };
     let frame = plan.frame;
     let usual = matches!(&plan.change, Change::Compose { buffer, .. } if buffer.age > 0);
+    let fence = plan.in_fence.as_ref().and_then(super::drawn_by);
     let result = output.display.submit(plan);
     let done = clock.now();
     record.submitted = Some(done);
     let composed = match (&result, usual) {
         (Err(_), _) => Composed::Nothing,
         (Ok(()), false) => Composed::Odd,
+        (Ok(()), true) if fence.is_some() => Composed::Unfinished,
         (Ok(()), true) => Composed::Usual,
     };
     output.conductor.composed(moment.target.id, moment.scheduled, done, composed);
@@ -202,7 +204,7 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
             }
             let scene = Arc::new(scene);
             output.drawn = scene.clone();
-            output.flights.push_back(Flight { frame, scene, feedback, record, clients });
+            output.flights.push_back(Flight { frame, scene, feedback, record, clients, fence });
         }
         Err((error, plan)) => output.refused(error, plan, feedback),
     }

@@ -25,12 +25,14 @@ pub mod statistics;
 pub mod turn;
 
 use std::collections::{HashMap, VecDeque};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 
+use crate::backend::fence::Fence;
 use crate::backend::{Display, FrameId};
 use crate::render::{Canvas, Renderer};
 use crate::state::State;
@@ -161,6 +163,13 @@ struct Flight {
     feedback: crate::surface::Feedback,
     record: FrameRecord,
     clients: Vec<ClientFrameRecord>,
+    /// Tells when a GPU has drawn it; `None` where that was known when it was submitted.
+    fence: Option<Fence>,
+}
+
+/// A fence that is given away, to be asked later when it signalled.
+fn drawn_by(fence: &OwnedFd) -> Option<Fence> {
+    fence.try_clone().ok().map(Fence::new)
 }
 
 impl Outputs {

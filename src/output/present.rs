@@ -4,6 +4,7 @@ use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_pre
 use smithay::wayland::presentation::Refresh;
 
 use super::{Flight, OutputState, Outputs};
+use crate::backend::fence::FenceState;
 use crate::backend::{ClockSource, DisplayEvent, FrameId, LossReason};
 use crate::protocol::frame_pacing::Unshown;
 use crate::state::State;
@@ -46,11 +47,17 @@ pub(super) fn hear_displays(state: &mut State) {
 
 fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant, sequence: Option<u64>, now: Instant) {
     let output = &mut outputs.list[index];
+    let rendered = output.rendered(frame, now);
     let step = sequence.zip(output.last_sequence).map(|(now, before)| now.saturating_sub(before));
     let outcome = output.conductor.output_mut().presented(time, step, now);
     output.last_sequence = sequence.or_else(|| output.last_sequence.map(|last| last + 1));
     output.last_shown = Some(outcome.shown);
-    let Some((_, flight)) = take_flight(output, frame) else { return };
+    let Some((_, mut flight)) = take_flight(output, frame) else { return };
+    if let Some(rendered) = rendered {
+        let record = &mut flight.record;
+        record.rendered = Some(rendered);
+        record.compose_cost = record.compose_cost.max(rendered - record.latched);
+    }
     if outcome.late > 0 {
         // What waits behind a late frame would be late, too: it is made anew for the refreshes that there are.
         output.withdraw(0);
@@ -60,6 +67,17 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
     let light = Light { present: outcome.present, sequence: sequence.unwrap_or(outcome.shown.0) };
     outputs.objects_ended |= !flight.feedback.is_empty();
     output.tell_clients(flight, light, outputs.frame_log.as_ref(), &mut outputs.statistics, now);
+}
+
+impl OutputState {
+    /// When the GPU had drawn a frame that is on screen now; `None` where that was known when it was submitted.
+    fn rendered(&mut self, frame: FrameId, now: Instant) -> Option<Instant> {
+        let flight = self.flights.iter().find(|flight| flight.frame == frame)?;
+        // What is on screen is drawn.
+        let FenceState::Signalled(done) = flight.fence.as_ref()?.state(now) else { return None };
+        self.conductor.output_mut().rendered(done);
+        Some(done)
+    }
 }
 
 /// A refresh that showed a frame.

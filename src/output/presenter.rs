@@ -41,6 +41,7 @@ impl OutputState {
             scene.cursor = cursor.cloned();
         }
         record.due_sequence = self.due_sequence(record.target);
+        let fence = drawn.fence.as_ref().and_then(super::drawn_by);
         let plan = Plan {
             frame,
             target: record.target,
@@ -55,7 +56,7 @@ impl OutputState {
         match result {
             Ok(()) => {
                 let (scene, feedback) = (Arc::new(scene), Feedback::default());
-                Some(Flight { frame, scene, feedback, record, clients: Vec::new() })
+                Some(Flight { frame, scene, feedback, record, clients: Vec::new(), fence })
             }
             Err((error, plan)) => {
                 self.refused(error, plan, Feedback::default());

@@ -12,12 +12,14 @@
 
 mod compose_cost;
 mod early;
+mod in_flight;
 
 use super::fixed_queue::FixedQueue;
 use super::target::{RefreshIndex, Target};
 use super::vsync::{Observation, VsyncModel};
 use crate::time::{Instant, Span};
 use compose_cost::ComposeCost;
+use in_flight::InFlight;
 
 /// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
 const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
@@ -50,13 +52,6 @@ pub struct Finished {
     pub stale: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct InFlight {
-    index: RefreshIndex,
-    submitted: Instant,
-    submit_by: Instant,
-}
-
 /// What a latch came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Composed {
@@ -66,6 +61,8 @@ pub enum Composed {
     Odd,
     /// A frame was submitted.
     Usual,
+    /// The same, and a GPU still draws it: [`OutputMachine::rendered`] tells when it is complete.
+    Unfinished,
 }
 
 /// What became of a presented frame, for the record.
@@ -368,7 +365,8 @@ impl OutputMachine {
             self.compose.observe(done - scheduled, self.vsync.interval());
         }
         if composed != Composed::Nothing {
-            let flight = InFlight { index, submitted: done, submit_by: self.submit_by(index) };
+            let unfinished = (composed == Composed::Unfinished).then_some(scheduled);
+            let flight = InFlight { index, submitted: done, submit_by: self.submit_by(index), unfinished };
             // There is room: nothing is latched while there is none.
             let _ = self.in_flight.push(flight);
         }

@@ -9,7 +9,7 @@
 //! | [`display`] | the state machine: no I/O, no clock |
 //! | [`grid`], [`blanking`] | when refreshes are, and how long before them a frame must be complete |
 //! | [`pool`] | buffers and their ages |
-//! | [`fence`] | when rendering was done |
+//! | [`fence`](super::fence) | when rendering was done |
 //! | [`panel`], [`beam`], [`image`] | what is read when, row by row; what a camera would see |
 //! | [`report`], [`fault`] | what is told: the truth, or what a script wants |
 //! | [`watch`], [`record`] | whoever looks at the panel: recordings and light probes |
@@ -21,7 +21,6 @@ pub mod beam;
 pub mod blanking;
 pub mod display;
 pub mod fault;
-pub mod fence;
 pub mod grid;
 pub mod image;
 pub mod options;

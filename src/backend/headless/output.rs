@@ -8,9 +8,9 @@ use rustix::event::epoll;
 
 use super::display::VirtualDisplay;
 use super::fault::FaultScript;
-use super::fence::{Fence, FenceState};
 use super::options::OptionsError;
 use super::watch::{Watch, WatchId};
+use crate::backend::fence::{Fence, FenceState};
 use crate::backend::timer::Timer;
 use crate::backend::{
     Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, PixelBuffer, Plan, SubmitError,

@@ -1,3 +1,4 @@
 mod depth;
 mod early;
 mod finished;
+mod rendered;
