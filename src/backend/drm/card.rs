@@ -15,7 +15,7 @@ use smithay::utils::DeviceFd;
 
 use super::connector::Monitor;
 use super::output::DrmOutput;
-use super::pipe::Pipe;
+use super::pipe::{Features, Pipe};
 use super::presenter::Presenter;
 use super::scanout::Drawer;
 use super::{DrmError, ModeWish, connector as connectors, kms, mode};
@@ -130,7 +130,11 @@ impl Card {
             tracing::warn!(output = name, driver = self.driver, "the driver has no vblank counter: software vsync");
         }
         let size = self.device.cursor_size();
-        let features = (counts_vblanks, (size.w.cast_signed(), size.h.cast_signed()));
+        let features = Features {
+            counts_vblanks,
+            cursor_size: (size.w.cast_signed(), size.h.cast_signed()),
+            slowest: wish.slowest,
+        };
         let pipe = Pipe::new(surface, name, &monitor.connector, features, self.presenter.waker(), drawer, now)?;
         self.presenter.add(crtc, pipe.flipper().clone());
         let pipe = Rc::new(RefCell::new(pipe));
@@ -179,7 +183,7 @@ impl Card {
             .map(|monitor| monitor.connector.modes().to_vec())
             .unwrap_or_default();
         let mode = mode::choose(name, &modes, wish)?;
-        pipe.borrow_mut().set_mode(mode, now)
+        pipe.borrow_mut().set_mode(mode, wish.slowest, now)
     }
 
     /// The device was pulled out.

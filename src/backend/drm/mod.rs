@@ -15,6 +15,7 @@
 //! | `property`, `refusal` | properties of the kernel's objects; what its refusals mean |
 //! | `planes`, `client`, `readback` | planes that show clients' buffers; those as framebuffers, and as pixels |
 //! | `plane_config` | what planes are told |
+//! | `vrr` | whether the rate varies with the frames |
 //! | `gamma`, `request` | the CRTC's colour table, and the flip that carries it |
 //! | `clock` | whether the driver's timestamps can be believed, and what stands in for them |
 //!
@@ -48,6 +49,7 @@ mod refusal;
 mod request;
 mod scanout;
 mod shadow;
+mod vrr;
 mod watchdog;
 
 pub use card::{Card, Change};

@@ -15,8 +15,10 @@ const SAME_RATE: u32 = 500;
 pub struct ModeWish {
     /// Width and height in pixels.
     pub size: Option<(i32, i32)>,
-    /// Refresh rate in mHz.
+    /// Refresh rate in mHz; the fastest, if it may vary.
     pub refresh: Option<u32>,
+    /// The slowest rate in mHz, if it may vary.
+    pub slowest: Option<u32>,
 }
 
 /// A DRM mode as the rest of the compositor knows modes.
@@ -111,13 +113,13 @@ mod tests {
 
     #[test]
     fn a_size_takes_its_fastest_rate_and_a_rate_the_preferred_size() {
-        assert_eq!(chosen(ModeWish { size: Some((1920, 1080)), refresh: None }), Ok((1920, 1080, 144)));
-        assert_eq!(chosen(ModeWish { size: None, refresh: Some(143_900) }), Ok((1920, 1080, 144)));
+        assert_eq!(chosen(ModeWish { size: Some((1920, 1080)), refresh: None, slowest: None }), Ok((1920, 1080, 144)));
+        assert_eq!(chosen(ModeWish { size: None, refresh: Some(143_900), slowest: None }), Ok((1920, 1080, 144)));
     }
 
     #[test]
     fn a_mode_that_the_monitor_lacks_is_named_with_those_it_has() {
-        let error = chosen(ModeWish { size: Some((800, 600)), refresh: Some(75_000) }).unwrap_err();
+        let error = chosen(ModeWish { size: Some((800, 600)), refresh: Some(75_000), slowest: None }).unwrap_err();
         assert!(error.contains("DP-1") && error.contains("800x600@75") && error.contains("1280x720@"), "{error}");
     }
 

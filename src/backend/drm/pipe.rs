@@ -16,7 +16,7 @@ use super::plane_config::whole;
 use super::planes::ClientPlanes;
 use super::presenter::Waker;
 use super::scanout::{Drawer, Picture, Scanout};
-use super::{DrmError, fence, kms, readback};
+use super::{DrmError, fence, kms, readback, vrr};
 use crate::backend::plane::Planes;
 use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, LossReason, Mode,
@@ -32,6 +32,16 @@ pub(super) fn lock(flipper: &Mutex<Flipper>) -> MutexGuard<'_, Flipper> {
     flipper.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What a pipe is to know of its device, and of what is wanted.
+pub(super) struct Features {
+    /// The driver has a vblank counter.
+    pub counts_vblanks: bool,
+    /// Of the device's cursor planes, in pixels.
+    pub cursor_size: (i32, i32),
+    /// The slowest rate in mHz, if it may vary.
+    pub slowest: Option<u32>,
+}
+
 /// One output's hardware.
 pub(super) struct Pipe {
     pub name: String,
@@ -40,6 +50,8 @@ pub(super) struct Pipe {
     pub millimetres: Option<(u32, u32)>,
     device: DrmDeviceFd,
     scanout: Scanout,
+    /// The range of intervals, where the rate varies.
+    variable: Option<vrr::Range>,
     /// The kernel waits for pictures that are not finished.
     takes_fences: bool,
     flipper: SharedFlipper,
@@ -49,24 +61,25 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    /// `counts_vblanks`: the driver has a vblank counter. `cursor_size`: of the device's cursor planes, in pixels.
+    /// Takes over a CRTC that shows nothing of ours yet.
     pub fn new(
         surface: DrmSurface,
         name: String,
         connector: &connector::Info,
-        (counts_vblanks, cursor_size): (bool, (i32, i32)),
+        features: Features,
         presenter: Waker,
         drawer: &mut dyn Drawer,
         now: Instant,
     ) -> Result<Self, DrmError> {
         let device = surface.device_fd().clone();
         let mode = mode_of(surface.pending_mode());
+        let variable = vrr::apply(&surface, connector.handle(), &name, mode, features.slowest);
         let scanout = Scanout::new(&surface, &name, drawer)?;
-        let cursor = cursor_images(&device, &surface, cursor_size).unzip();
+        let cursor = cursor_images(&device, &surface, features.cursor_size).unzip();
         let takes_fences = fence::taken_by(&surface);
         let client = ClientPlanes::new(device.clone(), &surface);
         let formats = client.formats().clone();
-        let clock = FlipClock::new(mode.interval(), counts_vblanks, now);
+        let clock = FlipClock::new(mode.interval(), features.counts_vblanks, now);
         let crtc = surface.crtc();
         let flipper = Flipper::new(name.clone(), surface, clock, client, cursor);
         Ok(Pipe {
@@ -76,6 +89,7 @@ impl Pipe {
             millimetres: connector.size().filter(|size| size.0 > 0 && size.1 > 0),
             device,
             scanout,
+            variable,
             takes_fences,
             flipper: Arc::new(Mutex::new(flipper)),
             presenter,
@@ -100,7 +114,7 @@ impl Pipe {
             submit_lead: flipper.lead(),
             pending_flips: u32::try_from(1 + self.scanout.most_waiting()).unwrap_or(1),
             unreported: 1,
-            variable_refresh: None,
+            variable_refresh: self.variable,
             asynchronous: false,
             front_buffer: false,
             cursor_plane: cursor_size.map(|(width, height)| (width.unsigned_abs(), height.unsigned_abs())),
@@ -272,12 +286,23 @@ impl Pipe {
         if let Some(gamma) = &mut flipper.gamma {
             gamma.tell_again();
         }
+        if let Err(error) = flipper.surface.use_vrr(self.variable.is_some()) {
+            tracing::warn!(output = self.name, %error, "the rate does not vary any more");
+        }
     }
 
-    /// Shows another of the monitor's modes. On an error the old one stays.
-    pub fn set_mode(&mut self, mode: DrmMode, now: Instant) -> Result<(), DrmError> {
+    /// Shows another of the monitor's modes, whose rate varies down to `slowest` (mHz), if that is wanted. On an error the
+    /// old one stays.
+    pub fn set_mode(&mut self, mode: DrmMode, slowest: Option<u32>, now: Instant) -> Result<(), DrmError> {
         let flipper = &mut *lock(&self.flipper);
-        if mode == flipper.mode || flipper.power == Power::Gone {
+        if flipper.power == Power::Gone {
+            return Ok(());
+        }
+        if mode == flipper.mode {
+            let variable = vrr::apply(&flipper.surface, self.connector, &self.name, mode_of(mode), slowest);
+            if std::mem::replace(&mut self.variable, variable) != variable {
+                flipper.events.push_back(DisplayEvent::Changed);
+            }
             return Ok(());
         }
         let size = (mode_of(mode).width, mode_of(mode).height);
@@ -291,6 +316,7 @@ impl Pipe {
         }
         flipper.lose(LossReason::ModeChange);
         (flipper.mode, self.scanout, flipper.modeset) = (mode, scanout, true);
+        self.variable = vrr::apply(&flipper.surface, self.connector, &self.name, mode_of(mode), slowest);
         flipper.client.forget_verdicts();
         flipper.clock.restart(mode_of(mode).interval(), now);
         flipper.events.push_back(DisplayEvent::Changed);

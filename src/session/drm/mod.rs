@@ -21,7 +21,7 @@ use smithay::backend::udev::{UdevBackend, UdevEvent, primary_gpu};
 
 use crate::backend::drm::ModeWish;
 use crate::backend::seat::{Seat, SeatEvent};
-use crate::config::OutputMode;
+use crate::config::{OutputMode, Refresh};
 use crate::input::libinput::Devices;
 use crate::output::power;
 use crate::state::State;
@@ -170,5 +170,9 @@ impl DrmSession {
 
 fn wish(mode: OutputMode) -> ModeWish {
     let size = (mode.width.cast_signed(), mode.height.cast_signed());
-    ModeWish { size: Some(size), refresh: Some(mode.refresh.fastest()) }
+    let slowest = match mode.refresh {
+        Refresh::Fixed(_) => None,
+        Refresh::Variable { slowest, .. } => Some(slowest),
+    };
+    ModeWish { size: Some(size), refresh: Some(mode.refresh.fastest()), slowest }
 }

@@ -1,0 +1,136 @@
+//! Variable refresh: whether a monitor is told to wait for frames, and between which rates.
+//!
+//! It is on where somebody wants a range of rates, the driver says that the monitor can (`vrr_capable`) and the CRTC has
+//! the switch (`VRR_ENABLED`). The fastest rate is the mode's; the slowest is the wish's or the monitor's own, whichever
+//! is faster: below that the driver repeats pictures by itself.
+
+use smithay::backend::drm::DrmSurface;
+use smithay::reexports::drm::control::{Device, connector};
+
+use super::property::find;
+use crate::backend::Mode;
+use crate::time::Span;
+
+/// Millihertz in a hertz.
+const MILLI: u32 = 1_000;
+
+/// The shortest and the longest interval between two refreshes.
+pub(super) type Range = (Span, Span);
+
+/// Switches variable refresh on if `slowest` (mHz) is wanted and can be had in `mode`, else off. Returns the range in
+/// force.
+pub(super) fn apply(
+    surface: &DrmSurface,
+    connector: connector::Handle,
+    name: &str,
+    mode: Mode,
+    slowest: Option<u32>,
+) -> Option<Range> {
+    let range = slowest.and_then(|slowest| {
+        let range =
+            if is_capable(surface, connector) { range(mode, slowest, monitor(surface, connector)) } else { None };
+        if range.is_none() {
+            tracing::warn!(output = name, "the monitor has no such range of rates: its rate is fixed");
+        }
+        range
+    });
+    match surface.use_vrr(range.is_some()) {
+        Ok(()) => range,
+        Err(error) => {
+            tracing::warn!(output = name, %error, "the driver does not vary the rate");
+            let _ = surface.use_vrr(false);
+            None
+        }
+    }
+}
+
+fn is_capable(surface: &DrmSurface, connector: connector::Handle) -> bool {
+    !surface.is_legacy()
+        && find(surface, surface.crtc(), "VRR_ENABLED").is_some()
+        && find(surface, connector, "vrr_capable").is_some_and(|(_, value)| value == 1)
+}
+
+/// The monitor's own slowest rate, in mHz.
+fn monitor(surface: &DrmSurface, connector: connector::Handle) -> Option<u32> {
+    let (_, blob) = find(surface, connector, "EDID").filter(|(_, blob)| *blob != 0)?;
+    slowest_rate(&surface.get_property_blob(blob).ok()?)
+}
+
+/// What `wanted` (mHz) and the monitor's own slowest rate leave of `mode`.
+fn range(mode: Mode, wanted: u32, monitor: Option<u32>) -> Option<Range> {
+    let slowest = wanted.max(monitor.unwrap_or(0));
+    (slowest > 0 && slowest < mode.refresh).then(|| (mode.interval(), Span::from_millihertz(slowest)))
+}
+
+const BLOCK: usize = 128;
+const HEADER: [u8; 8] = [0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0];
+/// The four descriptors of a base block.
+const DESCRIPTORS: std::ops::Range<usize> = 54..126;
+const DESCRIPTOR: usize = 18;
+/// A descriptor of range limits (VESA E-EDID 1.4, table 3.26).
+const LIMITS: [u8; 4] = [0, 0, 0, 0xfd];
+/// Both vertical rates are 255 Hz higher than it says.
+const BOTH_OFFSET: u8 = 0b11;
+const OFFSET: u32 = 255;
+
+/// The slowest vertical rate that the monitor names, in mHz; `None` if it names none or what it says is no EDID.
+fn slowest_rate(edid: &[u8]) -> Option<u32> {
+    let block = edid.get(..BLOCK)?;
+    let sum = block.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+    if !block.starts_with(&HEADER) || sum != 0 {
+        return None;
+    }
+    let limits = block[DESCRIPTORS].chunks_exact(DESCRIPTOR).find(|descriptor| descriptor.starts_with(&LIMITS))?;
+    let offset = if limits[4] & BOTH_OFFSET == BOTH_OFFSET { OFFSET } else { 0 };
+    Some((u32::from(limits[5]) + offset) * MILLI).filter(|rate| *rate > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODE: Mode = Mode { width: 2560, height: 1440, refresh: 144_000 };
+
+    /// A base block with one descriptor, the second, and a checksum that is right.
+    fn edid(descriptor: &[u8]) -> Vec<u8> {
+        let mut block = vec![0; BLOCK];
+        block[..8].copy_from_slice(&HEADER);
+        block[DESCRIPTORS.start + DESCRIPTOR..][..descriptor.len()].copy_from_slice(descriptor);
+        let sum = block.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+        block[BLOCK - 1] = 0_u8.wrapping_sub(sum);
+        block
+    }
+
+    #[test]
+    fn a_monitor_names_its_slowest_rate() {
+        assert_eq!(slowest_rate(&edid(&[0, 0, 0, 0xfd, 0, 48, 144])), Some(48_000));
+        assert_eq!(slowest_rate(&edid(&[0, 0, 0, 0xfd, 0b11, 1, 105])), Some(256_000));
+        assert_eq!(slowest_rate(&edid(&[0, 0, 0, 0xfd, 0b10, 48, 105])), Some(48_000), "the fastest alone is higher");
+    }
+
+    #[test]
+    fn what_is_no_edid_names_none() {
+        let mut broken = edid(&[0, 0, 0, 0xfd, 0, 48, 144]);
+        broken[70] ^= 1;
+        assert_eq!(slowest_rate(&broken), None, "the checksum");
+        assert_eq!(slowest_rate(&edid(&[0, 0, 0, 0xfc, 0, 48, 144])), None, "its name is no range");
+        assert_eq!(slowest_rate(&edid(&[0, 0, 0, 0xfd])), None, "no rate");
+        assert_eq!(slowest_rate(&[0; 60]), None);
+        assert_eq!(slowest_rate(&[]), None);
+    }
+
+    #[test]
+    fn the_range_lies_within_what_the_monitor_does() {
+        let spans = |slowest| Some((MODE.interval(), Span::from_millihertz(slowest)));
+        assert_eq!(range(MODE, 30_000, Some(48_000)), spans(48_000));
+        assert_eq!(range(MODE, 60_000, Some(48_000)), spans(60_000));
+        assert_eq!(range(MODE, 60_000, None), spans(60_000), "nobody knows better");
+    }
+
+    #[test]
+    fn a_range_of_one_rate_is_none() {
+        assert_eq!(range(MODE, 144_000, None), None);
+        assert_eq!(range(MODE, 40_000, Some(144_000)), None);
+        assert_eq!(range(MODE, 0, None), None);
+    }
+}
