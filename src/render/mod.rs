@@ -1,7 +1,7 @@
 //! A scene into a buffer.
 //!
 //! Pixman draws into memory on this thread and is done when it returns. GLES is there by choice, for machines whose GPU
-//! is worth it; see `gles`.
+//! is worth it: into the buffers of a display where it can, else read back.
 
 mod backdrop;
 mod element;
