@@ -34,10 +34,10 @@ use crate::time::{Clock, Instant, Span};
 /// want more are found out by the output's machine, from frames that were in time and missed all the same.
 const DRIVER_MARGIN: Span = Span::from_micros(500);
 
-/// How much before that a waiting frame is committed, for the presenter may be woken up late: with a real-time class
-/// only by what the kernel itself does, without one by whatever else runs.
-const EARLY_REAL_TIME: Span = Span::from_micros(500);
-const EARLY: Span = Span::from_millis(2);
+/// How much before that a waiting frame is committed, as a share of the interval. Whoever commits may be woken up late:
+/// with a real-time class by what the kernel does, and by a main thread that has the pipe and is not let run; without one
+/// by whatever else runs. And a frame that was to take its place would have to be composed: that is too late by now.
+const EARLY_DIVISOR: i64 = 4;
 
 /// What a frame shows.
 #[derive(Debug)]
@@ -91,8 +91,6 @@ pub(super) struct Flipper {
     pub power: Power,
     /// The next commit switches the mode, and may block.
     pub modeset: bool,
-    /// The presenter is woken up in time.
-    pub real_time: bool,
     flight: Option<Flight>,
     queue: FlipQueue<Shot>,
     /// Our picture that was committed last; a client's buffer may hide it.
@@ -126,7 +124,6 @@ impl Flipper {
             _claim: claim,
             power: Power::On,
             modeset: true,
-            real_time: false,
             flight: None,
             queue: FlipQueue::default(),
             front: None,
@@ -142,8 +139,8 @@ impl Flipper {
     }
 
     fn timing(&self) -> Timing {
-        let early = if self.real_time { EARLY_REAL_TIME } else { EARLY };
-        Timing { interval: mode_of(self.mode).interval(), lead: self.lead(), early }
+        let interval = mode_of(self.mode).interval();
+        Timing { interval, lead: self.lead(), early: interval / EARLY_DIVISOR }
     }
 
     /// The newest frame that has not reached light.

@@ -123,7 +123,6 @@ fn run(shared: &Shared, heard: &Ping) {
         let mut news = false;
         for (_, flipper) in shared.pipes().iter() {
             let mut flipper = lock(flipper);
-            flipper.real_time = real_time.is_granted();
             flipper.advance(&clock);
             news |= !flipper.events.is_empty();
         }

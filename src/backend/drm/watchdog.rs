@@ -40,15 +40,10 @@ impl RealTime {
         match set_class(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, PRIORITY) {
             Ok(()) => RealTime(Some(Watchdog { since: now(ClockId::Monotonic), computed: computed() })),
             Err(error) => {
-                tracing::info!(%error, "no real-time class: frames that wait are committed earlier");
+                tracing::info!(%error, "no real-time class: frames that wait may be committed late");
                 RealTime(None)
             }
         }
-    }
-
-    /// Whether the thread is in a real-time class.
-    pub fn is_granted(&self) -> bool {
-        self.0.is_some()
     }
 
     /// Leaves it if the thread computed for too long. To be called each time before it sleeps.
