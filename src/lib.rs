@@ -15,6 +15,8 @@ pub mod client;
 #[cfg(feature = "compositor")]
 pub mod config;
 #[cfg(feature = "compositor")]
+pub mod heap;
+#[cfg(feature = "compositor")]
 pub mod input;
 #[cfg(feature = "compositor")]
 pub mod ipc;

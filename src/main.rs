@@ -10,6 +10,7 @@ use tracing_subscriber::EnvFilter;
 const DEFAULT_LOG: &str = "warn";
 
 fn main() -> ExitCode {
+    upbeat::heap::give_large_blocks_back();
     let cli = upbeat::cli::Cli::parse();
     let filter = EnvFilter::try_from_env("UPBEAT_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
     tracing_subscriber::fmt()
