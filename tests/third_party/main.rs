@@ -113,7 +113,8 @@ runs! {
     weston_simple_egl: "weston", ["weston-simple-egl"], 10_000, 3, Leaves;
     weston_simple_damage: "weston", ["weston-simple-damage"], square(200), 2, Ignored;
     weston_subsurfaces: "weston", ["weston-subsurfaces"], 30_000, 20, Ignored;
-    weston_flower: "weston", ["weston-flower"], 5_000, 3, Ignored;
+    // Its flower is a random one, with thin petals now and then.
+    weston_flower: "weston", ["weston-flower"], 1_000, 3, Ignored;
     weston_presentation_feedback: "weston", ["weston-presentation-shm", "-f"], square(200), 3, Ignored;
     weston_presentation_idle: "weston", ["weston-presentation-shm", "-i"], square(200), 3, Ignored;
     weston_presentation_low_latency: "weston", ["weston-presentation-shm", "-p"], square(200), 3, Ignored;
