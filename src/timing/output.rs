@@ -11,6 +11,7 @@
 //! for the one before that.
 
 mod compose_cost;
+mod driver_margin;
 mod early;
 mod in_flight;
 
@@ -19,17 +20,11 @@ use super::target::{RefreshIndex, Target};
 use super::vsync::{Observation, VsyncModel};
 use crate::time::{Instant, Span};
 use compose_cost::ComposeCost;
+use driver_margin::DriverMargin;
 use in_flight::InFlight;
 
 /// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
 const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
-/// Learned driver margin: how much one unexplained miss adds to it.
-const DRIVER_STEP: Span = Span::from_micros(250);
-/// Learned driver margin: its limit. A driver that wants more takes a refresh longer, not a margin.
-const DRIVER_LIMIT: Span = Span::from_millis(3);
-/// Frames in time after which the driver margin gives one part in sixteen back.
-const DRIVER_PATIENCE: u32 = 600;
-
 /// Frames on their way to the screen at once, at most.
 pub const MOST_IN_FLIGHT: usize = 2;
 
@@ -87,8 +82,7 @@ pub struct Outcome {
 pub struct OutputMachine {
     vsync: VsyncModel,
     lead: Span,
-    driver_margin: Span,
-    driver_quiet: u32,
+    driver: DriverMargin,
     compose: ComposeCost,
     policy: LatchPolicy,
     powered: bool,
@@ -117,8 +111,7 @@ impl OutputMachine {
         OutputMachine {
             vsync,
             lead,
-            driver_margin: Span::ZERO,
-            driver_quiet: 0,
+            driver: DriverMargin::default(),
             compose: ComposeCost::new(),
             policy: LatchPolicy::default(),
             powered: true,
@@ -146,7 +139,7 @@ impl OutputMachine {
 
     /// How long before `present` a frame must have been submitted: the display's lead and what was learned on top.
     pub fn submit_lead(&self) -> Span {
-        self.lead + self.driver_margin
+        self.lead + self.driver.get()
     }
 
     /// The display's lead alone.
@@ -157,7 +150,7 @@ impl OutputMachine {
     /// The display's lead changed, with its mode or because it was learned.
     pub fn set_lead(&mut self, lead: Span) {
         self.lead = lead;
-        self.driver_margin = Span::ZERO;
+        self.driver = DriverMargin::default();
     }
 
     /// How many submitted frames the display lets wait at once.
@@ -384,7 +377,7 @@ impl OutputMachine {
         let late = flight.map_or(0, |flight| shown.since(flight.index));
         let submit_overshoot = flight.map_or(Span::ZERO, |flight| flight.submitted - flight.submit_by);
         if flight.is_some() && matches!(observation, Observation::Accepted { .. }) {
-            self.learn_driver_margin(late > 0 && submit_overshoot <= Span::ZERO);
+            self.driver.learn(late > 0 && submit_overshoot <= Span::ZERO);
         }
         Outcome { target: flight.map(|flight| flight.index), shown, present, observation, late, submit_overshoot }
     }
@@ -396,20 +389,6 @@ impl OutputMachine {
             position += 1;
             position != nth + 1
         });
-    }
-
-    /// In time by our count, and missed all the same: the driver wants more than it says.
-    fn learn_driver_margin(&mut self, unexplained_miss: bool) {
-        if unexplained_miss {
-            self.driver_quiet = 0;
-            self.driver_margin = (self.driver_margin + DRIVER_STEP).min(DRIVER_LIMIT);
-            return;
-        }
-        self.driver_quiet += 1;
-        if self.driver_quiet >= DRIVER_PATIENCE {
-            self.driver_quiet = 0;
-            self.driver_margin -= self.driver_margin / 16;
-        }
     }
 }
 
