@@ -10,11 +10,17 @@
 #[cfg(target_env = "gnu")]
 const LARGE: libc::c_int = 1 << 20;
 
+/// What the heap keeps at its end for the next time (bytes): what the scenes of a few windows come and go with. Left to
+/// itself it would be 128 KiB now, and go to the system and come back all the time.
+#[cfg(target_env = "gnu")]
+const SPARE: libc::c_int = 2 * LARGE;
+
 /// Large blocks go back to the system when they are freed, always. To be called before there are threads.
 pub fn give_large_blocks_back() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: no other thread allocates meanwhile, and the value is one that the call allows.
+    // SAFETY: no other thread allocates meanwhile, and the values are such as the calls allow.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, SPARE);
     }
 }
