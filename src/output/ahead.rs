@@ -30,21 +30,21 @@ pub(super) fn attend_all(state: &mut State) {
     let now = state.clock.now();
     state.outputs.next_decision = None;
     let State { surfaces, outputs, .. } = state;
-    outputs.list.iter_mut().for_each(|output| output.promised = None);
     for (entry, client) in surfaces.paced() {
         attend(entry, client, outputs, now);
-        note_promised(entry, outputs);
     }
-    outputs.list.iter_mut().for_each(|output| output.conductor.set_promised(output.promised));
+    let first = outputs.first();
+    for output in &mut outputs.list {
+        let its = surfaces.paced().filter(|(entry, _)| entry.output.or(first) == Some(output.id));
+        let promised = its.filter_map(|(entry, _)| promised(entry)).min();
+        output.conductor.set_promised(promised);
+    }
 }
 
-/// The surface may still commit for the first refresh that it was promised.
-fn note_promised(entry: &Entry, outputs: &mut Outputs) {
-    let data = entry.frame_pacing.as_ref().and_then(|object| object.data::<FramePacing>());
-    let Some(promised) = data.and_then(|data| data.lock().machine.promised()) else { return };
-    if let Some(output) = entry.output.or(outputs.first()).and_then(|id| outputs.by_id_mut(id)) {
-        output.promised = output.promised.into_iter().chain([promised]).min();
-    }
+/// The first refresh that the surface was promised and may still commit for.
+fn promised(entry: &Entry) -> Option<RefreshIndex> {
+    let data = entry.frame_pacing.as_ref()?.data::<FramePacing>()?;
+    data.lock().machine.promised()
 }
 
 fn attend(entry: &mut Entry, client: ClientEntry, outputs: &mut Outputs, now: Instant) {

@@ -82,7 +82,6 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         need: Need::Output,
         ahead: super::prerender::Ahead::default(),
         generation: 0,
-        promised: None,
         presented: Instant::ZERO,
         records: Ring::new(),
         statistics: OutputStatistics::default(),

@@ -145,8 +145,6 @@ pub struct OutputState {
     ahead: prerender::Ahead,
     /// Changes when its refreshes are not those that they were.
     generation: u64,
-    /// The first refresh that a surface was promised and has not committed for.
-    promised: Option<crate::timing::target::RefreshIndex>,
     /// When the scene on screen was first presented.
     pub(crate) presented: Instant,
     /// The last frames.
