@@ -67,12 +67,7 @@ fn fades() -> Animations {
 
 /// Opens a window of one colour in the middle of the screen.
 fn open(world: &mut World, colour: Colour) -> (ClientIndex, Toplevel) {
-    let client = world.connect();
-    let window = world.client(client).toplevel("a");
-    world.settle();
-    world.client(client).answer_newest();
-    draw(world, client, &window, 1, SIZE, colour);
-    (client, window)
+    world.open_filled("a", SIZE, colour)
 }
 
 fn draw(world: &mut World, client: ClientIndex, window: &Toplevel, number: u32, size: (i32, i32), colour: Colour) {

@@ -27,14 +27,7 @@ fn set_up(mut world: World) -> World {
 }
 
 fn open(world: &mut World, title: &str, colour: Colour) -> (ClientIndex, Toplevel) {
-    let client = world.connect();
-    let window = world.client(client).toplevel(title);
-    world.settle();
-    world.client(client).answer_newest();
-    world.client(client).draw(&window.surface, 1, SIZE, colour);
-    window.surface.commit();
-    world.settle();
-    (client, window)
+    world.open_filled(title, SIZE, colour)
 }
 
 /// A red window on the first workspace, which is seen, and a green one on the second.

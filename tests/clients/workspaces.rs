@@ -32,14 +32,7 @@ fn lit() -> World {
 
 /// Opens a window of one colour.
 fn open(world: &mut World, title: &str, colour: Colour) -> (ClientIndex, Toplevel) {
-    let client = world.connect();
-    let window = world.client(client).toplevel(title);
-    world.settle();
-    world.client(client).answer_newest();
-    world.client(client).draw(&window.surface, 1, SIZE, colour);
-    window.surface.commit();
-    world.settle();
-    (client, window)
+    world.open_filled(title, SIZE, colour)
 }
 
 fn switch(world: &mut World, key: u32) {
