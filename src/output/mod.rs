@@ -21,6 +21,7 @@ mod present;
 mod presenter;
 pub mod rules;
 pub mod scene;
+pub mod second_period;
 pub mod statistics;
 pub mod turn;
 

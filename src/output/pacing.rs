@@ -2,7 +2,7 @@
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use super::{OutputState, Outputs};
+use super::{OutputState, Outputs, second_period};
 use crate::protocol::frame_pacing::Unshown;
 use crate::state::State;
 use crate::surface::{self, ClientEntry, Entry, Surfaces};
@@ -16,9 +16,6 @@ use crate::timing::target::{RefreshIndex, Target};
 
 /// How often surfaces that nobody sees are called back: often enough that nobody hangs, too seldom to cost anything.
 pub const HIDDEN_INTERVAL: Span = Span::from_seconds(1);
-
-/// Updates that may wait at a latch after which their client is called back for one more: that of the next refresh.
-const MOST_WAITING: usize = 1;
 
 /// How a client is paced on one output.
 #[derive(Debug)]
@@ -190,12 +187,6 @@ pub fn is_anybody_drawing(state: &State, now: Instant) -> bool {
     called.any(|entry| entry.record.callback_sent.is_some_and(|sent| now - sent < entry.record.interval))
 }
 
-/// Whether a frame is in flight that may show `surface`: what it showed before is not released yet.
-pub fn is_in_flight(state: &State, surface: &WlSurface) -> bool {
-    let output = state.surfaces.get(surface).and_then(|entry| entry.output).or(state.outputs.first());
-    output.and_then(|id| state.outputs.by_id(id)).is_some_and(|output| output.conductor.output().is_busy())
-}
-
 fn record_commit(
     entry: &mut Entry,
     output: &OutputState,
@@ -262,15 +253,15 @@ pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) {
             output.conductor.committed(pacer, at, None, false);
         }
         let entries = surfaces.iter().filter(|entry| entry.client == *client && entry.output == Some(id));
-        let (wants, waiting) = entries.fold((false, 0), |(wants, waiting), entry| {
-            (wants || entry.wants_callback(), waiting.max(entry.waiting()))
+        let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::runs_ahead);
+        let (wants, may) = entries.fold((false, true), |(wants, may), entry| {
+            (wants || entry.wants_callback(), may && second_period::may_follow(entry, runs_ahead))
         });
-        if wants && let Some(pacer) = output.conductor.pacer_mut(pacer) {
-            // After a latch that was missed more wait than the second period is for: the buffers might not suffice for one
-            // more. The next latch takes another.
-            if !pacer.runs_ahead() || waiting <= MOST_WAITING {
-                pacer.callback_due(now);
-            }
+        if wants
+            && may
+            && let Some(pacer) = output.conductor.pacer_mut(pacer)
+        {
+            pacer.callback_due(now);
         }
     }
 }

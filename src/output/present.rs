@@ -25,6 +25,7 @@ pub(super) fn hear_displays(state: &mut State) {
                     presented(&mut state.outputs, index, frame, time, sequence, now);
                     let id = state.outputs.list[index].id;
                     super::presenter::promote(state, id);
+                    super::second_period::landed(state, id);
                     shown = true;
                 }
                 DisplayEvent::Lost { frame, reason } => {

@@ -6,7 +6,6 @@ use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes, Su
 use smithay::wayland::fifo::FifoCachedState;
 use smithay::wayland::presentation::PresentationFeedbackCachedState;
 
-use super::Entry;
 use super::feedback::Feedback;
 use super::fence::{self, AcquireFence};
 use super::gate::Gate;
@@ -17,10 +16,6 @@ use super::update::{Content, UpdateNumber};
 use crate::output;
 use crate::state::State;
 use crate::time::{Clock, Instant};
-
-/// Updates of a client that wait when it is called back for the next: one that is about to be latched, and the one that
-/// it has just committed comes on top.
-const MOST_AHEAD: usize = 2;
 
 /// Looks at the pending state of a commit before Smithay does, and puts a gate in front of an update that has to wait.
 ///
@@ -50,11 +45,8 @@ pub fn before(state: &mut State, surface: &WlSurface) {
         if conditions.frame.is_none() {
             conditions.target = answer.hold;
         }
-        // The buffer on screen, that of the frame in flight and those of all that wait are held, this one too: there must
-        // be one left to draw into. Mesa's software rasteriser, which has four, crashes when it finds none free.
-        let ahead = state.surfaces.get(surface).map_or(0, Entry::waiting);
-        let held = ahead + 2 + usize::from(output::pacing::is_in_flight(state, surface));
-        if answer.runs_ahead && !synchronised && ahead < MOST_AHEAD && buffers > held {
+        let may_answer = state.surfaces.get(surface).is_some_and(output::second_period::may_answer);
+        if answer.runs_ahead && !synchronised && may_answer {
             call_back_early(state, surface);
         }
     }
@@ -107,7 +99,7 @@ fn call_back_early(state: &mut State, surface: &WlSurface) {
     if let Some(entry) = state.surfaces.get_mut(surface) {
         entry.callbacks.extend(callbacks);
     }
-    output::pacing::callback_wanted(state, surface);
+    output::second_period::committed(state, surface);
 }
 
 fn content(states: &SurfaceData) -> Content {

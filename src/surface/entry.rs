@@ -203,6 +203,11 @@ impl Entry {
         self.queue.due(after, at_or_after)
     }
 
+    /// How many buffers it can draw into, as far as is known.
+    pub const fn buffers(&self) -> usize {
+        self.buffers
+    }
+
     /// How many buffers the client of `buffer` has that could take its place.
     pub(super) fn count_buffers(&mut self, display: &DisplayHandle, buffer: &WlBuffer) -> usize {
         self.commits += 1;

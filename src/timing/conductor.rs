@@ -230,9 +230,11 @@ impl Conductor {
         let at_once = self.slips >= SLIPS_ALLOWED;
         let calm = self.is_calm(now);
         let next = self.output.next_latch(now).map(|(index, when)| {
-            let early =
-                self.output.early_latch(index, now).filter(|_| calm).map_or(when, |early| early.max(now).min(when));
-            (index, if at_once { now } else { early })
+            let early = match calm {
+                true => self.output.early_latch(index, now),
+                false => self.output.unhurried_latch(index, now).filter(|_| !self.is_drawn_for(index)),
+            };
+            (index, if at_once { now } else { early.map_or(when, |early| early.max(now).min(when)) })
         });
         self.latch = next.map(|next| due.filter(|(index, _)| *index == next.0).unwrap_or(next));
     }
@@ -243,6 +245,14 @@ impl Conductor {
             self.stirred = Some(now);
         }
         now - *self.stirred.get_or_insert(now) >= CALM_AFTER
+    }
+
+    /// Whether a client draws for the refresh `index`, late ones included, or will.
+    fn is_drawn_for(&self, index: RefreshIndex) -> bool {
+        self.pacers.iter().flatten().any(|pacer| {
+            let drawing = pacer.drawing().map(|drawing| drawing.target);
+            drawing.into_iter().chain(pacer.planned().map(|planned| planned.target)).any(|target| target <= index)
+        })
     }
 
     /// Moves the just-in-time starts so that clients do not wait for each other.
@@ -322,5 +332,29 @@ mod tests {
         assert!(spans[refreshes + 2..refreshes + 10].iter().all(is_early), "{:?}", &spans[refreshes..]);
         assert!(spans[refreshes + 10..2 * refreshes].iter().all(|span| *span < INTERVAL / 2), "an input: late again");
         assert!(spans.last().is_some_and(is_early), "and early after it");
+    }
+
+    #[test]
+    fn a_latch_that_nobody_draws_for_forgives_a_late_wake_up() {
+        let start = Instant::from_nanos(1_000_000_000);
+        let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
+        let mut conductor = Conductor::new(output, 1);
+        conductor.output_mut().vsync_mut().synchronise(start);
+        let client = conductor.add_pacer(PacingWish::Auto, MissBudgets::default());
+        let index = RefreshIndex(5);
+        let now = conductor.output().vsync().present(RefreshIndex(4)) + Span::from_millis(3);
+        let latch_at = conductor.output().latch_at(index);
+        conductor.output_mut().need_at(index);
+        assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "what is due was drawn long ago");
+        if let Some(pacer) = conductor.pacer_mut(client) {
+            pacer.callback_due(now);
+        }
+        let Some(Action::Callback { pacer, target, .. }) = conductor.poll_action(now) else { panic!("a new client") };
+        conductor.called_back(pacer, now, None);
+        assert_eq!(target.id, index);
+        assert_eq!(conductor.next_wake(now), Some(latch_at), "a client draws for the same refresh");
+        conductor.committed(pacer, now + Span::from_millis(2), None, false);
+        conductor.output_mut().need();
+        assert_eq!(conductor.next_wake(now), Some(latch_at), "what is wanted at once is wanted as new as can be");
     }
 }

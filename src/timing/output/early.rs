@@ -1,5 +1,9 @@
 //! What is known of a refresh before its latch: that all of it is in hand, or that its moment went by.
 //!
+//! With all in hand there are two moments to choose from: as soon as the refresh before has begun, while nothing
+//! unforeseen has happened for a while; else a little before the last one, which takes nothing from anybody and forgives
+//! a compositor that wakes late or composes longer than it thought.
+//!
 //! ```text
 //!   present(k-1)                      latch_at(k)   present(k)
 //!       │   ▲ all that is due at k          │            │
@@ -12,6 +16,9 @@ use crate::timing::target::RefreshIndex;
 
 /// After so much of an interval since the refresh before, that one was surely shown: a model's error is far below it.
 const SETTLED_DIVISOR: i64 = 8;
+/// So much of an interval earlier is a latch for which nobody draws: more than a late wake-up usually costs, and less
+/// than anybody sees of a cursor.
+const UNHURRIED_DIVISOR: i64 = 16;
 
 impl OutputMachine {
     /// The first refresh that a client was promised, and for which it has not committed: it may until `ready_by`.
@@ -38,6 +45,12 @@ impl OutputMachine {
         }
         let before = self.vsync.present(RefreshIndex(index.0.saturating_sub(1)));
         Some(before + self.vsync.interval() / SETTLED_DIVISOR)
+    }
+
+    /// The same while somebody may want something else yet, but nobody draws for `index`: a little before its latch.
+    pub fn unhurried_latch(&self, index: RefreshIndex, now: Instant) -> Option<Instant> {
+        let earliest = self.early_latch(index, now)?;
+        Some((self.latch_at(index) - self.vsync.interval() / UNHURRIED_DIVISOR).max(earliest))
     }
 
     /// The latch for `index` passed unused: whoever drives us woke `by` late.
