@@ -66,6 +66,8 @@ pub struct Capabilities {
     /// How long before `present` a plan must have been submitted, with its fence signalled: the mode's vertical
     /// blanking plus what the driver is known to want.
     pub submit_lead: Span,
+    /// What the driver is guessed to want on top of that, until more is known of it; zero where the lead is exact.
+    pub driver_margin: Span,
     /// How many submitted plans may wait at once. One more is refused with [`SubmitError::Busy`].
     pub pending_flips: u32,
     /// How many plans may be submitted before the first of them is reported: 1, but where reports come late, as from a

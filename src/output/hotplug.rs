@@ -112,6 +112,7 @@ fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine
         vsync.synchronise(vblank);
     }
     let mut machine = OutputMachine::new(vsync, capabilities.submit_lead, now);
+    machine.set_lead(capabilities.submit_lead, capabilities.driver_margin);
     machine.set_depth(capabilities.unreported);
     machine
 }
@@ -125,7 +126,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let same_mode = output.output.current_mode() == Some(wayland_mode(mode));
     if same_mode && output.conductor.output().display_lead() != capabilities.submit_lead {
         // It only learned how early it wants its frames: refreshes, buffers and windows are what they were.
-        return output.conductor.output_mut().set_lead(capabilities.submit_lead);
+        return output.conductor.output_mut().set_lead(capabilities.submit_lead, capabilities.driver_margin);
     }
     output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
     output.output.set_preferred(wayland_mode(mode));
@@ -136,7 +137,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     (output.last_sequence, output.last_shown) = (None, None);
     let vblank = output.display.last_vblank(now);
     let machine = output.conductor.output_mut();
-    machine.set_lead(capabilities.submit_lead);
+    machine.set_lead(capabilities.submit_lead, capabilities.driver_margin);
     machine.set_depth(capabilities.unreported);
     machine.vsync_mut().set_interval(mode.interval(), now);
     machine.vsync_mut().set_variable(capabilities.variable_refresh);

@@ -147,10 +147,11 @@ impl OutputMachine {
         self.lead
     }
 
-    /// The display's lead changed, with its mode or because it was learned.
-    pub fn set_lead(&mut self, lead: Span) {
+    /// The display's lead changed, with its mode or because it was learned. `guess`: what the driver may want on top of
+    /// it, until more is known; zero where the lead is exact.
+    pub fn set_lead(&mut self, lead: Span, guess: Span) {
         self.lead = lead;
-        self.driver = DriverMargin::default();
+        self.driver = DriverMargin::guessed(guess);
     }
 
     /// How many submitted frames the display lets wait at once.

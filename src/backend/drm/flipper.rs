@@ -32,7 +32,7 @@ use crate::time::{Clock, Instant, Span};
 
 /// What drivers want before the blanking starts: to program the registers, or to wake a thread that does. Those that
 /// want more are found out by the output's machine, from frames that were in time and missed all the same.
-const DRIVER_MARGIN: Span = Span::from_micros(500);
+pub const DRIVER_MARGIN: Span = Span::from_micros(500);
 
 /// How much before that a waiting frame is committed, as a share of the interval. Whoever commits may be woken up late:
 /// with a real-time class by what the kernel does, and by a main thread that has the pipe and is not let run; without one
@@ -135,7 +135,12 @@ impl Flipper {
 
     /// How long before a refresh its frame must have been submitted.
     pub fn lead(&self) -> Span {
-        blanking(self.mode) + DRIVER_MARGIN
+        self.blanking() + DRIVER_MARGIN
+    }
+
+    /// The same, without what the driver is guessed to want.
+    pub fn blanking(&self) -> Span {
+        blanking(self.mode)
     }
 
     fn timing(&self) -> Timing {

@@ -9,7 +9,7 @@ use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc};
 use super::clock::FlipClock;
 use super::cursor::CursorImages;
 use super::flip_queue::Waiting;
-use super::flipper::{Flipper, Power, Shot};
+use super::flipper::{DRIVER_MARGIN, Flipper, Power, Shot};
 use super::gamma::Gamma;
 use super::mode::mode_of;
 use super::plane_config::whole;
@@ -22,7 +22,7 @@ use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, LossReason, Mode,
     PixelBuffer, PixelRect, Plan, SubmitError, overlay,
 };
-use crate::time::{Clock, Instant};
+use crate::time::{Clock, Instant, Span};
 
 /// A CRTC as both threads know it.
 pub(super) type SharedFlipper = Arc<Mutex<Flipper>>;
@@ -109,9 +109,14 @@ impl Pipe {
     pub fn capabilities(&self) -> Capabilities {
         let flipper = lock(&self.flipper);
         let cursor_size = flipper.cursor.as_ref().map(|cursor| cursor.size);
+        let believed = flipper.clock.is_believed();
+        // Without vblanks there are no misses to learn from.
+        let (submit_lead, driver_margin) =
+            if believed { (flipper.blanking(), DRIVER_MARGIN) } else { (flipper.lead(), Span::ZERO) };
         Capabilities {
-            clock: if flipper.clock.is_believed() { ClockSource::Hardware } else { ClockSource::Software },
-            submit_lead: flipper.lead(),
+            clock: if believed { ClockSource::Hardware } else { ClockSource::Software },
+            submit_lead,
+            driver_margin,
             pending_flips: u32::try_from(1 + self.scanout.most_waiting()).unwrap_or(1),
             unreported: 1,
             variable_refresh: self.variable,

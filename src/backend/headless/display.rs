@@ -116,6 +116,7 @@ impl VirtualDisplay {
         Capabilities {
             clock: ClockSource::Virtual,
             submit_lead: self.options.lead(self.mode),
+            driver_margin: Span::ZERO,
             pending_flips: 1 + u32::try_from(self.options.queue).unwrap_or(0),
             unreported: 1,
             variable_refresh: self.options.variable_refresh,

@@ -46,6 +46,7 @@ impl Display for NestedOutput {
         Capabilities {
             clock: if window.has_feedback() { ClockSource::Parent } else { ClockSource::Software },
             submit_lead: window.submit_lead(),
+            driver_margin: crate::time::Span::ZERO,
             // One that the parent has latched for a light to come, and the next.
             pending_flips: 1,
             unreported: DEPTH as u32,

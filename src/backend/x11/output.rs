@@ -45,6 +45,7 @@ impl Display for X11Output {
         Capabilities {
             clock: ClockSource::Software,
             submit_lead: SUBMIT_LEAD,
+            driver_margin: Span::ZERO,
             pending_flips: 1,
             unreported: 1,
             variable_refresh: None,
