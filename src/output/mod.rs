@@ -37,12 +37,13 @@ use crate::backend::fence::Fence;
 use crate::backend::{Display, FrameId};
 use crate::render::{Canvas, Renderer};
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use crate::time::{Clock, Instant, MonotonicClock};
 use crate::timing::conductor::Conductor;
 use crate::timing::id::{ClientId, OutputId};
 use crate::timing::pacer::Pacer;
 use crate::timing::pacing::PacingWish;
 use crate::timing::record::{ClientFrameRecord, FrameRecord, Need, OutputStatistics, Ring};
+use crate::trace::kernel_times::KernelTimer;
 pub use capture::capture;
 use pacing::ClientPacing;
 use rules::PacingRules;
@@ -72,6 +73,8 @@ pub struct Outputs {
     pub statistics: statistics::Windows,
     /// Where records are written to.
     pub frame_log: Option<crate::trace::FrameLog>,
+    /// What the kernel did instead of running us, as evidence of misses.
+    pub kernel: KernelTimer,
     /// How many frames of our own animations are rendered ahead; 0 for none.
     pub frames_ahead: u8,
     /// What lies behind all windows: red, green, blue.
@@ -94,6 +97,7 @@ impl Default for Outputs {
             rules_stale: false,
             statistics: statistics::Windows::default(),
             frame_log: None,
+            kernel: KernelTimer::start(MonotonicClock.now()),
             frames_ahead: 0,
             background: [0.13, 0.14, 0.17],
             cursor: cursor::CursorImages::default(),

@@ -11,7 +11,9 @@ use crate::state::State;
 use crate::surface::Shown;
 use crate::time::{Clock, Instant};
 use crate::timing::id::OutputId;
-use crate::timing::record::{Lost, Outcome};
+use crate::timing::record::{Blame, Lost, Outcome};
+use crate::trace::FrameLog;
+use crate::trace::kernel_times::KernelTimer;
 
 /// Takes in what the displays have to say.
 pub(super) fn hear_displays(state: &mut State) {
@@ -67,7 +69,9 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
     output.lights += 1;
     let light = Light { present: outcome.present, sequence: sequence.unwrap_or(outcome.shown.0) };
     outputs.objects_ended |= !flight.feedback.is_empty();
-    output.tell_clients(flight, light, outputs.frame_log.as_ref(), &mut outputs.statistics, now);
+    let mut books =
+        Books { log: outputs.frame_log.as_ref(), statistics: &mut outputs.statistics, kernel: &mut outputs.kernel };
+    output.tell_clients(flight, light, &mut books, now);
 }
 
 impl OutputState {
@@ -81,6 +85,13 @@ impl OutputState {
     }
 }
 
+/// Where frames are entered that reached light.
+struct Books<'a> {
+    log: Option<&'a FrameLog>,
+    statistics: &'a mut super::statistics::Windows,
+    kernel: &'a mut KernelTimer,
+}
+
 /// A refresh that showed a frame.
 struct Light {
     present: Instant,
@@ -88,14 +99,7 @@ struct Light {
 }
 
 impl OutputState {
-    fn tell_clients(
-        &mut self,
-        flight: Flight,
-        light: Light,
-        log: Option<&crate::trace::FrameLog>,
-        statistics: &mut super::statistics::Windows,
-        now: Instant,
-    ) {
+    fn tell_clients(&mut self, flight: Flight, light: Light, books: &mut Books<'_>, now: Instant) {
         let Flight { scene, feedback, mut record, clients, .. } = flight;
         let interval = self.conductor.output().vsync().interval();
         let refresh = if self.conductor.output().vsync().is_variable() {
@@ -109,9 +113,10 @@ impl OutputState {
         record.sequence = Some(light.sequence);
         record.outcome = Outcome::Presented;
         record.miss = record.diagnose();
+        record.interference = record.miss.map(|_| books.kernel.missed(now));
         self.statistics.observe(&record);
         self.records.push(record);
-        if let Some(log) = log {
+        if let Some(log) = books.log {
             log.output(&record);
         }
         for mut client in clients {
@@ -120,11 +125,14 @@ impl OutputState {
             let target = self.records.iter().rev().find(|frame| frame.target == client.target).copied();
             let overslept = self.conductor.output().overslept(client.target);
             client.miss = client.diagnose(target.as_ref(), overslept, now);
-            statistics.observe(&client);
-            if let Some(log) = log {
+            let interfered = client.miss.is_some_and(|miss| miss.blame() != Blame::Policy);
+            client.interference = interfered.then(|| record.interference.unwrap_or_else(|| books.kernel.missed(now)));
+            books.statistics.observe(&client);
+            if let Some(log) = books.log {
                 log.client(&client);
             }
         }
+        books.kernel.passed(now);
         let before = std::mem::replace(&mut self.on_screen, scene);
         self.reclaim(before);
     }

@@ -21,6 +21,7 @@ use crate::backend::headless::HeadlessBackend;
 use crate::config::ConfigFile;
 use crate::render::Renderer;
 use crate::state::State;
+use crate::time::Clock;
 use crate::{ipc, output};
 
 /// What runs, besides the compositor itself.
@@ -162,7 +163,7 @@ fn turn(state: &mut State) {
     let resume = reading::read_on(state, wake);
     let wake = wake.into_iter().chain(resume).min();
     if let Some(alarm) = &state.session.alarm
-        && let Err(error) = alarm.borrow_mut().arm(wake)
+        && let Err(error) = alarm.borrow_mut().arm(wake, || state.clock.now())
     {
         tracing::error!(%error, "the alarm cannot be set");
     }
@@ -177,8 +178,9 @@ fn listen_to_alarm(handle: &LoopHandle<'static, State>, state: &mut State) -> an
     let alarm = Rc::new(RefCell::new(alarm));
     state.session.alarm = Some(alarm.clone());
     handle
-        .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), move |_, _, _| {
-            alarm.borrow_mut().rang();
+        .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), move |_, _, state| {
+            let late = alarm.borrow_mut().rang(state.clock.now());
+            state.outputs.kernel.woke(late);
             Ok(PostAction::Continue)
         })
         .map_err(|error| anyhow::anyhow!("no timer: {error}"))?;

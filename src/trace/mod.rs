@@ -1,6 +1,7 @@
 //! Seeing time: the frame log and the sentences about late frames.
 
 pub mod frame_log;
+pub mod kernel_times;
 pub mod line;
 pub mod why_late;
 

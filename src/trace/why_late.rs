@@ -4,14 +4,15 @@
 //!
 //! ```text
 //! window 3 (foot) missed refresh 1234: it took 9.1 ms of the 6.2 ms budgeted, 8.9 ms of it CPU.
-//! HEADLESS-1 missed refresh 1240: the compositor woke 2.3 ms late.
+//! HEADLESS-1 missed refresh 1240: the compositor woke 2.3 ms late; in the 41.0 ms before this was seen a timer was up to
+//! 0.10 ms late, the compositor waited 2.2 ms for a CPU, the host took 0 µs.
 //! ```
 
-use crate::timing::record::{ClientFrameRecord, FrameRecord, MissReason};
+use crate::timing::record::{ClientFrameRecord, FrameRecord, Interference, MissReason};
 
 /// The sentence about an output's frame, if it missed its target. `output` is its name, such as `HEADLESS-1`.
 pub fn output_sentence(record: &FrameRecord, output: &str) -> Option<String> {
-    record.miss.map(|miss| sentence(output, record.target.0, &miss))
+    record.miss.map(|miss| sentence(output, record.target.0, &miss, record.interference.as_ref()))
 }
 
 /// The sentence about a client's frame, if it missed its target. `app_id` may be empty.
@@ -22,11 +23,14 @@ pub fn client_sentence(record: &ClientFrameRecord, app_id: &str) -> Option<Strin
         None => record.surface.to_string(),
     };
     let who = if app_id.is_empty() { who } else { format!("{who} ({app_id})") };
-    Some(sentence(&who, record.target.0, &miss))
+    Some(sentence(&who, record.target.0, &miss, record.interference.as_ref()))
 }
 
-fn sentence(who: &str, refresh: u64, miss: &MissReason) -> String {
-    format!("{who} missed refresh {refresh}: {miss}.")
+fn sentence(who: &str, refresh: u64, miss: &MissReason, interference: Option<&Interference>) -> String {
+    match interference {
+        Some(interference) => format!("{who} missed refresh {refresh}: {miss}; {interference}."),
+        None => format!("{who} missed refresh {refresh}: {miss}."),
+    }
 }
 
 #[cfg(test)]
@@ -66,5 +70,27 @@ mod tests {
         };
         let sentence = output_sentence(&record, "HEADLESS-1").unwrap();
         assert_eq!(sentence, "HEADLESS-1 missed refresh 9: the compositor woke 2.3 ms late.");
+    }
+
+    #[test]
+    fn what_the_machine_did_meanwhile_is_told_with_the_reason() {
+        let interference = Interference {
+            over: Span::from_millis(41),
+            timer: Span::from_micros(100),
+            waited: Some(Span::from_micros(2_200)),
+            stolen: Some(Span::from_millis(10)),
+        };
+        let record = FrameRecord {
+            target: RefreshIndex(9),
+            miss: Some(MissReason::WokeLate { by: Span::from_micros(2_300) }),
+            interference: Some(interference),
+            ..Default::default()
+        };
+        let sentence = output_sentence(&record, "HEADLESS-1").unwrap();
+        assert_eq!(
+            sentence,
+            "HEADLESS-1 missed refresh 9: the compositor woke 2.3 ms late; in the 41.0 ms before this was seen a timer \
+             was up to 0.10 ms late, the compositor waited 2.2 ms for a CPU, the host took 10.0 ms."
+        );
     }
 }

@@ -209,7 +209,7 @@ impl fmt::Display for MissReason {
 }
 
 /// A span as a person reads it: `9.1 ms`, `0.34 ms`, `45 µs`.
-struct Readable(Span);
+pub(super) struct Readable(pub Span);
 
 impl fmt::Display for Readable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

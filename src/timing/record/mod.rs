@@ -14,6 +14,7 @@
 //! All instants are `CLOCK_MONOTONIC`; all costs are spans.
 
 mod diagnose;
+mod interference;
 mod miss;
 mod ring;
 mod statistics;
@@ -21,6 +22,7 @@ mod statistics;
 use serde::{Deserialize, Serialize};
 
 pub use diagnose::NEGLIGIBLE;
+pub use interference::{Interference, InterferenceMeter, KernelTimes};
 pub use miss::{Blame, Lost, MissReason};
 pub use ring::Ring;
 pub use statistics::{
@@ -118,6 +120,8 @@ pub struct FrameRecord {
     pub outcome: Outcome,
     /// Why it was not shown at its target, if it was not.
     pub miss: Option<MissReason>,
+    /// What the machine did meanwhile, if it was missed and was to be shown.
+    pub interference: Option<Interference>,
 }
 
 /// One frame of one client's surface.
@@ -175,6 +179,8 @@ pub struct ClientFrameRecord {
     pub depth: u8,
     /// Why it was not shown at its target, if it was not.
     pub miss: Option<MissReason>,
+    /// What the machine did meanwhile, if it was missed and was to be shown.
+    pub interference: Option<Interference>,
 }
 
 impl FrameRecord {
