@@ -19,8 +19,7 @@ pub(super) fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Re
     (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());
     state.outputs.rules_stale = true;
     if old.is_none_or(|old| old.cursor != new.cursor) {
-        state.input.cursor.load_theme(&new.cursor);
-        crate::output::cursor_changed(state);
+        crate::input::cursor::load_theme(state, &new.cursor);
     }
     let mut result = Ok(());
     if old.is_none_or(|old| old.keyboard != new.keyboard) {

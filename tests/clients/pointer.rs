@@ -99,3 +99,37 @@ fn the_cursor_is_what_the_client_under_the_pointer_wants() {
     world.settle();
     assert!(matches!(world.state.input.cursor.view(2.0), CursorView::Image(image) if image.pixels.width > 0));
 }
+
+/// An XCursor file with one red picture of `side` pixels in the nominal size of 24.
+fn red_cursor(side: u32) -> Vec<u8> {
+    const IMAGE: u32 = 0xfffd_0002;
+    let file_header = [u32::from_le_bytes(*b"Xcur"), 16, 0x1_0000, 1];
+    let contents = [IMAGE, 24, 28];
+    let image = [36, IMAGE, 24, 1, side, side, 0, 0, 0];
+    let pixels = vec![0xffff_0000_u32; (side * side) as usize];
+    file_header.iter().chain(&contents).chain(&image).chain(&pixels).flat_map(|word| word.to_le_bytes()).collect()
+}
+
+#[test]
+fn a_cursor_shape_that_is_read_late_is_shown_though_nothing_else_happens() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("cursors")).unwrap();
+    std::fs::write(directory.path().join("cursors/default"), red_cursor(16)).unwrap();
+    // Whoever reads the theme waits at this file for as long as the test likes.
+    let index = directory.path().join("index.theme");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &index, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    let theme = upbeat::config::Cursor { theme: directory.path().to_str().unwrap().to_owned(), size: 24 };
+
+    let mut world = World::lit();
+    upbeat::input::cursor::load_theme(&mut world.state, &theme);
+    world.point(200.0, 200.0);
+    world.rest();
+    const RED: u32 = 0xff_0000;
+    assert_ne!(world.pixel(204, 204), RED, "it cannot be read yet");
+    let mut waiting = std::fs::File::create(&index).unwrap();
+    // It is looked at once for each folder of the system that may hold themes.
+    std::fs::remove_file(&index).unwrap();
+    std::io::Write::write_all(&mut waiting, b"[Icon Theme]\n").unwrap();
+    drop(waiting);
+    world.until("the shape of the theme", |world| world.pixel(204, 204) == RED);
+}

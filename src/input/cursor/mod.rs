@@ -5,6 +5,7 @@ mod theme;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use calloop::ping::{Ping, make_ping};
 use smithay::input::pointer::{CursorIcon, CursorImageAttributes, CursorImageStatus, CursorImageSurfaceData};
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -53,16 +54,6 @@ impl Default for Cursor {
 }
 
 impl Cursor {
-    /// Starts reading a cursor theme, on a thread of its own. Until it is there, and where it lacks a shape, a built-in
-    /// arrow is drawn.
-    pub fn load_theme(&mut self, cursor: &crate::config::Cursor) {
-        self.theme = if *cursor == crate::config::Cursor::default() {
-            Theme::load_system()
-        } else {
-            Theme::load(cursor.theme.clone(), u32::from(cursor.size))
-        };
-    }
-
     /// What is to be drawn on an output of the given scale.
     pub fn view(&self, scale: f64) -> CursorView {
         if let Some(icon) = self.override_icon {
@@ -97,6 +88,27 @@ impl Cursor {
     fn is_surface(&self, surface: &WlSurface) -> bool {
         matches!(&self.status, CursorImageStatus::Surface(cursor) if cursor == surface)
     }
+}
+
+/// Draws the cursor from another theme, which is read on a thread of its own. Until a shape is there, and where the theme
+/// lacks it, a built-in arrow is drawn; when it comes, a frame is asked for.
+pub fn load_theme(state: &mut State, cursor: &crate::config::Cursor) {
+    let arrived = listen(state).inspect_err(|error| tracing::warn!(%error, "cursor shapes appear with the next frame"));
+    let arrived = arrived.ok();
+    state.input.cursor.theme = if *cursor == crate::config::Cursor::default() {
+        Theme::load_system(arrived)
+    } else {
+        Theme::load(cursor.theme.clone(), u32::from(cursor.size), arrived)
+    };
+    output::cursor_changed(state);
+}
+
+/// What a theme rings when it has read a shape. The source goes with the theme.
+fn listen(state: &State) -> anyhow::Result<Ping> {
+    let (arrived, heard) = make_ping()?;
+    let inserted = state.loop_handle.insert_source(heard, |(), (), state| output::cursor_changed(state));
+    inserted.map_err(|error| anyhow::anyhow!("{error}"))?;
+    Ok(arrived)
 }
 
 fn hotspot(surface: &WlSurface) -> Point<i32, Logical> {

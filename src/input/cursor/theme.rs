@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use calloop::ping::Ping;
 use smithay::input::pointer::CursorIcon;
 use xcursor::CursorTheme;
 
@@ -27,6 +28,8 @@ type Shapes = Arc<Mutex<HashMap<CursorIcon, Option<Sizes>>>>;
 pub struct Theme {
     /// `None`: only the built-in arrow.
     name: Option<String>,
+    /// Rung when a shape was read that something else is drawn for meanwhile.
+    arrived: Option<Ping>,
     shapes: Shapes,
     size: u32,
     arrow: CursorImage,
@@ -37,6 +40,7 @@ impl Default for Theme {
     fn default() -> Self {
         Theme {
             name: None,
+            arrived: None,
             shapes: Shapes::default(),
             size: DEFAULT_SIZE,
             arrow: arrow::arrow(1),
@@ -46,16 +50,16 @@ impl Default for Theme {
 }
 
 impl Theme {
-    /// The system's theme, as `XCURSOR_THEME` and `XCURSOR_SIZE` name it.
-    pub fn load_system() -> Self {
+    /// The system's theme, as `XCURSOR_THEME` and `XCURSOR_SIZE` name it. `arrived` is rung when a shape was read.
+    pub fn load_system(arrived: Option<Ping>) -> Self {
         let name = std::env::var("XCURSOR_THEME").unwrap_or_else(|_| "default".to_owned());
         let size = std::env::var("XCURSOR_SIZE").ok().and_then(|size| size.parse().ok()).unwrap_or(DEFAULT_SIZE);
-        Self::load(name, size)
+        Self::load(name, size, arrived)
     }
 
-    /// The theme called `name`. `size` is the nominal one, in logical pixels.
-    pub fn load(name: String, size: u32) -> Self {
-        Theme { name: Some(name), size: size.clamp(8, MAX_SIDE / 4), ..Theme::default() }
+    /// The theme called `name`. `size` is the nominal one, in logical pixels; `arrived` is rung when a shape was read.
+    pub fn load(name: String, size: u32, arrived: Option<Ping>) -> Self {
+        Theme { name: Some(name), arrived, size: size.clamp(8, MAX_SIDE / 4), ..Theme::default() }
     }
 
     /// The picture of `icon` for an output of `scale`; the built-in arrow until it is read.
@@ -66,7 +70,7 @@ impl Theme {
             && let Some(name) = &self.name
         {
             shapes.insert(icon, None);
-            read_in_background(name.clone(), icon, Arc::clone(&self.shapes));
+            read_in_background(name.clone(), icon, Arc::clone(&self.shapes), self.arrived.clone());
         }
         let sizes = shapes.get(&icon).and_then(Option::as_ref);
         match sizes.and_then(|sizes| sizes.iter().min_by_key(|(size, _)| size.abs_diff(wanted))) {
@@ -77,12 +81,16 @@ impl Theme {
     }
 }
 
-fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes) {
+fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes, arrived: Option<Ping>) {
     let reader = std::thread::Builder::new().name("cursor theme".to_owned());
     let spawned = reader.spawn(move || {
         let theme = CursorTheme::load(&theme);
         let read = read_shape(&theme, icon).or_else(|| read_shape(&theme, CursorIcon::Default));
+        let differs = read.is_some();
         shapes.lock().unwrap_or_else(PoisonError::into_inner).insert(icon, read);
+        if let Some(arrived) = arrived.filter(|_| differs) {
+            arrived.ping();
+        }
     });
     if let Err(error) = spawned {
         tracing::warn!(%error, "the cursor theme is not read");
@@ -107,12 +115,10 @@ fn to_cursor(image: &xcursor::parser::Image) -> Option<CursorImage> {
     if image.width == 0 || image.height == 0 || image.width > MAX_SIDE || image.height > MAX_SIDE {
         return None;
     }
-    // The file has premultiplied pixels as little-endian words; the crate hands them out as bytes R, G, B, A.
-    let pixels: Vec<u32> = image
-        .pixels_rgba
-        .chunks_exact(4)
-        .map(|rgba| u32::from_be_bytes([rgba[3], rgba[0], rgba[1], rgba[2]]))
-        .collect();
+    // The file has premultiplied pixels as little-endian words, and the crate hands out its bytes as they are, whatever the
+    // field is called.
+    let words = image.pixels_rgba.as_chunks::<4>().0;
+    let pixels: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
     if pixels.len() != (image.width * image.height) as usize {
         return None;
     }
