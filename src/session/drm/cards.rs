@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, RawFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 use anyhow::Context;
+use calloop::timer::{TimeoutAction, Timer};
 use calloop::{LoopHandle, RegistrationToken};
 
 use drm_fourcc::DrmFormat;
@@ -18,6 +20,11 @@ use crate::output::power;
 use crate::render::Renderer;
 use crate::state::State;
 use crate::time::{Clock, MonotonicClock};
+
+/// How long after a device could not be opened it is tried again, and how often. The kernel registers a device's name some
+/// milliseconds before the device.
+const RETRY_AFTER: Duration = Duration::from_millis(100);
+const RETRIES: u32 = 10;
 
 /// A device number, as udev tells it.
 type DeviceId = libc::dev_t;
@@ -66,6 +73,37 @@ impl Cards {
     }
 }
 
+/// A device was plugged in while the session runs. udev may tell of it before the kernel lets it be opened: then it is tried
+/// again.
+pub(super) fn plugged(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId, path: PathBuf) {
+    // Whoever renders for a program opens the other nodes.
+    if !is_display_node(&path) {
+        return;
+    }
+    let Err(error) = add(handle, state, id, &path) else { return };
+    tracing::debug!("{}: {error:#}; it is tried again", path.display());
+    let (again, mut tries) = (handle.clone(), RETRIES);
+    let retry = move |_, (): &mut (), state: &mut State| {
+        tries -= 1;
+        match add(&again, state, id, &path) {
+            Ok(()) => TimeoutAction::Drop,
+            Err(_) if tries > 0 && path.exists() => TimeoutAction::ToDuration(RETRY_AFTER),
+            Err(error) => {
+                tracing::error!("{}: {error:#}", path.display());
+                TimeoutAction::Drop
+            }
+        }
+    };
+    if let Err(error) = handle.insert_source(Timer::from_duration(RETRY_AFTER), retry) {
+        tracing::error!(%error, "a display device is not tried again");
+    }
+}
+
+/// `/dev/dri/card1`, not `/dev/dri/renderD129`.
+fn is_display_node(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"card"))
+}
+
 /// Opens a device and lights what is plugged into it.
 pub(super) fn add(
     handle: &LoopHandle<'static, State>,
@@ -74,6 +112,9 @@ pub(super) fn add(
     path: &Path,
 ) -> anyhow::Result<()> {
     let Some(session) = &mut state.session.drm else { return Ok(()) };
+    if session.cards.open.iter().any(|open| open.id == id) {
+        return Ok(());
+    }
     let seat = session.cards.seat.clone();
     let descriptor = seat.borrow_mut().open_device(path).context("the seat does not open it")?;
     let raw = descriptor.as_raw_fd();
@@ -195,5 +236,17 @@ fn scan(state: &mut State, device: DeviceId, card: &Rc<RefCell<Card>>) {
             Change::Unplugged(name) => tracing::info!(output = name, "monitor unplugged"),
             Change::Unusable(name, error) => tracing::error!(output = name, %error, "a monitor cannot be used"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn render_nodes_are_no_displays() {
+        assert!(is_display_node(Path::new("/dev/dri/card1")));
+        assert!(!is_display_node(Path::new("/dev/dri/renderD128")));
+        assert!(!is_display_node(Path::new("/dev/dri")));
     }
 }

@@ -66,11 +66,7 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
     listen(handle, descriptor, "input devices", move |state| devices.borrow_mut().dispatch(state))?;
     let for_udev = handle.clone();
     let heard = move |event: UdevEvent, _: &mut (), state: &mut State| match event {
-        UdevEvent::Added { device_id, path } => {
-            if let Err(error) = cards::add(&for_udev, state, device_id, &path) {
-                tracing::error!("{}: {error:#}", path.display());
-            }
-        }
+        UdevEvent::Added { device_id, path } => cards::plugged(&for_udev, state, device_id, path),
         UdevEvent::Changed { device_id } => cards::changed(state, device_id),
         UdevEvent::Removed { device_id } => cards::removed(&for_udev, state, device_id),
     };

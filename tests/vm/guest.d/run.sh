@@ -19,7 +19,7 @@ run_guest() {
         shift
     done
     [ $# -gt 0 ] || usage "no command to run"
-    case $gpu in none | vkms | virtio) ;; *) usage "--gpu takes none, vkms or virtio, not '$gpu'" ;; esac
+    case $gpu in none | vkms | virtio | vkms+virtio) ;; *) usage "--gpu takes none, vkms, virtio or vkms+virtio, not '$gpu'" ;; esac
     case $limit in '' | *[!0-9]*) usage "--timeout takes whole seconds, not '$limit'" ;; esac
     [ -d "$root" ] || usage "--root: '$root' is not a directory"
     is_prepared || prepare
@@ -60,7 +60,7 @@ boot() {
     [ -z "$out" ] || machine+=(-fsdev "local,id=out,path=$(readlink -f "$out"),security_model=none"
         -device virtio-9p-pci,fsdev=out,mount_tag=out)
     case $gpu in
-    virtio) machine+=(-device virtio-gpu-pci,xres=1024,yres=768) ;;
+    *virtio) machine+=(-device virtio-gpu-pci,xres=1024,yres=768) ;;
     esac
     # no_timer_check: the check measures the emulated timer against the host and sometimes panics.
     local kernel_options="console=ttyS0 quiet panic=-1 upbeat.gpu=$gpu no_timer_check tsc=reliable mitigations=off"

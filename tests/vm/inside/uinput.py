@@ -3,8 +3,8 @@
 
     uinput.py < SCRIPT
 
-makes a keyboard, a mouse, a touchscreen and a graphics tablet with a pen, waits until udev and whoever listens have had time to find them, and does
-what each line of the script says:
+makes a keyboard, a mouse, a touchscreen, a graphics tablet with a pen and a touchpad, waits until udev and whoever
+listens have had time to find them, and does what each line of the script says:
 
     key CODE                press and release a key (Linux event code)
     down CODE | up CODE     one half of that; also for buttons (272 is the left one)
@@ -14,6 +14,8 @@ what each line of the script says:
     touch X Y | lift        a finger at a place of the touchscreen (0 to 32767 both ways)
     pen X Y PRESSURE        the pen is at a place of the tablet (0 to 32767 both ways); it touches if PRESSURE (0 to 1000) is not 0
     away                    the pen goes away
+    swipe FINGERS DX DY     fingers side by side on the touchpad go so far (hundredths of a millimetre), and leave it
+    pinch FROM TO           two fingers so far apart on the touchpad go so far apart (the same), and leave it
     sleep SECONDS
     unplug                  all devices go away
 
@@ -31,18 +33,26 @@ UI_DEV_CREATE, UI_DEV_DESTROY, UI_DEV_SETUP, UI_ABS_SETUP = 0x5501, 0x5502, 0x40
 EV_SYN, EV_KEY, EV_REL, EV_ABS = 0, 1, 2, 3
 REL_X, REL_Y, REL_WHEEL, REL_WHEEL_HI_RES = 0, 1, 8, 11
 ABS_MT_SLOT, ABS_MT_POSITION_X, ABS_MT_POSITION_Y, ABS_MT_TRACKING_ID = 0x2F, 0x35, 0x36, 0x39
-ABS_X, ABS_Y, BTN_TOUCH, INPUT_PROP_DIRECT = 0, 1, 0x14A, 1
+ABS_X, ABS_Y, BTN_TOUCH = 0, 1, 0x14A
+INPUT_PROP_POINTER, INPUT_PROP_DIRECT, INPUT_PROP_BUTTONPAD = 0, 1, 2
+BTN_TOOL_FINGER, BTN_TOOL_DOUBLETAP, BTN_TOOL_TRIPLETAP = 0x145, 0x14D, 0x14E
 BTN_LEFT, BTN_MIDDLE = 0x110, 0x112
 ABS_PRESSURE, BTN_TOOL_PEN, BTN_STYLUS = 0x18, 0x140, 0x14B
 LARGEST = 32767
 LARGEST_PRESSURE = 1000
 UNITS_PER_MM = 100
+# Of the touchpad: 100 mm by 70 mm.
+PAD_WIDTH, PAD_HEIGHT = 100 * UNITS_PER_MM, 70 * UNITS_PER_MM
+PAD_FINGERS = 3
+# How far apart fingers are that swipe, and how a gesture is made.
+FINGER_GAP = 20 * UNITS_PER_MM
+GESTURE_STEPS, STEP_SECONDS = 30, 0.01
 # udev, libinput and the compositor find a new device in less.
 SETTLE_SECONDS = 0.5
 
 
 class Device:
-    def __init__(self, name, keys=(), relative=(), absolute=()):
+    def __init__(self, name, keys=(), relative=(), absolute=(), properties=(INPUT_PROP_DIRECT,)):
         self.file = open("/dev/uinput", "wb", buffering=0)
         for code in keys:
             self.set(UI_SET_EVBIT, EV_KEY)
@@ -54,8 +64,8 @@ class Device:
             self.set(UI_SET_EVBIT, EV_ABS)
             self.set(UI_SET_ABSBIT, code)
             fcntl.ioctl(self.file, UI_ABS_SETUP, struct.pack("<Hxx6i", code, 0, 0, largest, 0, 0, UNITS_PER_MM))
-        if absolute:
-            self.set(UI_SET_PROPBIT, INPUT_PROP_DIRECT)
+        for code in properties if absolute else ():
+            self.set(UI_SET_PROPBIT, code)
         identity = struct.pack("<4H80sI", 3, 0x1209, len(name), 1, name.encode(), 0)
         fcntl.ioctl(self.file, UI_DEV_SETUP, identity)
         fcntl.ioctl(self.file, UI_DEV_CREATE)
@@ -84,6 +94,12 @@ class Seat:
         self.contact = 0
         self.tablet = Device("upbeat test tablet", keys=(BTN_TOUCH, BTN_TOOL_PEN, BTN_STYLUS),
                              absolute=((ABS_X, LARGEST), (ABS_Y, LARGEST), (ABS_PRESSURE, LARGEST_PRESSURE)))
+        self.pad = Device("upbeat test touchpad",
+                          keys=(BTN_LEFT, BTN_TOUCH, BTN_TOOL_FINGER, BTN_TOOL_DOUBLETAP, BTN_TOOL_TRIPLETAP),
+                          absolute=((ABS_X, PAD_WIDTH), (ABS_Y, PAD_HEIGHT), (ABS_MT_SLOT, PAD_FINGERS - 1),
+                                    (ABS_MT_POSITION_X, PAD_WIDTH), (ABS_MT_POSITION_Y, PAD_HEIGHT),
+                                    (ABS_MT_TRACKING_ID, 65535)),
+                          properties=(INPUT_PROP_POINTER, INPUT_PROP_BUTTONPAD))
         time.sleep(SETTLE_SECONDS)
 
     def press(self, code, value):
@@ -128,11 +144,52 @@ class Seat:
     def away(self):
         self.tablet.write((EV_ABS, ABS_PRESSURE, 0), (EV_KEY, BTN_TOUCH, 0), (EV_KEY, BTN_TOOL_PEN, 0))
 
+    def glide(self, start, end):
+        """Fingers go down at the places of `start`, over to those of `end`, and leave."""
+        self.pad.write(*self.contacts(start, begins=True), *self.count(len(start), 1))
+        for step in range(1, GESTURE_STEPS + 1):
+            time.sleep(STEP_SECONDS)
+            share = step / GESTURE_STEPS
+            self.pad.write(*self.contacts([(a + (c - a) * share, b + (d - b) * share)
+                                           for (a, b), (c, d) in zip(start, end)]))
+        time.sleep(STEP_SECONDS)
+        leaving = [event for slot in range(len(start))
+                   for event in ((EV_ABS, ABS_MT_SLOT, slot), (EV_ABS, ABS_MT_TRACKING_ID, -1))]
+        self.pad.write(*leaving, *self.count(len(start), 0))
+
+    def contacts(self, places, begins=False):
+        events = []
+        for slot, (x, y) in enumerate(places):
+            events.append((EV_ABS, ABS_MT_SLOT, slot))
+            if begins:
+                self.contact += 1
+                events.append((EV_ABS, ABS_MT_TRACKING_ID, self.contact))
+            events += [(EV_ABS, ABS_MT_POSITION_X, round(x)), (EV_ABS, ABS_MT_POSITION_Y, round(y))]
+        x, y = places[0]
+        return events + [(EV_ABS, ABS_X, round(x)), (EV_ABS, ABS_Y, round(y))]
+
+    @staticmethod
+    def count(fingers, down):
+        tool = {1: BTN_TOOL_FINGER, 2: BTN_TOOL_DOUBLETAP, 3: BTN_TOOL_TRIPLETAP}[fingers]
+        return (EV_KEY, BTN_TOUCH, down), (EV_KEY, tool, down)
+
+    def swipe(self, fingers, x, y):
+        first = PAD_WIDTH // 2 - FINGER_GAP * (int(fingers) - 1) / 2 - int(x) / 2
+        start = [(first + FINGER_GAP * finger, PAD_HEIGHT // 2 - int(y) / 2) for finger in range(int(fingers))]
+        self.glide(start, [(a + int(x), b + int(y)) for a, b in start])
+
+    def pinch(self, before, after):
+        # Along the diagonal: fingers one above the other are taken for a palm's.
+        def apart(distance):
+            half = int(distance) / 2 ** 1.5
+            return [(PAD_WIDTH // 2 - half, PAD_HEIGHT // 2 + half), (PAD_WIDTH // 2 + half, PAD_HEIGHT // 2 - half)]
+        self.glide(apart(before), apart(after))
+
     def sleep(self, seconds):
         time.sleep(float(seconds))
 
     def unplug(self):
-        for device in (self.keyboard, self.mouse, self.screen, self.tablet):
+        for device in (self.keyboard, self.mouse, self.screen, self.tablet, self.pad):
             device.remove()
 
 
@@ -143,7 +200,7 @@ def main():
         if not verb:
             continue
         act = getattr(seat, verb, None)
-        if act is None or verb in ("press",):
+        if act is None or verb in ("press", "glide", "contacts", "count"):
             sys.exit(f"uinput.py: line {number}: nothing is called '{verb}'")
         act(*arguments)
         print(f"{time.monotonic():.6f} {line.strip()}", flush=True)

@@ -1,0 +1,55 @@
+# shellcheck shell=bash
+# Two display devices in one session: one comes while it runs, windows go from one to the other, and one is pulled out.
+# Sourced by `kms`; needs a guest with --gpu vkms+virtio.
+
+outputs() { "$upbeat" msg --json outputs | python3 -c "
+import json, sys
+print(' '.join(sorted(output['name'] for output in json.load(sys.stdin)['outputs'])))"; }
+outputs_are() { [ "$(outputs)" = "$1" ]; }
+first_window() { "$upbeat" msg --json windows | python3 -c "
+import json, sys
+print(json.load(sys.stdin)['windows'][0]['window'])"; }
+
+plug_card() {
+    local module
+    # Those that both drivers need are there already.
+    for module in /run/modules/*.ko; do /run/busybox insmod "$module" 2>/dev/null || true; done
+    [ -d /sys/module/virtio_gpu ]
+}
+card_device() { basename "$(readlink -f /sys/bus/virtio/drivers/virtio_gpu/virtio*)"; }
+
+# shows OUTPUT: whether the window of many colours is in the picture of that output.
+shows() {
+    "$upbeat" msg screenshot --output "$1" "$results/on-$1.png" >/dev/null && colours "$results/on-$1.png"
+}
+
+cards() {
+    [ "$driver" = vkms ] && [ -d /run/modules ] || return 0
+    session cards
+    weston-simple-shm >/dev/null 2>&1 &
+    local client=$! device window
+    promise "a window appears" soon windows_are 1
+    promise "a second display device can be plugged in" plug_card
+    promise "its monitor is lit" soon outputs_are 'Virtual-1 Virtual-2'
+    window=$(first_window)
+    promise "the window is on the first monitor" shows Virtual-1
+    "$upbeat" msg workspace 1 --output Virtual-2 --window "$window" >/dev/null
+    sleep 1
+    promise "it goes over to the other device's" shows Virtual-2
+    promise "and is not on the first any more" eval '! shows Virtual-1 2>/dev/null'
+    device=$(card_device)
+    echo "$device" >/sys/bus/virtio/drivers/virtio_gpu/unbind
+    promise "a device that is pulled out takes its monitor along" soon outputs_are Virtual-1
+    sleep 1
+    promise "not the window" shows Virtual-1
+    promise "the session ends in order" end_session
+    echo "$device" >/sys/bus/virtio/drivers/virtio_gpu/bind
+    sleep 1
+    session both_cards
+    promise "a session finds both devices" soon outputs_are 'Virtual-1 Virtual-2'
+    kill "$client" 2>/dev/null && wait "$client" 2>/dev/null || true
+    promise "the session ends in order" end_session
+    echo "$device" >/sys/bus/virtio/drivers/virtio_gpu/unbind
+    # Smithay complains that it cannot put back what was on screen before.
+    promise "nothing went wrong" [ -z "$(grep -hE ' ERROR upbeat|panicked' "$results"/{cards,both_cards}.log)" ]
+}
