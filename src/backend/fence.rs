@@ -4,6 +4,8 @@
 //! the time; of any other descriptor (an eventfd in tests) it is only known when somebody first saw it readable, which
 //! can make a frame late but never early.
 
+mod deadline;
+mod dma_buf;
 mod sync_file;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,6 +13,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::time::Instant;
+
+pub use deadline::hint as hint_deadline;
 
 /// Where rendering stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

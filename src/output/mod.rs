@@ -268,6 +268,17 @@ pub fn need_when_due(state: &mut State, surface: &WlSurface) {
     }
 }
 
+/// When the output that shows `surface` chooses the content of the next frame, or of that shown at `wanted`: by then an
+/// update has to be finished to be in it. `None` without outputs.
+pub fn next_latch_at(state: &State, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant> {
+    let seen = state.surfaces.get(surface).and_then(|entry| entry.output);
+    let output = state.outputs.by_id(seen.or(state.outputs.first())?)?;
+    let (machine, now) = (output.conductor.output(), state.clock.now());
+    let next = machine.next_index(now);
+    let index = wanted.map_or(next, |wanted| machine.vsync().at_or_after(wanted).max(next));
+    Some(machine.last_latch(index).max(now))
+}
+
 /// A window's application is called `app_id`: its rules count from now on, and the frame log knows its name.
 pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str) {
     state.outputs.rules_stale = true;

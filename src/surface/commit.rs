@@ -36,6 +36,10 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     let mut fences = fence::unsignalled(state, surface);
     let unfinished = attached.iter().flat_map(crate::protocol::dmabuf::unfinished);
     fences.extend(unfinished.map(|fence| Box::new(fence) as Box<dyn AcquireFence>));
+    let wanted = conditions.frame.map(|(_, present)| present).or(conditions.not_before);
+    if let Some(deadline) = (!fences.is_empty()).then(|| output::next_latch_at(state, surface, wanted)).flatten() {
+        fences.iter().for_each(|fence| fence.hint_deadline(deadline));
+    }
     if let Some(buffer) = attached {
         let now = state.clock.now();
         let State { surfaces, display_handle, .. } = state;

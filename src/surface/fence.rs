@@ -13,10 +13,15 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use super::gate::Gate;
 use crate::output;
 use crate::state::State;
-use crate::time::Clock;
+use crate::time::{Clock, Instant};
 
 /// Signals once, when a buffer may be read: its descriptor becomes readable and stays so.
 pub trait AcquireFence: AsFd + std::fmt::Debug {
+    /// Tells whoever works for it by when it is wanted, where that can be told.
+    fn hint_deadline(&self, deadline: Instant) {
+        crate::backend::fence::hint_deadline(self.as_fd(), deadline);
+    }
+
     /// Whether it has signalled.
     fn is_signalled(&self) -> bool {
         let descriptor = self.as_fd();

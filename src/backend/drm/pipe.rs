@@ -1,5 +1,6 @@
 //! One CRTC with its memory, as the main thread has it: takes plans, and says what became of them.
 
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smithay::backend::allocator::format::FormatSet;
@@ -17,6 +18,7 @@ use super::planes::ClientPlanes;
 use super::presenter::Waker;
 use super::scanout::{Drawer, Picture, Scanout};
 use super::{DrmError, fence, kms, readback, vrr};
+use crate::backend::fence::hint_deadline;
 use crate::backend::plane::Planes;
 use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, LossReason, Mode,
@@ -200,6 +202,9 @@ impl Pipe {
         {
             let error = SubmitError::Device("the GPU does not finish".to_owned());
             return Err((error, Plan { frame, target, present, change, cursor, planes, in_fence: Some(fence) }));
+        }
+        if let Some(unfinished) = &in_fence {
+            hint_deadline(unfinished.as_fd(), present - lock(&self.flipper).lead());
         }
         // Pixels are copied before the lock is taken: the presenter does not wait for that.
         let used = lock(&self.flipper).used();

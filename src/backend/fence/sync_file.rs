@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use rustix::ioctl::{self, Updater, opcode};
+use rustix::ioctl::{self, Setter, Updater, opcode};
 
 use crate::time::Instant;
 
@@ -35,6 +35,30 @@ struct SyncFenceInfo {
 const MOST_FENCES: usize = 64;
 
 type FileInfo<'a> = Updater<'a, { opcode::read_write::<SyncFileInfo>(b'>', 4) }, SyncFileInfo>;
+
+/// `struct sync_set_deadline`.
+#[repr(C)]
+struct SyncSetDeadline {
+    deadline_ns: u64,
+    /// Must be zero.
+    pad: u64,
+}
+
+type SetDeadline = Setter<{ opcode::write::<SyncSetDeadline>(b'>', 5) }, SyncSetDeadline>;
+
+/// Says when the fence of a sync file is wanted (`CLOCK_MONOTONIC`). Fails with `ENOTTY` where `fd` is no sync file, or the
+/// kernel is older than 6.6.
+pub(super) fn set_deadline(fd: BorrowedFd<'_>, deadline: Instant) -> rustix::io::Result<()> {
+    let deadline = SyncSetDeadline { deadline_ns: deadline.as_nanos(), pad: 0 };
+    // SAFETY: `SYNC_IOC_SET_DEADLINE` reads one `sync_set_deadline`, which `SyncSetDeadline` mirrors, and keeps nothing of
+    // it. Other kinds of file refuse the number.
+    unsafe { ioctl::ioctl(fd, SetDeadline::new(deadline)) }
+}
+
+/// Whether it is a sync file.
+pub(super) fn is_one(fd: BorrowedFd<'_>) -> bool {
+    file_info(fd, &mut SyncFileInfo::default()).is_some()
+}
 
 /// When the last fence of a sync file signalled (`CLOCK_MONOTONIC`); `None` if one has not, or if it is no sync file.
 pub(super) fn signal_time(fd: BorrowedFd<'_>) -> Option<Instant> {

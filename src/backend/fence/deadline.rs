@@ -1,0 +1,55 @@
+//! Telling whoever works for a fence by when that is wanted (`SYNC_IOC_SET_DEADLINE`, Linux 6.6).
+//!
+//! A driver that knows may raise its clock in time; without the hint it sees an idle-looking GPU, and the frame is late
+//! although it need not be. It is a hint: nothing fails where nobody listens.
+//!
+//! ```text
+//!   sync file ──────────────────────────► SET_DEADLINE ──► dma_fence ──► the driver's clock governor
+//!   dma-buf ── EXPORT_SYNC_FILE ──┘            │
+//!   eventfd, pipe ── no such call ── ignored   └── no such call: a kernel before 6.6, never asked again
+//! ```
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::io::Errno;
+
+use super::{dma_buf, sync_file};
+use crate::time::Instant;
+
+/// Whether the kernel is known not to take hints.
+static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
+
+/// The fence behind `descriptor` is wanted at `deadline` (`CLOCK_MONOTONIC`). A sync file or a dma-buf, of which those are
+/// meant who write to it; anything else has nobody to tell.
+pub fn hint(descriptor: BorrowedFd<'_>, deadline: Instant) {
+    if UNSUPPORTED.load(Ordering::Relaxed) {
+        return;
+    }
+    let exported = dma_buf::writers(descriptor).ok();
+    let fence = exported.as_ref().map_or(descriptor, AsFd::as_fd);
+    let told = sync_file::set_deadline(fence, deadline);
+    // Only from what is a sync file for sure anything can be learned about the kernel.
+    if lacks_call(told) && sync_file::is_one(fence) && !UNSUPPORTED.swap(true, Ordering::Relaxed) {
+        tracing::debug!("the kernel takes no deadlines for fences (it does from Linux 6.6 on)");
+    }
+}
+
+fn lacks_call(told: Result<(), Errno>) -> bool {
+    matches!(told, Err(Errno::NOTTY | Errno::INVAL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_fence_is_left_alone_and_says_nothing_about_the_kernel() {
+        let (reader, _writer) = rustix::pipe::pipe().expect("a pipe");
+        let deadline = Instant::from_nanos(1);
+        assert_eq!(sync_file::set_deadline(reader.as_fd(), deadline), Err(Errno::NOTTY));
+        assert!(dma_buf::writers(reader.as_fd()).is_err());
+        hint(reader.as_fd(), deadline);
+        assert!(!UNSUPPORTED.load(Ordering::Relaxed), "a pipe says nothing about the kernel");
+    }
+}
