@@ -56,6 +56,7 @@ fn run(name: &str, renderer: Option<&str>, package: &str, command: &[&str], expe
 fn run_nested(parent: Parent, name: &str, package: &str, command: &[&str], expected: Expectation) {
     let outer = match parent {
         Parent::Weston => ("weston", "weston"),
+        Parent::Sway => ("sway", "sway"),
         Parent::Xvfb => ("Xvfb", "xvfb"),
         Parent::Upbeat => ("grim", "grim"),
     };
@@ -143,6 +144,8 @@ runs_nested! {
     foot_in_weston: Weston, "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
     weston_simple_shm_in_weston: Weston, "weston", ["weston-simple-shm"], square(200), 8, Leaves;
     gtk4_demo_in_weston: Weston, "gtk-4-examples", ["gtk4-demo"], 200_000, 20, Ignored;
+    foot_in_sway: Sway, "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
+    weston_simple_shm_in_sway: Sway, "weston", ["weston-simple-shm"], square(200), 8, Leaves;
     foot_in_upbeat: Upbeat, "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
     foot_on_x11: Xvfb, "foot", ["foot", "-o", "initial-window-size-pixels=400x300", "cat"], 100_000, 2, Echoes;
     weston_simple_shm_on_x11: Xvfb, "weston", ["weston-simple-shm"], square(200), 8, Leaves;

@@ -19,6 +19,10 @@ const SECONDS: u64 = 3;
 const SOCKET: &str = "wayland-third-party";
 /// The socket of a compositor that a session is nested in.
 const PARENT_SOCKET: &str = "wayland-parent";
+/// The one that sway chooses in a folder where there is none.
+const SWAY_SOCKET: &str = "wayland-1";
+/// Who runs what refuses to run as root.
+const NOBODY: u32 = 65534;
 /// What libwayland and its debug output say of a protocol error.
 const ERRORS: [&str; 5] =
     ["wl_display@1.error(", "wl_display#1.error(", "error in client communication", "Protocol error", "panicked at"];
@@ -28,6 +32,8 @@ const ERRORS: [&str; 5] =
 pub enum Parent {
     /// With a shell that gives the session its whole screen.
     Weston,
+    /// With tiles: it reports no light for the first frames of a window.
+    Sway,
     /// Another session of ours.
     Upbeat,
     /// An X server whose screen is memory, without a window manager.
@@ -41,7 +47,7 @@ pub struct Session {
     /// Pictures and logs.
     folder: PathBuf,
     compositor: Child,
-    parent: Option<Child>,
+    parent: Option<(Child, tempfile::TempDir)>,
     programs: Vec<(String, Child)>,
     pointer: Option<Pointer>,
     /// The screen before there were windows.
@@ -87,8 +93,9 @@ fn display_number(server: &mut Child) -> String {
 }
 
 impl Parent {
-    /// What starts it, on [`PARENT_SOCKET`] if it is a Wayland compositor, with a screen that has room for a session of this size.
-    fn command(self, (width, height): (u32, u32)) -> Command {
+    /// What starts it, on its [socket](Self::socket) if it is a Wayland compositor, with a screen that has room for a session
+    /// of this size.
+    fn command(self, (width, height): (u32, u32), runtime: &Path) -> Command {
         let mut command;
         match self {
             Parent::Weston => {
@@ -107,14 +114,56 @@ impl Parent {
                 command = Command::new("Xvfb");
                 command.args(["-displayfd", "1", "-nolisten", "tcp", "-screen", "0", &format!("{width}x{height}x24")]);
             }
+            Parent::Sway => {
+                command = as_somebody("sway");
+                let config =
+                    format!("default_border none\nxwayland disable\noutput * mode --custom {width}x{height}@60Hz\n");
+                let path = runtime.join("config");
+                fs::write(&path, config).unwrap();
+                command.arg("--config").arg(path);
+                command.envs([
+                    ("WLR_BACKENDS", "headless"),
+                    ("WLR_RENDERER", "pixman"),
+                    ("WLR_LIBINPUT_NO_DEVICES", "1"),
+                ]);
+            }
             Parent::Upbeat => {
                 command = Command::new(env!("CARGO_BIN_EXE_upbeat"));
                 command.args(["--backend", "headless", "--socket", PARENT_SOCKET]);
                 command.args(["--output", &format!("{width}x{height}@60")]);
             }
         }
+        command.env("XDG_RUNTIME_DIR", runtime).env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
         command
     }
+
+    /// Where it listens; `None` for an X server, which says a number.
+    fn socket(self, runtime: &Path) -> Option<PathBuf> {
+        match self {
+            Parent::Weston | Parent::Upbeat => Some(runtime.join(PARENT_SOCKET)),
+            Parent::Sway => Some(runtime.join(SWAY_SOCKET)),
+            Parent::Xvfb => None,
+        }
+    }
+
+    /// A folder for its socket, that of whoever runs it.
+    fn runtime(self) -> tempfile::TempDir {
+        let runtime = tempfile::tempdir().unwrap();
+        if matches!(self, Parent::Sway) && rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(runtime.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        runtime
+    }
+}
+
+/// A program that refuses to run as root.
+fn as_somebody(program: &str) -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args([format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")]).args(["--clear-groups", program]);
+    command
 }
 
 impl Session {
@@ -130,23 +179,23 @@ impl Session {
 
     /// The same in a window of another compositor.
     pub fn start_in(parent: Parent, name: &str, extent: (u32, u32)) -> Self {
-        let (folder, runtime) = (folder(name), tempfile::tempdir().unwrap());
-        let mut command = parent.command(extent);
-        command.env("XDG_RUNTIME_DIR", runtime.path()).env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
+        let (folder, runtime, parents) = (folder(name), tempfile::tempdir().unwrap(), parent.runtime());
+        let mut command = parent.command(extent, parents.path());
         command.stdout(Stdio::piped()).stderr(File::create(folder.join("parent.log")).unwrap());
         let mut outer = command.spawn().unwrap();
-        let (variable, value) = match parent {
-            Parent::Xvfb => ("DISPLAY", display_number(&mut outer)),
-            Parent::Weston | Parent::Upbeat => ("WAYLAND_DISPLAY", PARENT_SOCKET.to_owned()),
+        let socket = parent.socket(parents.path());
+        let (variable, value) = match &socket {
+            None => ("DISPLAY", display_number(&mut outer)),
+            Some(socket) => ("WAYLAND_DISPLAY", socket.to_str().unwrap().to_owned()),
         };
         let started = Instant::now();
-        while variable == "WAYLAND_DISPLAY" && !runtime.path().join(PARENT_SOCKET).exists() {
+        while socket.as_ref().is_some_and(|socket| !socket.exists()) {
             assert!(started.elapsed() < PATIENCE, "{name}: the parent never came; see {}", folder.display());
             std::thread::sleep(NAP);
         }
         let mut command = upbeat("nested", extent, &folder, runtime.path());
         let compositor = command.env_remove("WAYLAND_DISPLAY").env(variable, value).spawn().unwrap();
-        Self::new(name, extent, folder, runtime, compositor, Some(outer))
+        Self::new(name, extent, folder, runtime, compositor, Some((outer, parents)))
     }
 
     fn new(
@@ -155,7 +204,7 @@ impl Session {
         folder: PathBuf,
         runtime: tempfile::TempDir,
         compositor: Child,
-        parent: Option<Child>,
+        parent: Option<(Child, tempfile::TempDir)>,
     ) -> Self {
         let session = Session {
             name: name.to_owned(),
@@ -306,7 +355,7 @@ impl Session {
         }
         let _ = self.compositor.kill();
         let _ = self.compositor.wait();
-        if let Some(mut parent) = self.parent.take() {
+        if let Some((mut parent, _)) = self.parent.take() {
             let _ = parent.kill();
             let _ = parent.wait();
         }

@@ -286,7 +286,10 @@ impl Window {
         refresh: Span,
         now: Instant,
     ) {
-        let Some(committed) = self.frames.presented(frame, time, sequence) else { return };
+        let had_feedback = self.has_feedback();
+        let committed = self.frames.presented(frame, time, sequence);
+        self.tell_feedback(had_feedback);
+        let Some(committed) = committed else { return };
         if refresh > Span::ZERO {
             self.set_refresh(refresh.to_millihertz());
         }
@@ -310,7 +313,9 @@ impl Window {
     }
 
     pub(super) fn discarded(&mut self, frame: FrameId, now: Instant) {
+        let had_feedback = self.has_feedback();
         self.frames.discarded(frame);
+        self.tell_feedback(had_feedback);
         self.forget_lost();
         self.release_held(now);
     }
@@ -323,12 +328,20 @@ impl Window {
     pub(super) fn expire(&mut self, now: Instant) -> Option<Instant> {
         let had_feedback = self.has_feedback();
         self.frames.expire(now);
-        if had_feedback && !self.has_feedback() {
-            tracing::warn!("the parent never reports when frames are shown: refreshes are guessed from its callbacks");
-        }
+        self.tell_feedback(had_feedback);
         self.forget_lost();
         self.tell_visibility();
         self.frames.deadline()
+    }
+
+    fn tell_feedback(&self, before: bool) {
+        match (before, self.has_feedback()) {
+            (true, false) => tracing::warn!(
+                "the parent does not report when frames are shown: refreshes are guessed from its callbacks until it does"
+            ),
+            (false, true) => tracing::info!("the parent reports when frames are shown"),
+            _ => {}
+        }
     }
 
     pub(super) fn picture(&self) -> Option<PixelBuffer> {
