@@ -92,6 +92,9 @@ pub(super) struct Flipper {
     /// The next commit switches the mode, and may block.
     pub modeset: bool,
     flight: Option<Flight>,
+    /// Flips that were given up while they were under way, and whose events are for nobody. The kernel numbers none: those
+    /// of one CRTC come in the order of its commits.
+    pub given_up: u32,
     queue: FlipQueue<Shot>,
     /// Our picture that was committed last; a client's buffer may hide it.
     front: Option<Picture>,
@@ -125,6 +128,7 @@ impl Flipper {
             power: Power::On,
             modeset: true,
             flight: None,
+            given_up: 0,
             queue: FlipQueue::default(),
             front: None,
             held: Vec::new(),
@@ -310,6 +314,10 @@ impl Flipper {
 
     /// The driver says that the flip is done.
     pub fn flipped(&mut self, event: FlipEvent, clock: &impl Clock) {
+        if self.given_up > 0 {
+            self.given_up -= 1;
+            return;
+        }
         let Some(flight) = &mut self.flight else { return };
         let believed = self.clock.is_believed();
         let light = self.clock.flipped(event, flight.asked, clock.now());
@@ -374,7 +382,8 @@ impl Flipper {
 
     /// All that was submitted is lost.
     pub fn lose(&mut self, reason: LossReason) {
-        if let Some(Flight { frame, planes, .. }) = self.flight.take() {
+        if let Some(Flight { frame, planes, light, .. }) = self.flight.take() {
+            self.given_up += u32::from(light.is_none());
             // The device may get to show it all the same.
             self.held.push(planes);
             self.events.push_back(DisplayEvent::Lost { frame, reason });

@@ -292,7 +292,8 @@ impl Pipe {
         if let Err(error) = known {
             tracing::warn!(output = self.name, %error, "the output's state is not known after the switch");
         }
-        flipper.modeset = true;
+        // The other session's pictures came long after our last flip.
+        (flipper.modeset, flipper.given_up) = (true, 0);
         if let Some(gamma) = &mut flipper.gamma {
             gamma.tell_again();
         }
@@ -324,12 +325,13 @@ impl Pipe {
             let _ = flipper.surface.use_mode(flipper.mode);
             return Err(kms("the mode was refused")(error));
         }
+        // Before the losses: what is made up for them is made for the new mode.
+        flipper.events.push_back(DisplayEvent::Changed);
         flipper.lose(LossReason::ModeChange);
         (flipper.mode, self.scanout, flipper.modeset) = (mode, scanout, true);
         self.variable = vrr::apply(&flipper.surface, self.connector, &self.name, mode_of(mode), slowest);
         flipper.client.forget_verdicts();
         flipper.clock.restart(mode_of(mode).interval(), now);
-        flipper.events.push_back(DisplayEvent::Changed);
         Ok(())
     }
 

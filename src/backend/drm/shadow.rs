@@ -69,8 +69,8 @@ impl Shadow {
 
     /// Takes the shadow back; nobody knows what is in it.
     pub fn release(&mut self, buffer: Buffer) {
+        self.known &= !self.is_ours(&buffer);
         self.put_back(buffer);
-        self.known = false;
     }
 
     /// A frame was composed: copies what one of the buffers lacks that are not in `used`, and says what that was. Gives
@@ -81,7 +81,8 @@ impl Shadow {
         damage: &[PixelRect],
         used: &[usize],
     ) -> Result<(Picture, Vec<PixelRect>), Buffer> {
-        let Some(free) = self.free(used) else { return Err(buffer) };
+        // One that was composed for another mode shows nothing that this one could.
+        let Some(free) = self.free(used).filter(|_| self.is_ours(&buffer)) else { return Err(buffer) };
         if !self.known {
             self.slots.iter_mut().for_each(|slot| slot.stale = vec![whole(self.size)]);
         }
@@ -124,11 +125,17 @@ impl Shadow {
     }
 
     fn put_back(&mut self, buffer: Buffer) {
-        if let BufferStorage::Memory(pixels) = buffer.storage
-            && (pixels.width, pixels.height) == self.size
+        if self.is_ours(&buffer)
+            && let BufferStorage::Memory(pixels) = buffer.storage
         {
             self.shadow = Some(pixels);
         }
+    }
+
+    /// Whether it is the shadow that was lent, not that of a mode before.
+    fn is_ours(&self, buffer: &Buffer) -> bool {
+        let BufferStorage::Memory(pixels) = &buffer.storage else { return false };
+        self.shadow.is_none() && (pixels.width, pixels.height) == self.size
     }
 }
 
