@@ -15,10 +15,11 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
-use super::X11Error;
 use super::input::{self, Devices};
 use super::output::X11Output;
 use super::window::{Names, Window};
+use super::{X11Error, refresh};
+use crate::backend::Mode;
 use crate::backend::nested::{ParentEvent, WindowId};
 use crate::backend::timer::Timer;
 use crate::time::{Clock, Instant, MonotonicClock};
@@ -64,6 +65,8 @@ impl Clockwork {
 pub struct X11Backend {
     connection: Rc<RustConnection>,
     screen: Screen,
+    /// How often it refreshes, in mHz.
+    refresh: u32,
     atoms: Atoms,
     windows: Vec<Rc<RefCell<Window>>>,
     devices: Devices,
@@ -90,10 +93,13 @@ impl X11Backend {
         let timer = Timer::new()?;
         epoll::add(&epoll, connection.stream(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
         epoll::add(&epoll, &timer, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
-        tracing::warn!("an X server does not say when frames are shown: refreshes are software vsync at 60 Hz");
+        let refresh = refresh::of_screen(&connection, screen.root);
+        let hertz = f64::from(refresh) / 1_000.0;
+        tracing::warn!(hertz, "an X server does not say when frames are shown: refreshes are software vsync");
         Ok(X11Backend {
             connection: Rc::new(connection),
             screen,
+            refresh,
             atoms,
             windows: Vec::new(),
             devices: Devices::default(),
@@ -110,7 +116,8 @@ impl X11Backend {
         self.last_window += 1;
         let names = self.create(&format!("Upbeat – {name}"), (width as u16, height as u16))?;
         let id = WindowId(self.last_window);
-        let window = Window::new(id, names, self.connection.clone(), (width, height), MonotonicClock.now());
+        let mode = Mode { width, height, refresh: self.refresh };
+        let window = Window::new(id, names, self.connection.clone(), mode, MonotonicClock.now());
         let window = Rc::new(RefCell::new(window));
         self.windows.push(window.clone());
         Ok(X11Output::new(name.to_owned(), window, self.clockwork.clone()))

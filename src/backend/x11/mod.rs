@@ -1,8 +1,8 @@
 //! Windows on an X11 server: one for each output, for where there is no Wayland compositor to be nested in.
 //!
 //! X has no presentation times that a plain window could have without the Present extension, and a server may be a
-//! picture in memory (Xvfb) or far away. So refreshes are *software vsync*, and the log says so: a grid of our own at 60 Hz,
-//! on which a frame counts as light at the first tick after it was sent.
+//! picture in memory (Xvfb) or far away. So refreshes are *software vsync*, and the log says so: a grid of our own at the
+//! rate of the primary monitor, on which a frame counts as light at the first tick after it was sent.
 //!
 //! ```text
 //!   grid      │              │              │
@@ -13,6 +13,7 @@
 //! | part | what it is |
 //! |---|---|
 //! | `grid` | the ticks: no I/O |
+//! | `refresh` | how often the screen refreshes, by RandR |
 //! | `window` | one window: its size, its canvas, the frame that waits for its tick |
 //! | `input` | keys, buttons, wheel and pointer; auto-repeat is left out |
 //! | [`backend`], [`output`] | the connection and its descriptor; a handle per output |
@@ -23,6 +24,7 @@ pub mod backend;
 mod grid;
 mod input;
 pub mod output;
+mod refresh;
 mod window;
 
 pub use backend::X11Backend;

@@ -13,10 +13,8 @@ use crate::backend::overlay::intersection;
 use crate::backend::{
     Buffer, BufferStorage, Change, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
 };
-use crate::time::{Instant, Span};
+use crate::time::Instant;
 
-/// What a window has, whatever its server can do.
-const REFRESH_MILLIHERTZ: u32 = 60_000;
 /// What a request needs besides its pixels.
 const HEADER_BYTES: usize = 64;
 
@@ -34,6 +32,8 @@ pub(super) struct Window {
     pub names: Names,
     connection: Rc<RustConnection>,
     size: (i32, i32),
+    /// In mHz.
+    refresh: u32,
     grid: Grid,
     /// `None` while the compositor has it.
     canvas: Option<PixelBuffer>,
@@ -50,19 +50,15 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(
-        id: WindowId,
-        names: Names,
-        connection: Rc<RustConnection>,
-        size: (i32, i32),
-        now: Instant,
-    ) -> Self {
+    pub(super) fn new(id: WindowId, names: Names, connection: Rc<RustConnection>, mode: Mode, now: Instant) -> Self {
+        let size = (mode.width, mode.height);
         Window {
             id,
             names,
             connection,
             size,
-            grid: Grid::new(now, Span::from_millihertz(REFRESH_MILLIHERTZ)),
+            refresh: mode.refresh,
+            grid: Grid::new(now, mode.interval()),
             canvas: Some(PixelBuffer::new(size.0, size.1)),
             is_known: false,
             is_drawn: false,
@@ -74,7 +70,7 @@ impl Window {
     }
 
     pub(super) const fn mode(&self) -> Mode {
-        Mode { width: self.size.0, height: self.size.1, refresh: REFRESH_MILLIHERTZ }
+        Mode { width: self.size.0, height: self.size.1, refresh: self.refresh }
     }
 
     pub(super) fn last_tick(&self, now: Instant) -> (Instant, u64) {
