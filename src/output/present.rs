@@ -31,7 +31,7 @@ pub(super) fn hear_displays(state: &mut State) {
                     shown = true;
                 }
                 DisplayEvent::Lost { frame, reason } => {
-                    lost(&mut state.outputs, index, frame, reason);
+                    lost(&mut state.outputs, index, frame, reason, now);
                     let id = state.outputs.list[index].id;
                     super::presenter::promote(state, id);
                 }
@@ -113,7 +113,8 @@ impl OutputState {
         record.sequence = Some(light.sequence);
         record.outcome = Outcome::Presented;
         record.miss = record.diagnose();
-        record.interference = record.miss.map(|_| books.kernel.missed(now));
+        let preventable = record.miss.filter(|miss| miss.blame() != Blame::Policy);
+        record.interference = preventable.map(|_| books.kernel.missed(now));
         self.statistics.observe(&record);
         self.records.push(record);
         if let Some(log) = books.log {
@@ -146,7 +147,7 @@ fn flags(clock: ClockSource) -> Kind {
     }
 }
 
-fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason) {
+fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason, now: Instant) {
     let output = &mut outputs.list[index];
     let in_flight = take_flight(output, frame);
     let nth = in_flight.as_ref().map(|(nth, _)| *nth);
@@ -160,6 +161,8 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason)
         LossReason::Device => Lost::Device,
     });
     record.miss = record.diagnose();
+    let preventable = record.miss.filter(|miss| miss.blame() != Blame::Policy);
+    record.interference = preventable.map(|_| outputs.kernel.missed(now));
     output.records.push(record);
     if let Some(log) = &outputs.frame_log {
         log.output(&record);
