@@ -134,8 +134,8 @@ pub struct AppRule {
     pub pacing: Option<PacingWish>,
     /// Which share of their frames may be late.
     pub miss_budget: Option<MissBudgetRule>,
-    /// Whether they may be called back early, because what they draw follows from the time that a callback carries. Of a
-    /// program for which that is not true, what moves is seen a refresh too late.
+    /// Whether they may be called back early, once their pixels prove that what they draw follows from the time that a
+    /// callback carries. Of a program for which that is not true, what moves would be seen a refresh too late.
     pub early_callbacks: Option<bool>,
 }
 

@@ -266,6 +266,9 @@ pub struct Window {
     pub pacing: Pacing,
     /// Why so, as a sentence.
     pub reason: String,
+    /// Whether it may be called back early, as a sentence; none where no rule asks for that.
+    #[serde(default)]
+    pub early_callbacks: Option<String>,
     /// What it is given for a frame.
     pub budget: Option<Span>,
     /// What its frames took, wall clock.

@@ -7,6 +7,7 @@
 pub mod ahead;
 pub mod capture;
 mod cursor;
+pub mod early;
 pub mod gamma;
 pub mod hotplug;
 mod latch;

@@ -92,6 +92,7 @@ pub(super) fn call_back(
     pacing.partial = None;
     let cpu = pacing.clock.and_then(|clock| clock.read());
     output.conductor.called_back(pacer, now, cpu);
+    let time = super::early::tell_time(output, client, pacer, (time, target.interval), now);
     let due_sequence = output.due_sequence(target.id);
     let mut called = false;
     // A surface that was not seen yet may ask for its first target.

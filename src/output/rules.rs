@@ -7,7 +7,7 @@ use crate::config::{AppRule, AppSettings, MissBudgets as Shares};
 use crate::state::State;
 use crate::timing::id::{ClientId, OutputId};
 use crate::timing::output::LatchPolicy;
-use crate::timing::pacer::MissBudgets;
+use crate::timing::pacer::{EarlyRule, MissBudgets};
 use crate::timing::pacing::{Pacing, PacingWish};
 
 /// How clients are to be paced. What counts first: a choice at run time, the application's rule, the output, the
@@ -38,7 +38,8 @@ impl PacingRules {
         (wish, MissBudgets { free_running: free_running.miss_budget(), interactive: interactive.miss_budget() })
     }
 
-    /// Whether a client that calls itself `app_id` may be called back early. Nothing but a rule for it says so.
+    /// Whether a client that calls itself `app_id` may be called back early, once it has proven that it can stand it.
+    /// Nothing but a rule for it says so.
     fn early(&self, app_id: Option<&str>) -> bool {
         AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).early_callbacks
     }
@@ -69,7 +70,8 @@ pub(super) fn refresh(state: &mut State) {
     if !std::mem::take(&mut state.outputs.rules_stale) {
         return;
     }
-    let State { surfaces, outputs, shell, .. } = state;
+    let State { surfaces, outputs, shell, display_handle, .. } = state;
+    let early_rule = |client| super::early::rule_for(surfaces, display_handle, client);
     let app_id = |client: ClientId| {
         // A client with several windows is paced by the name of its oldest.
         let windows = surfaces.iter().filter(|entry| entry.client == client);
@@ -86,7 +88,7 @@ pub(super) fn refresh(state: &mut State) {
             let (wish, budgets) = rules.find(*client, app_id.as_deref(), output.wish);
             if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
                 pacer.set_pacing(wish, budgets);
-                pacer.set_early(rules.early(app_id.as_deref()));
+                pacer.set_early(if rules.early(app_id.as_deref()) { early_rule(*client) } else { EarlyRule::Off });
             }
         }
         let at_refresh = output.wish.unwrap_or(rules.default).fixed() == Some(Pacing::Vsync);

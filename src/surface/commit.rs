@@ -42,6 +42,7 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     }
     if let Some(buffer) = attached {
         let now = state.clock.now();
+        output::early::drawn(state, surface, &buffer);
         let State { surfaces, display_handle, .. } = state;
         let buffers = surfaces.get_mut(surface).map_or(0, |entry| entry.count_buffers(display_handle, &buffer));
         let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();

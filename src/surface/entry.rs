@@ -77,6 +77,8 @@ pub struct Entry {
     /// How many buffers it can draw into, as far as we know.
     pub(super) buffers: usize,
     pub(super) commits: u64,
+    /// A number for what it showed when somebody wanted to know last.
+    pub picture: Option<u64>,
     /// What paces it, if its client asked for that.
     pub frame_pacing: Option<UpbeatFramePacingV1>,
     /// The last tick for hidden surfaces found content of it that nobody saw.

@@ -14,6 +14,7 @@ mod feedback;
 pub mod fence;
 mod gate;
 pub mod paced;
+pub mod picture;
 pub mod queue;
 mod stash;
 pub mod subsurface;
@@ -145,6 +146,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             input: None,
             buffers: 0,
             commits: 0,
+            picture: None,
             frame_pacing: None,
             unseen: false,
             acknowledges: false,

@@ -13,10 +13,14 @@
 //! no budget fits into a period, the earliest legal moment is right after the latch; a client that nobody is touching
 //! then gets a second period of slack, one that is being touched does not: its drops are the price of its latency.
 
+mod early;
 mod kinds;
 mod plan;
+mod proof;
 
+pub use early::EarlyRule;
 pub use kinds::{Answer, Drawing, MissBudgets, Planned, Reason};
+pub use proof::Verdict;
 
 use super::class::{Classifier, Evidence};
 use super::defaults::{CLIENT_FLOOR, COST_WINDOW, CPU_WINDOW, LINGER};
@@ -87,8 +91,8 @@ pub struct Pacer {
     second_period: bool,
     /// The most buffers that it was seen to use.
     buffers: usize,
-    /// A rule says that it draws for the time of its callbacks.
-    early: bool,
+    /// Whether it may be called back early.
+    early: early::Early,
     reason: Reason,
 }
 
@@ -116,7 +120,7 @@ impl Pacer {
             answered: None,
             second_period: false,
             buffers: 0,
-            early: false,
+            early: early::Early::default(),
             reason: Reason::New,
         }
     }
@@ -167,14 +171,6 @@ impl Pacer {
         self.wish = wish;
         self.budgets = budgets;
         self.planned = None;
-    }
-
-    /// Whether it may be called back a period before its cost asks for that, as a rule says that it draws for the time of
-    /// its callbacks, and not for the moment at which they come. Not while the user is at it.
-    pub fn set_early(&mut self, early: bool) {
-        if std::mem::replace(&mut self.early, early) != early {
-            self.planned = None;
-        }
     }
 
     /// Whether the client's window has the focus.

@@ -1,13 +1,39 @@
-//! A rule that calls a client back early: its frames wait for the refresh whose time its callback carried.
+//! A rule that calls a client back early, once its pixels prove that it can stand it: its frames wait for the refresh whose
+//! time its callback carried.
 
-use crate::fixture::content::{Heard, RED};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::fixture::content::{Colour, Heard};
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Toplevel, World};
 use upbeat::config::Config;
-use upbeat::timing::pacer::Reason;
+use upbeat::timing::pacer::{Reason, Verdict};
 
 const SIZE: (i32, i32) = (100, 80);
 /// Frames after which a pacer knows its client.
 const KNOWN: u32 = 24;
+/// Frames after which every trial was made, where nothing gets in between.
+const TRIED: u32 = 360;
+/// Where the processes of X clients are known by their names.
+const NAME: &str = "/proc/self/comm";
+
+/// The name of the process is that of all tests.
+static PROCESS_NAME: Mutex<()> = Mutex::new(());
+
+/// What a client draws from: the number of the frame and the time that its callback carried, in milliseconds.
+type Draws = fn(u32, u32) -> Colour;
+
+fn by_the_time_told(_: u32, told: u32) -> Colour {
+    told
+}
+
+fn by_counting(frame: u32, _: u32) -> Colour {
+    frame
+}
+
+fn by_its_own_clock(_: u32, _: u32) -> Colour {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    (now.tv_sec * 1_000_000 + now.tv_nsec / 1_000) as Colour & 0x00ff_ffff
+}
 
 /// A client that draws a frame for every callback, with a rule for its name.
 struct Stage {
@@ -15,16 +41,23 @@ struct Stage {
     client: ClientIndex,
     window: Toplevel,
     frames: u32,
+    draws: Draws,
+    _name: MutexGuard<'static, ()>,
 }
 
 impl Stage {
-    fn new(rule: &str) -> Self {
+    fn new(rule: &str, draws: Draws) -> Self {
+        let name = PROCESS_NAME.lock().unwrap_or_else(PoisonError::into_inner);
+        Self::named(rule, draws, name)
+    }
+
+    fn named(rule: &str, draws: Draws, name: MutexGuard<'static, ()>) -> Self {
         let mut world = World::lit();
         let config: Config = toml::from_str(rule).unwrap();
         world.state.outputs.rules.apps = config.apps;
         world.state.outputs.rules_stale = true;
         let (client, window) = world.open("a", SIZE.0, SIZE.1);
-        let mut stage = Stage { world, client, window, frames: 0 };
+        let mut stage = Stage { world, client, window, frames: 0, draws, _name: name };
         stage.draw();
         stage
     }
@@ -32,7 +65,9 @@ impl Stage {
     fn draw(&mut self) {
         self.frames += 1;
         let surface = self.window.surface.clone();
-        self.world.client(self.client).draw(&surface, self.frames, SIZE, RED);
+        let told = self.world.client(self.client).data.told.unwrap_or_default();
+        let colour = (self.draws)(self.frames, told);
+        self.world.client(self.client).draw(&surface, self.frames, SIZE, colour);
         surface.commit();
     }
 
@@ -45,35 +80,59 @@ impl Stage {
         }
     }
 
-    fn reason_and_slack(&self) -> (Reason, u32) {
+    /// Plays until it is known whether it may be called back early.
+    fn play_until_known(&mut self) -> Option<Verdict> {
+        // On a machine that is busy with other things a trial may have to be made again.
+        for _ in 0..10 {
+            self.play(KNOWN);
+            if let Some(verdict @ (Verdict::Proven | Verdict::Refuted)) = self.verdict() {
+                return Some(verdict);
+            }
+            self.play(TRIED / 10);
+        }
+        self.verdict()
+    }
+
+    fn pacer<T>(&self, look: impl Fn(&upbeat::timing::pacer::Pacer) -> T) -> T {
         let output = self.world.state.outputs.states().next().unwrap();
         let pacer = self.world.state.surfaces.iter().find_map(|entry| output.pacer(entry.client)).unwrap();
-        (pacer.effective().1, pacer.slack_periods())
+        look(pacer)
+    }
+
+    fn verdict(&self) -> Option<Verdict> {
+        self.pacer(|pacer| pacer.early_verdict())
+    }
+
+    fn reason_and_slack(&self) -> (Reason, u32) {
+        self.pacer(|pacer| (pacer.effective().1, pacer.slack_periods()))
     }
 }
 
 const RULE: &str = "[[app]]\napp-id = '*'\nearly-callbacks = true";
 
 #[test]
-fn a_client_with_a_rule_is_called_back_a_period_earlier_and_shown_in_order() {
-    let mut stage = Stage::new(RULE);
+fn who_draws_for_the_time_told_is_proven_called_back_a_period_earlier_and_shown_in_order() {
+    let mut stage = Stage::new(RULE, by_the_time_told);
+    stage.play(KNOWN);
+    assert_ne!(stage.reason_and_slack().0, Reason::Early, "not before it is proven");
+    assert_eq!(stage.play_until_known(), Some(Verdict::Proven));
+    let first = stage.frames;
     stage.play(KNOWN);
     assert_eq!(stage.reason_and_slack(), (Reason::Early, 2));
-    stage.play(KNOWN);
     let (client, last) = (stage.client, stage.frames);
     stage.world.until("the last light", |world| world.client(client).light(last).is_some());
-    let shown: Vec<u64> = (1..=last)
+    let shown: Vec<u64> = (first..=last)
         .filter_map(|number| stage.world.client(client).light(number))
         .map(|(_, sequence)| sequence)
         .collect();
     assert!(shown.is_sorted_by(|before, after| before < after), "{shown:?}");
-    assert!(shown.len() as u32 > last / 2, "{} of {last} were shown", shown.len());
+    assert!(shown.len() as u32 > KNOWN / 2, "{} of {KNOWN} were shown", shown.len());
 }
 
 #[test]
 fn who_is_touched_is_not_called_back_early() {
-    let mut stage = Stage::new(RULE);
-    stage.play(KNOWN);
+    let mut stage = Stage::new(RULE, by_the_time_told);
+    assert_eq!(stage.play_until_known(), Some(Verdict::Proven));
     let origin = stage.world.window("a").origin();
     stage.world.point(f64::from(origin.x) + 10.0, f64::from(origin.y) + 10.0);
     stage.world.button(BUTTON_LEFT, true);
@@ -84,8 +143,31 @@ fn who_is_touched_is_not_called_back_early() {
 }
 
 #[test]
-fn without_a_rule_nobody_is() {
-    let mut stage = Stage::new("");
-    stage.play(KNOWN);
+fn who_counts_frames_or_reads_its_own_clock_is_refuted_and_never_called_back_early() {
+    for draws in [by_counting as Draws, by_its_own_clock] {
+        let mut stage = Stage::new(RULE, draws);
+        assert_eq!(stage.play_until_known(), Some(Verdict::Refuted));
+        stage.play(KNOWN);
+        assert_ne!(stage.reason_and_slack().0, Reason::Early);
+    }
+}
+
+#[test]
+fn without_a_rule_nobody_is_tried_or_called_back_early() {
+    let mut stage = Stage::new("", by_the_time_told);
+    stage.play(TRIED / 2);
     assert_ne!(stage.reason_and_slack().0, Reason::Early);
+    assert_eq!(stage.verdict(), None);
+}
+
+#[test]
+fn xwayland_is_never_called_back_early_whatever_it_draws() {
+    let name = PROCESS_NAME.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = std::fs::read_to_string(NAME).unwrap();
+    std::fs::write(NAME, "Xwayland").unwrap();
+    let mut stage = Stage::named(RULE, by_the_time_told, name);
+    stage.play(TRIED);
+    std::fs::write(NAME, before.trim_end()).unwrap();
+    assert_ne!(stage.reason_and_slack().0, Reason::Early);
+    assert_eq!(stage.verdict(), Some(Verdict::Xwayland));
 }

@@ -115,7 +115,10 @@ fn windows_text(windows: &[Window]) -> String {
             state(window),
         ]);
     }
-    let reasons = windows.iter().map(|window| format!("{}: {}\n", window.window, window.reason));
+    let reasons = windows.iter().map(|window| {
+        let early = window.early_callbacks.iter().map(|verdict| format!("; early callbacks {verdict}"));
+        format!("{}: {}{}\n", window.window, window.reason, early.collect::<String>())
+    });
     format!("{table}\n{}", reasons.collect::<String>())
 }
 
@@ -228,6 +231,7 @@ mod tests {
             wish: PacingWish::Auto,
             pacing: Pacing::JustInTime,
             reason: "it draws after its callback and fits one period".to_owned(),
+            early_callbacks: (number == 12).then(|| "not proven: nothing moves in it".to_owned()),
             budget: Some(Span::from_micros(3_100)),
             cost: summary(2_010, 2_500, 4_000),
             cpu: None,
@@ -244,7 +248,7 @@ mod tests {
                 12  org.gnome.Nautilus  HEADLESS-1  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  hidden
 
             window 1: it draws after its callback and fits one period
-            window 12: it draws after its callback and fits one period
+            window 12: it draws after its callback and fits one period; early callbacks not proven: nothing moves in it
         "#]].assert_eq(&render(&response));
     }
 

@@ -71,6 +71,7 @@ fn describe(state: &State, window: &shell::Window) -> Option<Window> {
         wish: pacer.map_or(state.outputs.rules.default, |pacer| pacer.wished()),
         pacing,
         reason: reason.to_owned(),
+        early_callbacks: pacer.and_then(|pacer| pacer.early_verdict()).map(|verdict| verdict.words().to_owned()),
         budget: pacer.and_then(|pacer| pacer.budget(now)),
         cost: history.and_then(|history| history.cost.summary()),
         cpu: history.and_then(|history| history.cpu.summary()),

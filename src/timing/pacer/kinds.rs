@@ -19,7 +19,7 @@ pub enum Reason {
     Interactive,
     /// It is not being touched and does not fit: a second period of slack.
     FreeRunning,
-    /// A rule says that it draws for the time of its callbacks: they may come a period earlier.
+    /// A rule asks for it, and it is proven that it draws for the time of its callbacks: they come a period earlier.
     Early,
     /// It runs on its own clock.
     OwnClock,
@@ -38,7 +38,9 @@ impl Reason {
             Reason::Fits => "its cost fits into a refresh",
             Reason::Interactive => "touched, and its cost does not fit: called back right after the latch",
             Reason::FreeRunning => "not touched, and its cost does not fit: two periods of slack",
-            Reason::Early => "a rule calls it back early",
+            Reason::Early => {
+                "a rule asks for it, and it is proven to draw for the time of its callbacks: called back early"
+            }
             Reason::OwnClock => "it runs on its own clock",
             Reason::Queued => "it queues its commits",
             Reason::FewBuffers => "its cost does not fit, and it has too few buffers for a second period",

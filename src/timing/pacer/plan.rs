@@ -32,7 +32,7 @@ impl Pacer {
             return Reason::New;
         }
         // Frames that wait hide one that takes long, before any has.
-        if self.early && self.has_spare_buffers() && !self.is_interactive(now) {
+        if self.is_early() && self.has_spare_buffers() && !self.is_interactive(now) {
             return Reason::Early;
         }
         // What a client has that is started right after one latch and must be ready for the next.

@@ -1,0 +1,71 @@
+//! Early callbacks: what a client draws, for the proof that it draws for the time of its callbacks
+//! ([`crate::timing::pacer::Verdict`]).
+
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{DisplayHandle, Resource};
+
+use super::OutputState;
+use crate::state::State;
+use crate::surface::{Surfaces, picture};
+use crate::time::{Instant, Span};
+use crate::timing::conductor::PacerId;
+use crate::timing::id::ClientId;
+use crate::timing::pacer::{EarlyRule, Verdict};
+
+/// What processes call themselves that stand for X clients: Xwayland itself, and the one that manages its windows where
+/// the compositor does not (names as the kernel keeps them, 15 bytes).
+const XWAYLAND: [&str; 2] = ["Xwayland", "xwayland-satell"];
+
+/// What a rule that asks for early callbacks means for `client`.
+pub(super) fn rule_for(surfaces: &Surfaces, display: &DisplayHandle, client: ClientId) -> EarlyRule {
+    let surface = surfaces.iter().find(|entry| entry.client == client);
+    let process = surface.and_then(|entry| entry.surface.client()?.get_credentials(display).ok());
+    let name = process.and_then(|process| std::fs::read_to_string(format!("/proc/{}/comm", process.pid)).ok());
+    let is_xwayland = name.is_some_and(|name| XWAYLAND.contains(&name.trim_end()));
+    if is_xwayland { EarlyRule::Xwayland } else { EarlyRule::OnProof }
+}
+
+/// The time that the callback of `client` carries which is being sent, where (`time`, `interval`) are the refresh before its
+/// target and what lies between the two.
+pub(super) fn tell_time(
+    output: &mut OutputState,
+    client: ClientId,
+    pacer: PacerId,
+    (time, interval): (Instant, Span),
+    now: Instant,
+) -> Instant {
+    let Some(pacer) = output.conductor.pacer_mut(pacer) else { return time };
+    let before = pacer.early_verdict();
+    let told = pacer.tell_time(time, interval, now);
+    let verdict = pacer.early_verdict();
+    if verdict != before
+        && let Some(verdict @ (Verdict::Proven | Verdict::Refuted)) = verdict
+    {
+        tracing::info!(%client, "early callbacks {}", verdict.words());
+    }
+    told
+}
+
+/// A client commits `buffer`: what it shows is looked at if somebody wants to know.
+pub fn drawn(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) {
+    let State { surfaces, outputs, .. } = state;
+    let Some((entry, client)) = surfaces.get(surface).zip(surfaces.client_of(surface)) else { return };
+    let Some(output) = entry.output.and_then(|id| outputs.by_id_mut(id)) else { return };
+    let Some(pacing) = output.clients.get(&client.id) else { return };
+    let (id, pacer) = (output.id, pacing.pacer);
+    if output.conductor.pacer(pacer).is_none_or(|pacer| !pacer.wants_picture()) {
+        return;
+    }
+    let picture = picture::number_of(buffer);
+    if let Some(entry) = surfaces.get_mut(surface) {
+        entry.picture = picture;
+    }
+    // A client is called back as one, and so is what it shows: all of its surfaces there, in any order.
+    let shown = surfaces.iter().filter(|entry| entry.client == client.id && entry.output == Some(id));
+    let numbers = shown.filter_map(|entry| Some(entry.picture?.rotate_left(entry.id.0)));
+    let all = picture.map(|_| numbers.fold(0, |all, number| all ^ number));
+    if let Some(pacer) = output.conductor.pacer_mut(pacer) {
+        pacer.drawn(all);
+    }
+}

@@ -1,0 +1,329 @@
+//! Proof by pixels that a client draws for the time that its callbacks carry, and not for the moment at which they come.
+//!
+//! Only such a client may be called back early: any other would show what moves a refresh too late. Names and versions
+//! prove nothing, so now and then, while nobody is at the window, the time that a callback carries is taken apart from its
+//! moment: two callbacks in a row, a refresh or more apart, carry the *same* time.
+//!
+//! ```text
+//! moment     k        k+1      k+2
+//! told       T(k)     T(k)     T(k+2)
+//! picture    first    again    after
+//!
+//! draws for the time told    first = again ≠ after     a trial passed
+//! reads its own clock        first ≠ again             a trial failed
+//! counts its frames          first ≠ again             a trial failed
+//! nothing moves              first = again = after     tells nothing
+//! ```
+//!
+//! What it costs is a repeated frame for each trial that is passed. A client that draws a new picture every second refresh
+//! by its own clock, or every *n*th, passes a trial by chance as often as it fails one: it depends on the refresh at which
+//! the trial starts. So trials start at irregular refreshes, and [`PASSES`] have to be passed in a row. One that
+//! fails may be an accident, a message that came in just then perhaps; [`FAILURES`] are not. A client that answers with
+//! what it drew before it was called (GL over Wayland does) fails: its pictures are those of the callback before.
+
+use crate::time::{Instant, Span};
+
+/// Trials that have to be passed in a row. By chance, at one in two each, one client in 2048 does that before its second
+/// failure.
+const PASSES: u8 = 12;
+/// Trials that may not be failed before the proof is made: the first may be an accident.
+const FAILURES: u8 = 2;
+/// The fewest callbacks between two trials: far enough apart for the repeated frames not to be seen as a rhythm.
+const SHORTEST_REST: u16 = 14;
+/// How many different rests there are: more than the refreshes after which a film's pictures and the display's refreshes
+/// come together again.
+const RESTS: u16 = 13;
+/// Callbacks after which a client that has proved it has to do so once more: a minute at 60 Hz. A page in a browser may be
+/// another one by then.
+const REST_PROVEN: u16 = 3_600;
+/// Callbacks further apart than so many refreshes are not in a row.
+const IN_A_ROW: i64 = 4;
+
+/// What is known of how a client uses the time of its callbacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// Not enough trials were passed yet.
+    #[default]
+    Unproven,
+    /// Nothing has moved in it, so it could not be tried.
+    Still,
+    /// Its pictures are where they cannot be read: on a GPU, or too large to be read in time.
+    Unreadable,
+    /// It draws for the time that its callbacks carry.
+    Proven,
+    /// Its picture changed while the time did not.
+    Refuted,
+    /// It stands for programs that do not know of callbacks.
+    Xwayland,
+}
+
+impl Verdict {
+    /// A few words for reports.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Verdict::Unproven => "not proven yet that it draws for the time of its callbacks",
+            Verdict::Still => "not proven: nothing moves in it",
+            Verdict::Unreadable => "not proven: its pixels cannot be read",
+            Verdict::Proven => "proven: it draws for the time of its callbacks",
+            Verdict::Refuted => "refuted: its picture changed while the time of its callbacks did not",
+            Verdict::Xwayland => "never: it is Xwayland",
+        }
+    }
+}
+
+/// What the callback was for that was told last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Nothing, and so many more.
+    Rest(u16),
+    First,
+    Again {
+        first: u64,
+    },
+    After {
+        again: u64,
+    },
+}
+
+/// Tries a client.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    verdict: Verdict,
+    step: Step,
+    /// When the last callback was for, and the time that it carried.
+    last: Option<(Instant, Instant)>,
+    /// What the client shows, since the step `First`.
+    picture: Option<u64>,
+    passes: u8,
+    failures: u8,
+    /// What the lengths of the rests are drawn from.
+    lot: u16,
+}
+
+impl Default for Proof {
+    fn default() -> Self {
+        Proof {
+            verdict: Verdict::Unproven,
+            step: Step::Rest(SHORTEST_REST),
+            last: None,
+            picture: None,
+            passes: 0,
+            failures: 0,
+            lot: 1,
+        }
+    }
+}
+
+impl Proof {
+    /// What is known by now.
+    pub const fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// Whether [`drawn`](Self::drawn) wants to know of the next picture.
+    pub const fn wants_picture(&self) -> bool {
+        !matches!(self.step, Step::Rest(_))
+    }
+
+    /// The time that a callback is to carry which would carry `time`. `interval`: between two refreshes. `disturbed`:
+    /// somebody is at the window, so that what it shows may change for other reasons.
+    pub fn tell(&mut self, time: Instant, interval: Span, disturbed: bool) -> Instant {
+        let follows = self.last.is_some_and(|(last, _)| time > last && time - last <= interval * IN_A_ROW);
+        let before = self.last.map_or(time, |(_, told)| told);
+        if disturbed || !follows || self.verdict == Verdict::Refuted {
+            self.rest();
+        } else {
+            self.go_on();
+        }
+        let told = if matches!(self.step, Step::Again { .. }) { before } else { time };
+        self.last = Some((time, told));
+        told
+    }
+
+    /// The client committed this picture; `None` for one that cannot be read.
+    pub fn drawn(&mut self, picture: Option<u64>) {
+        if !self.wants_picture() {
+            return;
+        }
+        self.picture = picture;
+        if picture.is_none() {
+            self.passes = 0;
+            self.verdict = Verdict::Unreadable;
+            self.rest();
+        }
+    }
+
+    fn go_on(&mut self) {
+        // A callback that was answered without new content leaves the picture as it was.
+        self.step = match (self.step, self.picture) {
+            (Step::Rest(0), _) => {
+                self.picture = None;
+                Step::First
+            }
+            (Step::Rest(left), _) => Step::Rest(left - 1),
+            (Step::First, Some(first)) => Step::Again { first },
+            (Step::Again { first }, Some(again)) if first == again => Step::After { again },
+            (step, picture) => {
+                self.conclude(step, picture);
+                return self.rest();
+            }
+        };
+    }
+
+    /// A trial is over.
+    fn conclude(&mut self, step: Step, picture: Option<u64>) {
+        match (step, picture) {
+            (Step::Again { .. }, Some(_)) => self.fail(),
+            (Step::After { again }, Some(after)) if again != after => self.pass(),
+            (Step::After { .. }, Some(_)) if self.verdict != Verdict::Proven => self.verdict = Verdict::Still,
+            _ => {}
+        }
+    }
+
+    fn pass(&mut self) {
+        self.passes = (self.passes + 1).min(PASSES);
+        self.verdict = Verdict::Unproven;
+        if self.passes == PASSES {
+            self.verdict = Verdict::Proven;
+            self.failures = 0;
+        }
+    }
+
+    fn fail(&mut self) {
+        self.passes = 0;
+        self.failures += 1;
+        self.verdict = if self.failures < FAILURES { Verdict::Unproven } else { Verdict::Refuted };
+    }
+
+    fn rest(&mut self) {
+        if self.wants_picture() {
+            let irregular = SHORTEST_REST + self.draw_lot() % RESTS;
+            self.step = Step::Rest(if self.verdict == Verdict::Proven { REST_PROVEN + irregular } else { irregular });
+        }
+    }
+
+    /// The next of 65535 numbers in no order that a client could follow (a xorshift with the triple 7, 9, 8).
+    const fn draw_lot(&mut self) -> u16 {
+        self.lot ^= self.lot << 7;
+        self.lot ^= self.lot >> 9;
+        self.lot ^= self.lot << 8;
+        self.lot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Span = Span::from_micros(16_667);
+
+    /// A client that draws a picture from the number of the refresh, the time told and the number of the frame.
+    struct Client<F> {
+        proof: Proof,
+        refresh: u64,
+        frame: u64,
+        repeats: u32,
+        draws: F,
+    }
+
+    impl<F: Fn(u64, Instant, u64) -> Option<u64>> Client<F> {
+        fn new(draws: F) -> Self {
+            Client { proof: Proof::default(), refresh: 1, frame: 0, repeats: 0, draws }
+        }
+
+        /// So many frames, each `every` refreshes.
+        fn play(&mut self, frames: u32, every: u64, disturbed: bool) -> Verdict {
+            for _ in 0..frames {
+                let time = Instant::ZERO + INTERVAL * self.refresh as i64;
+                let told = self.proof.tell(time, INTERVAL, disturbed);
+                assert!(told <= time && time - told <= INTERVAL * IN_A_ROW);
+                self.repeats += u32::from(told != time);
+                if self.proof.wants_picture() {
+                    self.proof.drawn((self.draws)(self.refresh, told, self.frame));
+                }
+                self.frame += 1;
+                self.refresh += every;
+            }
+            self.proof.verdict()
+        }
+    }
+
+    fn by_time(_: u64, told: Instant, _: u64) -> Option<u64> {
+        Some(told.as_nanos())
+    }
+
+    #[test]
+    fn who_draws_for_the_time_told_is_proven_at_the_cost_of_a_repeated_frame_each_trial() {
+        let mut client = Client::new(by_time);
+        assert_eq!(client.play(360, 1, false), Verdict::Proven);
+        assert_eq!(client.repeats, u32::from(PASSES));
+        assert_eq!(client.play(3_000, 1, false), Verdict::Proven);
+        assert_eq!(client.repeats, u32::from(PASSES), "and then left alone for a minute");
+        client.play(800, 1, false);
+        assert_eq!(client.repeats, u32::from(PASSES) + 1);
+    }
+
+    #[test]
+    fn who_draws_every_second_refresh_for_the_time_told_is_proven_too() {
+        assert_eq!(Client::new(by_time).play(360, 2, false), Verdict::Proven);
+    }
+
+    #[test]
+    fn who_counts_frames_or_reads_a_clock_is_refuted_and_not_bothered_again() {
+        let mut counts = Client::new(|_, _, frame| Some(frame));
+        assert_eq!(counts.play(100, 1, false), Verdict::Refuted);
+        assert_eq!(counts.play(1_000, 1, false), Verdict::Refuted);
+        assert_eq!(counts.repeats, u32::from(FAILURES));
+        assert_eq!(Client::new(|refresh, _, _| Some(refresh)).play(100, 1, false), Verdict::Refuted);
+    }
+
+    #[test]
+    fn a_film_at_any_rate_by_a_clock_of_its_own_is_never_proven() {
+        for (pictures, refreshes) in [(1, 2), (2, 5), (1, 3), (5, 12), (1, 4), (5, 6), (25, 72), (1, 10), (2, 3)] {
+            for phase in 0..refreshes {
+                let mut film = Client::new(move |refresh, _, _| Some((refresh + phase) * pictures / refreshes));
+                assert_ne!(film.play(10_000, 1, false), Verdict::Proven, "{pictures}/{refreshes} from {phase}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_in_which_nothing_moves_proves_nothing() {
+        let mut still = Client::new(|_, _, _| Some(7));
+        assert_eq!(still.play(1_000, 1, false), Verdict::Still);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_proven() {
+        let mut client = Client::new(|_, _, _| None);
+        assert_eq!(client.play(1_000, 1, false), Verdict::Unreadable);
+        assert_eq!(client.repeats, 0, "nor is it told the same time twice");
+    }
+
+    #[test]
+    fn nobody_is_tried_while_somebody_is_at_the_window_or_after_a_pause() {
+        let mut client = Client::new(by_time);
+        assert_eq!(client.play(1_000, 1, true), Verdict::Unproven);
+        assert_eq!(client.repeats, 0);
+        assert_eq!(client.play(1_000, 6, false), Verdict::Unproven, "too seldom to compare");
+        assert_eq!(client.repeats, 0);
+    }
+
+    #[test]
+    fn one_accident_is_pardoned_and_a_proof_can_be_lost() {
+        let accident = std::cell::Cell::new(false);
+        let mut client =
+            Client::new(|_, told: Instant, frame| Some(if accident.get() { frame } else { told.as_nanos() }));
+        accident.set(true);
+        client.play(20, 1, false);
+        assert_eq!(client.repeats, 1);
+        accident.set(false);
+        assert_eq!(client.play(360, 1, false), Verdict::Proven);
+        accident.set(true);
+        while client.proof.verdict() == Verdict::Proven {
+            client.play(1, 1, false);
+        }
+        assert_eq!(client.proof.verdict(), Verdict::Unproven, "another program by now");
+        assert_eq!(client.play(100, 1, false), Verdict::Refuted);
+    }
+}
