@@ -17,6 +17,8 @@ pub struct Animations {
     pub enabled: bool,
     /// How many frames of it are rendered ahead of their refreshes, at most.
     pub frames_ahead: FramesAhead,
+    /// Whether frames that wait give way to what a press makes of them.
+    pub supersede: bool,
     /// How a window appears.
     pub open: FadeOptions,
     /// How it goes.

@@ -62,6 +62,7 @@ impl Default for Animations {
         Animations {
             enabled: true,
             frames_ahead: FramesAhead(OWN_FRAMES_AHEAD),
+            supersede: true,
             open: FadeOptions::default(),
             close: FadeOptions { style: StyleName::Easing, ..FadeOptions::default() },
             place: PlaceOptions::default(),

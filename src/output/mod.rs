@@ -78,6 +78,8 @@ pub struct Outputs {
     pub kernel: KernelTimer,
     /// How many frames of our own animations are rendered ahead; 0 for none.
     pub frames_ahead: u8,
+    /// Whether those that wait give way to what disturbs them; if not, they are shown first.
+    pub supersedes: bool,
     /// What lies behind all windows: red, green, blue.
     pub background: [f32; 3],
     cursor: cursor::CursorImages,
@@ -100,6 +102,7 @@ impl Default for Outputs {
             frame_log: None,
             kernel: KernelTimer::start(MonotonicClock.now()),
             frames_ahead: 0,
+            supersedes: true,
             background: [0.13, 0.14, 0.17],
             cursor: cursor::CursorImages::default(),
             overlays: overlays::Kept::default(),

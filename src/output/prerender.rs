@@ -2,7 +2,8 @@
 //!
 //! While nothing but our own motion changes an output, every frame of it is known: it is a function of its target's
 //! time. Such frames are rendered as soon as there is a buffer for them, and submitted one per refresh, each when the
-//! refresh before its own begins. A frame that takes long to render is then hidden by those that wait.
+//! refresh before its own begins, or, where rendering is quick, when a fresh one would be latched: a press is then answered
+//! as soon as if nothing had waited. A frame that takes long to render is hidden by those that wait.
 //!
 //! ```text
 //!  refresh       k         k+1        k+2        k+3        k+4
@@ -54,6 +55,8 @@ pub(super) struct Ahead {
     /// Latches in a row that nothing but our own motion asked for.
     calm: u32,
     disturbed: bool,
+    /// What waits is shown whatever happens.
+    insists: bool,
     /// How many frames were drawn, and which of them each buffer holds. The display counts only those that it was given.
     draws: u64,
     drawn: Vec<(usize, u64)>,
@@ -81,6 +84,7 @@ impl Default for Ahead {
             cursor_moved: false,
             calm: 0,
             disturbed: false,
+            insists: false,
             draws: 0,
             drawn: Vec::new(),
         }
@@ -122,6 +126,9 @@ impl OutputState {
     pub(super) fn supersede(&mut self) {
         self.ahead.disturbed = true;
         self.ahead.calm = 0;
+        if self.ahead.insists {
+            return;
+        }
         // One that the display holds is shown in any case: it is left there only where nothing else would be.
         self.withdraw(usize::from(self.conductor.output().composes_slowly()));
         if self.ahead.frames.is_empty() {
@@ -196,6 +203,7 @@ impl OutputState {
             && machine.is_needed()
             && !machine.vsync().is_variable()
             && machine.vsync().is_trusted(now)
+            && machine.may_render_ahead(now, self.ahead.frames.len())
     }
 }
 
@@ -226,7 +234,7 @@ fn others_are_due(state: &mut State, id: OutputId, now: Instant) -> bool {
 fn run(state: &mut State, id: OutputId, now: Instant) -> bool {
     let first = state.outputs.first();
     let waits = state.surfaces.iter().any(|entry| entry.output.or(first) == Some(id) && entry.waiting() > 0);
-    let frames_ahead = state.outputs.frames_ahead;
+    let (frames_ahead, supersedes) = (state.outputs.frames_ahead, state.outputs.supersedes);
     let Some(output) = state.outputs.by_id_mut(id).filter(|_| !waits) else { return false };
     let Some(target) = next_target(output, now) else { return false };
     let handle = output.output.clone();
@@ -235,6 +243,7 @@ fn run(state: &mut State, id: OutputId, now: Instant) -> bool {
     if ahead.frames.is_empty() && ahead.submitted.is_empty() {
         ahead.executor = PreExecutor::new(AheadSettings::buffers(frames_ahead.saturating_add(1)), Trigger::Ahead);
         ahead.executor.begin(target.id);
+        ahead.insists = !supersedes;
     }
     if ahead.executor.phase() == Phase::Sync || !state.shell.is_moving(&handle, shown) {
         return false;
@@ -275,6 +284,7 @@ fn render(state: &mut State, id: OutputId, mut scene: Scene, target: Target, now
     let done = clock.now();
     record.composed = Some(done);
     record.compose_cost = done - now;
+    output.conductor.output_mut().rendered_ahead(done - now);
     let executor = &mut output.ahead.executor;
     let Some(Step::Record(frame)) = executor.poll() else {
         output.display.release(buffer);
@@ -305,7 +315,7 @@ pub(super) fn submit_finished(state: &mut State, id: OutputId, target: Target, s
     let Some(waiting) = output.ahead.frames.pop_front() else { return false };
     output.ahead.executor.latch(target.id);
     output.announce();
-    let (stale, need) = (waiting.stale, output.need);
+    let (stale, need) = (waiting.stale || output.ahead.disturbed, output.need);
     output.need = Need::Animation;
     output.conductor.latched(target.id);
     if stale {

@@ -14,6 +14,7 @@ pub(super) fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Re
     state.shell.effects = new.effects.drawn();
     crate::output::planes::switch(state, new.planes);
     state.outputs.frames_ahead = new.animations.frames_ahead.frames();
+    state.outputs.supersedes = new.animations.supersede;
     state.input.bindings.keys.clone_from(&new.keys.0);
     let rules = &mut state.outputs.rules;
     (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());

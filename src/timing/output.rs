@@ -13,6 +13,7 @@
 mod compose_cost;
 mod driver_margin;
 mod early;
+mod finished;
 mod in_flight;
 
 use super::fixed_queue::FixedQueue;
@@ -21,6 +22,7 @@ use super::vsync::{Observation, VsyncModel};
 use crate::time::{Instant, Span};
 use compose_cost::ComposeCost;
 use driver_margin::DriverMargin;
+pub use finished::Finished;
 use in_flight::InFlight;
 
 /// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
@@ -36,15 +38,6 @@ pub enum LatchPolicy {
     /// As late as the cost of composing allows.
     #[default]
     Late,
-}
-
-/// A frame that was finished ahead of its refresh.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finished {
-    /// The refresh that it was made for.
-    pub index: RefreshIndex,
-    /// What it shows is not what is wanted any more: it is shown only where a fresh frame cannot be had in time.
-    pub stale: bool,
 }
 
 /// What a latch came to.
@@ -204,47 +197,6 @@ impl OutputMachine {
     /// Something is to be shown at `index`, not before.
     pub fn need_at(&mut self, index: RefreshIndex) {
         self.due = Some(self.due.map_or(index, |due| due.min(index)));
-    }
-
-    /// The next frame that is finished and waits for its refresh; `None` when there is none.
-    pub fn set_finished(&mut self, finished: Option<Finished>) {
-        self.finished = finished;
-    }
-
-    /// The first refresh that a finished frame, submitted at `now`, can still reach.
-    pub fn next_reachable(&self, now: Instant) -> RefreshIndex {
-        let mut index = self.vsync.at_or_after(now).max(self.latched.next());
-        while self.submit_by(index) < now {
-            index = index.next();
-        }
-        index
-    }
-
-    /// Whether the finished frame for `index` is the one to show, decided at `now`: a stale one is where composing anew
-    /// would come too late.
-    pub fn shows_finished(&self, index: RefreshIndex, now: Instant) -> bool {
-        self.finished
-            .is_some_and(|finished| finished.index == index && (!finished.stale || self.is_hopeless(index, now)))
-    }
-
-    /// Whether composing usually takes longer than there is from one refresh to the deadline of the next.
-    pub fn composes_slowly(&self) -> bool {
-        self.compose.typical() + self.submit_lead() > self.vsync.interval()
-    }
-
-    /// Whether what is composed anew from `now` on, or from its latch on, is most likely late for `index`.
-    fn is_hopeless(&self, index: RefreshIndex, now: Instant) -> bool {
-        self.latch_at(index).max(now) + self.compose.typical() > self.submit_by(index)
-    }
-
-    /// When the finished frame is submitted: as soon as the refresh before its own has begun, so that nothing that takes
-    /// long meanwhile can delay it, and not before, when it would be shown one refresh early.
-    fn submits_finished(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
-        let index = self.finished?.index;
-        if index < self.next_reachable(now) || !self.shows_finished(index, now) {
-            return None;
-        }
-        Some((index, self.vsync.present(RefreshIndex(index.0.saturating_sub(1))).max(now)))
     }
 
     /// What composing costs at the output's miss budget, from the scheduled latch to the return of submit.

@@ -17,16 +17,41 @@ fn machine() -> OutputMachine {
 }
 
 #[test]
-fn a_finished_frame_is_submitted_when_the_refresh_before_its_own_begins() {
+fn where_composing_is_slow_a_finished_frame_is_submitted_when_the_refresh_before_its_own_begins() {
     let mut machine = machine();
     let next = machine.latched().next();
     let begins = machine.vsync().present(machine.latched());
+    for _ in 0..COMPOSE_WINDOW {
+        machine.composed(next, begins, begins + INTERVAL * 2 / 3, Composed::Usual);
+        machine.lost(0);
+    }
     machine.set_finished(Some(Finished { index: next, stale: false }));
     assert_eq!(machine.next_latch(begins - INTERVAL), Some((next, begins)), "not earlier: it would be shown early");
     let woken = begins + Span::from_millis(8);
     assert_eq!(machine.next_latch(woken), Some((next, woken)), "a loop that was held up still makes it");
     let missed = machine.submit_by(next) + Span::from_nanos(1);
     assert!(machine.next_latch(missed).is_some_and(|(index, _)| index > next));
+}
+
+#[test]
+fn where_composing_is_quick_a_finished_frame_gives_way_until_a_fresh_one_would_be_latched() {
+    let mut machine = machine();
+    let next = machine.latched().next();
+    let begins = machine.vsync().present(machine.latched());
+    for _ in 0..COMPOSE_WINDOW {
+        machine.composed(next, begins, begins + INTERVAL / 10, Composed::Usual);
+        machine.lost(0);
+    }
+    machine.set_finished(Some(Finished { index: next, stale: false }));
+    let latch = machine.latch_at(next);
+    assert!(latch > begins + INTERVAL / 2);
+    assert_eq!(machine.next_latch(begins), Some((next, latch)), "as for a press that comes just before");
+    assert_eq!(machine.next_latch(latch + INTERVAL / 20), Some((next, latch + INTERVAL / 20)), "late, but in time");
+    // What is rendered meanwhile cannot delay it.
+    assert!(machine.may_render_ahead(begins, 1) && !machine.may_render_ahead(begins, 2));
+    assert!(!machine.may_render_ahead(latch, 1), "it is submitted first");
+    machine.set_finished(None);
+    assert!(machine.may_render_ahead(latch, 0));
 }
 
 #[test]

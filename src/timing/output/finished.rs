@@ -1,0 +1,92 @@
+//! Frames that are finished ahead of their refreshes: which of them is shown, and when it is submitted.
+
+use super::OutputMachine;
+use crate::time::{Instant, Span};
+use crate::timing::target::RefreshIndex;
+
+/// Composing is quick while its budget is at most this share of an interval: the rest is for what is rendered ahead and
+/// then takes longer than it ever did.
+const LATE_SUBMISSION_DIVISOR: i64 = 3;
+/// With so many finished frames waiting there is time for the next one after a submission.
+const WAITING_ENOUGH: usize = 2;
+
+/// A frame that was finished ahead of its refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// The refresh that it was made for.
+    pub index: RefreshIndex,
+    /// What it shows is not what is wanted any more: it is shown only where a fresh frame cannot be had in time.
+    pub stale: bool,
+}
+
+impl OutputMachine {
+    /// The next frame that is finished and waits for its refresh; `None` when there is none.
+    pub fn set_finished(&mut self, finished: Option<Finished>) {
+        self.finished = finished;
+    }
+
+    /// The first refresh that a finished frame, submitted at `now`, can still reach.
+    pub fn next_reachable(&self, now: Instant) -> RefreshIndex {
+        let mut index = self.vsync.at_or_after(now).max(self.latched.next());
+        while self.submit_by(index) < now {
+            index = index.next();
+        }
+        index
+    }
+
+    /// Whether the finished frame for `index` is the one to show, decided at `now`: a stale one is where composing anew
+    /// would come too late.
+    pub fn shows_finished(&self, index: RefreshIndex, now: Instant) -> bool {
+        self.finished
+            .is_some_and(|finished| finished.index == index && (!finished.stale || self.is_hopeless(index, now)))
+    }
+
+    /// Whether composing usually takes longer than there is from one refresh to the deadline of the next.
+    pub fn composes_slowly(&self) -> bool {
+        self.compose.typical() + self.submit_lead() > self.vsync.interval()
+    }
+
+    /// Whether what is composed anew from `now` on, or from its latch on, is most likely late for `index`.
+    fn is_hopeless(&self, index: RefreshIndex, now: Instant) -> bool {
+        self.latch_at(index).max(now) + self.compose.typical() > self.submit_by(index)
+    }
+
+    /// Whether a finished frame can wait until content for its refresh would be chosen anew: composing is so quick that a
+    /// press until then is still answered in this refresh. Where it takes longer, what is rendered meanwhile might hold up
+    /// the submission.
+    fn submits_late(&self) -> bool {
+        self.compose_budget() * LATE_SUBMISSION_DIVISOR <= self.vsync.interval()
+    }
+
+    /// Whether one more frame may be rendered ahead at `now`, before the next of `waiting` is submitted: not if that might
+    /// become late by it, unless there is nothing to be late for.
+    pub fn may_render_ahead(&self, now: Instant, waiting: usize) -> bool {
+        match self.submits_finished(now).filter(|_| self.submits_late()) {
+            Some((_, when)) => waiting < WAITING_ENOUGH && now + self.compose_budget() <= when,
+            None => true,
+        }
+    }
+
+    /// When the finished frame is submitted. Not before the refresh before its own has begun, when it would be shown one
+    /// refresh early. As soon as that has begun where composing takes long; where it is quick, when a fresh frame would be
+    /// latched: until then somebody may press, and is answered as soon as if nothing had waited.
+    ///
+    /// ```text
+    ///   present(k-1)              latch_at(k)  submit_by(k)  present(k)
+    ///       │ ▲ composing is slow      │ ▲ it is quick  │          │
+    /// ```
+    pub(super) fn submits_finished(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
+        let index = self.finished?.index;
+        if index < self.next_reachable(now) || !self.shows_finished(index, now) {
+            return None;
+        }
+        let begun = self.vsync.present(RefreshIndex(index.0.saturating_sub(1)));
+        let when = if self.submits_late() { begun.max(self.latch_at(index)) } else { begun };
+        Some((index, when.max(now)))
+    }
+
+    /// Rendering a frame ahead took so long: another one, composed for the next refresh, would too.
+    pub fn rendered_ahead(&mut self, cost: Span) {
+        self.compose.observe(cost, self.vsync.interval());
+    }
+}
