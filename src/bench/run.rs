@@ -11,6 +11,8 @@ use std::process::{Command, Stdio};
 use serde::de::DeserializeOwned;
 
 use super::pixels::PixelError;
+use crate::timing::record::FrameRecord;
+use crate::trace::line::Line;
 
 /// Why a bench gave no figures.
 #[derive(Debug, thiserror::Error)]
@@ -112,6 +114,20 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path); // in the way of nobody if it stays
     }
+}
+
+/// The frames of the outputs in a frame log, in the order in which they were made.
+///
+/// # Errors
+/// If it cannot be read.
+pub(super) fn output_records(log: PathBuf) -> Result<Vec<FrameRecord>, BenchError> {
+    let text = fs::read_to_string(&log).map_err(|source| BenchError::Folder { path: log, source })?;
+    // Lines of other types, and of later versions, are of no interest.
+    let records = text.lines().filter_map(|line| match serde_json::from_str(line) {
+        Ok(Line::Output(explained)) => Some(explained.record),
+        _ => None,
+    });
+    Ok(records.collect())
 }
 
 /// A session that is about to be run.

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use crate::bench::animations::{self, AnimationOptions, WindowsOptions};
 use crate::bench::client::{ClientOptions, run_companion, run_with_others};
-use crate::bench::interrupt::{self, InterruptOptions, PlayerOptions};
+use crate::bench::interrupt::{self, InterruptOptions, OverviewOptions, PlayerOptions};
 use crate::bench::latency::LatencyOptions;
 use crate::bench::report::{BenchReport, table};
 use crate::bench::smoothness::{self, GameOptions, SmoothnessOptions};
@@ -62,6 +62,11 @@ enum Bench {
         #[command(flatten)]
         options: PlayerOptions,
     },
+    /// Be two windows, press a key that makes the overview come and go, and print when, as JSON.
+    Overview {
+        #[command(flatten)]
+        options: OverviewOptions,
+    },
     /// Be the animation: play it in the session at WAYLAND_DISPLAY and print what was shown, as JSON.
     Game {
         #[command(flatten)]
@@ -115,6 +120,10 @@ impl Arguments {
             }
             Bench::Player { options } => {
                 println!("{}", serde_json::to_string(&interrupt::run(&options)?)?);
+                return Ok(ExitCode::SUCCESS);
+            }
+            Bench::Overview { options } => {
+                println!("{}", serde_json::to_string(&interrupt::run_overview(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
             Bench::Game { options } => {

@@ -7,9 +7,8 @@ use serde::Serialize;
 
 use super::figures::AnimationRun;
 use super::windows::{Used, WindowsOptions};
-use crate::bench::run::{BenchError, Folder};
+use crate::bench::run::{BenchError, Folder, output_records};
 use crate::bench::statistics::in_a_row;
-use crate::trace::line::Line;
 
 /// What to compare.
 #[derive(Clone, Debug, clap::Args)]
@@ -73,16 +72,7 @@ impl AnimationOptions {
         let rounds = ["--rounds".to_owned(), self.windows.rounds.to_string()];
         let pause = ["--pause".to_owned(), self.windows.pause.to_string()];
         let used: Used = session.run("windows", rounds.into_iter().chain(pause))?;
-        let text = std::fs::read_to_string(&log).map_err(|source| BenchError::Folder { path: log, source })?;
-        // Lines of other types, and of later versions, are of no interest.
-        let records: Vec<_> = text
-            .lines()
-            .filter_map(|line| match serde_json::from_str(line) {
-                Ok(Line::Output(explained)) => Some(explained.record),
-                _ => None,
-            })
-            .collect();
-        let run = AnimationRun::count(&records);
+        let run = AnimationRun::count(&output_records(log)?);
         let frames = run.frames.max(1) as f64;
         Ok(AnimationRun {
             renderer: self.renderer.clone(),

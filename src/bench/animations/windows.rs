@@ -18,11 +18,11 @@ use crate::bench::wait::wait;
 use crate::time::{Clock as _, MonotonicClock, Span};
 
 /// The window that stays: opaque, and so large that the other lies above it.
-const BEHIND: (i32, i32) = (480, 360);
+pub(in crate::bench) const BEHIND: (i32, i32) = (480, 360);
 /// The one that moves, before it is maximised.
-const FRONT: (i32, i32) = (400, 300);
+pub(in crate::bench) const FRONT: (i32, i32) = (400, 300);
 /// How opaque that is: what is behind it is seen, blurred.
-const OPACITY: f64 = 0.6;
+pub(in crate::bench) const OPACITY: f64 = 0.6;
 
 /// What to do.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -69,14 +69,15 @@ pub enum WindowsError {
 
 /// What the client knows. Events change it (`dispatch`).
 #[derive(Debug, Default)]
-pub(super) struct Windows {
+pub(in crate::bench) struct Windows {
     /// What each window was configured to since it was looked at last: its number, and its size or 0.
     pub(super) configured: Vec<(usize, i32, i32)>,
     /// The size that the toplevel event before named.
     pub(super) size: (i32, i32),
 }
 
-struct Globals {
+/// What its windows are made with.
+pub(in crate::bench) struct Globals {
     compositor: WlCompositor,
     base: XdgWmBase,
     pixels: WpSinglePixelBufferManagerV1,
@@ -84,7 +85,8 @@ struct Globals {
     handle: QueueHandle<Windows>,
 }
 
-struct Window {
+/// One of its windows.
+pub(in crate::bench) struct Window {
     surface: WlSurface,
     xdg: XdgSurface,
     toplevel: XdgToplevel,
@@ -92,7 +94,7 @@ struct Window {
 }
 
 impl Globals {
-    fn bind(globals: &GlobalList, handle: &QueueHandle<Windows>) -> Result<Globals, BindError> {
+    pub(in crate::bench) fn bind(globals: &GlobalList, handle: &QueueHandle<Windows>) -> Result<Globals, BindError> {
         Ok(Globals {
             compositor: globals.bind(handle, 4..=6, ())?,
             base: globals.bind(handle, 1..=6, ())?,
@@ -103,7 +105,7 @@ impl Globals {
     }
 
     /// Opens a window of one colour, and comes back when it may be drawn.
-    fn open(
+    pub(in crate::bench) fn open(
         &self,
         number: usize,
         (size, opacity): ((i32, i32), f64),
@@ -173,7 +175,7 @@ pub fn run(options: &WindowsOptions) -> Result<Used, WindowsError> {
 }
 
 /// Does nothing but what is asked of `window`, for so long.
-fn rest(
+pub(in crate::bench) fn rest(
     windows: &mut Windows,
     queue: &mut EventQueue<Windows>,
     pause: Span,

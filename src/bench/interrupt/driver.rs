@@ -34,6 +34,16 @@ pub struct InterruptOptions {
     /// How often, in each run
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
+    /// The compositor's own animation instead of a client's: the overview, which the key makes come and go. What it costs
+    /// is measured; see --renderer and --blur
+    #[arg(long)]
+    pub own: bool,
+    /// With --own: who draws. `gles` is slow where Mesa has no GPU and draws with llvmpipe
+    #[arg(long, value_name = "NAME", default_value = "pixman")]
+    pub renderer: String,
+    /// With --own: how often what lies behind a window is halved in size to blur it; 0: not at all
+    #[arg(long, value_name = "PASSES", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=6))]
+    pub blur: u8,
     /// The display
     #[arg(long, value_name = "HZ", default_value_t = 60.0)]
     pub refresh: f64,
@@ -49,6 +59,17 @@ pub struct InterruptReport {
     pub runs: Vec<InterruptRun>,
 }
 
+impl InterruptReport {
+    /// One more run, to be compared with that at `first`.
+    fn push(&mut self, mut run: InterruptRun, first: usize) {
+        let with = self.runs.get(first).and_then(|run| run.input_to_light_ms);
+        if let Some((with, of)) = with.zip(run.input_to_light_ms) {
+            (run.p50_more_ms, run.max_more_ms) = (of.p50 - with.p50, of.max - with.max);
+        }
+        self.runs.push(run);
+    }
+}
+
 impl InterruptOptions {
     /// Makes every run, one after another; `progress` is told of each before it begins.
     ///
@@ -57,18 +78,23 @@ impl InterruptOptions {
     pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<InterruptReport, BenchError> {
         let folder = Folder::create(upbeat)?;
         let mut report = InterruptReport::default();
+        if self.own {
+            // A queue of ours that is emptied altogether there is none.
+            for answer in self.answer.iter().filter(|answer| **answer != Answer::Flushed) {
+                let title = format!("our own, {}", answer.name());
+                progress(&title);
+                let run = self.own_session(*answer, &title, &folder)?;
+                report.push(run, 0);
+            }
+            return Ok(report);
+        }
         for cost in &self.cost {
             let first = report.runs.len();
             for answer in &self.answer {
                 let title = format!("{}, {cost} ms a frame", answer.name());
                 progress(&title);
-                let mut run = self.session(*answer, *cost, &title, &folder)?;
-                if let Some((with, of)) =
-                    report.runs.get(first).and_then(|run| run.input_to_light_ms).zip(run.input_to_light_ms)
-                {
-                    (run.p50_more_ms, run.max_more_ms) = (of.p50 - with.p50, of.max - with.max);
-                }
-                report.runs.push(run);
+                let run = self.session(*answer, *cost, &title, &folder)?;
+                report.push(run, first);
             }
         }
         Ok(report)

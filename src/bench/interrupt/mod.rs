@@ -12,6 +12,8 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `player` | the client: an animation, and how it answers |
+//! | `overview` | two windows, and a key that makes the compositor's own overview come and go |
+//! | `own` | the runs with that one, and their figures from the frame log |
 //! | `dispatch` | its events |
 //! | `presser` | a second connection that presses a key or a button at random times |
 //! | `figures` | how soon presses were answered, and what was seen until then (pure) |
@@ -20,10 +22,13 @@
 mod dispatch;
 mod driver;
 mod figures;
+mod overview;
+mod own;
 mod player;
 mod presser;
 
 pub use driver::{InterruptOptions, InterruptReport, table};
 pub use figures::InterruptRun;
+pub use overview::{OverviewError, OverviewOptions, Pressed, run as run_overview};
 pub use player::{Answer, PlayerError, PlayerOptions, run};
 pub use presser::Press;

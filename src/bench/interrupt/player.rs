@@ -19,7 +19,7 @@ use crate::client::{FramePacer, FrameTarget, NotHeld, Outcome, PacerEvent, Pacin
 use crate::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// Presses that are not counted: with the first ones both sides touch memory and read files for the first time.
-const WARM_UP: usize = 3;
+pub(super) const WARM_UP: usize = 3;
 
 /// How the animation is drawn, and what becomes of frames that wait when a press makes them wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
