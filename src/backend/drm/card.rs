@@ -21,6 +21,9 @@ use super::scanout::Drawer;
 use super::{DrmError, ModeWish, connector as connectors, kms, mode};
 use crate::time::Instant;
 
+/// The kernel's display without hardware.
+const SIMULATED: &str = "vkms";
+
 /// What came of looking at the connectors again.
 #[derive(Debug)]
 pub enum Change {
@@ -132,6 +135,7 @@ impl Card {
         let size = self.device.cursor_size();
         let features = Features {
             counts_vblanks,
+            is_simulated: self.driver == SIMULATED,
             cursor_size: (size.w.cast_signed(), size.h.cast_signed()),
             slowest: wish.slowest,
         };

@@ -78,6 +78,8 @@ pub(super) struct Flipper {
     pub surface: DrmSurface,
     pub mode: DrmMode,
     pub clock: FlipClock,
+    /// Lines are scanned out one after the other, and none while they are invisible.
+    pub has_beam: bool,
     /// Planes for clients' buffers.
     pub client: ClientPlanes,
     clips: DamageClips,
@@ -121,6 +123,7 @@ impl Flipper {
             gamma: Gamma::new(&surface),
             surface,
             clock,
+            has_beam: true,
             client,
             cursor,
             shown_cursor: None,
@@ -144,7 +147,7 @@ impl Flipper {
 
     /// The same, without what the driver is guessed to want.
     pub fn blanking(&self) -> Span {
-        blanking(self.mode)
+        if self.has_beam { blanking(self.mode) } else { Span::ZERO }
     }
 
     fn timing(&self) -> Timing {

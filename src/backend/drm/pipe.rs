@@ -38,6 +38,9 @@ pub(super) fn lock(flipper: &Mutex<Flipper>) -> MutexGuard<'_, Flipper> {
 pub(super) struct Features {
     /// The driver has a vblank counter.
     pub counts_vblanks: bool,
+    /// The driver simulates a display: no beam is on its way while lines are invisible, and what was committed when its timer
+    /// ticks is shown.
+    pub is_simulated: bool,
     /// Of the device's cursor planes, in pixels.
     pub cursor_size: (i32, i32),
     /// The slowest rate in mHz, if it may vary.
@@ -83,7 +86,8 @@ impl Pipe {
         let formats = client.formats().clone();
         let clock = FlipClock::new(mode.interval(), features.counts_vblanks, now);
         let crtc = surface.crtc();
-        let flipper = Flipper::new(name.clone(), surface, clock, client, cursor);
+        let mut flipper = Flipper::new(name.clone(), surface, clock, client, cursor);
+        flipper.has_beam = !features.is_simulated;
         Ok(Pipe {
             name,
             crtc,

@@ -53,3 +53,25 @@ cards() {
     # Smithay complains that it cannot put back what was on screen before.
     promise "nothing went wrong" [ -z "$(grep -hE ' ERROR upbeat|panicked' "$results"/{cards,both_cards}.log)" ]
 }
+
+# The only display device goes, and comes back: the session is dark meanwhile, and keeps its windows.
+replug() {
+    [ "$driver" = virtio ] || return 0
+    local renderer=${1:-pixman} client device
+    session "replug-$renderer" --renderer "$renderer"
+    weston-simple-shm >/dev/null 2>&1 &
+    client=$!
+    promise "a window appears" soon windows_are 1
+    device=$(card_device)
+    echo "$device" >/sys/bus/virtio/drivers/virtio_gpu/unbind
+    promise "without its only device the session has no monitor" soon has_no_output
+    promise "but its window" windows_are 1
+    echo "$device" >/sys/bus/virtio/drivers/virtio_gpu/bind
+    promise "the device comes back, and its monitor" soon has_output
+    sleep 1
+    "$upbeat" msg screenshot "$results/replug-$renderer.png" >/dev/null
+    promise "the window is on it" colours "$results/replug-$renderer.png"
+    kill "$client" && wait "$client" 2>/dev/null || true
+    promise "the session ends in order" end_session
+    promise "nothing went wrong" [ -z "$(grep -E ' ERROR upbeat|panicked' "$results/replug-$renderer.log")" ]
+}

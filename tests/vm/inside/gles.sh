@@ -1,10 +1,14 @@
 # shellcheck shell=bash
 # OpenGL ES on a display: draws into the buffers that are scanned out. To be sourced after drm.sh.
 
+# A software rasteriser on an emulated processor: fewer pixels prove the same.
+small=$XDG_RUNTIME_DIR/small.toml
+printf '[[output]]\nname = "*"\nmode = "640x480@60"\n' >"$small"
+
 # stand_still RENDERER: a session that shows a terminal; leaves a screenshot, and the checksum of what is scanned out.
 stand_still() {
     local renderer=$1 client
-    session "$renderer" --renderer "$renderer"
+    session "$renderer" --renderer "$renderer" --config "$small"
     foot bash -c 'ls -l /usr; sleep 100' >/dev/null 2>&1 &
     client=$!
     promise "$renderer: a terminal opens" soon windows_are 1
