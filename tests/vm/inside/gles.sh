@@ -9,7 +9,8 @@ printf '[[output]]\nname = "*"\nmode = "640x480@60"\n' >"$small"
 stand_still() {
     local renderer=$1 client
     session "$renderer" --renderer "$renderer" --config "$small"
-    foot bash -c 'ls -l /usr; sleep 100' >/dev/null 2>&1 &
+    # Not under the pointer: whose shape it has then, depends on how soon that is read.
+    foot -o initial-window-size-pixels=500x380 bash -c 'ls -l /usr; sleep 100' >/dev/null 2>&1 &
     client=$!
     promise "$renderer: a terminal opens" soon windows_are 1
     sleep 1.5
