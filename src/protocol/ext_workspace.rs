@@ -27,6 +27,8 @@ pub struct ExtWorkspace {
     managers: Vec<Manager>,
     /// What they were told last.
     told: Vec<Row>,
+    /// The number of changes that was looked at last.
+    seen: u64,
 }
 
 /// One client's view.
@@ -56,7 +58,7 @@ pub struct Handle {
 impl ExtWorkspace {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ExtWorkspaceManagerV1, ()>(VERSION, ());
-        ExtWorkspace { _global: global, managers: Vec::new(), told: Vec::new() }
+        ExtWorkspace { _global: global, managers: Vec::new(), told: Vec::new(), seen: 0 }
     }
 }
 
@@ -64,7 +66,8 @@ impl ExtWorkspace {
 pub fn refresh(state: &mut State) {
     let State { protocols, shell, outputs, display_handle, .. } = state;
     let listeners = &mut protocols.ext_workspace;
-    if listeners.managers.is_empty() {
+    let changes = shell.workspaces.changes();
+    if listeners.managers.is_empty() || std::mem::replace(&mut listeners.seen, changes) == changes {
         return;
     }
     let rows = shell.workspaces.rows();

@@ -130,11 +130,14 @@ pub struct Workspaces {
     screens: Vec<Known>,
     homes: Vec<(WindowId, Place)>,
     last: u32,
+    /// How often anything here may have changed.
+    changes: u64,
 }
 
 impl Workspaces {
     /// These outputs are plugged in, and no others.
     pub fn connect<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) {
+        self.changes += 1;
         for name in names.clone() {
             if !self.screens.iter().any(|known| known.name == name) {
                 self.learn(name);
@@ -164,6 +167,11 @@ impl Workspaces {
         self.screens.iter().find(|known| known.screen == screen)
     }
 
+    /// A number that is another one whenever what [`rows`](Self::rows) says may have changed.
+    pub const fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// The output of this name, if it is plugged in.
     pub fn screen(&self, name: &str) -> Option<Screen> {
         self.screens.iter().find(|known| known.connected && known.name == name).map(|known| known.screen)
@@ -191,6 +199,7 @@ impl Workspaces {
 
     /// Shows workspace `number` on `screen`; whether it did not before.
     pub fn switch(&mut self, screen: Screen, number: Number) -> bool {
+        self.changes += 1;
         let known = self.screens.iter_mut().find(|known| known.screen == screen && known.connected);
         known.is_some_and(|known| std::mem::replace(&mut known.active, number) != number)
     }
@@ -208,6 +217,7 @@ impl Workspaces {
         if self.known(place.screen).is_none() {
             return;
         }
+        self.changes += 1;
         match self.homes.iter_mut().find(|(known, _)| *known == window) {
             Some((_, home)) => *home = place,
             None => self.homes.push((window, place)),
@@ -216,6 +226,7 @@ impl Workspaces {
 
     /// A window is gone.
     pub fn remove(&mut self, window: WindowId) {
+        self.changes += 1;
         self.homes.retain(|(known, _)| *known != window);
     }
 

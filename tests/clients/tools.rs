@@ -22,7 +22,7 @@ use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_tool_v2::{self, ZwpTa
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_v2::{self, ZwpTabletV2};
 
 use crate::fixture::client::Data;
-use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, World};
+use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_LEFT_SUPER, KEY_O, World};
 
 macro_rules! tell {
     ($interface:ty, |$data:ident, $event:ident| $body:expr $(, children $opcode:path => $child:ty)*) => {
@@ -258,4 +258,34 @@ fn a_closed_lid_darkens_the_screen_that_is_built_in_and_no_other() {
         world.input(InputEvent::Switch { time, switch: Switch::Lid, on: closed });
         assert_eq!(lit(&world), [("TEST-1".to_owned(), true), ("eDP-1".to_owned(), on)]);
     }
+}
+
+#[test]
+fn a_pen_takes_a_window_in_the_overview_also_one_that_knows_tablets() {
+    let mut world = World::lit();
+    world.plug_tablet(true);
+    let (a, _) = world.open("a", 200, 100);
+    let client = world.client(a);
+    let seat = client.globals().seat.clone();
+    client.bind::<ZwpTabletManagerV2>().get_tablet_seat(&seat, &client.handle(), ());
+    world.settle();
+    world.open("b", 200, 100);
+    world.rest();
+    let corner = world.window("a").rect().loc.to_f64();
+    world.pen((corner.x + 10.0, corner.y + 20.0), ToolAction::Enter, Axes::default());
+    world.chord(&[KEY_LEFT_SUPER], KEY_O);
+    world.rest();
+    told_to(&mut world, a);
+
+    let output = world.state.outputs.iter().next().unwrap().clone();
+    let id = world.window("a").id;
+    let cell = world.state.shell.overview(&output).window(id).unwrap();
+    let middle = (cell.loc.x + cell.size.w / 2.0, cell.loc.y + cell.size.h / 2.0);
+    world.pen(middle, ToolAction::Move, Axes::default());
+    world.pen(middle, ToolAction::Tip(true), Axes::default());
+    world.pen(middle, ToolAction::Tip(false), Axes::default());
+    assert!(!world.state.shell.overlays.take_input(), "the overview is left");
+    assert_eq!(world.state.shell.focused(), Some(id));
+    let told = told_to(&mut world, a);
+    assert!(!told.iter().any(|told| told == "down" || told == "up"), "{told:?}");
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::timing::estimator::{EstimatorKind, MissBudget, TwoShot};
 
 const NATIVE: AppCost<'_> = AppCost::Lognormal(6.0, 0.25);
 

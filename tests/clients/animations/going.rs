@@ -1,0 +1,91 @@
+//! Windows that go: they are seen until they have faded, and what they held comes back then.
+
+use super::*;
+
+#[test]
+fn a_window_that_goes_is_seen_until_it_has_faded_and_its_buffer_comes_back_then() {
+    let mut world = animated(fades());
+    let (client, window) = open(&mut world, GREEN);
+    world.rest();
+    let log = row(&mut world);
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.settle();
+    assert!(world.stack().is_empty());
+    world.until("a frame of the snapshot", |world| {
+        world.state.shell.ghosts().len() == 1 && world.pixel(640, 360) < GREEN
+    });
+    assert!(!world.client(client).heard(Heard::Released(1)), "it is still seen");
+    let hit = upbeat::output::scene_on_screen_hit(&world.state, (640.0, 360.0).into());
+    assert_eq!(hit, None, "it takes no input");
+    world.until("the end", |world| world.state.shell.ghosts().is_empty());
+    world.rest();
+    assert!(world.client(client).heard(Heard::Released(1)));
+    let frames = frames(&world, &log);
+    let start = frames.iter().position(|frame| frame.middle() != GREEN).unwrap();
+    let begun = frames[start].present - frames[start].interval;
+    for frame in &frames[start..] {
+        let green = f64::from(frame.middle() >> 8);
+        assert!((green - 255.0 * (1.0 - share(frame, begun))).abs() <= 2.0, "{green}");
+    }
+    assert_eq!(world.pixel(640, 360), 0);
+    window.surface.commit();
+    world.settle();
+    world.client(client).answer_newest();
+    draw(&mut world, client, &window, 2, SIZE, RED);
+    world.rest();
+    assert_eq!(world.pixel(640, 360), RED, "and it can come back");
+}
+
+#[test]
+fn a_window_whose_client_dies_fades_too() {
+    let mut world = animated(fades());
+    let (client, window) = open(&mut world, GREEN);
+    world.rest();
+    world.kill(client);
+    drop(window);
+    let mut seen = 0;
+    world.until("the end", |world| {
+        seen += usize::from((1..GREEN).contains(&world.pixel(640, 360)));
+        world.state.shell.ghosts().is_empty()
+    });
+    assert!(seen > 0, "it was gone at once");
+    world.rest();
+    assert_eq!(world.pixel(640, 360), 0);
+}
+
+#[test]
+fn a_window_that_comes_back_before_it_is_gone_goes_on_from_there() {
+    let mut world = animated(fades());
+    let (client, window) = open(&mut world, GREEN);
+    world.rest();
+    let log = row(&mut world);
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.until("the middle", |world| world.pixel(640, 360) >> 8 < 160);
+    window.surface.commit();
+    world.settle();
+    world.client(client).answer_newest();
+    draw(&mut world, client, &window, 2, SIZE, GREEN);
+    world.rest();
+    let levels: Vec<f64> = frames(&world, &log).iter().map(|frame| f64::from(frame.middle() >> 8)).collect();
+    assert!(world.state.shell.ghosts().is_empty());
+    assert!(levels.iter().all(|level| *level > 0.0), "it was gone in between: {levels:?}");
+    assert_eq!(levels.last(), Some(&255.0));
+}
+
+#[test]
+fn an_output_that_goes_dark_takes_what_is_going_with_it() {
+    let mut world = animated(slow());
+    let (client, window) = open(&mut world, GREEN);
+    world.until("the window", |world| hit(world, 640.0, 360.0).is_some());
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.settle();
+    assert_eq!(world.state.shell.ghosts().len(), 1);
+    let output = world.state.outputs.states().next().unwrap().id;
+    upbeat::output::power::set(&mut world.state, output, false);
+    world.turn();
+    assert!(world.state.shell.ghosts().is_empty());
+    assert!(world.client(client).heard(Heard::Released(1)), "nobody will see it end");
+}

@@ -1,0 +1,248 @@
+//! Windows that appear, go and change their place by themselves: every frame is right for its own time.
+
+mod ahead;
+mod going;
+mod place;
+
+use std::time::Duration;
+
+use ahead::{ahead, records};
+
+use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
+use crate::fixture::{ClientIndex, KEY_A, OUTPUT, Toplevel, World};
+use upbeat::backend::headless::OutputOptions;
+use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
+use upbeat::config::Config;
+use upbeat::shell::animation::{Animations, Fade};
+use upbeat::time::{Clock, Instant, Span};
+use upbeat::timing::motion::Style;
+use upbeat::timing::motion::easing::CubicBezier;
+use upbeat::timing::motion::spring::SpringShape;
+use upbeat::timing::pacing::Pacing;
+use upbeat::timing::record::FrameRecord;
+
+/// How long motion takes here: a dozen frames and more, also where some are late.
+const DURATION: Span = Span::from_millis(400);
+/// The share of its size that a window grows from.
+const SMALL: f64 = 0.5;
+const SIZE: (i32, i32) = (400, 300);
+/// Frames that may be rendered ahead.
+const AHEAD: u8 = 4;
+
+fn linear() -> Style {
+    Style::Easing { duration: DURATION, curve: CubicBezier::LINEAR }
+}
+
+fn spring(swings: f64) -> Style {
+    Style::Spring(SpringShape::new(swings, 1.0).unwrap())
+}
+
+fn animated(animations: Animations) -> World {
+    set_up(World::lit(), animations)
+}
+
+/// The same, with frames rendered ahead.
+fn animated_ahead(animations: Animations) -> World {
+    let plane = Some((64, 64));
+    let buffers = 3 + usize::from(AHEAD);
+    let mut world = World::lit_on(OutputOptions { buffers, cursor_plane: plane, ..OutputOptions::default() });
+    world.state.outputs.frames_ahead = AHEAD;
+    set_up(world, animations)
+}
+
+/// The same with a display that holds such frames itself.
+fn presented_ahead(animations: Animations) -> World {
+    let (plane, queue) = (Some((64, 64)), usize::from(AHEAD));
+    let options = OutputOptions { buffers: 3 + queue, cursor_plane: plane, queue, ..OutputOptions::default() };
+    let mut world = World::lit_on(options);
+    world.state.outputs.frames_ahead = AHEAD;
+    set_up(world, animations)
+}
+
+fn set_up(mut world: World, animations: Animations) -> World {
+    world.state.outputs.background = [0.0; 3];
+    world.state.shell.set_animations(animations);
+    world.rest();
+    world
+}
+
+fn fades() -> Animations {
+    let fade = Some(Fade { style: linear(), scale: SMALL });
+    Animations { open: fade, close: fade, ..Animations::default() }
+}
+
+/// Opens a window of one colour in the middle of the screen.
+fn open(world: &mut World, colour: Colour) -> (ClientIndex, Toplevel) {
+    world.open_filled("a", SIZE, colour)
+}
+
+fn draw(world: &mut World, client: ClientIndex, window: &Toplevel, number: u32, size: (i32, i32), colour: Colour) {
+    world.client(client).draw(&window.surface, number, size, colour);
+    window.surface.commit();
+    world.settle();
+}
+
+/// The middle row of the screen.
+fn row(world: &mut World) -> ProbeLog {
+    world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1))
+}
+
+/// What a frame was made for, and the row of pixels that it showed.
+struct Frame {
+    present: Instant,
+    interval: Span,
+    pixels: Vec<u32>,
+}
+
+impl Frame {
+    /// Where something that is not black begins and ends.
+    fn edges(&self) -> Option<(i32, i32)> {
+        let lit = |pixel: &u32| *pixel & 0x00ff_ffff != 0;
+        let left = self.pixels.iter().position(lit)?;
+        Some((left as i32, self.pixels.iter().rposition(lit)? as i32 + 1))
+    }
+
+    fn middle(&self) -> u32 {
+        self.pixels[self.pixels.len() / 2] & 0x00ff_ffff
+    }
+}
+
+/// The frames that were seen, by what the compositor says that each was made for.
+fn frames(world: &World, log: &ProbeLog) -> Vec<Frame> {
+    let output = world.state.outputs.states().next().unwrap();
+    let frame = |LoggedSample { refresh, pixels, .. }: LoggedSample| {
+        let record = output.records.iter().find(|record| record.sequence == Some(refresh.sequence))?;
+        Some(Frame { present: record.present, interval: record.interval, pixels })
+    };
+    std::iter::from_fn(|| log.pop()).filter_map(frame).collect()
+}
+
+fn share(frame: &Frame, start: Instant) -> f64 {
+    (frame.present.since(start).as_seconds_f64() / DURATION.as_seconds_f64()).clamp(0.0, 1.0)
+}
+
+/// Opens a window, and holds every frame against the time that it was made for.
+fn opens_rightly(mut world: World) -> World {
+    let log = row(&mut world);
+    open(&mut world, RED);
+    world.rest();
+    let frames: Vec<Frame> = frames(&world, &log).into_iter().filter(|frame| frame.edges().is_some()).collect();
+    assert!(frames.len() > 5, "only {} frames", frames.len());
+    // It moves from the frame before the first that shows it.
+    let start = frames[0].present - frames[0].interval;
+    for frame in &frames {
+        let share = share(frame, start);
+        let (left, right) = frame.edges().unwrap();
+        let width = f64::from(SIZE.0) * (SMALL + (1.0 - SMALL) * share);
+        assert!((f64::from(right - left) - width).abs() <= 2.0, "{left}..{right} at {share}, not {width} wide");
+        let red = f64::from(frame.middle() >> 16);
+        assert!((red - 255.0 * share).abs() <= 2.0, "{red} at {share}");
+    }
+    let last = frames.last().unwrap();
+    assert_eq!((last.edges(), last.middle()), (Some((440, 840)), RED), "it ends as what it is");
+    world
+}
+
+#[test]
+fn every_frame_of_a_window_that_opens_represents_its_own_display_time() {
+    let world = opens_rightly(animated(fades()));
+    assert!(ahead(&world).is_empty());
+}
+
+fn now() -> Instant {
+    upbeat::time::MonotonicClock.now()
+}
+
+#[test]
+fn with_reduced_motion_the_first_frame_is_the_last() {
+    let config = Config { reduced_motion: true, ..Config::default() };
+    let mut world = animated(config.animations.motions(config.reduced_motion));
+    let log = row(&mut world);
+    let (client, window) = open(&mut world, RED);
+    world.rest();
+    window.toplevel.set_maximized();
+    world.settle();
+    let size = world.client(client).answer_newest().unwrap();
+    draw(&mut world, client, &window, 2, size, RED);
+    world.rest();
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.settle();
+    world.rest();
+    let seen: Vec<_> = frames(&world, &log).iter().map(|frame| (frame.edges(), frame.middle())).collect();
+    let start = seen.iter().position(|(edges, _)| edges.is_some()).unwrap();
+    assert_eq!(seen[start..], [(Some((440, 840)), RED), (Some((0, 1280)), RED), (None, 0)]);
+}
+
+#[test]
+fn a_session_is_animated_unless_its_configuration_says_otherwise() {
+    let motions = Config::default().animations.motions(false);
+    assert!(motions.open.is_some() && motions.close.is_some() && motions.place.is_some());
+    assert_eq!(Config::default().animations.motions(true), Animations::default());
+    assert_eq!(
+        Animations::default(),
+        Animations { open: None, close: None, place: None, workspace: None, overview: None, help: None }
+    );
+}
+
+#[test]
+fn what_has_settled_asks_for_no_frame() {
+    let mut world = animated(Animations { place: Some(spring(4.0)), ..fades() });
+    let (client, window) = open(&mut world, RED);
+    world.rest();
+    let output = |world: &World| world.state.outputs.states().next().unwrap().records.iter().last().unwrap().frame;
+    let last = output(&world);
+    std::thread::sleep(Duration::from_millis(100));
+    world.turn();
+    assert!(upbeat::output::turn::run(&mut world.state).is_none(), "a timer is set");
+    assert_eq!(output(&world), last);
+    drop((client, window));
+}
+
+/// So slow that nothing is settled while a test looks.
+fn slow() -> Animations {
+    let curve = CubicBezier::LINEAR;
+    let fade = Some(Fade { style: Style::Easing { duration: Span::from_seconds(1_000), curve }, scale: SMALL });
+    Animations { open: fade, close: fade, ..Animations::default() }
+}
+
+#[test]
+fn the_pointer_meets_a_window_where_it_is_seen() {
+    let mut world = animated(slow());
+    let (_client, _window) = open(&mut world, RED);
+    world.until("light", |world| records(world).any(|record| record.presented.is_some() && record.damage > 0));
+    world.until("the window", |world| hit(world, 640.0, 360.0).is_some());
+    // Half its size, about its middle: from 540 to 740, and from 285 to 435.
+    let (x, y) = hit(&world, 640.0, 360.0).unwrap();
+    assert!((x - 200.0).abs() < 1.0 && (y - 150.0).abs() < 1.0, "({x}, {y}) of the surface");
+    let (x, y) = hit(&world, 545.0, 290.0).unwrap();
+    assert!((x - 10.0).abs() < 1.0 && (y - 10.0).abs() < 1.0, "({x}, {y}) of the surface");
+    assert_eq!(hit(&world, 500.0, 360.0), None, "it is not there yet");
+}
+
+/// The point of the surface that is seen at (x, y).
+fn hit(world: &World, x: f64, y: f64) -> Option<(f64, f64)> {
+    let point = (x, y).into();
+    let (surface, origin) = upbeat::output::scene_on_screen_hit(&world.state, point)?;
+    drop(surface);
+    let local = point - origin;
+    Some((local.x, local.y))
+}
+
+#[test]
+fn what_is_below_a_window_that_becomes_fullscreen_is_seen_until_it_is() {
+    let mut world = animated(Animations { place: Some(spring(1.0)), ..Animations::default() });
+    world.state.outputs.background = [0.0, 0.0, 1.0];
+    let (client, window) = open(&mut world, RED);
+    world.rest();
+    window.toplevel.set_fullscreen(None);
+    world.settle();
+    let size = world.client(client).answer_newest().unwrap();
+    draw(&mut world, client, &window, 2, size, RED);
+    world.until("the middle", |world| world.pixel(300, 360) == RED);
+    assert_eq!(world.pixel(2, 700), BLUE, "it is not there yet");
+    world.rest();
+    // The cursor is in the first rows.
+    let below = &world.picture().pixels[(OUTPUT.0 * 100) as usize..];
+    assert!(below.iter().all(|pixel| pixel & 0x00ff_ffff == RED));
+}
