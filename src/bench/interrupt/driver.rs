@@ -44,6 +44,9 @@ pub struct InterruptOptions {
     /// With --own: how often what lies behind a window is halved in size to blur it; 0: not at all
     #[arg(long, value_name = "PASSES", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=6))]
     pub blur: u8,
+    /// With --own: the size of the display; what a frame costs goes with it
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720")]
+    pub size: String,
     /// The display
     #[arg(long, value_name = "HZ", default_value_t = 60.0)]
     pub refresh: f64,

@@ -25,7 +25,7 @@ impl InterruptOptions {
     pub(super) fn own_session(&self, answer: Answer, title: &str, folder: &Folder) -> Result<InterruptRun, BenchError> {
         let log = folder.path("frames.jsonl");
         let ahead = if answer == Answer::JustInTime { 0 } else { self.ahead };
-        let output = format!("1280x720@{}", self.refresh);
+        let output = format!("{}@{}", self.size, self.refresh);
         let session = folder.session(title, &output, &self.own_config(ahead, answer))?;
         let session = session.option("--renderer", &self.renderer).option("--frame-log", &log);
         let pairs = [

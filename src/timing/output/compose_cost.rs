@@ -57,10 +57,15 @@ impl ComposeCost {
         memory.costs.observe(cost);
     }
 
-    /// What a frame costs at the output's miss budget.
+    /// What a frame costs at the output's miss budget; never more than half of an interval, lest content be chosen so
+    /// early that nobody has drawn any.
     pub fn budget(&self, interval: Span) -> Span {
-        let budget = self.memory().budget();
-        budget.unwrap_or(FIRST_COMPOSE + COMPOSE_FLOOR).min(interval / 2)
+        self.tail().min(interval / 2)
+    }
+
+    /// What a frame costs at the output's miss budget, however much that is.
+    pub fn tail(&self) -> Span {
+        self.memory().budget().unwrap_or(FIRST_COMPOSE + COMPOSE_FLOOR)
     }
 
     /// What it usually costs.

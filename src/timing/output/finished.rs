@@ -4,9 +4,9 @@ use super::OutputMachine;
 use crate::time::{Instant, Span};
 use crate::timing::target::RefreshIndex;
 
-/// Composing is quick while its budget is at most this share of an interval: the rest is for what is rendered ahead and
-/// then takes longer than it ever did.
-const LATE_SUBMISSION_DIVISOR: i64 = 3;
+/// Composing is quick while what it takes at its miss budget is at most this share of an interval, in thirds: what is
+/// rendered ahead between two submissions does not hold up the second one then.
+const QUICK_THIRDS: i64 = 2;
 /// With so many finished frames waiting there is time for the next one after a submission.
 const WAITING_ENOUGH: usize = 2;
 
@@ -55,14 +55,14 @@ impl OutputMachine {
     /// press until then is still answered in this refresh. Where it takes longer, what is rendered meanwhile might hold up
     /// the submission.
     fn submits_late(&self) -> bool {
-        self.compose_budget() * LATE_SUBMISSION_DIVISOR <= self.vsync.interval()
+        self.compose.tail() * 3 <= self.vsync.interval() * QUICK_THIRDS
     }
 
     /// Whether one more frame may be rendered ahead at `now`, before the next of `waiting` is submitted: not if that might
     /// become late by it, unless there is nothing to be late for.
     pub fn may_render_ahead(&self, now: Instant, waiting: usize) -> bool {
         match self.submits_finished(now).filter(|_| self.submits_late()) {
-            Some((_, when)) => waiting < WAITING_ENOUGH && now + self.compose_budget() <= when,
+            Some((_, when)) => waiting < WAITING_ENOUGH && now + self.compose.tail() <= when,
             None => true,
         }
     }
