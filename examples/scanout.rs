@@ -3,6 +3,10 @@
 //! It draws as many frames as it is told, each after the callback for the one before, says how many of them reached the
 //! screen without being copied and whether such a buffer ever came back while it was on screen, and stays.
 //!
+//! With `--late` each frame is committed so long before its picture is finished, and its points on a timeline say when that
+//! is and when the compositor is done with it (`wp_linux_drm_syncobj_v1`). Then it says how many frames were on screen
+//! before they were finished, and waits for a buffer's release point before it draws into it again.
+//!
 //! ```text
 //! cargo run --example scanout -- --device /dev/dri/card0 --size 320x240 --frames 60
 //! ```
@@ -20,6 +24,9 @@ use wayland_client::globals::{GlobalListContents, registry_queue_init};
 use wayland_client::protocol::{wl_buffer, wl_callback, wl_compositor, wl_registry, wl_surface};
 use wayland_client::{Connection, Dispatch, QueueHandle, WEnum, delegate_noop};
 use wayland_protocols::wp::linux_dmabuf::zv1::client::{zwp_linux_buffer_params_v1, zwp_linux_dmabuf_v1};
+use wayland_protocols::wp::linux_drm_syncobj::v1::client::{
+    wp_linux_drm_syncobj_manager_v1, wp_linux_drm_syncobj_surface_v1, wp_linux_drm_syncobj_timeline_v1,
+};
 use wayland_protocols::wp::presentation_time::client::{wp_presentation, wp_presentation_feedback};
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
 
@@ -46,6 +53,9 @@ struct Options {
     /// Fill the screen; `size` is to be that of the output then
     #[arg(long)]
     fullscreen: bool,
+    /// Commit each frame so many milliseconds before it is finished, with explicit synchronisation
+    #[arg(long, value_name = "MS")]
+    late: Option<u64>,
 }
 
 fn size(text: &str) -> Result<(i32, i32), String> {
@@ -92,7 +102,75 @@ impl Picture {
     }
 }
 
+/// A timeline of a display device: a point for each frame, counted from 1.
+struct Timeline {
+    object: u32,
+    shared: wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1,
+}
+
+impl Timeline {
+    fn new(
+        manager: &wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1,
+        device: &std::fs::File,
+        queue: &QueueHandle<Window>,
+    ) -> std::io::Result<Self> {
+        let object = drm_ffi::syncobj::create(device.as_fd(), false)?.handle;
+        let shared = drm_ffi::syncobj::handle_to_fd(device.as_fd(), object, false)?.fd;
+        // SAFETY: a new descriptor that nobody else knows.
+        let shared = unsafe { OwnedFd::from_raw_fd(shared) };
+        Ok(Timeline { object, shared: manager.import_timeline(shared.as_fd(), queue, ()) })
+    }
+}
+
+/// Explicit synchronisation.
+struct Explicit {
+    device: std::fs::File,
+    /// When frames are finished.
+    acquire: Timeline,
+    /// When the compositor is done with them.
+    release: Timeline,
+    surface: wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1,
+    late: Duration,
+    /// When each frame is finished, on the clock of the compositor.
+    finished: Vec<Duration>,
+    /// Frames that were on screen before.
+    unfinished: u32,
+}
+
+impl Explicit {
+    /// The next frame is committed now, and finished later.
+    fn commit(&mut self, frame: u32) -> std::io::Result<()> {
+        let point = frame + 1;
+        self.surface.set_acquire_point(&self.acquire.shared, 0, point);
+        self.surface.set_release_point(&self.release.shared, 0, point);
+        let (device, object, late) = (self.device.try_clone()?, self.acquire.object, self.late);
+        self.finished.push(now() + late);
+        std::thread::spawn(move || {
+            std::thread::sleep(late);
+            let signalled = drm_ffi::syncobj::timeline_signal(device.as_fd(), &[object], &[u64::from(point)]);
+            if let Err(error) = signalled {
+                eprintln!("a point cannot be signalled: {error}");
+            }
+        });
+        Ok(())
+    }
+
+    /// How many frames the compositor is done with.
+    fn released(&self) -> std::io::Result<u64> {
+        let mut points = [0];
+        drm_ffi::syncobj::query(self.device.as_fd(), &[self.release.object], &mut points, false)?;
+        Ok(points[0])
+    }
+}
+
+/// Since when the machine runs.
+fn now() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
 struct Window {
+    explicit: Option<Explicit>,
     pictures: Vec<Picture>,
     buffers: Vec<wl_buffer::WlBuffer>,
     /// Which of them the compositor has.
@@ -121,10 +199,16 @@ struct Fate {
 }
 
 impl Window {
-    fn draw(&mut self, queue: &QueueHandle<Self>) {
-        let Some(free) = self.held.iter().position(|held| !held) else { return };
+    fn draw(&mut self, queue: &QueueHandle<Self>) -> anyhow::Result<()> {
+        if let Some(explicit) = &self.explicit {
+            let released = explicit.released()?;
+            for (held, shown) in self.held.iter_mut().zip(self.shows) {
+                *held &= u64::from(shown) >= released;
+            }
+        }
+        let Some(free) = self.held.iter().position(|held| !held) else { return Ok(()) };
         if !self.wanted || !self.configured || self.drawn == self.options.frames {
-            return;
+            return Ok(());
         }
         self.pictures[free].draw(self.drawn);
         self.held[free] = true;
@@ -134,7 +218,11 @@ impl Window {
         self.surface.damage_buffer(0, 0, i32::MAX, i32::MAX);
         self.surface.frame(queue, ());
         self.presentation.feedback(&self.surface, queue, self.shows[free]);
+        if let Some(explicit) = &mut self.explicit {
+            explicit.commit(self.shows[free])?;
+        }
         self.surface.commit();
+        Ok(())
     }
 }
 
@@ -167,7 +255,19 @@ fn main() -> anyhow::Result<()> {
         toplevel.set_fullscreen(None);
     }
     surface.commit();
+    let explicit = match options.late.map(Duration::from_millis) {
+        None => None,
+        Some(late) => {
+            let manager = globals.bind(&queue, 1..=1, ()).context("no explicit synchronisation here")?;
+            let timelines = [(); 2].map(|()| Timeline::new(&manager, &device, &queue));
+            let [acquire, release] = timelines.map(|timeline| timeline.context("the device has no timelines"));
+            let surface = manager.get_surface(&surface, &queue, ());
+            let (acquire, release) = (acquire?, release?);
+            Some(Explicit { device, acquire, release, surface, late, finished: Vec::new(), unfinished: 0 })
+        }
+    };
     let mut window = Window {
+        explicit,
         pictures,
         buffers,
         held: [false; BUFFERS],
@@ -187,10 +287,13 @@ fn main() -> anyhow::Result<()> {
     let mut told = false;
     loop {
         events.blocking_dispatch(&mut window)?;
-        window.draw(&queue);
+        window.draw(&queue)?;
         if !told && window.answered == window.options.frames {
             let Window { uncopied, answered, early, .. } = window;
             println!("{uncopied} of {answered} frames uncopied, {early} buffers back early");
+            if let Some(explicit) = &window.explicit {
+                println!("{} frames shown unfinished, {} released", explicit.unfinished, explicit.released()?);
+            }
             told = true;
         }
     }
@@ -206,7 +309,8 @@ impl Dispatch<wl_buffer::WlBuffer, usize> for Window {
         _: &QueueHandle<Self>,
     ) {
         if let wl_buffer::Event::Release = event {
-            window.held[*index] = false;
+            // Where points on a timeline were named, they are what counts.
+            window.held[*index] &= window.explicit.is_some();
             window.frames[window.shows[*index] as usize].back = Some(Instant::now());
         }
     }
@@ -235,8 +339,12 @@ impl Dispatch<wp_presentation_feedback::WpPresentationFeedback, u32> for Window 
         _: &QueueHandle<Self>,
     ) {
         match event {
-            wp_presentation_feedback::Event::Presented { flags: WEnum::Value(flags), .. } => {
+            wp_presentation_feedback::Event::Presented { flags: WEnum::Value(flags), tv_sec_lo, tv_nsec, .. } => {
                 window.answered += 1;
+                if let Some(explicit) = &mut window.explicit {
+                    let shown = Duration::new(tv_sec_lo.into(), tv_nsec);
+                    explicit.unfinished += u32::from(shown < explicit.finished[*frame as usize]);
+                }
                 let uncopied = flags.contains(wp_presentation_feedback::Kind::ZeroCopy);
                 window.uncopied += u32::from(uncopied);
                 window.frames[*frame as usize].uncopied = uncopied;
@@ -314,3 +422,6 @@ delegate_noop!(Window: ignore wl_surface::WlSurface);
 delegate_noop!(Window: ignore wp_presentation::WpPresentation);
 delegate_noop!(Window: ignore zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1);
 delegate_noop!(Window: ignore zwp_linux_buffer_params_v1::ZwpLinuxBufferParamsV1);
+delegate_noop!(Window: wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1);
+delegate_noop!(Window: wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1);
+delegate_noop!(Window: wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1);

@@ -27,6 +27,7 @@ pub mod selection;
 pub mod shm;
 pub mod single_pixel_buffer;
 pub mod subcompositor;
+pub mod syncobj;
 pub mod tablet;
 pub mod viewporter;
 pub mod virtual_keyboard;
@@ -67,6 +68,7 @@ pub struct Protocols {
     pub compositor: CompositorState,
     pub shm: ShmState,
     pub dmabuf: dmabuf::LinuxDmabuf,
+    pub explicit_sync: syncobj::ExplicitSync,
     pub output: OutputManagerState,
     pub seat: SeatState<State>,
     pub xdg_shell: XdgShellState,
@@ -101,6 +103,7 @@ impl Protocols {
             compositor: CompositorState::new_v6::<State>(display),
             shm: shm::new(display),
             dmabuf: dmabuf::LinuxDmabuf::default(),
+            explicit_sync: syncobj::ExplicitSync::default(),
             output: OutputManagerState::new_with_xdg_output::<State>(display),
             seat: SeatState::new(),
             xdg_shell: xdg_shell::new(display),

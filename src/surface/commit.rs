@@ -3,6 +3,7 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::commit_timing::CommitTimerStateUserData;
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes, SurfaceData};
+use smithay::wayland::drm_syncobj::DrmSyncPoint;
 use smithay::wayland::fifo::FifoCachedState;
 use smithay::wayland::presentation::PresentationFeedbackCachedState;
 
@@ -14,6 +15,7 @@ use super::queue::Conditions;
 use super::stash::Lasting;
 use super::update::{Content, UpdateNumber};
 use crate::output;
+use crate::protocol::syncobj::{self, Points};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -31,10 +33,12 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     if let Some(bound) = &bound {
         bound.add_to(&mut conditions);
     }
-    number(state, surface, content, bound);
+    let points = if attached.is_some() { syncobj::pending(surface) } else { Points::default() };
+    number(state, surface, content, bound, points.release);
     let synchronised = compositor::is_sync_subsurface(surface);
     let mut fences = fence::unsignalled(state, surface);
-    let unfinished = attached.iter().flat_map(crate::protocol::dmabuf::unfinished);
+    fences.extend(points.acquire.filter(|fence| !fence.is_signalled()));
+    let unfinished = attached.iter().filter(|_| !points.are_set).flat_map(crate::protocol::dmabuf::unfinished);
     fences.extend(unfinished.map(|fence| Box::new(fence) as Box<dyn AcquireFence>));
     let wanted = conditions.frame.map(|(_, present)| present).or(conditions.not_before);
     if let Some(deadline) = (!fences.is_empty()).then(|| output::next_latch_at(state, surface, wanted)).flatten() {
@@ -73,14 +77,20 @@ pub fn before(state: &mut State, surface: &WlSurface) {
 }
 
 /// Numbers the commit and notes what it owes.
-fn number(state: &mut State, surface: &WlSurface, content: Content, bound: Option<BoundCommit>) {
+fn number(
+    state: &mut State,
+    surface: &WlSurface,
+    content: Content,
+    bound: Option<BoundCommit>,
+    release: Option<DrmSyncPoint>,
+) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     entry.lasting = compositor::with_states(surface, |states| {
         let presentation =
             std::mem::take(&mut states.cached_state.get::<PresentationFeedbackCachedState>().pending().callbacks);
         let frames = bound.map(|bound| bound.frame).into_iter().collect();
         let feedback = Feedback { presentation, frames, ..Feedback::default() };
-        *states.cached_state.get::<UpdateNumber>().pending() = entry.outstanding.commit(content, feedback);
+        *states.cached_state.get::<UpdateNumber>().pending() = entry.outstanding.commit(content, release, feedback);
         // Only a subsurface's state is ever committed by somebody else.
         (states.role == Some("subsurface")).then(|| Lasting::pending(states))
     });

@@ -36,6 +36,7 @@ use crate::output;
 use crate::process_clock::ProcessClock;
 use crate::protocol::bounds::MAX_NESTING;
 use crate::protocol::frame_pacing::Unshown;
+use crate::protocol::syncobj;
 use crate::state::State;
 use crate::timing::id::{ClientId, SurfaceId};
 use crate::timing::record::ClientFrameRecord;
@@ -199,6 +200,7 @@ fn strip_cancelled(state: &mut State, surface: &WlSurface, number: UpdateNumber)
     entry.described = compositor::with_states(surface, |states| {
         if cancelled {
             paced::strip(states, described);
+            syncobj::strip(states);
         }
         Some(paced::describe(states))
     });

@@ -10,9 +10,11 @@ use std::collections::VecDeque;
 use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::wayland::compositor::Cacheable;
+use smithay::wayland::drm_syncobj::DrmSyncPoint;
 
 use super::feedback::Feedback;
 use crate::protocol::frame_pacing::{PacedFrame, Unshown};
+use crate::protocol::syncobj;
 use crate::timing::ahead::TargetId;
 
 /// Which commit a state belongs to, counted from 1; 0 before the first.
@@ -44,12 +46,22 @@ impl Content {
     fn is_new(&self) -> bool {
         *self != Content::Kept
     }
+
+    /// It is never shown: its buffer goes back.
+    fn release(self, point: Option<DrmSyncPoint>) {
+        if let Content::Attached(buffer) = self {
+            buffer.release();
+        }
+        point.iter().for_each(syncobj::signal);
+    }
 }
 
 #[derive(Debug)]
 struct Commit {
     number: UpdateNumber,
     content: Content,
+    /// Signalled when nobody reads its buffer any more.
+    release: Option<DrmSyncPoint>,
     feedback: Feedback,
     /// Its content was cancelled, and its buffer released.
     cancelled: bool,
@@ -73,9 +85,9 @@ pub(super) struct Applied {
 
 impl Outstanding {
     /// A commit is made.
-    pub fn commit(&mut self, content: Content, feedback: Feedback) -> UpdateNumber {
+    pub fn commit(&mut self, content: Content, release: Option<DrmSyncPoint>, feedback: Feedback) -> UpdateNumber {
         self.last.0 += 1;
-        self.commits.push_back(Commit { number: self.last, content, feedback, cancelled: false });
+        self.commits.push_back(Commit { number: self.last, content, release, feedback, cancelled: false });
         self.last
     }
 
@@ -106,9 +118,7 @@ impl Outstanding {
     /// The surface is gone: releases buffers that nobody else will, and ends all feedback.
     pub fn abandon(&mut self) {
         for commit in self.commits.drain(..) {
-            if let Content::Attached(buffer) = commit.content {
-                buffer.release();
-            }
+            commit.content.release(commit.release);
             commit.feedback.discard(Unshown::Unseen);
         }
     }
@@ -134,9 +144,7 @@ impl Outstanding {
         let bound = |commit: &&mut Commit| commit.feedback.frames.iter().any(|frame| frame.id == id);
         let Some(commit) = self.commits.iter_mut().find(bound) else { return };
         commit.cancelled = true;
-        if let Content::Attached(buffer) = std::mem::replace(&mut commit.content, Content::Kept) {
-            buffer.release();
-        }
+        std::mem::replace(&mut commit.content, Content::Kept).release(commit.release.take());
         let mut feedback = std::mem::take(&mut commit.feedback);
         // Whoever cancelled the frame tells of it, in its place among the others.
         feedback.frames.clear();

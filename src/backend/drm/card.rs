@@ -74,6 +74,11 @@ impl Card {
         rustix::fs::fstat(self.device.device_fd()).map_or(0, |status| status.st_rdev)
     }
 
+    /// The device, for timelines of explicit synchronisation.
+    pub fn device(&self) -> &DrmDeviceFd {
+        self.device.device_fd()
+    }
+
     /// The device for who draws into its memory.
     pub fn gbm(&self) -> std::io::Result<GbmDevice<DrmDeviceFd>> {
         GbmDevice::new(self.device.device_fd().clone())

@@ -17,6 +17,7 @@ use crate::backend::plane::DeviceMemory;
 use crate::backend::seat::Seat;
 use crate::output::hotplug::{self, Placement};
 use crate::output::power;
+use crate::protocol::syncobj;
 use crate::render::Renderer;
 use crate::state::State;
 use crate::time::{Clock, MonotonicClock};
@@ -122,6 +123,7 @@ pub(super) fn add(
     let (card, events) = opened.inspect_err(|_| seat.borrow_mut().forget(raw))?;
     session.cards.open.push(Open { id, card: card.clone(), descriptor: raw, events });
     draw_on(state, &card.borrow());
+    syncobj::offer(state, card.borrow().device());
     scan(state, id, &card);
     Ok(())
 }
@@ -206,8 +208,10 @@ pub(super) fn removed(handle: &LoopHandle<'static, State>, state: &mut State, id
     let Open { card, descriptor, events, .. } = session.cards.open.remove(index);
     handle.remove(events);
     session.cards.seat.borrow_mut().forget(descriptor);
+    let left = session.cards.open.first().map(|open| open.card.borrow().device().clone());
     // The outputs hear of it from their displays.
     card.borrow_mut().unplug();
+    syncobj::device_removed(state, left.as_ref());
 }
 
 fn scan(state: &mut State, device: DeviceId, card: &Rc<RefCell<Card>>) {
