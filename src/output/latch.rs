@@ -11,7 +11,7 @@ use super::{Flight, OutputState, pacing};
 use crate::backend::plane::Planes;
 use crate::backend::{Buffer, Change, FrameId, Plan, SubmitError};
 use crate::protocol::frame_pacing::Unshown;
-use crate::render::Drawn;
+use crate::render::{Drawn, Job};
 use crate::shell::animation::Shown;
 use crate::shell::render_order::RenderWindow;
 use crate::state::State;
@@ -177,6 +177,7 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
     }
     let planes = output.choose_planes(&mut scene, &protocols.dmabuf.memories);
     let feedback = gather(&scene, waiting);
+    let mut scene = Arc::new(scene);
     let plan = output.draw(renderer.as_mut(), &mut scene, planes, &mut record, clock);
     let Some(plan) = plan else {
         output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);
@@ -202,7 +203,6 @@ fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
             for client in &mut clients {
                 client.frame = Some(frame.0);
             }
-            let scene = Arc::new(scene);
             output.drawn = scene.clone();
             output.flights.push_back(Flight { frame, scene, feedback, record, clients, fence });
         }
@@ -257,7 +257,7 @@ impl OutputState {
     fn draw(
         &mut self,
         renderer: Option<&mut crate::render::Renderer>,
-        scene: &mut Scene,
+        scene: &mut Arc<Scene>,
         planes: Planes,
         record: &mut FrameRecord,
         clock: &impl Clock,
@@ -275,7 +275,9 @@ impl OutputState {
             in_fence = drawn.fence;
             Change::Compose { buffer, damage: drawn.damage }
         };
-        scene.release_buffers();
+        if let Some(scene) = Arc::get_mut(scene) {
+            scene.release_buffers();
+        }
         let composed = clock.now();
         record.composed = Some(composed);
         record.compose_cost = composed - record.latched;
@@ -294,15 +296,18 @@ impl OutputState {
     pub(super) fn compose_buffer(
         &mut self,
         renderer: Option<&mut crate::render::Renderer>,
-        scene: &Scene,
+        scene: &Arc<Scene>,
         record: &mut FrameRecord,
     ) -> Option<(Buffer, Drawn)> {
-        let has_plane = self.display.capabilities().cursor_plane.is_some();
-        let mut buffer = self.display.acquire()?;
-        buffer.age = self.ahead.age(&buffer);
-        match renderer?.draw(scene, !has_plane, &mut buffer, &mut self.canvas) {
+        let with_cursor = self.display.capabilities().cursor_plane.is_none();
+        let renderer = renderer?;
+        let buffer = self.display.acquire()?;
+        let job = Job { scene: scene.clone(), with_cursor, buffer, canvas: self.canvas.clone() };
+        let finished = renderer.draw(job);
+        let finished = finished.map_err(|error| tracing::error!(%error, "a frame went down")).ok()?;
+        let buffer = finished.job.buffer;
+        match finished.result {
             Ok(drawn) => {
-                self.ahead.drew(buffer.slot);
                 record.damage = drawn.damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum();
                 Some((buffer, drawn))
             }

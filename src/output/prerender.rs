@@ -57,9 +57,6 @@ pub(super) struct Ahead {
     disturbed: bool,
     /// What waits is shown whatever happens.
     insists: bool,
-    /// How many frames were drawn, and which of them each buffer holds. The display counts only those that it was given.
-    draws: u64,
-    drawn: Vec<(usize, u64)>,
 }
 
 /// A finished frame.
@@ -69,7 +66,7 @@ pub(super) struct Waiting {
     pub frame: FrameId,
     /// What it shows is not what is wanted any more.
     pub stale: bool,
-    pub scene: Scene,
+    pub scene: Arc<Scene>,
     pub buffer: Buffer,
     pub drawn: Drawn,
     pub record: FrameRecord,
@@ -85,25 +82,6 @@ impl Default for Ahead {
             calm: 0,
             disturbed: false,
             insists: false,
-            draws: 0,
-            drawn: Vec::new(),
-        }
-    }
-}
-
-impl Ahead {
-    /// How many frames ago the content of `buffer` was drawn; 0 where that is unknown.
-    pub(super) fn age(&self, buffer: &Buffer) -> u32 {
-        let known = self.drawn.iter().find(|(slot, _)| *slot == buffer.slot).filter(|_| buffer.age > 0);
-        known.map_or(0, |(_, draw)| u32::try_from(self.draws - draw + 1).unwrap_or(0))
-    }
-
-    /// A frame was drawn into buffer `slot`.
-    pub(super) fn drew(&mut self, slot: usize) {
-        self.draws += 1;
-        match self.drawn.iter_mut().find(|(known, _)| *known == slot) {
-            Some((_, draw)) => *draw = self.draws,
-            None => self.drawn.push((slot, self.draws)),
         }
     }
 }
@@ -264,12 +242,12 @@ fn next_target(output: &OutputState, now: Instant) -> Option<Target> {
     Some(machine.target(if reachable { next } else { next.next() })).filter(|_| machine.is_busy() || reachable)
 }
 
-fn render(state: &mut State, id: OutputId, mut scene: Scene, target: Target, now: Instant) -> bool {
+fn render(state: &mut State, id: OutputId, scene: Scene, target: Target, now: Instant) -> bool {
     let State { outputs, clock, .. } = state;
     let super::Outputs { list, renderer, .. } = outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id) else { return false };
     let submitted = output.ahead.submitted.back().map_or(&output.drawn, |flight| &flight.scene);
-    let last = output.ahead.frames.back().map_or(&**submitted, |waiting| &waiting.scene);
+    let last = output.ahead.frames.back().map_or(&**submitted, |waiting| &*waiting.scene);
     let looks_the_same = scene.looks_like(last);
     if looks_the_same {
         output.reclaim(Arc::new(scene));
@@ -277,8 +255,11 @@ fn render(state: &mut State, id: OutputId, mut scene: Scene, target: Target, now
     }
     let moment = Moment { target, scheduled: now, latched: now, need: Need::Animation };
     let mut record = FrameRecord { pacing: Pacing::Ahead, ..output.open_record(&moment) };
+    let mut scene = Arc::new(scene);
     let Some((buffer, drawn)) = output.compose_buffer(renderer.as_mut(), &scene, &mut record) else { return false };
-    scene.release_buffers();
+    if let Some(scene) = Arc::get_mut(&mut scene) {
+        scene.release_buffers();
+    }
     output.frames += 1;
     record.frame = output.frames;
     let done = clock.now();

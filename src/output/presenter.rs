@@ -37,7 +37,7 @@ impl OutputState {
     ) -> Option<Flight> {
         let has_plane = self.display.capabilities().cursor_plane.is_some();
         let Waiting { frame, mut scene, buffer, drawn, mut record, .. } = waiting;
-        if has_plane {
+        if has_plane && let Some(scene) = Arc::get_mut(&mut scene) {
             scene.cursor = cursor.cloned();
         }
         record.due_sequence = self.due_sequence(record.target);
@@ -54,10 +54,7 @@ impl OutputState {
         let result = self.display.submit(plan);
         record.submitted = Some(clock.now());
         match result {
-            Ok(()) => {
-                let (scene, feedback) = (Arc::new(scene), Feedback::default());
-                Some(Flight { frame, scene, feedback, record, clients: Vec::new(), fence })
-            }
+            Ok(()) => Some(Flight { frame, scene, feedback: Feedback::default(), record, clients: Vec::new(), fence }),
             Err((error, plan)) => {
                 self.refused(error, plan, Feedback::default());
                 None

@@ -5,41 +5,77 @@
 //!   anywhere else:          draw ─► off screen ─► read back ─► the display's memory, copied by the CPU
 //! ```
 //!
-//! The first way copies nothing and waits for nothing where fences can be exported; the other waits for the GPU.
+//! The first way copies nothing and waits for nothing where fences can be exported; the other waits for the GPU. Both
+//! happen on a thread of its own ([`thread`](super::thread)).
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Weak};
 
 use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::allocator::dmabuf::{Dmabuf, DmabufFlags};
 use smithay::backend::allocator::gbm::GbmDevice;
+use smithay::backend::drm::DrmDeviceFd;
 use smithay::backend::egl::native::EGLNativeDisplay;
 use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
-use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTexture};
+use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTexture, ffi};
 use smithay::backend::renderer::sync::SyncPoint;
-use smithay::backend::renderer::{Bind, ExportMem, Offscreen};
+use smithay::backend::renderer::{Bind, ExportMem, ImportDma, Offscreen};
 use smithay::utils::Rectangle;
 
 use super::backdrop::BackdropCache;
+use super::canvas::{self, Canvases};
+use super::element::SceneElement;
 use super::import::{Caches, import};
-use super::{Canvas, Drawn, RenderError, background, gles_error, rounded, to_rects};
-use crate::backend::PixelBuffer;
+use super::{Drawn, Job, RenderError, background, gles_error, rounded, to_rects};
 use crate::backend::plane::DeviceMemory;
+use crate::backend::{Buffer, BufferStorage, PixelBuffer};
 use crate::output::scene::Scene;
 
 /// OpenGL ES in one context.
-pub struct GlesPainter {
-    pub(super) renderer: GlesRenderer,
+pub(super) struct GlesPainter {
+    renderer: GlesRenderer,
     caches: Caches<GlesTexture>,
     backdrops: BackdropCache,
+    canvases: Canvases<Surfaces>,
     /// The display device whose memory it draws into.
     device: Option<u64>,
 }
 
+/// What a context can do.
+#[derive(Clone, Debug)]
+pub(super) struct Abilities {
+    /// The display device whose memory it draws into; `None`: it draws off screen.
+    pub device: Option<u64>,
+    /// What it could draw into, if it lay in that device's memory.
+    targets: Vec<DrmFormat>,
+    /// The buffers in devices' memory that it can read.
+    pub sources: Vec<DrmFormat>,
+}
+
+impl Abilities {
+    /// The formats, with their layouts, of what it can draw into in the memory of device `number`: all that it knows on
+    /// its own device, what lies row by row on another.
+    pub fn target_formats(&self, number: u64) -> Vec<DrmFormat> {
+        let formats = self.targets.iter().copied();
+        match self.device {
+            Some(own) if own == number => formats.collect(),
+            Some(_) => formats.filter(|format| format.modifier == DrmModifier::Linear).collect(),
+            None => Vec::new(),
+        }
+    }
+}
+
+/// What one output is drawn into.
+#[derive(Debug, Default)]
+struct Surfaces {
+    off_screen: Option<GlesRenderbuffer>,
+    targets: Targets,
+}
+
 /// A display's buffers as targets, by what they are: made once, and let go with the buffer.
 #[derive(Debug, Default)]
-pub(super) struct Targets(Vec<(Weak<DeviceMemory>, Dmabuf)>);
+struct Targets(Vec<(Weak<DeviceMemory>, Dmabuf)>);
 
 impl Targets {
     fn of(&mut self, memory: &Arc<DeviceMemory>) -> Result<&mut Dmabuf, RenderError> {
@@ -67,7 +103,8 @@ impl GlesPainter {
     }
 
     /// On a display device, `number` of its kind, through GBM.
-    pub(super) fn on_display<A: AsFd + Send + 'static>(device: GbmDevice<A>, number: u64) -> Result<Self, RenderError> {
+    pub(super) fn on_display(device: DrmDeviceFd, number: u64) -> Result<Self, RenderError> {
+        let device = GbmDevice::new(device).map_err(|error| RenderError::Gles(format!("GBM: {error}")))?;
         let painter = Self::on(device, Some(number))?;
         if painter.renderer.egl_context().dmabuf_render_formats().iter().next().is_none() {
             return Err(RenderError::Gles("its driver draws into no memory of others".to_owned()));
@@ -85,23 +122,39 @@ impl GlesPainter {
         if let Err(error) = rounded::compile(&mut renderer) {
             tracing::warn!(%error, "corners stay square");
         }
-        Ok(GlesPainter { renderer, caches: Caches::default(), backdrops: BackdropCache::default(), device })
+        Ok(GlesPainter {
+            renderer,
+            caches: Caches::default(),
+            backdrops: BackdropCache::default(),
+            canvases: Canvases::default(),
+            device,
+        })
     }
 
-    /// Whether it draws into no display's memory.
-    pub(super) fn is_off_screen(&self) -> bool {
-        self.device.is_none()
-    }
-
-    /// The formats, with their layouts, of what it can draw into in the memory of device `number`: all that it knows on
-    /// its own device, what lies row by row on another.
-    pub(super) fn target_formats(&self, number: u64) -> Vec<DrmFormat> {
-        let formats = self.renderer.egl_context().dmabuf_render_formats().iter().copied();
-        match self.device {
-            Some(own) if own == number => formats.collect(),
-            Some(_) => formats.filter(|format| format.modifier == DrmModifier::Linear).collect(),
-            None => Vec::new(),
+    /// What it can do.
+    pub(super) fn abilities(&self) -> Abilities {
+        Abilities {
+            device: self.device,
+            targets: self.renderer.egl_context().dmabuf_render_formats().iter().copied().collect(),
+            sources: self.renderer.dmabuf_formats().iter().copied().collect(),
         }
+    }
+
+    /// Why it can never draw again, if that is so: the GPU was reset, and all that was in its memory is gone.
+    pub(super) fn lost(&mut self) -> Option<String> {
+        #[expect(unsafe_code, reason = "OpenGL is a C interface")]
+        // SAFETY: the context is current in the closure, and the call has no arguments.
+        let error = self.renderer.with_context(|gl| unsafe { gl.GetError() });
+        match error {
+            Ok(ffi::CONTEXT_LOST) => Some("the GPU was reset".to_owned()),
+            Ok(_) => None,
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// Whether it can read this.
+    pub(super) fn try_source(&mut self, dmabuf: &Dmabuf) -> Result<(), RenderError> {
+        self.renderer.import_dmabuf(dmabuf, None).map(drop).map_err(gles_error)
     }
 
     /// Whether it can draw into this.
@@ -110,61 +163,85 @@ impl GlesPainter {
         self.renderer.bind(&mut target).map(drop).map_err(gles_error)
     }
 
-    /// Draws into a display's buffer, whose content is `age` frames old.
-    pub(super) fn draw_on_device(
-        &mut self,
-        scene: &Scene,
-        with_cursor: bool,
-        memory: &Arc<DeviceMemory>,
-        age: usize,
-        canvas: &mut Canvas,
-    ) -> Result<Drawn, RenderError> {
-        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
-        self.backdrops.prepare(&mut self.renderer, scene, &mut elements);
-        let mut target = self.renderer.bind(canvas.targets.of(memory)?).map_err(gles_error)?;
-        let result = canvas
-            .tracker
-            .render_output(&mut self.renderer, &mut target, age, &elements, background(scene))
-            .map_err(|error| RenderError::Gles(error.to_string()))?;
-        let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
-        Ok(Drawn { damage, fence: fence(&result.sync)? })
+    /// Draws the job's scene into its buffer.
+    pub(super) fn draw(&mut self, job: &mut Job) -> Result<Drawn, RenderError> {
+        let Job { scene, with_cursor, buffer, canvas } = job;
+        let drawn = self.draw_into(scene, *with_cursor, buffer, canvas);
+        match drawn {
+            Ok(_) => self.canvases.of(canvas).drew(buffer.slot),
+            Err(_) => self.canvases.spoil(canvas),
+        }
+        drawn
     }
 
-    /// Draws off screen, and copies what came of it.
-    pub(super) fn draw_and_read_back(
+    fn draw_into(
         &mut self,
         scene: &Scene,
         with_cursor: bool,
-        pixels: &mut PixelBuffer,
-        canvas: &mut Canvas,
+        buffer: &mut Buffer,
+        canvas: &canvas::Canvas,
     ) -> Result<Drawn, RenderError> {
-        let size = (pixels.width, pixels.height).into();
-        // One target holds the newest frame, however old the buffer is that it is read back into.
-        let age = usize::from(canvas.off_screen.as_ref().is_some_and(|target| target.size() == size));
-        if age == 0 {
-            let target = Offscreen::<GlesRenderbuffer>::create_buffer(&mut self.renderer, Fourcc::Xbgr8888, size);
-            canvas.off_screen = Some(target.map_err(gles_error)?);
+        let GlesPainter { renderer, caches, backdrops, canvases, .. } = self;
+        let canvas = canvases.of(canvas);
+        let age = canvas.age(buffer);
+        let mut elements = import(renderer, scene, with_cursor, caches);
+        backdrops.prepare(renderer, scene, &mut elements);
+        match &mut buffer.storage {
+            BufferStorage::Device(memory) => draw_on_device(renderer, scene, &elements, memory, age, canvas),
+            BufferStorage::Memory(pixels) => draw_and_read_back(renderer, scene, &elements, pixels, canvas),
         }
-        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
-        self.backdrops.prepare(&mut self.renderer, scene, &mut elements);
-        let Some(buffer) = canvas.off_screen.as_mut() else { return Ok(Drawn::default()) };
-        let mut target = self.renderer.bind(buffer).map_err(gles_error)?;
-        let result = canvas
-            .tracker
-            .render_output(&mut self.renderer, &mut target, age, &elements, background(scene))
-            .map_err(|error| RenderError::Gles(error.to_string()))?;
-        let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
-        let mapping = self
-            .renderer
-            .copy_framebuffer(&target, Rectangle::from_size(size), Fourcc::Xbgr8888)
-            .map_err(gles_error)?;
-        let bytes = self.renderer.map_texture(&mapping).map_err(gles_error)?;
-        for (pixel, bytes) in pixels.pixels.iter_mut().zip(bytes.chunks_exact(4)) {
-            // Red comes first in memory.
-            *pixel = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
-        }
-        Ok(Drawn { damage, fence: None })
     }
+}
+
+/// Draws into a display's buffer, whose content is `age` frames old.
+fn draw_on_device(
+    renderer: &mut GlesRenderer,
+    scene: &Scene,
+    elements: &[SceneElement<'_, GlesTexture>],
+    memory: &Arc<DeviceMemory>,
+    age: usize,
+    canvas: &mut canvas::Drawn<Surfaces>,
+) -> Result<Drawn, RenderError> {
+    let mut target = renderer.bind(canvas.targets.targets.of(memory)?).map_err(gles_error)?;
+    let result = canvas
+        .tracker
+        .render_output(renderer, &mut target, age, elements, background(scene))
+        .map_err(|error| RenderError::Gles(error.to_string()))?;
+    let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
+    Ok(Drawn { damage, fence: fence(&result.sync)? })
+}
+
+/// Draws off screen, and copies what came of it.
+fn draw_and_read_back(
+    renderer: &mut GlesRenderer,
+    scene: &Scene,
+    elements: &[SceneElement<'_, GlesTexture>],
+    pixels: &mut PixelBuffer,
+    canvas: &mut canvas::Drawn<Surfaces>,
+) -> Result<Drawn, RenderError> {
+    let size = (pixels.width, pixels.height).into();
+    let off_screen = &mut canvas.targets.off_screen;
+    // One target holds the newest frame, however old the buffer is that it is read back into.
+    let age = usize::from(off_screen.as_ref().is_some_and(|target| target.size() == size));
+    if age == 0 {
+        let target = Offscreen::<GlesRenderbuffer>::create_buffer(renderer, Fourcc::Xbgr8888, size);
+        *off_screen = Some(target.map_err(gles_error)?);
+    }
+    let Some(buffer) = off_screen.as_mut() else { return Ok(Drawn::default()) };
+    let mut target = renderer.bind(buffer).map_err(gles_error)?;
+    let result = canvas
+        .tracker
+        .render_output(renderer, &mut target, age, elements, background(scene))
+        .map_err(|error| RenderError::Gles(error.to_string()))?;
+    let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
+    let mapping =
+        renderer.copy_framebuffer(&target, Rectangle::from_size(size), Fourcc::Xbgr8888).map_err(gles_error)?;
+    let bytes = renderer.map_texture(&mapping).map_err(gles_error)?;
+    for (pixel, bytes) in pixels.pixels.iter_mut().zip(bytes.chunks_exact(4)) {
+        // Red comes first in memory.
+        *pixel = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
+    }
+    Ok(Drawn { damage, fence: None })
 }
 
 /// What signals when the drawing is done; `None` when it is done. Where nothing can be exported it is waited for, as

@@ -1,36 +1,43 @@
 //! A scene into a buffer.
 //!
-//! Pixman draws into memory on this thread and is done when it returns. GLES is there by choice, for machines whose GPU
-//! is worth it: into the buffers of a display where it can, else read back.
+//! Pixman draws into memory on this thread and is done when it returns: a hand-over would cost more than it brings. GLES
+//! is there by choice, for machines whose GPU is worth it: into the buffers of a display where it can, else read back, on
+//! a [`thread`] of its own that nobody waits for.
 
 mod backdrop;
+mod canvas;
 mod element;
+mod fault;
 mod gles;
 mod import;
 mod intermediate;
 mod panel;
 mod picture;
+mod pixman;
 mod rounded;
 mod shadow;
+mod thread;
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
+use calloop::ping::Ping;
 use smithay::backend::allocator::Format;
 use smithay::backend::allocator::dmabuf::Dmabuf;
-use smithay::backend::allocator::gbm::GbmDevice;
-use smithay::backend::renderer::damage::OutputDamageTracker;
-use smithay::backend::renderer::gles::GlesRenderbuffer;
-use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
-use smithay::backend::renderer::{Bind, Color32F, ImportDma};
-use smithay::reexports::pixman::{FormatCode, Image};
-use smithay::utils::{Physical, Rectangle, Size, Transform};
+use smithay::backend::drm::DrmDeviceFd;
+use smithay::backend::renderer::Color32F;
+use smithay::utils::{Physical, Rectangle};
 
 use crate::backend::plane::DeviceMemory;
-use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
+use crate::backend::{Buffer, PixelRect};
 use crate::output::scene::Scene;
+use crate::time::Span;
+pub use canvas::Canvas;
 pub(crate) use element::source;
-use gles::{GlesPainter, Targets};
-use import::{Caches, import};
+pub use fault::Fault;
+use gles::{Abilities, GlesPainter};
+use pixman::PixmanPainter;
+use thread::{Make, RenderThread};
 
 /// A frame could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -41,21 +48,54 @@ pub enum RenderError {
     /// OpenGL ES cannot be used.
     #[error("OpenGL ES: {0}")]
     Gles(String),
+    /// OpenGL ES cannot be used any more: its context is gone, and all that it had.
+    #[error("OpenGL ES is lost: {0}")]
+    Lost(String),
 }
 
 /// Draws scenes.
-#[expect(clippy::large_enum_variant, reason = "there is one")]
 pub enum Renderer {
     /// With the CPU.
-    Pixman(PixmanPainter),
+    Pixman(Box<PixmanPainter>),
     /// With OpenGL ES.
-    Gles(GlesPainter),
+    Gles(Box<Gles>),
 }
 
-/// The CPU, through pixman.
-pub struct PixmanPainter {
-    renderer: PixmanRenderer,
-    caches: Caches<PixmanTexture>,
+/// OpenGL ES on a thread of its own.
+pub struct Gles {
+    thread: RenderThread,
+    abilities: Abilities,
+    last: JobId,
+}
+
+/// The number of a job; none is used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct JobId(u64);
+
+/// A frame to be drawn.
+#[derive(Debug)]
+pub struct Job {
+    /// What it shows.
+    pub scene: Arc<Scene>,
+    /// The display has no plane for the cursor.
+    pub with_cursor: bool,
+    /// Where it goes.
+    pub buffer: Buffer,
+    /// What is remembered of the output.
+    pub canvas: Canvas,
+}
+
+/// A frame that was drawn, or could not be.
+#[derive(Debug)]
+pub struct Finished {
+    /// Which one.
+    pub id: JobId,
+    /// All that was handed over.
+    pub job: Job,
+    /// What came of it.
+    pub result: Result<Drawn, RenderError>,
+    /// How long drawing it took, where that happened on another thread.
+    pub took: Option<Span>,
 }
 
 /// What came of drawing a frame.
@@ -67,49 +107,32 @@ pub struct Drawn {
     pub fence: Option<OwnedFd>,
 }
 
-/// What is remembered of one output between two frames: what is damaged, and what GLES draws into.
-pub struct Canvas {
-    size: Size<i32, Physical>,
-    tracker: OutputDamageTracker,
-    off_screen: Option<GlesRenderbuffer>,
-    targets: Targets,
-}
-
-impl Canvas {
-    /// For an output of `size` physical pixels.
-    pub fn new(size: Size<i32, Physical>) -> Self {
-        let tracker = OutputDamageTracker::new(size, 1.0, Transform::Normal);
-        Canvas { size, tracker, off_screen: None, targets: Targets::default() }
-    }
-
-    /// Forgets what was drawn: the next frame is drawn as a whole. Wanted when a frame that was drawn did not reach the
-    /// display, whose buffers then do not count it in their age.
-    pub fn forget(&mut self) {
-        *self = Canvas { targets: std::mem::take(&mut self.targets), ..Canvas::new(self.size) };
-    }
-}
-
 impl Renderer {
     /// Draws with the CPU.
     pub fn pixman() -> Result<Self, RenderError> {
-        let renderer = PixmanRenderer::new().map_err(pixman_error)?;
-        Ok(Renderer::Pixman(PixmanPainter { renderer, caches: Caches::default() }))
+        Ok(Renderer::Pixman(Box::new(PixmanPainter::new()?)))
     }
 
     /// Draws with OpenGL ES off screen, on the software device, which every machine with Mesa has.
     pub fn gles() -> Result<Self, RenderError> {
-        GlesPainter::off_screen().map(Renderer::Gles)
+        Self::gles_by(Arc::new(GlesPainter::off_screen))
     }
 
     /// Draws with OpenGL ES on a display device, into its displays' own buffers. `number`: the device's, as
     /// [`target_formats`](Self::target_formats) is asked for it.
-    pub fn gles_on<A: AsFd + Send + 'static>(device: GbmDevice<A>, number: u64) -> Result<Self, RenderError> {
-        GlesPainter::on_display(device, number).map(Renderer::Gles)
+    pub fn gles_on(device: DrmDeviceFd, number: u64) -> Result<Self, RenderError> {
+        Self::gles_by(Arc::new(move || GlesPainter::on_display(device.clone(), number)))
+    }
+
+    fn gles_by(make: Make) -> Result<Self, RenderError> {
+        let thread = RenderThread::start(make)?;
+        let abilities = thread.abilities()?;
+        Ok(Renderer::Gles(Box::new(Gles { thread, abilities, last: JobId(0) })))
     }
 
     /// Whether it could draw into displays' own buffers if it were on their device.
     pub fn wants_device(&self) -> bool {
-        matches!(self, Renderer::Gles(painter) if painter.is_off_screen())
+        matches!(self, Renderer::Gles(gles) if gles.abilities.device.is_none())
     }
 
     /// The formats, with their layouts, of what it can draw into in the memory of display device `number`; none for what
@@ -117,91 +140,84 @@ impl Renderer {
     pub fn target_formats(&self, number: u64) -> Vec<Format> {
         match self {
             Renderer::Pixman(_) => Vec::new(),
-            Renderer::Gles(painter) => painter.target_formats(number),
+            Renderer::Gles(gles) => gles.abilities.target_formats(number),
         }
     }
 
-    /// Makes sure that it can draw into this.
-    pub fn try_target(&mut self, memory: &DeviceMemory) -> Result<(), RenderError> {
+    /// Makes sure that it can draw into this. Asked when a monitor is lit, before there is anything to be drawn on it:
+    /// waits for the answer.
+    pub fn try_target(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
         match self {
             Renderer::Pixman(_) => Err(pixman_error("it draws into no device's memory")),
-            Renderer::Gles(painter) => painter.try_target(memory),
+            Renderer::Gles(gles) => {
+                let memory = memory.clone();
+                gles.thread.ask(move |painter| painter.try_target(&memory))
+            }
         }
     }
 
     /// The buffers in devices' memory that it can read.
     pub fn dmabuf_formats(&self) -> Vec<Format> {
-        let formats = match self {
-            Renderer::Pixman(painter) => painter.renderer.dmabuf_formats(),
-            Renderer::Gles(painter) => painter.renderer.dmabuf_formats(),
-        };
-        formats.iter().copied().collect()
+        match self {
+            Renderer::Pixman(painter) => painter.dmabuf_formats(),
+            Renderer::Gles(gles) => gles.abilities.sources.clone(),
+        }
     }
 
     /// Makes sure that it can read this one.
     pub fn import_dmabuf(&mut self, dmabuf: &Dmabuf) -> Result<(), RenderError> {
         match self {
-            Renderer::Pixman(painter) => painter.renderer.import_dmabuf(dmabuf, None).map(drop).map_err(pixman_error),
-            Renderer::Gles(painter) => painter.renderer.import_dmabuf(dmabuf, None).map(drop).map_err(gles_error),
-        }
-    }
-
-    /// Draws `scene` into `buffer`. `with_cursor`: the display has no plane for it.
-    pub fn draw(
-        &mut self,
-        scene: &Scene,
-        with_cursor: bool,
-        buffer: &mut Buffer,
-        canvas: &mut Canvas,
-    ) -> Result<Drawn, RenderError> {
-        let age = buffer.age as usize;
-        match (self, &mut buffer.storage) {
-            (Renderer::Pixman(painter), BufferStorage::Memory(pixels)) => {
-                painter.draw(scene, with_cursor, pixels, age, canvas)
-            }
-            (Renderer::Pixman(_), BufferStorage::Device(_)) => Err(pixman_error("the buffer is a device's")),
-            (Renderer::Gles(painter), BufferStorage::Memory(pixels)) => {
-                painter.draw_and_read_back(scene, with_cursor, pixels, canvas)
-            }
-            (Renderer::Gles(painter), BufferStorage::Device(memory)) => {
-                painter.draw_on_device(scene, with_cursor, memory, age, canvas)
+            Renderer::Pixman(painter) => painter.try_source(dmabuf),
+            Renderer::Gles(gles) => {
+                let dmabuf = dmabuf.clone();
+                gles.thread.ask(move |painter| painter.try_source(&dmabuf))
             }
         }
     }
-}
 
-impl PixmanPainter {
-    #[expect(unsafe_code, reason = "pixman takes the address of the pixels")]
-    fn draw(
-        &mut self,
-        scene: &Scene,
-        with_cursor: bool,
-        pixels: &mut PixelBuffer,
-        age: usize,
-        canvas: &mut Canvas,
-    ) -> Result<Drawn, RenderError> {
-        let stride = pixels.stride();
-        // SAFETY: `pixels` is borrowed mutably until the end of this function, where the image is gone again; it holds
-        // `height` rows of `stride` bytes, and its alignment is that of `u32`.
-        let image = unsafe {
-            Image::from_raw_mut(
-                FormatCode::X8R8G8B8,
-                pixels.width as usize,
-                pixels.height as usize,
-                pixels.pixels.as_mut_ptr(),
-                stride,
-                false,
-            )
-        };
-        let mut image = image.map_err(|_| RenderError::Pixman("the buffer cannot be drawn into".to_owned()))?;
-        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
-        intermediate::prepare(&mut self.renderer, scene, &mut elements);
-        let mut target = self.renderer.bind(&mut image).map_err(pixman_error)?;
-        let result = canvas
-            .tracker
-            .render_output(&mut self.renderer, &mut target, age, &elements, background(scene))
-            .map_err(|error| RenderError::Pixman(error.to_string()))?;
-        Ok(Drawn { damage: result.damage.map(|damage| to_rects(damage)).unwrap_or_default(), fence: None })
+    /// Draws the job's scene into its buffer: at once, or else it is under way under the number that comes back, and
+    /// `wake` is pinged when it is [`finished`](Self::finished). `urgent`: before whatever was not begun yet.
+    pub fn start(&mut self, job: Job, urgent: bool, wake: Option<Ping>) -> Result<Finished, JobId> {
+        match self {
+            Renderer::Pixman(painter) => Ok(painter.draw(job)),
+            Renderer::Gles(gles) => {
+                gles.last.0 += 1;
+                gles.thread.draw(gles.last, job, urgent, wake);
+                Err(gles.last)
+            }
+        }
+    }
+
+    /// A frame that was under way, in the order in which they were drawn.
+    pub fn finished(&mut self) -> Option<Finished> {
+        match self {
+            Renderer::Pixman(_) => None,
+            Renderer::Gles(gles) => gles.thread.finished(),
+        }
+    }
+
+    /// Takes back a frame that was not begun.
+    pub fn take_back(&mut self, id: JobId) -> Option<Job> {
+        match self {
+            Renderer::Pixman(_) => None,
+            Renderer::Gles(gles) => gles.thread.take_back(id),
+        }
+    }
+
+    /// Draws a frame and waits until that is done. An error: it went down with the thread.
+    pub fn draw(&mut self, job: Job) -> Result<Finished, RenderError> {
+        match self {
+            Renderer::Pixman(painter) => Ok(painter.draw(job)),
+            Renderer::Gles(gles) => gles.thread.draw_now(job),
+        }
+    }
+
+    /// Lets something go wrong on the thread of OpenGL ES, for tests.
+    #[doc(hidden)]
+    pub fn disturb(&self, fault: Fault) {
+        if let Renderer::Gles(gles) = self {
+            gles.thread.disturb(fault);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use smithay::backend::renderer::element::Id;
 use smithay::utils::{Physical, Point, Rectangle, Size};
 use upbeat::backend::{Buffer, BufferStorage, PixelBuffer};
 use upbeat::output::scene::{Effect, EffectKind, Layer, Rounded, Scene, Snapshot};
-use upbeat::render::{Canvas, Renderer};
+use upbeat::render::{Canvas, Job, Renderer};
 use upbeat::surface::content::SurfaceContent;
 
 /// Buffers that take turns, as those of a display do.
@@ -128,14 +128,16 @@ impl Panel {
         Panel { renderer, canvas: Canvas::new(Size::from(PANEL)), buffers, frames: 0 }
     }
 
-    fn draw(&mut self, scene: &Scene) -> PixelBuffer {
+    fn draw(&mut self, scene: Scene) -> PixelBuffer {
         let slot = self.frames % BUFFERS;
         let age = if self.frames < BUFFERS { 0 } else { BUFFERS as u32 };
         self.frames += 1;
         let pixels = std::mem::take(&mut self.buffers[slot]);
-        let mut buffer = Buffer { storage: BufferStorage::Memory(pixels), age, slot };
-        self.renderer.draw(scene, true, &mut buffer, &mut self.canvas).unwrap();
-        let BufferStorage::Memory(pixels) = buffer.storage else { panic!("not in memory") };
+        let buffer = Buffer { storage: BufferStorage::Memory(pixels), age, slot };
+        let job = Job { scene: scene.into(), with_cursor: true, buffer, canvas: self.canvas.clone() };
+        let finished = self.renderer.draw(job).unwrap();
+        finished.result.unwrap();
+        let BufferStorage::Memory(pixels) = finished.job.buffer.storage else { panic!("not in memory") };
         self.buffers[slot] = pixels.clone();
         pixels
     }
@@ -168,9 +170,9 @@ fn damage_is_complete(renderer: impl Fn() -> Renderer, cases: u32) {
             let mut panel = Panel::new(renderer());
             let mut last = PixelBuffer::default();
             for looks in &frames {
-                last = panel.draw(&stage.scene(looks));
+                last = panel.draw(stage.scene(looks));
             }
-            let anew = Panel::new(renderer()).draw(&stage.scene(frames.last().unwrap()));
+            let anew = Panel::new(renderer()).draw(stage.scene(frames.last().unwrap()));
             // Where a part is drawn anew it may round another way.
             prop_assert!(largest_difference(&last, &anew) <= 1);
             Ok(())
@@ -196,7 +198,7 @@ fn gles_fades_as_pixman_does() {
     let stage = Stage::new();
     let looks =
         [Look { snapshot: true, ..Look::plain((40, 40, 300, 200), 0.4) }, Look::plain((200, 150, 150, 100), 0.7)];
-    let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| Panel::new(renderer).draw(&stage.scene(&looks)));
+    let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| Panel::new(renderer).draw(stage.scene(&looks)));
     // Within the layers: at their edges the two filter differently.
     for (x, y) in [(60, 60), (220, 170), (300, 210), (330, 245), (450, 260)] {
         let [a, b] = [&pictures[0], &pictures[1]].map(|picture| picture.pixels[(y * PANEL.0 + x) as usize]);
@@ -216,7 +218,7 @@ fn shadows_and_corners_look_the_same_by_both_renderers() {
         Look { radius: 24, shadow: true, ..Look::plain((40, 40, 300, 200), 1.0) },
         Look { radius: 10, shadow: true, ..Look::plain((250, 100, 150, 100), 0.6) },
     ];
-    let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| Panel::new(renderer).draw(&stage.scene(&looks)));
+    let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| Panel::new(renderer).draw(stage.scene(&looks)));
     let differing = pictures[0].pixels.iter().zip(&pictures[1].pixels).filter(|(a, b)| {
         let one = |pixel: u32| PixelBuffer { width: 1, height: 1, pixels: vec![pixel] };
         largest_difference(&one(**a), &one(**b)) > LEVELS
@@ -255,7 +257,7 @@ fn what_lies_behind_a_translucent_window_is_blurred_and_what_lies_beside_it_is_n
     let mut scene = stage.scene(&looks);
     scene.layers[0].opacity = 0.05;
     scene.effects[0].opacity = 1.0;
-    let picture = Panel::new(gles).draw(&scene);
+    let picture = Panel::new(gles).draw(scene);
     let blue = |x: i32, y: i32| (picture.pixels[(y * PANEL.0 + x) as usize] & 0xff) as i32;
     let step = |y: i32| (150..250).map(|x| (blue(x + 1, y) - blue(x, y)).abs()).max().unwrap();
     assert!(step(30) > 100, "sharp above the pane: {}", step(30));

@@ -7,7 +7,6 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use calloop::ping::Ping;
-use smithay::backend::allocator::gbm::GbmDevice;
 use smithay::backend::drm::{DrmDevice, DrmDeviceFd};
 use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc};
 use smithay::reexports::drm::{Device as _, VblankWaitFlags, VblankWaitTarget};
@@ -80,8 +79,8 @@ impl Card {
     }
 
     /// The device for who draws into its memory.
-    pub fn gbm(&self) -> std::io::Result<GbmDevice<DrmDeviceFd>> {
-        GbmDevice::new(self.device.device_fd().clone())
+    pub fn device(&self) -> DrmDeviceFd {
+        self.device.device_fd().clone()
     }
 
     /// Looks at the connectors: monitors that are new get an output with the mode that `wish` names for them, and buffers

@@ -1,5 +1,7 @@
 //! The memory that a CRTC reads: buffers of the device that a GPU draws into, or dumb buffers that are copied into.
 
+use std::sync::Arc;
+
 use drm_fourcc::DrmFormat;
 use smithay::backend::drm::{DrmDeviceFd, DrmSurface};
 use smithay::reexports::drm::control::framebuffer;
@@ -24,7 +26,7 @@ pub trait Drawer {
     fn formats(&self, device: u64) -> Vec<DrmFormat>;
 
     /// Makes sure that it can draw into this; an error says why not.
-    fn try_draw(&mut self, memory: &DeviceMemory) -> Result<(), String>;
+    fn try_draw(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), String>;
 }
 
 /// A composed picture that the CRTC can read.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -136,7 +137,7 @@ impl Drawer for Composer<'_> {
         self.0.as_ref().map_or(Vec::new(), |renderer| renderer.target_formats(device))
     }
 
-    fn try_draw(&mut self, memory: &DeviceMemory) -> Result<(), String> {
+    fn try_draw(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), String> {
         let renderer = self.0.as_mut().ok_or("nobody draws")?;
         renderer.try_target(memory).map_err(|error| error.to_string())
     }
@@ -145,11 +146,7 @@ impl Drawer for Composer<'_> {
 /// A renderer that is better off on a display device moves there.
 fn draw_on(state: &mut State, card: &Card) {
     let Some(renderer) = state.outputs.renderer.as_mut().filter(|renderer| renderer.wants_device()) else { return };
-    let moved = card
-        .gbm()
-        .map_err(|error| format!("GBM: {error}"))
-        .and_then(|device| Renderer::gles_on(device, card.number()).map_err(|error| error.to_string()));
-    match moved {
+    match Renderer::gles_on(card.device(), card.number()) {
         Ok(moved) => {
             *renderer = moved;
             tracing::info!(driver = card.driver(), "OpenGL ES draws on the display device");
@@ -157,7 +154,7 @@ fn draw_on(state: &mut State, card: &Card) {
         Err(reason) => {
             tracing::warn!(
                 driver = card.driver(),
-                reason,
+                %reason,
                 "OpenGL ES draws off screen: frames are read back and copied"
             );
         }

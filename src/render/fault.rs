@@ -1,0 +1,59 @@
+//! What can go wrong with a GPU, for tests: nobody has one that is reset when it is told to be.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::Receiver;
+
+use super::RenderError;
+
+/// Something that goes wrong with one frame, or with several.
+#[derive(Debug)]
+pub enum Fault {
+    /// Every frame takes until the other side of this sends something, or is gone.
+    Slow(Receiver<()>),
+    /// The next frame cannot be drawn.
+    Fails,
+    /// With the next frame the context is lost.
+    Lost,
+    /// With the next frame the driver's binding panics.
+    Panics,
+}
+
+/// What is to go wrong.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    slow: Option<Receiver<()>>,
+    next: VecDeque<Fault>,
+}
+
+impl Faults {
+    pub fn add(&mut self, fault: Fault) {
+        match fault {
+            Fault::Slow(gate) => self.slow = Some(gate),
+            fault => self.next.push_back(fault),
+        }
+    }
+
+    /// What goes wrong with the next frame; waits for as long as it is to take.
+    pub fn next(&mut self) -> Happening {
+        if let Some(gate) = &self.slow
+            && gate.recv().is_err()
+        {
+            self.slow = None;
+        }
+        Happening(self.next.pop_front())
+    }
+}
+
+/// What goes wrong with one frame.
+pub(super) struct Happening(Option<Fault>);
+
+impl Happening {
+    pub fn happen(self) -> Result<(), RenderError> {
+        match self.0 {
+            None | Some(Fault::Slow(_)) => Ok(()),
+            Some(Fault::Fails) => Err(RenderError::Gles("somebody wanted it to fail".to_owned())),
+            Some(Fault::Lost) => Err(RenderError::Lost("somebody wanted it to be lost".to_owned())),
+            Some(Fault::Panics) => panic!("somebody wanted it to panic"),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The CPU, through pixman: into memory, and done when it returns.
+
+use smithay::backend::allocator::Format;
+use smithay::backend::allocator::dmabuf::Dmabuf;
+use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
+use smithay::backend::renderer::{Bind, ImportDma};
+use smithay::reexports::pixman::{FormatCode, Image};
+
+use super::canvas::Canvases;
+use super::import::{Caches, import};
+use super::{Canvas, Drawn, Finished, Job, JobId, RenderError, background, intermediate, pixman_error, to_rects};
+use crate::backend::{Buffer, BufferStorage, PixelBuffer};
+use crate::output::scene::Scene;
+
+/// The CPU, through pixman.
+pub struct PixmanPainter {
+    renderer: PixmanRenderer,
+    caches: Caches<PixmanTexture>,
+    canvases: Canvases<()>,
+}
+
+impl PixmanPainter {
+    pub(super) fn new() -> Result<Self, RenderError> {
+        let renderer = PixmanRenderer::new().map_err(pixman_error)?;
+        Ok(PixmanPainter { renderer, caches: Caches::default(), canvases: Canvases::default() })
+    }
+
+    /// The buffers in devices' memory that it can read.
+    pub(super) fn dmabuf_formats(&self) -> Vec<Format> {
+        self.renderer.dmabuf_formats().iter().copied().collect()
+    }
+
+    /// Whether it can read this one.
+    pub(super) fn try_source(&mut self, dmabuf: &Dmabuf) -> Result<(), RenderError> {
+        self.renderer.import_dmabuf(dmabuf, None).map(drop).map_err(pixman_error)
+    }
+
+    /// Draws the job's scene into its buffer.
+    pub(super) fn draw(&mut self, mut job: Job) -> Finished {
+        let Job { scene, with_cursor, buffer, canvas } = &mut job;
+        let result = self.draw_into(scene, *with_cursor, buffer, canvas);
+        match result {
+            Ok(_) => self.canvases.of(canvas).drew(buffer.slot),
+            Err(_) => self.canvases.spoil(canvas),
+        }
+        Finished { id: JobId::default(), job, result, took: None }
+    }
+
+    fn draw_into(
+        &mut self,
+        scene: &Scene,
+        with_cursor: bool,
+        buffer: &mut Buffer,
+        canvas: &Canvas,
+    ) -> Result<Drawn, RenderError> {
+        let age = self.canvases.of(canvas).age(buffer);
+        match &mut buffer.storage {
+            BufferStorage::Memory(pixels) => self.draw_in_memory(scene, with_cursor, pixels, age, canvas),
+            BufferStorage::Device(_) => Err(pixman_error("the buffer is a device's")),
+        }
+    }
+
+    #[expect(unsafe_code, reason = "pixman takes the address of the pixels")]
+    fn draw_in_memory(
+        &mut self,
+        scene: &Scene,
+        with_cursor: bool,
+        pixels: &mut PixelBuffer,
+        age: usize,
+        canvas: &Canvas,
+    ) -> Result<Drawn, RenderError> {
+        let stride = pixels.stride();
+        // SAFETY: `pixels` is borrowed mutably until the end of this function, where the image is gone again; it holds
+        // `height` rows of `stride` bytes, and its alignment is that of `u32`.
+        let image = unsafe {
+            Image::from_raw_mut(
+                FormatCode::X8R8G8B8,
+                pixels.width as usize,
+                pixels.height as usize,
+                pixels.pixels.as_mut_ptr(),
+                stride,
+                false,
+            )
+        };
+        let mut image = image.map_err(|_| RenderError::Pixman("the buffer cannot be drawn into".to_owned()))?;
+        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
+        intermediate::prepare(&mut self.renderer, scene, &mut elements);
+        let mut target = self.renderer.bind(&mut image).map_err(pixman_error)?;
+        let tracker = &mut self.canvases.of(canvas).tracker;
+        let result = tracker
+            .render_output(&mut self.renderer, &mut target, age, &elements, background(scene))
+            .map_err(|error| RenderError::Pixman(error.to_string()))?;
+        Ok(Drawn { damage: result.damage.map(|damage| to_rects(damage)).unwrap_or_default(), fence: None })
+    }
+}

@@ -1,0 +1,229 @@
+//! The thread that draws with OpenGL ES. Its context is made on it, used on it and ends with it.
+//!
+//! ```text
+//!   main thread       start(job) ─► │ queue │       take back        ┌── ping ─► collected in the next turn
+//!                                      │              ▲             │
+//!   render thread                      └─► draw ──────┼──► finished ┘
+//!                                  what was begun ends; what was not can be taken back
+//! ```
+//!
+//! A job owns all that it needs and comes back as a whole, also from a draw that failed or panicked: what a client or a
+//! display is told of it is told on the main thread.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use calloop::ping::Ping;
+
+use super::fault::{Fault, Faults};
+use super::gles::{Abilities, GlesPainter};
+use super::{Finished, Job, JobId, RenderError};
+use crate::time::{Clock, MonotonicClock};
+
+/// How long the end of the session waits for a draw that is under way. A GPU that hangs is reset by its driver within
+/// ten seconds as a rule, and nobody waits so long for a session to end.
+const LAST_DRAW: Duration = Duration::from_secs(2);
+
+/// Makes a context, on the thread that is to have it.
+pub(super) type Make = Arc<dyn Fn() -> Result<GlesPainter, RenderError> + Send + Sync>;
+
+/// A thread with a context of its own.
+pub(super) struct RenderThread {
+    shared: Arc<Shared>,
+    /// Closed when the thread has ended.
+    alive: mpsc::Receiver<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    arrived: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    requests: VecDeque<Request>,
+    finished: VecDeque<Finished>,
+    closed: bool,
+}
+
+enum Request {
+    Draw { id: JobId, job: Box<Job>, wake: Option<Ping> },
+    Ask(Box<dyn FnOnce(&mut Painter) + Send>),
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        // Nothing that is done under the lock leaves the queue in pieces.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next request; `None` when there will be none.
+    fn next(&self) -> Option<Request> {
+        let mut queue = self.lock();
+        loop {
+            if queue.closed {
+                return None;
+            }
+            if let Some(request) = queue.requests.pop_front() {
+                return Some(request);
+            }
+            queue = self.arrived.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl RenderThread {
+    /// Starts it. It makes its context by itself: whatever is asked of it waits for that.
+    pub fn start(make: Make) -> Result<Self, RenderError> {
+        let shared = Arc::<Shared>::default();
+        let (living, alive) = mpsc::channel();
+        let its = shared.clone();
+        let thread = std::thread::Builder::new()
+            .name("render".to_owned())
+            .spawn(move || {
+                let _living = living;
+                run(&make, &its);
+            })
+            .map_err(|error| RenderError::Lost(format!("there is no thread for it: {error}")))?;
+        Ok(RenderThread { shared, alive, thread: Some(thread) })
+    }
+
+    /// What its context can do, as soon as there is one. Waits for it.
+    pub fn abilities(&self) -> Result<Abilities, RenderError> {
+        self.ask(|painter| Ok(painter.abilities()))
+    }
+
+    /// Asks something, before whatever was not begun yet. Waits for the answer.
+    pub fn ask<A: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut GlesPainter) -> Result<A, RenderError> + Send + 'static,
+    ) -> Result<A, RenderError> {
+        let (answer, answered) = mpsc::channel();
+        self.put_first(Request::Ask(Box::new(move |painter| {
+            // Nobody waits any more: nobody wants to know.
+            let _ = answer.send(painter.with(question));
+        })));
+        answered.recv().unwrap_or_else(|_| Err(RenderError::Lost("its thread has ended".to_owned())))
+    }
+
+    /// Hands a job over; `urgent`: before whatever was not begun yet. `wake` is pinged when it is done.
+    pub fn draw(&self, id: JobId, job: Job, urgent: bool, wake: Option<Ping>) {
+        let request = Request::Draw { id, job: Box::new(job), wake };
+        if urgent {
+            return self.put_first(request);
+        }
+        self.shared.lock().requests.push_back(request);
+        self.shared.arrived.notify_one();
+    }
+
+    /// Draws a frame and waits for it.
+    pub fn draw_now(&self, job: Job) -> Result<Finished, RenderError> {
+        let (done, finished) = mpsc::channel();
+        self.put_first(Request::Ask(Box::new(move |painter| {
+            let _ = done.send(painter.draw(JobId::default(), job));
+        })));
+        finished.recv().map_err(|_| RenderError::Lost("its thread has ended".to_owned()))
+    }
+
+    fn put_first(&self, request: Request) {
+        self.shared.lock().requests.push_front(request);
+        self.shared.arrived.notify_one();
+    }
+
+    /// A job that is done, in the order in which they were drawn.
+    pub fn finished(&self) -> Option<Finished> {
+        self.shared.lock().finished.pop_front()
+    }
+
+    /// Takes back a job that was not begun.
+    pub fn take_back(&self, wanted: JobId) -> Option<Job> {
+        let requests = &mut self.shared.lock().requests;
+        let is_it = |request: &Request| matches!(request, Request::Draw { id, .. } if *id == wanted);
+        let index = requests.iter().position(is_it)?;
+        match requests.remove(index)? {
+            Request::Draw { job, .. } => Some(*job),
+            Request::Ask(_) => None,
+        }
+    }
+
+    /// Lets something go wrong.
+    pub fn disturb(&self, fault: Fault) {
+        self.put_first(Request::Ask(Box::new(move |painter| painter.faults.add(fault))));
+    }
+}
+
+impl Drop for RenderThread {
+    /// Waits for the thread's end: its context must not go on while the process ends. A draw that hangs is not waited for.
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.arrived.notify_one();
+        if self.alive.recv_timeout(LAST_DRAW) == Err(mpsc::RecvTimeoutError::Timeout) {
+            return tracing::error!("OpenGL ES still draws; it is not waited for");
+        }
+        if let Some(thread) = self.thread.take() {
+            // What is thrown in it was said when it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The context of a thread; none once it was lost.
+pub(super) struct Painter {
+    gles: Result<GlesPainter, String>,
+    faults: Faults,
+}
+
+impl Painter {
+    /// Does something with the context. A panic loses it: nobody knows what state it is in.
+    fn with<A>(&mut self, act: impl FnOnce(&mut GlesPainter) -> Result<A, RenderError>) -> Result<A, RenderError> {
+        let gles = self.gles.as_mut().map_err(|reason| RenderError::Lost(reason.clone()))?;
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let done = act(gles);
+            gles.lost().map_or(done, |reason| Err(RenderError::Lost(reason)))
+        }));
+        let done = done.unwrap_or_else(|panic| Err(RenderError::Lost(format!("it panicked: {}", message(&*panic)))));
+        if let Err(RenderError::Lost(reason)) = &done {
+            let lost = std::mem::replace(&mut self.gles, Err(reason.clone()));
+            // What is left of it may panic again.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(lost)));
+        }
+        done
+    }
+
+    fn draw(&mut self, id: JobId, mut job: Job) -> Finished {
+        let begun = MonotonicClock.now();
+        let fault = self.faults.next();
+        let result = self.with(|gles| {
+            fault.happen()?;
+            gles.draw(&mut job)
+        });
+        Finished { id, job, result, took: Some(MonotonicClock.now() - begun) }
+    }
+}
+
+fn run(make: &Make, shared: &Shared) {
+    let made = catch_unwind(AssertUnwindSafe(|| make()));
+    let made = made.unwrap_or_else(|panic| Err(RenderError::Lost(format!("it panicked: {}", message(&*panic)))));
+    let mut painter = Painter { gles: made.map_err(|error| error.to_string()), faults: Faults::default() };
+    while let Some(request) = shared.next() {
+        match request {
+            Request::Ask(question) => question(&mut painter),
+            Request::Draw { id, job, wake } => {
+                let finished = painter.draw(id, *job);
+                shared.lock().finished.push_back(finished);
+                wake.iter().for_each(Ping::ping);
+            }
+        }
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("for no stated reason").to_owned()
+}
