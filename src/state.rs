@@ -39,6 +39,7 @@ impl State {
     pub fn new(display_handle: DisplayHandle, loop_handle: LoopHandle<'static, State>) -> Self {
         let mut protocols = Protocols::new(&display_handle);
         let input = Input::new(&display_handle, &mut protocols.seat);
+        let outputs = Outputs::heard_by(&loop_handle);
         State {
             display_handle,
             loop_handle,
@@ -47,7 +48,7 @@ impl State {
             shell: Shell::default(),
             input,
             surfaces: Surfaces::default(),
-            outputs: Outputs::default(),
+            outputs,
             session: Session::default(),
         }
     }

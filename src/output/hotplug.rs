@@ -80,6 +80,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         last_sequence: None,
         last_shown: None,
         need: Need::Output,
+        drawing: super::drawing::Drawing::default(),
         ahead: super::prerender::Ahead::default(),
         generation: 0,
         presented: Instant::ZERO,
@@ -120,7 +121,8 @@ fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine
 /// The display's mode or capabilities changed.
 pub(super) fn changed(state: &mut State, index: usize) {
     let now = state.clock.now();
-    let output = &mut state.outputs.list[index];
+    let super::Outputs { list, renderer, .. } = &mut state.outputs;
+    let output = &mut list[index];
     let mode = output.display.mode();
     let capabilities = output.display.capabilities();
     let same_mode = output.output.current_mode() == Some(wayland_mode(mode));
@@ -130,6 +132,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     }
     output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
     output.output.set_preferred(wayland_mode(mode));
+    output.forget_drawing(renderer.as_mut(), now);
     output.canvas = Canvas::new(size(mode));
     output.drop_finished();
     output.generation += 1;
@@ -152,6 +155,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
 pub fn remove(state: &mut State, id: OutputId) {
     let Some(index) = state.outputs.list.iter().position(|output| output.id == id) else { return };
     let mut output = state.outputs.list.remove(index);
+    output.forget_drawing(state.outputs.renderer.as_mut(), state.clock.now());
     present::forget_flight(&mut output);
     output.drop_finished();
     output.forget_submitted();

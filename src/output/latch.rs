@@ -1,28 +1,21 @@
-//! The latch: open the queues, choose the scene, draw it, submit it.
-
-use std::sync::Arc;
+//! The latch: open the queues, choose the scene, have it [composed](super::compose).
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
+use super::compose::compose;
 use super::placing::choose;
-use super::scene::{CursorLayer, Scene};
-use super::{Flight, OutputState, pacing};
-use crate::backend::plane::Planes;
-use crate::backend::{Buffer, Change, FrameId, Plan, SubmitError};
-use crate::protocol::frame_pacing::Unshown;
-use crate::render::{Drawn, Job};
+use super::scene::Scene;
+use super::{OutputState, pacing};
 use crate::shell::animation::Shown;
 use crate::shell::render_order::RenderWindow;
 use crate::state::State;
-use crate::surface::Feedback;
 use crate::time::{Clock, Instant};
 use crate::timing::id::{ClientId, OutputId};
-use crate::timing::output::Composed;
 use crate::timing::record::{FrameRecord, Need};
 use crate::timing::target::{RefreshIndex, Target};
 
-/// Chooses content for `target`, draws it and submits it.
+/// Chooses content for `target` and has it drawn and submitted.
 pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {
     let latched = state.clock.now();
     if super::prerender::submit_finished(state, id, target, scheduled) {
@@ -147,88 +140,7 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
     }
 }
 
-/// Draws and submits the scene, if it looks different from what was drawn last or somebody waits to hear of it.
-fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
-    let State { surfaces, outputs, clock, protocols, .. } = state;
-    let super::Outputs { list, renderer, .. } = outputs;
-    let Some(output) = list.iter_mut().find(|output| output.id == id) else { return };
-    let number = output.scenes;
-    let mut waiting: Vec<(WlSurface, Feedback)> = Vec::new();
-    let mut clients = Vec::new();
-    for entry in surfaces.iter_mut().filter(|entry| entry.output == Some(id) && entry.seen() == number) {
-        if entry.is_fresh()
-            && let Some(mut record) = entry.take_record()
-        {
-            record.latched = Some(moment.latched);
-            clients.push(record);
-        }
-        let feedback = entry.latch();
-        if !feedback.is_empty() {
-            waiting.push((entry.surface.clone(), feedback));
-        }
-    }
-    let cursor_moved = std::mem::take(&mut output.ahead.cursor_moved);
-    let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor && !cursor_moved;
-    let mut record = output.open_record(&moment);
-    if unchanged && waiting.is_empty() && moment.need != Need::Output {
-        output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);
-        output.reclaim(Arc::new(scene));
-        return;
-    }
-    let planes = output.choose_planes(&mut scene, &protocols.dmabuf.memories);
-    let feedback = gather(&scene, waiting);
-    let mut scene = Arc::new(scene);
-    let plan = output.draw(renderer.as_mut(), &mut scene, planes, &mut record, clock);
-    let Some(plan) = plan else {
-        output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);
-        output.conductor.output_mut().need();
-        feedback.discard(Unshown::Unseen);
-        return;
-    };
-    let frame = plan.frame;
-    let usual = matches!(&plan.change, Change::Compose { buffer, .. } if buffer.age > 0);
-    let fence = plan.in_fence.as_ref().and_then(super::drawn_by);
-    let result = output.display.submit(plan);
-    let done = clock.now();
-    record.submitted = Some(done);
-    let composed = match (&result, usual) {
-        (Err(_), _) => Composed::Nothing,
-        (Ok(()), false) => Composed::Odd,
-        (Ok(()), true) if fence.is_some() => Composed::Unfinished,
-        (Ok(()), true) => Composed::Usual,
-    };
-    output.conductor.composed(moment.target.id, moment.scheduled, done, composed);
-    match result {
-        Ok(()) => {
-            for client in &mut clients {
-                client.frame = Some(frame.0);
-            }
-            output.drawn = scene.clone();
-            output.flights.push_back(Flight { frame, scene, feedback, record, clients, fence });
-        }
-        Err((error, plan)) => output.refused(error, plan, feedback),
-    }
-}
-
-/// Everybody who waits for something in this frame.
-fn gather(scene: &Scene, waiting: Vec<(WlSurface, Feedback)>) -> Feedback {
-    let mut all = Feedback::default();
-    for (surface, feedback) in waiting {
-        let on_plane = scene.layers.iter().any(|layer| layer.surface == surface && layer.plane.is_some());
-        all.extend(if on_plane { feedback.uncopied() } else { feedback });
-    }
-    all
-}
-
 impl OutputState {
-    /// Takes back the storage of a scene that nobody looks at any more.
-    pub(super) fn reclaim(&mut self, scene: Arc<Scene>) {
-        if let Ok(mut scene) = Arc::try_unwrap(scene) {
-            scene.layers.clear();
-            self.spare = scene.layers;
-        }
-    }
-
     pub(super) fn open_record(&self, moment: &Moment) -> FrameRecord {
         let machine = self.conductor.output();
         FrameRecord {
@@ -252,89 +164,6 @@ impl OutputState {
     pub(crate) fn due_sequence(&self, index: RefreshIndex) -> Option<u64> {
         let last = self.last_shown?;
         Some(self.last_sequence? + index.since(last))
-    }
-
-    fn draw(
-        &mut self,
-        renderer: Option<&mut crate::render::Renderer>,
-        scene: &mut Arc<Scene>,
-        planes: Planes,
-        record: &mut FrameRecord,
-        clock: &impl Clock,
-    ) -> Option<Plan> {
-        self.frames += 1;
-        record.frame = self.frames;
-        let has_plane = self.display.capabilities().cursor_plane.is_some();
-        let same_picture = scene.composes_like(&self.drawn) && !self.drawn.is_direct();
-        let undrawn_cursor = has_plane || (!planes.is_empty() && scene.cursor == self.drawn.cursor);
-        let mut in_fence = None;
-        let change = if planes.direct.is_some() || (same_picture && undrawn_cursor && self.frames > 1) {
-            Change::Planes
-        } else {
-            let (buffer, drawn) = self.compose_buffer(renderer, scene, record)?;
-            in_fence = drawn.fence;
-            Change::Compose { buffer, damage: drawn.damage }
-        };
-        if let Some(scene) = Arc::get_mut(scene) {
-            scene.release_buffers();
-        }
-        let composed = clock.now();
-        record.composed = Some(composed);
-        record.compose_cost = composed - record.latched;
-        Some(Plan {
-            frame: FrameId(self.frames),
-            target: record.target,
-            present: record.present,
-            change,
-            cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
-            planes,
-            in_fence,
-        })
-    }
-
-    /// Draws `scene` into a free buffer: the buffer, and what came of it.
-    pub(super) fn compose_buffer(
-        &mut self,
-        renderer: Option<&mut crate::render::Renderer>,
-        scene: &Arc<Scene>,
-        record: &mut FrameRecord,
-    ) -> Option<(Buffer, Drawn)> {
-        let with_cursor = self.display.capabilities().cursor_plane.is_none();
-        let renderer = renderer?;
-        let buffer = self.display.acquire()?;
-        let job = Job { scene: scene.clone(), with_cursor, buffer, canvas: self.canvas.clone() };
-        let finished = renderer.draw(job);
-        let finished = finished.map_err(|error| tracing::error!(%error, "a frame went down")).ok()?;
-        let buffer = finished.job.buffer;
-        match finished.result {
-            Ok(drawn) => {
-                record.damage = drawn.damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum();
-                Some((buffer, drawn))
-            }
-            Err(error) => {
-                tracing::error!(output = self.output.name(), %error, "a frame could not be drawn");
-                self.display.release(buffer);
-                self.canvas.forget();
-                None
-            }
-        }
-    }
-
-    pub(super) fn refused(&mut self, error: SubmitError, plan: Plan, feedback: Feedback) {
-        if let Change::Compose { buffer, .. } = plan.change {
-            self.display.release(buffer);
-        }
-        // What was drawn never reached the screen: the next frame starts from nothing.
-        self.drawn = Arc::default();
-        self.canvas.forget();
-        feedback.discard(Unshown::Unseen);
-        match &error {
-            SubmitError::Busy | SubmitError::Off => tracing::debug!(output = self.output.name(), %error),
-            _ => tracing::error!(output = self.output.name(), %error, "a frame was refused"),
-        }
-        if error != SubmitError::Off {
-            self.conductor.output_mut().need();
-        }
     }
 
     pub(crate) fn pacing(&self) -> crate::timing::pacing::Pacing {

@@ -6,7 +6,9 @@
 
 pub mod ahead;
 pub mod capture;
+mod compose;
 mod cursor;
+mod drawing;
 pub mod early;
 pub mod gamma;
 pub mod hotplug;
@@ -30,6 +32,7 @@ use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use calloop::ping::Ping;
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
@@ -58,6 +61,8 @@ pub struct Outputs {
     list: Vec<OutputState>,
     /// Draws scenes; none in tests of protocols alone.
     pub renderer: Option<Renderer>,
+    /// Wakes the loop when something was drawn on another thread.
+    pub(crate) drawn: Option<Ping>,
     /// Captures that wait for the next light.
     pub(crate) captures: Vec<capture::Waiting>,
     /// When surfaces that nobody sees are called back next; `None` while none waits.
@@ -92,6 +97,7 @@ impl Default for Outputs {
         Outputs {
             list: Vec::new(),
             renderer: None,
+            drawn: None,
             captures: Vec::new(),
             hidden_tick: None,
             next_decision: None,
@@ -150,6 +156,7 @@ pub struct OutputState {
     last_sequence: Option<u64>,
     last_shown: Option<crate::timing::target::RefreshIndex>,
     need: Need,
+    drawing: drawing::Drawing,
     /// Frames that are finished ahead of their refreshes.
     ahead: prerender::Ahead,
     /// Changes when its refreshes are not those that they were.
@@ -180,6 +187,22 @@ fn drawn_by(fence: &OwnedFd) -> Option<Fence> {
 }
 
 impl Outputs {
+    /// No outputs yet; what is drawn on another thread wakes this loop.
+    pub(crate) fn heard_by(handle: &calloop::LoopHandle<'static, State>) -> Self {
+        let (drawn, done) = match calloop::ping::make_ping() {
+            Ok(ping) => ping,
+            Err(error) => {
+                tracing::error!(%error, "what a GPU draws is seen only when something else happens");
+                return Outputs::default();
+            }
+        };
+        // What was drawn, the renderer says itself in the turn that this starts.
+        if let Err(error) = handle.insert_source(done, |(), _, _| {}) {
+            tracing::error!(%error, "what a GPU draws is seen only when something else happens");
+        }
+        Outputs { drawn: Some(drawn), ..Outputs::default() }
+    }
+
     /// All outputs, also those that are switched off.
     pub fn iter(&self) -> impl Iterator<Item = &Output> {
         self.list.iter().map(|output| &output.output)

@@ -10,11 +10,10 @@ use crate::timing::record::Need;
 /// timer: whoever draws there is called back once a second, as everybody is who cannot be seen.
 pub fn set(state: &mut State, id: OutputId, on: bool) {
     let now = state.clock.now();
-    let Some(output) = state.outputs.by_id_mut(id) else { return };
-    if output.on == on {
-        return;
-    }
+    let super::Outputs { list, renderer, .. } = &mut state.outputs;
+    let Some(output) = list.iter_mut().find(|output| output.id == id && output.on != on) else { return };
     output.on = on;
+    output.forget_drawing(renderer.as_mut(), now);
     output.drop_finished();
     output.display.set_power(on);
     output.conductor.output_mut().set_powered(on);

@@ -175,6 +175,7 @@ impl OutputState {
         let machine = self.conductor.output();
         frames_ahead > 0
             && self.on
+            && !self.is_drawing()
             && self.ahead.calm >= CALM_LATCHES
             && !self.ahead.disturbed
             && self.need == Need::Animation
@@ -256,10 +257,9 @@ fn render(state: &mut State, id: OutputId, scene: Scene, target: Target, now: In
     let moment = Moment { target, scheduled: now, latched: now, need: Need::Animation };
     let mut record = FrameRecord { pacing: Pacing::Ahead, ..output.open_record(&moment) };
     let mut scene = Arc::new(scene);
-    let Some((buffer, drawn)) = output.compose_buffer(renderer.as_mut(), &scene, &mut record) else { return false };
-    if let Some(scene) = Arc::get_mut(&mut scene) {
-        scene.release_buffers();
-    }
+    let Some((buffer, drawn)) = output.draw_now(renderer.as_mut(), &scene) else { return false };
+    record.damage = drawn.area();
+    output.release_buffers(&mut scene);
     output.frames += 1;
     record.frame = output.frames;
     let done = clock.now();

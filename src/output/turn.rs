@@ -1,7 +1,8 @@
 //! One turn of the loop, in its one order: what the displays and clients said is in already, then
-//! decide → latch → scene → render → submit → report → flush.
+//! decide → latch → scene → render → submit → report → flush. What is drawn on the render thread is submitted in the turn
+//! in which it is done.
 
-use super::{ahead, latch, pacing, prerender, present, rules};
+use super::{ahead, drawing, latch, pacing, prerender, present, rules};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Action;
@@ -14,6 +15,7 @@ const ACTIONS_PER_TURN: usize = 1_024;
 pub fn run(state: &mut State) -> Option<Instant> {
     state.surfaces.brake.turn();
     present::hear_displays(state);
+    drawing::hear_renderer(state);
     rules::refresh(state);
     for index in 0..state.outputs.list.len() {
         // One that goes away meanwhile is acted upon in the next turn.

@@ -2,7 +2,7 @@
 //!
 //! Pixman draws into memory on this thread and is done when it returns: a hand-over would cost more than it brings. GLES
 //! is there by choice, for machines whose GPU is worth it: into the buffers of a display where it can, else read back, on
-//! a [`thread`] of its own that nobody waits for.
+//! a thread of its own (`thread`) that nobody waits for.
 
 mod backdrop;
 mod canvas;
@@ -105,6 +105,13 @@ pub struct Drawn {
     pub damage: Vec<PixelRect>,
     /// Signals when the drawing is done; `None` when it is.
     pub fence: Option<OwnedFd>,
+}
+
+impl Drawn {
+    /// How many pixels changed.
+    pub fn area(&self) -> u64 {
+        self.damage.iter().map(|rect| (rect.width as u64) * (rect.height as u64)).sum()
+    }
 }
 
 impl Renderer {

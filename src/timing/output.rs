@@ -86,6 +86,8 @@ pub struct OutputMachine {
     promised: Option<RefreshIndex>,
     /// The last refresh whose latch passed unused, and how late whoever drives us woke for it.
     skipped: Option<(RefreshIndex, Span)>,
+    /// What is being drawn elsewhere, for this refresh.
+    composing: Option<RefreshIndex>,
     in_flight: FixedQueue<InFlight, MOST_IN_FLIGHT>,
     /// How many frames may be in flight.
     depth: usize,
@@ -112,6 +114,7 @@ impl OutputMachine {
             due: None,
             promised: None,
             skipped: None,
+            composing: None,
             in_flight: FixedQueue::new(),
             depth: 1,
             finished: None,
@@ -174,6 +177,7 @@ impl OutputMachine {
         self.powered = powered;
         if !powered {
             self.in_flight.clear();
+            self.composing = None;
             self.needed = false;
             self.due = None;
         }
@@ -273,7 +277,8 @@ impl OutputMachine {
     /// The next latch: for which refresh and when. `None` while there is nothing to show, the display takes no more
     /// frames or the output is off.
     pub fn next_latch(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
-        if !self.powered || self.in_flight.len() >= self.most_in_flight() || !self.is_needed() {
+        let is_full = self.composing.is_some() || self.in_flight.len() >= self.most_in_flight();
+        if !self.powered || is_full || !self.is_needed() {
             return None;
         }
         if let Some(submit) = self.submits_finished(now) {
@@ -300,6 +305,12 @@ impl OutputMachine {
         }
     }
 
+    /// What was chosen for `index` is drawn elsewhere and takes a while: nothing is latched until it is
+    /// [`composed`](Self::composed).
+    pub const fn composing(&mut self, index: RefreshIndex) {
+        self.composing = Some(index);
+    }
+
     /// Whether the frame that is composed now shows something that moves by itself: such frames cost something else.
     pub const fn moves(&mut self, now: bool) {
         self.compose.moves(now);
@@ -307,6 +318,9 @@ impl OutputMachine {
 
     /// Composing and submitting took from the scheduled latch until `done`.
     pub fn composed(&mut self, index: RefreshIndex, scheduled: Instant, done: Instant, composed: Composed) {
+        if self.composing == Some(index) {
+            self.composing = None;
+        }
         if composed == Composed::Usual {
             self.compose.observe(done - scheduled, self.vsync.interval());
         }

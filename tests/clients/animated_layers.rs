@@ -1,7 +1,7 @@
 //! Layers as animations show them, scaled and fading: the same drawn bit by bit and as a whole, by both renderers.
 
-use crate::fixture::World;
 use crate::fixture::content::{BLUE, RED};
+use crate::fixture::{World, gles};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use smithay::backend::renderer::element::Id;
@@ -148,17 +148,6 @@ fn largest_difference(a: &PixelBuffer, b: &PixelBuffer) -> i32 {
     let difference =
         |(a, b): (&u32, &u32)| levels(*a).iter().zip(levels(*b)).map(|(a, b)| (a - b).abs()).max().unwrap_or(0);
     a.pixels.iter().zip(&b.pixels).map(difference).max().unwrap_or(0)
-}
-
-fn gles() -> Option<Renderer> {
-    match Renderer::gles() {
-        Ok(gles) => Some(gles),
-        Err(error) => {
-            assert!(std::env::var("CI").as_deref() != Ok("true"), "{error}");
-            eprintln!("skipped: {error} (Debian packages libegl1 and libgl1-mesa-dri)");
-            None
-        }
-    }
 }
 
 fn damage_is_complete(renderer: impl Fn() -> Renderer, cases: u32) {

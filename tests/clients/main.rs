@@ -8,6 +8,7 @@ mod fixture;
 mod animated_layers;
 mod animations;
 mod bad_input;
+mod drawing;
 mod early_callbacks;
 mod ext_workspace;
 mod focus;

@@ -1,0 +1,122 @@
+//! What is being drawn of an output, and what becomes of it when it is done.
+//!
+//! A frame that is drawn on the render thread cannot be called back once it was begun. Where nobody wants it any more (the
+//! output went dark, changed its mode or is gone) it is forgotten at once, and its buffer goes back when it arrives.
+
+use std::sync::Arc;
+
+use calloop::ping::Ping;
+
+use super::OutputState;
+use super::compose::Frame;
+use super::scene::Scene;
+use crate::backend::Buffer;
+use crate::render::{Drawn, Finished, Job, JobId, Renderer};
+use crate::state::State;
+use crate::time::Instant;
+
+/// What is under way for one output.
+#[derive(Debug, Default)]
+pub(super) struct Drawing {
+    /// The content that a latch chose.
+    pub frame: Option<(JobId, Frame)>,
+    /// What nobody waits for any more.
+    forgotten: Vec<JobId>,
+}
+
+/// What came of handing a scene over.
+pub(super) enum Begun {
+    /// It is drawn, or could not be.
+    Finished(Finished),
+    /// It is being drawn.
+    UnderWay(JobId),
+}
+
+impl Drawing {
+    fn is_of(&self, id: JobId) -> bool {
+        self.frame.as_ref().is_some_and(|(job, _)| *job == id) || self.forgotten.contains(&id)
+    }
+}
+
+impl OutputState {
+    /// Whether something of it is being drawn.
+    pub fn is_drawing(&self) -> bool {
+        self.drawing.frame.is_some()
+    }
+
+    /// Has `scene` drawn into a free buffer; `urgent`: before what was not begun yet. `None`: there is no buffer, or
+    /// nobody who draws.
+    pub(super) fn begin(
+        &mut self,
+        renderer: Option<&mut Renderer>,
+        scene: &Arc<Scene>,
+        urgent: bool,
+        drawn: Option<&Ping>,
+    ) -> Option<Begun> {
+        let with_cursor = self.display.capabilities().cursor_plane.is_none();
+        let renderer = renderer?;
+        let buffer = self.display.acquire()?;
+        let job = Job { scene: scene.clone(), with_cursor, buffer, canvas: self.canvas.clone() };
+        Some(renderer.start(job, urgent, drawn.cloned()).map_or_else(Begun::UnderWay, Begun::Finished))
+    }
+
+    /// The buffer that a frame was drawn into, and what came of it. Nothing where it could not be drawn: that is said.
+    pub(super) fn take_drawn(&mut self, finished: Finished) -> Option<(Buffer, Drawn)> {
+        let Finished { job, result, .. } = finished;
+        match result {
+            Ok(drawn) => Some((job.buffer, drawn)),
+            Err(error) => {
+                tracing::error!(output = self.output.name(), %error, "a frame could not be drawn");
+                self.throw_away(job.buffer);
+                None
+            }
+        }
+    }
+
+    /// Draws `scene` into a free buffer, and waits until that is done.
+    pub(super) fn draw_now(&mut self, renderer: Option<&mut Renderer>, scene: &Arc<Scene>) -> Option<(Buffer, Drawn)> {
+        let with_cursor = self.display.capabilities().cursor_plane.is_none();
+        let renderer = renderer?;
+        let buffer = self.display.acquire()?;
+        let job = Job { scene: scene.clone(), with_cursor, buffer, canvas: self.canvas.clone() };
+        let finished = renderer.draw(job);
+        self.take_drawn(finished.inspect_err(|error| tracing::error!(%error, "a frame went down")).ok()?)
+    }
+
+    /// A frame that was drawn is not shown.
+    fn throw_away(&mut self, buffer: Buffer) {
+        self.display.release(buffer);
+        self.canvas.forget();
+    }
+
+    /// Nothing that is being drawn will be shown.
+    pub(super) fn forget_drawing(&mut self, renderer: Option<&mut Renderer>, now: Instant) {
+        let Some((job, frame)) = self.drawing.frame.take() else { return };
+        self.drop_frame(frame, now);
+        self.forget_job(renderer, job);
+    }
+
+    fn forget_job(&mut self, renderer: Option<&mut Renderer>, id: JobId) {
+        match renderer.and_then(|renderer| renderer.take_back(id)) {
+            Some(job) => self.display.release(job.buffer),
+            None => self.drawing.forgotten.push(id),
+        }
+    }
+}
+
+/// Takes in what was drawn.
+pub(super) fn hear_renderer(state: &mut State) {
+    while let Some(finished) = state.outputs.renderer.as_mut().and_then(Renderer::finished) {
+        let State { outputs, clock, .. } = state;
+        // That of an output that is gone goes with it.
+        let Some(output) = outputs.list.iter_mut().find(|output| output.drawing.is_of(finished.id)) else { continue };
+        if let Some((_, frame)) = output.drawing.frame.take_if(|(job, _)| *job == finished.id) {
+            output.composed(frame, finished, clock);
+        } else {
+            output.drawing.forgotten.retain(|job| *job != finished.id);
+            output.throw_away(finished.job.buffer);
+        }
+        let id = output.id;
+        super::presenter::feed(state, id);
+    }
+}

@@ -1,0 +1,167 @@
+//! OpenGL ES draws on a thread of its own: the session goes on meanwhile, whatever becomes of the frame.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
+use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, Toplevel, World, gles};
+use upbeat::output::{hotplug, power};
+use upbeat::render::Fault;
+
+const SIZE: (i32, i32) = (400, 300);
+
+/// Lets every frame take until something is sent, or this is dropped.
+type Gate = mpsc::Sender<()>;
+
+/// A session that draws with OpenGL ES and shows one red window; `None` where there is no OpenGL ES.
+fn by_gles() -> Option<(World, ClientIndex, Toplevel)> {
+    let mut world = World::lit_by(gles()?, 1.0);
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    world.rest();
+    assert_eq!(middle(&world), RED);
+    Some((world, client, window))
+}
+
+fn middle(world: &World) -> Colour {
+    world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2)
+}
+
+fn disturb(world: &World, fault: Fault) {
+    world.state.outputs.renderer.as_ref().unwrap().disturb(fault);
+}
+
+fn slow(world: &World) -> Gate {
+    let (gate, slow) = mpsc::channel();
+    disturb(world, Fault::Slow(slow));
+    gate
+}
+
+/// Shows `colour`, and asks what became of it.
+fn show(world: &mut World, client: ClientIndex, window: &Toplevel, number: u32, colour: Colour) {
+    world.client(client).draw(&window.surface, number, SIZE, colour);
+    window.surface.commit();
+    world.settle();
+}
+
+fn is_drawing(world: &World) -> bool {
+    world.state.outputs.states().any(upbeat::output::OutputState::is_drawing)
+}
+
+/// Commits a blue picture, which is being drawn from then on until the gate opens.
+fn draws_slowly(world: &mut World, client: ClientIndex, window: &Toplevel) -> Gate {
+    let gate = slow(world);
+    show(world, client, window, 2, BLUE);
+    world.until("drawing", |world| is_drawing(world));
+    gate
+}
+
+#[test]
+fn input_is_answered_while_a_frame_is_drawn() {
+    let Some((mut world, client, window)) = by_gles() else { return };
+    let gate = draws_slowly(&mut world, client, &window);
+    world.client(client).take_events();
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    let events = world.client(client).take_events();
+    assert_eq!(events.iter().filter(|event| matches!(event, Event::Key { .. })).count(), 2, "{events:?}");
+    // Whatever is drawn next comes after what is being drawn.
+    show(&mut world, client, &window, 3, GREEN);
+    (0..10).for_each(|_| world.turn());
+    assert!(is_drawing(&world));
+    assert_eq!(middle(&world), RED);
+    assert!(world.client(client).light(2).is_none());
+    drop(gate);
+    world.rest();
+    assert_eq!(middle(&world), GREEN);
+    let lights = [2, 3].map(|update| world.client(client).light(update).unwrap());
+    assert!(lights[0].1 < lights[1].1, "each was shown, in its turn: {lights:?}");
+}
+
+#[test]
+fn an_output_that_goes_while_its_frame_is_drawn_leaves_nothing_behind() {
+    let Some((mut world, client, window)) = by_gles() else { return };
+    let gate = draws_slowly(&mut world, client, &window);
+    world.unplug("TEST-1");
+    assert!(world.client(client).heard(Heard::Discarded(2)), "nobody will see it");
+    drop(gate);
+    world.plug("TEST-1", 60_000);
+    world.rest();
+    assert_eq!(middle(&world), BLUE);
+    show(&mut world, client, &window, 3, GREEN);
+    world.rest();
+    assert_eq!(middle(&world), GREEN);
+    assert!(world.client(client).heard(Heard::Released(2)), "the client has its buffer back");
+}
+
+#[test]
+fn an_output_that_goes_dark_while_its_frame_is_drawn_comes_back() {
+    let Some((mut world, client, window)) = by_gles() else { return };
+    let gate = draws_slowly(&mut world, client, &window);
+    let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
+    power::set(&mut world.state, id, false);
+    world.settle();
+    assert!(world.client(client).heard(Heard::Discarded(2)), "nobody will see it");
+    assert!(!is_drawing(&world));
+    // On again before the frame is done that nobody waits for, and after.
+    power::set(&mut world.state, id, true);
+    (0..10).for_each(|_| world.turn());
+    drop(gate);
+    world.rest();
+    assert_eq!(middle(&world), BLUE);
+}
+
+#[test]
+fn a_mode_that_changes_while_a_frame_is_drawn_shows_the_next_one() {
+    let Some((mut world, client, window)) = by_gles() else { return };
+    let gate = draws_slowly(&mut world, client, &window);
+    world.set_refresh("TEST-1", 50_000);
+    (0..10).for_each(|_| world.turn());
+    drop(gate);
+    world.rest();
+    assert_eq!(middle(&world), BLUE);
+    show(&mut world, client, &window, 3, GREEN);
+    world.rest();
+    assert_eq!(middle(&world), GREEN);
+}
+
+#[test]
+fn a_client_that_dies_while_its_frame_is_drawn_harms_nobody() {
+    let Some((mut world, client, window)) = by_gles() else { return };
+    let gate = draws_slowly(&mut world, client, &window);
+    world.kill(client);
+    (0..10).for_each(|_| world.turn());
+    drop(gate);
+    world.rest();
+    assert!(world.stack().is_empty());
+    assert_ne!(middle(&world), BLUE);
+    let _other = world.open_filled("b", SIZE, GREEN);
+    world.rest();
+    assert_eq!(middle(&world), GREEN);
+}
+
+#[test]
+fn a_frame_that_cannot_be_drawn_is_tried_again() {
+    let Some((mut world, client, window)) = by_gles() else { return };
+    disturb(&world, Fault::Fails);
+    show(&mut world, client, &window, 2, BLUE);
+    world.rest();
+    assert_eq!(middle(&world), BLUE);
+    assert!(world.client(client).heard(Heard::Discarded(2)), "the frame that was asked about was not shown");
+}
+
+#[test]
+fn a_session_that_ends_waits_for_the_frame_that_is_drawn() {
+    let Some((mut world, client, window)) = by_gles() else { return };
+    let gate = draws_slowly(&mut world, client, &window);
+    let is_open = Arc::new(AtomicBool::new(false));
+    let opened = is_open.clone();
+    let opens = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        opened.store(true, Ordering::Release);
+        drop(gate);
+    });
+    drop(world);
+    assert!(is_open.load(Ordering::Acquire), "its context would have gone on while the process ended");
+    opens.join().unwrap();
+}
