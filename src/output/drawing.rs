@@ -13,13 +13,20 @@ use super::scene::Scene;
 use crate::backend::Buffer;
 use crate::render::{Drawn, Finished, Job, JobId, Renderer};
 use crate::state::State;
-use crate::time::Instant;
+use crate::time::{Instant, Span};
+
+/// A frame changes what is known of drawing by one part in so many of how much longer or shorter it took.
+const LEARNS: i64 = 4;
+/// One that took longer than so many usual ones counts as so many: it says little about the next.
+const LONGEST: i64 = 2;
 
 /// What is under way for one output.
 #[derive(Debug, Default)]
 pub(super) struct Drawing {
     /// The content that a latch chose.
     pub frame: Option<(JobId, Frame)>,
+    /// What drawing usually takes on another thread.
+    pub took: Span,
     /// What nobody waits for any more.
     forgotten: Vec<JobId>,
 }
@@ -32,16 +39,15 @@ pub(super) enum Begun {
     UnderWay(JobId),
 }
 
-impl Drawing {
-    fn is_of(&self, id: JobId) -> bool {
-        self.frame.as_ref().is_some_and(|(job, _)| *job == id) || self.forgotten.contains(&id)
-    }
-}
-
 impl OutputState {
     /// Whether something of it is being drawn.
     pub fn is_drawing(&self) -> bool {
-        self.drawing.frame.is_some()
+        self.drawing.frame.is_some() || self.ahead.drawing.is_some()
+    }
+
+    /// How many frames of our own animations are chosen ahead and not drawn yet.
+    pub fn recorded_ahead(&self) -> usize {
+        self.ahead.recorded.len()
     }
 
     /// Has `scene` drawn into a free buffer; `urgent`: before what was not begun yet. `None`: there is no buffer, or
@@ -62,41 +68,38 @@ impl OutputState {
 
     /// The buffer that a frame was drawn into, and what came of it. Nothing where it could not be drawn: that is said.
     pub(super) fn take_drawn(&mut self, finished: Finished) -> Option<(Buffer, Drawn)> {
-        let Finished { job, result, .. } = finished;
+        let Finished { job, result, took, .. } = finished;
+        if let Some(took) = took {
+            let known = &mut self.drawing.took;
+            let usual = if *known > Span::ZERO { *known } else { took };
+            *known = usual + (took.min(usual * LONGEST) - usual) / LEARNS;
+        }
         match result {
             Ok(drawn) => Some((job.buffer, drawn)),
             Err(error) => {
                 tracing::error!(output = self.output.name(), %error, "a frame could not be drawn");
-                self.throw_away(job.buffer);
+                self.display.release(job.buffer);
+                self.canvas.forget();
                 None
             }
         }
     }
 
-    /// Draws `scene` into a free buffer, and waits until that is done.
-    pub(super) fn draw_now(&mut self, renderer: Option<&mut Renderer>, scene: &Arc<Scene>) -> Option<(Buffer, Drawn)> {
-        let with_cursor = self.display.capabilities().cursor_plane.is_none();
-        let renderer = renderer?;
-        let buffer = self.display.acquire()?;
-        let job = Job { scene: scene.clone(), with_cursor, buffer, canvas: self.canvas.clone() };
-        let finished = renderer.draw(job);
-        self.take_drawn(finished.inspect_err(|error| tracing::error!(%error, "a frame went down")).ok()?)
+    fn draws(&self, id: JobId) -> bool {
+        self.drawing.frame.as_ref().is_some_and(|(job, _)| *job == id)
+            || self.ahead.drawing.as_ref().is_some_and(|(job, _)| *job == id)
+            || self.drawing.forgotten.contains(&id)
     }
 
-    /// A frame that was drawn is not shown.
-    fn throw_away(&mut self, buffer: Buffer) {
-        self.display.release(buffer);
-        self.canvas.forget();
-    }
-
-    /// Nothing that is being drawn will be shown.
+    /// The content that is being drawn will not be shown.
     pub(super) fn forget_drawing(&mut self, renderer: Option<&mut Renderer>, now: Instant) {
         let Some((job, frame)) = self.drawing.frame.take() else { return };
         self.drop_frame(frame, now);
         self.forget_job(renderer, job);
     }
 
-    fn forget_job(&mut self, renderer: Option<&mut Renderer>, id: JobId) {
+    /// Nobody waits for this job any more.
+    pub(super) fn forget_job(&mut self, renderer: Option<&mut Renderer>, id: JobId) {
         match renderer.and_then(|renderer| renderer.take_back(id)) {
             Some(job) => self.display.release(job.buffer),
             None => self.drawing.forgotten.push(id),
@@ -109,12 +112,14 @@ pub(super) fn hear_renderer(state: &mut State) {
     while let Some(finished) = state.outputs.renderer.as_mut().and_then(Renderer::finished) {
         let State { outputs, clock, .. } = state;
         // That of an output that is gone goes with it.
-        let Some(output) = outputs.list.iter_mut().find(|output| output.drawing.is_of(finished.id)) else { continue };
+        let Some(output) = outputs.list.iter_mut().find(|output| output.draws(finished.id)) else { continue };
         if let Some((_, frame)) = output.drawing.frame.take_if(|(job, _)| *job == finished.id) {
             output.composed(frame, finished, clock);
+        } else if let Some((_, recorded)) = output.ahead.drawing.take_if(|(job, _)| *job == finished.id) {
+            output.arrived(recorded, finished, clock);
         } else {
             output.drawing.forgotten.retain(|job| *job != finished.id);
-            output.throw_away(finished.job.buffer);
+            output.display.release(finished.job.buffer);
         }
         let id = output.id;
         super::presenter::feed(state, id);

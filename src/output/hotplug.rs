@@ -134,7 +134,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     output.output.set_preferred(wayland_mode(mode));
     output.forget_drawing(renderer.as_mut(), now);
     output.canvas = Canvas::new(size(mode));
-    output.drop_finished();
+    output.drop_finished(renderer.as_mut());
     output.generation += 1;
     output.drawn = Arc::default();
     (output.last_sequence, output.last_shown) = (None, None);
@@ -157,7 +157,7 @@ pub fn remove(state: &mut State, id: OutputId) {
     let mut output = state.outputs.list.remove(index);
     output.forget_drawing(state.outputs.renderer.as_mut(), state.clock.now());
     present::forget_flight(&mut output);
-    output.drop_finished();
+    output.drop_finished(state.outputs.renderer.as_mut());
     output.forget_submitted();
     crate::shell::visit::leave(state, &output.output);
     if let Some(global) = output.global.take() {

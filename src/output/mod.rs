@@ -22,6 +22,7 @@ pub mod power;
 mod prerender;
 mod present;
 mod presenter;
+mod recorded;
 pub mod rules;
 pub mod scene;
 pub mod second_period;

@@ -14,7 +14,7 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
     let Some(output) = list.iter_mut().find(|output| output.id == id && output.on != on) else { return };
     output.on = on;
     output.forget_drawing(renderer.as_mut(), now);
-    output.drop_finished();
+    output.drop_finished(renderer.as_mut());
     output.display.set_power(on);
     output.conductor.output_mut().set_powered(on);
     output.drawn = std::sync::Arc::default();

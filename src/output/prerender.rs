@@ -17,9 +17,14 @@
 //! motion goes on from the last frame that is shown. [`PreExecutor`] decides what may be started and what stays; here
 //! are the frames themselves.
 //!
-//! Rendering is on this thread: one frame in a turn of the loop, after everything that is due, so that input waits for
-//! one frame at most. Flips do not wait where the display takes frames ahead of their refreshes ([`presenter`]
-//! (super::presenter)); elsewhere they wait here and are given to it one by one.
+//! Pixman renders on this thread: one frame in a turn of the loop, after everything that is due, so that input waits for
+//! one frame at most. For OpenGL ES this thread *records* (chooses scenes, which are small), a few more than there are
+//! buffers, and the render thread renders one after another ([`recorded`](super::recorded)). Flips do not wait where the
+//! display takes frames ahead of their refreshes ([`presenter`](super::presenter)); elsewhere they wait here and are given
+//! to it one by one.
+//!
+//! No start is delayed: the first frames of a motion are latched just in time, and waiting after them would be the very
+//! repetition that waiting is to avoid.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,14 +32,15 @@ use std::sync::Arc;
 use super::latch::{Moment, end_latch, keep_moving};
 use super::placing::choose;
 use super::presenter::feed;
+use super::recorded::Recorded;
 use super::scene::Scene;
 use super::{Flight, OutputState, geometry};
 use crate::backend::{Buffer, FrameId, PixelRect};
-use crate::render::Drawn;
+use crate::render::{Drawn, JobId, Renderer};
 use crate::shell::animation::Shown;
 use crate::state::State;
-use crate::time::{Clock, Instant};
-use crate::timing::defaults::CALM_LATCHES;
+use crate::time::{Clock, Instant, Span};
+use crate::timing::defaults::{ANIMATION, CALM_LATCHES};
 use crate::timing::id::OutputId;
 use crate::timing::output::{Composed, Finished};
 use crate::timing::pacing::Pacing;
@@ -46,6 +52,10 @@ use crate::timing::target::{RefreshIndex, Target};
 #[derive(Debug)]
 pub(super) struct Ahead {
     pub executor: PreExecutor,
+    /// Chosen and not drawn yet, in the order of their refreshes, all later than those of the others.
+    pub recorded: VecDeque<Recorded>,
+    /// The one that is being drawn.
+    pub drawing: Option<(JobId, Recorded)>,
     /// In the order of their refreshes.
     pub frames: VecDeque<Waiting>,
     /// Those that the display holds already, behind the one in flight; see [`presenter`](super::presenter).
@@ -76,6 +86,8 @@ impl Default for Ahead {
     fn default() -> Self {
         Ahead {
             executor: PreExecutor::new(AheadSettings::buffers(2), Trigger::Ahead),
+            recorded: VecDeque::new(),
+            drawing: None,
             frames: VecDeque::new(),
             submitted: VecDeque::new(),
             cursor_moved: false,
@@ -83,6 +95,25 @@ impl Default for Ahead {
             disturbed: false,
             insists: false,
         }
+    }
+}
+
+impl Ahead {
+    /// Whether nothing is under way or waits.
+    fn is_empty(&self) -> bool {
+        self.frames.is_empty() && self.submitted.is_empty() && !self.is_under_way()
+    }
+
+    /// Whether something was recorded or is being drawn.
+    fn is_under_way(&self) -> bool {
+        self.drawing.is_some() || !self.recorded.is_empty()
+    }
+
+    /// The newest scene, and the refresh that it was made for.
+    fn newest(&self) -> Option<(&Arc<Scene>, RefreshIndex)> {
+        let recorded = self.recorded.back().or(self.drawing.as_ref().map(|(_, recorded)| recorded));
+        let waiting = || self.frames.back().map(|waiting| (&waiting.scene, waiting.record.target));
+        recorded.map(|recorded| (&recorded.scene, recorded.record.target)).or_else(waiting)
     }
 }
 
@@ -109,10 +140,15 @@ impl OutputState {
         }
         // One that the display holds is shown in any case: it is left there only where nothing else would be.
         self.withdraw(usize::from(self.conductor.output().composes_slowly()));
-        if self.ahead.frames.is_empty() {
+        if self.ahead.frames.is_empty() && !self.ahead.is_under_way() {
             return;
         }
         let kept = self.ahead.executor.supersede().kept;
+        self.ahead.recorded.clear();
+        if let Some((_, drawing)) = &mut self.ahead.drawing {
+            // It is finished, and if nothing else is, it is the one that stays.
+            (drawing.stale, drawing.wanted) = (true, kept == Some(drawing.id));
+        }
         let (kept, wrong) = self.ahead.frames.drain(..).partition(|waiting: &Waiting| Some(waiting.id) == kept);
         self.ahead.frames = kept;
         self.ahead.frames.iter_mut().for_each(|waiting| waiting.stale = true);
@@ -121,8 +157,12 @@ impl OutputState {
         self.announce();
     }
 
-    /// Nothing that waits will be shown.
-    pub(super) fn drop_finished(&mut self) {
+    /// Nothing that waits or is under way will be shown.
+    pub(super) fn drop_finished(&mut self, renderer: Option<&mut Renderer>) {
+        self.ahead.recorded.clear();
+        if let Some((job, _)) = self.ahead.drawing.take() {
+            self.forget_job(renderer, job);
+        }
         let frames = std::mem::take(&mut self.ahead.frames);
         frames.into_iter().for_each(|waiting| self.display.release(waiting.buffer));
         self.ahead.executor = PreExecutor::new(self.ahead.executor.settings(), Trigger::Ahead);
@@ -134,11 +174,15 @@ impl OutputState {
         self.ahead.calm = if std::mem::take(&mut self.ahead.disturbed) { 0 } else { self.ahead.calm.saturating_add(1) };
     }
 
-    /// Tells the machine which finished frame is next.
+    /// Tells the machine which finished frame is next, and whether another is on its way.
     pub(super) fn announce(&mut self) {
         let next = self.ahead.frames.front();
         let finished = next.map(|waiting| Finished { index: waiting.record.target, stale: waiting.stale });
-        self.conductor.output_mut().set_finished(finished);
+        let drawing = self.ahead.drawing.as_ref().filter(|(_, recorded)| !recorded.stale);
+        let expected = drawing.map(|(_, recorded)| recorded.record.target);
+        let machine = self.conductor.output_mut();
+        machine.set_finished(finished);
+        machine.set_expected(expected);
     }
 
     /// Frames whose refreshes have passed are not shown late: a newer one is right.
@@ -166,37 +210,39 @@ impl OutputState {
 
     /// The last refresh for which there is a frame.
     fn last_framed(&self) -> RefreshIndex {
-        let waiting = self.ahead.frames.back().map(|waiting| waiting.record.target);
-        waiting.unwrap_or(RefreshIndex(0)).max(self.last_submitted())
+        let newest = self.ahead.newest().map(|(_, target)| target);
+        newest.unwrap_or(RefreshIndex(0)).max(self.last_submitted())
     }
 
     /// Whether a frame may be rendered ahead, as far as the output can tell.
-    fn is_calm(&self, now: Instant, frames_ahead: u8) -> bool {
+    fn is_calm(&self, now: Instant, frames_ahead: u8, is_elsewhere: bool) -> bool {
         let machine = self.conductor.output();
         frames_ahead > 0
             && self.on
-            && !self.is_drawing()
             && self.ahead.calm >= CALM_LATCHES
             && !self.ahead.disturbed
             && self.need == Need::Animation
             && machine.is_needed()
             && !machine.vsync().is_variable()
             && machine.vsync().is_trusted(now)
-            && machine.may_render_ahead(now, self.ahead.frames.len())
+            && (is_elsewhere || machine.may_render_ahead(now, self.ahead.frames.len()))
     }
 }
 
-/// Renders one frame ahead, on the first output that has room for one. Returns whether it did.
+/// Renders or records one frame ahead, on the first output that has room for one. Returns whether it did.
 pub(super) fn run_one(state: &mut State) -> bool {
     let now = state.clock.now();
     if state.outputs.frames_ahead == 0 || state.shell.drag().is_some() || state.shell.pressed().is_some() {
         return false;
     }
+    let is_elsewhere = super::recorded::is_elsewhere(state);
     (0..state.outputs.list.len()).any(|index| {
         let output = &mut state.outputs.list[index];
         output.drop_late(now);
         let id = output.id;
-        output.is_calm(now, state.outputs.frames_ahead) && !others_are_due(state, id, now) && run(state, id, now)
+        output.is_calm(now, state.outputs.frames_ahead, is_elsewhere)
+            && !others_are_due(state, id, now)
+            && (super::recorded::begin(state, id) || run(state, id, now))
     })
 }
 
@@ -209,87 +255,99 @@ fn others_are_due(state: &mut State, id: OutputId, now: Instant) -> bool {
     others.any(|output| output.conductor.next_wake(now).is_some_and(|wake| wake < now + cost))
 }
 
-/// Renders the next frame of output `id`, if there is something to see in it and a buffer for it.
+/// Records the next frame of output `id`, if there is something to see in it and room for it; where the same thread
+/// renders it, that is done, too.
 fn run(state: &mut State, id: OutputId, now: Instant) -> bool {
     let first = state.outputs.first();
     let waits = state.surfaces.iter().any(|entry| entry.output.or(first) == Some(id) && entry.waiting() > 0);
-    let (frames_ahead, supersedes) = (state.outputs.frames_ahead, state.outputs.supersedes);
+    let (settings, supersedes) = (settings(&state.outputs), state.outputs.supersedes);
+    let frames_ahead = state.outputs.frames_ahead;
     let Some(output) = state.outputs.by_id_mut(id).filter(|_| !waits) else { return false };
-    let Some(target) = next_target(output, now) else { return false };
+    let Some(target) = next_target(output, frames_ahead, now) else { return false };
     let handle = output.output.clone();
     let shown = output.conductor.output().vsync().present(output.last_framed());
     let ahead = &mut output.ahead;
-    if ahead.frames.is_empty() && ahead.submitted.is_empty() {
-        ahead.executor = PreExecutor::new(AheadSettings::buffers(frames_ahead.saturating_add(1)), Trigger::Ahead);
+    if ahead.is_empty() {
+        ahead.executor = PreExecutor::new(settings, Trigger::Ahead);
         ahead.executor.begin(target.id);
         ahead.insists = !supersedes;
     }
-    if ahead.executor.phase() == Phase::Sync || !state.shell.is_moving(&handle, shown) {
+    // What is recorded waits for a buffer: so would the next.
+    let is_full = ahead.executor.phase() == Phase::Sync || ahead.executor.render_next().is_some();
+    if is_full || !state.shell.is_moving(&handle, shown) {
         return false;
     }
     let (scene, _) = choose(state, id, target.present);
-    render(state, id, scene, target, now)
+    record(state, id, scene, target, now) && (super::recorded::is_elsewhere(state) || super::recorded::begin(state, id))
+}
+
+/// How far ahead frames may run. Only where another thread renders can frames be recorded while one is.
+fn settings(outputs: &super::Outputs) -> AheadSettings {
+    let settings = AheadSettings::buffers(outputs.frames_ahead.saturating_add(1));
+    let is_threaded = outputs.renderer.as_ref().is_some_and(Renderer::is_threaded);
+    settings.with_run_ahead(if is_threaded { ANIMATION.run_ahead } else { 0 })
 }
 
 /// The refresh that has no frame yet and can still have one.
-fn next_target(output: &OutputState, now: Instant) -> Option<Target> {
+fn next_target(output: &OutputState, ahead: u8, now: Instant) -> Option<Target> {
     let machine = output.conductor.output();
     let next = output.last_framed().next();
-    if !output.ahead.frames.is_empty() || !output.ahead.submitted.is_empty() {
+    if !output.ahead.is_empty() {
         return Some(machine.target(next));
     }
     // Nothing waits: the next refresh is latched as ever, if it is too late to render for it.
-    let reachable = machine.submit_by(next) - machine.compose_typical() >= now;
-    Some(machine.target(if reachable { next } else { next.next() })).filter(|_| machine.is_busy() || reachable)
+    let reachable = output.is_in_time(next, now);
+    if reachable {
+        return Some(machine.target(next));
+    }
+    // Whoever draws elsewhere has to be given time for it, but nothing is shown meanwhile.
+    let mut first = next.next();
+    while output.drawing.took > Span::ZERO && !output.is_in_time(first, now) {
+        first = first.next();
+        if first.since(next) > u64::from(ahead) {
+            return None;
+        }
+    }
+    machine.is_busy().then(|| machine.target(first))
 }
 
-fn render(state: &mut State, id: OutputId, scene: Scene, target: Target, now: Instant) -> bool {
+fn record(state: &mut State, id: OutputId, scene: Scene, target: Target, now: Instant) -> bool {
     let State { outputs, clock, .. } = state;
-    let super::Outputs { list, renderer, .. } = outputs;
-    let Some(output) = list.iter_mut().find(|output| output.id == id) else { return false };
-    let submitted = output.ahead.submitted.back().map_or(&output.drawn, |flight| &flight.scene);
-    let last = output.ahead.frames.back().map_or(&**submitted, |waiting| &*waiting.scene);
-    let looks_the_same = scene.looks_like(last);
-    if looks_the_same {
+    let Some(output) = outputs.by_id_mut(id) else { return false };
+    let ahead = &output.ahead;
+    let submitted = ahead.submitted.back().map_or(&output.drawn, |flight| &flight.scene);
+    let last = ahead.newest().map_or(submitted, |(scene, _)| scene);
+    if scene.looks_like(last) {
         output.reclaim(Arc::new(scene));
         return false;
     }
     let moment = Moment { target, scheduled: now, latched: now, need: Need::Animation };
-    let mut record = FrameRecord { pacing: Pacing::Ahead, ..output.open_record(&moment) };
-    let mut scene = Arc::new(scene);
-    let Some((buffer, drawn)) = output.draw_now(renderer.as_mut(), &scene) else { return false };
-    record.damage = drawn.area();
-    output.release_buffers(&mut scene);
-    output.frames += 1;
-    record.frame = output.frames;
-    let done = clock.now();
-    record.composed = Some(done);
-    record.compose_cost = done - now;
-    output.conductor.output_mut().rendered_ahead(done - now);
+    let record = FrameRecord { pacing: Pacing::Ahead, ..output.open_record(&moment) };
     let executor = &mut output.ahead.executor;
-    let Some(Step::Record(frame)) = executor.poll() else {
-        output.display.release(buffer);
-        return false;
-    };
+    let Some(Step::Record(frame)) = executor.poll() else { return false };
     executor.recorded(frame);
-    executor.poll();
-    executor.rendered(frame);
-    let waiting = Waiting { id: frame, frame: FrameId(output.frames), stale: false, scene, buffer, drawn, record };
-    output.ahead.frames.push_back(waiting);
-    output.announce();
-    feed(state, id);
+    let cost = clock.now() - now;
+    output.ahead.recorded.push_back(Recorded {
+        id: frame,
+        stale: false,
+        wanted: true,
+        scene: Arc::new(scene),
+        record,
+        cost,
+    });
     true
 }
 
 /// Submits the finished frame for `target`, if there is one that is to be shown. Returns whether it did.
 pub(super) fn submit_finished(state: &mut State, id: OutputId, target: Target, scheduled: Instant) -> bool {
     let now = state.clock.now();
-    let Some(output) = state.outputs.by_id_mut(id) else { return false };
+    let super::Outputs { list, renderer, .. } = &mut state.outputs;
+    let Some(output) = list.iter_mut().find(|output| output.id == id) else { return false };
     output.drop_late(now);
     if !output.conductor.output().shows_finished(target.id, now) {
         // What waits was made for refreshes that fresh content takes over.
-        if !output.ahead.frames.is_empty() {
-            output.drop_finished();
+        if !output.ahead.frames.is_empty() || output.ahead.is_under_way() {
+            output.drop_finished(renderer.as_mut());
         }
         return false;
     }

@@ -1,15 +1,20 @@
 //! What can go wrong with a GPU, for tests: nobody has one that is reset when it is told to be.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender};
 
 use super::RenderError;
 
 /// Something that goes wrong with one frame, or with several.
 #[derive(Debug)]
 pub enum Fault {
-    /// Every frame takes until the other side of this sends something, or is gone.
-    Slow(Receiver<()>),
+    /// Every frame takes long.
+    Slow {
+        /// Is told when one is begun.
+        begun: Sender<()>,
+        /// It takes until something is sent, or the sender is gone.
+        go: Receiver<()>,
+    },
     /// The next frame cannot be drawn.
     Fails,
     /// With the next frame the context is lost.
@@ -21,24 +26,26 @@ pub enum Fault {
 /// What is to go wrong.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
-    slow: Option<Receiver<()>>,
+    slow: Option<(Sender<()>, Receiver<()>)>,
     next: VecDeque<Fault>,
 }
 
 impl Faults {
     pub fn add(&mut self, fault: Fault) {
         match fault {
-            Fault::Slow(gate) => self.slow = Some(gate),
+            Fault::Slow { begun, go } => self.slow = Some((begun, go)),
             fault => self.next.push_back(fault),
         }
     }
 
     /// What goes wrong with the next frame; waits for as long as it is to take.
     pub fn next(&mut self) -> Happening {
-        if let Some(gate) = &self.slow
-            && gate.recv().is_err()
-        {
-            self.slow = None;
+        if let Some((begun, go)) = &self.slow {
+            // Whether anybody wants to know or not.
+            let _ = begun.send(());
+            if go.recv().is_err() {
+                self.slow = None;
+            }
         }
         Happening(self.next.pop_front())
     }
@@ -50,7 +57,7 @@ pub(super) struct Happening(Option<Fault>);
 impl Happening {
     pub fn happen(self) -> Result<(), RenderError> {
         match self.0 {
-            None | Some(Fault::Slow(_)) => Ok(()),
+            None | Some(Fault::Slow { .. }) => Ok(()),
             Some(Fault::Fails) => Err(RenderError::Gles("somebody wanted it to fail".to_owned())),
             Some(Fault::Lost) => Err(RenderError::Lost("somebody wanted it to be lost".to_owned())),
             Some(Fault::Panics) => panic!("somebody wanted it to panic"),

@@ -8,6 +8,7 @@
 //! The first way copies nothing and waits for nothing where fences can be exported; the other waits for the GPU. Both
 //! happen on a thread of its own ([`thread`](super::thread)).
 
+use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Weak};
 
@@ -18,10 +19,10 @@ use smithay::backend::allocator::gbm::GbmDevice;
 use smithay::backend::drm::DrmDeviceFd;
 use smithay::backend::egl::native::EGLNativeDisplay;
 use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
-use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTexture, ffi};
+use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTarget, GlesTexture, ffi};
 use smithay::backend::renderer::sync::SyncPoint;
 use smithay::backend::renderer::{Bind, ExportMem, ImportDma, Offscreen};
-use smithay::utils::Rectangle;
+use smithay::utils::{Buffer as BufferCoords, Rectangle, Size};
 
 use super::backdrop::BackdropCache;
 use super::canvas::{self, Canvases};
@@ -29,8 +30,11 @@ use super::element::SceneElement;
 use super::import::{Caches, import};
 use super::{Drawn, Job, RenderError, background, gles_error, rounded, to_rects};
 use crate::backend::plane::DeviceMemory;
-use crate::backend::{Buffer, BufferStorage, PixelBuffer};
+use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::output::scene::Scene;
+
+/// Frames whose changes are remembered off screen: more than any display has buffers.
+const OLDEST: usize = 16;
 
 /// OpenGL ES in one context.
 pub(super) struct GlesPainter {
@@ -70,7 +74,24 @@ impl Abilities {
 #[derive(Debug, Default)]
 struct Surfaces {
     off_screen: Option<GlesRenderbuffer>,
+    /// What changed off screen in the last frames, the newest first.
+    changes: VecDeque<Vec<PixelRect>>,
     targets: Targets,
+}
+
+/// What changed with the newest frame, which is `change`: the damage of a buffer that is `age` frames old.
+fn changed(
+    changes: &mut VecDeque<Vec<PixelRect>>,
+    change: Vec<PixelRect>,
+    age: usize,
+    size: Size<i32, BufferCoords>,
+) -> Vec<PixelRect> {
+    changes.push_front(change);
+    changes.truncate(OLDEST);
+    if age == 0 || age > changes.len() {
+        return vec![PixelRect { x: 0, y: 0, width: size.w, height: size.h }];
+    }
+    changes.iter().take(age).flatten().copied().collect()
 }
 
 /// A display's buffers as targets, by what they are: made once, and let go with the buffer.
@@ -188,7 +209,7 @@ impl GlesPainter {
         backdrops.prepare(renderer, scene, &mut elements);
         match &mut buffer.storage {
             BufferStorage::Device(memory) => draw_on_device(renderer, scene, &elements, memory, age, canvas),
-            BufferStorage::Memory(pixels) => draw_and_read_back(renderer, scene, &elements, pixels, canvas),
+            BufferStorage::Memory(pixels) => draw_and_read_back(renderer, scene, &elements, pixels, age, canvas),
         }
     }
 }
@@ -217,13 +238,14 @@ fn draw_and_read_back(
     scene: &Scene,
     elements: &[SceneElement<'_, GlesTexture>],
     pixels: &mut PixelBuffer,
+    age: usize,
     canvas: &mut canvas::Drawn<Surfaces>,
 ) -> Result<Drawn, RenderError> {
     let size = (pixels.width, pixels.height).into();
-    let off_screen = &mut canvas.targets.off_screen;
+    let Surfaces { off_screen, changes, .. } = &mut canvas.targets;
     // One target holds the newest frame, however old the buffer is that it is read back into.
-    let age = usize::from(off_screen.as_ref().is_some_and(|target| target.size() == size));
-    if age == 0 {
+    let newest = usize::from(off_screen.as_ref().is_some_and(|target| target.size() == size));
+    if newest == 0 {
         let target = Offscreen::<GlesRenderbuffer>::create_buffer(renderer, Fourcc::Xbgr8888, size);
         *off_screen = Some(target.map_err(gles_error)?);
     }
@@ -231,17 +253,36 @@ fn draw_and_read_back(
     let mut target = renderer.bind(buffer).map_err(gles_error)?;
     let result = canvas
         .tracker
-        .render_output(renderer, &mut target, age, elements, background(scene))
+        .render_output(renderer, &mut target, newest, elements, background(scene))
         .map_err(|error| RenderError::Gles(error.to_string()))?;
     let damage = result.damage.map(|damage| to_rects(damage)).unwrap_or_default();
-    let mapping =
-        renderer.copy_framebuffer(&target, Rectangle::from_size(size), Fourcc::Xbgr8888).map_err(gles_error)?;
+    read_back(renderer, &target, pixels)?;
+    Ok(Drawn { damage: changed(changes, damage, age, size), fence: None })
+}
+
+/// Copies what was drawn: as the display has it where the driver reads in that order, else turned round pixel by pixel.
+fn read_back(
+    renderer: &mut GlesRenderer,
+    target: &GlesTarget<'_>,
+    pixels: &mut PixelBuffer,
+) -> Result<(), RenderError> {
+    let whole = Rectangle::from_size((pixels.width, pixels.height).into());
+    if cfg!(target_endian = "little")
+        && let Ok(mapping) = renderer.copy_framebuffer(target, whole, Fourcc::Argb8888)
+    {
+        let bytes = renderer.map_texture(&mapping).map_err(gles_error)?;
+        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut pixels.pixels);
+        let length = memory.len().min(bytes.len());
+        memory[..length].copy_from_slice(&bytes[..length]);
+        return Ok(());
+    }
+    let mapping = renderer.copy_framebuffer(target, whole, Fourcc::Xbgr8888).map_err(gles_error)?;
     let bytes = renderer.map_texture(&mapping).map_err(gles_error)?;
     for (pixel, bytes) in pixels.pixels.iter_mut().zip(bytes.chunks_exact(4)) {
         // Red comes first in memory.
         *pixel = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
     }
-    Ok(Drawn { damage, fence: None })
+    Ok(())
 }
 
 /// What signals when the drawing is done; `None` when it is done. Where nothing can be exported it is waited for, as

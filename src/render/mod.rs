@@ -211,6 +211,11 @@ impl Renderer {
         }
     }
 
+    /// Whether frames are drawn on another thread.
+    pub const fn is_threaded(&self) -> bool {
+        matches!(self, Renderer::Gles(_))
+    }
+
     /// Draws a frame and waits until that is done. An error: it went down with the thread.
     pub fn draw(&mut self, job: Job) -> Result<Finished, RenderError> {
         match self {

@@ -93,6 +93,8 @@ pub struct OutputMachine {
     depth: usize,
     /// The next of the frames that are finished already.
     finished: Option<Finished>,
+    /// The one that is being drawn ahead.
+    expected: Option<RefreshIndex>,
     /// Nothing is latched for this refresh or an earlier one again.
     latched: RefreshIndex,
     /// Published deadlines, which a later estimate may not undercut, by the low bits of their refresh.
@@ -118,6 +120,7 @@ impl OutputMachine {
             in_flight: FixedQueue::new(),
             depth: 1,
             finished: None,
+            expected: None,
             latched,
             published: [(RefreshIndex(u64::MAX), Instant::ZERO); PUBLISHED],
         }
@@ -283,6 +286,9 @@ impl OutputMachine {
         }
         if let Some(submit) = self.submits_finished(now) {
             return Some(submit);
+        }
+        if self.expected.is_some() {
+            return None;
         }
         let mut index = self.next_index(now);
         if let (false, Some(due)) = (self.needed, self.due) {

@@ -245,7 +245,8 @@ impl PreExecutor {
         Some(Step::Record(id))
     }
 
-    fn render_next(&self) -> Option<FrameId> {
+    /// The frame that [`poll`](Self::poll) would have rendered now: whoever has no buffer for it asks again later.
+    pub fn render_next(&self) -> Option<FrameId> {
         let mut pixels = 0;
         for frame in self.frames.iter() {
             match frame.state {
@@ -290,6 +291,11 @@ impl PreExecutor {
             insured += usize::from(insures);
             !insures || insured <= insurance
         }) > 0
+    }
+
+    /// Frame `id` is gone, whatever was done for it: it would come too late, or could not be rendered.
+    pub fn forget(&mut self, id: FrameId) {
+        self.frames.retain(|frame| frame.id != id);
     }
 
     /// The latch of `refresh`: the oldest fresh frame that is ready, else the oldest stale one.

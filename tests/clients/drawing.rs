@@ -11,8 +11,11 @@ use upbeat::render::Fault;
 
 const SIZE: (i32, i32) = (400, 300);
 
-/// Lets every frame take until something is sent, or this is dropped.
-type Gate = mpsc::Sender<()>;
+/// Lets every frame take until this is dropped.
+struct Gate {
+    begun: mpsc::Receiver<()>,
+    _go: mpsc::Sender<()>,
+}
 
 /// A session that draws with OpenGL ES and shows one red window; `None` where there is no OpenGL ES.
 fn by_gles() -> Option<(World, ClientIndex, Toplevel)> {
@@ -32,9 +35,9 @@ fn disturb(world: &World, fault: Fault) {
 }
 
 fn slow(world: &World) -> Gate {
-    let (gate, slow) = mpsc::channel();
-    disturb(world, Fault::Slow(slow));
-    gate
+    let ((tell, begun), (_go, go)) = (mpsc::channel(), mpsc::channel());
+    disturb(world, Fault::Slow { begun: tell, go });
+    Gate { begun, _go }
 }
 
 /// Shows `colour`, and asks what became of it.
@@ -52,7 +55,8 @@ fn is_drawing(world: &World) -> bool {
 fn draws_slowly(world: &mut World, client: ClientIndex, window: &Toplevel) -> Gate {
     let gate = slow(world);
     show(world, client, window, 2, BLUE);
-    world.until("drawing", |world| is_drawing(world));
+    world.until("drawing", |_| gate.begun.try_recv().is_ok());
+    assert!(is_drawing(world));
     gate
 }
 

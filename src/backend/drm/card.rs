@@ -73,14 +73,9 @@ impl Card {
         rustix::fs::fstat(self.device.device_fd()).map_or(0, |status| status.st_rdev)
     }
 
-    /// The device, for timelines of explicit synchronisation.
+    /// The device, for whoever draws into its memory or waits for points on its timelines.
     pub fn device(&self) -> &DrmDeviceFd {
         self.device.device_fd()
-    }
-
-    /// The device for who draws into its memory.
-    pub fn device(&self) -> DrmDeviceFd {
-        self.device.device_fd().clone()
     }
 
     /// Looks at the connectors: monitors that are new get an output with the mode that `wish` names for them, and buffers

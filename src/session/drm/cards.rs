@@ -146,7 +146,7 @@ impl Drawer for Composer<'_> {
 /// A renderer that is better off on a display device moves there.
 fn draw_on(state: &mut State, card: &Card) {
     let Some(renderer) = state.outputs.renderer.as_mut().filter(|renderer| renderer.wants_device()) else { return };
-    match Renderer::gles_on(card.device(), card.number()) {
+    match Renderer::gles_on(card.device().clone(), card.number()) {
         Ok(moved) => {
             *renderer = moved;
             tracing::info!(driver = card.driver(), "OpenGL ES draws on the display device");

@@ -1,4 +1,6 @@
 //! Frames that are finished ahead of their refreshes: which of them is shown, and when it is submitted.
+//!
+//! One that is being drawn ahead is waited for: what is composed anew would be drawn after it, and be later still.
 
 use super::OutputMachine;
 use crate::time::{Instant, Span};
@@ -23,6 +25,11 @@ impl OutputMachine {
     /// The next frame that is finished and waits for its refresh; `None` when there is none.
     pub fn set_finished(&mut self, finished: Option<Finished>) {
         self.finished = finished;
+    }
+
+    /// The refresh for which a frame is being drawn ahead that will be wanted; `None` when there is none.
+    pub fn set_expected(&mut self, expected: Option<RefreshIndex>) {
+        self.expected = expected;
     }
 
     /// The first refresh that a finished frame, submitted at `now`, can still reach.

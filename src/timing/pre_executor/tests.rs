@@ -43,6 +43,17 @@ fn lead_limits_before_slots_do_and_run_ahead_reaches_beyond_both() {
 }
 
 #[test]
+fn a_frame_that_is_forgotten_makes_room() {
+    let mut executor = ahead(AheadSettings::buffers(2).with_run_ahead(1));
+    assert_eq!(executor.poll(), Some(Step::Record(FrameId(0))));
+    executor.recorded(FrameId(0));
+    assert_eq!(executor.render_next(), Some(FrameId(0)));
+    executor.forget(FrameId(0));
+    assert_eq!((executor.render_next(), executor.depth()), (None, 0));
+    assert_eq!(run(&mut executor), "c1 p1 c2");
+}
+
+#[test]
 fn the_refresh_starts_one_frame_per_tick() {
     let mut executor = PreExecutor::new(AheadSettings::buffers(3), Trigger::Refresh);
     executor.begin(RefreshIndex(1));

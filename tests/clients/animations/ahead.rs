@@ -1,7 +1,46 @@
 //! Frames of motion that are rendered ahead of their refreshes: right for their own time, and gone when something makes them
 //! wrong.
 
+use std::sync::mpsc;
+
 use super::*;
+use crate::fixture::gles;
+use upbeat::backend::headless::OutputOptions;
+use upbeat::render::{Fault, Renderer};
+use upbeat::timing::defaults::ANIMATION;
+
+/// Frames that may be rendered ahead.
+const AHEAD: u8 = 4;
+/// Refreshes in 1000 s of a display that software which stands in for a GPU keeps up with on a busy machine.
+const SLOW: u32 = 30_000;
+
+/// The display holds up to `queue` frames itself.
+fn ahead_on(queue: usize, animations: Animations, gles: Option<Renderer>) -> World {
+    let (plane, buffers) = (Some((64, 64)), 3 + usize::from(AHEAD));
+    let options = OutputOptions { buffers, cursor_plane: plane, queue, ..OutputOptions::default() };
+    let mut world = match gles {
+        None => World::lit_on(options),
+        Some(gles) => World::lit_at(SLOW, options, gles),
+    };
+    world.state.outputs.frames_ahead = AHEAD;
+    set_up(world, animations)
+}
+
+/// With frames rendered ahead.
+fn animated_ahead(animations: Animations) -> World {
+    ahead_on(OutputOptions::default().queue, animations, None)
+}
+
+/// The same with a display that holds such frames itself.
+fn presented_ahead(animations: Animations) -> World {
+    ahead_on(usize::from(AHEAD), animations, None)
+}
+
+/// Both, with OpenGL ES on its own thread; none where there is no OpenGL ES.
+fn ahead_by_gles(animations: Animations) -> impl Iterator<Item = World> {
+    let queues = [OutputOptions::default().queue, usize::from(AHEAD)];
+    queues.into_iter().filter_map(move |queue| Some(ahead_on(queue, animations, Some(gles()?))))
+}
 
 pub(super) fn records(world: &World) -> impl Iterator<Item = &FrameRecord> {
     world.state.outputs.states().next().unwrap().records.iter()
@@ -15,8 +54,14 @@ pub(super) fn ahead(world: &World) -> Vec<FrameRecord> {
 #[test]
 fn frames_that_are_rendered_ahead_represent_their_own_display_time_too() {
     for world in [animated_ahead(fades()), presented_ahead(fades())] {
-        runs_ahead(&opens_rightly(world));
+        runs_ahead(&opens_rightly(world, DURATION));
     }
+}
+
+#[test]
+fn frames_that_another_thread_renders_ahead_represent_their_own_display_time_too() {
+    let duration = DURATION * 4;
+    ahead_by_gles(fades_for(duration)).for_each(|world| runs_ahead(&opens_rightly(world, duration)));
 }
 
 fn runs_ahead(world: &World) {
@@ -57,6 +102,46 @@ fn input_supersedes_what_the_display_holds() {
     supersedes(presented_ahead(moves()));
 }
 
+#[test]
+fn input_supersedes_what_another_thread_rendered_ahead() {
+    ahead_by_gles(moves()).for_each(supersedes);
+}
+
+/// How many frames are chosen ahead and not drawn.
+fn recorded(world: &World) -> usize {
+    world.state.outputs.states().map(upbeat::output::OutputState::recorded_ahead).sum()
+}
+
+/// Motion that lasts longer than a busy machine takes for whatever a test does meanwhile.
+fn lasting(seconds: i64) -> Animations {
+    let style = Style::Easing { duration: Span::from_seconds(seconds), curve: CubicBezier::LINEAR };
+    Animations { place: Some(style), ..Animations::default() }
+}
+
+#[test]
+fn frames_ahead_are_recorded_while_one_is_drawn() {
+    // Fast enough that every frame is another.
+    for mut world in ahead_by_gles(lasting(3)) {
+        let _window = maximise(&mut world);
+        let (gate, go) = mpsc::channel();
+        world.state.outputs.renderer.as_ref().unwrap().disturb(Fault::Slow { begun: mpsc::channel().0, go });
+        world.until("records", |world| {
+            let is_drawing = world.state.outputs.states().all(upbeat::output::OutputState::is_drawing);
+            is_drawing && recorded(world) >= usize::from(ANIMATION.run_ahead)
+        });
+        world.key(KEY_A, true);
+        assert_eq!(recorded(&world), 0, "what was recorded is wrong, and goes at once");
+        let pressed = now();
+        drop(gate);
+        world.until("a fresh frame", |world| {
+            records(world).any(|record| record.latched > pressed && record.presented.is_some())
+        });
+        let fresh = records(&world).find(|record| record.latched > pressed).unwrap();
+        assert_ne!(fresh.pacing, Pacing::Ahead, "the first one after it is made just in time");
+        world.until("frames ahead", |world| ahead(world).iter().any(|record| record.latched > pressed));
+    }
+}
+
 fn supersedes(mut world: World) {
     let _window = maximise(&mut world);
     world.key(KEY_A, true);
@@ -91,9 +176,7 @@ fn what_a_client_shows_while_its_window_moves_is_not_late() {
 
 #[test]
 fn what_the_display_holds_is_shown_however_long_we_are_held_up() {
-    // Long enough for a busy machine, and fast enough that every frame is another.
-    let style = Style::Easing { duration: Span::from_seconds(8), curve: CubicBezier::LINEAR };
-    let mut world = presented_ahead(Animations { place: Some(style), ..Animations::default() });
+    let mut world = presented_ahead(lasting(8));
     let _window = maximise(&mut world);
     world.until("frames in the display", |world| {
         let newest = records(world).last().copied().unwrap();

@@ -26,7 +26,7 @@ fn a_window_that_goes_is_seen_until_it_has_faded_and_its_buffer_comes_back_then(
     let begun = frames[start].present - frames[start].interval;
     for frame in &frames[start..] {
         let green = f64::from(frame.middle() >> 8);
-        assert!((green - 255.0 * (1.0 - share(frame, begun))).abs() <= 2.0, "{green}");
+        assert!((green - 255.0 * (1.0 - share(frame, begun, DURATION))).abs() <= 2.0, "{green}");
     }
     assert_eq!(world.pixel(640, 360), 0);
     window.surface.commit();

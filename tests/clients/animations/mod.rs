@@ -10,7 +10,6 @@ use ahead::{ahead, records};
 
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::{ClientIndex, KEY_A, OUTPUT, Toplevel, World};
-use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
 use upbeat::config::Config;
 use upbeat::shell::animation::{Animations, Fade};
@@ -26,37 +25,12 @@ const DURATION: Span = Span::from_millis(400);
 /// The share of its size that a window grows from.
 const SMALL: f64 = 0.5;
 const SIZE: (i32, i32) = (400, 300);
-/// Frames that may be rendered ahead.
-const AHEAD: u8 = 4;
-
-fn linear() -> Style {
-    Style::Easing { duration: DURATION, curve: CubicBezier::LINEAR }
-}
-
 fn spring(swings: f64) -> Style {
     Style::Spring(SpringShape::new(swings, 1.0).unwrap())
 }
 
 fn animated(animations: Animations) -> World {
     set_up(World::lit(), animations)
-}
-
-/// The same, with frames rendered ahead.
-fn animated_ahead(animations: Animations) -> World {
-    let plane = Some((64, 64));
-    let buffers = 3 + usize::from(AHEAD);
-    let mut world = World::lit_on(OutputOptions { buffers, cursor_plane: plane, ..OutputOptions::default() });
-    world.state.outputs.frames_ahead = AHEAD;
-    set_up(world, animations)
-}
-
-/// The same with a display that holds such frames itself.
-fn presented_ahead(animations: Animations) -> World {
-    let (plane, queue) = (Some((64, 64)), usize::from(AHEAD));
-    let options = OutputOptions { buffers: 3 + queue, cursor_plane: plane, queue, ..OutputOptions::default() };
-    let mut world = World::lit_on(options);
-    world.state.outputs.frames_ahead = AHEAD;
-    set_up(world, animations)
 }
 
 fn set_up(mut world: World, animations: Animations) -> World {
@@ -67,7 +41,12 @@ fn set_up(mut world: World, animations: Animations) -> World {
 }
 
 fn fades() -> Animations {
-    let fade = Some(Fade { style: linear(), scale: SMALL });
+    fades_for(DURATION)
+}
+
+fn fades_for(duration: Span) -> Animations {
+    let style = Style::Easing { duration, curve: CubicBezier::LINEAR };
+    let fade = Some(Fade { style, scale: SMALL });
     Animations { open: fade, close: fade, ..Animations::default() }
 }
 
@@ -117,12 +96,12 @@ fn frames(world: &World, log: &ProbeLog) -> Vec<Frame> {
     std::iter::from_fn(|| log.pop()).filter_map(frame).collect()
 }
 
-fn share(frame: &Frame, start: Instant) -> f64 {
-    (frame.present.since(start).as_seconds_f64() / DURATION.as_seconds_f64()).clamp(0.0, 1.0)
+fn share(frame: &Frame, start: Instant, duration: Span) -> f64 {
+    (frame.present.since(start).as_seconds_f64() / duration.as_seconds_f64()).clamp(0.0, 1.0)
 }
 
 /// Opens a window, and holds every frame against the time that it was made for.
-fn opens_rightly(mut world: World) -> World {
+fn opens_rightly(mut world: World, duration: Span) -> World {
     let log = row(&mut world);
     open(&mut world, RED);
     world.rest();
@@ -131,7 +110,7 @@ fn opens_rightly(mut world: World) -> World {
     // It moves from the frame before the first that shows it.
     let start = frames[0].present - frames[0].interval;
     for frame in &frames {
-        let share = share(frame, start);
+        let share = share(frame, start, duration);
         let (left, right) = frame.edges().unwrap();
         let width = f64::from(SIZE.0) * (SMALL + (1.0 - SMALL) * share);
         assert!((f64::from(right - left) - width).abs() <= 2.0, "{left}..{right} at {share}, not {width} wide");
@@ -145,7 +124,7 @@ fn opens_rightly(mut world: World) -> World {
 
 #[test]
 fn every_frame_of_a_window_that_opens_represents_its_own_display_time() {
-    let world = opens_rightly(animated(fades()));
+    let world = opens_rightly(animated(fades()), DURATION);
     assert!(ahead(&world).is_empty());
 }
 
