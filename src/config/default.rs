@@ -4,7 +4,9 @@ use super::animations::{
     Curve, Damping, Duration, FadeOptions, FadeScale, FramesAhead, Frequency, PlaceOptions, StyleName,
 };
 use super::effects::{Passes, Radius, Reach, Share};
-use super::{Animations, Colour, Config, Cursor, Effects, Keyboard, Keys, MissBudgets, Percent, PointerSettings};
+use super::{
+    Animations, Colour, Config, Cursor, Effects, Keyboard, Keys, MissBudgets, Percent, PointerSettings, Timing,
+};
 use crate::timing::defaults::OWN_FRAMES_AHEAD;
 use crate::timing::motion::easing::CubicBezier;
 use crate::timing::pacing::PacingWish;
@@ -17,6 +19,7 @@ impl Default for Config {
             background: Colour { red: 0x1d, green: 0x23, blue: 0x30 },
             planes: true,
             reduced_motion: false,
+            timing: Timing::default(),
             animations: Animations::default(),
             effects: Effects::default(),
             keyboard: Keyboard::default(),
@@ -35,6 +38,12 @@ impl Default for Config {
 impl Default for MissBudgets {
     fn default() -> Self {
         MissBudgets { free_running: Percent::FREE_RUNNING, interactive: Percent::INTERACTIVE }
+    }
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Timing { early_latch: true }
     }
 }
 

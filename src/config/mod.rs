@@ -24,6 +24,7 @@ pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
 use serde::{Deserialize, Serialize};
 pub use value::{Colour, Pattern, Percent, Scale, ValueError};
 
+use crate::shell::workspaces::Number;
 use crate::timing::estimator::MissBudget;
 use crate::timing::pacing::PacingWish;
 
@@ -41,6 +42,8 @@ pub struct Config {
     pub planes: bool,
     /// Whether windows appear and move without animation.
     pub reduced_motion: bool,
+    /// Mechanisms that can be switched off.
+    pub timing: Timing,
     /// How they do otherwise.
     pub animations: Animations,
     /// What is drawn around and below windows.
@@ -76,6 +79,14 @@ pub struct MissBudgets {
     pub free_running: Percent,
     /// While a button or finger is down on it, in percent.
     pub interactive: Percent,
+}
+
+/// Mechanisms of timing that can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Timing {
+    /// Whether content of which all is there is chosen before its latch.
+    pub early_latch: bool,
 }
 
 /// The keyboard, in XKB's words; empty ones stand for the system's default.
@@ -137,6 +148,8 @@ pub struct AppRule {
     /// Whether they may be called back early, once their pixels prove that what they draw follows from the time that a
     /// callback carries. Of a program for which that is not true, what moves would be seen a refresh too late.
     pub early_callbacks: Option<bool>,
+    /// On which workspace of their output their windows appear.
+    pub workspace: Option<Number>,
 }
 
 /// Which share of an application's frames may be late. What it leaves out stays as it is.
@@ -173,6 +186,8 @@ pub struct AppSettings {
     pub miss_budget: MissBudgets,
     /// Whether it may be called back early.
     pub early_callbacks: bool,
+    /// On which workspace its windows appear; `None`: on the one that is seen.
+    pub workspace: Option<Number>,
 }
 
 impl Config {
@@ -206,7 +221,7 @@ impl Config {
 impl AppSettings {
     /// What `rules` say about the application that calls itself `app_id`, where `miss_budget` holds for the others.
     pub fn settle(rules: &[AppRule], app_id: &str, miss_budget: MissBudgets) -> Self {
-        let start = AppSettings { pacing: None, miss_budget, early_callbacks: false };
+        let start = AppSettings { pacing: None, miss_budget, early_callbacks: false, workspace: None };
         let rules = rules.iter().filter(|rule| rule.app_id.matches(app_id));
         rules.fold(start, |settings, rule| AppSettings {
             pacing: rule.pacing.or(settings.pacing),
@@ -215,6 +230,7 @@ impl AppSettings {
                 interactive: rule.interactive.unwrap_or(settings.miss_budget.interactive),
             }),
             early_callbacks: rule.early_callbacks.unwrap_or(settings.early_callbacks),
+            workspace: rule.workspace.or(settings.workspace),
         })
     }
 }

@@ -64,7 +64,8 @@ fn every_option_is_documented_and_every_example_is_valid() {
     } = &example.devices[0];
     assert!(natural_scroll.is_some() && left_handed.is_some() && tap.is_some() && disable_while_typing.is_some());
     assert!(acceleration.is_some() && acceleration_profile.is_some());
-    let AppRule { app_id: _, pacing, miss_budget, early_callbacks } = &example.apps[0];
+    let AppRule { app_id: _, pacing, miss_budget, early_callbacks, workspace } = &example.apps[0];
+    assert!(workspace.is_some());
     assert_eq!(*early_callbacks, Some(false));
     assert!(pacing.is_some());
     assert!(miss_budget.is_some_and(|budget| budget.free_running.is_some() && budget.interactive.is_some()));

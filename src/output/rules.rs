@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Outputs;
 use crate::config::{AppRule, AppSettings, MissBudgets as Shares};
+use crate::shell::workspaces::Number;
 use crate::state::State;
 use crate::timing::id::{ClientId, OutputId};
 use crate::timing::output::LatchPolicy;
@@ -20,6 +21,8 @@ pub struct PacingRules {
     pub budgets: Shares,
     /// Rules for applications; where several match, the later one counts.
     pub apps: Vec<AppRule>,
+    /// Content is never chosen before its latch, though all of it may be there.
+    pub no_early_latch: bool,
     /// Asked for at run time. A client is paced as one, so this is for all of its windows.
     chosen: HashMap<ClientId, PacingWish>,
 }
@@ -42,6 +45,11 @@ impl PacingRules {
     /// Nothing but a rule for it says so.
     fn early(&self, app_id: Option<&str>) -> bool {
         AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).early_callbacks
+    }
+
+    /// On which workspace the windows of what calls itself `app_id` appear, if a rule says so.
+    pub fn workspace(&self, app_id: &str) -> Option<Number> {
+        AppSettings::settle(&self.apps, app_id, self.budgets).workspace
     }
 
     /// The client is gone.
@@ -94,6 +102,7 @@ pub(super) fn refresh(state: &mut State) {
         let at_refresh = output.wish.unwrap_or(rules.default).fixed() == Some(Pacing::Vsync);
         let policy = if at_refresh { LatchPolicy::AtRefresh } else { LatchPolicy::Late };
         output.conductor.output_mut().set_policy(policy);
+        output.conductor.set_early_latch(!rules.no_early_latch);
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Re
     state.input.bindings.keys.clone_from(&new.keys.0);
     let rules = &mut state.outputs.rules;
     (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());
+    rules.no_early_latch = !new.timing.early_latch;
     state.outputs.rules_stale = true;
     if old.is_none_or(|old| old.cursor != new.cursor) {
         crate::input::cursor::load_theme(state, &new.cursor);

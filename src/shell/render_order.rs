@@ -89,7 +89,11 @@ impl View<'_> {
 }
 
 /// The rectangle on the way from one to another: at 0 the first, at 1 the second.
-fn between(from: Rectangle<f64, Logical>, to: Rectangle<f64, Logical>, share: f64) -> Rectangle<f64, Logical> {
+pub(super) fn between(
+    from: Rectangle<f64, Logical>,
+    to: Rectangle<f64, Logical>,
+    share: f64,
+) -> Rectangle<f64, Logical> {
     let mix = |from: f64, to: f64| from + (to - from) * share;
     let size = (mix(from.size.w, to.size.w).max(1.0), mix(from.size.h, to.size.h).max(1.0));
     Rectangle::new((mix(from.loc.x, to.loc.x), mix(from.loc.y, to.loc.y)).into(), size.into())
@@ -100,7 +104,7 @@ impl Shell {
     /// alone reach into it are included too: those may lie anywhere.
     pub fn render_order(&self, output: &Output, present: Instant) -> Vec<Stacked<'_>> {
         let shows = self.overlays.overview.is_seen(present);
-        let overview = shows.then(|| (self.overview(output), self.overlays.overview.at(present)));
+        let overview = shows.then(|| (self.overview_at(output, present), self.overlays.overview.at(present)));
         let view = View {
             overview,
             output,

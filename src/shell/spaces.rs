@@ -124,9 +124,11 @@ pub(super) fn bring_to(state: &mut State, id: WindowId, screen: Option<Screen>) 
     }
 }
 
-/// A window appears: on the workspace of the window that it is a dialog of, or on the one seen on `output`. Returns
-/// whether it is seen there.
+/// A window appears: on the workspace of the window that it is a dialog of, on that which a rule names for its
+/// application, or on the one seen on `output`. Returns whether it is seen there.
 pub(super) fn appear(state: &mut State, id: WindowId, output: Option<&str>) -> bool {
+    let app_id = state.shell.window(id).and_then(super::Window::app_id).unwrap_or_default();
+    let named = state.outputs.rules.workspace(&app_id);
     let shell = &mut state.shell;
     let parent = shell.parent_of(id).and_then(|parent| shell.workspaces.home(parent));
     match parent {
@@ -134,12 +136,17 @@ pub(super) fn appear(state: &mut State, id: WindowId, output: Option<&str>) -> b
         None => {
             let screen = output.and_then(|name| shell.workspaces.screen(name));
             let stays = shell.workspaces.place(id).filter(|place| screen.is_none_or(|screen| place.screen == screen));
-            match stays.map(|place| (place, shell.workspaces.active(place.screen))) {
+            match stays.map(|place| (place, named.unwrap_or(shell.workspaces.active(place.screen)))) {
                 Some((place, number)) if place.number != number => {
                     shell.workspaces.put(id, Place { number, ..place });
                 }
                 Some(_) => {}
-                None => shell.workspaces.add(id, screen),
+                None => {
+                    shell.workspaces.add(id, screen);
+                    if let (Some(number), Some(home)) = (named, shell.workspaces.home(id)) {
+                        shell.workspaces.put(id, Place { number, ..home });
+                    }
+                }
             }
         }
     }

@@ -59,6 +59,8 @@ pub struct Conductor {
     stale: bool,
     /// When something was last wanted as soon as possible, or somebody touched something.
     stirred: Option<Instant>,
+    /// Whether content of which all is there may be chosen before its latch.
+    early_latch: bool,
     cores: usize,
     stretch: Stretch,
 }
@@ -73,6 +75,7 @@ impl Conductor {
             slips: 0,
             stale: true,
             stirred: None,
+            early_latch: true,
             cores,
             stretch: Stretch::new(),
         }
@@ -124,6 +127,12 @@ impl Conductor {
     pub fn pacer_mut(&mut self, id: PacerId) -> Option<&mut Pacer> {
         self.stale = true;
         self.pacers.get_mut(id.0 as usize)?.as_mut()
+    }
+
+    /// Whether content of which all is there may be chosen before its latch.
+    pub fn set_early_latch(&mut self, allowed: bool) {
+        self.stale |= self.early_latch != allowed;
+        self.early_latch = allowed;
     }
 
     /// An input event was delivered to the client.
@@ -234,6 +243,7 @@ impl Conductor {
                 true => self.output.early_latch(index, now),
                 false => self.output.unhurried_latch(index, now).filter(|_| !self.is_drawn_for(index)),
             };
+            let early = early.filter(|_| self.early_latch);
             (index, if at_once { now } else { early.map_or(when, |early| early.max(now).min(when)) })
         });
         self.latch = next.map(|next| due.filter(|(index, _)| *index == next.0).unwrap_or(next));
@@ -295,11 +305,12 @@ mod tests {
 
     /// How long before each refresh the frame for it was latched, of a client whose frames all wait already; at refresh
     /// `touched` there is an input for it.
-    fn latches(count: u64, touched: u64) -> Vec<Span> {
+    fn latches(early_latch: bool, count: u64, touched: u64) -> Vec<Span> {
         let start = Instant::from_nanos(1_000_000_000);
         let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
         let mut conductor = Conductor::new(output, 1);
         conductor.output_mut().vsync_mut().synchronise(start);
+        conductor.set_early_latch(early_latch);
         let client = conductor.add_pacer(PacingWish::Auto, MissBudgets::default());
         let (mut now, mut spans) = (start, Vec::new());
         for index in (5..5 + count).map(RefreshIndex) {
@@ -326,12 +337,18 @@ mod tests {
     #[test]
     fn frames_drawn_ahead_are_latched_early_when_nobody_has_touched_anything_for_a_while() {
         let refreshes = (CALM_AFTER.as_nanos() / INTERVAL.as_nanos()) as usize;
-        let spans = latches(2 * refreshes as u64 + 20, 5 + refreshes as u64 + 10);
+        let spans = latches(true, 2 * refreshes as u64 + 20, 5 + refreshes as u64 + 10);
         let is_early = |span: &Span| *span == INTERVAL - INTERVAL / 8;
         assert!(spans[..refreshes - 6].iter().all(|span| *span < INTERVAL / 2), "late at first");
         assert!(spans[refreshes + 2..refreshes + 10].iter().all(is_early), "{:?}", &spans[refreshes..]);
         assert!(spans[refreshes + 10..2 * refreshes].iter().all(|span| *span < INTERVAL / 2), "an input: late again");
         assert!(spans.last().is_some_and(is_early), "and early after it");
+    }
+
+    #[test]
+    fn switched_off_no_latch_is_early() {
+        let refreshes = (CALM_AFTER.as_nanos() / INTERVAL.as_nanos()) as u64;
+        assert!(latches(false, 2 * refreshes, 0).iter().all(|span| *span < INTERVAL / 2));
     }
 
     #[test]

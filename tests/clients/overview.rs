@@ -230,3 +230,26 @@ fn the_list_of_shortcuts_fades_in_and_any_key_closes_it() {
     world.chord(&[], KEY_A);
     assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
 }
+
+#[test]
+fn windows_in_the_overview_make_room_gradually_for_one_that_opens() {
+    let mut world = set_up(World::lit());
+    // So slow that nothing has settled while a test looks.
+    let style = Style::Easing { duration: Span::from_seconds(30), curve: CubicBezier::LINEAR };
+    open(&mut world, "red", RED);
+    toggle(&mut world);
+    world.rest();
+    let alone = middle(&world, "red");
+    world.state.shell.set_animations(Animations { overview: Some(style), ..Animations::default() });
+    open(&mut world, "green", GREEN);
+    world.until("the new window", |world| {
+        let (x, y) = middle(world, "green");
+        world.pixel(x as i32, y as i32) == GREEN
+    });
+    let (x, y) = middle(&world, "red");
+    assert!((x - alone.0).abs() > 50.0, "it is to go elsewhere");
+    assert_eq!(world.pixel(alone.0 as i32, alone.1 as i32), RED, "and is still where it was");
+    world.state.shell.set_animations(Animations::default());
+    world.rest();
+    world.until("its place", |world| world.pixel(x as i32, y as i32) == RED);
+}

@@ -216,3 +216,17 @@ fn a_window_that_is_dragged_to_another_output_belongs_there() {
     spaces::send(&mut world.state, id, Place { screen: first, number: number(1) });
     assert_eq!(world.window("a").rect().loc, before - Point::from((OUTPUT.0, 0)));
 }
+
+#[test]
+fn a_rule_names_the_workspace_on_which_an_applications_windows_appear_without_leaving_the_one_seen() {
+    let mut world = lit();
+    let config: upbeat::config::Config = toml::from_str("[[app]]\napp-id = '*'\nworkspace = 2").unwrap();
+    world.state.outputs.rules.apps = config.apps;
+    world.open("a", SIZE.0, SIZE.1);
+    assert_eq!(place(&world, "a"), ("TEST-1".to_owned(), 2));
+    assert_eq!(world.focused(), None, "it is not seen");
+    switch(&mut world, KEY_2);
+    world.state.outputs.rules.apps.clear();
+    world.open("b", SIZE.0, SIZE.1);
+    assert_eq!(place(&world, "b"), ("TEST-1".to_owned(), 2), "without a rule, the one that is seen");
+}

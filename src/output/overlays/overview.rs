@@ -37,7 +37,7 @@ pub fn show(
     (id, output): (OutputId, &smithay::output::Output),
     present: Instant,
 ) {
-    let layout = shell.overview(output);
+    let layout = shell.overview_at(output, present);
     let scale = output.current_scale().fractional_scale();
     let share = shell.overlays.overview.at(present);
     // What belongs to a window is seen when that has nearly come to its place.
@@ -46,13 +46,16 @@ pub fn show(
     let active = shell.workspaces.screen(&output.name()).map(|screen| shell.workspaces.active(screen));
     let (plain, bold) = (Type::new(TEXT * scale, false), Type::new(TEXT * scale, true));
     for (window, rect) in &layout.windows {
-        let title = shell.window(*window).and_then(|window| window.title()).unwrap_or_default();
+        let shown = shell.window(*window);
+        let title = shown.and_then(|window| window.title()).unwrap_or_default();
         let below = sheet.rect(Rectangle::new(
             Point::from((rect.loc.x, rect.loc.y + rect.size.h)),
             Size::<f64, Logical>::from((rect.size.w, CAPTION)),
         ));
         let is_selected = shell.overlays.selected == Some(*window);
         let face = if is_selected { bold } else { plain };
+        // In a script that cannot be written, the application's name says more than nothing.
+        let title = face.legible(&title).or_else(|| face.legible(&shown?.app_id()?)).unwrap_or_default();
         let title = face.fit(&title, below.size.w);
         let place = |size| centred(below, size) + Point::from((0, (SELECTION_WIDTH / 2.0 * scale) as i32));
         sheet.text(Part::Title(*window), &title, face, TITLE, place);

@@ -11,7 +11,9 @@ use crate::output::scene::Picture;
 /// A colour with opacity: red, green, blue, alpha, 0 to 1, not premultiplied.
 pub type Colour = [f32; 4];
 
-/// Shown for what the typeface lacks.
+/// Stands for letters of a text that the typeface lacks.
+const LEFT_OUT: char = '\u{b7}';
+/// Shown for a letter that the typeface lacks.
 const UNKNOWN: char = '?';
 
 /// A typeface in one size.
@@ -53,6 +55,31 @@ impl Type {
         i32::try_from(get_raster_width(weight, height) * text.chars().count()).unwrap_or(i32::MAX)
     }
 
+    /// What of a text can be written: each run of letters that the typeface lacks is one mark, dashes and quotes are plain. `None` where they are most of
+    /// it: marks say nothing.
+    pub fn legible(self, text: &str) -> Option<String> {
+        let (weight, height) = self.raster();
+        let text: String = text.chars().map(plain).collect();
+        let is_known = |letter: char| get_raster(letter, weight, height).is_some();
+        let letters = text.chars().filter(|letter| letter.is_alphanumeric());
+        let (known, unknown) = letters.fold((0, 0), |(known, unknown), letter| match is_known(letter) {
+            true => (known + 1, unknown),
+            false => (known, unknown + 1),
+        });
+        if unknown > known {
+            return None;
+        }
+        let mut written = String::with_capacity(text.len());
+        for letter in text.chars() {
+            if is_known(letter) {
+                written.push(letter);
+            } else if !written.ends_with(LEFT_OUT) {
+                written.push(LEFT_OUT);
+            }
+        }
+        Some(written)
+    }
+
     /// As much of a text as fits into `width`.
     pub fn fit(self, text: &str, width: i32) -> String {
         let most = usize::try_from(width / self.width("m").max(1)).unwrap_or(0);
@@ -68,6 +95,17 @@ impl Type {
         let mut page = Page::new(Size::from((self.width(text), self.height())));
         page.write((0, 0).into(), text, self, colour);
         page.finish()
+    }
+}
+
+/// The plain form of the dashes and quotes that titles are full of, of which the typeface has one each.
+const fn plain(letter: char) -> char {
+    match letter {
+        '\u{2010}'..='\u{2015}' => '-',
+        '\u{2018}' | '\u{2019}' => '\'',
+        '\u{201c}' | '\u{201d}' => '"',
+        '\u{a0}' | '\u{202f}' => ' ',
+        _ => letter,
     }
 }
 
@@ -130,6 +168,15 @@ mod tests {
         let inks: Vec<usize> = heights.iter().map(|height| ink("Workspace", Type::new(*height, false))).collect();
         assert!(inks[0] > 0 && inks.is_sorted_by(|a, b| a < b), "{inks:?}");
         assert_eq!(ink("\u{10ffff}", Type::new(16.0, true)), ink("?", Type::new(16.0, true)));
+    }
+
+    #[test]
+    fn a_text_in_another_script_is_no_row_of_marks() {
+        let face = Type::new(16.0, false);
+        assert_eq!(face.legible("Grüße, Welt – 3").as_deref(), Some("Grüße, Welt - 3"));
+        assert_eq!(face.legible("report 東京都 (2).pdf").as_deref(), Some("report \u{b7} (2).pdf"));
+        assert_eq!(face.legible("東京都 1"), None);
+        assert!(ink("\u{b7}", face) > 0 && ink("\u{b7}", face) < ink("?", face));
     }
 
     #[test]

@@ -28,6 +28,7 @@ use smithay::utils::{Logical, Rectangle};
 pub use toggle::Toggle;
 
 use super::Shell;
+use super::overview::Overlays;
 use crate::output;
 use crate::time::Instant;
 use crate::timing::motion::Style;
@@ -70,9 +71,15 @@ pub struct Shown {
 impl Shell {
     /// Starts what changed since the last latch, and drops what has come to its end.
     pub fn animate(&mut self, shown: Shown) {
+        let areas = self.overlays.glides.areas();
+        let places = areas.into_iter().map(|(screen, area)| self.places(screen, area)).collect();
         let Shell { windows, ghosts, animations, drag, slides, workspaces, overlays, .. } = self;
         slides.follow(animations.workspace, shown, workspaces);
         overlays.overview.follow(animations.overview, shown);
+        overlays.glides.follow(animations.overview, shown, places);
+        if !overlays.overview.is_on() && !overlays.overview.is_seen(shown.at) {
+            overlays.glides.end();
+        }
         overlays.help.follow(animations.help, shown);
         for window in windows.iter_mut() {
             if !window.mapped {
@@ -95,7 +102,8 @@ impl Shell {
     /// Whether anything on `output` looks different after the frame presented at `present`, by itself.
     pub fn is_moving(&self, output: &Output, present: Instant) -> bool {
         let area = output::geometry(output);
-        if self.overlays.overview.moves_after(present) || self.overlays.help.moves_after(present) {
+        let Overlays { overview, help, glides, .. } = &self.overlays;
+        if overview.moves_after(present) || help.moves_after(present) || glides.moves_after(present) {
             return true;
         }
         if self.workspaces.screen(&output.name()).is_some_and(|screen| self.slides.moves_after(screen, present)) {
@@ -119,6 +127,7 @@ impl Shell {
         }
         if animations.overview.is_none() {
             self.overlays.overview.end();
+            self.overlays.glides.stop();
         }
         if animations.help.is_none() {
             self.overlays.help.end();
@@ -133,6 +142,7 @@ impl Shell {
         self.ghosts.clear();
         self.slides.end();
         self.overlays.overview.end();
+        self.overlays.glides.stop();
         self.overlays.help.end();
         for window in &mut self.windows {
             window.motion.allow(&Animations::default());

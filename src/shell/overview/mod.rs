@@ -1,17 +1,20 @@
 //! The overview: all windows of all workspaces of every output at once, live and smaller. And the list of shortcuts, which
 //! lies over everything. While either is there, keys, buttons and fingers are theirs.
 
+pub mod glide;
 pub mod layout;
 
 use smithay::input::keyboard::{Keysym, keysyms};
 use smithay::output::Output;
-use smithay::utils::{Logical, Point};
+use smithay::utils::{Logical, Point, Rectangle};
 
 use super::animation::Toggle;
 use super::workspaces::{Place, Screen};
 use super::{Shell, WindowId, activate, popup, spaces};
 use crate::state::State;
+use crate::time::Instant;
 use crate::{input, output};
+use glide::Glides;
 use layout::{Layout, Target};
 
 /// What lies over the windows.
@@ -19,6 +22,8 @@ use layout::{Layout, Target};
 pub struct Overlays {
     /// The overview.
     pub overview: Toggle,
+    /// Its things that make room.
+    pub(super) glides: Glides,
     /// The window that Enter takes.
     pub selected: Option<WindowId>,
     /// The list of shortcuts.
@@ -38,6 +43,20 @@ impl Shell {
     /// The overview of an output: workspaces that have windows, and the one that is seen.
     pub fn overview(&self, output: &Output) -> Layout {
         let Some(screen) = self.workspaces.screen(&output.name()) else { return Layout::default() };
+        self.places(screen, output::geometry(output).to_f64())
+    }
+
+    /// The same as it is seen in the frame presented at `present`: things may be on their way.
+    pub fn overview_at(&self, output: &Output, present: Instant) -> Layout {
+        let goal = self.overview(output);
+        match self.workspaces.screen(&output.name()) {
+            Some(screen) => self.overlays.glides.at(screen, goal, present),
+            None => goal,
+        }
+    }
+
+    /// Where everything in the overview of `screen` is to be, if that is `area`.
+    pub(super) fn places(&self, screen: Screen, area: Rectangle<f64, Logical>) -> Layout {
         let mut windows: Vec<_> = self.windows().collect();
         // Raising one moves none: they keep the order in which they came.
         windows.sort_by_key(|window| window.id);
@@ -48,7 +67,7 @@ impl Shell {
         let active = self.workspaces.active(screen);
         let spaces = super::workspaces::Number::all().map(|number| (number, on(Place { screen, number })));
         let spaces: Vec<_> = spaces.filter(|(number, windows)| *number == active || !windows.is_empty()).collect();
-        Layout::new(output::geometry(output).to_f64(), &spaces)
+        Layout::new(area, &spaces)
     }
 }
 
@@ -64,6 +83,15 @@ pub fn toggle(state: &mut State) {
 
 fn set(state: &mut State, shows: bool) {
     if state.shell.overlays.overview.set(shows) {
+        if shows {
+            let State { outputs, shell, .. } = state;
+            let areas = outputs.iter().filter_map(|output| {
+                Some((shell.workspaces.screen(&output.name())?, output::geometry(output).to_f64()))
+            });
+            let mut glides = Glides::default();
+            glides.begin(areas, |screen, area| shell.places(screen, area));
+            shell.overlays.glides = glides;
+        }
         popup::dismiss_grabs(state);
         spaces::tell_windows(&mut state.shell);
         changed(state);

@@ -1,0 +1,150 @@
+//! Windows and cards of the overview on their way to new places: one opens or closes, or changes its size, and all others
+//! make room.
+//!
+//! ```text
+//!   known   [a] [b]        [a] [b] [c]              [a] [b] [c]
+//!   shown   [a] [b]   ──►  [a]→[b]→[c]  motion ──►  [a] [b] [c]
+//!                          from      known
+//! ```
+//!
+//! Room that changes once more on the way is made from where things are seen then, from standstill.
+
+use smithay::utils::{Logical, Rectangle};
+
+use super::layout::Layout;
+use crate::shell::animation::Shown;
+use crate::shell::render_order::between;
+use crate::shell::workspaces::Screen;
+use crate::time::Instant;
+use crate::timing::motion::{Motion, Style};
+
+/// When it counts as settled, as a share of the way: a quarter of a pixel of a large screen.
+const TOLERANCE: f64 = 0.25 / 4096.0;
+
+/// Where the overview of each output comes from.
+#[derive(Debug, Default)]
+pub struct Glides(Vec<Glide>);
+
+#[derive(Debug)]
+struct Glide {
+    screen: Screen,
+    area: Rectangle<f64, Logical>,
+    /// The places at the last latch.
+    known: Layout,
+    from: Layout,
+    motion: Option<Motion>,
+}
+
+impl Glides {
+    /// The overview is on these outputs, with these rectangles.
+    pub fn begin(
+        &mut self,
+        areas: impl Iterator<Item = (Screen, Rectangle<f64, Logical>)>,
+        places: impl Fn(Screen, Rectangle<f64, Logical>) -> Layout,
+    ) {
+        self.0 = areas
+            .map(|(screen, area)| {
+                let known = places(screen, area);
+                Glide { screen, area, from: known.clone(), known, motion: None }
+            })
+            .collect();
+    }
+
+    /// The overview is not seen any more.
+    pub fn end(&mut self) {
+        self.0.clear();
+    }
+
+    /// Everything is where it is going.
+    pub fn stop(&mut self) {
+        self.0.iter_mut().for_each(|glide| glide.motion = None);
+    }
+
+    /// Which outputs it is on.
+    pub fn areas(&self) -> Vec<(Screen, Rectangle<f64, Logical>)> {
+        self.0.iter().map(|glide| (glide.screen, glide.area)).collect()
+    }
+
+    /// Starts what changed since the last latch, and drops what is at its end.
+    pub fn follow(&mut self, style: Option<Style>, shown: Shown, places: Vec<Layout>) {
+        for (glide, goal) in self.0.iter_mut().zip(places) {
+            if goal != glide.known {
+                glide.from = glide.at(&glide.known, shown.before);
+                glide.known = goal;
+                glide.motion = style.map(|style| Motion::new(style, shown.before, 0.0, 1.0, TOLERANCE));
+            }
+            glide.motion = glide.motion.filter(|motion| motion.settled_by() > shown.at);
+        }
+    }
+
+    /// What is seen of the overview whose things are to be at `goal`, in the frame presented at `present`.
+    pub fn at(&self, screen: Screen, goal: Layout, present: Instant) -> Layout {
+        match self.0.iter().find(|glide| glide.screen == screen && glide.motion.is_some()) {
+            Some(glide) => glide.at(&goal, present),
+            None => goal,
+        }
+    }
+
+    /// Whether anything changes its place after the frame presented at `present`.
+    pub fn moves_after(&self, present: Instant) -> bool {
+        self.0.iter().any(|glide| glide.motion.is_some_and(|motion| motion.settled_by() > present))
+    }
+}
+
+impl Glide {
+    fn at(&self, goal: &Layout, present: Instant) -> Layout {
+        let Some(motion) = self.motion else { return goal.clone() };
+        let share = motion.at(present).value;
+        let mut shown = goal.clone();
+        for (id, rect) in &mut shown.windows {
+            *rect = self.from.window(*id).map_or(*rect, |from| between(from, *rect, share));
+        }
+        for card in &mut shown.cards {
+            let from = self.from.cards.iter().find(|from| from.number == card.number);
+            card.rect = from.map_or(card.rect, |from| between(from.rect, card.rect, share));
+        }
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::WindowId;
+    use crate::shell::workspaces::{Number, Workspaces};
+    use crate::time::Span;
+    use crate::timing::motion::easing::CubicBezier;
+
+    fn layout(windows: u32) -> Layout {
+        let area = Rectangle::from_size((1280.0, 720.0).into());
+        let windows = (1..=windows).map(|id| (WindowId(id), (400.0, 300.0).into())).collect();
+        Layout::new(area, &[(Number::FIRST, windows)])
+    }
+
+    #[test]
+    fn those_that_are_there_make_room_and_the_new_one_appears_in_its_place() {
+        let mut workspaces = Workspaces::default();
+        workspaces.connect(["DP-1"].into_iter());
+        let screen = workspaces.screen("DP-1").unwrap();
+        let (start, step) = (Instant::from_nanos(1_000_000_000), Span::from_millis(10));
+        let style = Some(Style::Easing { duration: step * 2, curve: CubicBezier::LINEAR });
+        let mut glides = Glides::default();
+        glides.begin([(screen, Rectangle::default())].into_iter(), |_, _| layout(1));
+        let shown = |steps: i64| Shown { at: start + step * (steps + 1), before: start + step * steps };
+        glides.follow(style, shown(0), vec![layout(1)]);
+        assert!(!glides.moves_after(start));
+        glides.follow(style, shown(1), vec![layout(2)]);
+        let (one, two) = (WindowId(1), WindowId(2));
+        let seen = |glides: &Glides, steps: i64| glides.at(screen, layout(2), start + step * steps);
+        assert_eq!(seen(&glides, 1).window(one), layout(1).window(one), "it does not jump");
+        assert_eq!(seen(&glides, 1).window(two), layout(2).window(two));
+        let half = between(layout(1).window(one).unwrap(), layout(2).window(one).unwrap(), 0.5);
+        assert_eq!(seen(&glides, 2).window(one), Some(half));
+        assert!(glides.moves_after(start + step * 2) && !glides.moves_after(start + step * 3));
+        glides.follow(style, shown(3), vec![layout(2)]);
+        assert_eq!(seen(&glides, 3), layout(2));
+        // Without motion it is where it is going at once.
+        glides.follow(None, shown(4), vec![layout(1)]);
+        assert_eq!(glides.at(screen, layout(1), start), layout(1));
+    }
+}
