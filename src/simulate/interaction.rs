@@ -1,6 +1,7 @@
 //! The pipeline of interaction: an input event, the frame that answers it, its light.
 //!
-//! Drives the estimators, [`LateFramePolicy`], [`TwoShot`] and [`Beam`] as Presto does (3.1, 3.2). Per refresh:
+//! Drives the estimators, [`LateFramePolicy`], [`TwoShot`](crate::timing::estimator::TwoShot) and [`Beam`] as Presto does
+//! (3.1, 3.2). Per refresh:
 //!
 //! ```text
 //!  events   ×   ×   ×   ×   ×  ×
