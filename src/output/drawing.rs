@@ -11,9 +11,10 @@ use super::OutputState;
 use super::compose::Frame;
 use super::scene::Scene;
 use crate::backend::Buffer;
-use crate::render::{Drawn, Finished, Job, JobId, Renderer};
+use crate::render::{Drawn, Finished, Job, JobId, Recovered, Renderer};
 use crate::state::State;
-use crate::time::{Instant, Span};
+use crate::time::{Clock, Instant, Span};
+use crate::timing::record::Need;
 
 /// A frame changes what is known of drawing by one part in so many of how much longer or shorter it took.
 const LEARNS: i64 = 4;
@@ -124,4 +125,30 @@ pub(super) fn hear_renderer(state: &mut State) {
         let id = output.id;
         super::presenter::feed(state, id);
     }
+    if state.outputs.renderer.as_ref().is_some_and(Renderer::is_lost) {
+        recover(state);
+    }
+}
+
+/// The GPU was reset, or its driver failed: whatever it had is gone, and all is drawn anew by what comes after it.
+fn recover(state: &mut State) {
+    let Some(renderer) = &mut state.outputs.renderer else { return };
+    match renderer.recover() {
+        Ok(Recovered::Fresh) => tracing::warn!("OpenGL ES was lost: it goes on in a fresh context"),
+        Ok(Recovered::Pixman) => tracing::error!("OpenGL ES was lost again: Pixman draws from now on"),
+        Err(error) => {
+            tracing::error!(%error, "OpenGL ES was lost, and there is nothing else that draws");
+            state.outputs.renderer = None;
+        }
+    }
+    let State { outputs, clock, .. } = state;
+    let super::Outputs { list, renderer, .. } = outputs;
+    for output in list {
+        output.forget_drawing(renderer.as_mut(), clock.now());
+        output.drop_finished(renderer.as_mut());
+        output.canvas.forget();
+        output.drawn = Arc::default();
+        output.need(Need::Output);
+    }
+    hear_renderer(state);
 }

@@ -1,7 +1,7 @@
 //! What a latch chose to show: owned and immutable from then on.
 //!
-//! A scene holds references to buffers and no textures, so that whoever draws it (this thread now, a render thread
-//! later) needs nothing else. Once it is drawn into memory its buffers are let go; what stays, for as long as it is on
+//! A scene holds references to buffers and no textures, so that whoever draws it (this thread, or the render
+//! thread) needs nothing else. Once it is drawn into memory its buffers are let go; what stays, for as long as it is on
 //! screen, says what lies where.
 
 use std::sync::Arc;

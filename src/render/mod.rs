@@ -18,6 +18,7 @@ mod rounded;
 mod shadow;
 mod thread;
 
+use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -64,8 +65,36 @@ pub enum Renderer {
 /// OpenGL ES on a thread of its own.
 pub struct Gles {
     thread: RenderThread,
+    make: Make,
     abilities: Abilities,
     last: JobId,
+    /// What a thread that was given up had finished.
+    left: VecDeque<Finished>,
+    /// Frames drawn with this context.
+    drawn: u64,
+    /// Frames in a row that could not be.
+    failures: u32,
+    is_lost: bool,
+    /// How many contexts before this one were lost.
+    tries: u32,
+}
+
+/// A context in which so many frames in a row cannot be drawn will not draw the next one.
+const MOST_FAILURES: u32 = 3;
+/// A context that drew so many frames was sound: should it be lost, too, it is replaced as the first one was. Half a
+/// minute at 60 Hz, so that a GPU that is reset again and again is soon left alone.
+const SOUND: u64 = 2_000;
+
+/// Contexts that are made one after another where nothing else can draw.
+const MOST_TRIES: u32 = 8;
+
+/// What draws after a context was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovered {
+    /// A fresh context.
+    Fresh,
+    /// The CPU.
+    Pixman,
 }
 
 /// The number of a job; none is used twice.
@@ -132,9 +161,19 @@ impl Renderer {
     }
 
     fn gles_by(make: Make) -> Result<Self, RenderError> {
-        let thread = RenderThread::start(make)?;
+        let thread = RenderThread::start(make.clone())?;
         let abilities = thread.abilities()?;
-        Ok(Renderer::Gles(Box::new(Gles { thread, abilities, last: JobId(0) })))
+        Ok(Renderer::Gles(Box::new(Gles {
+            thread,
+            make,
+            abilities,
+            last: JobId(0),
+            left: VecDeque::new(),
+            drawn: 0,
+            failures: 0,
+            is_lost: false,
+            tries: 0,
+        })))
     }
 
     /// Whether it could draw into displays' own buffers if it were on their device.
@@ -198,9 +237,35 @@ impl Renderer {
     /// A frame that was under way, in the order in which they were drawn.
     pub fn finished(&mut self) -> Option<Finished> {
         match self {
-            Renderer::Pixman(_) => None,
-            Renderer::Gles(gles) => gles.thread.finished(),
+            Renderer::Pixman(painter) => painter.finished(),
+            Renderer::Gles(gles) => gles.finished(),
         }
+    }
+
+    /// Whether it can draw no more: its context is gone, or nothing succeeds.
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Renderer::Gles(gles) if gles.is_lost)
+    }
+
+    /// Goes on with a fresh context on a fresh thread, or with the CPU if that was of no use before. What was under way is
+    /// still [`finished`](Self::finished), as failed.
+    pub fn recover(&mut self) -> Result<Recovered, RenderError> {
+        let Renderer::Gles(gles) = self else { return Ok(Recovered::Pixman) };
+        // Pixman does not draw into displays' own buffers: there is no other way.
+        let most = if gles.abilities.device.is_some() { MOST_TRIES } else { 1 };
+        if gles.tries < most || gles.drawn >= SOUND {
+            gles.start_anew()?;
+            return Ok(Recovered::Fresh);
+        }
+        if gles.abilities.device.is_some() {
+            return Err(RenderError::Lost("every fresh context is lost, too".to_owned()));
+        }
+        let pixman = PixmanPainter::new()?;
+        let old = std::mem::replace(self, Renderer::Pixman(Box::new(pixman)));
+        if let (Renderer::Gles(old), Renderer::Pixman(painter)) = (old, self) {
+            painter.take_over(old.end());
+        }
+        Ok(Recovered::Pixman)
     }
 
     /// Takes back a frame that was not begun.
@@ -230,6 +295,43 @@ impl Renderer {
         if let Renderer::Gles(gles) = self {
             gles.thread.disturb(fault);
         }
+    }
+}
+
+impl Gles {
+    fn finished(&mut self) -> Option<Finished> {
+        if let Some(left) = self.left.pop_front() {
+            // It was the context before that failed.
+            return Some(left);
+        }
+        let finished = self.thread.finished()?;
+        match &finished.result {
+            Ok(_) => {
+                self.drawn += 1;
+                self.failures = 0;
+            }
+            Err(RenderError::Lost(_)) => self.is_lost = true,
+            Err(_) => {
+                self.failures += 1;
+                self.is_lost |= self.failures >= MOST_FAILURES;
+            }
+        }
+        Some(finished)
+    }
+
+    fn start_anew(&mut self) -> Result<(), RenderError> {
+        let fresh = RenderThread::start(self.make.clone())?;
+        self.left.extend(std::mem::replace(&mut self.thread, fresh).end());
+        self.tries = if self.drawn >= SOUND { 1 } else { self.tries + 1 };
+        (self.drawn, self.failures, self.is_lost) = (0, 0, false);
+        Ok(())
+    }
+
+    /// Ends the thread: what it had finished, and what it had not begun.
+    fn end(self) -> VecDeque<Finished> {
+        let mut left = self.left;
+        left.extend(self.thread.end());
+        left
     }
 }
 

@@ -1,5 +1,7 @@
 //! The CPU, through pixman: into memory, and done when it returns.
 
+use std::collections::VecDeque;
+
 use smithay::backend::allocator::Format;
 use smithay::backend::allocator::dmabuf::Dmabuf;
 use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
@@ -17,12 +19,14 @@ pub struct PixmanPainter {
     renderer: PixmanRenderer,
     caches: Caches<PixmanTexture>,
     canvases: Canvases<()>,
+    /// What was under way where OpenGL ES was lost.
+    left: VecDeque<Finished>,
 }
 
 impl PixmanPainter {
     pub(super) fn new() -> Result<Self, RenderError> {
         let renderer = PixmanRenderer::new().map_err(pixman_error)?;
-        Ok(PixmanPainter { renderer, caches: Caches::default(), canvases: Canvases::default() })
+        Ok(PixmanPainter { renderer, caches: Caches::default(), canvases: Canvases::default(), left: VecDeque::new() })
     }
 
     /// The buffers in devices' memory that it can read.
@@ -33,6 +37,16 @@ impl PixmanPainter {
     /// Whether it can read this one.
     pub(super) fn try_source(&mut self, dmabuf: &Dmabuf) -> Result<(), RenderError> {
         self.renderer.import_dmabuf(dmabuf, None).map(drop).map_err(pixman_error)
+    }
+
+    /// Frames that another could not draw.
+    pub(super) fn take_over(&mut self, left: VecDeque<Finished>) {
+        self.left = left;
+    }
+
+    /// One of them.
+    pub(super) fn finished(&mut self) -> Option<Finished> {
+        self.left.pop_front()
     }
 
     /// Draws the job's scene into its buffer.

@@ -152,6 +152,22 @@ impl RenderThread {
         }
     }
 
+    /// Ends it, and says what came of all that it was handed: what was not begun could not be drawn.
+    pub fn end(self) -> Vec<Finished> {
+        let requests = std::mem::take(&mut self.shared.lock().requests);
+        let shared = self.shared.clone();
+        drop(self);
+        let mut finished: Vec<_> = shared.lock().finished.drain(..).collect();
+        finished.extend(requests.into_iter().filter_map(|request| match request {
+            Request::Draw { id, job, .. } => {
+                let result = Err(RenderError::Gles("its context was lost before".to_owned()));
+                Some(Finished { id, job: *job, result, took: None })
+            }
+            Request::Ask(_) => None,
+        }));
+        finished
+    }
+
     /// Lets something go wrong.
     pub fn disturb(&self, fault: Fault) {
         self.put_first(Request::Ask(Box::new(move |painter| painter.faults.add(fault))));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, Toplevel, World, gles};
 use upbeat::output::{hotplug, power};
-use upbeat::render::Fault;
+use upbeat::render::{Fault, Renderer};
 
 const SIZE: (i32, i32) = (400, 300);
 
@@ -152,6 +152,31 @@ fn a_frame_that_cannot_be_drawn_is_tried_again() {
     world.rest();
     assert_eq!(middle(&world), BLUE);
     assert!(world.client(client).heard(Heard::Discarded(2)), "the frame that was asked about was not shown");
+}
+
+/// Loses the context with the next frame, and holds what is on screen then against what was shown last.
+fn loses_its_context(world: &mut World, client: ClientIndex, window: &Toplevel, number: u32, colour: Colour) {
+    let fault = if number.is_multiple_of(2) { Fault::Lost } else { Fault::Panics };
+    disturb(world, fault);
+    show(world, client, window, number, colour);
+    world.rest();
+    assert_eq!(middle(world), colour, "it was drawn by what came after");
+    let (shown, anew) = world.on_screen_and_anew(1.0);
+    assert!(shown.pixels == anew.pixels, "something is left of before");
+}
+
+#[test]
+fn a_lost_context_is_replaced_and_one_that_is_lost_again_gives_way_to_pixman() {
+    let Some((mut world, client, window)) = by_gles() else { return };
+    let is_gles = |world: &World| world.state.outputs.renderer.as_ref().is_some_and(Renderer::is_threaded);
+    loses_its_context(&mut world, client, &window, 2, BLUE);
+    assert!(is_gles(&world), "once it may happen");
+    loses_its_context(&mut world, client, &window, 3, GREEN);
+    assert!(!is_gles(&world), "twice is too often");
+    show(&mut world, client, &window, 4, RED);
+    world.rest();
+    assert_eq!(middle(&world), RED);
+    assert!(world.client(client).light(4).is_some() && world.client(client).heard(Heard::Released(3)));
 }
 
 #[test]
