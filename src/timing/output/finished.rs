@@ -6,9 +6,6 @@ use super::OutputMachine;
 use crate::time::{Instant, Span};
 use crate::timing::target::RefreshIndex;
 
-/// Composing is quick while what it takes at its miss budget is at most this share of an interval, in thirds: what is
-/// rendered ahead between two submissions does not hold up the second one then.
-const QUICK_THIRDS: i64 = 2;
 /// With so many finished frames waiting there is time for the next one after a submission.
 const WAITING_ENOUGH: usize = 2;
 
@@ -58,11 +55,11 @@ impl OutputMachine {
         self.latch_at(index).max(now) + self.compose.typical() > self.submit_by(index)
     }
 
-    /// Whether a finished frame can wait until content for its refresh would be chosen anew: composing is so quick that a
-    /// press until then is still answered in this refresh. Where it takes longer, what is rendered meanwhile might hold up
-    /// the submission.
+    /// Whether a finished frame can wait until content for its refresh would be chosen anew: a press until then is still
+    /// answered in this refresh. At its miss budget the next frame is then rendered from one such moment to the next; where
+    /// that takes longer, it would hold up the submission.
     fn submits_late(&self) -> bool {
-        self.compose.tail() * 3 <= self.vsync.interval() * QUICK_THIRDS
+        self.compose.tail() <= self.vsync.interval()
     }
 
     /// Whether one more frame may be rendered ahead at `now`, before the next of `waiting` is submitted: not if that might

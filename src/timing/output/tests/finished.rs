@@ -22,7 +22,7 @@ fn where_composing_is_slow_a_finished_frame_is_submitted_when_the_refresh_before
     let next = machine.latched().next();
     let begins = machine.vsync().present(machine.latched());
     for _ in 0..COMPOSE_WINDOW {
-        machine.composed(next, begins, begins + INTERVAL * 4 / 5, Composed::Usual);
+        machine.composed(next, begins, begins + INTERVAL * 6 / 5, Composed::Usual);
         machine.lost(0);
     }
     machine.set_finished(Some(Finished { index: next, stale: false }));
