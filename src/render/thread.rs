@@ -168,9 +168,16 @@ impl RenderThread {
         finished
     }
 
-    /// Lets something go wrong.
+    /// Lets something go wrong, with whatever is handed over from now on.
     pub fn disturb(&self, fault: Fault) {
-        self.put_first(Request::Ask(Box::new(move |painter| painter.faults.add(fault))));
+        let (done, added) = mpsc::channel();
+        self.put_first(Request::Ask(Box::new(move |painter| {
+            painter.faults.add(fault);
+            // Nobody waits any more: it is in force all the same.
+            let _ = done.send(());
+        })));
+        // An urgent job would come before it.
+        let _ = added.recv();
     }
 }
 
