@@ -16,9 +16,10 @@ use crate::state::State;
 use crate::time::{Clock, Instant, Span};
 use crate::timing::record::Need;
 
-/// A frame changes what is known of drawing by one part in so many of how much longer or shorter it took.
-const LEARNS: i64 = 4;
-/// One that took longer than so many usual ones counts as so many: it says little about the next.
+/// What drawing takes is forgotten by one part in so many with each frame that took less.
+const FORGETS: i64 = 4;
+/// One that took longer than so many usual ones counts as so many: it says little about the next. One that took as long
+/// as that counts at once: a frame that is too late is drawn for nothing.
 const LONGEST: i64 = 2;
 
 /// What is under way for one output.
@@ -73,7 +74,7 @@ impl OutputState {
         if let Some(took) = took {
             let known = &mut self.drawing.took;
             let usual = if *known > Span::ZERO { *known } else { took };
-            *known = usual + (took.min(usual * LONGEST) - usual) / LEARNS;
+            *known = took.min(usual * LONGEST).max(usual - (usual - took) / FORGETS);
         }
         match result {
             Ok(drawn) => Some((job.buffer, drawn)),
