@@ -25,5 +25,5 @@ mod windows;
 
 pub use driver::{AnimationOptions, AnimationReport, table};
 pub use figures::AnimationRun;
-pub(in crate::bench) use windows::{BEHIND, FRONT, Globals, OPACITY, Windows, rest};
+pub(in crate::bench) use windows::{BEHIND, FRONT, OPACITY, Stage};
 pub use windows::{Used, WindowsError, WindowsOptions, run};

@@ -69,7 +69,7 @@ pub enum WindowsError {
 
 /// What the client knows. Events change it (`dispatch`).
 #[derive(Debug, Default)]
-pub(in crate::bench) struct Windows {
+pub(super) struct Windows {
     /// What each window was configured to since it was looked at last: its number, and its size or 0.
     pub(super) configured: Vec<(usize, i32, i32)>,
     /// The size that the toplevel event before named.
@@ -77,7 +77,7 @@ pub(in crate::bench) struct Windows {
 }
 
 /// What its windows are made with.
-pub(in crate::bench) struct Globals {
+struct Globals {
     compositor: WlCompositor,
     base: XdgWmBase,
     pixels: WpSinglePixelBufferManagerV1,
@@ -94,7 +94,7 @@ pub(in crate::bench) struct Window {
 }
 
 impl Globals {
-    pub(in crate::bench) fn bind(globals: &GlobalList, handle: &QueueHandle<Windows>) -> Result<Globals, BindError> {
+    fn bind(globals: &GlobalList, handle: &QueueHandle<Windows>) -> Result<Globals, BindError> {
         Ok(Globals {
             compositor: globals.bind(handle, 4..=6, ())?,
             base: globals.bind(handle, 1..=6, ())?,
@@ -103,20 +103,39 @@ impl Globals {
             handle: handle.clone(),
         })
     }
+}
+
+/// A client with windows of one colour, and the compositor that shows them.
+pub(in crate::bench) struct Stage {
+    globals: Globals,
+    windows: Windows,
+    queue: EventQueue<Windows>,
+    /// The compositor's process.
+    compositor: u32,
+}
+
+impl Stage {
+    /// Connects to the compositor that the environment names.
+    pub(in crate::bench) fn connect() -> Result<Stage, WindowsError> {
+        let connection = Connection::connect_to_env()?;
+        let (list, queue) = registry_queue_init::<Windows>(&connection)?;
+        let globals = Globals::bind(&list, &queue.handle())?;
+        let compositor = peer_of(connection.backend().poll_fd())?;
+        Ok(Stage { globals, windows: Windows::default(), queue, compositor })
+    }
 
     /// Opens a window of one colour, and comes back when it may be drawn.
     pub(in crate::bench) fn open(
-        &self,
+        &mut self,
         number: usize,
         (size, opacity): ((i32, i32), f64),
-        windows: &mut Windows,
-        queue: &mut EventQueue<Windows>,
     ) -> Result<Window, WindowsError> {
-        let surface = self.compositor.create_surface(&self.handle, ());
-        let xdg = self.base.get_xdg_surface(&surface, &self.handle, number);
-        let toplevel = xdg.get_toplevel(&self.handle, ());
+        let Stage { globals, windows, queue, .. } = self;
+        let surface = globals.compositor.create_surface(&globals.handle, ());
+        let xdg = globals.base.get_xdg_surface(&surface, &globals.handle, number);
+        let toplevel = xdg.get_toplevel(&globals.handle, ());
         toplevel.set_app_id("upbeat-windows".to_owned());
-        let viewport = self.viewporter.get_viewport(&surface, &self.handle, ());
+        let viewport = globals.viewporter.get_viewport(&surface, &globals.handle, ());
         surface.commit();
         while !windows.configured.iter().any(|(of, ..)| *of == number) {
             queue.blocking_dispatch(windows)?;
@@ -125,12 +144,45 @@ impl Globals {
         // Premultiplied, as colours are.
         let channel = |share: f64| (share * opacity * f64::from(u32::MAX)) as u32;
         let (red, green, blue, alpha) = (channel(0.4), channel(0.6), channel(0.9), channel(1.0));
-        let pixel = self.pixels.create_u32_rgba_buffer(red, green, blue, alpha, &self.handle, ());
+        let pixel = globals.pixels.create_u32_rgba_buffer(red, green, blue, alpha, &globals.handle, ());
         viewport.set_destination(size.0, size.1);
         surface.attach(Some(&pixel), 0, 0);
         surface.damage_buffer(0, 0, 1, 1);
         surface.commit();
         Ok(Window { surface, xdg, toplevel, viewport })
+    }
+
+    /// Does nothing but what is asked of `window`, for so long.
+    pub(in crate::bench) fn rest(&mut self, pause: Span, window: Option<&Window>) -> Result<(), WindowsError> {
+        let Stage { windows, queue, .. } = self;
+        let until = MonotonicClock.now() + pause;
+        while MonotonicClock.now() < until {
+            wait::<_, WindowsError>(queue, windows, Some(until))?;
+            let newest = windows.configured.drain(..).next_back();
+            if let (Some((_, width, height)), Some(window)) = (newest, window) {
+                let size = if width > 0 && height > 0 { (width, height) } else { FRONT };
+                window.viewport.set_destination(size.0, size.1);
+                window.surface.commit();
+            }
+        }
+        Ok(())
+    }
+
+    /// What comes of `act`, and what both sides use meanwhile.
+    pub(in crate::bench) fn measure<A, E: From<WindowsError>>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> Result<A, E>,
+    ) -> Result<(A, Used), E> {
+        let before = self.usage()?;
+        let done = act(self)?;
+        let after = self.usage()?;
+        let [compositor_cpu_ms, client_cpu_ms] =
+            std::array::from_fn(|side| after[side].since(before[side]).cpu.as_millis_f64());
+        Ok((done, Used { compositor_cpu_ms, client_cpu_ms }))
+    }
+
+    fn usage(&self) -> Result<[Usage; 2], WindowsError> {
+        Ok([Usage::of(self.compositor)?, Usage::of(std::process::id())?])
     }
 }
 
@@ -148,48 +200,22 @@ impl Window {
 /// # Errors
 /// If there is no compositor, or it lacks what is needed, or the connection breaks.
 pub fn run(options: &WindowsOptions) -> Result<Used, WindowsError> {
-    let connection = Connection::connect_to_env()?;
-    let (list, mut queue) = registry_queue_init::<Windows>(&connection)?;
-    let globals = Globals::bind(&list, &queue.handle())?;
-    let mut windows = Windows::default();
-    let compositor = peer_of(connection.backend().poll_fd())?;
+    let mut stage = Stage::connect()?;
     let pause = Span::from_millis(options.pause.into());
-    globals.open(0, (BEHIND, 1.0), &mut windows, &mut queue)?;
-    rest(&mut windows, &mut queue, pause, None)?;
-    let usage = || -> io::Result<[Usage; 2]> { Ok([Usage::of(compositor)?, Usage::of(std::process::id())?]) };
-    let before = usage()?;
-    for round in 1..=options.rounds as usize {
-        let window = globals.open(round, (FRONT, OPACITY), &mut windows, &mut queue)?;
-        rest(&mut windows, &mut queue, pause, Some(&window))?;
-        window.toplevel.set_maximized();
-        rest(&mut windows, &mut queue, pause, Some(&window))?;
-        window.toplevel.unset_maximized();
-        rest(&mut windows, &mut queue, pause, Some(&window))?;
-        window.close();
-        rest(&mut windows, &mut queue, pause, None)?;
-    }
-    let after = usage()?;
-    let [compositor_cpu_ms, client_cpu_ms] =
-        std::array::from_fn(|side| after[side].since(before[side]).cpu.as_millis_f64());
-    Ok(Used { compositor_cpu_ms, client_cpu_ms })
-}
-
-/// Does nothing but what is asked of `window`, for so long.
-pub(in crate::bench) fn rest(
-    windows: &mut Windows,
-    queue: &mut EventQueue<Windows>,
-    pause: Span,
-    window: Option<&Window>,
-) -> Result<(), WindowsError> {
-    let until = MonotonicClock.now() + pause;
-    while MonotonicClock.now() < until {
-        wait::<_, WindowsError>(queue, windows, Some(until))?;
-        let newest = windows.configured.drain(..).next_back();
-        if let (Some((_, width, height)), Some(window)) = (newest, window) {
-            let size = if width > 0 && height > 0 { (width, height) } else { FRONT };
-            window.viewport.set_destination(size.0, size.1);
-            window.surface.commit();
+    stage.open(0, (BEHIND, 1.0))?;
+    stage.rest(pause, None)?;
+    let ((), used) = stage.measure(|stage| {
+        for round in 1..=options.rounds as usize {
+            let window = stage.open(round, (FRONT, OPACITY))?;
+            stage.rest(pause, Some(&window))?;
+            window.toplevel.set_maximized();
+            stage.rest(pause, Some(&window))?;
+            window.toplevel.unset_maximized();
+            stage.rest(pause, Some(&window))?;
+            window.close();
+            stage.rest(pause, None)?;
         }
-    }
-    Ok(())
+        Ok::<_, WindowsError>(())
+    })?;
+    Ok(used)
 }

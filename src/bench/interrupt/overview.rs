@@ -1,16 +1,10 @@
 //! Two windows, and a key that makes the compositor's own overview come and go while it is still on its way.
 
-use std::io;
-
 use serde::{Deserialize, Serialize};
-use wayland_client::Connection;
-use wayland_client::backend::WaylandError;
-use wayland_client::globals::{BindError, registry_queue_init};
 
 use super::player::WARM_UP;
 use super::presser::{Press, Presser};
-use crate::bench::animations::{BEHIND, FRONT, Globals, OPACITY, Windows, rest};
-use crate::bench::process::{Usage, peer_of};
+use crate::bench::animations::{BEHIND, FRONT, OPACITY, Stage, Used, WindowsError};
 use crate::time::{Instant, Span};
 
 /// How long the windows' appearance may take.
@@ -37,36 +31,20 @@ pub struct OverviewOptions {
 pub struct Pressed {
     /// When each press was sent.
     pub presses: Vec<Instant>,
-    /// CPU time of the compositor.
-    pub compositor_cpu_ms: f64,
-    /// CPU time of this client.
-    pub client_cpu_ms: f64,
+    /// What both sides used meanwhile.
+    #[serde(flatten)]
+    pub used: Used,
 }
 
 /// Why nothing was pressed.
 #[derive(Debug, thiserror::Error)]
 pub enum OverviewError {
-    /// No compositor.
-    #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
-    Connect(#[from] wayland_client::ConnectError),
-    /// The compositor ended the connection at once.
-    #[error("the compositor does not list its globals: {0}")]
-    Registry(#[from] wayland_client::globals::GlobalError),
-    /// A protocol is missing.
-    #[error("the compositor lacks a protocol that the client needs: {0}")]
-    Missing(#[from] BindError),
     /// No key can be pressed.
     #[error("the compositor has no virtual keyboard to press")]
     NoKeyboard,
-    /// The windows are not there.
+    /// There are no windows, or they are there no more.
     #[error(transparent)]
-    Windows(#[from] crate::bench::animations::WindowsError),
-    /// The connection broke.
-    #[error("the connection broke: {0}")]
-    Connection(#[from] WaylandError),
-    /// What a process used cannot be read.
-    #[error(transparent)]
-    System(#[from] io::Error),
+    Windows(#[from] WindowsError),
 }
 
 /// Opens the windows and presses.
@@ -74,24 +52,18 @@ pub enum OverviewError {
 /// # Errors
 /// If there is no compositor, or it lacks what is needed, or the connection breaks.
 pub fn run(options: &OverviewOptions) -> Result<Pressed, OverviewError> {
-    let connection = Connection::connect_to_env()?;
-    let (list, mut queue) = registry_queue_init::<Windows>(&connection)?;
-    let globals = Globals::bind(&list, &queue.handle())?;
-    let mut windows = Windows::default();
-    let compositor = peer_of(connection.backend().poll_fd())?;
-    globals.open(0, (BEHIND, 1.0), &mut windows, &mut queue)?;
-    globals.open(1, (FRONT, OPACITY), &mut windows, &mut queue)?;
-    rest(&mut windows, &mut queue, APPEARANCE, None)?;
-    let usage = || -> io::Result<[Usage; 2]> { Ok([Usage::of(compositor)?, Usage::of(std::process::id())?]) };
-    let before = usage()?;
+    let mut stage = Stage::connect()?;
+    stage.open(0, (BEHIND, 1.0))?;
+    stage.open(1, (FRONT, OPACITY))?;
+    stage.rest(APPEARANCE, None)?;
     let interval = Span::from_millihertz((options.refresh * 1_000.0).round() as u32);
-    let presser = Presser::start(Press::Key, WARM_UP + options.presses, interval, options.seed)
-        .ok_or(OverviewError::NoKeyboard)?;
-    while !presser.is_done() {
-        rest(&mut windows, &mut queue, LOOK, None)?;
-    }
-    let after = usage()?;
-    let [compositor_cpu_ms, client_cpu_ms] =
-        std::array::from_fn(|side| after[side].since(before[side]).cpu.as_millis_f64());
-    Ok(Pressed { presses: presser.stop(), compositor_cpu_ms, client_cpu_ms })
+    let (presser, used) = stage.measure(|stage| {
+        let presser = Presser::start(Press::Key, WARM_UP + options.presses, interval, options.seed)
+            .ok_or(OverviewError::NoKeyboard)?;
+        while !presser.is_done() {
+            stage.rest(LOOK, None)?;
+        }
+        Ok::<_, OverviewError>(presser)
+    })?;
+    Ok(Pressed { presses: presser.stop(), used })
 }

@@ -73,8 +73,8 @@ fn count(records: &[FrameRecord], pressed: &Pressed, interval: Span) -> Interrup
         cost_ms: median(costs),
         answer_cost_ms: median(of_answers),
         under_way: under_way.get(under_way.len() / 2).copied().unwrap_or_default(),
-        compositor_cpu_ms_per_frame: Some(pressed.compositor_cpu_ms / frames),
-        client_cpu_ms_per_frame: Some(pressed.client_cpu_ms / frames),
+        compositor_cpu_ms_per_frame: Some(pressed.used.compositor_cpu_ms / frames),
+        client_cpu_ms_per_frame: Some(pressed.used.client_cpu_ms / frames),
         ..InterruptRun::count(presses, WARM_UP, &shown, interval)
     }
 }
@@ -84,6 +84,7 @@ mod tests {
     use clap::Parser as _;
 
     use super::*;
+    use crate::bench::animations::Used;
     use crate::config::Config;
 
     #[derive(clap::Parser)]
@@ -118,7 +119,7 @@ mod tests {
         let at = |millis: u64| Instant::from_nanos(millis * 1_000_000);
         // Three to warm up, and one that two finished frames know nothing of.
         let presses = vec![at(1), at(2), at(3), at(105)];
-        let pressed = Pressed { presses, compositor_cpu_ms: 0.0, client_cpu_ms: 0.0 };
+        let pressed = Pressed { presses, used: Used { compositor_cpu_ms: 0.0, client_cpu_ms: 0.0 } };
         let frames = [record(4, 100), record(98, 110), record(101, 120), record(107, 130)];
         let run = count(&frames, &pressed, Span::from_millis(10));
         assert_eq!((run.presses, run.under_way, run.stale_per_press, run.drops_per_press), (1, 2, 2.0, 0.0));
