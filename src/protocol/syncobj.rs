@@ -35,10 +35,9 @@ pub struct ExplicitSync(Option<DrmSyncobjState>);
 pub struct Points {
     /// Signals when the buffer may be read.
     pub acquire: Option<Box<dyn AcquireFence>>,
-    /// To be signalled when nobody reads it any more.
+    /// To be signalled when nobody reads it any more. Where it is named the fences that the buffer carries itself do not
+    /// count.
     pub release: Option<DrmSyncPoint>,
-    /// Both were named: the fences that the buffer carries itself do not count.
-    pub are_set: bool,
 }
 
 /// Offers the global, unless it is there already or the driver lacks what it takes.
@@ -75,7 +74,7 @@ pub(crate) fn pending(surface: &WlSurface) -> Points {
         tracing::warn!(client = ?surface.client().map(|client| client.id()), %error, "an acquire point cannot be waited for");
     });
     let acquire = waits.ok().map(|descriptor| Box::new(descriptor) as Box<dyn AcquireFence>);
-    Points { acquire, release: Some(release), are_set: true }
+    Points { acquire, release: Some(release) }
 }
 
 /// Nobody reads the buffer of a commit that is never shown.

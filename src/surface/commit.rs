@@ -34,11 +34,12 @@ pub fn before(state: &mut State, surface: &WlSurface) {
         bound.add_to(&mut conditions);
     }
     let points = if attached.is_some() { syncobj::pending(surface) } else { Points::default() };
+    let is_explicit = points.release.is_some();
     number(state, surface, content, bound, points.release);
     let synchronised = compositor::is_sync_subsurface(surface);
     let mut fences = fence::unsignalled(state, surface);
     fences.extend(points.acquire.filter(|fence| !fence.is_signalled()));
-    let unfinished = attached.iter().filter(|_| !points.are_set).flat_map(crate::protocol::dmabuf::unfinished);
+    let unfinished = attached.iter().filter(|_| !is_explicit).flat_map(crate::protocol::dmabuf::unfinished);
     fences.extend(unfinished.map(|fence| Box::new(fence) as Box<dyn AcquireFence>));
     let wanted = conditions.frame.map(|(_, present)| present).or(conditions.not_before);
     if let Some(deadline) = (!fences.is_empty()).then(|| output::next_latch_at(state, surface, wanted)).flatten() {
