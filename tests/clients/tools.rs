@@ -179,15 +179,21 @@ impl World {
     }
 }
 
-#[test]
-fn a_pen_draws_with_its_pressure_in_a_window_that_knows_tablets() {
-    let mut world = World::new();
+/// A tablet, and a window "a" that knows it.
+fn open_with_tablet(world: &mut World) -> ClientIndex {
     world.plug_tablet(true);
     let (a, _) = world.open("a", 200, 100);
     let client = world.client(a);
     let seat = client.globals().seat.clone();
     client.bind::<ZwpTabletManagerV2>().get_tablet_seat(&seat, &client.handle(), ());
     world.settle();
+    a
+}
+
+#[test]
+fn a_pen_draws_with_its_pressure_in_a_window_that_knows_tablets() {
+    let mut world = World::new();
+    let a = open_with_tablet(&mut world);
     assert_eq!(told_to(&mut world, a), ["tablet Slate"]);
     world.open("b", 200, 100);
 
@@ -263,12 +269,7 @@ fn a_closed_lid_darkens_the_screen_that_is_built_in_and_no_other() {
 #[test]
 fn a_pen_takes_a_window_in_the_overview_also_one_that_knows_tablets() {
     let mut world = World::lit();
-    world.plug_tablet(true);
-    let (a, _) = world.open("a", 200, 100);
-    let client = world.client(a);
-    let seat = client.globals().seat.clone();
-    client.bind::<ZwpTabletManagerV2>().get_tablet_seat(&seat, &client.handle(), ());
-    world.settle();
+    let a = open_with_tablet(&mut world);
     world.open("b", 200, 100);
     world.rest();
     let corner = world.window("a").rect().loc.to_f64();
