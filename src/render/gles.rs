@@ -28,7 +28,7 @@ use super::backdrop::BackdropCache;
 use super::canvas::{self, Canvases};
 use super::element::SceneElement;
 use super::import::{Caches, import};
-use super::{Drawn, Job, RenderError, background, gles_error, rounded, to_rects};
+use super::{Drawn, Job, RenderError, Software, background, gles_error, rounded, to_rects};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::output::scene::Scene;
@@ -123,10 +123,13 @@ impl GlesPainter {
         Self::on(device, None)
     }
 
-    /// On a display device, `number` of its kind, through GBM.
-    pub(super) fn on_display(device: DrmDeviceFd, number: u64) -> Result<Self, RenderError> {
+    /// On a display device, `number` of its kind, through GBM; with a GPU's driver, unless `software` may do so, too.
+    pub(super) fn on_display(device: DrmDeviceFd, number: u64, software: Software) -> Result<Self, RenderError> {
         let device = GbmDevice::new(device).map_err(|error| RenderError::Gles(format!("GBM: {error}")))?;
         let painter = Self::on(device, Some(number))?;
+        if software == Software::OffScreen && painter.draws_with_the_cpu() {
+            return Err(RenderError::Gles("its driver draws with the CPU".to_owned()));
+        }
         if painter.renderer.egl_context().dmabuf_render_formats().iter().next().is_none() {
             return Err(RenderError::Gles("its driver draws into no memory of others".to_owned()));
         }
@@ -150,6 +153,11 @@ impl GlesPainter {
             canvases: Canvases::default(),
             device,
         })
+    }
+
+    fn draws_with_the_cpu(&self) -> bool {
+        let device = EGLDevice::device_for_display(self.renderer.egl_context().display());
+        device.is_ok_and(|device| device.is_software())
     }
 
     /// What it can do.

@@ -67,6 +67,7 @@ pub struct Gles {
     thread: RenderThread,
     make: Make,
     abilities: Abilities,
+    software: Software,
     last: JobId,
     /// What a thread that was given up had finished.
     left: VecDeque<Finished>,
@@ -95,6 +96,17 @@ pub enum Recovered {
     Fresh,
     /// The CPU.
     Pixman,
+}
+
+/// What a driver of OpenGL ES that draws with the CPU does on a display device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Software {
+    /// It draws off screen, in memory of the process, and what it drew is copied: that is how fast it is anyhow, as the
+    /// memory of a display is slow to read. And it survives when the device goes: Mesa maps a display's buffer anew for
+    /// every frame, and without looking writes to where it is not when the device is gone.
+    OffScreen,
+    /// It draws into the displays' own buffers. For tests of what GPUs do: the process ends with the device.
+    InPlace,
 }
 
 /// The number of a job; none is used twice.
@@ -151,22 +163,44 @@ impl Renderer {
 
     /// Draws with OpenGL ES off screen, on the software device, which every machine with Mesa has.
     pub fn gles() -> Result<Self, RenderError> {
-        Self::gles_by(Arc::new(GlesPainter::off_screen))
+        Self::gles_with(Software::OffScreen)
     }
 
-    /// Draws with OpenGL ES on a display device, into its displays' own buffers. `number`: the device's, as
-    /// [`target_formats`](Self::target_formats) is asked for it.
-    pub fn gles_on(device: DrmDeviceFd, number: u64) -> Result<Self, RenderError> {
-        Self::gles_by(Arc::new(move || GlesPainter::on_display(device.clone(), number)))
+    /// The same for tests on machines without a GPU: moved to a display device, the software driver draws into the
+    /// displays' own buffers, too ([`Software::InPlace`]).
+    pub fn gles_in_place() -> Result<Self, RenderError> {
+        Self::gles_with(Software::InPlace)
     }
 
-    fn gles_by(make: Make) -> Result<Self, RenderError> {
+    /// From now on OpenGL ES draws on a display device, into its displays' own buffers. `number`: the device's, as
+    /// [`target_formats`](Self::target_formats) is asked for it. What was under way is still
+    /// [`finished`](Self::finished), as failed. An error: it stays where it is.
+    pub fn move_to(&mut self, device: DrmDeviceFd, number: u64) -> Result<(), RenderError> {
+        let Renderer::Gles(gles) = self else { return Err(pixman_error("it draws into no device's memory")) };
+        let software = gles.software;
+        gles.move_to(Arc::new(move || GlesPainter::on_display(device.clone(), number, software)))
+    }
+
+    /// Display device `number` is gone: nothing of it may be touched any more. Says whether it was drawn on; then all is
+    /// drawn off screen from now on, and what was under way is still [`finished`](Self::finished), as failed.
+    pub fn leave(&mut self, number: u64) -> Result<bool, RenderError> {
+        match self {
+            Renderer::Gles(gles) if gles.abilities.device == Some(number) => {
+                gles.move_to(Arc::new(GlesPainter::off_screen)).map(|()| true)
+            }
+            Renderer::Gles(_) | Renderer::Pixman(_) => Ok(false),
+        }
+    }
+
+    fn gles_with(software: Software) -> Result<Self, RenderError> {
+        let make: Make = Arc::new(GlesPainter::off_screen);
         let thread = RenderThread::start(make.clone())?;
         let abilities = thread.abilities()?;
         Ok(Renderer::Gles(Box::new(Gles {
             thread,
             make,
             abilities,
+            software,
             last: JobId(0),
             left: VecDeque::new(),
             drawn: 0,
@@ -317,6 +351,16 @@ impl Gles {
             }
         }
         Some(finished)
+    }
+
+    /// Goes on in a context that `make` makes, once there is one.
+    fn move_to(&mut self, make: Make) -> Result<(), RenderError> {
+        let thread = RenderThread::start(make.clone())?;
+        self.abilities = thread.abilities()?;
+        self.left.extend(std::mem::replace(&mut self.thread, thread).end());
+        self.make = make;
+        (self.drawn, self.failures, self.is_lost, self.tries) = (0, 0, false, 0);
+        Ok(())
     }
 
     fn start_anew(&mut self) -> Result<(), RenderError> {

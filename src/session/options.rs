@@ -29,6 +29,9 @@ pub enum RendererKind {
     Pixman,
     /// The GPU, through OpenGL ES.
     Gles,
+    /// The same for tests: a driver that draws with the CPU draws into the displays' own buffers, too.
+    #[value(hide = true)]
+    GlesInPlace,
 }
 
 impl fmt::Display for BackendKind {
@@ -47,6 +50,7 @@ impl fmt::Display for RendererKind {
         f.pad(match self {
             RendererKind::Pixman => "pixman",
             RendererKind::Gles => "gles",
+            RendererKind::GlesInPlace => "gles-in-place",
         })
     }
 }

@@ -109,6 +109,7 @@ pub fn run_with(
     state.outputs.renderer = Some(match options.renderer {
         RendererKind::Pixman => Renderer::pixman()?,
         RendererKind::Gles => Renderer::gles()?,
+        RendererKind::GlesInPlace => Renderer::gles_in_place()?,
     });
     if let Some(path) = &options.frame_log {
         state.outputs.frame_log = Some(crate::trace::FrameLog::create(path)?);

@@ -146,11 +146,8 @@ impl Drawer for Composer<'_> {
 /// A renderer that is better off on a display device moves there.
 fn draw_on(state: &mut State, card: &Card) {
     let Some(renderer) = state.outputs.renderer.as_mut().filter(|renderer| renderer.wants_device()) else { return };
-    match Renderer::gles_on(card.device().clone(), card.number()) {
-        Ok(moved) => {
-            *renderer = moved;
-            tracing::info!(driver = card.driver(), "OpenGL ES draws on the display device");
-        }
+    match renderer.move_to(card.device().clone(), card.number()) {
+        Ok(()) => tracing::info!(driver = card.driver(), "OpenGL ES draws on the display device"),
         Err(reason) => {
             tracing::warn!(
                 driver = card.driver(),
@@ -209,6 +206,31 @@ pub(super) fn removed(handle: &LoopHandle<'static, State>, state: &mut State, id
     // The outputs hear of it from their displays.
     card.borrow_mut().unplug();
     syncobj::device_removed(state, left.as_ref());
+    draw_elsewhere(handle, state, &card.borrow());
+}
+
+/// OpenGL ES drew on a device that is gone: it moves to another, or off screen. What it drew into on other devices, it may
+/// not reach from there: their monitors are lit anew.
+fn draw_elsewhere(handle: &LoopHandle<'static, State>, state: &mut State, gone: &Card) {
+    match state.outputs.renderer.as_mut().map(|renderer| renderer.leave(gone.number())) {
+        Some(Ok(true)) => tracing::info!(driver = gone.driver(), "OpenGL ES has left the device that is gone"),
+        Some(Err(error)) => return tracing::error!(%error, "OpenGL ES cannot draw without the device that is gone"),
+        Some(Ok(false)) | None => return,
+    }
+    let Some(session) = &state.session.drm else { return };
+    let cards: Vec<_> = session.cards.open.iter().map(|open| open.card.clone()).collect();
+    for card in &cards {
+        draw_on(state, &card.borrow());
+        card.borrow_mut().unplug();
+    }
+    // Not before their outputs have heard of it.
+    let lit = handle.insert_source(Timer::from_duration(RETRY_AFTER), |_, (), state: &mut State| {
+        look_again(state);
+        TimeoutAction::Drop
+    });
+    if let Err(error) = lit {
+        tracing::error!(%error, "monitors stay dark");
+    }
 }
 
 fn scan(state: &mut State, device: DeviceId, card: &Rc<RefCell<Card>>) {

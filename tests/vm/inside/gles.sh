@@ -5,10 +5,10 @@
 small=$XDG_RUNTIME_DIR/small.toml
 printf '[[output]]\nname = "*"\nmode = "640x480@60"\n' >"$small"
 
-# stand_still RENDERER: a session that shows a terminal; leaves a screenshot, and the checksum of what is scanned out.
+# stand_still NAME [OPTION...]: a session that shows a terminal; leaves a screenshot, and the checksum of what is scanned out.
 stand_still() {
     local renderer=$1 client
-    session "$renderer" --renderer "$renderer" --config "$small"
+    session "$renderer" --config "$small" "${@:2}"
     # Not under the pointer: whose shape it has then, depends on how soon that is read.
     foot -o initial-window-size-pixels=500x380 bash -c 'ls -l /usr; sleep 100' >/dev/null 2>&1 &
     client=$!
@@ -28,7 +28,8 @@ end_well() {
 gles() {
     stand_still pixman
     end_well pixman
-    stand_still gles
+    # As on a GPU: a driver that draws with the CPU would draw off screen.
+    stand_still gles --renderer gles-in-place
     weston-simple-shm >/dev/null 2>&1 &
     local client=$!
     promise "a window that moves appears" soon windows_are 1
