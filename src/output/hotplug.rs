@@ -99,7 +99,8 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
 /// Puts an output elsewhere (global logical coordinates), or shows it at another scale.
 pub fn arrange(state: &mut State, id: OutputId, position: Option<(i32, i32)>, scale: f64) {
     let Some(output) = state.outputs.by_id_mut(id) else { return };
-    output.output.change_current_state(None, None, Some(Scale::Fractional(scale)), position.map(Into::into));
+    let position = position.map(Into::into);
+    state.protocols.xdg_output.change(&output.output, None, Some(Scale::Fractional(scale)), position);
     output.drawn = Arc::default();
     output.need(Need::Output);
     crate::shell::outputs_changed(state);
@@ -130,7 +131,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
         // It only learned how early it wants its frames: refreshes, buffers and windows are what they were.
         return output.conductor.output_mut().set_lead(capabilities.submit_lead, capabilities.driver_margin);
     }
-    output.output.change_current_state(Some(wayland_mode(mode)), None, None, None);
+    state.protocols.xdg_output.change(&output.output, Some(wayland_mode(mode)), None, None);
     output.output.set_preferred(wayland_mode(mode));
     output.forget_drawing(renderer.as_mut(), now);
     output.canvas = Canvas::new(size(mode));
@@ -161,7 +162,7 @@ pub fn remove(state: &mut State, id: OutputId) {
     output.forget_submitted();
     crate::shell::visit::leave(state, &output.output);
     if let Some(global) = output.global.take() {
-        state.display_handle.disable_global::<State>(global);
+        state.protocols.output.retire(&state.display_handle, global);
     }
     state.shell.end_animations();
     super::power::forsake(state, id);

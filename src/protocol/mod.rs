@@ -34,6 +34,7 @@ pub mod virtual_keyboard;
 pub mod virtual_pointer;
 pub mod xdg_activation;
 pub mod xdg_decoration;
+pub mod xdg_output;
 pub mod xdg_shell;
 
 use smithay::input::SeatState;
@@ -44,7 +45,6 @@ use smithay::wayland::cursor_shape::CursorShapeManagerState;
 use smithay::wayland::fifo::FifoManagerState;
 use smithay::wayland::fractional_scale::FractionalScaleManagerState;
 use smithay::wayland::idle_inhibit::IdleInhibitManagerState;
-use smithay::wayland::output::OutputManagerState;
 use smithay::wayland::pointer_constraints::PointerConstraintsState;
 use smithay::wayland::pointer_gestures::PointerGesturesState;
 use smithay::wayland::presentation::PresentationState;
@@ -69,7 +69,8 @@ pub struct Protocols {
     pub shm: ShmState,
     pub dmabuf: dmabuf::LinuxDmabuf,
     pub explicit_sync: syncobj::ExplicitSync,
-    pub output: OutputManagerState,
+    pub output: output::Retired,
+    pub xdg_output: xdg_output::XdgOutputs,
     pub seat: SeatState<State>,
     pub xdg_shell: XdgShellState,
     pub xdg_decoration: XdgDecorationState,
@@ -82,6 +83,7 @@ pub struct Protocols {
     pub single_pixel_buffer: SinglePixelBufferState,
     pub data_device: DataDeviceState,
     pub primary_selection: PrimarySelectionState,
+    pub selection: selection::Devices,
     pub cursor_shape: CursorShapeManagerState,
     pub relative_pointer: RelativePointerManagerState,
     pub pointer_constraints: PointerConstraintsState,
@@ -104,7 +106,8 @@ impl Protocols {
             shm: shm::new(display),
             dmabuf: dmabuf::LinuxDmabuf::default(),
             explicit_sync: syncobj::ExplicitSync::default(),
-            output: OutputManagerState::new_with_xdg_output::<State>(display),
+            output: output::Retired::default(),
+            xdg_output: xdg_output::XdgOutputs::new(display),
             seat: SeatState::new(),
             xdg_shell: xdg_shell::new(display),
             xdg_decoration: XdgDecorationState::new::<State>(display),
@@ -117,6 +120,7 @@ impl Protocols {
             single_pixel_buffer: SinglePixelBufferState::new::<State>(display),
             data_device: DataDeviceState::new::<State>(display),
             primary_selection: PrimarySelectionState::new::<State>(display),
+            selection: selection::Devices::default(),
             cursor_shape: CursorShapeManagerState::new::<State>(display),
             relative_pointer: RelativePointerManagerState::new::<State>(display),
             pointer_constraints: PointerConstraintsState::new::<State>(display),

@@ -1,12 +1,38 @@
-//! `wl_output` 4 and `zxdg_output_manager_v1` 3: what clients know of the outputs.
+//! `wl_output` 4: what clients know of the outputs.
 //!
-//! An output becomes visible to clients with [`smithay::output::Output::create_global`].
+//! An output becomes visible to clients with [`smithay::output::Output::create_global`], changes with
+//! [`XdgOutputs::change`](super::xdg_output::XdgOutputs::change) and goes with [`Retired::retire`].
+
+use std::collections::VecDeque;
 
 use smithay::output::Output;
+use smithay::reexports::wayland_server::backend::GlobalId;
 use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
-use smithay::wayland::output::OutputHandler;
+use smithay::reexports::wayland_server::{DisplayHandle, delegate_dispatch, delegate_global_dispatch};
+use smithay::wayland::output::{OutputHandler, OutputManagerState, OutputUserData, WlOutputData};
 
 use crate::state::State;
+
+/// Outputs that are gone and can still be bound. A client that has not heard of it yet may ask for one, and would be
+/// disconnected if it were not known any more; each keeps some KiB.
+const MOST_RETIRED: usize = 16;
+
+/// The globals of outputs that are gone, oldest first.
+#[derive(Debug, Default)]
+pub struct Retired(VecDeque<GlobalId>);
+
+impl Retired {
+    /// Clients are told that the output is gone. It is forgotten when so many others went after it.
+    pub fn retire(&mut self, display: &DisplayHandle, global: GlobalId) {
+        display.disable_global::<State>(global.clone());
+        self.0.push_back(global);
+        if self.0.len() > MOST_RETIRED
+            && let Some(oldest) = self.0.pop_front()
+        {
+            display.remove_global::<State>(oldest);
+        }
+    }
+}
 
 impl OutputHandler for State {
     fn output_bound(&mut self, output: Output, object: WlOutput) {
@@ -14,4 +40,5 @@ impl OutputHandler for State {
     }
 }
 
-smithay::delegate_output!(State);
+delegate_global_dispatch!(State: [WlOutput: WlOutputData] => OutputManagerState);
+delegate_dispatch!(State: [WlOutput: OutputUserData] => OutputManagerState);

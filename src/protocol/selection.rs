@@ -1,18 +1,114 @@
 //! `wl_data_device_manager` 3 and `zwp_primary_selection_device_manager_v1` 1: clipboard, primary selection, and
 //! drag and drop between clients. The compositor offers nothing of its own; the focus of both follows the keyboard
 //! (`protocol::seat`).
+//!
+//! Smithay 0.7 takes a device off the seat's list when its client gives it back, and not when the client is gone. Those
+//! are given back here, as soon as that can be: a request can only be made up while another is met, and the list grows
+//! only with requests.
 
+use primary_device::ZwpPrimarySelectionDeviceV1;
+use primary_manager::ZwpPrimarySelectionDeviceManagerV1;
+use primary_source::ZwpPrimarySelectionSourceV1;
 use smithay::input::Seat;
+use smithay::reexports::wayland_protocols::wp::primary_selection::zv1::server::{
+    zwp_primary_selection_device_manager_v1 as primary_manager, zwp_primary_selection_device_v1 as primary_device,
+    zwp_primary_selection_source_v1 as primary_source,
+};
+use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::protocol::wl_data_device::{self, WlDataDevice};
+use smithay::reexports::wayland_server::protocol::wl_data_device_manager::WlDataDeviceManager;
 use smithay::reexports::wayland_server::protocol::wl_data_source::WlDataSource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, Resource, delegate_dispatch, delegate_global_dispatch,
+};
 use smithay::wayland::selection::SelectionHandler;
 use smithay::wayland::selection::data_device::{
-    ClientDndGrabHandler, DataDeviceHandler, DataDeviceState, ServerDndGrabHandler,
+    ClientDndGrabHandler, DataDeviceHandler, DataDeviceState, DataDeviceUserData, DataSourceUserData,
+    ServerDndGrabHandler,
 };
-use smithay::wayland::selection::primary_selection::{PrimarySelectionHandler, PrimarySelectionState};
+use smithay::wayland::selection::primary_selection::{
+    PrimaryDeviceManagerGlobalData, PrimaryDeviceUserData, PrimarySelectionHandler, PrimarySelectionState,
+    PrimarySourceUserData,
+};
 
 use crate::output;
 use crate::state::State;
+
+/// How many devices of each kind are given back with a request: more than it adds, and no work that is felt when a client
+/// that had thousands is gone.
+const AT_ONCE: usize = 64;
+
+/// The devices that no client has any more and that are still on the seat's list.
+#[derive(Debug, Default)]
+pub struct Devices {
+    gone: Vec<WlDataDevice>,
+    gone_primary: Vec<ZwpPrimarySelectionDeviceV1>,
+}
+
+/// Gives the devices back that are gone. `client` is who has just asked for something.
+fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut DataInit<'_, State>) {
+    give_back(state, client, display, init);
+    give_back_primary(state, client, display, init);
+}
+
+/// Passes requests of a manager and of its devices on to Smithay, and remembers the devices that are gone in `$gone`, for
+/// `$give_back`. The two kinds of selection differ in nothing but the names of their interfaces.
+macro_rules! forward {
+    ($manager:ty, $device:ty: $data:ty => $kind:ty; $gone:ident, $give_back:ident: $release:expr) => {
+        fn $give_back(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut DataInit<'_, State>) {
+            let gone = &mut state.protocols.selection.$gone;
+            for device in gone.split_off(gone.len().saturating_sub(AT_ONCE)) {
+                let Some(data) = device.data::<$data>() else { continue };
+                <$kind as Dispatch<_, _, State>>::request(state, client, &device, $release, data, display, init);
+            }
+        }
+
+        impl Dispatch<$manager, ()> for State {
+            fn request(
+                state: &mut Self,
+                client: &Client,
+                manager: &$manager,
+                request: <$manager as Resource>::Request,
+                data: &(),
+                display: &DisplayHandle,
+                init: &mut DataInit<'_, Self>,
+            ) {
+                tidy(state, client, display, init);
+                <$kind as Dispatch<_, _, State>>::request(state, client, manager, request, data, display, init);
+            }
+        }
+
+        impl Dispatch<$device, $data> for State {
+            fn request(
+                state: &mut Self,
+                client: &Client,
+                device: &$device,
+                request: <$device as Resource>::Request,
+                data: &$data,
+                display: &DisplayHandle,
+                init: &mut DataInit<'_, Self>,
+            ) {
+                <$kind as Dispatch<_, _, State>>::request(state, client, device, request, data, display, init);
+            }
+
+            fn destroyed(state: &mut Self, _client: ClientId, device: &$device, _data: &$data) {
+                state.protocols.selection.$gone.push(device.clone());
+            }
+        }
+    };
+}
+
+forward!(WlDataDeviceManager, WlDataDevice: DataDeviceUserData => DataDeviceState;
+    gone, give_back: wl_data_device::Request::Release);
+forward!(ZwpPrimarySelectionDeviceManagerV1, ZwpPrimarySelectionDeviceV1: PrimaryDeviceUserData => PrimarySelectionState;
+    gone_primary, give_back_primary: primary_device::Request::Destroy);
+
+delegate_global_dispatch!(State: [WlDataDeviceManager: ()] => DataDeviceState);
+delegate_dispatch!(State: [WlDataSource: DataSourceUserData] => DataDeviceState);
+delegate_global_dispatch!(State:
+    [ZwpPrimarySelectionDeviceManagerV1: PrimaryDeviceManagerGlobalData] => PrimarySelectionState);
+delegate_dispatch!(State: [ZwpPrimarySelectionSourceV1: PrimarySourceUserData] => PrimarySelectionState);
 
 impl SelectionHandler for State {
     type SelectionUserData = ();
@@ -43,6 +139,3 @@ impl PrimarySelectionHandler for State {
         &self.protocols.primary_selection
     }
 }
-
-smithay::delegate_data_device!(State);
-smithay::delegate_primary_selection!(State);

@@ -1,13 +1,15 @@
-//! An allocator that counts, for tests of what must not allocate.
+//! An allocator that counts, for tests of what must not allocate or must not keep what it allocates.
+#![allow(dead_code, reason = "each test uses one of the two")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    static IN_USE: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Counts the allocations of each thread.
+/// Counts the allocations of each thread, and the bytes that it allocated and did not free.
 struct Counting;
 
 // SAFETY: every call is passed on to the system's allocator unchanged.
@@ -15,11 +17,13 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // During the end of a thread its counter may be gone; those allocations are nobody's.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
+        let _ = IN_USE.try_with(|bytes| bytes.set(bytes.get() + layout.size().cast_signed() as i64));
         // SAFETY: the caller's promise about `layout` is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        let _ = IN_USE.try_with(|bytes| bytes.set(bytes.get() - layout.size().cast_signed() as i64));
         // SAFETY: the caller's promise about `pointer` and `layout` is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -33,6 +37,21 @@ pub fn allocations(work: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.with(Cell::get);
     work();
     ALLOCATIONS.with(Cell::get) - before
+}
+
+/// How many bytes of what this thread allocates during `work` are in use after it, less those from before that are not
+/// any more.
+pub fn kept(work: impl FnOnce()) -> i64 {
+    let before = IN_USE.with(Cell::get);
+    work();
+    IN_USE.with(Cell::get) - before
+}
+
+#[test]
+fn what_is_kept_is_counted() {
+    let mut vector = Vec::new();
+    assert_eq!(kept(|| vector = std::hint::black_box(vec![1_u8; 100])), 100);
+    assert_eq!(kept(|| drop(vector)), -100);
 }
 
 #[test]

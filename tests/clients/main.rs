@@ -14,6 +14,7 @@ mod ext_workspace;
 mod focus;
 mod frame_pacing;
 mod gamma;
+mod outputs;
 mod overview;
 mod pointer;
 mod popups;

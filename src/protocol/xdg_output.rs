@@ -1,0 +1,144 @@
+//! `zxdg_output_manager_v1` 3: where an output is, and how large, in logical coordinates.
+//!
+//! Our own, since Smithay 0.7 never takes an object off its list when its client is gone (only the first one is found
+//! there), and panics when a client asks about an output that was unplugged before.
+
+use smithay::output::{Mode, Output, Scale, WeakOutput};
+use smithay::reexports::wayland_protocols::xdg::xdg_output::zv1::server::zxdg_output_manager_v1::{
+    self, ZxdgOutputManagerV1,
+};
+use smithay::reexports::wayland_protocols::xdg::xdg_output::zv1::server::zxdg_output_v1::{self, ZxdgOutputV1};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::protocol::wl_output::{self, WlOutput};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+use smithay::utils::{Logical, Point, Rectangle};
+
+use crate::state::State;
+
+const VERSION: u32 = 3;
+/// From this version on an object's `done` is that of its `wl_output`.
+const DONE_WITH_OUTPUT: u32 = 3;
+
+/// The global and the objects that clients have.
+#[derive(Debug)]
+pub struct XdgOutputs {
+    _global: GlobalId,
+    objects: Vec<ZxdgOutputV1>,
+}
+
+/// What an object tells of: nothing, if it was made for an output that was gone.
+#[derive(Debug)]
+pub struct About(Option<WeakOutput>);
+
+impl XdgOutputs {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, ZxdgOutputManagerV1, ()>(VERSION, ());
+        XdgOutputs { _global: global, objects: Vec::new() }
+    }
+
+    /// Changes what is given of `output`, for all who know it. To a client it is one change, which `wl_output.done` ends:
+    /// its `xdg_output` hears first.
+    pub fn change(
+        &self,
+        output: &Output,
+        mode: Option<Mode>,
+        scale: Option<Scale>,
+        position: Option<Point<i32, Logical>>,
+    ) {
+        let area = area(
+            output,
+            mode.or_else(|| output.current_mode()),
+            scale.unwrap_or_else(|| output.current_scale()),
+            position.unwrap_or_else(|| output.current_location()),
+        );
+        for object in &self.objects {
+            if object.data::<About>().and_then(|about| about.0.as_ref()).is_some_and(|known| known == output) {
+                tell(object, area);
+                done(object);
+            }
+        }
+        output.change_current_state(mode, None, scale, position);
+    }
+}
+
+/// What `output` covers with this mode and scale, its top left corner at `position` (global logical coordinates).
+fn area(output: &Output, mode: Option<Mode>, scale: Scale, position: Point<i32, Logical>) -> Rectangle<i32, Logical> {
+    let size = mode.map(|mode| mode.size.to_f64().to_logical(scale.fractional_scale()).to_i32_round());
+    Rectangle::new(position, output.current_transform().transform_size(size.unwrap_or_default()))
+}
+
+fn tell(object: &ZxdgOutputV1, area: Rectangle<i32, Logical>) {
+    object.logical_position(area.loc.x, area.loc.y);
+    object.logical_size(area.size.w, area.size.h);
+}
+
+/// All was told to a client that does not wait for its `wl_output`.
+fn done(object: &ZxdgOutputV1) {
+    if object.version() < DONE_WITH_OUTPUT {
+        object.done();
+    }
+}
+
+/// A client wants to know where `output` is.
+fn introduce(object: &ZxdgOutputV1, wl_output: &WlOutput, output: &Output) {
+    tell(object, area(output, output.current_mode(), output.current_scale(), output.current_location()));
+    if object.version() >= zxdg_output_v1::EVT_NAME_SINCE {
+        object.name(output.name());
+        object.description(output.description());
+    }
+    done(object);
+    if object.version() >= DONE_WITH_OUTPUT && wl_output.version() >= wl_output::EVT_DONE_SINCE {
+        wl_output.done();
+    }
+}
+
+impl GlobalDispatch<ZxdgOutputManagerV1, ()> for State {
+    fn bind(
+        _state: &mut Self,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ZxdgOutputManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, Self>,
+    ) {
+        init.init(manager, ());
+    }
+}
+
+impl Dispatch<ZxdgOutputManagerV1, ()> for State {
+    fn request(
+        state: &mut Self,
+        _client: &Client,
+        _manager: &ZxdgOutputManagerV1,
+        request: zxdg_output_manager_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        let zxdg_output_manager_v1::Request::GetXdgOutput { id, output: wl_output } = request else { return };
+        let output = Output::from_resource(&wl_output);
+        let object = init.init(id, About(output.as_ref().map(Output::downgrade)));
+        if let Some(output) = output {
+            introduce(&object, &wl_output, &output);
+        }
+        state.protocols.xdg_output.objects.push(object);
+    }
+}
+
+impl Dispatch<ZxdgOutputV1, About> for State {
+    fn request(
+        _state: &mut Self,
+        _client: &Client,
+        _object: &ZxdgOutputV1,
+        _request: zxdg_output_v1::Request,
+        _about: &About,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, Self>,
+    ) {
+        // Nothing but its end can be asked for.
+    }
+
+    fn destroyed(state: &mut Self, _client: ClientId, object: &ZxdgOutputV1, _about: &About) {
+        state.protocols.xdg_output.objects.retain(|known| known != object);
+    }
+}

@@ -1,0 +1,77 @@
+//! What clients are told of outputs, and of such that are gone.
+
+use wayland_client::protocol::wl_output::WlOutput;
+use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_manager_v1::ZxdgOutputManagerV1;
+use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_v1;
+
+use crate::fixture::{ClientIndex, Event, OUTPUT, World};
+use upbeat::output::hotplug;
+
+/// More outputs than can be bound after they are gone.
+const MANY: usize = 20;
+
+/// What was heard of an output since the last time, in order.
+fn heard(world: &mut World, client: ClientIndex) -> Vec<String> {
+    use zxdg_output_v1::Event as E;
+    world.settle();
+    let events = world.client(client).take_events().into_iter().filter_map(|event| match event {
+        Event::XdgOutput(E::LogicalPosition { x, y }) => Some(format!("at {x}, {y}")),
+        Event::XdgOutput(E::LogicalSize { width, height }) => Some(format!("{width} x {height}")),
+        Event::XdgOutput(E::Name { name }) => Some(name),
+        Event::OutputDone => Some("done".to_owned()),
+        _ => None,
+    });
+    events.collect()
+}
+
+fn know_output(world: &mut World, client: ClientIndex) -> WlOutput {
+    let output = world.client(client).bind_output();
+    let manager = world.client(client).bind::<ZxdgOutputManagerV1>();
+    manager.get_xdg_output(&output, &world.client(client).handle(), ());
+    output
+}
+
+#[test]
+fn a_client_hears_where_an_output_is_and_of_a_change_before_it_is_done() {
+    let mut world = World::new();
+    let client = world.connect();
+    know_output(&mut world, client);
+    let (width, height) = OUTPUT;
+    let size = format!("{width} x {height}");
+    assert_eq!(heard(&mut world, client), ["done", "at 0, 0", &size, "TEST-1", "done"]);
+
+    let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
+    hotplug::arrange(&mut world.state, id, Some((30, 40)), 2.0);
+    let half = format!("{} x {}", width / 2, height / 2);
+    assert_eq!(heard(&mut world, client), ["at 30, 40", &half, "done"]);
+}
+
+#[test]
+fn an_output_that_was_just_unplugged_can_still_be_bound() {
+    let mut world = World::new();
+    let client = world.connect();
+    world.unplug("TEST-1");
+    let output = know_output(&mut world, client);
+    world.settle();
+    output.release();
+    world.settle();
+    assert!(!world.client(client).is_gone(), "{:?}", world.client(client).error);
+}
+
+#[test]
+fn asking_about_an_output_that_is_long_gone_does_no_harm() {
+    let mut world = World::new();
+    let client = world.connect();
+    let output = world.client(client).bind_output();
+    world.settle();
+    world.unplug("TEST-1");
+    for _ in 0..MANY {
+        world.plug("another", 60_000);
+        world.unplug("another");
+    }
+    heard(&mut world, client);
+    let manager = world.client(client).bind::<ZxdgOutputManagerV1>();
+    manager.get_xdg_output(&output, &world.client(client).handle(), ());
+    assert_eq!(heard(&mut world, client), Vec::<String>::new());
+    assert!(!world.client(client).is_gone(), "{:?}", world.client(client).error);
+}

@@ -1,0 +1,116 @@
+//! Who is gone leaves nothing behind: after clients and monitors have come and gone, no more memory is in use.
+
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
+
+mod allocations;
+#[path = "clients/fixture/mod.rs"]
+mod fixture;
+
+use allocations::kept;
+use fixture::{ClientIndex, World};
+use upbeat::backend::headless::OutputOptions;
+use upbeat::render::Renderer;
+use wayland_client::{Connection, Dispatch, QueueHandle};
+use wayland_protocols::wp::pointer_gestures::zv1::client::zwp_pointer_gesture_hold_v1::ZwpPointerGestureHoldV1;
+use wayland_protocols::wp::pointer_gestures::zv1::client::zwp_pointer_gesture_pinch_v1::ZwpPointerGesturePinchV1;
+use wayland_protocols::wp::pointer_gestures::zv1::client::zwp_pointer_gesture_swipe_v1::ZwpPointerGestureSwipeV1;
+use wayland_protocols::wp::pointer_gestures::zv1::client::zwp_pointer_gestures_v1::ZwpPointerGesturesV1;
+use wayland_protocols::wp::primary_selection::zv1::client::zwp_primary_selection_device_manager_v1::ZwpPrimarySelectionDeviceManagerV1;
+use wayland_protocols::wp::primary_selection::zv1::client::zwp_primary_selection_device_v1::ZwpPrimarySelectionDeviceV1;
+use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTabletManagerV2;
+use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_seat_v2::ZwpTabletSeatV2;
+use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_manager_v1::ZxdgOutputManagerV1;
+
+use fixture::client::Data;
+
+/// Until tables have the size that they keep.
+const WARM_UP: usize = 40;
+const TIMES: usize = 100;
+/// What may be in use for each of them in addition (bytes): less than any object. Memory that another thread frees counts
+/// as in use (of a pool of shared memory: 45 bytes a client).
+const LARGEST_GROWTH: i64 = 64;
+/// 1000 s of a fast display have so many refreshes: the test waits for light.
+const REFRESH: u32 = 500_000;
+
+macro_rules! ignore {
+    ($($interface:ty),* $(,)?) => { $(
+        impl Dispatch<$interface, ()> for Data {
+            fn event(
+                _: &mut Self,
+                _: &$interface,
+                _: <$interface as wayland_client::Proxy>::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+            }
+        }
+    )* };
+}
+
+ignore!(
+    ZwpPointerGestureHoldV1,
+    ZwpPointerGesturePinchV1,
+    ZwpPointerGestureSwipeV1,
+    ZwpPointerGesturesV1,
+    ZwpPrimarySelectionDeviceManagerV1,
+    ZwpPrimarySelectionDeviceV1,
+    ZwpTabletManagerV2,
+    ZwpTabletSeatV2,
+);
+
+/// What toolkits ask for besides a window: all that is on a list of the seat's or an output's.
+fn ask_for_all(world: &mut World, client: ClientIndex) {
+    let client = world.client(client);
+    let (globals, handle) = (client.globals(), client.handle());
+    let output = client.bind_output();
+    client.bind::<ZxdgOutputManagerV1>().get_xdg_output(&output, &handle, ());
+    client.bind::<ZwpPrimarySelectionDeviceManagerV1>().get_device(&globals.seat, &handle, ());
+    client.bind::<ZwpTabletManagerV2>().get_tablet_seat(&globals.seat, &handle, ());
+    let gestures = client.bind::<ZwpPointerGesturesV1>();
+    gestures.get_swipe_gesture(globals.pointer(), &handle, ());
+    gestures.get_pinch_gesture(globals.pointer(), &handle, ());
+    gestures.get_hold_gesture(globals.pointer(), &handle, ());
+    globals.relative_pointers.get_relative_pointer(globals.pointer(), &handle, ());
+    globals.data_devices.create_data_source(&handle, ()).offer("text/plain".to_owned());
+    world.settle();
+}
+
+fn come_and_go(world: &mut World) {
+    let (client, _) = world.open_filled("short-lived", (200, 100), 0xff80_4020);
+    ask_for_all(world, client);
+    world.until("light", |world| world.client(client).light(1).is_some());
+    world.kill(client);
+    world.rest();
+}
+
+#[test]
+fn a_hundred_clients_that_were_killed_leave_nothing() {
+    let mut world = World::lit_at(REFRESH, OutputOptions::default(), Renderer::pixman().unwrap());
+    (0..WARM_UP).for_each(|_| come_and_go(&mut world));
+    let kept = kept(|| (0..TIMES).for_each(|_| come_and_go(&mut world)));
+    assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes of {TIMES} clients are left");
+}
+
+#[test]
+fn a_monitor_that_was_unplugged_a_hundred_times_leaves_nothing() {
+    let mut world = World::new();
+    let client = world.connect();
+    world.settle();
+    let manager = world.client(client).bind::<ZxdgOutputManagerV1>();
+    let replug = |world: &mut World| {
+        // What is found next is the new one.
+        world.client(client).data.globals.clear();
+        world.plug("second", 60_000);
+        let output = world.client(client).bind_output();
+        let xdg_output = manager.get_xdg_output(&output, &world.client(client).handle(), ());
+        world.settle();
+        world.unplug("second");
+        xdg_output.destroy();
+        output.release();
+        world.client(client).take_events();
+    };
+    (0..WARM_UP).for_each(|_| replug(&mut world));
+    let kept = kept(|| (0..TIMES).for_each(|_| replug(&mut world)));
+    assert!(kept / TIMES as i64 <= LARGEST_GROWTH, "{kept} bytes of {TIMES} monitors are left");
+}
