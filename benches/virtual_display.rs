@@ -15,7 +15,6 @@ use upbeat::backend::headless::record::{ProbeLog, Recording, stream::StreamFile}
 use upbeat::backend::headless::{HeadlessBackend, HeadlessOutput, OutputOptions};
 use upbeat::backend::{Change, Display, FrameId, Mode, PixelRect, Plan};
 use upbeat::time::{Instant, SimulatedClock};
-use upbeat::timing::target::RefreshIndex;
 
 const MODE: Mode = Mode { width: 1920, height: 1080, refresh: 60_000 };
 
@@ -30,9 +29,7 @@ fn output() -> (Rc<SimulatedClock>, HeadlessBackend, HeadlessOutput) {
 
 fn plan(output: &mut HeadlessOutput, frame: u64) -> Plan {
     let buffer = output.acquire().unwrap();
-    let change = Change::Compose { buffer, damage: Vec::new() };
-    let (target, present) = (RefreshIndex::default(), Instant::ZERO);
-    Plan { frame: FrameId(frame), target, present, change, cursor: None, planes: Default::default(), in_fence: None }
+    Plan::plain(FrameId(frame), Change::Compose { buffer, damage: Vec::new() })
 }
 
 fn show(clock: &SimulatedClock, backend: &mut HeadlessBackend, output: &mut HeadlessOutput, frame: u64) {

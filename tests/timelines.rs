@@ -25,47 +25,47 @@ fn a_light_client_is_called_back_just_in_time() {
         0    +15.417  flat: callback for 2
         1    + 0.000  light 1
         1    + 0.750  flat: commit
-        1    +15.417  latch for 2, 1 windows
-        1    +15.717  flat: callback for 3
+        1    +14.375  latch for 2, 1 windows
+        1    +15.417  flat: callback for 3
         2    + 0.000  light 2
-        2    + 1.050  flat: commit
-        2    +15.417  latch for 3, 1 windows
-        2    +15.717  flat: callback for 4
+        2    + 0.750  flat: commit
+        2    +14.375  latch for 3, 1 windows
+        2    +15.417  flat: callback for 4
         3    + 0.000  light 3
-        3    + 1.050  flat: commit
-        3    +15.417  latch for 4, 1 windows
-        3    +15.717  flat: callback for 5
+        3    + 0.750  flat: commit
+        3    +14.375  latch for 4, 1 windows
+        3    +15.417  flat: callback for 5
         4    + 0.000  light 4
-        4    + 1.050  flat: commit
-        4    +15.417  latch for 5, 1 windows
-        4    +15.717  flat: callback for 6
+        4    + 0.750  flat: commit
+        4    +14.375  latch for 5, 1 windows
+        4    +15.417  flat: callback for 6
         5    + 0.000  light 5
-        5    + 1.050  flat: commit
-        5    +15.417  latch for 6, 1 windows
-        5    +15.717  flat: callback for 7
+        5    + 0.750  flat: commit
+        5    +14.375  latch for 6, 1 windows
+        5    +15.417  flat: callback for 7
         6    + 0.000  light 6
-        6    + 1.050  flat: commit
-        6    +15.417  latch for 7, 1 windows
+        6    + 0.750  flat: commit
+        6    +14.375  latch for 7, 1 windows
         7    + 0.000  light 7
         7    +13.267  flat: callback for 8
         7    +15.267  flat: commit
-        7    +15.417  latch for 8, 1 windows
+        7    +15.267  latch for 8, 1 windows
         8    + 0.000  light 8
         8    +13.267  flat: callback for 9
         8    +15.267  flat: commit
-        8    +15.417  latch for 9, 1 windows
+        8    +15.267  latch for 9, 1 windows
         9    + 0.000  light 9
         9    +13.267  flat: callback for 10
         9    +15.267  flat: commit
-        9    +15.417  latch for 10, 1 windows
+        9    +15.267  latch for 10, 1 windows
         10   + 0.000  light 10
         10   +13.267  flat: callback for 11
         10   +15.267  flat: commit
-        10   +15.417  latch for 11, 1 windows
+        10   +15.267  latch for 11, 1 windows
         11   + 0.000  light 11
         11   +13.267  flat: callback for 12
         11   +15.267  flat: commit
-        11   +15.417  latch for 12, 1 windows
+        11   +15.267  latch for 12, 1 windows
         12   + 0.000  light 12
     "#]]
     .assert_eq(&rig.story());

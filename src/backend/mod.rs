@@ -200,6 +200,9 @@ pub struct Plan {
     pub target: RefreshIndex,
     /// When that refresh is expected.
     pub present: Instant,
+    /// When a fresh frame for it would be chosen at the latest: nothing takes its place from then on, and a display that
+    /// keeps it waiting need not wait any longer.
+    pub final_at: Instant,
     /// What changes.
     pub change: Change,
     /// The cursor plane; `None` leaves it dark. Displays without one ignore it.
@@ -208,6 +211,22 @@ pub struct Plan {
     pub planes: plane::Planes,
     /// Signals when rendering is done; `None` when it is done already.
     pub in_fence: Option<OwnedFd>,
+}
+
+impl Plan {
+    /// A finished frame that makes no claim as to its refresh, with nothing on other planes.
+    pub fn plain(frame: FrameId, change: Change) -> Self {
+        Plan {
+            frame,
+            target: RefreshIndex(0),
+            present: Instant::ZERO,
+            final_at: Instant::ZERO,
+            change,
+            cursor: None,
+            planes: plane::Planes::default(),
+            in_fence: None,
+        }
+    }
 }
 
 /// Why a plan was not taken.

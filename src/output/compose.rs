@@ -145,6 +145,7 @@ impl OutputState {
             frame: FrameId(record.frame),
             target: record.target,
             present: record.present,
+            final_at: composed,
             change,
             cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
             planes,

@@ -81,7 +81,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         last_shown: None,
         need: Need::Output,
         drawing: super::drawing::Drawing::default(),
-        ahead: super::prerender::Ahead::default(),
+        ahead: super::waiting::Ahead::default(),
         generation: 0,
         presented: Instant::ZERO,
         records: Ring::new(),

@@ -7,13 +7,17 @@ use super::compose::compose;
 use super::placing::choose;
 use super::scene::Scene;
 use super::{OutputState, pacing};
-use crate::shell::animation::Shown;
 use crate::shell::render_order::RenderWindow;
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use crate::surface::Entry;
+use crate::time::{Clock, Instant, Span};
 use crate::timing::id::{ClientId, OutputId};
 use crate::timing::record::{FrameRecord, Need};
 use crate::timing::target::{RefreshIndex, Target};
+
+/// So many refreshes after it was called back a client that has not committed is not expected to: few take longer, and what
+/// was rendered meanwhile is lost then, no more.
+const DRAWING_REFRESHES: i64 = 4;
 
 /// Chooses content for `target` and has it drawn and submitted.
 pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {
@@ -23,13 +27,15 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     }
     open_queues(state, id, target);
     crate::input::latch_drag(state);
-    state.shell.animate(Shown { at: target.present, before: target.present - target.interval });
+    animate(state, id, target.present, target.interval);
     let moves = moves(state, id, target.present);
+    let starts =
+        state.outputs.by_id(id).is_some_and(|output| output.starts() && !somebody_draws(state, output, latched));
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     output.conductor.output_mut().moves(moves);
     let need = std::mem::replace(&mut output.need, Need::Content);
     output.scenes += 1;
-    output.note_calm();
+    output.note_calm(starts);
     output.conductor.latched(target.id);
     let (scene, windows) = choose(state, id, target.present);
     see(state, id, &scene, &windows);
@@ -38,6 +44,14 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     end_latch(state, id);
     keep_moving(state, id, target.present);
     pacing::latched(state, id, &clients);
+}
+
+/// Starts what is to move from the frame on that output `id` shows at `present`. Whose output starts with it, that one
+/// finds out at its own latch.
+pub(super) fn animate(state: &mut State, id: OutputId, present: Instant, interval: Span) {
+    if state.shell.animate(state.outputs.shown(id, present, interval)) {
+        state.outputs.list.iter_mut().for_each(OutputState::note_start);
+    }
 }
 
 /// What moves by itself wants a frame in the next refresh, too.
@@ -52,6 +66,16 @@ pub(super) fn keep_moving(state: &mut State, id: OutputId, present: Instant) {
 /// Whether something on the output is still on its way at `present`.
 fn moves(state: &State, id: OutputId, present: Instant) -> bool {
     state.outputs.by_id(id).is_some_and(|output| state.shell.is_moving(&output.output, present))
+}
+
+/// Whether a client is about to draw for the output, or does already. Frames rendered ahead meanwhile would be without what
+/// it draws, and could take the very time for it. Who was called back long ago has nothing to draw.
+fn somebody_draws(state: &State, output: &OutputState, now: Instant) -> bool {
+    let first = state.outputs.first();
+    let since = now - output.conductor.output().vsync().interval() * DRAWING_REFRESHES;
+    let draws = |entry: &Entry| entry.waits() || (entry.is_called() && entry.record.callback_sent > Some(since));
+    let mut here = state.surfaces.iter().filter(|entry| entry.output.or(first) == Some(output.id));
+    here.any(|entry| draws(entry) && (entry.output.is_none() || state.outputs.sees(entry)))
 }
 
 /// When and why a scene was chosen.

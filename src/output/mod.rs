@@ -28,6 +28,7 @@ pub mod scene;
 pub mod second_period;
 pub mod statistics;
 pub mod turn;
+mod waiting;
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
@@ -159,7 +160,7 @@ pub struct OutputState {
     need: Need,
     drawing: drawing::Drawing,
     /// Frames that are finished ahead of their refreshes.
-    ahead: prerender::Ahead,
+    ahead: waiting::Ahead,
     /// Changes when its refreshes are not those that they were.
     generation: u64,
     /// When the scene on screen was first presented.

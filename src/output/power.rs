@@ -21,8 +21,12 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
     output.statistics.cadence.pause();
     (output.last_sequence, output.last_shown) = (None, None);
     if on {
-        if let Some((vblank, _)) = output.display.last_vblank(now) {
-            output.conductor.output_mut().vsync_mut().synchronise(vblank);
+        let vblank = output.display.last_vblank(now);
+        let vsync = output.conductor.output_mut().vsync_mut();
+        match vblank {
+            Some((vblank, _)) => vsync.synchronise(vblank),
+            // It starts its refreshes anew.
+            None => vsync.forget_phase(now),
         }
         output.need(Need::Output);
         return;

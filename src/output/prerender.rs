@@ -23,8 +23,9 @@
 //! display takes frames ahead of their refreshes ([`presenter`](super::presenter)); elsewhere they wait here and are given
 //! to it one by one.
 //!
-//! No start is delayed: the first frames of a motion are latched just in time, and waiting after them would be the very
-//! repetition that waiting is to avoid.
+//! What answers somebody starts in the next frame, which is latched just in time like the one after it. A window that
+//! opens or goes answers nobody: it starts a refresh later, and every frame of it that moves is rendered ahead
+//! (`START_DELAY` in [`defaults`](crate::timing::defaults)), unless a client draws meanwhile.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -34,86 +35,27 @@ use super::placing::choose;
 use super::presenter::feed;
 use super::recorded::Recorded;
 use super::scene::Scene;
-use super::{Flight, OutputState, geometry};
-use crate::backend::{Buffer, FrameId, PixelRect};
-use crate::render::{Drawn, JobId, Renderer};
+use super::waiting::Waiting;
+use super::{OutputState, geometry};
+use crate::backend::PixelRect;
+use crate::render::Renderer;
 use crate::shell::animation::Shown;
 use crate::state::State;
 use crate::time::{Clock, Instant, Span};
-use crate::timing::defaults::{ANIMATION, CALM_LATCHES};
+use crate::timing::defaults::{ANIMATION, CALM_LATCHES, START_DELAY};
 use crate::timing::id::OutputId;
 use crate::timing::output::{Composed, Finished};
 use crate::timing::pacing::Pacing;
-use crate::timing::pre_executor::{self, AheadSettings, Phase, PreExecutor, Step, Trigger};
+use crate::timing::pre_executor::{AheadSettings, Phase, PreExecutor, Step, Trigger};
 use crate::timing::record::{FrameRecord, Need};
 use crate::timing::target::{RefreshIndex, Target};
 
-/// The frames of one output that are finished and wait.
-#[derive(Debug)]
-pub(super) struct Ahead {
-    pub executor: PreExecutor,
-    /// Chosen and not drawn yet, in the order of their refreshes, all later than those of the others.
-    pub recorded: VecDeque<Recorded>,
-    /// The one that is being drawn.
-    pub drawing: Option<(JobId, Recorded)>,
-    /// In the order of their refreshes.
-    pub frames: VecDeque<Waiting>,
-    /// Those that the display holds already, behind the one in flight; see [`presenter`](super::presenter).
-    pub submitted: VecDeque<Flight>,
-    /// The cursor of frames that the display holds was moved: what is on screen is not what was drawn.
-    pub cursor_moved: bool,
-    /// Latches in a row that nothing but our own motion asked for.
-    calm: u32,
-    disturbed: bool,
-    /// What waits is shown whatever happens.
-    insists: bool,
-}
-
-/// A finished frame.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    pub id: pre_executor::FrameId,
-    pub frame: FrameId,
-    /// What it shows is not what is wanted any more.
-    pub stale: bool,
-    pub scene: Arc<Scene>,
-    pub buffer: Buffer,
-    pub drawn: Drawn,
-    pub record: FrameRecord,
-}
-
-impl Default for Ahead {
-    fn default() -> Self {
-        Ahead {
-            executor: PreExecutor::new(AheadSettings::buffers(2), Trigger::Ahead),
-            recorded: VecDeque::new(),
-            drawing: None,
-            frames: VecDeque::new(),
-            submitted: VecDeque::new(),
-            cursor_moved: false,
-            calm: 0,
-            disturbed: false,
-            insists: false,
-        }
-    }
-}
-
-impl Ahead {
-    /// Whether nothing is under way or waits.
-    fn is_empty(&self) -> bool {
-        self.frames.is_empty() && self.submitted.is_empty() && !self.is_under_way()
-    }
-
-    /// Whether something was recorded or is being drawn.
-    fn is_under_way(&self) -> bool {
-        self.drawing.is_some() || !self.recorded.is_empty()
-    }
-
-    /// The newest scene, and the refresh that it was made for.
-    fn newest(&self) -> Option<(&Arc<Scene>, RefreshIndex)> {
-        let recorded = self.recorded.back().or(self.drawing.as_ref().map(|(_, recorded)| recorded));
-        let waiting = || self.frames.back().map(|waiting| (&waiting.scene, waiting.record.target));
-        recorded.map(|recorded| (&recorded.scene, recorded.record.target)).or_else(waiting)
+impl super::Outputs {
+    /// The frame of output `id` presented at `present`, for what moves by itself.
+    pub(super) fn shown(&self, id: OutputId, present: Instant, interval: Span) -> Shown {
+        let is_fixed = self.by_id(id).is_some_and(|output| !output.conductor.output().vsync().is_variable());
+        let waits = is_fixed && self.frames_ahead > 0;
+        Shown::new(present, interval, if waits { interval * i64::from(START_DELAY) } else { Span::ZERO })
     }
 }
 
@@ -138,8 +80,7 @@ impl OutputState {
         if self.ahead.insists {
             return;
         }
-        // One that the display holds is shown in any case: it is left there only where nothing else would be.
-        self.withdraw(usize::from(self.conductor.output().composes_slowly()));
+        self.ahead.withdraws = true;
         if self.ahead.frames.is_empty() && !self.ahead.is_under_way() {
             return;
         }
@@ -169,15 +110,31 @@ impl OutputState {
         self.announce();
     }
 
-    /// A latch chose its content: was it our own motion alone that asked for it?
-    pub(super) fn note_calm(&mut self) {
-        self.ahead.calm = if std::mem::take(&mut self.ahead.disturbed) { 0 } else { self.ahead.calm.saturating_add(1) };
+    /// A latch chose its content: was it our own motion alone that asked for it? Where motion `starts` that waits for its
+    /// first frames to be rendered ahead, no calm is waited for.
+    pub(super) fn note_calm(&mut self, starts: bool) {
+        let calm = if std::mem::take(&mut self.ahead.disturbed) { 0 } else { self.ahead.calm.saturating_add(1) };
+        self.ahead.calm = if starts { calm.max(CALM_LATCHES) } else { calm };
+        self.ahead.starts = false;
+    }
+
+    /// Such motion may start here with the next latch.
+    pub(super) fn note_start(&mut self) {
+        self.ahead.starts = true;
+    }
+
+    /// Whether it may.
+    pub(super) fn starts(&self) -> bool {
+        self.ahead.starts
     }
 
     /// Tells the machine which finished frame is next, and whether another is on its way.
     pub(super) fn announce(&mut self) {
         let next = self.ahead.frames.front();
-        let finished = next.map(|waiting| Finished { index: waiting.record.target, stale: waiting.stale });
+        let next = next.map(|waiting| Finished { index: waiting.record.target, stale: waiting.stale, held: false });
+        let held = self.ahead.submitted.front();
+        let held = held.map(|flight| Finished { index: flight.record.target, stale: false, held: true });
+        let finished = held.or(next);
         let drawing = self.ahead.drawing.as_ref().filter(|(_, recorded)| !recorded.stale);
         let expected = drawing.map(|(_, recorded)| recorded.record.target);
         let machine = self.conductor.output_mut();
@@ -225,7 +182,7 @@ impl OutputState {
             && machine.is_needed()
             && !machine.vsync().is_variable()
             && machine.vsync().is_trusted(now)
-            && (is_elsewhere || machine.may_render_ahead(now, self.ahead.frames.len()))
+            && (is_elsewhere || machine.may_render_ahead(now, self.ahead.finished(), frames_ahead.into()))
     }
 }
 
@@ -340,6 +297,9 @@ fn record(state: &mut State, id: OutputId, scene: Scene, target: Target, now: In
 
 /// Submits the finished frame for `target`, if there is one that is to be shown. Returns whether it did.
 pub(super) fn submit_finished(state: &mut State, id: OutputId, target: Target, scheduled: Instant) -> bool {
+    if super::presenter::promote(state, id) {
+        return true;
+    }
     let now = state.clock.now();
     let super::Outputs { list, renderer, .. } = &mut state.outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id) else { return false };
@@ -361,7 +321,7 @@ pub(super) fn submit_finished(state: &mut State, id: OutputId, target: Target, s
         // It is not what was asked for.
         output.need(need);
     } else {
-        state.shell.animate(Shown { at: target.present, before: target.present - target.interval });
+        super::latch::animate(state, id, target.present, target.interval);
     }
     flip(state, id, waiting, scheduled);
     end_latch(state, id);

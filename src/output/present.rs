@@ -12,6 +12,7 @@ use crate::surface::Shown;
 use crate::time::{Clock, Instant};
 use crate::timing::id::OutputId;
 use crate::timing::record::{Blame, Lost, Outcome};
+use crate::timing::target::RefreshIndex;
 use crate::trace::FrameLog;
 use crate::trace::kernel_times::KernelTimer;
 
@@ -24,17 +25,13 @@ pub(super) fn hear_displays(state: &mut State) {
             let now = state.clock.now();
             match event {
                 DisplayEvent::Presented { frame, time, sequence } => {
-                    presented(&mut state.outputs, index, frame, time, sequence, now);
                     let id = state.outputs.list[index].id;
-                    super::presenter::promote(state, id);
+                    super::presenter::catch_up(state, id, frame);
+                    presented(&mut state.outputs, index, frame, time, sequence, now);
                     super::second_period::landed(state, id);
                     shown = true;
                 }
-                DisplayEvent::Lost { frame, reason } => {
-                    lost(&mut state.outputs, index, frame, reason, now);
-                    let id = state.outputs.list[index].id;
-                    super::presenter::promote(state, id);
-                }
+                DisplayEvent::Lost { frame, reason } => lost(&mut state.outputs, index, frame, reason, now),
                 DisplayEvent::Changed => super::hotplug::changed(state, index),
                 DisplayEvent::Gone => gone.push(state.outputs.list[index].id),
             }
@@ -52,14 +49,26 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
     let output = &mut outputs.list[index];
     let rendered = output.rendered(frame, now);
     let step = sequence.zip(output.last_sequence).map(|(now, before)| now.saturating_sub(before));
-    let outcome = output.conductor.output_mut().presented(time, step, now);
-    output.last_sequence = sequence.or_else(|| output.last_sequence.map(|last| last + 1));
+    let is_in_flight = output.flights.iter().any(|flight| flight.frame == frame);
+    let machine = output.conductor.output_mut();
+    let outcome = if is_in_flight { machine.presented(time, step, now) } else { machine.strayed(time, step, now) };
+    // Of a frame whose light nobody knows, as the first of a mode, the display's count is not that of its light either.
+    let counted = sequence.filter(|_| time != Instant::ZERO || output.last_sequence.is_some());
+    output.last_sequence = counted.or_else(|| output.last_sequence.map(|last| last + 1));
     output.last_shown = Some(outcome.shown);
-    let Some((_, mut flight)) = take_flight(output, frame) else { return };
+    let flight = take_flight(output, frame).map(|(_, flight)| flight);
+    let flight = flight.or_else(|| output.take_withdrawn(frame)).or_else(|| output.take_submitted(frame));
+    let Some(mut flight) = flight else { return };
     if let Some(rendered) = rendered {
         let record = &mut flight.record;
         record.rendered = Some(rendered);
         record.compose_cost = record.compose_cost.max(rendered - record.latched);
+    }
+    if let Some(sequence) = sequence.filter(|_| outcome.found_phase) {
+        // Its target was a guess at where the grid lies.
+        let due = |target: RefreshIndex| Some(sequence.saturating_sub(outcome.shown.since(target)));
+        flight.record.due_sequence = due(flight.record.target);
+        flight.clients.iter_mut().for_each(|client| client.due_sequence = due(client.target));
     }
     if outcome.late > 0 {
         // What waits behind a late frame would be late, too: it is made anew for the refreshes that there are.
@@ -149,9 +158,11 @@ fn flags(clock: ClockSource) -> Kind {
 
 fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason, now: Instant) {
     let output = &mut outputs.list[index];
-    let in_flight = take_flight(output, frame);
-    let nth = in_flight.as_ref().map(|(nth, _)| *nth);
-    let Some(flight) = in_flight.map(|(_, flight)| flight).or_else(|| output.take_submitted(frame)) else { return };
+    let withdrawn = output.take_withdrawn(frame);
+    let is_missed = withdrawn.is_none();
+    let (nth, in_flight) = take_flight(output, frame).unzip();
+    let flight = withdrawn.or(in_flight).or_else(|| output.take_submitted(frame));
+    let Some(flight) = flight else { return };
     let mut record = flight.record;
     flight.feedback.discard(Unshown::Unseen);
     record.outcome = Outcome::Lost(match reason {
@@ -167,11 +178,14 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason,
     if let Some(log) = &outputs.frame_log {
         log.output(&record);
     }
-    // Withdrawn from behind the frame that flips next: nobody missed it.
-    let Some(nth) = nth else { return };
+    if !is_missed {
+        return;
+    }
     output.statistics.observe(&record);
     output.drawn = std::sync::Arc::default();
-    output.conductor.output_mut().lost(nth);
+    if let Some(nth) = nth {
+        output.conductor.output_mut().lost(nth);
+    }
     if reason != LossReason::Gone {
         output.conductor.output_mut().need();
     }

@@ -2,26 +2,30 @@
 //!
 //! Where a display lets more than one frame wait ([`pending_flips`](crate::backend::Capabilities::pending_flips)),
 //! finished frames are handed over at once, and it flips one per refresh by itself, however long whatever we do
-//! meanwhile takes. The machine knows of one frame in flight; when that reached light, the next one takes its place.
+//! meanwhile takes. The machine knows of one frame in flight. The next one takes its place when content for its refresh
+//! would be chosen anew, not before: until then it can be withdrawn, and a press is answered as if nothing had waited. (A
+//! DRM device is given its next flip a quarter of an interval before it has to be: a press after that is a refresh later.)
 //!
 //! ```text
-//!   finished ──► display: │ flips next (in flight) │ k+2 │ k+3 │       Presented(k+1) ─► k+2 is in flight
-//!                          └────────── withdrawn when superseded: Lost ┘
+//!   present(k)        latch_at(k+1)     present(k+1)
+//!       │                  │                 │
+//!       │ k+1, k+2, k+3    │ k+2, k+3        │        held by the display, and withdrawn when superseded: Lost
+//!       │                  ├─ k+1 ───────────┤        in flight
 //! ```
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::latch::{end_latch, keep_moving};
-use super::prerender::Waiting;
 use super::scene::CursorLayer;
+use super::waiting::Waiting;
 use super::{Flight, OutputState, geometry};
 use crate::backend::plane::Planes;
 use crate::backend::{Change, FrameId, Plan};
 use crate::protocol::frame_pacing::Unshown;
-use crate::shell::animation::Shown;
 use crate::state::State;
 use crate::surface::Feedback;
-use crate::time::Clock;
+use crate::time::{Clock, Instant};
 use crate::timing::id::OutputId;
 use crate::timing::output::Composed;
 use crate::timing::record::Need;
@@ -46,6 +50,7 @@ impl OutputState {
             frame,
             target: record.target,
             present: record.present,
+            final_at: self.conductor.output().latch_at(record.target),
             change: Change::Compose { buffer, damage: drawn.damage },
             cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
             planes: Planes::default(),
@@ -62,25 +67,50 @@ impl OutputState {
         }
     }
 
-    /// Withdraws what the display holds behind the frame that flips next, but for the first `kept` of it. It says of each
-    /// that it is lost.
-    pub(super) fn withdraw(&mut self, kept: usize) {
-        if let Some(first) = self.ahead.submitted.get(kept).map(|flight| flight.frame) {
-            self.display.supersede(first);
+    /// Withdraws what the display holds and nobody wants any more, as far as that is not on its way. It says of each
+    /// frame that it is lost. Kept are the one that flips next where a fresh one would be too late, and one behind it
+    /// where every fresh one would.
+    pub(super) fn withdraw_unwanted(&mut self, now: Instant) {
+        if !std::mem::take(&mut self.ahead.withdraws) {
+            return;
         }
+        let machine = self.conductor.output();
+        let next = self.ahead.submitted.front().filter(|_| self.flights.is_empty());
+        let is_needed = next.is_some_and(|next| machine.is_hopeless(next.record.target, now));
+        self.withdraw(usize::from(is_needed) + usize::from(machine.composes_slowly()));
     }
 
-    /// Takes out a frame that the display held and will not show, if `frame` is one.
+    /// Withdraws what the display holds behind the frame in flight, but for the first `kept` of it.
+    pub(super) fn withdraw(&mut self, kept: usize) {
+        let Some(first) = self.ahead.submitted.get(kept).map(|flight| flight.frame) else { return };
+        let stays = self.display.supersede(first);
+        let goes = |flight: &Flight| flight.frame >= first && stays.is_none_or(|stays| flight.frame > stays);
+        let kept = self.ahead.submitted.iter().take_while(|flight| !goes(flight)).count();
+        let gone = self.ahead.submitted.split_off(kept);
+        self.ahead.withdrawn.extend(gone);
+        self.announce();
+    }
+
+    /// Takes out a frame that the display was told to let go, if `frame` is one.
+    pub(super) fn take_withdrawn(&mut self, frame: FrameId) -> Option<Flight> {
+        let index = position(&self.ahead.withdrawn, frame)?;
+        self.ahead.withdrawn.remove(index)
+    }
+
+    /// Takes out a frame that the display held and was to show, if `frame` is one.
     pub(super) fn take_submitted(&mut self, frame: FrameId) -> Option<Flight> {
-        let index = self.ahead.submitted.iter().position(|flight| flight.frame == frame)?;
-        self.ahead.submitted.remove(index)
+        let index = position(&self.ahead.submitted, frame)?;
+        let lost = self.ahead.submitted.remove(index);
+        self.announce();
+        lost
     }
 
     /// Nothing that the display held will be shown: it is gone.
     pub(super) fn forget_submitted(&mut self) {
-        for flight in self.ahead.submitted.drain(..) {
+        for flight in self.ahead.submitted.drain(..).chain(self.ahead.withdrawn.drain(..)) {
             flight.feedback.discard(Unshown::Unseen);
         }
+        self.announce();
     }
 
     /// The last refresh for which the display has a frame.
@@ -90,14 +120,18 @@ impl OutputState {
     }
 }
 
+fn position(frames: &VecDeque<Flight>, frame: FrameId) -> Option<usize> {
+    frames.iter().position(|flight| flight.frame == frame)
+}
+
 /// Hands finished frames to the display of output `id`, as many as it takes.
 pub(super) fn feed(state: &mut State, id: OutputId) {
     let Some(output) = state.outputs.by_id(id) else { return };
     let capacity = output.display.capabilities().pending_flips as usize;
     let handle = output.output.clone();
     let takes = |output: &OutputState| {
-        !output.flights.is_empty()
-            && output.ahead.submitted.len() + 1 < capacity
+        // The first one comes when its time has: a display that holds nothing would show it at once.
+        (1..capacity).contains(&(output.flights.len() + output.ahead.submitted.len()))
             && output.ahead.frames.front().is_some_and(|waiting| !waiting.stale)
     };
     if !takes(output) {
@@ -116,19 +150,36 @@ pub(super) fn feed(state: &mut State, id: OutputId) {
     output.announce();
 }
 
-/// The frame in flight has reached light, or never will: the next one that the display holds is in flight now.
-pub(super) fn promote(state: &mut State, id: OutputId) {
+/// `frame` was shown: if nobody had the time to say that it is in flight, it is now. That can be one that was taken back
+/// in the very moment in which it was shown.
+pub(super) fn catch_up(state: &mut State, id: OutputId, frame: FrameId) {
+    let Some(output) = state.outputs.by_id_mut(id).filter(|output| output.flights.is_empty()) else { return };
+    let ahead = &mut output.ahead;
+    if let Some(index) = position(&ahead.withdrawn, frame) {
+        ahead.withdrawn.remove(index).into_iter().for_each(|flight| ahead.submitted.push_front(flight));
+    }
+    if ahead.submitted.front().is_some_and(|next| next.frame == frame) {
+        promote(state, id);
+    }
+}
+
+/// The next frame that the display holds is in flight from now on, if there is one and nothing else is. Returns whether
+/// that is so.
+pub(super) fn promote(state: &mut State, id: OutputId) -> bool {
     let Some(output) = state.outputs.by_id_mut(id).filter(|output| output.on && output.flights.is_empty()) else {
-        return;
+        return false;
     };
-    let Some(flight) = output.ahead.submitted.pop_front() else { return };
+    let Some(flight) = output.ahead.submitted.pop_front() else { return false };
     // A frame that the display could not be kept from showing late is for the next refresh that there is.
     let next = output.last_shown.map_or(flight.record.target, |shown| shown.next());
     let target = flight.record.target.max(next);
     let (present, interval) = (flight.record.present, flight.record.interval);
     let submitted = flight.record.submitted.unwrap_or(present);
     output.ahead.executor.latch(target);
-    let waits = output.conductor.output().is_needed() && !matches!(output.need, Need::Animation | Need::Cursor);
+    let is_needed = output.conductor.output().is_needed();
+    let waits = is_needed && !matches!(output.need, Need::Animation | Need::Cursor);
+    // Frames that are still held show the cursor where it is; this one may have been on its way when it moved.
+    let leaves_cursor = is_needed && output.need == Need::Cursor && output.ahead.submitted.is_empty();
     output.conductor.latched(target);
     output.conductor.composed(target, submitted, submitted, Composed::Odd);
     output.drawn = flight.scene.clone();
@@ -138,11 +189,18 @@ pub(super) fn promote(state: &mut State, id: OutputId) {
         output.conductor.output_mut().need();
     } else {
         output.need = Need::Animation;
-        state.shell.animate(Shown { at: present, before: present - interval });
+        if leaves_cursor {
+            output.need(Need::Cursor);
+        }
+        super::latch::animate(state, id, present, interval);
     }
     end_latch(state, id);
     keep_moving(state, id, present);
     feed(state, id);
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.announce();
+    }
+    true
 }
 
 /// The cursor moved: frames that wait show it where it is.

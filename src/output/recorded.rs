@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use super::OutputState;
 use super::drawing::Begun;
-use super::prerender::Waiting;
 use super::scene::Scene;
+use super::waiting::Waiting;
 use crate::backend::FrameId;
 use crate::render::{Finished, Renderer};
 use crate::state::State;

@@ -34,6 +34,10 @@ pub fn run(state: &mut State) -> Option<Instant> {
 }
 
 fn act(state: &mut State, id: OutputId) {
+    let now = state.clock.now();
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.withdraw_unwanted(now);
+    }
     for _ in 0..ACTIONS_PER_TURN {
         let now = state.clock.now();
         let Some(output) = state.outputs.by_id_mut(id) else { return };

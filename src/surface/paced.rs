@@ -72,6 +72,7 @@ impl BoundCommit {
     /// What the update waits for because of its target.
     pub fn add_to(&self, conditions: &mut Conditions) {
         conditions.frame = Some((self.frame.id, self.bound.target.present));
+        conditions.interval = self.bound.target.interval;
         conditions.keep = self.keep;
         conditions.ahead = self.ahead;
         conditions.target = None;

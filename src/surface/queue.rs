@@ -14,7 +14,8 @@
 //! clears right after the latch, and what waits for it goes with the next one.
 //!
 //! Frames that are bound to targets are each for a refresh of their own. When more than one is due, one was late. Those
-//! drawn ahead are shown all the same, each in a refresh, as targets sent from then on allow for it; of others the
+//! drawn ahead are shown all the same, each in a refresh, as targets sent from then on allow for it; but where one would
+//! be later than by [`MOST_LATE`](late_frame::MOST_LATE), it gives way to the next one that is due. Of others the
 //! [late-frame policy](crate::timing::late_frame) says whether one gives way.
 //!
 //! A frame that is *cancelled* stays in the queue without its content: it has no reason to wait any more.
@@ -23,7 +24,7 @@ use std::collections::VecDeque;
 
 use crate::time::{Instant, Span};
 use crate::timing::ahead::TargetId;
-use crate::timing::late_frame::{LateChoice, LateFramePolicy};
+use crate::timing::late_frame::{self, LateChoice, LateFramePolicy};
 use crate::timing::target::RefreshIndex;
 
 /// A time stamp this close after a refresh still means that refresh: 60 Hz is not 59.94 Hz.
@@ -44,6 +45,8 @@ pub struct Conditions {
     pub target: Option<RefreshIndex>,
     /// The client's own target that it is bound to, with the time of that refresh.
     pub frame: Option<(TargetId, Instant)>,
+    /// The interval between refreshes that it was drawn for.
+    pub interval: Span,
     /// It was drawn ahead: being late, it is shown in a refresh of its own and takes the place of none.
     pub ahead: bool,
     /// It cannot be cancelled: it does more than show content.
@@ -152,7 +155,7 @@ impl<T> UpdateQueue<T> {
         if front.frame.is_some() {
             let (_, allowed) = self.allowed.filter(|(latch, _)| *latch == index).unwrap_or_else(|| {
                 if front.ahead {
-                    return (index, 1);
+                    return (index, self.give_way(index, present) + 1);
                 }
                 let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
                 let choice = self.late.choose(due.filter(|update| update.conditions.frame.is_some()).count());
@@ -162,6 +165,14 @@ impl<T> UpdateQueue<T> {
         }
         self.barrier |= front.set_barrier;
         self.waiting.pop_front().map(|update| update.gate)
+    }
+
+    /// How many frames drawn ahead the latch for `index` passes over.
+    fn give_way(&self, index: RefreshIndex, present: Instant) -> usize {
+        let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
+        let frames = due.map(|update| update.conditions).filter(|conditions| conditions.frame.is_some());
+        let (frames, late) = (frames.clone().count(), frames.take_while(|frame| gives_way(frame, present)).count());
+        late.min(frames.saturating_sub(1))
     }
 
     /// Takes everything: the surface is gone, or nobody will see it.
@@ -186,6 +197,14 @@ impl<T> UpdateQueue<T> {
         let stamped = front.not_before.map(|stamp| at_or_after(stamp - STAMP_TOLERANCE));
         Some(after.next().max(stamped.unwrap_or_default()).max(front.target.unwrap_or_default()))
     }
+}
+
+/// Whether a bound frame is later, seen at `present`, than it may be while a newer one is due. A target that was revoked has
+/// no refresh any more: the time says so.
+fn gives_way(conditions: &Conditions, present: Instant) -> bool {
+    let interval = conditions.interval.as_nanos().max(1);
+    let late = conditions.frame.map_or(Span::ZERO, |(_, due)| present - due).as_nanos().max(0);
+    conditions.interval > Span::ZERO && late_frame::gives_way(((late + interval / 2) / interval) as u64)
 }
 
 fn is_due(conditions: &Conditions, index: RefreshIndex, present: Instant) -> bool {
@@ -266,6 +285,23 @@ mod tests {
         };
         assert_eq!(shown(true), [vec![1], vec![2], vec![3], vec![4]]);
         assert_eq!(shown(false), [vec![1, 2], vec![3], vec![4, 5], vec![]]);
+    }
+
+    #[test]
+    fn of_frames_drawn_ahead_none_is_shown_later_than_by_one_refresh_while_a_newer_one_is_due() {
+        let mut queue = UpdateQueue::default();
+        for number in 1..=6 {
+            let (frame, target) = (Some((TargetId(number), present(number))), Some(RefreshIndex(number)));
+            queue.push(
+                Conditions { frame, target, interval: PERIOD, ahead: true, ..Conditions::default() },
+                number as u32,
+            );
+        }
+        // One refresh without a frame makes each of those behind it late by one, and no more are lost.
+        assert_eq!([2, 3].map(|index| latch(&mut queue, index)), [vec![1], vec![2]]);
+        // After two more the next to be shown is the newest but one.
+        assert_eq!(latch(&mut queue, 6), [3, 4, 5]);
+        assert_eq!(latch(&mut queue, 9), [6], "better late than never");
     }
 
     #[test]

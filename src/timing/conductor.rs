@@ -59,6 +59,8 @@ pub struct Conductor {
     stale: bool,
     /// When something was last wanted as soon as possible, or somebody touched something.
     stirred: Option<Instant>,
+    /// The last refresh that a client has drawn for and committed.
+    answered: Option<RefreshIndex>,
     /// Whether content of which all is there may be chosen before its latch.
     early_latch: bool,
     cores: usize,
@@ -75,6 +77,7 @@ impl Conductor {
             slips: 0,
             stale: true,
             stirred: None,
+            answered: None,
             early_latch: true,
             cores,
             stretch: Stretch::new(),
@@ -168,6 +171,7 @@ impl Conductor {
         if let Some(refresh) = answer.and_then(|answer| answer.hold) {
             self.output.need_at(refresh);
         }
+        self.answered = answer.map(|answer| answer.drawing.target).or(self.answered);
         answer
     }
 
@@ -241,7 +245,10 @@ impl Conductor {
         let next = self.output.next_latch(now).map(|(index, when)| {
             let early = match calm {
                 true => self.output.early_latch(index, now),
-                false => self.output.unhurried_latch(index, now).filter(|_| !self.is_drawn_for(index)),
+                false => {
+                    let answered = self.answered == Some(index) && !self.is_touched(now);
+                    self.output.unhurried_latch(index, now, answered).filter(|_| !self.is_drawn_for(index))
+                }
             };
             let early = early.filter(|_| self.early_latch);
             (index, if at_once { now } else { early.map_or(when, |early| early.max(now).min(when)) })
@@ -255,6 +262,11 @@ impl Conductor {
             self.stirred = Some(now);
         }
         now - *self.stirred.get_or_insert(now) >= CALM_AFTER
+    }
+
+    /// Whether somebody touches a client, and wants to see what comes of it.
+    fn is_touched(&self, now: Instant) -> bool {
+        self.pacers.iter().flatten().any(|pacer| pacer.is_interactive(now))
     }
 
     /// Whether a client draws for the refresh `index`, late ones included, or will.
@@ -310,6 +322,7 @@ mod tests {
         let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
         let mut conductor = Conductor::new(output, 1);
         conductor.output_mut().vsync_mut().synchronise(start);
+        conductor.output_mut().rendered_ahead(Span::from_millis(1));
         conductor.set_early_latch(early_latch);
         let client = conductor.add_pacer(PacingWish::Auto, MissBudgets::default());
         let (mut now, mut spans) = (start, Vec::new());
@@ -363,6 +376,9 @@ mod tests {
         let latch_at = conductor.output().latch_at(index);
         conductor.output_mut().need_at(index);
         assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "what is due was drawn long ago");
+        let mut pressed = conductor.clone();
+        pressed.output_mut().need();
+        assert_eq!(pressed.next_wake(now), Some(latch_at), "what is wanted at once is wanted as new as can be");
         if let Some(pacer) = conductor.pacer_mut(client) {
             pacer.callback_due(now);
         }
@@ -372,6 +388,8 @@ mod tests {
         assert_eq!(conductor.next_wake(now), Some(latch_at), "a client draws for the same refresh");
         conductor.committed(pacer, now + Span::from_millis(2), None, false);
         conductor.output_mut().need();
-        assert_eq!(conductor.next_wake(now), Some(latch_at), "what is wanted at once is wanted as new as can be");
+        assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "whoever drew for this refresh is done");
+        conductor.input(pacer, now, true);
+        assert_eq!(conductor.next_wake(now), Some(latch_at), "and was touched: what comes of that may still come");
     }
 }

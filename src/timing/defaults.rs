@@ -58,7 +58,8 @@ pub const COST_WINDOW: usize = 256;
 pub const CPU_WINDOW: usize = 64;
 /// Frames that the cost of composing is remembered for: about two seconds at 60 Hz.
 pub const COMPOSE_WINDOW: usize = 128;
-/// The cost of composing before anything was measured: three times what an empty 1080p frame takes.
+/// The cost of composing before anything was measured: three times what an empty 1080p frame takes. First frames touch new
+/// memory and take longer, but a window's first content would have to be there half an interval before it is seen.
 pub const FIRST_COMPOSE: Span = Span::from_micros(1_500);
 /// The share of composed frames that may be late. All windows of the output pay for each.
 pub const COMPOSE_MISS: MissBudget = MissBudget::per_mille(1);

@@ -4,6 +4,25 @@
 //! frame and adds a refresh of latency for good (buffer stuffing); showing the newer one loses a frame and is in time
 //! again. The newer one is shown, but never does the policy lose two frames in a row: a client that is late every time
 //! still shows every other frame.
+//!
+//! Frames that were drawn ahead are not late one by one: a refresh without a frame makes all that wait late by it, until
+//! those that were asked for afterwards are shown. None is lost for it (D-VSync 5.1: elastic to drops), but content stays
+//! within [`MOST_LATE`] of the moment at which it is seen. A second such refresh therefore costs a frame.
+//!
+//! ```text
+//!  refresh      10    11    12    13    14    15    16
+//!  waiting      bcd   bcd   cd    cde   e     fg    gh        drawn for b=11, c=12, d=13; sent when b was shown: e=15
+//!  on screen    a     –     b     –     d     e     f         c would be two refreshes late
+//!  late         0           1           1     0     0
+//! ```
+
+/// Refreshes by which a frame that was drawn ahead may be late, and be shown in a refresh of its own all the same.
+pub const MOST_LATE: u64 = 1;
+
+/// Whether a frame that was drawn ahead and would be so many refreshes `late` gives way to the next one that is due.
+pub const fn gives_way(late: u64) -> bool {
+    late > MOST_LATE
+}
 
 /// What the latch shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

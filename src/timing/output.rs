@@ -18,12 +18,13 @@ mod in_flight;
 
 use super::fixed_queue::FixedQueue;
 use super::target::{RefreshIndex, Target};
-use super::vsync::{Observation, VsyncModel};
+use super::vsync::VsyncModel;
 use crate::time::{Instant, Span};
 use compose_cost::ComposeCost;
 use driver_margin::DriverMargin;
 pub use finished::Finished;
 use in_flight::InFlight;
+pub use in_flight::Outcome;
 
 /// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
 const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
@@ -51,23 +52,6 @@ pub enum Composed {
     Usual,
     /// The same, and a GPU still draws it: [`OutputMachine::rendered`] tells when it is complete.
     Unfinished,
-}
-
-/// What became of a presented frame, for the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// The refresh that it was made for; `None` if nothing of ours was in flight.
-    pub target: Option<RefreshIndex>,
-    /// The refresh that showed it.
-    pub shown: RefreshIndex,
-    /// When, on the model's grid where the driver's own timestamp is not believed.
-    pub present: Instant,
-    /// What the vsync model made of the timestamp.
-    pub observation: Observation,
-    /// How many refreshes too late it was.
-    pub late: u64,
-    /// How far after `submit_by` it was submitted; negative: that long before.
-    pub submit_overshoot: Span,
 }
 
 /// When one output latches, composes and submits.
@@ -247,10 +231,21 @@ impl OutputMachine {
             // A late frame scans out when it is ready: there is no refresh that it could miss.
             return index;
         }
-        while self.last_latch(index) < now {
+        let free = self.free_at(now);
+        while self.last_latch(index) < free {
             index = index.next();
         }
         index
+    }
+
+    /// When the display takes another frame: while as many as may be are on their way, with the light of the first of
+    /// them. Where composing takes nearly an interval or more, that is too late for the refresh after.
+    fn free_at(&self, now: Instant) -> Instant {
+        let under_way = self.in_flight.len() + usize::from(self.composing.is_some());
+        let Some(nth) = under_way.checked_sub(self.most_in_flight()) else { return now };
+        let late = |flight: &InFlight| u64::from(flight.submitted > flight.submit_by);
+        let flight = self.in_flight.get(nth).map(|flight| flight.index.plus(late(flight)));
+        flight.or(self.composing).map_or(now, |index| self.vsync.present(index).max(now))
     }
 
     /// The target for `index`, as it is published from now on.
@@ -336,32 +331,6 @@ impl OutputMachine {
             // There is room: nothing is latched while there is none.
             let _ = self.in_flight.push(flight);
         }
-    }
-
-    /// A frame's scan-out started.
-    pub fn presented(&mut self, time: Instant, sequence_step: Option<u64>, now: Instant) -> Outcome {
-        let observation = self.vsync.observe(time, sequence_step, now);
-        let shown = observation.index();
-        let flight = self.in_flight.pop();
-        let present = match observation {
-            Observation::Refused { .. } => self.vsync.present(shown),
-            Observation::Accepted { .. } | Observation::Moved { .. } => time,
-        };
-        let late = flight.map_or(0, |flight| shown.since(flight.index));
-        let submit_overshoot = flight.map_or(Span::ZERO, |flight| flight.submitted - flight.submit_by);
-        if flight.is_some() && matches!(observation, Observation::Accepted { .. }) {
-            self.driver.learn(late > 0 && submit_overshoot <= Span::ZERO);
-        }
-        Outcome { target: flight.map(|flight| flight.index), shown, present, observation, late, submit_overshoot }
-    }
-
-    /// A frame in flight will never be shown: the `nth`, counted from the oldest.
-    pub fn lost(&mut self, nth: usize) {
-        let mut position = 0;
-        self.in_flight.retain(|_| {
-            position += 1;
-            position != nth + 1
-        });
     }
 }
 

@@ -211,13 +211,34 @@ impl VsyncModel {
         Observation::Accepted { index, error }
     }
 
-    /// The refresh rate changed: the next refresh after `now` is one new interval after the last one.
-    pub fn set_interval(&mut self, interval: Span, now: Instant) {
+    /// Whether the moment of any refresh is known. If not, the grid is a guess that goes on where the one before ended.
+    pub const fn has_phase(&self) -> bool {
+        self.len > 0 || self.variable.is_some()
+    }
+
+    /// The display starts its refreshes anew, as when it is switched on: when, the first timestamp will tell.
+    pub fn forget_phase(&mut self, now: Instant) {
         let last = RefreshIndex(self.at_or_after(now).0.saturating_sub(1));
         let time = self.present(last);
         self.restart(last, time.min(now));
+    }
+
+    /// The refresh rate changed: the next refresh after `now` is one new interval after the last one, as far as anybody
+    /// knows ([`has_phase`](Self::has_phase)).
+    pub fn set_interval(&mut self, interval: Span, now: Instant) {
+        self.forget_phase(now);
         self.nominal = interval.max(Span::from_micros(1));
         self.period = self.nominal;
+    }
+
+    /// The first timestamp of a grid whose phase nobody knew, to be [observed](Self::observe) next, is that of refresh
+    /// `index`: which one it is, no model can say, but whoever asked for it can. Says whether that was news.
+    pub fn find_phase(&mut self, index: RefreshIndex, time: Instant, now: Instant) -> bool {
+        let is_news = !self.has_phase() && self.implausible(time, now).is_none();
+        if is_news {
+            self.anchor = Sample { index: index.0, time };
+        }
+        is_news
     }
 
     /// Sets or clears the panel's range of intervals.

@@ -1,12 +1,13 @@
 //! Frames that are finished and wait for their refreshes, and when the next of them is to be committed. Pure.
 //!
 //! The kernel takes one flip at a time. So a frame stays here until the one before it is on screen, and then until it is
-//! nearly too late: meanwhile it can be withdrawn, and the cursor on it can be moved.
+//! nearly too late, or until nothing can take its place any more: meanwhile it can be withdrawn, and the cursor on it can
+//! be moved. A frame that is committed while the machine is busy composing has to wait for whoever does it in the kernel.
 //!
 //! ```text
 //!   refresh      k              k+1             k+2
 //!   on its way   ├─ k+1 ────────┤├─ k+2 ────────┤
-//!   commits          ▲ k+1          ▲ k+2                 each `lead + early` before its refresh
+//!   commits          ▲ k+1          ▲ k+2                 each `lead + early` before its refresh, or when it is final
 //!   waiting       k+2, k+3       k+3
 //! ```
 
@@ -21,6 +22,8 @@ pub(super) struct Waiting<T> {
     pub frame: FrameId,
     /// When the refresh that it is for is expected.
     pub present: Instant,
+    /// From when on nothing takes its place.
+    pub final_at: Instant,
     pub content: T,
 }
 
@@ -36,9 +39,10 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    fn commit_at(&self, present: Instant) -> Instant {
+    fn commit_at<T>(&self, frame: &Waiting<T>) -> Instant {
+        let latest = frame.present - (self.lead + self.early);
         // Not so early that it would be shown a refresh before its own.
-        present - (self.lead + self.early).min(self.interval * 3 / 4)
+        latest.min(frame.final_at).max(frame.present - self.interval * 3 / 4)
     }
 
     /// Whether a frame for `present` would be shown before its time if it were committed now.
@@ -90,7 +94,7 @@ impl<T> FlipQueue<T> {
 
     /// When the next one is to be committed; in the past if it is late.
     pub fn next_commit(&self, timing: &Timing) -> Option<Instant> {
-        self.waiting.front().map(|waiting| timing.commit_at(waiting.present))
+        self.waiting.front().map(|waiting| timing.commit_at(waiting))
     }
 
     /// Takes out the next one if it is too late for it and another waits behind it, which may be in time.
@@ -126,9 +130,21 @@ mod tests {
     fn queue(presents: &[i64]) -> FlipQueue<()> {
         let mut queue = FlipQueue::default();
         for (frame, present) in presents.iter().enumerate() {
-            queue.push(Waiting { frame: FrameId(frame as u64), present: at(*present), content: () });
+            let (frame, present) = (FrameId(frame as u64), at(*present));
+            queue.push(Waiting { frame, present, final_at: present, content: () });
         }
         queue
+    }
+
+    #[test]
+    fn a_frame_whose_place_nothing_can_take_waits_no_longer_than_that() {
+        let mut queue = FlipQueue::default();
+        for (frame, final_at) in [(1, 15), (2, 3)] {
+            queue.push(Waiting { frame: FrameId(frame), present: at(20), final_at: at(final_at), content: () });
+        }
+        assert_eq!(queue.next_commit(&TIMING), Some(at(15)));
+        assert_eq!(queue.take_due(&TIMING, at(15)).unwrap().frame, FrameId(1));
+        assert_eq!(queue.next_commit(&TIMING), Some(at(20) - TIMING.interval * 3 / 4), "it would be shown too early");
     }
 
     #[test]

@@ -36,7 +36,8 @@ pub const DRIVER_MARGIN: Span = Span::from_micros(500);
 
 /// How much before that a waiting frame is committed, as a share of the interval. Whoever commits may be woken up late:
 /// with a real-time class by what the kernel does, and by a main thread that has the pipe and is not let run; without one
-/// by whatever else runs. And a frame that was to take its place would have to be composed: that is too late by now.
+/// by whatever else runs. A frame that takes longer to compose than this can not take its place any more either way; one
+/// that is quick could have for some of that time, which is what not to be late costs.
 const EARLY_DIVISOR: i64 = 4;
 
 /// What a frame shows.

@@ -200,12 +200,15 @@ impl Pipe {
         if let Err(error) = self.test(&plan) {
             return Err((error, plan));
         }
-        let Plan { frame, target, present, change, cursor, planes, mut in_fence } = plan;
+        let Plan { frame, target, present, final_at, change, cursor, planes, mut in_fence } = plan;
         if let Some(fence) = in_fence.take_if(|_| !self.takes_fences)
             && !fence::wait(&fence)
         {
             let error = SubmitError::Device("the GPU does not finish".to_owned());
-            return Err((error, Plan { frame, target, present, change, cursor, planes, in_fence: Some(fence) }));
+            return Err((
+                error,
+                Plan { frame, target, present, final_at, change, cursor, planes, in_fence: Some(fence) },
+            ));
         }
         if let Some(unfinished) = &in_fence {
             hint_deadline(unfinished.as_fd(), present - lock(&self.flipper).lead());
@@ -217,14 +220,15 @@ impl Pipe {
                 Ok(filled) => Some(filled),
                 Err(buffer) => {
                     let change = Change::Compose { buffer, damage };
-                    return Err((SubmitError::Busy, Plan { frame, target, present, change, cursor, planes, in_fence }));
+                    let plan = Plan { frame, target, present, final_at, change, cursor, planes, in_fence };
+                    return Err((SubmitError::Busy, plan));
                 }
             },
             _ => None,
         };
         let (picture, copied) = picture.unzip();
         let content = Shot { picture, copied: copied.unwrap_or_default(), fence: in_fence, cursor, planes };
-        let submitted = lock(&self.flipper).submit(Waiting { frame, present, content }, clock);
+        let submitted = lock(&self.flipper).submit(Waiting { frame, present, final_at, content }, clock);
         match submitted {
             Ok(()) => {
                 self.presenter.wake_for(&self.flipper);
@@ -235,7 +239,7 @@ impl Pipe {
                     Some(buffer) => Change::Compose { buffer, damage: Vec::new() },
                     None => Change::Planes,
                 };
-                Err((error, Plan { frame, target, present, change, cursor, planes, in_fence }))
+                Err((error, Plan { frame, target, present, final_at, change, cursor, planes, in_fence }))
             }
         }
     }

@@ -1,5 +1,5 @@
 //! The presenter: one thread per device, which hears of flips that are done and commits the frames that wait for theirs,
-//! each as late as the driver allows, whatever the main thread is busy with meanwhile.
+//! each a little before it has to be, or as soon as nothing can take its place, whatever the main thread is busy with.
 //!
 //! ```text
 //!   poll(device, waker, until the next commit) ─► flip events ─► light ─► commits that are due ─► tell the main thread

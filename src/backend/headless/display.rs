@@ -55,6 +55,8 @@ struct Pending {
     rendered: Option<Instant>,
     /// Not shown before: a fault, or its refresh where frames may queue.
     held_until: Instant,
+    /// It waited in the queue, which gives it to the device no sooner than it must.
+    waited: bool,
 }
 
 /// One virtual output. All times are on the clock of whoever drives it.
@@ -181,6 +183,11 @@ impl VirtualDisplay {
         self.pool.release(buffer);
     }
 
+    /// Whether there is an event to be polled.
+    pub fn has_news(&self) -> bool {
+        self.reports.is_due(self.now)
+    }
+
     /// The next event that may be told by the time it was last told, in order.
     pub fn poll_event(&mut self) -> Option<DisplayEvent> {
         self.reports.poll(self.now)
@@ -281,6 +288,7 @@ impl VirtualDisplay {
             && let Some(mut next) = self.queued.pop_front()
         {
             next.submitted = next.submitted.max(at);
+            next.waited = true;
             self.pending = Some(next);
         }
     }

@@ -56,7 +56,12 @@ impl HeadlessOutput {
 
     /// Lets everything happen that is due by now. Event loops call the backend's `dispatch` instead.
     pub fn dispatch(&self) {
-        self.with(|_, _| ());
+        let mut state = self.shared.state.borrow_mut();
+        let now = self.shared.clock.now();
+        state.advance(now);
+        // Whoever dispatches hears the events after.
+        let wake = state.display.next_event();
+        self.settle(&mut state, wake, now);
     }
 
     /// When it needs to be dispatched next, if nothing is submitted until then.
@@ -103,25 +108,25 @@ impl HeadlessOutput {
         self.with(|state, now| state.display.unplug(now));
     }
 
-    /// Brings the machine up to the present, does `work`, and sets the timer for what comes next.
+    /// Brings the machine up to the present, does `work`, and sets the timer for what comes next: at once if anything
+    /// happened that is to be heard.
     fn with<T>(&self, work: impl FnOnce(&mut State, Instant) -> T) -> T {
         let mut state = self.shared.state.borrow_mut();
         let now = self.shared.clock.now();
-        state.observe_fence(now);
-        state.display.advance(now);
+        state.advance(now);
         let result = work(&mut state, now);
-        self.settle(&mut state, now);
+        let wake = state.wake(now);
+        self.settle(&mut state, wake, now);
         result
     }
 
-    fn settle(&self, state: &mut State, now: Instant) {
+    fn settle(&self, state: &mut State, wake: Option<Instant>, now: Instant) {
         if !state.display.waits_for_fence()
             && let Some(fence) = state.fence.take()
             && let Err(error) = epoll::delete(&*self.shared.epoll, fence.as_fd())
         {
             tracing::warn!(output = self.shared.name, %error, "a fence could not be taken off the event loop");
         }
-        let wake = state.display.next_event();
         if let Err(error) = state.timer.arm(wake, now) {
             tracing::error!(output = self.shared.name, %error, "the vblank timer could not be set");
         }
@@ -129,6 +134,17 @@ impl HeadlessOutput {
 }
 
 impl State {
+    /// When the display is to be looked at next.
+    fn wake(&self, now: Instant) -> Option<Instant> {
+        if self.display.has_news() { Some(now) } else { self.display.next_event() }
+    }
+
+    /// Lets everything happen that was due by `now`.
+    fn advance(&mut self, now: Instant) {
+        self.observe_fence(now);
+        self.display.advance(now);
+    }
+
     /// Tells the machine if the fence of the waiting frame has signalled meanwhile.
     fn observe_fence(&mut self, now: Instant) {
         if let Some(fence) = &self.fence
@@ -174,7 +190,7 @@ impl Display for HeadlessOutput {
         let now = self.shared.clock.now();
         state.observe_fence(now);
         if let Err(error) = state.display.admit(&plan, now) {
-            self.settle(state, now);
+            self.settle(state, state.wake(now), now);
             return Err((error, plan));
         }
         let fence = plan.in_fence.take().map(Fence::new);
@@ -191,7 +207,7 @@ impl Display for HeadlessOutput {
         }
         // Stamped after all the work: had the thread been stopped in here, the frame would be late, and it is.
         state.display.submit_returned(frame, self.shared.clock.now());
-        self.settle(state, now);
+        self.settle(state, state.wake(now), now);
         Ok(())
     }
 
@@ -222,7 +238,13 @@ impl Display for HeadlessOutput {
     }
 
     fn poll_event(&mut self) -> Option<DisplayEvent> {
-        self.shared.state.borrow_mut().display.poll_event()
+        let mut state = self.shared.state.borrow_mut();
+        let event = state.display.poll_event();
+        if event.is_none() {
+            let wake = state.display.next_event();
+            self.settle(&mut state, wake, self.shared.clock.now());
+        }
+        event
     }
 }
 

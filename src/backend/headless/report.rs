@@ -42,10 +42,14 @@ impl Reports {
         self.queue.push_back((now, event));
     }
 
+    /// Whether there is an event that may be told at `now`.
+    pub fn is_due(&self, now: Instant) -> bool {
+        self.queue.front().is_some_and(|&(from, _)| from <= now)
+    }
+
     /// The next event that may be told at `now`. None overtakes another.
     pub fn poll(&mut self, now: Instant) -> Option<DisplayEvent> {
-        let due = self.queue.front().is_some_and(|&(from, _)| from <= now);
-        if due { self.queue.pop_front().map(|(_, event)| event) } else { None }
+        if self.is_due(now) { self.queue.pop_front().map(|(_, event)| event) } else { None }
     }
 
     /// When the next event that was held back after `now` may be told.

@@ -18,7 +18,6 @@ use rustix::event::{EventfdFlags, eventfd};
 use super::{HeadlessBackend, HeadlessError, HeadlessOutput, OutputOptions};
 use crate::backend::{Change, Display, DisplayEvent, FrameId, Mode, Plan};
 use crate::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND, SimulatedClock, Span};
-use crate::timing::target::RefreshIndex;
 
 const MODE: Mode = Mode { width: 64, height: 64, refresh: 60_000 };
 /// How far from the deadline frames are completed.
@@ -206,10 +205,8 @@ impl<W: Fn(Instant)> Bench<W> {
         let Some(buffer) = self.output.acquire() else { return false };
         self.frame += 1;
         let change = Change::Compose { buffer, damage: Vec::new() };
-        let (frame, target, present) = (FrameId(self.frame), RefreshIndex::default(), Instant::ZERO);
-        self.output
-            .submit(Plan { frame, target, present, change, cursor: None, planes: Default::default(), in_fence })
-            .is_ok()
+        let plan = Plan { in_fence, ..Plan::plain(FrameId(self.frame), change) };
+        self.output.submit(plan).is_ok()
     }
 
     fn shown_by(&mut self, sequence: u64) -> Option<bool> {

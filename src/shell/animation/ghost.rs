@@ -64,18 +64,19 @@ impl Ghost {
         self.motion.look(present)
     }
 
-    /// Begins to go, as it was in the frame shown at `start`.
-    pub(super) fn start(&mut self, close: Option<Fade>, start: Instant) {
+    /// Begins to go, as it was in the frame shown at `start`, unless it did before. Returns whether it begins to move.
+    pub(super) fn start(&mut self, close: Option<Fade>, start: Instant) -> bool {
         if self.end.is_some() {
-            return;
+            return false;
         }
         let Some(fade) = close else {
             self.end = Some(Instant::ZERO);
-            return;
+            return false;
         };
         let look = Look::new(fade.style, start, self.motion.look(start), 0.0, fade.scale);
         self.motion.set_look(look);
         self.end = Some(look.settled_by());
+        true
     }
 
     /// Whether there is anything left of it in the frame presented at `present`.

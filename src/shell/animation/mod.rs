@@ -12,6 +12,9 @@
 //!              └ start of the motion
 //! ```
 //!
+//! A window that opens or goes answers nobody: where frames are rendered ahead its motion starts a refresh later
+//! ([`Shown::unasked`]), and its first frame that moves is rendered ahead like the others.
+//!
 //! [`Shell::animate`] is called at every latch; what it starts or drops it leaves in the windows ([`WindowMotion`]) and
 //! in the snapshots of windows that are gone ([`Ghost`]). Who draws asks them for a moment.
 
@@ -30,7 +33,7 @@ pub use toggle::Toggle;
 use super::Shell;
 use super::overview::Overlays;
 use crate::output;
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 use crate::timing::motion::Style;
 
 /// How windows move. Nothing does by default: motion is what a configuration asks for.
@@ -64,13 +67,30 @@ pub struct Fade {
 pub struct Shown {
     /// When it is presented.
     pub at: Instant,
-    /// When the frame before it is: what changed since then starts to move there.
+    /// When the frame before it is: what somebody changed since then starts to move there.
     pub before: Instant,
+    /// Where that starts to move which answers nobody: a window that opens or goes. Where frames are rendered ahead it can
+    /// wait, so that the first frames of the motion, which are often the dearest, are not the ones that have no time.
+    pub unasked: Instant,
+}
+
+impl Shown {
+    /// The frame presented at `at`, an interval after the one before; what answers nobody starts `delay` later.
+    pub fn new(at: Instant, interval: Span, delay: Span) -> Self {
+        let before = at - interval;
+        Shown { at, before, unasked: before + delay }
+    }
+
+    /// Whether what answers nobody waits.
+    pub fn waits(&self) -> bool {
+        self.unasked > self.before
+    }
 }
 
 impl Shell {
-    /// Starts what changed since the last latch, and drops what has come to its end.
-    pub fn animate(&mut self, shown: Shown) {
+    /// Starts what changed since the last latch, and drops what has come to its end. Returns whether something starts
+    /// that waits.
+    pub fn animate(&mut self, shown: Shown) -> bool {
         let areas = self.overlays.glides.areas();
         let places = areas.into_iter().map(|(screen, area)| self.places(screen, area)).collect();
         let Shell { windows, ghosts, animations, drag, slides, workspaces, overlays, .. } = self;
@@ -81,6 +101,7 @@ impl Shell {
             overlays.glides.end();
         }
         overlays.help.follow(animations.help, shown);
+        let mut waits = false;
         for window in windows.iter_mut() {
             if !window.mapped {
                 window.motion = WindowMotion::default();
@@ -90,13 +111,15 @@ impl Shell {
             let returning = ghosts.iter().position(|ghost| ghost.window == window.id && window.motion.is_new());
             let from = returning.map(|index| ghosts.remove(index).pose(shown.before));
             let held = window.stretch.is_some() || drag.as_ref().is_some_and(|drag| drag.window == window.id);
+            waits |= animations.open.is_some() && window.motion.is_new() && from.is_none();
             let (rect, arrangement) = (window.rect(), window.applied.clone());
             window.motion.follow(animations, shown, rect, arrangement, held, from);
         }
         for ghost in ghosts.iter_mut() {
-            ghost.start(animations.close, shown.before);
+            waits |= ghost.start(animations.close, shown.unasked);
         }
         ghosts.retain(|ghost| ghost.is_seen(shown.at));
+        waits && shown.waits()
     }
 
     /// Whether anything on `output` looks different after the frame presented at `present`, by itself.

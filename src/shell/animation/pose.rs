@@ -130,7 +130,7 @@ impl WindowMotion {
     ) {
         let glides = std::mem::take(&mut self.glides);
         match &self.known {
-            None => self.look = animations.open.map(|fade| appear(fade, shown.before, from)),
+            None => self.look = animations.open.map(|fade| appear(fade, shown, from)),
             Some(_) if held => self.place = None,
             Some((before, known)) if *before != rect => {
                 let moves = glides || *known != arrangement;
@@ -177,7 +177,9 @@ impl WindowMotion {
     }
 }
 
-fn appear(fade: Fade, start: Instant, from: Option<LookSample>) -> Look {
+fn appear(fade: Fade, shown: Shown, from: Option<LookSample>) -> Look {
+    // What moves already does not stop for a moment.
+    let start = if from.is_some() { shown.before } else { shown.unasked };
     Look::new(fade.style, start, from.unwrap_or(LookSample::gone(fade.scale)), 1.0, 1.0)
 }
 

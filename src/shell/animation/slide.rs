@@ -102,7 +102,7 @@ mod tests {
         let mut slides = Slides::default();
         let shown = |frame: u64| {
             let at = Instant::from_nanos(1_000_000_000 + frame * PERIOD.as_nanos().cast_unsigned());
-            Shown { at, before: at - PERIOD }
+            Shown::new(at, PERIOD, Span::ZERO)
         };
         slides.follow(style, shown(0), &workspaces);
         (1..=frames)

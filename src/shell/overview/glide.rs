@@ -130,7 +130,7 @@ mod tests {
         let style = Some(Style::Easing { duration: step * 2, curve: CubicBezier::LINEAR });
         let mut glides = Glides::default();
         glides.begin([(screen, Rectangle::default())].into_iter(), |_, _| layout(1));
-        let shown = |steps: i64| Shown { at: start + step * (steps + 1), before: start + step * steps };
+        let shown = |steps: i64| Shown::new(start + step * (steps + 1), step, Span::ZERO);
         glides.follow(style, shown(0), vec![layout(1)]);
         assert!(!glides.moves_after(start));
         glides.follow(style, shown(1), vec![layout(2)]);

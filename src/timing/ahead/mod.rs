@@ -12,9 +12,9 @@
 //! ```
 //!
 //! Which refresh a target names is the [`Virtualizer`]'s to say. A frame that is late is shown all the same, and so are
-//! those that were begun behind it, each a refresh after the other; targets sent from then on name the refreshes after
-//! those, so that content is on time again (D-VSync 5.1: elastic to drops). A target that would lie in the past is
-//! revoked.
+//! those that were begun behind it, each a refresh after the other, unless they are [later than that](late_frame);
+//! targets sent from then on name the refreshes after those, so that content is on time again (D-VSync 5.1: elastic to
+//! drops). A target that would lie in the past is revoked.
 
 mod effective;
 #[cfg(test)]
@@ -22,6 +22,7 @@ mod tests;
 
 use super::estimator::{Estimator, WindowQuantile};
 use super::fixed_queue::FixedQueue;
+use super::late_frame;
 use super::pacing::Pacing;
 use super::target::RefreshIndex;
 use super::virtualizer::{CatchUp, DisplayTarget, Grid, Virtualizer};
@@ -230,11 +231,9 @@ impl Ahead {
         // Without a chain, those that wait are shown first.
         let is_ahead = self.effective.pacing == Pacing::Ahead;
         let waiting = if self.virtualizer.is_none() && !is_ahead { waiting as u64 } else { 0 };
-        let before = self.live.iter().filter(|frame| frame.stage != Stage::Latched).count() as u64;
         let virtualizer = self.virtualizer.get_or_insert_with(|| Virtualizer::new(grid, CatchUp::Skip));
         virtualizer.calibrate(grid);
-        // After a late frame those before it take a refresh each, whatever they were drawn for.
-        let free = if is_ahead || self.restarts { grid.refresh.plus(before) } else { refresh };
+        let free = if is_ahead || self.restarts { free_after(&self.live, grid.refresh) } else { refresh };
         let target = virtualizer.issue(refresh.max(free), waiting);
         self.requests -= 1;
         self.restarts = false;
@@ -365,6 +364,19 @@ impl Ahead {
             None => virtualizer.restart(),
         }
     }
+}
+
+/// The first refresh from `next` on that no frame under way takes: each takes its own or, after a drop, the first that is
+/// free, but for those that are so late by then that they give way.
+fn free_after(live: &FixedQueue<Frame, MOST_LIVE>, next: RefreshIndex) -> RefreshIndex {
+    let waiting = || live.iter().filter(|frame| frame.stage != Stage::Latched).map(|frame| frame.target.refresh);
+    let followers = waiting().skip(1).map(Some).chain([None]);
+    waiting().zip(followers).fold(next, |free, (target, follower)| {
+        let shown = free.max(target);
+        let gives_way =
+            late_frame::gives_way(shown.since(target)) && follower.is_some_and(|follower| follower <= shown);
+        if gives_way { free } else { shown.next() }
+    })
 }
 
 trait Latest {

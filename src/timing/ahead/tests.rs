@@ -107,10 +107,12 @@ impl Stage {
         }
     }
 
-    /// The display latches and shows the oldest that is due.
+    /// The display latches and shows the oldest that is due, unless that one is so late that it gives way to the next.
     fn refresh(&mut self) {
-        let due = self.waiting.first().is_some_and(|target| target.refresh <= RefreshIndex(self.next));
-        let taken: Vec<Issued> = self.waiting.drain(..usize::from(due)).collect();
+        let at = RefreshIndex(self.next);
+        let due = self.waiting.iter().take_while(|target| target.refresh <= at).count();
+        let late = self.waiting.iter().take_while(|target| late_frame::gives_way(at.since(target.refresh))).count();
+        let taken: Vec<Issued> = self.waiting.drain(..due.min(late + 1)).collect();
         for target in &taken {
             self.machine.latched(target.id);
             self.machine.ended(target.id);
@@ -152,6 +154,39 @@ fn a_slow_frame_is_hidden_by_those_that_wait() {
         15 target 8 for 17
         15 shows 6
         16 shows 7
+    "#]]
+    .assert_eq(&stage.story);
+}
+
+#[test]
+fn refreshes_without_a_frame_make_content_late_by_one_at_most() {
+    let mut stage = Stage::new(3);
+    stage.request(9);
+    stage.poll();
+    stage.commit_all();
+    for held_up in [0, 1, 1, 0, 0, 0] {
+        // Nothing is latched for so many refreshes.
+        stage.next += held_up;
+        stage.refresh();
+        stage.poll();
+        stage.commit_all();
+    }
+    expect![[r#"
+        10 target 1 for 10
+        10 target 2 for 11
+        10 target 3 for 12
+        10 shows 1
+        11 target 4 for 13
+        12 shows 2
+        13 target 5 for 15
+        14 shows 4
+        15 target 6 for 16
+        15 target 7 for 17
+        15 shows 5
+        16 target 8 for 18
+        16 shows 6
+        17 target 9 for 19
+        17 shows 7
     "#]]
     .assert_eq(&stage.story);
 }
@@ -354,8 +389,8 @@ fn the_frame_after_late_ones_that_a_cancel_kept_is_for_the_refresh_after_theirs(
     stage.machine.request();
     stage.machine.decide(Circumstances { interactive: true, ..Circumstances::default() });
     stage.machine.cancelled(&[]);
-    // Those for 10 and 11 were not ready for them: they take 12 and 13.
+    // Those for 10 and 11 were not ready for them: at 12 the first gives way to the second.
     let grid = Grid { refresh: RefreshIndex(12), present: present(12), ..grid() };
     let target = stage.machine.poll(grid, RefreshIndex(12), present(11)).unwrap();
-    assert_eq!((target.refresh, target.present), (RefreshIndex(14), present(14)));
+    assert_eq!((target.refresh, target.present), (RefreshIndex(13), present(13)));
 }

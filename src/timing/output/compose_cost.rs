@@ -25,11 +25,18 @@ pub(super) struct ComposeCost {
 struct Memory {
     costs: WindowQuantile<COMPOSE_WINDOW>,
     margin: Margin,
+    /// The last two costs.
+    last: Option<(Span, Span)>,
 }
 
 impl Memory {
     const fn new() -> Self {
-        Memory { costs: WindowQuantile::new(), margin: Margin::new(COMPOSE_FLOOR) }
+        Memory { costs: WindowQuantile::new(), margin: Margin::new(COMPOSE_FLOOR), last: None }
+    }
+
+    /// What each of the last two frames took.
+    fn lately(&self) -> Span {
+        self.last.map_or(Span::ZERO, |(before, last)| before.min(last))
     }
 
     fn budget(&self) -> Option<Span> {
@@ -55,12 +62,24 @@ impl ComposeCost {
         let memory = if self.is_motion { &mut self.motion } else { &mut self.rest };
         memory.margin.observe(overshoot, interval);
         memory.costs.observe(cost);
+        memory.last = Some((memory.last.map_or(cost, |(_, last)| last), cost));
     }
 
     /// What a frame costs at the output's miss budget; never more than half of an interval, lest content be chosen so
     /// early that nobody has drawn any.
+    ///
+    /// Where one frame after another takes longer than that, each would be shown a refresh after the one that it was made
+    /// for. They have what they take, outliers among them only up to an interval.
+    ///
+    /// ```text
+    ///   composing takes 10 of 16.7 ms      k-1        k          k+1        k+2        k+3
+    ///   half of an interval                     ▓▓▓▓▓▓│▓          k'   ▓▓▓▓▓▓│▓         (k+2)'   30 a second, all late
+    ///   what it takes                          ▓▓▓▓▓▓▓k  ▓▓▓▓▓▓▓ k+1 ▓▓▓▓▓▓▓ k+2
+    /// ```
     pub fn budget(&self, interval: Span) -> Span {
-        self.tail().min(interval / 2)
+        let half = interval / 2;
+        let lately = self.memory().lately() + COMPOSE_FLOOR;
+        self.tail().min(if lately > half { lately.max(interval) } else { half })
     }
 
     /// What a frame costs at the output's miss budget, however much that is.
@@ -105,6 +124,29 @@ mod tests {
         frames(&mut cost, 1, false, DEAR);
         cost.moves(false);
         assert!(cost.budget(INTERVAL) <= before, "{:?} after {before:?}", cost.budget(INTERVAL));
+    }
+
+    #[test]
+    fn outliers_do_not_make_content_older_than_half_an_interval_and_what_is_usual_does() {
+        let mut cost = ComposeCost::new();
+        let outliers = |cost: &mut ComposeCost, usual| {
+            for _ in 0..20 {
+                frames(cost, 5, false, usual);
+                frames(cost, 1, false, INTERVAL * 3);
+            }
+        };
+        outliers(&mut cost, CHEAP);
+        assert_eq!(cost.budget(INTERVAL), INTERVAL / 2);
+        let slow = INTERVAL * 5 / 8;
+        frames(&mut cost, 400, false, slow);
+        assert!(cost.budget(INTERVAL) > slow && cost.budget(INTERVAL) < INTERVAL, "{:?}", cost.budget(INTERVAL));
+        outliers(&mut cost, slow);
+        assert_eq!(cost.budget(INTERVAL), INTERVAL);
+        // Longer than a refresh: every second one then has a frame, and that is the one that it was made for.
+        frames(&mut cost, 200, false, INTERVAL * 5 / 4);
+        assert!(cost.budget(INTERVAL) > INTERVAL * 5 / 4);
+        frames(&mut cost, 1, false, CHEAP);
+        assert_eq!(cost.budget(INTERVAL), INTERVAL / 2, "they are over");
     }
 
     #[test]

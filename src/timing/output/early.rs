@@ -1,8 +1,9 @@
 //! What is known of a refresh before its latch: that all of it is in hand, or that its moment went by.
 //!
 //! With all in hand there are two moments to choose from: as soon as the refresh before has begun, while nothing
-//! unforeseen has happened for a while; else a little before the last one, which takes nothing from anybody and forgives
-//! a compositor that wakes late or composes longer than it thought.
+//! unforeseen has happened for a while; else a little before the last one, which forgives a compositor that wakes late or
+//! composes longer than it thought. What clients have drawn for the refresh and committed is in hand, too, and is latched
+//! at the second moment: a commit that nobody was asked for in between is then shown a refresh later.
 //!
 //! ```text
 //!   present(k-1)                      latch_at(k)   present(k)
@@ -16,8 +17,8 @@ use crate::timing::target::RefreshIndex;
 
 /// After so much of an interval since the refresh before, that one was surely shown: a model's error is far below it.
 const SETTLED_DIVISOR: i64 = 8;
-/// So much of an interval earlier is a latch for which nobody draws: more than a late wake-up usually costs, and less
-/// than anybody sees of a cursor.
+/// So much of an interval earlier is a latch for which nobody draws: more than a late wake-up usually costs, less than
+/// anybody sees of a cursor, and one in as many commits that nobody was asked for.
 const UNHURRIED_DIVISOR: i64 = 16;
 
 impl OutputMachine {
@@ -39,18 +40,30 @@ impl OutputMachine {
     /// When content for `index` can be chosen although its latch is later, if all that is due then is here and nobody
     /// wants anything else: a frame that was drawn ahead needs no compositor that wakes on the dot.
     pub fn early_latch(&self, index: RefreshIndex, now: Instant) -> Option<Instant> {
-        let in_hand = self.due == Some(index) && self.promised.is_none_or(|promised| promised > index);
-        if self.needed || !in_hand || self.vsync.is_variable() || !self.vsync.is_trusted(now) {
+        self.settled(index, now).filter(|_| self.is_in_hand(index))
+    }
+
+    /// The same while somebody may want something else yet, but nobody draws for `index`: a little before its latch. So it
+    /// is for what clients have `answered`, drawn for this refresh and committed, unless that is one that was touched.
+    pub fn unhurried_latch(&self, index: RefreshIndex, now: Instant, answered: bool) -> Option<Instant> {
+        let settled = self.settled(index, now).filter(|_| answered || self.is_in_hand(index))?;
+        Some((self.latch_at(index) - self.vsync.interval() / UNHURRIED_DIVISOR).max(settled))
+    }
+
+    /// Whether all that is to be shown is due at `index`.
+    fn is_in_hand(&self, index: RefreshIndex) -> bool {
+        !self.needed && self.due == Some(index)
+    }
+
+    /// When the refresh before `index` is surely on the screen; `None` where that cannot be said, or where somebody was
+    /// promised to be waited for.
+    fn settled(&self, index: RefreshIndex, now: Instant) -> Option<Instant> {
+        let is_promised = self.promised.is_some_and(|promised| promised <= index);
+        if is_promised || self.vsync.is_variable() || !self.vsync.is_trusted(now) {
             return None;
         }
         let before = self.vsync.present(RefreshIndex(index.0.saturating_sub(1)));
         Some(before + self.vsync.interval() / SETTLED_DIVISOR)
-    }
-
-    /// The same while somebody may want something else yet, but nobody draws for `index`: a little before its latch.
-    pub fn unhurried_latch(&self, index: RefreshIndex, now: Instant) -> Option<Instant> {
-        let earliest = self.early_latch(index, now)?;
-        Some((self.latch_at(index) - self.vsync.interval() / UNHURRIED_DIVISOR).max(earliest))
     }
 
     /// The latch for `index` passed unused: whoever drives us woke `by` late.

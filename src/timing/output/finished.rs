@@ -16,6 +16,9 @@ pub struct Finished {
     pub index: RefreshIndex,
     /// What it shows is not what is wanted any more: it is shown only where a fresh frame cannot be had in time.
     pub stale: bool,
+    /// The display has it already, and shows it whatever happens unless it is withdrawn. Its submission is the moment from
+    /// which it is not.
+    pub held: bool,
 }
 
 impl OutputMachine {
@@ -51,7 +54,7 @@ impl OutputMachine {
     }
 
     /// Whether what is composed anew from `now` on, or from its latch on, is most likely late for `index`.
-    fn is_hopeless(&self, index: RefreshIndex, now: Instant) -> bool {
+    pub fn is_hopeless(&self, index: RefreshIndex, now: Instant) -> bool {
         self.latch_at(index).max(now) + self.compose.typical() > self.submit_by(index)
     }
 
@@ -62,12 +65,18 @@ impl OutputMachine {
         self.compose.tail() <= self.vsync.interval()
     }
 
-    /// Whether one more frame may be rendered ahead at `now`, before the next of `waiting` is submitted: not if that might
-    /// become late by it, unless there is nothing to be late for.
-    pub fn may_render_ahead(&self, now: Instant, waiting: usize) -> bool {
-        match self.submits_finished(now).filter(|_| self.submits_late()) {
-            Some((_, when)) => waiting < WAITING_ENOUGH && now + self.compose.tail() <= when,
-            None => true,
+    /// Whether one more frame may be rendered ahead at `now`, with `waiting` of at most `most` there, before the next of
+    /// them is submitted: not if that might become late by it, unless there is nothing to be late for.
+    ///
+    /// What the display holds cannot become late. But what is pressed while this thread renders waits for that, and may be
+    /// too late for a fresh frame: so the last one is rendered where there is time for it between two latches. With more
+    /// missing they are made back to back: they are to hide the frame that takes long.
+    pub fn may_render_ahead(&self, now: Instant, waiting: usize, most: usize) -> bool {
+        let Some((_, when)) = self.submits_finished(now).filter(|_| self.submits_late()) else { return true };
+        let fits = now + self.compose.tail() <= when;
+        match self.finished {
+            Some(Finished { held: true, .. }) => fits || waiting + 1 < most,
+            _ => fits && waiting < WAITING_ENOUGH,
         }
     }
 
@@ -80,8 +89,8 @@ impl OutputMachine {
     ///       │ ▲ composing is slow      │ ▲ it is quick  │          │
     /// ```
     pub(super) fn submits_finished(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
-        let index = self.finished?.index;
-        if index < self.next_reachable(now) || !self.shows_finished(index, now) {
+        let Finished { index, held, .. } = self.finished?;
+        if !held && (index < self.next_reachable(now) || !self.shows_finished(index, now)) {
             return None;
         }
         let begun = self.vsync.present(RefreshIndex(index.0.saturating_sub(1)));

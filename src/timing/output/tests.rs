@@ -1,4 +1,5 @@
 mod depth;
 mod early;
 mod finished;
+mod phase;
 mod rendered;

@@ -4,42 +4,39 @@
 use std::sync::mpsc;
 
 use super::*;
-use crate::fixture::gles;
+use crate::fixture::{REFRESH, gles};
 use upbeat::backend::headless::OutputOptions;
 use upbeat::render::{Fault, Renderer};
 use upbeat::timing::defaults::ANIMATION;
 
 /// Frames that may be rendered ahead.
-const AHEAD: u8 = 4;
+pub(super) const AHEAD: u8 = 4;
 /// Refreshes in 1000 s of a display that software which stands in for a GPU keeps up with on a busy machine.
-const SLOW: u32 = 30_000;
+pub(super) const SLOW: u32 = 30_000;
 
 /// The display holds up to `queue` frames itself.
-fn ahead_on(queue: usize, animations: Animations, gles: Option<Renderer>) -> World {
+pub(super) fn ahead_by(renderer: Renderer, refresh: u32, queue: usize, animations: Animations) -> World {
     let (plane, buffers) = (Some((64, 64)), 3 + usize::from(AHEAD));
     let options = OutputOptions { buffers, cursor_plane: plane, queue, ..OutputOptions::default() };
-    let mut world = match gles {
-        None => World::lit_on(options),
-        Some(gles) => World::lit_at(SLOW, options, gles),
-    };
+    let mut world = World::lit_at(refresh, options, renderer);
     world.state.outputs.frames_ahead = AHEAD;
     set_up(world, animations)
 }
 
 /// With frames rendered ahead.
 fn animated_ahead(animations: Animations) -> World {
-    ahead_on(OutputOptions::default().queue, animations, None)
+    ahead_by(Renderer::pixman().unwrap(), REFRESH, OutputOptions::default().queue, animations)
 }
 
 /// The same with a display that holds such frames itself.
 fn presented_ahead(animations: Animations) -> World {
-    ahead_on(usize::from(AHEAD), animations, None)
+    ahead_by(Renderer::pixman().unwrap(), REFRESH, usize::from(AHEAD), animations)
 }
 
 /// Both, with OpenGL ES on its own thread; none where there is no OpenGL ES.
 fn ahead_by_gles(animations: Animations) -> impl Iterator<Item = World> {
     let queues = [OutputOptions::default().queue, usize::from(AHEAD)];
-    queues.into_iter().filter_map(move |queue| Some(ahead_on(queue, animations, Some(gles()?))))
+    queues.into_iter().filter_map(move |queue| Some(ahead_by(gles()?, SLOW, queue, animations)))
 }
 
 pub(super) fn records(world: &World) -> impl Iterator<Item = &FrameRecord> {
@@ -77,7 +74,7 @@ fn runs_ahead(world: &World) {
 }
 
 /// Lets a window be maximised until frames of that are rendered ahead.
-fn maximise(world: &mut World) -> (ClientIndex, Toplevel) {
+pub(super) fn maximise(world: &mut World) -> (ClientIndex, Toplevel) {
     let (client, window) = open(world, RED);
     world.rest();
     window.toplevel.set_maximized();
@@ -93,6 +90,29 @@ fn moves() -> Animations {
 }
 
 #[test]
+fn a_window_that_opens_is_rendered_ahead_from_its_first_move_on() {
+    let mut world = ahead_by(Renderer::pixman().unwrap(), SLOW, usize::from(AHEAD), fades());
+    // The first frames of a session take longer than all others, and a busy machine is late now and then.
+    for _ in 0..10 {
+        world.rest();
+        let opened = now();
+        // It asks for nothing: one that wants to be called back may draw, and what is rendered meanwhile would be wrong.
+        let client = world.connect();
+        let _window = world.open_in(client, "a", SIZE.0, SIZE.1);
+        let of_it =
+            |world: &World| records(world).filter(|record| record.latched > opened).copied().collect::<Vec<_>>();
+        world.until("some frames", |world| of_it(world).len() > 3);
+        let frames = of_it(&world);
+        let held_up = |frame: &FrameRecord| frame.latched - frame.latch_at > frame.interval / 4 || frame.miss.is_some();
+        if !frames.iter().any(held_up) {
+            let made: Vec<Pacing> = frames[..3].iter().map(|frame| frame.pacing).collect();
+            return assert_eq!(made, [Pacing::JustInTime, Pacing::Ahead, Pacing::Ahead], "{frames:#?}");
+        }
+    }
+    panic!("the machine is held up all the time");
+}
+
+#[test]
 fn input_supersedes_what_was_rendered_ahead() {
     supersedes(animated_ahead(moves()));
 }
@@ -100,6 +120,28 @@ fn input_supersedes_what_was_rendered_ahead() {
 #[test]
 fn input_supersedes_what_the_display_holds() {
     supersedes(presented_ahead(moves()));
+}
+
+#[test]
+fn input_supersedes_even_the_frame_that_the_display_shows_next() {
+    // The budget of the moment may be another than when the frame was recorded.
+    const TOLERANCE: Span = Span::from_millis(2);
+    let mut world = ahead_by(Renderer::pixman().unwrap(), SLOW, usize::from(AHEAD), lasting(8));
+    let _window = maximise(&mut world);
+    world.until("frames in the display", |world| {
+        records(world).last().is_some_and(|newest| newest.present - newest.latched > newest.interval * 3)
+    });
+    let shown = records(&world).count();
+    world.until("a refresh", |world| records(world).count() > shown);
+    world.key(KEY_A, true);
+    let pressed = now();
+    world.until("a fresh frame", |world| {
+        records(world).any(|record| record.latched > pressed && record.presented.is_some())
+    });
+    for stale in ahead(&world).iter().filter(|record| record.latched < pressed && record.presented > Some(pressed)) {
+        let was_final = stale.submit_by - stale.compose_budget - TOLERANCE;
+        assert!(was_final <= pressed, "it could have been taken back for {:?}: {stale:?}", was_final - pressed);
+    }
 }
 
 #[test]
@@ -113,7 +155,7 @@ fn recorded(world: &World) -> usize {
 }
 
 /// Motion that lasts longer than a busy machine takes for whatever a test does meanwhile.
-fn lasting(seconds: i64) -> Animations {
+pub(super) fn lasting(seconds: i64) -> Animations {
     let style = Style::Easing { duration: Span::from_seconds(seconds), curve: CubicBezier::LINEAR };
     Animations { place: Some(style), ..Animations::default() }
 }

@@ -3,6 +3,7 @@
 mod ahead;
 mod going;
 mod place;
+mod slow;
 
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
 use upbeat::config::Config;
 use upbeat::shell::animation::{Animations, Fade};
 use upbeat::time::{Clock, Instant, Span};
+use upbeat::timing::defaults::START_DELAY;
 use upbeat::timing::motion::Style;
 use upbeat::timing::motion::easing::CubicBezier;
 use upbeat::timing::motion::spring::SpringShape;
@@ -103,12 +105,15 @@ fn share(frame: &Frame, start: Instant, duration: Span) -> f64 {
 /// Opens a window, and holds every frame against the time that it was made for.
 fn opens_rightly(mut world: World, duration: Span) -> World {
     let log = row(&mut world);
+    let opened = now();
     open(&mut world, RED);
     world.rest();
     let frames: Vec<Frame> = frames(&world, &log).into_iter().filter(|frame| frame.edges().is_some()).collect();
     assert!(frames.len() > 5, "only {} frames", frames.len());
-    // It moves from the frame before the first that shows it.
-    let start = frames[0].present - frames[0].interval;
+    // It moves from the frame before the first that has it, or a refresh later where frames are rendered ahead.
+    let first = records(&world).find(|record| record.latched > opened).unwrap();
+    let waits = if world.state.outputs.frames_ahead > 0 { i64::from(START_DELAY) } else { 0 };
+    let start = first.present - first.interval + first.interval * waits;
     for frame in &frames {
         let share = share(frame, start, duration);
         let (left, right) = frame.edges().unwrap();

@@ -4,7 +4,9 @@ use std::os::fd::AsFd;
 
 use super::stage::{SIZE, Stage};
 use crate::fixture::content::{BLUE, GREEN, Heard};
-use crate::fixture::pacing::{DiscardReason, Paced, Pacing, Reason, RevokeReason, bind, cancel_from, wire::Wish};
+use crate::fixture::pacing::{
+    DiscardReason, Paced, Pacing, Reason, RevokeReason, Target, bind, cancel_from, wire::Wish,
+};
 use crate::fixture::{OUTPUT, Toplevel};
 use upbeat::surface::fence;
 use upbeat::time::{Clock, Instant, MonotonicClock, Span};
@@ -56,6 +58,24 @@ fn cover(stage: &mut Stage) -> Toplevel {
     cover
 }
 
+/// When each frame was shown. Only one that would have been two refreshes late may have given way to the next.
+fn lights(stage: &mut Stage, targets: &[Target]) -> Vec<Instant> {
+    let fates: Vec<_> = targets.iter().map(|target| stage.fate(target)).collect();
+    let mut shown: Vec<Instant> = Vec::new();
+    for (target, fate) in targets.iter().zip(&fates).rev() {
+        match fate {
+            Ok(light) => shown.insert(0, *light),
+            Err(reason) => {
+                let next = shown.first().expect("something newer was shown");
+                assert_eq!(*reason, DiscardReason::Newer);
+                assert!(*next > target.present + target.interval * 3 / 2, "{target:?} gave way: {fates:?}");
+            }
+        }
+    }
+    assert!(shown.windows(2).all(|pair| pair[0] < pair[1]), "{shown:?}");
+    shown
+}
+
 #[test]
 fn a_late_frame_and_those_behind_it_are_shown_each_in_a_refresh_of_its_own() {
     let mut stage = Stage::new(3);
@@ -68,15 +88,28 @@ fn a_late_frame_and_those_behind_it_are_shown_each_in_a_refresh_of_its_own() {
     stage.frame(&targets[1]);
     stage.world.settle();
     stage.frame(&targets[2]);
-    stage.world.until("the last target's time", |_| MonotonicClock.now() > targets[2].present);
+    stage.world.until("its target's time", |_| MonotonicClock.now() > targets[1].present);
     rustix::io::write(&event, &1u64.to_ne_bytes()).unwrap();
-    let shown: Vec<Instant> = targets.iter().map(|target| stage.fate(target).expect("every frame is shown")).collect();
-    assert!(shown.windows(2).all(|pair| pair[0] < pair[1]), "{shown:?}");
+    lights(&mut stage, &targets);
     let margin = stage.world.client(stage.client).data.paced.iter().find_map(|paced| match paced {
         Paced::Presented { id, margin, .. } if *id == targets[1].id => Some(*margin),
         _ => None,
     });
-    assert!(margin.is_some_and(|margin| margin < 0), "it was late: {margin:?}");
+    // On a machine with other things to do it may have given way.
+    assert!(margin.is_none_or(|margin| margin < 0), "it was late: {margin:?}");
+    all_ended_once(&mut stage, 1..=3);
+    release_all_but(&mut stage, 1..=2);
+}
+
+#[test]
+fn frames_that_would_be_two_refreshes_late_give_way_to_the_newest_that_is_due() {
+    let mut stage = Stage::new(3);
+    let targets = stage.targets(3);
+    let over = targets[2].present + targets[2].interval;
+    stage.world.until("two refreshes more", |_| MonotonicClock.now() > over);
+    targets.iter().for_each(|target| stage.frame(target));
+    let fates: Vec<_> = targets.iter().map(|target| stage.fate(target).err()).collect();
+    assert_eq!(fates, [Some(DiscardReason::Newer), Some(DiscardReason::Newer), None]);
     all_ended_once(&mut stage, 1..=3);
     release_all_but(&mut stage, 1..=2);
 }
@@ -85,13 +118,13 @@ fn a_late_frame_and_those_behind_it_are_shown_each_in_a_refresh_of_its_own() {
 fn targets_sent_after_a_late_frame_lie_behind_those_that_are_late_with_it() {
     let mut stage = Stage::new(3);
     let targets = stage.targets(2);
-    stage.world.until("the last target's time", |_| MonotonicClock.now() > targets[1].present);
+    stage.world.until("the first target's time", |_| MonotonicClock.now() > targets[0].present);
     targets.iter().for_each(|target| stage.frame(target));
     let next = stage.targets(1)[0];
-    let shown: Vec<Instant> = targets.iter().map(|target| stage.fate(target).expect("every frame is shown")).collect();
-    assert!(shown[0] < shown[1] && next.present > targets[1].present, "{shown:?} {next:?}");
+    let shown = lights(&mut stage, &targets);
+    assert!(next.present > targets[1].present, "{shown:?} {next:?}");
     stage.frame(&next);
-    assert!(stage.fate(&next).expect("it is shown") > shown[1]);
+    assert!(stage.fate(&next).expect("it is shown") > shown[shown.len() - 1]);
     all_ended_once(&mut stage, 1..=3);
 }
 

@@ -80,7 +80,7 @@ impl VirtualDisplay {
         let cursor = plan.cursor.filter(|_| self.options.cursor_plane.is_some());
         // Where frames may queue, each is for its own refresh, not for the next one.
         let held_until = if self.options.queue > 0 { plan.present - self.mode.interval() / 2 } else { now };
-        let accepted = Pending { frame, buffer, cursor, submitted: now, rendered, held_until };
+        let accepted = Pending { frame, buffer, cursor, submitted: now, rendered, held_until, waited: false };
         match self.pending {
             None => self.pending = Some(accepted),
             Some(_) => self.queued.push_back(accepted),
@@ -156,8 +156,9 @@ impl VirtualDisplay {
         }
     }
 
-    /// Withdraws what waits in the queue with the number `from` or later, and the frame that flips next if its number is, it is not past its deadline and the display can;
-    /// returns the frame that stays, if any.
+    /// Withdraws what waits in the queue with the number `from` or later, and the frame that flips next if its number is,
+    /// it is not past its deadline, and it waited in the queue or the display can withdraw what it was given; returns the
+    /// frame that stays, if any.
     pub fn supersede(&mut self, from: FrameId, now: Instant) -> Option<FrameId> {
         self.advance(now);
         while self.queued.back().is_some_and(|last| last.frame >= from)
@@ -168,11 +169,11 @@ impl VirtualDisplay {
         if let Some(last) = self.queued.back() {
             return Some(last.frame);
         }
-        let waiting = self.pending.as_ref()?.frame;
+        let &Pending { frame, waited, .. } = self.pending.as_ref()?;
         let lead = self.options.lead(self.mode);
         let on_its_way = self.next_flip().is_some_and(|refresh| refresh.time - lead < now);
-        if waiting < from || on_its_way || !self.options.can_withdraw {
-            return Some(waiting);
+        if frame < from || on_its_way || !(waited || self.options.can_withdraw) {
+            return Some(frame);
         }
         self.lose_pending(LossReason::Superseded, now);
         None

@@ -2,6 +2,7 @@
 
 use std::os::fd::AsFd;
 use std::rc::Rc;
+use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
@@ -70,6 +71,28 @@ fn a_fence_wakes_the_loop_when_it_signals_and_the_frame_goes_out_after() {
 }
 
 #[test]
+fn what_happens_while_something_else_is_asked_of_it_wakes_the_loop() {
+    let mut backend = HeadlessBackend::new().expect("a backend");
+    let mut output = backend.add_output("HEADLESS-1", MODE, OutputOptions::default()).expect("an output");
+    let plan = compose(&mut output, 1);
+    output.submit(plan).expect("taken");
+    // Nobody hears of the vblank, and then it is too late to withdraw.
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(output.supersede(FrameId(1)), None, "it is on screen");
+    assert!(readable(&backend, HANG_MILLIS), "nobody is told that it is");
+    backend.dispatch();
+    assert!(matches!(output.poll_event(), Some(DisplayEvent::Presented { frame: FrameId(1), .. })));
+    // What is heard at once wakes nobody.
+    let plan = compose(&mut output, 2);
+    output.submit(plan).expect("taken");
+    std::thread::sleep(Duration::from_millis(20));
+    output.set_cursor(None);
+    assert!(matches!(output.poll_event(), Some(DisplayEvent::Presented { frame: FrameId(2), .. })));
+    assert_eq!(output.poll_event(), None);
+    assert!(!readable(&backend, 30), "what was heard still wakes");
+}
+
+#[test]
 fn outputs_come_and_go_and_say_so() {
     let clock = Rc::new(SimulatedClock::starting_at(Instant::from_nanos(1_000_000_000)));
     let mut backend = HeadlessBackend::with_clock(clock.clone()).expect("a backend");
@@ -113,7 +136,7 @@ fn it_is_an_event_source_and_a_script_can_pull_the_plug_of_an_idle_output() {
         Ok(PostAction::Continue)
     };
     event_loop.handle().insert_source(source, dispatch).expect("inserted");
-    let hang = std::time::Duration::from_millis(HANG_MILLIS as u64);
+    let hang = Duration::from_millis(HANG_MILLIS as u64);
     event_loop.dispatch(Some(hang), &mut backend).expect("dispatched");
     assert!(output.is_gone(), "nothing woke the loop");
     assert_eq!(output.poll_event(), Some(DisplayEvent::Gone));

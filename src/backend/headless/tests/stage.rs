@@ -6,7 +6,6 @@ use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::headless::options::OutputOptions;
 use crate::backend::{BufferStorage, Change, DisplayEvent, FrameId, Mode, Plan, SubmitError};
 use crate::time::{Instant, Span};
-use crate::timing::target::RefreshIndex;
 
 /// 10 ms a refresh and a picture of two rows: numbers that can be read.
 pub const MODE: Mode = Mode { width: 4, height: 2, refresh: 100_000 };
@@ -34,16 +33,7 @@ pub fn compose(display: &mut VirtualDisplay, frame: u64) -> Plan {
 }
 
 pub fn plan(frame: u64, change: Change) -> Plan {
-    let target = RefreshIndex(0);
-    Plan {
-        frame: FrameId(frame),
-        target,
-        present: Instant::ZERO,
-        change,
-        cursor: None,
-        planes: Default::default(),
-        in_fence: None,
-    }
+    Plan::plain(FrameId(frame), change)
 }
 
 /// A display and the log of what happened to it.

@@ -257,6 +257,36 @@ fn what_waits_in_the_display_is_not_shown_before_its_refresh_and_can_be_withdraw
 }
 
 #[test]
+fn what_waited_in_the_display_can_be_withdrawn_until_the_device_must_have_it() {
+    let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, can_withdraw: false, ..options() });
+    queue(&mut stage, 3.0, &[(1, 30.0), (2, 40.0), (3, 50.0)]);
+    stage.act(25.0, "withdraw from 1", |display, now| assert_eq!(display.supersede(FrameId(1), now), Some(FrameId(1))));
+    queue(&mut stage, 26.0, &[(4, 40.0), (5, 50.0)]);
+    stage.act(35.0, "withdraw from 4", |display, now| assert_eq!(display.supersede(FrameId(4), now), None));
+    stage.until(70.0);
+    check(
+        &stage,
+        expect![[r#"
+        3.000   submit 1 for 30
+                  wake at 30.000000ms
+        3.000   submit 2 for 40
+        3.000   submit 3 for 50
+        25.000  withdraw from 1
+        25.000    -> lost 3: Superseded
+        25.000    -> lost 2: Superseded
+        26.000  submit 4 for 40
+        26.000  submit 5 for 50
+        30.000    -> presented 1 at 30.000000ms, refresh 3
+                  wake at 40.000000ms
+        35.000  withdraw from 4
+        35.000    -> lost 5: Superseded
+        35.000    -> lost 4: Superseded
+                  nothing to wake for
+    "#]],
+    );
+}
+
+#[test]
 fn a_display_that_goes_dark_loses_all_that_waits() {
     let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
     queue(&mut stage, 3.0, &[(1, 10.0), (2, 20.0), (3, 30.0)]);

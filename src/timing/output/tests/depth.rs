@@ -9,6 +9,11 @@ const COMPOSE: Span = Span::from_millis(1);
 /// them wait, shows one a refresh, and is itself a refresh late with the tenth if it `stumbles`. There is something new to
 /// show at every moment.
 fn lights(lead: Span, depth: u32, stumbles: bool) -> (usize, usize) {
+    lights_of(COMPOSE, lead, depth, stumbles)
+}
+
+/// The same where composing takes `compose`.
+fn lights_of(compose: Span, lead: Span, depth: u32, stumbles: bool) -> (usize, usize) {
     let start = Instant::from_nanos(1_000_000_000);
     let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), lead, start);
     machine.set_depth(depth);
@@ -26,9 +31,10 @@ fn lights(lead: Span, depth: u32, stumbles: bool) -> (usize, usize) {
         match (latch, light) {
             (Some((index, when)), light) if light.is_none_or(|light| when < light) => {
                 machine.latch(index);
-                machine.composed(index, when, when + COMPOSE, Composed::Usual);
-                flights.push_back(index);
-                now = when + COMPOSE;
+                machine.composed(index, when, when + compose, Composed::Usual);
+                let late = u64::from(when + compose > machine.submit_by(index));
+                flights.push_back(index.plus(late));
+                now = when + compose;
             }
             (_, Some(light)) => {
                 flights.pop_front();
@@ -61,6 +67,29 @@ fn a_display_that_takes_frames_late_gains_nothing_from_a_second_one() {
 fn after_a_late_frame_the_next_one_is_in_time_although_two_may_wait() {
     let (shown, late) = lights(Span::from_millis(2), 2, true);
     assert!(shown >= 58 && late == 1, "{late} of {shown} were late");
+}
+
+#[test]
+fn frames_that_take_long_to_compose_are_made_for_the_refreshes_that_show_them() {
+    let lead = Span::from_millis(2);
+    let (shown, late) = lights_of(INTERVAL * 3 / 5, lead, 1, false);
+    assert!(shown >= 58 && late <= 2, "{late} of {shown} were late, and there is time for every one");
+    let (shown, late) = lights_of(INTERVAL * 5 / 4, lead, 1, false);
+    assert!((28..=30).contains(&shown) && late <= 2, "{late} of {shown} were late, of every second one");
+}
+
+#[test]
+fn where_two_frames_may_wait_the_next_one_does_not_wait_for_the_light_of_one_that_is_drawn() {
+    let start = Instant::from_nanos(1_000_000_000);
+    let reached = |depth| {
+        let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), INTERVAL + COMPOSE, start);
+        machine.set_depth(depth);
+        let first = machine.next_index(start);
+        machine.latch(first);
+        machine.composing(first);
+        machine.next_index(start).since(first)
+    };
+    assert_eq!((reached(2), reached(1)), (1, 2), "its deadline lies before that light");
 }
 
 #[test]

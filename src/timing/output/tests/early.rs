@@ -7,6 +7,7 @@ fn waiting() -> (OutputMachine, Instant) {
     let start = Instant::from_nanos(1_000_000_000);
     let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
     machine.vsync_mut().synchronise(start);
+    machine.rendered_ahead(Span::from_millis(1));
     machine.need_at(RefreshIndex(5));
     let before = machine.vsync().present(RefreshIndex(4));
     (machine, before)

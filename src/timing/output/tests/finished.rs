@@ -25,7 +25,7 @@ fn where_composing_is_slow_a_finished_frame_is_submitted_when_the_refresh_before
         machine.composed(next, begins, begins + INTERVAL * 6 / 5, Composed::Usual);
         machine.lost(0);
     }
-    machine.set_finished(Some(Finished { index: next, stale: false }));
+    machine.set_finished(Some(Finished { index: next, stale: false, held: false }));
     assert_eq!(machine.next_latch(begins - INTERVAL), Some((next, begins)), "not earlier: it would be shown early");
     let woken = begins + Span::from_millis(8);
     assert_eq!(machine.next_latch(woken), Some((next, woken)), "a loop that was held up still makes it");
@@ -42,23 +42,45 @@ fn where_composing_is_quick_a_finished_frame_gives_way_until_a_fresh_one_would_b
         machine.composed(next, begins, begins + INTERVAL / 10, Composed::Usual);
         machine.lost(0);
     }
-    machine.set_finished(Some(Finished { index: next, stale: false }));
+    machine.set_finished(Some(Finished { index: next, stale: false, held: false }));
     let latch = machine.latch_at(next);
     assert!(latch > begins + INTERVAL / 2);
     assert_eq!(machine.next_latch(begins), Some((next, latch)), "as for a press that comes just before");
     assert_eq!(machine.next_latch(latch + INTERVAL / 20), Some((next, latch + INTERVAL / 20)), "late, but in time");
     // What is rendered meanwhile cannot delay it.
-    assert!(machine.may_render_ahead(begins, 1) && !machine.may_render_ahead(begins, 2));
-    assert!(!machine.may_render_ahead(latch, 1), "it is submitted first");
+    assert!(machine.may_render_ahead(begins, 1, 4) && !machine.may_render_ahead(begins, 2, 4));
+    assert!(!machine.may_render_ahead(latch, 1, 4), "it is submitted first");
     machine.set_finished(None);
-    assert!(machine.may_render_ahead(latch, 0));
+    assert!(machine.may_render_ahead(latch, 0, 4));
+}
+
+#[test]
+fn a_frame_that_the_display_holds_can_be_taken_back_until_a_fresh_one_would_be_latched() {
+    let mut machine = machine();
+    let next = machine.latched().next();
+    let begins = machine.vsync().present(machine.latched());
+    for _ in 0..COMPOSE_WINDOW {
+        machine.composed(next, begins, begins + INTERVAL / 2, Composed::Usual);
+        machine.lost(0);
+    }
+    machine.set_finished(Some(Finished { index: next, stale: false, held: true }));
+    let latch = machine.latch_at(next);
+    assert_eq!(machine.next_latch(begins), Some((next, latch)));
+    // It is shown even if nobody gets to know in time: a fresh one for the same refresh would be one too many.
+    let missed = machine.submit_by(next) + Span::from_millis(1);
+    assert_eq!(machine.next_latch(missed), Some((next, missed)));
+    // The last one is rendered unless a press would have to wait for it, whatever else is missing at once.
+    let soon = latch - INTERVAL / 4;
+    assert!(!machine.may_render_ahead(soon, 3, 4) && machine.may_render_ahead(soon, 2, 4));
+    machine.set_finished(Some(Finished { index: next.next(), stale: false, held: true }));
+    assert!(machine.may_render_ahead(latch, 3, 4));
 }
 
 #[test]
 fn a_stale_frame_is_shown_only_where_a_fresh_one_would_be_late() {
     let mut machine = machine();
     let next = machine.latched().next();
-    machine.set_finished(Some(Finished { index: next, stale: true }));
+    machine.set_finished(Some(Finished { index: next, stale: true, held: false }));
     let (early, late) = (machine.vsync().present(machine.latched()), machine.submit_by(next) - Span::from_micros(1));
     assert!(!machine.shows_finished(next, early));
     assert_eq!(machine.next_latch(early), Some((next, machine.latch_at(next))), "there is time for a fresh one");
