@@ -7,18 +7,21 @@ use std::rc::Rc;
 
 use rustix::event::epoll;
 use x11rb::connection::Connection as _;
-use x11rb::protocol::Event;
+use x11rb::protocol::xinput::TouchBeginEvent;
 use x11rb::protocol::xproto::{
     Atom, AtomEnum, ConnectionExt as _, CreateGCAux, CreateWindowAux, EventMask, PropMode, Screen, Visibility,
     WindowClass,
 };
+use x11rb::protocol::{Event, shm};
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
 use super::input::{self, Devices};
 use super::output::X11Output;
+use super::touch::{Fingers, Phase};
+use super::transport::{Sharing, Transport};
 use super::window::{Names, Window};
-use super::{X11Error, refresh};
+use super::{X11Error, refresh, touch};
 use crate::backend::Mode;
 use crate::backend::nested::{ParentEvent, WindowId};
 use crate::backend::timer::Timer;
@@ -64,12 +67,16 @@ impl Clockwork {
 /// something, or a frame's tick has come.
 pub struct X11Backend {
     connection: Rc<RustConnection>,
+    sharing: Sharing,
     screen: Screen,
     /// How often it refreshes, in mHz.
     refresh: u32,
     atoms: Atoms,
     windows: Vec<Rc<RefCell<Window>>>,
     devices: Devices,
+    /// The server tells of fingers.
+    speaks_touch: bool,
+    fingers: Fingers,
     events: VecDeque<ParentEvent>,
     clockwork: Rc<Clockwork>,
     epoll: OwnedFd,
@@ -79,7 +86,13 @@ pub struct X11Backend {
 impl X11Backend {
     /// Connects to the server that `DISPLAY` names. Waits for its answers: this is for the start of a session.
     pub fn connect() -> Result<Self, X11Error> {
-        let (connection, screen) = RustConnection::connect(None)?;
+        Self::connect_to(None)
+    }
+
+    /// Connects to the server with this name.
+    pub(super) fn connect_to(display: Option<&str>) -> Result<Self, X11Error> {
+        let (connection, screen) = RustConnection::connect(display)?;
+        let connection = Rc::new(connection);
         let setup = connection.setup();
         let screen = setup.roots.get(screen).cloned().ok_or(X11Error::Pixels)?;
         let fits = setup.pixmap_formats.iter().any(|format| {
@@ -97,12 +110,15 @@ impl X11Backend {
         let hertz = f64::from(refresh) / 1_000.0;
         tracing::warn!(hertz, "an X server does not say when frames are shown: refreshes are software vsync");
         Ok(X11Backend {
-            connection: Rc::new(connection),
+            sharing: Sharing::ask(&connection),
+            speaks_touch: touch::is_known(&connection),
+            connection,
             screen,
             refresh,
             atoms,
             windows: Vec::new(),
             devices: Devices::default(),
+            fingers: Fingers::default(),
             events: VecDeque::new(),
             clockwork: Rc::new(Clockwork { timer: RefCell::new(timer), armed: Cell::new(None) }),
             epoll,
@@ -117,7 +133,8 @@ impl X11Backend {
         let names = self.create(&format!("Upbeat – {name}"), (width as u16, height as u16))?;
         let id = WindowId(self.last_window);
         let mode = Mode { width, height, refresh: self.refresh };
-        let window = Window::new(id, names, self.connection.clone(), mode, MonotonicClock.now());
+        let transport = Transport::new(self.connection.clone(), names, self.sharing.clone());
+        let window = Window::new(id, names, transport, mode, MonotonicClock.now());
         let window = Rc::new(RefCell::new(window));
         self.windows.push(window.clone());
         Ok(X11Output::new(name.to_owned(), window, self.clockwork.clone()))
@@ -147,6 +164,9 @@ impl X11Backend {
         connection.change_property8(mode, window, AtomEnum::WM_CLASS, AtomEnum::STRING, b"upbeat\0upbeat\0")?;
         let protocols = [atoms.WM_DELETE_WINDOW];
         connection.change_property32(mode, window, atoms.WM_PROTOCOLS, AtomEnum::ATOM, &protocols)?;
+        if self.speaks_touch {
+            touch::listen(connection, window)?;
+        }
         connection.map_window(window)?;
         connection.flush()?;
         Ok(Names { window, context, depth })
@@ -162,6 +182,7 @@ impl X11Backend {
         }
         let events = &mut self.events;
         self.devices.settle(|event| events.push_back(event));
+        events.extend(self.fingers.frame(now));
         Ok(())
     }
 
@@ -192,8 +213,28 @@ impl X11Backend {
                 self.close(message.window);
             }
             Event::DestroyNotify(gone) => self.close(gone.window),
-            Event::Error(error) => tracing::warn!(?error, "the X server complains"),
+            Event::XinputTouchBegin(touch) => self.touched(Phase::Begin, touch, now),
+            Event::XinputTouchUpdate(touch) => self.touched(Phase::Update, touch, now),
+            Event::XinputTouchEnd(touch) => self.touched(Phase::End, touch, now),
+            Event::ShmCompletion(read) => self.with(read.drawable, |window, _| window.completed(read.shmseg)),
+            Event::Error(error) => self.complained(error),
             _ => {}
+        }
+    }
+
+    fn touched(&mut self, phase: Phase, touch: &TouchBeginEvent, now: Instant) {
+        let window = self.windows.iter().find(|window| window.borrow().names.window == touch.event);
+        let window = window.map(|window| window.borrow().id);
+        let place = touch::place(touch);
+        let fingers = &mut self.fingers;
+        self.events.extend(window.and_then(|window| fingers.touched(phase, touch.detail, window, place, now)));
+    }
+
+    fn complained(&mut self, error: &x11rb::x11_utils::X11Error) {
+        tracing::warn!(?error, "the X server complains");
+        if error.extension_name.as_deref() == Some(shm::X11_EXTENSION_NAME) && self.sharing.give_up() {
+            tracing::warn!("frames are sent through the connection from now on");
+            self.windows.iter().for_each(|window| window.borrow_mut().exposed());
         }
     }
 
@@ -226,3 +267,6 @@ impl AsFd for X11Backend {
         self.epoll.as_fd()
     }
 }
+
+#[cfg(test)]
+mod tests;

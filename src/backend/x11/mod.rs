@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   grid      │              │              │
-//!   submit       ▲ PutImage of the damage ▲
+//!   submit       ▲ the damage is sent     ▲
 //!   light                    ●              ●  Presented{time: the tick, sequence: its number}
 //! ```
 //!
@@ -15,16 +15,20 @@
 //! | `grid` | the ticks: no I/O |
 //! | `refresh` | how often the screen refreshes, by RandR |
 //! | `window` | one window: its size, its canvas, the frame that waits for its tick |
+//! | `transport` | how its pictures get to the server: shared memory (MIT-SHM), else the connection |
 //! | `input` | keys, buttons, wheel and pointer; auto-repeat is left out |
+//! | `touch` | fingers (XInput 2.2) |
 //! | [`backend`], [`output`] | the connection and its descriptor; a handle per output |
 //!
-//! Pictures go through the socket. A server that does not read makes us wait for it: this is not the fast path.
+//! Where pictures go through the connection, a server that does not read makes us wait for it: that is not the fast path.
 
 pub mod backend;
 mod grid;
 mod input;
 pub mod output;
 mod refresh;
+mod touch;
+mod transport;
 mod window;
 
 pub use backend::X11Backend;

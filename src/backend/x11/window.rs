@@ -1,22 +1,17 @@
 //! One window: its size, its canvas, and the frame that waits for its tick.
 
 use std::collections::VecDeque;
-use std::rc::Rc;
 
-use x11rb::connection::{Connection as _, RequestConnection as _};
-use x11rb::protocol::xproto::{ConnectionExt as _, Gcontext, ImageFormat, Window as XWindow};
-use x11rb::rust_connection::RustConnection;
+use x11rb::protocol::shm::Seg;
+use x11rb::protocol::xproto::{Gcontext, Window as XWindow};
 
 use super::grid::Grid;
+use super::transport::Transport;
 use crate::backend::nested::WindowId;
-use crate::backend::overlay::intersection;
 use crate::backend::{
     Buffer, BufferStorage, Change, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
 };
 use crate::time::Instant;
-
-/// What a request needs besides its pixels.
-const HEADER_BYTES: usize = 64;
 
 /// The window's names on the server.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +25,7 @@ pub(super) struct Names {
 pub(super) struct Window {
     pub id: WindowId,
     pub names: Names,
-    connection: Rc<RustConnection>,
+    transport: Transport,
     size: (i32, i32),
     /// In mHz.
     refresh: u32,
@@ -45,17 +40,15 @@ pub(super) struct Window {
     /// The frame that was sent, and the tick at which it is light.
     waits: Option<(FrameId, Instant, u64)>,
     events: VecDeque<DisplayEvent>,
-    /// What is sent next; kept for its memory.
-    bytes: Vec<u8>,
 }
 
 impl Window {
-    pub(super) fn new(id: WindowId, names: Names, connection: Rc<RustConnection>, mode: Mode, now: Instant) -> Self {
+    pub(super) fn new(id: WindowId, names: Names, transport: Transport, mode: Mode, now: Instant) -> Self {
         let size = (mode.width, mode.height);
         Window {
             id,
             names,
-            connection,
+            transport,
             size,
             refresh: mode.refresh,
             grid: Grid::new(now, mode.interval()),
@@ -65,7 +58,6 @@ impl Window {
             on: true,
             waits: None,
             events: VecDeque::new(),
-            bytes: Vec::new(),
         }
     }
 
@@ -137,7 +129,7 @@ impl Window {
             let everything = !self.is_known;
             if self.keep(buffer) {
                 (self.is_known, self.is_drawn) = (true, true);
-                if everything { self.send_all() } else { damage.iter().for_each(|rect| self.send(*rect)) }
+                if everything { self.send_all() } else { self.send(&damage) }
             }
         }
         let (light, sequence) = self.grid.next(now);
@@ -151,50 +143,19 @@ impl Window {
         }
     }
 
-    fn send_all(&mut self) {
-        self.send(PixelRect { x: 0, y: 0, width: self.size.0, height: self.size.1 });
+    /// The server has read what was shared with it under this name.
+    pub(super) fn completed(&mut self, segment: Seg) {
+        self.transport.completed(segment);
     }
 
-    /// Sends a part of the canvas, in as many requests as it needs. That the server is gone is noticed by who reads.
-    fn send(&mut self, rect: PixelRect) {
-        let Some(canvas) = &self.canvas else { return };
-        let whole = PixelRect { x: 0, y: 0, width: canvas.width, height: canvas.height };
-        let rect = intersection(rect, whole);
-        if rect.width == 0 || rect.height == 0 {
-            return;
+    fn send_all(&mut self) {
+        self.send(&[PixelRect { x: 0, y: 0, width: self.size.0, height: self.size.1 }]);
+    }
+
+    fn send(&mut self, damage: &[PixelRect]) {
+        if let Some(canvas) = &self.canvas {
+            self.transport.send(canvas, damage);
         }
-        let (width, stride) = (rect.width as usize, canvas.width as usize);
-        let room = self.connection.maximum_request_bytes().saturating_sub(HEADER_BYTES);
-        let rows = (room / (width * 4)).max(1) as i32;
-        let mut top = rect.y;
-        while top < rect.y + rect.height {
-            let bottom = (top + rows).min(rect.y + rect.height);
-            self.bytes.clear();
-            for row in top as usize..bottom as usize {
-                let start = row * stride + rect.x as usize;
-                self.bytes.extend(canvas.pixels[start..start + width].iter().flat_map(|pixel| pixel.to_ne_bytes()));
-            }
-            let (x, y, height) = (rect.x as i16, top as i16, (bottom - top) as u16);
-            let Names { window, context, depth } = self.names;
-            let sent = self.connection.put_image(
-                ImageFormat::Z_PIXMAP,
-                window,
-                context,
-                width as u16,
-                height,
-                x,
-                y,
-                0,
-                depth,
-                &self.bytes,
-            );
-            if let Err(error) = sent {
-                tracing::debug!(%error, "a picture was not sent");
-                return;
-            }
-            top = bottom;
-        }
-        let _ = self.connection.flush();
     }
 
     pub(super) fn supersede(&self, from: FrameId) -> Option<FrameId> {

@@ -1,0 +1,177 @@
+//! Fingers on an X server, by its input extension (XInput 2.2).
+//!
+//! The server numbers every touch anew, and for ever upwards; here a finger has the lowest number that is free, as on a
+//! touchscreen. Nothing is said of which touches belong together: those that were read at once are a frame.
+
+use x11rb::errors::ConnectionError;
+use x11rb::protocol::xinput::{ConnectionExt as _, Device, EventMask, TouchBeginEvent, XIEventMask};
+use x11rb::protocol::xproto::Window;
+use x11rb::rust_connection::RustConnection;
+
+use crate::backend::nested::{ParentEvent, WindowId};
+use crate::time::Instant;
+
+/// The first version that knows touches.
+const WITH_TOUCH: (u16, u16) = (2, 2);
+/// Positions have 16 binary places.
+const FIXED_POINT: f64 = 65_536.0;
+
+/// Whether the server tells of touches. Waits for its answer.
+pub(super) fn is_known(connection: &RustConnection) -> bool {
+    let answer = connection.xinput_xi_query_version(WITH_TOUCH.0, WITH_TOUCH.1).ok();
+    let version = answer.and_then(|answer| answer.reply().ok());
+    let known = version.is_some_and(|version| (version.major_version, version.minor_version) >= WITH_TOUCH);
+    if !known {
+        tracing::info!("the X server knows no touchscreens: a finger is a pointer");
+    }
+    known
+}
+
+/// Asks for the touches of a window. They are no pointer then.
+pub(super) fn listen(connection: &RustConnection, window: Window) -> Result<(), ConnectionError> {
+    let mask = vec![XIEventMask::TOUCH_BEGIN | XIEventMask::TOUCH_UPDATE | XIEventMask::TOUCH_END];
+    let mask = EventMask { deviceid: Device::ALL_MASTER.into(), mask };
+    connection.xinput_xi_select_events(window, &[mask]).map(drop)
+}
+
+/// Where a touch is in its window.
+pub(super) fn place(touch: &TouchBeginEvent) -> (f64, f64) {
+    (f64::from(touch.event_x) / FIXED_POINT, f64::from(touch.event_y) / FIXED_POINT)
+}
+
+/// What a finger does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Begin,
+    Update,
+    End,
+}
+
+/// The fingers that are down, by the server's numbers.
+#[derive(Debug, Default)]
+pub(super) struct Fingers {
+    down: Vec<Option<u32>>,
+    /// Something was told since the last frame.
+    told: bool,
+}
+
+impl Fingers {
+    /// What touch `number` did, at a place in pixels of `window`; `None` for one that nobody saw begin.
+    pub fn touched(
+        &mut self,
+        phase: Phase,
+        number: u32,
+        window: WindowId,
+        (x, y): (f64, f64),
+        time: Instant,
+    ) -> Option<ParentEvent> {
+        let finger = match phase {
+            Phase::Begin => self.free(),
+            Phase::Update | Phase::End => self.down.iter().position(|down| *down == Some(number))?,
+        };
+        self.down[finger] = (phase != Phase::End).then_some(number);
+        self.told = true;
+        let finger = i32::try_from(finger).ok()?;
+        Some(match phase {
+            Phase::Begin => ParentEvent::TouchDown { time, window, finger, x, y },
+            Phase::Update => ParentEvent::TouchMoved { time, window, finger, x, y },
+            Phase::End => ParentEvent::TouchUp { time, finger },
+        })
+    }
+
+    /// The lowest number that no finger has.
+    fn free(&mut self) -> usize {
+        self.down.iter().position(Option::is_none).unwrap_or_else(|| {
+            self.down.push(None);
+            self.down.len() - 1
+        })
+    }
+
+    /// All that was read at once has been told.
+    pub fn frame(&mut self, time: Instant) -> Option<ParentEvent> {
+        std::mem::take(&mut self.told).then_some(ParentEvent::TouchFrame { time })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: WindowId = WindowId(1);
+    const NOW: Instant = Instant::from_nanos(7);
+
+    /// What is told of touches: down at, moved to, lifted, or nothing; and whether that is a frame.
+    fn told(fingers: &mut Fingers, phase: Phase, number: u32, place: (f64, f64)) -> String {
+        match fingers.touched(phase, number, WINDOW, place, NOW) {
+            Some(ParentEvent::TouchDown { finger, x, y, .. }) => format!("{finger} down at {x} {y}"),
+            Some(ParentEvent::TouchMoved { finger, x, y, .. }) => format!("{finger} at {x} {y}"),
+            Some(ParentEvent::TouchUp { finger, .. }) => format!("{finger} up"),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_finger_keeps_its_number_and_the_next_one_gets_the_lowest_that_is_free() {
+        let mut fingers = Fingers::default();
+        let story = [
+            told(&mut fingers, Phase::Begin, 4_000_000_001, (1.0, 2.5)),
+            told(&mut fingers, Phase::Begin, 4_000_000_002, (3.0, 4.0)),
+            told(&mut fingers, Phase::Update, 4_000_000_001, (1.5, 2.5)),
+            told(&mut fingers, Phase::End, 4_000_000_001, (1.5, 2.5)),
+            told(&mut fingers, Phase::Begin, 4_000_000_003, (9.0, 9.0)),
+            told(&mut fingers, Phase::Update, 4_000_000_002, (3.0, 5.0)),
+        ];
+        let expected = ["0 down at 1 2.5", "1 down at 3 4", "0 at 1.5 2.5", "0 up", "0 down at 9 9", "1 at 3 5"];
+        assert_eq!(story, expected);
+    }
+
+    #[test]
+    fn a_touch_that_began_elsewhere_is_not_ours() {
+        let mut fingers = Fingers::default();
+        assert_eq!(told(&mut fingers, Phase::Update, 5, (0.0, 0.0)), "None");
+        assert_eq!(told(&mut fingers, Phase::End, 5, (0.0, 0.0)), "None");
+        assert!(fingers.frame(NOW).is_none(), "nothing was told");
+    }
+
+    #[test]
+    fn what_is_read_at_once_is_one_frame() {
+        let mut fingers = Fingers::default();
+        fingers.touched(Phase::Begin, 1, WINDOW, (0.0, 0.0), NOW);
+        fingers.touched(Phase::Begin, 2, WINDOW, (5.0, 0.0), NOW);
+        assert!(matches!(fingers.frame(NOW), Some(ParentEvent::TouchFrame { time: NOW })));
+        assert!(fingers.frame(NOW).is_none());
+    }
+
+    #[test]
+    fn places_have_sixteen_binary_places() {
+        let touch = TouchBeginEvent { event_x: 3 << 16 | 1 << 15, event_y: -(1 << 14), ..empty() };
+        assert_eq!(place(&touch), (3.5, -0.25));
+    }
+
+    fn empty() -> TouchBeginEvent {
+        TouchBeginEvent {
+            response_type: 0,
+            extension: 0,
+            sequence: 0,
+            length: 0,
+            event_type: 0,
+            deviceid: 0,
+            time: 0,
+            detail: 0,
+            root: 0,
+            event: 0,
+            child: 0,
+            root_x: 0,
+            root_y: 0,
+            event_x: 0,
+            event_y: 0,
+            sourceid: 0,
+            flags: 0_u32.into(),
+            mods: Default::default(),
+            group: Default::default(),
+            button_mask: Vec::new(),
+            valuator_mask: Vec::new(),
+            axisvalues: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! How pictures get to the server: through memory that it reads (MIT-SHM 1.2), or through the connection.
+//!
+//! ```text
+//!   submit   damage ─► segment ─► ShmPutImage ···············► server reads ─► ShmCompletion
+//!   meanwhile: damage ─────────────────────────► PutImage, after it in the same stream
+//! ```
+//!
+//! The segment holds nothing between two frames: it is the way, and the canvas has the picture. So a frame for which it
+//! is not free yet goes the other way, and nobody waits for anybody. A server on another machine, or one that is older or
+//! does not want to, gets all frames through the connection.
+
+use std::cell::Cell;
+use std::os::fd::AsFd as _;
+use std::rc::Rc;
+
+use x11rb::connection::{Connection as _, RequestConnection as _};
+use x11rb::cookie::VoidCookie;
+use x11rb::errors::ConnectionError;
+use x11rb::protocol::shm::{ConnectionExt as _, Seg};
+use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
+use x11rb::rust_connection::RustConnection;
+
+use super::window::Names;
+use crate::backend::overlay::intersection;
+use crate::backend::{PixelBuffer, PixelRect};
+use crate::client::memory::SharedMemory;
+
+/// What a request needs besides its pixels.
+const HEADER_BYTES: usize = 64;
+/// The version of MIT-SHM that takes memory by a descriptor.
+const BY_DESCRIPTOR: (u16, u16) = (1, 2);
+
+/// Whether the server reads our memory: asked once, and given up for all windows when it complains.
+#[derive(Clone, Debug)]
+pub(super) struct Sharing(Rc<Cell<bool>>);
+
+impl Sharing {
+    /// Asks by sharing a page, and waits for the answers.
+    pub fn ask(connection: &Rc<RustConnection>) -> Self {
+        let shared = is_new_enough(connection).and_then(|()| {
+            let (_segment, attached) = Segment::attach(connection, (1, 1))?;
+            attached.check().map_err(|error| error.to_string())
+        });
+        match &shared {
+            Ok(()) => tracing::info!("the X server reads frames from shared memory"),
+            Err(reason) => tracing::warn!(%reason, "frames are sent through the connection to the X server"),
+        }
+        Sharing(Rc::new(Cell::new(shared.is_ok())))
+    }
+
+    /// Whether it does.
+    pub fn is_on(&self) -> bool {
+        self.0.get()
+    }
+
+    /// The server complains; says whether that is news.
+    pub fn give_up(&self) -> bool {
+        self.0.replace(false)
+    }
+}
+
+fn is_new_enough(connection: &RustConnection) -> Result<(), String> {
+    let answer = connection.shm_query_version().map_err(|error| error.to_string())?;
+    let version = answer.reply().map_err(|error| error.to_string())?;
+    match (version.major_version, version.minor_version) {
+        known if known >= BY_DESCRIPTOR => Ok(()),
+        (major, minor) => Err(format!("its MIT-SHM is {major}.{minor}, which takes no memory by a descriptor")),
+    }
+}
+
+/// Memory that the server reads, as large as a canvas.
+struct Segment {
+    connection: Rc<RustConnection>,
+    name: Seg,
+    memory: SharedMemory,
+    size: (i32, i32),
+    /// The server has not said yet that it has read what it was told to.
+    is_busy: bool,
+}
+
+impl Segment {
+    /// Shares memory for `size` pixels. Whether the server takes it, it will answer.
+    fn attach(
+        connection: &Rc<RustConnection>,
+        size: (i32, i32),
+    ) -> Result<(Self, VoidCookie<'_, RustConnection>), String> {
+        let memory = SharedMemory::new("upbeat-window", size.0 as usize * size.1 as usize);
+        let memory = memory.map_err(|error| format!("there is no memory to share: {error}"))?;
+        let name = connection.generate_id().map_err(|error| error.to_string())?;
+        let file = memory.file().as_fd().try_clone_to_owned().map_err(|error| error.to_string())?;
+        let server: &RustConnection = connection;
+        let attached = server.shm_attach_fd(name, file, true).map_err(|error| error.to_string())?;
+        Ok((Segment { connection: connection.clone(), name, memory, size, is_busy: false }, attached))
+    }
+
+    /// Copies a part of the canvas, which has the same size, to the same place.
+    fn copy(&mut self, canvas: &PixelBuffer, rect: PixelRect) {
+        let (left, width, stride) = (rect.x as usize, rect.width as usize, canvas.width as usize);
+        let memory = self.memory.pixels_mut();
+        for row in rect.y as usize..(rect.y + rect.height) as usize {
+            let part = row * stride + left..row * stride + left + width;
+            memory[part.clone()].copy_from_slice(&canvas.pixels[part]);
+        }
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        // Requests that name it come before this one: the server has read by then.
+        let _ = self.connection.shm_detach(self.name).map(drop);
+    }
+}
+
+/// The way of one window's pictures.
+pub(super) struct Transport {
+    connection: Rc<RustConnection>,
+    names: Names,
+    sharing: Sharing,
+    /// None while there was no frame of this size, and where nothing is shared.
+    segment: Option<Segment>,
+    /// What is sent next; kept for its memory.
+    bytes: Vec<u8>,
+}
+
+impl Transport {
+    pub fn new(connection: Rc<RustConnection>, names: Names, sharing: Sharing) -> Self {
+        Transport { connection, names, sharing, segment: None, bytes: Vec::new() }
+    }
+
+    /// Shows these parts of the canvas. That the server is gone is noticed by who reads.
+    pub fn send(&mut self, canvas: &PixelBuffer, damage: &[PixelRect]) {
+        let whole = PixelRect { x: 0, y: 0, width: canvas.width, height: canvas.height };
+        let parts = damage.iter().map(|rect| intersection(*rect, whole));
+        let mut parts = parts.filter(|rect| rect.width > 0 && rect.height > 0).peekable();
+        let shares = self.has_free_segment(canvas);
+        let mut sent = Ok(());
+        while let (Ok(()), Some(rect)) = (&sent, parts.next()) {
+            sent = if shares { self.share(canvas, rect, parts.peek().is_none()) } else { self.put(canvas, rect) };
+        }
+        if let Err(error) = sent.and_then(|()| self.connection.flush()) {
+            tracing::debug!(%error, "a picture was not sent");
+        }
+    }
+
+    /// Whether this canvas can be shared now.
+    fn has_free_segment(&mut self, canvas: &PixelBuffer) -> bool {
+        if !self.sharing.is_on() {
+            self.segment = None;
+            return false;
+        }
+        let size = (canvas.width, canvas.height);
+        if self.segment.as_ref().is_none_or(|segment| segment.size != size) {
+            match Segment::attach(&self.connection, size) {
+                // An error is heard as an event.
+                Ok((segment, _)) => self.segment = Some(segment),
+                Err(reason) => {
+                    tracing::warn!(%reason, "a window's frames are sent through the connection");
+                    self.sharing.give_up();
+                    self.segment = None;
+                }
+            }
+        }
+        self.segment.as_ref().is_some_and(|segment| !segment.is_busy)
+    }
+
+    /// Shows a part of the canvas from shared memory. The server says when it has read the `last` one.
+    fn share(&mut self, canvas: &PixelBuffer, rect: PixelRect, last: bool) -> Result<(), ConnectionError> {
+        let Some(segment) = &mut self.segment else { return Ok(()) };
+        segment.copy(canvas, rect);
+        segment.is_busy = last;
+        let (whole, Names { window, context, depth }) = ((canvas.width as u16, canvas.height as u16), self.names);
+        let (width, height) = (rect.width as u16, rect.height as u16);
+        let (source, place) = ((rect.x as u16, rect.y as u16), (rect.x as i16, rect.y as i16));
+        let put = self.connection.shm_put_image(
+            window,
+            context,
+            whole.0,
+            whole.1,
+            source.0,
+            source.1,
+            width,
+            height,
+            place.0,
+            place.1,
+            depth,
+            ImageFormat::Z_PIXMAP.into(),
+            last,
+            segment.name,
+            0,
+        );
+        put.map(drop)
+    }
+
+    /// Shows a part of the canvas through the connection, in as many requests as it needs.
+    fn put(&mut self, canvas: &PixelBuffer, rect: PixelRect) -> Result<(), ConnectionError> {
+        let (width, stride) = (rect.width as usize, canvas.width as usize);
+        let room = self.connection.maximum_request_bytes().saturating_sub(HEADER_BYTES);
+        let rows = (room / (width * 4)).max(1) as i32;
+        let mut top = rect.y;
+        while top < rect.y + rect.height {
+            let bottom = (top + rows).min(rect.y + rect.height);
+            self.bytes.clear();
+            for row in top as usize..bottom as usize {
+                let start = row * stride + rect.x as usize;
+                self.bytes.extend(canvas.pixels[start..start + width].iter().flat_map(|pixel| pixel.to_ne_bytes()));
+            }
+            let (x, y, height) = (rect.x as i16, top as i16, (bottom - top) as u16);
+            let Names { window, context, depth } = self.names;
+            let format = ImageFormat::Z_PIXMAP;
+            let bytes = &self.bytes;
+            self.connection.put_image(format, window, context, width as u16, height, x, y, 0, depth, bytes)?;
+            top = bottom;
+        }
+        Ok(())
+    }
+
+    /// Whether the server may still read shared memory.
+    #[cfg(test)]
+    pub fn is_read(&self) -> bool {
+        self.segment.as_ref().is_some_and(|segment| segment.is_busy)
+    }
+
+    /// The server has read what is in `segment`.
+    pub fn completed(&mut self, segment: Seg) {
+        if let Some(known) = self.segment.as_mut().filter(|known| known.name == segment) {
+            known.is_busy = false;
+        }
+    }
+}
