@@ -21,13 +21,20 @@ macro_rules! hear {
     };
 }
 
-/// What every client does: globals that come and go are no news to it, and it answers pings.
-macro_rules! hear_session {
+/// Globals that come and go are no news to a client.
+macro_rules! hear_globals {
     ($client:ty) => {
         $crate::bench::hear::hear!(
             $client: wayland_client::protocol::wl_registry::WlRegistry, wayland_client::globals::GlobalListContents,
             |_, _, _, _, _| {}
         );
+    };
+}
+
+/// What every client with a window does: the same, and it answers pings.
+macro_rules! hear_session {
+    ($client:ty) => {
+        $crate::bench::hear::hear_globals!($client);
         $crate::bench::hear::hear!(
             $client: wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase, (),
             |_, base, event, _, _| {
@@ -63,4 +70,4 @@ macro_rules! hear_window {
     };
 }
 
-pub(super) use {hear, hear_session, hear_window};
+pub(super) use {hear, hear_globals, hear_session, hear_window};

@@ -1,7 +1,7 @@
-//! `upbeat bench latency`: every pacing on the same costs and inputs, each in a fresh headless session.
+//! `upbeat bench latency`: every pacing on the same costs and inputs, each in a fresh session, headless unless said otherwise.
 //!
 //! ```text
-//! this process ── starts ──▶ upbeat --backend headless … -- COMMAND     the compositor, a process of its own
+//! this process ── starts ──▶ upbeat --backend … -- COMMAND              the compositor, a process of its own
 //!                                 └── starts ──▶ upbeat bench probe …   the client, another one, over the socket
 //!                                                     └── prints the report, which comes back through the pipe
 //! ```
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::bench::load::Load;
 use crate::bench::pixels::check_files;
 use crate::bench::report::{BenchReport, RunReport};
-use crate::bench::run::{BenchError, Folder};
+use crate::bench::run::{BenchError, Displays, Folder};
 use crate::timing::pacing::PacingWish;
 
 /// How the measured window is interacted with.
@@ -39,17 +39,6 @@ impl Hand {
     }
 }
 
-/// What the sessions' outputs are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Stage {
-    /// Virtual displays.
-    #[default]
-    Headless,
-    /// Windows of the compositor that the bench is run in. Light is what that one reports; its pixels cannot be
-    /// recorded, so that nothing is verified.
-    Nested,
-}
-
 /// What to compare: every combination is a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LatencyOptions {
@@ -71,7 +60,7 @@ pub struct LatencyOptions {
     pub miss_budget: Vec<f64>,
     /// What the outputs are
     #[arg(long, value_enum, default_value_t)]
-    pub backend: Stage,
+    pub backend: Displays,
     /// The output: large enough that none of the windows is covered by the others. A window's rate is its parent's
     #[arg(long, value_name = "WIDTHxHEIGHT@HZ", default_value = "1920x1080@60")]
     pub output: String,
@@ -158,7 +147,7 @@ impl LatencyOptions {
                 }
             }
         }
-        if self.verify > 0.0 && self.backend == Stage::Headless {
+        if self.verify > 0.0 && self.backend == Displays::Headless {
             self.choose_verified(&mut runs);
         }
         runs
@@ -178,10 +167,7 @@ impl LatencyOptions {
 
     /// A session with the client in it, from start to end.
     fn session(&self, run: &Run<'_>, folder: &Folder, witness: Option<&Witness>) -> Result<Vec<RunReport>, BenchError> {
-        let mut session = folder.session(&run.title(), &self.output, &run.config())?;
-        if self.backend == Stage::Nested {
-            session = session.nested();
-        }
+        let mut session = folder.session(&run.title(), &self.output, &run.config())?.on(self.backend);
         let seconds = if witness.is_some() { self.verify } else { self.duration };
         let mut arguments = self.probe_arguments(run, seconds);
         arguments.push("--json".into());
@@ -274,6 +260,7 @@ mod tests {
         assert_eq!(verified(&["--pacing", "vsync", "--load", "flat"]), ["vsync, flat, 1 window(s), input free"]);
         assert_eq!(verified(&["--verify", "0"]), [""; 0]);
         assert_eq!(verified(&["--backend", "nested"]), [""; 0], "a parent's pixels are its own");
+        assert_eq!(verified(&["--backend", "drm"]), [""; 0], "a display keeps none");
     }
 
     #[test]

@@ -67,6 +67,30 @@ pub enum BenchError {
     },
 }
 
+/// What the outputs of a bench's sessions are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Displays {
+    /// Virtual displays.
+    #[default]
+    Headless,
+    /// Windows of the compositor that the bench is run in. Light is what that one reports; its pixels cannot be
+    /// recorded, so that nothing is verified.
+    Nested,
+    /// This machine's displays, in their modes; from a terminal that no session has. Nothing is recorded there either.
+    Drm,
+}
+
+impl Displays {
+    /// As the compositor calls it.
+    fn backend(self) -> &'static str {
+        match self {
+            Displays::Headless => "headless",
+            Displays::Nested => "nested",
+            Displays::Drm => "drm",
+        }
+    }
+}
+
 /// A folder for the sessions' sockets and configuration, gone when the bench is over.
 #[derive(Debug)]
 pub(super) struct Folder {
@@ -87,21 +111,22 @@ impl Folder {
         }
     }
 
-    /// A session in this folder, headless unless said otherwise, on an output `WIDTHxHEIGHT@HZ` and with this configuration (TOML). `run` names
-    /// it in errors.
+    /// A session in this folder, headless unless said otherwise, on an output `WIDTHxHEIGHT@HZ` and with this
+    /// configuration (TOML). `run` names it in errors.
     pub(super) fn session(&self, run: &str, output: &str, config: &str) -> Result<Session, BenchError> {
         let path = self.path("config.toml");
         fs::write(&path, config).map_err(|source| BenchError::Folder { path: path.clone(), source })?;
         let mut command = Command::new(&self.upbeat);
         command
-            .args(["--output", output, "--config"])
+            .arg("--config")
             .arg(path)
             .env("XDG_RUNTIME_DIR", &self.path)
             .env_remove("WAYLAND_DISPLAY")
             .env_remove("DISPLAY")
             .stdin(Stdio::null())
             .stderr(Stdio::inherit());
-        Ok(Session { command, upbeat: self.upbeat.clone(), run: run.to_owned(), backend: "headless" })
+        let (upbeat, run, output) = (self.upbeat.clone(), run.to_owned(), output.to_owned());
+        Ok(Session { command, upbeat, run, displays: Displays::default(), output })
     }
 
     /// Where something of this name is in it.
@@ -136,20 +161,24 @@ pub(super) struct Session {
     command: Command,
     upbeat: PathBuf,
     run: String,
-    backend: &'static str,
+    displays: Displays,
+    /// What a virtual output or a window is; a monitor is what it is.
+    output: String,
 }
 
 impl Session {
-    /// In a window of the compositor or on the X server that this process knows of.
-    pub(super) fn nested(mut self) -> Self {
-        self.backend = "nested";
-        if let Some(display) = env::var_os("WAYLAND_DISPLAY") {
-            // The session's own sockets are in another folder; an absolute name stays what it is.
-            let folder = env::var_os("XDG_RUNTIME_DIR").unwrap_or_default();
-            self.command.env("WAYLAND_DISPLAY", Path::new(&folder).join(display));
-        }
-        if let Some(display) = env::var_os("DISPLAY") {
-            self.command.env("DISPLAY", display);
+    /// On displays of this kind.
+    pub(super) fn on(mut self, displays: Displays) -> Self {
+        self.displays = displays;
+        if displays == Displays::Nested {
+            if let Some(display) = env::var_os("WAYLAND_DISPLAY") {
+                // The session's own sockets are in another folder; an absolute name stays what it is.
+                let folder = env::var_os("XDG_RUNTIME_DIR").unwrap_or_default();
+                self.command.env("WAYLAND_DISPLAY", Path::new(&folder).join(display));
+            }
+            if let Some(display) = env::var_os("DISPLAY") {
+                self.command.env("DISPLAY", display);
+            }
         }
         self
     }
@@ -167,7 +196,14 @@ impl Session {
         client: &str,
         arguments: impl IntoIterator<Item: AsRef<OsStr>>,
     ) -> Result<T, BenchError> {
-        self.command.args(["--backend", self.backend, "--"]).arg(&self.upbeat).args(["bench", client]).args(arguments);
+        if self.displays != Displays::Drm {
+            self.command.args(["--output", &self.output]);
+        }
+        self.command
+            .args(["--backend", self.displays.backend(), "--"])
+            .arg(&self.upbeat)
+            .args(["bench", client])
+            .args(arguments);
         let started = self.command.output();
         let output = started.map_err(|source| BenchError::Start { program: self.upbeat, source })?;
         if !output.status.success() {

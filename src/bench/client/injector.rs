@@ -16,15 +16,16 @@ use std::time::Duration;
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use wayland_client::globals::{GlobalListContents, registry_queue_init};
-use wayland_client::protocol::{wl_output, wl_pointer::ButtonState, wl_registry, wl_seat::WlSeat};
-use wayland_client::{Connection, Dispatch, EventQueue, QueueHandle, WEnum, delegate_noop};
+use wayland_client::globals::registry_queue_init;
+use wayland_client::protocol::{wl_output, wl_pointer::ButtonState, wl_seat::WlSeat};
+use wayland_client::{Connection, EventQueue, WEnum, delegate_noop};
 use wayland_protocols_wlr::virtual_pointer::v1::client::{
     zwlr_virtual_pointer_manager_v1::ZwlrVirtualPointerManagerV1, zwlr_virtual_pointer_v1::ZwlrVirtualPointerV1,
 };
 
 use super::input::{WINDOW, position_of};
 use super::journal::Injected;
+use crate::bench::hear::{hear, hear_globals};
 use crate::time::{Clock, MonotonicClock};
 
 /// Left button of the Linux input event codes.
@@ -262,34 +263,14 @@ delegate_noop!(Output: ignore ZwlrVirtualPointerManagerV1);
 delegate_noop!(Output: ignore ZwlrVirtualPointerV1);
 delegate_noop!(Output: ignore WlSeat);
 
-impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Output {
-    fn event(
-        _: &mut Self,
-        _: &wl_registry::WlRegistry,
-        _: wl_registry::Event,
-        _: &GlobalListContents,
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
+hear_globals!(Output);
+hear!(Output: wl_output::WlOutput, (), |output, _, event, _, _| {
+    if let wl_output::Event::Mode { flags: WEnum::Value(flags), width, height, .. } = event
+        && flags.contains(wl_output::Mode::Current)
+    {
+        output.size = Some((width, height));
     }
-}
-
-impl Dispatch<wl_output::WlOutput, ()> for Output {
-    fn event(
-        output: &mut Self,
-        _: &wl_output::WlOutput,
-        event: wl_output::Event,
-        _: &(),
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
-        if let wl_output::Event::Mode { flags: WEnum::Value(flags), width, height, .. } = event
-            && flags.contains(wl_output::Mode::Current)
-        {
-            output.size = Some((width, height));
-        }
-    }
-}
+});
 
 #[cfg(test)]
 mod tests {

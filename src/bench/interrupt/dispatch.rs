@@ -9,6 +9,7 @@ use wayland_client::protocol::{
     wl_shm::WlShm,
     wl_shm_pool::WlShmPool,
     wl_surface::WlSurface,
+    wl_touch::{self, WlTouch},
 };
 use wayland_client::{WEnum, delegate_noop};
 
@@ -32,6 +33,9 @@ hear!(Player: WlSeat, (), |_, seat, event, _, handle| {
         if can.contains(wl_seat::Capability::Pointer) {
             seat.get_pointer(handle, ());
         }
+        if can.contains(wl_seat::Capability::Touch) {
+            seat.get_touch(handle, ());
+        }
     }
 });
 
@@ -43,6 +47,12 @@ hear!(Player: WlKeyboard, (), |player, _, event, _, _| {
 
 hear!(Player: WlPointer, (), |player, _, event, _, _| {
     if let wl_pointer::Event::Button { state: WEnum::Value(wl_pointer::ButtonState::Pressed), .. } = event {
+        player.heard += 1;
+    }
+});
+
+hear!(Player: WlTouch, (), |player, _, event, _, _| {
+    if let wl_touch::Event::Down { .. } = event {
         player.heard += 1;
     }
 });

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use clap::ValueEnum as _;
 use serde::Serialize;
 
 use super::figures::InterruptRun;
@@ -34,8 +33,8 @@ pub struct InterruptOptions {
     /// How often, in each run
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
-    /// The compositor's own animation instead of a client's: the overview, which the key makes come and go. What it costs
-    /// is measured; see --renderer and --blur
+    /// The compositor's own animation instead of a client's: the overview, which the key makes come and go, or which comes by
+    /// a key and goes by the button or the finger. What it costs is measured; see --renderer and --blur
     #[arg(long)]
     pub own: bool,
     /// With --own: who draws. `gles` is slow where Mesa has no GPU and draws with llvmpipe
@@ -106,10 +105,9 @@ impl InterruptOptions {
     fn session(&self, answer: Answer, cost: f64, title: &str, folder: &Folder) -> Result<InterruptRun, BenchError> {
         let output = format!("1280x720@{}", self.refresh);
         let session = folder.session(title, &output, "pacing = \"auto\"\nreduced-motion = true\n")?;
-        let press = self.press.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
         let pairs = [
             ("--answer", answer.name().to_owned()),
-            ("--press", press),
+            ("--press", self.press.name().to_owned()),
             ("--ahead", self.ahead.to_string()),
             ("--cost", cost.to_string()),
             ("--presses", self.presses.to_string()),
@@ -123,14 +121,15 @@ impl InterruptOptions {
 /// For people.
 pub fn table(runs: &[InterruptRun]) -> String {
     let mut text = String::from(
-        "policy        ahead  cost/answer ms  presses  under way  input→light p50/p99/max ms  p50 more  max more  stale/press  \
+        "policy        press   ahead  cost/answer ms  presses  under way  input→light p50/p99/max ms  p50 more  max more  stale/press  \
          drops/press  cpu ms  client cpu ms\n",
     );
     for run in runs {
         let _ = writeln!(
             text,
-            "{:<12} {:>6} {:>15} {:>8} {:>10} {:>27} {:>+9.1} {:>+9.1} {:>12.2} {:>12.2} {:>7.2} {:>14.2}",
+            "{:<12} {:>6} {:>6} {:>15} {:>8} {:>10} {:>27} {:>+9.1} {:>+9.1} {:>12.2} {:>12.2} {:>7.2} {:>14.2}",
             run.policy,
+            run.press.name(),
             run.ahead,
             format!("{:.1} / {:.1}", run.cost_ms, run.answer_cost_ms),
             run.presses,

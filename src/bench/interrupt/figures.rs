@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::presser::Press;
 use crate::bench::statistics::Quantiles;
 use crate::time::{Instant, Span};
 
@@ -19,6 +20,8 @@ pub(super) struct Shown {
 pub struct InterruptRun {
     /// `just-in-time`, `superseded`, `flushed`, `queued`.
     pub policy: String,
+    /// What was pressed.
+    pub press: Press,
     /// Frames that may be under way.
     pub ahead: u32,
     /// What a frame costs.

@@ -12,13 +12,15 @@
 //! | file | what it knows |
 //! |---|---|
 //! | `player` | the client: an animation, and how it answers |
-//! | `overview` | two windows, and a key that makes the compositor's own overview come and go |
+//! | `overview` | two windows, and presses that make the compositor's own overview come and go |
 //! | `own` | the runs with that one, and their figures from the frame log |
 //! | `dispatch` | its events |
-//! | `presser` | a second connection that presses a key or a button at random times |
+//! | `presser` | a thread that presses at random times |
+//! | `device` | what it presses with: a key, a button, a finger |
 //! | `figures` | how soon presses were answered, and what was seen until then (pure) |
 //! | `driver` | the runs, each in a session of its own |
 
+mod device;
 mod dispatch;
 mod driver;
 mod figures;

@@ -1,4 +1,11 @@
-//! Two windows, and a key that makes the compositor's own overview come and go while it is still on its way.
+//! Two windows, and presses that make the compositor's own overview come and go while it is still on its way.
+//!
+//! ```text
+//!  key                A          A          A            each is a press that counts
+//!                     comes      goes       comes
+//!  button, touch      A    ▲     A    ▲     A    ▲       the overview goes when it is touched; that counts
+//!                     comes goes comes goes
+//! ```
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +22,9 @@ const LOOK: Span = Span::from_millis(200);
 /// What to press.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OverviewOptions {
+    /// What is pressed
+    #[arg(long, value_enum, default_value_t)]
+    pub press: Press,
     /// How often
     #[arg(long, default_value_t = 100)]
     pub presses: usize,
@@ -39,9 +49,9 @@ pub struct Pressed {
 /// Why nothing was pressed.
 #[derive(Debug, thiserror::Error)]
 pub enum OverviewError {
-    /// No key can be pressed.
-    #[error("the compositor has no virtual keyboard to press")]
-    NoKeyboard,
+    /// It cannot be pressed.
+    #[error("the compositor has no virtual {0:?}, or no virtual keyboard, to press")]
+    NoDevice(Press),
     /// There are no windows, or they are there no more.
     #[error(transparent)]
     Windows(#[from] WindowsError),
@@ -58,8 +68,9 @@ pub fn run(options: &OverviewOptions) -> Result<Pressed, OverviewError> {
     stage.rest(APPEARANCE, None)?;
     let interval = Span::from_millihertz((options.refresh * 1_000.0).round() as u32);
     let (presser, used) = stage.measure(|stage| {
-        let presser = Presser::start(Press::Key, WARM_UP + options.presses, interval, options.seed)
-            .ok_or(OverviewError::NoKeyboard)?;
+        let before = (options.press != Press::Key).then_some(Press::Key);
+        let presser = Presser::start(options.press, before, WARM_UP + options.presses, interval, options.seed)
+            .ok_or(OverviewError::NoDevice(options.press))?;
         while !presser.is_done() {
             stage.rest(LOOK, None)?;
         }

@@ -29,6 +29,7 @@ impl InterruptOptions {
         let session = folder.session(title, &output, &self.own_config(ahead, answer))?;
         let session = session.option("--renderer", &self.renderer).option("--frame-log", &log);
         let pairs = [
+            ("--press", self.press.name().to_owned()),
             ("--presses", self.presses.to_string()),
             ("--refresh", self.refresh.to_string()),
             ("--seed", self.seed.to_string()),
@@ -37,7 +38,7 @@ impl InterruptOptions {
             session.run("overview", pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]))?;
         let interval = Span::from_millihertz((self.refresh * 1_000.0).round() as u32);
         let run = count(&output_records(log)?, &pressed, interval);
-        Ok(InterruptRun { policy: answer.name().to_owned(), ahead: ahead.into(), ..run })
+        Ok(InterruptRun { policy: answer.name().to_owned(), ahead: ahead.into(), press: self.press, ..run })
     }
 }
 

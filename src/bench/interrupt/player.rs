@@ -87,7 +87,7 @@ pub enum PlayerError {
     /// A protocol is missing.
     #[error("the compositor lacks a protocol that the client needs: {0}")]
     Missing(#[from] BindError),
-    /// No key can be pressed.
+    /// It cannot be pressed.
     #[error("the compositor has no virtual {0:?} to press")]
     NoDevice(Press),
     /// Not all that was pressed arrived.
@@ -284,7 +284,7 @@ pub fn run(options: &PlayerOptions) -> Result<InterruptRun, PlayerError> {
     let usage = |pid: Option<u32>| pid.and_then(|pid| Usage::of(pid).ok());
     let usages = || [usage(compositor), usage(Some(std::process::id()))];
     let (before, first) = (usages(), player.shown.len());
-    let presser = Presser::start(options.press, WARM_UP + options.presses, player.interval, options.seed)
+    let presser = Presser::start(options.press, None, WARM_UP + options.presses, player.interval, options.seed)
         .ok_or(PlayerError::NoDevice(options.press))?;
     while !player.closed && !presser.is_done() {
         player.turn(&mut queue)?;
@@ -302,6 +302,7 @@ pub fn run(options: &PlayerOptions) -> Result<InterruptRun, PlayerError> {
     player.under_way.sort_unstable();
     Ok(InterruptRun {
         policy: options.answer.name().to_owned(),
+        press: options.press,
         ahead: if options.answer == Answer::JustInTime { 1 } else { options.ahead.into() },
         cost_ms: options.cost,
         answer_cost_ms: options.answer_cost.unwrap_or(options.cost),

@@ -1,27 +1,17 @@
-//! The user's finger: a thread with a connection of its own that presses a key or a button at random times.
+//! The user's finger: a thread with a connection of its own that presses at random times.
 
 use std::ops::Range;
-use std::os::fd::AsFd as _;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use wayland_client::globals::{GlobalListContents, registry_queue_init};
-use wayland_client::protocol::wl_keyboard::{self, KeyState, WlKeyboard};
-use wayland_client::protocol::wl_pointer::ButtonState;
-use wayland_client::protocol::{wl_registry, wl_seat::WlSeat};
-use wayland_client::{Connection, Dispatch, EventQueue, QueueHandle, delegate_noop};
-use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::{
-    zwp_virtual_keyboard_manager_v1::ZwpVirtualKeyboardManagerV1, zwp_virtual_keyboard_v1::ZwpVirtualKeyboardV1,
-};
+use serde::{Deserialize, Serialize};
 
-use crate::bench::client::Pointer;
+use super::device::Device;
 use crate::time::{Clock as _, Instant, MonotonicClock, Span};
 
-/// Letter A of the Linux input event codes.
-const KEY_A: u32 = 30;
 /// Time between two presses: long enough for the compositor to count the gesture as over (400 ms) and for the client to
 /// fill its queue again.
 const PAUSE: Range<Span> = Span::from_millis(700)..Span::from_millis(950);
@@ -31,13 +21,27 @@ const HELD: Span = Span::from_millis(40);
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// What is pressed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Press {
     /// A key of a virtual keyboard.
     #[default]
     Key,
     /// The button of a virtual pointer in the middle of the output, where the only window is.
     Button,
+    /// A finger, at the same place.
+    Touch,
+}
+
+impl Press {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Press::Key => "key",
+            Press::Button => "button",
+            Press::Touch => "touch",
+        }
+    }
 }
 
 /// The client's side of the finger.
@@ -49,12 +53,20 @@ pub(super) struct Presser {
 }
 
 impl Presser {
-    /// Starts to press, so many times. `None`: the compositor does not have the virtual device.
+    /// Starts to press, so many times. `None`: the compositor does not have the virtual device. `before`: another press,
+    /// made between any two and before the first, for what can only be pressed when something else was.
     /// `interval`: of the display.
-    pub(super) fn start(press: Press, count: usize, interval: Span, seed: u64) -> Option<Presser> {
-        let mut device = match press {
-            Press::Key => Device::Keyboard(Box::new(Keyboard::connect()?)),
-            Press::Button => Device::Pointer(Box::new(Pointer::connect()?)),
+    pub(super) fn start(
+        press: Press,
+        before: Option<Press>,
+        count: usize,
+        interval: Span,
+        seed: u64,
+    ) -> Option<Presser> {
+        let mut device = Device::connect(press)?;
+        let mut before = match before {
+            Some(press) => Some(Device::connect(press)?),
+            None => None,
         };
         let (sender, presses) = channel();
         let times = times(count, interval, seed);
@@ -62,13 +74,16 @@ impl Presser {
             device.prepare();
             let began = MonotonicClock.now();
             for time in times {
+                if let Some(before) = &mut before {
+                    sleep_until(began + time - PAUSE.start / 2);
+                    if tap(before).is_none() {
+                        return;
+                    }
+                }
                 sleep_until(began + time);
-                let at = MonotonicClock.now();
-                if !device.press(true) || sender.send(at).is_err() {
+                if tap(&mut device).is_none_or(|at| sender.send(at).is_err()) {
                     return;
                 }
-                sleep_until(at + HELD);
-                device.press(false);
             }
             sleep_until(MonotonicClock.now() + PAUSE.end);
         };
@@ -85,6 +100,14 @@ impl Presser {
     pub(super) fn stop(self) -> Vec<Instant> {
         self.presses.try_iter().collect()
     }
+}
+
+/// Presses and lets go. When it pressed; `None` if the connection is lost.
+fn tap(device: &mut Device) -> Option<Instant> {
+    let at = MonotonicClock.now();
+    let pressed = device.press(true);
+    sleep_until(at + HELD);
+    (pressed && device.press(false)).then_some(at)
 }
 
 /// When to press, from the beginning on: random refreshes, and in each a place that is as far as can be from those of the
@@ -109,95 +132,6 @@ fn sleep_until(until: Instant) {
     let left = (until - MonotonicClock.now()).max(Span::ZERO);
     std::thread::sleep(Duration::from_nanos(left.as_nanos() as u64));
 }
-
-/// What it presses with.
-enum Device {
-    Keyboard(Box<Keyboard>),
-    Pointer(Box<Pointer>),
-}
-
-impl Device {
-    fn prepare(&mut self) {
-        if let Device::Pointer(pointer) = self {
-            let (width, height) = pointer.output;
-            pointer.move_to(width / 2.0, height / 2.0);
-        }
-    }
-
-    /// False when the connection is lost.
-    fn press(&mut self, down: bool) -> bool {
-        match self {
-            Device::Keyboard(keyboard) => keyboard.key(if down { KeyState::Pressed } else { KeyState::Released }),
-            Device::Pointer(pointer) => pointer.button(if down { ButtonState::Pressed } else { ButtonState::Released }),
-        }
-    }
-}
-
-/// A virtual keyboard with the seat's own keymap.
-struct Keyboard {
-    connection: Connection,
-    queue: EventQueue<Seat>,
-    seat: Seat,
-    keyboard: ZwpVirtualKeyboardV1,
-}
-
-impl Keyboard {
-    fn connect() -> Option<Keyboard> {
-        let connection = Connection::connect_to_env().ok()?;
-        let (globals, mut queue) = registry_queue_init::<Seat>(&connection).ok()?;
-        let handle = queue.handle();
-        let manager: ZwpVirtualKeyboardManagerV1 = globals.bind(&handle, 1..=1, ()).ok()?;
-        let seat: WlSeat = globals.bind(&handle, 1..=5, ()).ok()?;
-        let keyboard = manager.create_virtual_keyboard(&seat, &handle, ());
-        seat.get_keyboard(&handle, ());
-        let mut seat = Seat { keyboard: keyboard.clone(), has_keymap: false };
-        queue.roundtrip(&mut seat).ok()?;
-        seat.has_keymap.then_some(Keyboard { connection, queue, seat, keyboard })
-    }
-
-    fn key(&mut self, state: KeyState) -> bool {
-        self.keyboard.key(MonotonicClock.now().as_wayland_millis(), KEY_A, state.into());
-        self.connection.flush().is_ok() && self.queue.dispatch_pending(&mut self.seat).is_ok()
-    }
-}
-
-/// What it knows of the seat.
-struct Seat {
-    keyboard: ZwpVirtualKeyboardV1,
-    has_keymap: bool,
-}
-
-impl Dispatch<WlKeyboard, ()> for Seat {
-    fn event(
-        seat: &mut Self,
-        _: &WlKeyboard,
-        event: wl_keyboard::Event,
-        _: &(),
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
-        if let wl_keyboard::Event::Keymap { format, fd, size } = event {
-            seat.keyboard.keymap(format.into(), fd.as_fd(), size);
-            seat.has_keymap = true;
-        }
-    }
-}
-
-impl Dispatch<wl_registry::WlRegistry, GlobalListContents> for Seat {
-    fn event(
-        _: &mut Self,
-        _: &wl_registry::WlRegistry,
-        _: wl_registry::Event,
-        _: &GlobalListContents,
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
-    }
-}
-
-delegate_noop!(Seat: ignore WlSeat);
-delegate_noop!(Seat: ignore ZwpVirtualKeyboardManagerV1);
-delegate_noop!(Seat: ignore ZwpVirtualKeyboardV1);
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::costs::CostOptions;
 use super::figures::SmoothRun;
 use super::game::{GameError, GameOptions};
-use crate::bench::run::{BenchError, Folder};
+use crate::bench::run::{BenchError, Displays, Folder};
 use crate::bench::statistics::in_a_row;
 use crate::simulate::animation::{AnimationPolicy, run as simulate};
 use crate::timing::pre_executor::AheadSettings;
@@ -31,7 +31,10 @@ pub struct SmoothnessOptions {
     /// Frames to draw in each run: so many that the baseline has 900 drops on load A
     #[arg(long, default_value_t = 20_000)]
     pub frames: usize,
-    /// The display
+    /// What the outputs are
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Displays,
+    /// The display; a window has the rate of its parent, and a display of this machine that of its mode
     #[arg(long, value_name = "HZ", default_value_t = 60.0)]
     pub refresh: f64,
     /// Seed of the costs
@@ -116,7 +119,7 @@ impl SmoothnessOptions {
     fn session(&self, game: &GameOptions, title: &str, folder: &Folder) -> Result<SmoothRun, BenchError> {
         let pacing = if game.vsync { "vsync" } else { "auto" };
         let config = format!("pacing = \"{pacing}\"\nreduced-motion = true\n");
-        let session = folder.session(title, &format!("1280x720@{}", self.refresh), &config)?;
+        let session = folder.session(title, &format!("1280x720@{}", self.refresh), &config)?.on(self.backend);
         let pairs = [
             ("--load", game.costs.load.clone()),
             ("--frames", game.costs.frames.to_string()),
