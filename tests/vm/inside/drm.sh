@@ -77,7 +77,10 @@ end_session() {
 soak() {
     [ "$driver" = vkms ] || return 0
     export SEATD_VTBOUND=1
+    # What is freed goes back to the system at once: memory that is kept for reuse hides what is lost, and looks like it.
+    export MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=65536 MALLOC_TOP_PAD_=0
     session soak
+    unset MALLOC_ARENA_MAX MALLOC_MMAP_THRESHOLD_ MALLOC_TRIM_THRESHOLD_ MALLOC_TOP_PAD_
     promise "after $1 s of windows, monitors, terminals and killed clients memory and descriptors are level" \
         python3 "$here/soak.py" "$upbeat" "$compositor_job" "$1"
     promise "the session ends in order" end_session
