@@ -8,8 +8,11 @@ use serde::Serialize;
 use super::figures::InterruptRun;
 use super::player::Answer;
 use super::presser::Press;
-use crate::bench::run::{BenchError, Folder};
+use crate::bench::run::{BenchError, Displays, Folder};
 use crate::bench::statistics::in_a_row;
+
+/// Of displays that are not told any other.
+pub(super) const SIZE: &str = "1280x720";
 
 /// What to compare.
 #[derive(Clone, Debug, clap::Args)]
@@ -43,10 +46,13 @@ pub struct InterruptOptions {
     /// With --own: how often what lies behind a window is halved in size to blur it; 0: not at all
     #[arg(long, value_name = "PASSES", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=6))]
     pub blur: u8,
-    /// With --own: the size of the display; what a frame costs goes with it
-    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1280x720")]
-    pub size: String,
-    /// The display
+    /// What the outputs are
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Displays,
+    /// With --own: the size of the display; what a frame costs goes with it. Left out: 1280x720, or a monitor's own
+    #[arg(long, value_name = "WIDTHxHEIGHT")]
+    pub size: Option<String>,
+    /// The display; a window has the rate of its parent, and a display of this machine that of its mode
     #[arg(long, value_name = "HZ", default_value_t = 60.0)]
     pub refresh: f64,
     /// Seed of the times of the presses, the same for all runs
@@ -103,7 +109,7 @@ impl InterruptOptions {
     }
 
     fn session(&self, answer: Answer, cost: f64, title: &str, folder: &Folder) -> Result<InterruptRun, BenchError> {
-        let output = format!("1280x720@{}", self.refresh);
+        let output = format!("{SIZE}@{}", self.refresh);
         let session = folder.session(title, &output, "pacing = \"auto\"\nreduced-motion = true\n")?;
         let pairs = [
             ("--answer", answer.name().to_owned()),
@@ -114,6 +120,7 @@ impl InterruptOptions {
             ("--seed", self.seed.to_string()),
         ];
         let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
+        let session = session.on(self.backend);
         session.run("player", pairs.chain(self.answer_cost.map(|cost| format!("--answer-cost={cost}"))))
     }
 }

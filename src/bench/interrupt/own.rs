@@ -1,11 +1,11 @@
 //! The runs with the compositor's own animation: what answers to a press is told by when the content of a frame was chosen,
 //! which the frame log says of each.
 
-use super::driver::InterruptOptions;
+use super::driver::{InterruptOptions, SIZE};
 use super::figures::{InterruptRun, Shown};
 use super::overview::Pressed;
 use super::player::{Answer, WARM_UP};
-use crate::bench::run::{BenchError, Folder, output_records};
+use crate::bench::run::{BenchError, Displays, Folder, output_records};
 use crate::bench::statistics::Quantiles;
 use crate::time::{Instant, Span};
 use crate::timing::record::{FrameRecord, Outcome};
@@ -13,21 +13,24 @@ use crate::timing::record::{FrameRecord, Outcome};
 impl InterruptOptions {
     /// The configuration with which the overview, on its way for longer than anybody waits between two presses, answers so.
     fn own_config(&self, frames_ahead: u8, answer: Answer) -> String {
+        let mode =
+            self.size.as_ref().map(|size| format!("[[output]]\nname = \"*\"\nmode = \"{size}@{}\"\n", self.refresh));
         format!(
             "pacing = \"auto\"\n[animations]\nframes-ahead = {frames_ahead}\nsupersede = {}\n\
              [animations.overview]\nstyle = \"spring\"\nfrequency = 0.5\ndamping = 1.0\n\
-             [effects]\nblur = {}\n[keys]\n\"A\" = \"overview\"\n",
+             [effects]\nblur = {}\n[keys]\n\"A\" = \"overview\"\n{}",
             answer != Answer::Queued,
             self.blur,
+            mode.filter(|_| self.backend == Displays::Drm).unwrap_or_default(),
         )
     }
 
     pub(super) fn own_session(&self, answer: Answer, title: &str, folder: &Folder) -> Result<InterruptRun, BenchError> {
         let log = folder.path("frames.jsonl");
         let ahead = if answer == Answer::JustInTime { 0 } else { self.ahead };
-        let output = format!("{}@{}", self.size, self.refresh);
+        let output = format!("{}@{}", self.size.as_deref().unwrap_or(SIZE), self.refresh);
         let session = folder.session(title, &output, &self.own_config(ahead, answer))?;
-        let session = session.option("--renderer", &self.renderer).option("--frame-log", &log);
+        let session = session.on(self.backend).option("--renderer", &self.renderer).option("--frame-log", &log);
         let pairs = [
             ("--press", self.press.name().to_owned()),
             ("--presses", self.presses.to_string()),
@@ -107,9 +110,11 @@ mod tests {
 
     #[test]
     fn the_session_understands_its_configuration() {
-        let options = Line::try_parse_from(["bench", "--own"]).map_err(|error| error.to_string()).unwrap().options;
+        let line = ["bench", "--own", "--backend", "drm", "--size", "640x480"];
+        let options = Line::try_parse_from(line).map_err(|error| error.to_string()).unwrap().options;
         for answer in Answer::ALL {
             let config: Config = toml::from_str(&options.own_config(options.ahead, answer)).unwrap();
+            assert!(config.output("Virtual-1").mode.is_some_and(|mode| (mode.width, mode.height) == (640, 480)));
             assert_eq!(config.animations.frames_ahead.frames(), options.ahead);
             assert_eq!(config.animations.supersede, answer != Answer::Queued);
         }
