@@ -3,8 +3,8 @@
 //! Where a display lets more than one frame wait ([`pending_flips`](crate::backend::Capabilities::pending_flips)),
 //! finished frames are handed over at once, and it flips one per refresh by itself, however long whatever we do
 //! meanwhile takes. The machine knows of one frame in flight. The next one takes its place when content for its refresh
-//! would be chosen anew, not before: until then it can be withdrawn, and a press is answered as if nothing had waited. (A
-//! DRM device is given its next flip a quarter of an interval before it has to be: a press after that is a refresh later.)
+//! would be chosen anew, not before: until then it can be withdrawn, and a press is answered as if nothing had waited. (Where
+//! the kernel was late with such a frame, it is given them earlier for a while: a press after that is a refresh later.)
 //!
 //! ```text
 //!   present(k)        latch_at(k+1)     present(k+1)

@@ -9,12 +9,15 @@
 //!   presenter:                     └─► commit ─► … ─► flip event ─► FlipClock
 //! ```
 
+mod commit;
+
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 
 use smithay::backend::drm::{DrmSurface, PlaneClaim, PlaneConfig, PlaneState};
 use smithay::reexports::drm::control::Mode as DrmMode;
 
+use super::caution::Caution;
 use super::clock::{Asked, FlipClock, FlipEvent, Light};
 use super::cursor::CursorImages;
 use super::damage::DamageClips;
@@ -23,8 +26,6 @@ use super::gamma::Gamma;
 use super::mode::{blanking, mode_of};
 use super::plane_config::{blob, whole};
 use super::planes::ClientPlanes;
-use super::refusal::{is_passing, of_kernel, refusal};
-use super::request;
 use super::scanout::Picture;
 use crate::backend::plane::Planes;
 use crate::backend::{CursorPlane, DisplayEvent, FrameId, LossReason, PixelRect, SubmitError};
@@ -33,12 +34,6 @@ use crate::time::{Clock, Instant, Span};
 /// What drivers want before the blanking starts: to program the registers, or to wake a thread that does. Those that
 /// want more are found out by the output's machine, from frames that were in time and missed all the same.
 pub const DRIVER_MARGIN: Span = Span::from_micros(500);
-
-/// How much before that a waiting frame is committed, as a share of the interval. Whoever commits may be woken up late:
-/// with a real-time class by what the kernel does, and by a main thread that has the pipe and is not let run; without one
-/// by whatever else runs. A frame that takes longer to compose than this can not take its place any more either way; one
-/// that is quick could have for some of that time, which is what not to be late costs.
-const EARLY_DIVISOR: i64 = 4;
 
 /// What a frame shows.
 #[derive(Debug)]
@@ -59,6 +54,8 @@ pub(super) struct Shot {
 struct Flight {
     frame: FrameId,
     asked: Asked,
+    /// The refresh that it was for, if it had waited and was committed in time for it.
+    due: Option<Instant>,
     /// The driver has said that it is done, and when that is light.
     light: Option<Light>,
     picture: Option<Picture>,
@@ -99,6 +96,7 @@ pub(super) struct Flipper {
     /// of one CRTC come in the order of its commits.
     pub given_up: u32,
     queue: FlipQueue<Shot>,
+    caution: Caution,
     /// Our picture that was committed last; a client's buffer may hide it.
     front: Option<Picture>,
     /// What the planes show: the last entry; others may yet be read by the device.
@@ -134,6 +132,7 @@ impl Flipper {
             flight: None,
             given_up: 0,
             queue: FlipQueue::default(),
+            caution: Caution::default(),
             front: None,
             held: Vec::new(),
             released: Vec::new(),
@@ -153,7 +152,7 @@ impl Flipper {
 
     fn timing(&self) -> Timing {
         let interval = mode_of(self.mode).interval();
-        Timing { interval, lead: self.lead(), early: interval / EARLY_DIVISOR }
+        Timing { interval, lead: self.lead(), early: self.caution.early(interval) }
     }
 
     /// The newest frame that has not reached light.
@@ -208,11 +207,16 @@ impl Flipper {
             self.queue.push(frame);
             return Ok(());
         }
-        self.fly(frame, clock)
+        self.fly(frame, None, clock)
     }
 
     #[expect(clippy::result_large_err, reason = "as above")]
-    fn fly(&mut self, frame: Waiting<Shot>, clock: &impl Clock) -> Result<(), (SubmitError, Shot)> {
+    fn fly(
+        &mut self,
+        frame: Waiting<Shot>,
+        due: Option<Instant>,
+        clock: &impl Clock,
+    ) -> Result<(), (SubmitError, Shot)> {
         let Waiting { frame, content: shot, .. } = frame;
         // After a mode switch there is nothing on the plane yet; after a client's buffer comes our own again.
         let bare = self.modeset || self.held.last().is_some_and(|held| held.direct.is_some());
@@ -240,80 +244,8 @@ impl Flipper {
         }
         let Shot { picture, cursor, planes, .. } = shot;
         self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
-        self.flight = Some(Flight { frame, asked, light: None, picture, planes });
+        self.flight = Some(Flight { frame, asked, due, light: None, picture, planes });
         Ok(())
-    }
-
-    /// Commits the planes; without the cursor's if the driver does not like that one.
-    fn commit(
-        &mut self,
-        primary: Option<PlaneConfig<'_>>,
-        cursor: Option<&CursorPlane>,
-        planes: &Planes,
-    ) -> Result<(), SubmitError> {
-        let Some(client) = self.client.states(planes, self.modeset) else {
-            return Err(SubmitError::Unsupported("a plane for a client's buffer"));
-        };
-        let with_cursor = [self.planes(primary.clone(), cursor), client.clone()].concat();
-        let Err(error) = self.flip(with_cursor) else {
-            self.client.committed(&client);
-            return Ok(());
-        };
-        if !planes.is_empty() && !is_passing(&error) {
-            // Not the cursor's fault, as far as anybody can tell.
-            self.client.refused(planes);
-            return Err(error);
-        }
-        let Some(images) = self.cursor.take() else { return Err(error) };
-        let is_whole = primary.is_some();
-        let without = [self.planes(primary, None), client.clone()].concat();
-        if is_whole && self.surface.test_state(without.clone(), self.modeset).is_ok() && !is_passing(&error) {
-            tracing::warn!(output = self.name, %error, "the cursor plane is refused: the cursor is drawn from now on");
-            let _ = self.surface.clear_plane(images.plane);
-            self.events.push_back(DisplayEvent::Changed);
-            self.flip(without)?;
-            self.client.committed(&client);
-            return Ok(());
-        }
-        self.cursor = Some(images);
-        Err(error)
-    }
-
-    fn flip(&mut self, planes: Vec<PlaneState<'_>>) -> Result<(), SubmitError> {
-        if self.modeset || self.surface.commit_pending() {
-            self.surface.commit(planes, true).map_err(|error| refusal(&error))?;
-            self.modeset = false;
-            return Ok(());
-        }
-        if let Some(gamma) = &mut self.gamma
-            && let Some(told) = gamma.to_tell()
-        {
-            match request::flip_with(&self.surface, &planes, told) {
-                Ok(()) => {
-                    gamma.told();
-                    return Ok(());
-                }
-                Err(error) => {
-                    let error = of_kernel(&error, &error);
-                    if is_passing(&error) {
-                        return Err(error);
-                    }
-                    // A frame without it tells whose fault it is.
-                    tracing::warn!(output = self.name, %error, "the gamma ramp is refused");
-                    gamma.told();
-                }
-            }
-        }
-        self.surface.page_flip(planes, true).map_err(|error| refusal(&error))
-    }
-
-    fn planes<'a>(&mut self, primary: Option<PlaneConfig<'a>>, cursor: Option<&CursorPlane>) -> Vec<PlaneState<'a>> {
-        let primary = primary.map(|config| PlaneState { handle: self.surface.plane(), config: Some(config) });
-        let cursor = self.cursor.as_mut().map(|images| PlaneState {
-            handle: images.plane,
-            config: cursor.map(|cursor| whole(images.framebuffer(cursor), images.size, (cursor.x, cursor.y))),
-        });
-        primary.into_iter().chain(cursor).collect()
     }
 
     /// The driver says that the flip is done.
@@ -345,8 +277,11 @@ impl Flipper {
         let now = clock.now();
         let believed = self.clock.is_believed();
         let is_due = |flight: &mut Flight| flight.light.is_some_and(|light| believed || light.time <= now);
-        if let Some(Flight { frame, light: Some(light), picture, planes, .. }) = self.flight.take_if(is_due) {
+        if let Some(Flight { frame, due, light: Some(light), picture, planes, .. }) = self.flight.take_if(is_due) {
             let Light { time, sequence } = light;
+            if let Some(due) = due {
+                self.caution.learn(time - due > mode_of(self.mode).interval() / 2);
+            }
             self.front = picture.or(self.front);
             // What was shown before is off the screen now.
             self.released.append(&mut self.held);
@@ -360,8 +295,8 @@ impl Flipper {
                 self.events.push_back(DisplayEvent::Lost { frame: late.frame, reason: LossReason::Superseded });
             }
             let Some(next) = self.queue.take_due(&self.timing(), now) else { return };
-            let frame = next.frame;
-            if let Err((error, shot)) = self.fly(next, clock) {
+            let (frame, due) = (next.frame, Some(next.present).filter(|due| now <= *due - self.lead()));
+            if let Err((error, shot)) = self.fly(next, due, clock) {
                 tracing::debug!(output = self.name, %error, "a frame that waited was refused");
                 self.clips.carry(&shot.copied);
                 self.released.push(shot.planes);

@@ -5,7 +5,7 @@
 //! | `card` | one device: what is plugged in, its flip events |
 //! | `connector`, `mode` | which CRTC and which video mode a monitor gets |
 //! | `pipe` | one CRTC as the main thread has it: plans in, events out |
-//! | `flipper`, `flip_queue` | the same as the kernel has it: one flip under way, others that wait; shared by both threads |
+//! | `flipper`, `flip_queue`, `caution` | the same as the kernel has it: one flip under way, others that wait, and until when; shared by both threads |
 //! | `presenter`, `watchdog` | the thread that hears of flips and commits what waits |
 //! | `output` | a pipe as a [`Display`](super::Display) |
 //! | `scanout` | the memory that the primary plane shows: the better of the next two |
@@ -25,6 +25,7 @@
 //! ```
 
 pub mod card;
+mod caution;
 mod client;
 pub mod clock;
 mod connector;
