@@ -197,9 +197,15 @@ pub(super) fn run_one(state: &mut State) -> bool {
         let output = &mut state.outputs.list[index];
         output.drop_late(now);
         let id = output.id;
-        output.is_calm(now, state.outputs.frames_ahead, is_elsewhere)
-            && !others_are_due(state, id, now)
-            && (super::recorded::begin(state, id) || run(state, id, now))
+        if !output.is_calm(now, state.outputs.frames_ahead, is_elsewhere) || others_are_due(state, id, now) {
+            return false;
+        }
+        if !is_elsewhere {
+            // In no hurry: who waits for a CPU goes first. With only one that is whoever carries out in the kernel what
+            // was just submitted, and would have to wait for the scheduler's next tick, past its refresh.
+            rustix::thread::sched_yield();
+        }
+        super::recorded::begin(state, id) || run(state, id, now)
     })
 }
 

@@ -56,10 +56,15 @@ impl OutputState {
             planes: Planes::default(),
             in_fence: drawn.fence,
         };
+        let begun = clock.now();
         let result = self.display.submit(plan);
-        record.submitted = Some(clock.now());
+        let submitted = clock.now();
+        record.submitted = Some(submitted);
         match result {
-            Ok(()) => Some(Flight { frame, scene, feedback: Feedback::default(), record, clients: Vec::new(), fence }),
+            Ok(()) => {
+                self.conductor.output_mut().rendered_ahead(record.compose_cost + (submitted - begun));
+                Some(Flight { frame, scene, feedback: Feedback::default(), record, clients: Vec::new(), fence })
+            }
             Err((error, plan)) => {
                 self.refused(error, plan, Feedback::default());
                 None

@@ -98,7 +98,6 @@ impl OutputState {
         record.composed = Some(now);
         record.compose_cost = took.map_or(now - record.latched, |took| cost + took);
         record.damage = drawn.area();
-        self.conductor.output_mut().rendered_ahead(record.compose_cost);
         if !wanted {
             self.ahead.executor.forget(id);
         }

@@ -98,7 +98,7 @@ impl OutputMachine {
         Some((index, when.max(now)))
     }
 
-    /// Rendering a frame ahead took so long: another one, composed for the next refresh, would too.
+    /// Rendering a frame ahead and submitting it took so long: another one, composed for the next refresh, would too.
     pub fn rendered_ahead(&mut self, cost: Span) {
         self.compose.observe(cost, self.vsync.interval());
     }
