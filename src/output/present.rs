@@ -13,6 +13,7 @@ use crate::time::{Clock, Instant};
 use crate::timing::id::OutputId;
 use crate::timing::record::{Blame, Lost, Outcome};
 use crate::timing::target::RefreshIndex;
+use crate::timing::vsync::Observation;
 use crate::trace::FrameLog;
 use crate::trace::kernel_times::KernelTimer;
 
@@ -70,8 +71,8 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
         flight.record.due_sequence = due(flight.record.target);
         flight.clients.iter_mut().for_each(|client| client.due_sequence = due(client.target));
     }
-    if outcome.late > 0 {
-        // What waits behind a late frame would be late, too: it is made anew for the refreshes that there are.
+    if outcome.found_phase || matches!(outcome.observation, Observation::Moved { .. }) {
+        // What waits was made for refreshes that are none: it is made anew for those that there are.
         output.withdraw(0);
     }
     output.presented = outcome.present;

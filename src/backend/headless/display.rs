@@ -282,11 +282,19 @@ impl VirtualDisplay {
         self.report_lost(pending.frame, reason, at);
     }
 
-    /// The next of the frames that wait takes its turn: the device is given it at `at`, when the one before it flipped.
+    /// The next of the frames that wait takes its turn: the device is given it at `at`, when the one before it flipped. If
+    /// that one took its refresh, it gives way to the one behind it.
     fn promote(&mut self, at: Instant) {
-        if self.pending.is_none()
-            && let Some(mut next) = self.queued.pop_front()
+        if self.pending.is_some() {
+            return;
+        }
+        while self.queued.len() > 1
+            && self.queued.front().is_some_and(|next| next.held_until < at)
+            && let Some(late) = self.queued.pop_front()
         {
+            self.lose(late, LossReason::Superseded, at);
+        }
+        if let Some(mut next) = self.queued.pop_front() {
             next.submitted = next.submitted.max(at);
             next.waited = true;
             self.pending = Some(next);

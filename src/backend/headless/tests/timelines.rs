@@ -287,6 +287,38 @@ fn what_waited_in_the_display_can_be_withdrawn_until_the_device_must_have_it() {
 }
 
 #[test]
+fn what_waits_behind_a_late_frame_keeps_its_refresh_or_gives_way() {
+    let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
+    // Too late for the first refresh.
+    queue(&mut stage, 9.95, &[(1, 10.0), (2, 20.0), (3, 30.0)]);
+    stage.until(70.0);
+    // The last one has no other to give way to.
+    queue(&mut stage, 79.95, &[(4, 80.0), (5, 90.0)]);
+    stage.until(120.0);
+    check(
+        &stage,
+        expect![[r#"
+        9.950   submit 1 for 10
+                  wake at 20.000000ms
+        9.950   submit 2 for 20
+        9.950   submit 3 for 30
+        20.000    -> presented 1 at 20.000000ms, refresh 2
+        20.000    -> lost 2: Superseded
+                  wake at 30.000000ms
+        30.000    -> presented 3 at 30.000000ms, refresh 3
+                  nothing to wake for
+        79.950  submit 4 for 80
+                  wake at 90.000000ms
+        79.950  submit 5 for 90
+        90.000    -> presented 4 at 90.000000ms, refresh 9
+                  wake at 100.000000ms
+        100.000   -> presented 5 at 100.000000ms, refresh 10
+                  nothing to wake for
+    "#]],
+    );
+}
+
+#[test]
 fn a_display_that_goes_dark_loses_all_that_waits() {
     let mut stage = Stage::new(OutputOptions { queue: 2, buffers: 5, ..options() });
     queue(&mut stage, 3.0, &[(1, 10.0), (2, 20.0), (3, 30.0)]);
