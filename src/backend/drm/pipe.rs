@@ -196,52 +196,44 @@ impl Pipe {
     }
 
     #[expect(clippy::result_large_err, reason = "as in the trait")]
-    pub fn submit(&mut self, plan: Plan, clock: &impl Clock) -> Result<(), (SubmitError, Plan)> {
+    pub fn submit(&mut self, mut plan: Plan, clock: &impl Clock) -> Result<(), (SubmitError, Plan)> {
         if let Err(error) = self.test(&plan) {
             return Err((error, plan));
         }
-        let Plan { frame, target, present, final_at, change, cursor, planes, mut in_fence } = plan;
-        if let Some(fence) = in_fence.take_if(|_| !self.takes_fences)
+        if let Some(fence) = plan.in_fence.take_if(|_| !self.takes_fences)
             && !fence::wait(&fence)
         {
-            let error = SubmitError::Device("the GPU does not finish".to_owned());
-            return Err((
-                error,
-                Plan { frame, target, present, final_at, change, cursor, planes, in_fence: Some(fence) },
-            ));
+            plan.in_fence = Some(fence);
+            return Err((SubmitError::Device("the GPU does not finish".to_owned()), plan));
         }
-        if let Some(unfinished) = &in_fence {
-            hint_deadline(unfinished.as_fd(), present - lock(&self.flipper).lead());
+        if let Some(unfinished) = &plan.in_fence {
+            hint_deadline(unfinished.as_fd(), plan.present - lock(&self.flipper).lead());
         }
         // Pixels are copied before the lock is taken: the presenter does not wait for that.
         let used = lock(&self.flipper).used();
-        let picture = match change {
+        let (picture, copied) = match std::mem::replace(&mut plan.change, Change::Planes) {
             Change::Compose { buffer, damage } => match self.scanout.fill(buffer, &damage, &used) {
-                Ok(filled) => Some(filled),
+                Ok((picture, copied)) => (Some(picture), copied),
                 Err(buffer) => {
-                    let change = Change::Compose { buffer, damage };
-                    let plan = Plan { frame, target, present, final_at, change, cursor, planes, in_fence };
+                    plan.change = Change::Compose { buffer, damage };
                     return Err((SubmitError::Busy, plan));
                 }
             },
-            _ => None,
+            _ => (None, Vec::new()),
         };
-        let (picture, copied) = picture.unzip();
-        let content = Shot { picture, copied: copied.unwrap_or_default(), fence: in_fence, cursor, planes };
+        let Plan { frame, present, final_at, .. } = plan;
+        let (fence, cursor) = (plan.in_fence.take(), plan.cursor.take());
+        let content = Shot { picture, copied, fence, cursor, planes: std::mem::take(&mut plan.planes) };
         let submitted = lock(&self.flipper).submit(Waiting { frame, present, final_at, content }, clock);
-        match submitted {
-            Ok(()) => {
-                self.presenter.wake_for(&self.flipper);
-                Ok(())
-            }
-            Err((error, Shot { cursor, planes, fence: in_fence, .. })) => {
-                let change = match picture.and_then(|picture| self.scanout.refused(picture)) {
-                    Some(buffer) => Change::Compose { buffer, damage: Vec::new() },
-                    None => Change::Planes,
-                };
-                Err((error, Plan { frame, target, present, final_at, change, cursor, planes, in_fence }))
-            }
+        let Err((error, shot)) = submitted else {
+            self.presenter.wake_for(&self.flipper);
+            return Ok(());
+        };
+        if let Some(buffer) = picture.and_then(|picture| self.scanout.refused(picture)) {
+            plan.change = Change::Compose { buffer, damage: Vec::new() };
         }
+        (plan.in_fence, plan.cursor, plan.planes) = (shot.fence, shot.cursor, shot.planes);
+        Err((error, plan))
     }
 
     /// Withdraws what waits from `from` on; returns the newest frame that stays.

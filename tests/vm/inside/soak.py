@@ -27,8 +27,7 @@ OUTPUT = "Virtual-1"
 PROGRAMS = (["weston-simple-shm"], ["foot", "--app-id", "soak", "sleep", "1000"], ["weston-simple-damage"],
             ["weston-flower"])
 # Caches and pools are filled, memory that is kept for reuse is there: at least so many rounds, and this part of a long
-# soak. How much the heap has is the most that was in use at once, and the worst of rounds that differ comes late: without
-# anything being lost it went from 10400 KiB in the 24th round to 10776 in the 60th, and to 10884 in the next 124.
+# soak. How much the heap has is near to the most that was in use at once, and the worst of rounds that differ comes late.
 WARM_UP_ROUNDS = 6
 WARM_UP_PART = 4
 # Three a third, of about 3.5 s each.
