@@ -68,7 +68,9 @@ pub struct Capabilities {
     pub submit_lead: Span,
     /// What the driver is guessed to want on top of that, until more is known of it; zero where the lead is exact.
     pub driver_margin: Span,
-    /// How many submitted plans may wait at once. One more is refused with [`SubmitError::Busy`].
+    /// How many submitted plans may wait at once. One more is refused with [`SubmitError::Busy`]. Where it is more than one,
+    /// each is for its own refresh: one whose refresh was taken, by a frame that was late, gives way to the one behind it
+    /// ([`LossReason::Superseded`]), and the last of them is shown late.
     pub pending_flips: u32,
     /// How many plans may be submitted before the first of them is reported: 1, but where reports come late, as from a
     /// parent compositor. These are shown as soon as they can be, not each at a refresh of its own.

@@ -143,7 +143,7 @@ impl OutputState {
     }
 
     /// Frames whose refreshes have passed are not shown late: a newer one is right.
-    fn drop_late(&mut self, now: Instant) {
+    pub(super) fn drop_late(&mut self, now: Instant) {
         if self.ahead.frames.is_empty() {
             return;
         }
@@ -152,6 +152,7 @@ impl OutputState {
         while self.ahead.frames.front().is_some_and(|waiting| waiting.record.target < reachable) {
             let Some(late) = self.ahead.frames.pop_front() else { break };
             self.ahead.executor.latch(late.record.target);
+            self.conductor.output_mut().rendered_ahead(late.record.compose_cost);
             self.display.release(late.buffer);
             dropped = true;
         }
@@ -188,25 +189,30 @@ impl OutputState {
 
 /// Renders or records one frame ahead, on the first output that has room for one. Returns whether it did.
 pub(super) fn run_one(state: &mut State) -> bool {
-    let now = state.clock.now();
     if state.outputs.frames_ahead == 0 || state.shell.drag().is_some() || state.shell.pressed().is_some() {
         return false;
     }
     let is_elsewhere = super::recorded::is_elsewhere(state);
     (0..state.outputs.list.len()).any(|index| {
-        let output = &mut state.outputs.list[index];
-        output.drop_late(now);
-        let id = output.id;
-        if !output.is_calm(now, state.outputs.frames_ahead, is_elsewhere) || others_are_due(state, id, now) {
-            return false;
-        }
-        if !is_elsewhere {
+        let mut ready = may_run(state, index, is_elsewhere);
+        if ready.is_some() && !is_elsewhere {
             // In no hurry: who waits for a CPU goes first. With only one that is whoever carries out in the kernel what
             // was just submitted, and would have to wait for the scheduler's next tick, past its refresh.
             rustix::thread::sched_yield();
+            ready = may_run(state, index, is_elsewhere);
         }
-        super::recorded::begin(state, id) || run(state, id, now)
+        ready.is_some_and(|(id, now)| super::recorded::begin(state, id) || run(state, id, now))
     })
+}
+
+/// The output with this index, and the time, if it is calm and no other one has anything to do.
+fn may_run(state: &mut State, index: usize, is_elsewhere: bool) -> Option<(OutputId, Instant)> {
+    let now = state.clock.now();
+    let output = &mut state.outputs.list[index];
+    output.drop_late(now);
+    let id = output.id;
+    let is_calm = output.is_calm(now, state.outputs.frames_ahead, is_elsewhere);
+    (is_calm && !others_are_due(state, id, now)).then_some((id, now))
 }
 
 /// Whether another output has something to do before a frame of `id` would be rendered.

@@ -72,8 +72,7 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
         flight.clients.iter_mut().for_each(|client| client.due_sequence = due(client.target));
     }
     if outcome.found_phase || matches!(outcome.observation, Observation::Moved { .. }) {
-        // What waits was made for refreshes that are none: it is made anew for those that there are.
-        output.withdraw(0);
+        output.withdraw_held();
     }
     output.presented = outcome.present;
     output.lights += 1;
@@ -162,6 +161,7 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason,
     let withdrawn = output.take_withdrawn(frame);
     let is_missed = withdrawn.is_none();
     let (nth, in_flight) = take_flight(output, frame).unzip();
+    let is_held = withdrawn.is_none() && in_flight.is_none();
     let flight = withdrawn.or(in_flight).or_else(|| output.take_submitted(frame));
     let Some(flight) = flight else { return };
     let mut record = flight.record;
@@ -183,7 +183,9 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason,
         return;
     }
     output.statistics.observe(&record);
-    output.drawn = std::sync::Arc::default();
+    if !is_held {
+        output.drawn = std::sync::Arc::default();
+    }
     if let Some(nth) = nth {
         output.conductor.output_mut().lost(nth);
     }

@@ -85,6 +85,15 @@ impl OutputState {
         self.withdraw(usize::from(is_needed) + usize::from(machine.composes_slowly()));
     }
 
+    /// Withdraws all that the display holds behind the frame in flight: it was made for refreshes that are none.
+    pub(super) fn withdraw_held(&mut self) {
+        let held = self.ahead.submitted.len();
+        self.withdraw(0);
+        for flight in self.ahead.withdrawn.iter().rev().take(held - self.ahead.submitted.len()) {
+            self.ahead.executor.latch(flight.record.target);
+        }
+    }
+
     /// Withdraws what the display holds behind the frame in flight, but for the first `kept` of it.
     pub(super) fn withdraw(&mut self, kept: usize) {
         let Some(first) = self.ahead.submitted.get(kept).map(|flight| flight.frame) else { return };
@@ -105,9 +114,10 @@ impl OutputState {
     /// Takes out a frame that the display held and was to show, if `frame` is one.
     pub(super) fn take_submitted(&mut self, frame: FrameId) -> Option<Flight> {
         let index = position(&self.ahead.submitted, frame)?;
-        let lost = self.ahead.submitted.remove(index);
+        let taken = self.ahead.submitted.remove(index)?;
+        self.ahead.executor.latch(taken.record.target);
         self.announce();
-        lost
+        Some(taken)
     }
 
     /// Nothing that the display held will be shown: it is gone.
@@ -131,7 +141,9 @@ fn position(frames: &VecDeque<Flight>, frame: FrameId) -> Option<usize> {
 
 /// Hands finished frames to the display of output `id`, as many as it takes.
 pub(super) fn feed(state: &mut State, id: OutputId) {
-    let Some(output) = state.outputs.by_id(id) else { return };
+    let now = state.clock.now();
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    output.drop_late(now);
     let capacity = output.display.capabilities().pending_flips as usize;
     let handle = output.output.clone();
     let takes = |output: &OutputState| {

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   recorded ─► drawing ─► frames ─► submitted ─► in flight
-//!                                        └──────► withdrawn ─► lost
+//!                                        ├──────► withdrawn ─► lost
+//!                                        └──────► gave way, behind a late one ─► lost
 //! ```
 
 use std::collections::VecDeque;

@@ -1,8 +1,8 @@
 //! How much earlier than it must a frame that waits is given to the kernel. Pure.
 //!
-//! Whoever carries a flip out in the kernel may be kept from it: on a machine with one CPU by our own main thread. What is
-//! committed earlier is safe from that, and nothing can take its place any more. Nobody can ask a machine which it needs:
-//! it is trusted until it was late, then not for a while, and each time for twice as long.
+//! Who commits it, and who carries the flip out in the kernel, may be kept from it: on a machine with one CPU by our own main
+//! thread. What is committed earlier is safe from that, and nothing can take its place any more. Nobody can ask a machine
+//! what it needs: it is trusted until it was late, then not for a while, and each time for twice as long.
 //!
 //! ```text
 //!   early   ▁▁▁▁▁▁│████▁▁▁▁│████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁│████
@@ -11,11 +11,13 @@
 
 use crate::time::Span;
 
-/// Of an interval, by default: waking up takes a real-time thread no longer.
-const TRUSTING: i64 = 32;
-/// Of an interval, after it was too late: a tick of the kernel's scheduler at 60 Hz, which is what a thread may have to wait
-/// for that another keeps from the only CPU.
-const WARY: i64 = 4;
+/// By default: waking up takes a real-time thread no longer.
+const TRUSTING: Span = Span::from_micros(500);
+/// After it was too late: a tick of the scheduler where there are 250 a second, which is what a thread may have to wait for
+/// that another keeps from the only CPU.
+const WARY: Span = Span::from_millis(4);
+/// Of an interval, at most.
+const LARGEST_PART: i64 = 4;
 /// Frames for which it is wary after the first time, and at most: ten minutes at 60 Hz.
 const SHORTEST: u32 = 120;
 const LONGEST: u32 = 36_000;
@@ -32,13 +34,17 @@ pub(super) struct Caution {
 impl Caution {
     /// How much earlier than it must a frame is committed.
     pub fn early(self, interval: Span) -> Span {
-        interval / if self.wary_for > 0 { WARY } else { TRUSTING }
+        let early = if self.wary_for > 0 { WARY } else { TRUSTING };
+        early.min(interval / LARGEST_PART)
     }
 
-    /// A frame that had waited was shown: late although it was committed in time, or not.
+    /// A frame that had waited was shown: late although it was there in time, or not. One that is late all the same while it
+    /// is wary says that it goes on, not that it was trusted too soon.
     pub fn learn(&mut self, late: bool) {
         if late {
-            self.memory = (self.memory * 2).clamp(SHORTEST, LONGEST);
+            if self.wary_for == 0 {
+                self.memory = (self.memory * 2).clamp(SHORTEST, LONGEST);
+            }
             self.wary_for = self.memory;
         } else if self.wary_for > 0 {
             self.wary_for -= 1;
@@ -56,7 +62,7 @@ mod tests {
 
     /// For how many frames it stays wary.
     fn wary_for(mut caution: Caution) -> u32 {
-        let is_wary = |caution: &Caution| caution.early(INTERVAL) == INTERVAL / WARY;
+        let is_wary = |caution: &Caution| caution.early(INTERVAL) == WARY;
         std::iter::repeat_with(|| (is_wary(&caution), caution.learn(false)).0).take_while(|wary| *wary).count() as u32
     }
 
@@ -64,9 +70,11 @@ mod tests {
     fn it_trusts_the_machine_until_that_was_late() {
         let mut caution = Caution::default();
         (0..1000).for_each(|_| caution.learn(false));
-        assert_eq!(caution.early(INTERVAL), INTERVAL / TRUSTING);
-        caution.learn(true);
+        assert_eq!(caution.early(INTERVAL), TRUSTING);
+        // As long as it lasts.
+        (0..20).for_each(|_| caution.learn(true));
         assert_eq!(wary_for(caution), SHORTEST);
+        assert_eq!(caution.early(Span::from_millis(4)), Span::from_millis(1));
     }
 
     #[test]

@@ -22,6 +22,15 @@ pub(super) fn taken_by(surface: &DrmSurface) -> bool {
 
 /// Waits for `fence`, but not for ever. Returns whether it has signalled.
 pub(super) fn wait(fence: &OwnedFd) -> bool {
+    signals_within(fence, &LONGEST_WAIT)
+}
+
+/// Whether `fence` has signalled.
+pub(super) fn has_signalled(fence: &OwnedFd) -> bool {
+    signals_within(fence, &Timespec::default())
+}
+
+fn signals_within(fence: &OwnedFd, time: &Timespec) -> bool {
     let descriptor = fence.as_fd();
-    poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&LONGEST_WAIT)).is_ok_and(|ready| ready > 0)
+    poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(time)).is_ok_and(|ready| ready > 0)
 }

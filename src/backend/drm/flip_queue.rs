@@ -34,7 +34,7 @@ pub(super) struct Timing {
     pub interval: Span,
     /// How long before a refresh the driver wants its frame.
     pub lead: Span,
-    /// How much earlier it is committed: whoever commits may be woken up late.
+    /// How much earlier it is committed: whoever commits, or carries it out, may be let run late.
     pub early: Span,
 }
 
@@ -97,10 +97,14 @@ impl<T> FlipQueue<T> {
         self.waiting.front().map(|waiting| timing.commit_at(waiting))
     }
 
+    /// Whether it is too late for the next one.
+    pub fn is_late(&self, timing: &Timing, now: Instant) -> bool {
+        self.waiting.front().is_some_and(|waiting| now > waiting.present - timing.lead)
+    }
+
     /// Takes out the next one if it is too late for it and another waits behind it, which may be in time.
     pub fn take_late(&mut self, timing: &Timing, now: Instant) -> Option<Waiting<T>> {
-        let late = self.waiting.front().is_some_and(|waiting| now > waiting.present - timing.lead);
-        if late && self.len() > 1 { self.waiting.pop_front() } else { None }
+        if self.is_late(timing, now) && self.len() > 1 { self.waiting.pop_front() } else { None }
     }
 
     /// Takes out the next one if it is to be committed.

@@ -21,6 +21,7 @@ use super::caution::Caution;
 use super::clock::{Asked, FlipClock, FlipEvent, Light};
 use super::cursor::CursorImages;
 use super::damage::DamageClips;
+use super::fence;
 use super::flip_queue::{FlipQueue, Timing, Waiting};
 use super::gamma::Gamma;
 use super::mode::{blanking, mode_of};
@@ -275,11 +276,12 @@ impl Flipper {
     /// Reports a flip whose light has come, and commits what waits if its time has come.
     pub fn advance(&mut self, clock: &impl Clock) {
         let now = clock.now();
+        let was_free = self.flight.is_none();
         let believed = self.clock.is_believed();
         let is_due = |flight: &mut Flight| flight.light.is_some_and(|light| believed || light.time <= now);
         if let Some(Flight { frame, due, light: Some(light), picture, planes, .. }) = self.flight.take_if(is_due) {
             let Light { time, sequence } = light;
-            if let Some(due) = due {
+            if let Some(due) = due.filter(|_| time != Instant::ZERO) {
                 self.caution.learn(time - due > mode_of(self.mode).interval() / 2);
             }
             self.front = picture.or(self.front);
@@ -288,6 +290,10 @@ impl Flipper {
             self.held.push(planes);
             self.events.push_back(DisplayEvent::Presented { frame, time, sequence });
         }
+        if was_free && self.queue.is_late(&self.timing(), now) {
+            // Nothing was in its way: this thread was not let run.
+            self.caution.learn(true);
+        }
         while self.flight.is_none() && self.power == Power::On && !self.modeset {
             while let Some(late) = self.queue.take_late(&self.timing(), now) {
                 self.clips.carry(&late.content.copied);
@@ -295,7 +301,10 @@ impl Flipper {
                 self.events.push_back(DisplayEvent::Lost { frame: late.frame, reason: LossReason::Superseded });
             }
             let Some(next) = self.queue.take_due(&self.timing(), now) else { return };
-            let (frame, due) = (next.frame, Some(next.present).filter(|due| now <= *due - self.lead()));
+            let frame = next.frame;
+            // A GPU that is late is not the kernel's fault.
+            let is_drawn = next.content.fence.as_ref().is_none_or(fence::has_signalled);
+            let due = Some(next.present).filter(|due| is_drawn && now <= *due - self.lead());
             if let Err((error, shot)) = self.fly(next, due, clock) {
                 tracing::debug!(output = self.name, %error, "a frame that waited was refused");
                 self.clips.carry(&shot.copied);

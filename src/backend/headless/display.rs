@@ -53,7 +53,7 @@ struct Pending {
     submitted: Instant,
     /// When its fence signalled; `None`: not yet.
     rendered: Option<Instant>,
-    /// Not shown before: a fault, or its refresh where frames may queue.
+    /// Not shown before: a fault, or its refresh where frames may queue. Another that flips after this has taken it.
     held_until: Instant,
     /// It waited in the queue, which gives it to the device no sooner than it must.
     waited: bool,

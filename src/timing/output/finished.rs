@@ -68,7 +68,7 @@ impl OutputMachine {
     /// Whether one more frame may be rendered ahead at `now`, with `waiting` of at most `most` there, before the next of
     /// them is submitted: not if that might become late by it, unless there is nothing to be late for.
     ///
-    /// What the display holds cannot become late. But what is pressed while this thread renders waits for that, and may be
+    /// What the display holds does not become late by it. But what is pressed while this thread renders waits for that, and may be
     /// too late for a fresh frame: so the last one is rendered where there is time for it between two latches. With more
     /// missing they are made back to back: they are to hide the frame that takes long.
     pub fn may_render_ahead(&self, now: Instant, waiting: usize, most: usize) -> bool {

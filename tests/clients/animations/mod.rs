@@ -2,6 +2,7 @@
 
 mod ahead;
 mod going;
+mod late;
 mod place;
 mod slow;
 

@@ -1,0 +1,45 @@
+//! A display that shows a frame late now and then: what waits behind it keeps its refreshes.
+//!
+//! ```text
+//!  refresh      k     k+1    k+2    k+3
+//!  on screen    ·  ✗  k      k+2    k+3        k+1 gave way
+//! ```
+
+use super::ahead::{AHEAD, SLOW, ahead, lasting, maximise, records};
+use super::*;
+use upbeat::backend::headless::OutputOptions;
+use upbeat::backend::headless::fault::FaultScript;
+use upbeat::render::Renderer;
+use upbeat::timing::record::{Lost, Outcome};
+
+/// Flips that are held up, the first of them and how many frames apart: time enough to be as far ahead as before.
+const FAULTS: u64 = 7;
+const FIRST: u64 = 20;
+const APART: u64 = 10;
+
+#[test]
+fn frames_that_wait_behind_a_late_one_are_shown_in_their_own_refreshes() {
+    let script: String = (0..FAULTS).map(|nth| format!("frame {} hold-flip\n", FIRST + nth * APART)).collect();
+    let faults: FaultScript = script.parse().unwrap();
+    let (plane, buffers) = (Some((64, 64)), 3 + usize::from(AHEAD));
+    let options =
+        OutputOptions { buffers, cursor_plane: plane, queue: usize::from(AHEAD), faults, ..OutputOptions::default() };
+    let mut world = World::lit_at(SLOW, options, Renderer::pixman().unwrap());
+    world.state.outputs.frames_ahead = AHEAD;
+    let mut world = set_up(world, lasting(8));
+    let _window = maximise(&mut world);
+    world.until("all faults, and some frames", |world| {
+        ahead(world).last().is_some_and(|last| last.frame > FIRST + FAULTS * APART)
+    });
+    let shown = ahead(&world);
+    let gave_way = records(&world).filter(|record| record.outcome == Outcome::Lost(Lost::Superseded));
+    assert!((FAULTS as usize / 2..=FAULTS as usize + 2).contains(&gave_way.count()), "{shown:#?}");
+    let is_right = |record: &&FrameRecord| record.sequence == record.due_sequence;
+    let late = shown.len() - shown.iter().filter(is_right).count();
+    assert!(late <= FAULTS as usize + 2, "{late} of {} were late", shown.len());
+    // Not one frame less is made ahead for each.
+    let far = |record: &FrameRecord| record.present - record.composed.unwrap() > record.interval * 3;
+    for some in shown[FIRST as usize..].chunks_exact(APART as usize) {
+        assert!(some.iter().filter(|record| far(record)).count() > some.len() / 2, "{some:#?}");
+    }
+}
