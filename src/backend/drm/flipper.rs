@@ -294,17 +294,19 @@ impl Flipper {
             // Nothing was in its way: this thread was not let run.
             self.caution.learn(true);
         }
+        let timing = self.timing();
         while self.flight.is_none() && self.power == Power::On && !self.modeset {
-            while let Some(late) = self.queue.take_late(&self.timing(), now) {
+            while let Some(late) = self.queue.take_late(&timing, now) {
                 self.clips.carry(&late.content.copied);
                 self.released.push(late.content.planes);
                 self.events.push_back(DisplayEvent::Lost { frame: late.frame, reason: LossReason::Superseded });
             }
-            let Some(next) = self.queue.take_due(&self.timing(), now) else { return };
+            let is_late = self.queue.is_late(&timing, now);
+            let Some(next) = self.queue.take_due(&timing, now) else { return };
             let frame = next.frame;
             // A GPU that is late is not the kernel's fault.
             let is_drawn = next.content.fence.as_ref().is_none_or(fence::has_signalled);
-            let due = Some(next.present).filter(|due| is_drawn && now <= *due - self.lead());
+            let due = Some(next.present).filter(|_| is_drawn && !is_late);
             if let Err((error, shot)) = self.fly(next, due, clock) {
                 tracing::debug!(output = self.name, %error, "a frame that waited was refused");
                 self.clips.carry(&shot.copied);

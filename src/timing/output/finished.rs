@@ -68,9 +68,9 @@ impl OutputMachine {
     /// Whether one more frame may be rendered ahead at `now`, with `waiting` of at most `most` there, before the next of
     /// them is submitted: not if that might become late by it, unless there is nothing to be late for.
     ///
-    /// What the display holds does not become late by it. But what is pressed while this thread renders waits for that, and may be
-    /// too late for a fresh frame: so the last one is rendered where there is time for it between two latches. With more
-    /// missing they are made back to back: they are to hide the frame that takes long.
+    /// What the display holds does not become late by it. But what is pressed while this thread renders waits for that, and
+    /// may be too late for a fresh frame: so the last one is rendered where there is time for it between two latches. With
+    /// more missing they are made back to back: they are to hide the frame that takes long.
     pub fn may_render_ahead(&self, now: Instant, waiting: usize, most: usize) -> bool {
         let Some((_, when)) = self.submits_finished(now).filter(|_| self.submits_late()) else { return true };
         let fits = now + self.compose.tail() <= when;

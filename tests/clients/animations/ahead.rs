@@ -16,8 +16,13 @@ pub(super) const SLOW: u32 = 30_000;
 
 /// The display holds up to `queue` frames itself.
 pub(super) fn ahead_by(renderer: Renderer, refresh: u32, queue: usize, animations: Animations) -> World {
-    let (plane, buffers) = (Some((64, 64)), 3 + usize::from(AHEAD));
-    let options = OutputOptions { buffers, cursor_plane: plane, queue, ..OutputOptions::default() };
+    ahead_on(renderer, refresh, OutputOptions { queue, ..OutputOptions::default() }, animations)
+}
+
+/// The same on a display of which more is said, and which has what it takes.
+pub(super) fn ahead_on(renderer: Renderer, refresh: u32, options: OutputOptions, animations: Animations) -> World {
+    let (cursor_plane, buffers) = (Some((64, 64)), 3 + usize::from(AHEAD));
+    let options = OutputOptions { buffers, cursor_plane, ..options };
     let mut world = World::lit_at(refresh, options, renderer);
     world.state.outputs.frames_ahead = AHEAD;
     set_up(world, animations)

@@ -5,7 +5,7 @@
 //!  on screen    ·  ✗  k      k+2    k+3        k+1 gave way
 //! ```
 
-use super::ahead::{AHEAD, SLOW, ahead, lasting, maximise, records};
+use super::ahead::{AHEAD, SLOW, ahead, ahead_on, lasting, maximise, records};
 use super::*;
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::fault::FaultScript;
@@ -21,12 +21,8 @@ const APART: u64 = 10;
 fn frames_that_wait_behind_a_late_one_are_shown_in_their_own_refreshes() {
     let script: String = (0..FAULTS).map(|nth| format!("frame {} hold-flip\n", FIRST + nth * APART)).collect();
     let faults: FaultScript = script.parse().unwrap();
-    let (plane, buffers) = (Some((64, 64)), 3 + usize::from(AHEAD));
-    let options =
-        OutputOptions { buffers, cursor_plane: plane, queue: usize::from(AHEAD), faults, ..OutputOptions::default() };
-    let mut world = World::lit_at(SLOW, options, Renderer::pixman().unwrap());
-    world.state.outputs.frames_ahead = AHEAD;
-    let mut world = set_up(world, lasting(8));
+    let options = OutputOptions { queue: usize::from(AHEAD), faults, ..OutputOptions::default() };
+    let mut world = ahead_on(Renderer::pixman().unwrap(), SLOW, options, lasting(8));
     let _window = maximise(&mut world);
     world.until("all faults, and some frames", |world| {
         ahead(world).last().is_some_and(|last| last.frame > FIRST + FAULTS * APART)
