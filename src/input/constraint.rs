@@ -5,8 +5,8 @@ use smithay::utils::{Logical, Point};
 use smithay::wayland::compositor::RegionAttributes;
 use smithay::wayland::pointer_constraints::{PointerConstraint, with_pointer_constraint};
 
+use crate::bounds::coordinate_f64;
 use crate::output;
-use crate::protocol::bounds::coordinate_f64;
 use crate::state::State;
 
 /// A constraint in force.

@@ -17,9 +17,9 @@ use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 use smithay::wayland::tablet_manager::{TabletDescriptor, TabletHandle, TabletSeatTrait, TabletToolHandle};
 
 use super::pointer::{self, Focus, pick};
+use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
 use crate::protocol;
-use crate::protocol::bounds::coordinate_f64;
 use crate::shell;
 use crate::state::State;
 use crate::time::Instant;

@@ -8,8 +8,8 @@ use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 
 use super::drag;
 use super::pointer::{Focus, pick};
+use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
-use crate::protocol::bounds::coordinate_f64;
 use crate::shell::{self, overview, popup};
 use crate::state::State;
 use crate::time::Instant;

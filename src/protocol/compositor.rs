@@ -13,7 +13,7 @@ use smithay::reexports::wayland_server::{
 };
 use smithay::wayland::compositor::{CompositorClientState, CompositorHandler, CompositorState, RegionUserData};
 
-use super::bounds;
+use crate::bounds;
 use crate::state::State;
 use crate::{input, shell, surface};
 

@@ -2,9 +2,8 @@
 //! head, how to use it. What a request *means* is decided in the room that it concerns (`shell`, `input`, `surface`,
 //! `output`); here it is only checked and passed on.
 //!
-//! Every number that a client sends passes [`bounds`] before it reaches arithmetic.
+//! Every number that a client sends passes [`bounds`](crate::bounds) before it reaches arithmetic.
 
-pub mod bounds;
 pub mod client;
 pub mod commit_timing;
 pub mod compositor;

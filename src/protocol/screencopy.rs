@@ -21,8 +21,8 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use smithay::utils::{Logical, Point, Rectangle, Size};
 use smithay::wayland::shm::with_buffer_contents;
 
-use super::bounds;
 use crate::backend::PixelRect;
+use crate::bounds;
 use crate::output;
 use crate::output::capture::{Captured, Request};
 use crate::state::State;

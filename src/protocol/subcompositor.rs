@@ -10,7 +10,7 @@ use smithay::reexports::wayland_server::{
 };
 use smithay::wayland::compositor::{self, CompositorState};
 
-use super::bounds::MAX_NESTING;
+use crate::bounds::MAX_NESTING;
 use crate::state::State;
 
 delegate_global_dispatch!(State: [WlSubcompositor: ()] => CompositorState);

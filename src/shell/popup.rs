@@ -12,7 +12,7 @@ use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::shell::xdg::{PopupSurface, PositionerState};
 
 use super::{Shell, WindowId, configure, window_geometry};
-use crate::protocol::bounds::MAX_NESTING;
+use crate::bounds::MAX_NESTING;
 use crate::protocol::xdg_shell::checks;
 use crate::state::State;
 use crate::{input, output, surface};

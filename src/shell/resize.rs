@@ -3,7 +3,7 @@
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::ResizeEdge;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
-use crate::protocol::bounds::MAX_EXTENT;
+use crate::bounds::MAX_EXTENT;
 
 /// Which edges of a window follow the pointer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

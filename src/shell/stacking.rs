@@ -5,7 +5,7 @@ use smithay::wayland::compositor;
 use smithay::wayland::shell::xdg::{ToplevelSurface, XdgToplevelSurfaceData};
 
 use super::{Shell, WindowId};
-use crate::protocol::bounds::MAX_NESTING;
+use crate::bounds::MAX_NESTING;
 
 impl Shell {
     /// Raises a window above all others that are not its children. Its ancestors come up with it, below it.

@@ -1,6 +1,6 @@
 //! Every request on a surface passes here, before and after Smithay sees it.
 //!
-//! Numbers are brought into range on the way (`protocol::bounds`).
+//! Numbers are brought into range on the way (`bounds`).
 
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::{self, WlSurface};
@@ -9,7 +9,7 @@ use smithay::wayland::compositor::{CompositorState, SurfaceUserData};
 
 use super::stash::Stash;
 use super::{commit, subsurface};
-use crate::protocol::bounds::{MAX_SCALE, coordinate, interval};
+use crate::bounds::{MAX_SCALE, coordinate, interval};
 use crate::state::State;
 
 impl Dispatch<WlSurface, SurfaceUserData> for State {

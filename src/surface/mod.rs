@@ -32,9 +32,9 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 use smithay::wayland::compositor::{self, SurfaceAttributes};
 
+use crate::bounds::MAX_NESTING;
 use crate::output;
 use crate::process_clock::ProcessClock;
-use crate::protocol::bounds::MAX_NESTING;
 use crate::protocol::frame_pacing::Unshown;
 use crate::protocol::syncobj;
 use crate::state::State;

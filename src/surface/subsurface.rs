@@ -9,8 +9,8 @@ use smithay::wayland::compositor::{self, CompositorState, SubsurfaceUserData, Su
 
 use super::stash::{self, Stash};
 use super::tree::{self, Side};
+use crate::bounds::coordinate;
 use crate::output;
-use crate::protocol::bounds::coordinate;
 use crate::state::State;
 
 impl Dispatch<WlSubsurface, SubsurfaceUserData> for State {

@@ -20,7 +20,7 @@ use smithay::wayland::shell::xdg::{
     XdgShellSurfaceUserData, XdgSurfaceUserData, XdgWmBaseUserData,
 };
 
-use crate::protocol::bounds::{coordinate, extent};
+use crate::bounds::{coordinate, extent};
 use crate::state::State;
 use crate::{shell, surface};
 
@@ -270,7 +270,7 @@ impl Dispatch<XdgPositioner, XdgPositionerUserData> for State {
     ) {
         use xdg_positioner::Request;
         // Upper bounds only where Smithay has the lower ones (a size below one is its error to report).
-        let size = |value: i32| value.min(crate::protocol::bounds::MAX_EXTENT);
+        let size = |value: i32| value.min(crate::bounds::MAX_EXTENT);
         let request = match request {
             Request::SetSize { width, height } => Request::SetSize { width: size(width), height: size(height) },
             Request::SetAnchorRect { x, y, width, height } if width >= 0 && height >= 0 => {
