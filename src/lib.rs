@@ -31,6 +31,8 @@ pub mod protocol;
 #[cfg(feature = "compositor")]
 pub mod render;
 #[cfg(feature = "compositor")]
+pub mod scene;
+#[cfg(feature = "compositor")]
 pub mod session;
 #[cfg(feature = "compositor")]
 pub mod shell;

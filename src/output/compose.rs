@@ -13,12 +13,12 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::drawing::Begun;
 use super::latch::Moment;
-use super::scene::{CursorLayer, Scene};
 use super::{Flight, OutputState};
 use crate::backend::plane::Planes;
 use crate::backend::{Change, FrameId, Plan, SubmitError};
 use crate::protocol::frame_pacing::Unshown;
 use crate::render::Finished;
+use crate::scene::{CursorLayer, Scene};
 use crate::state::State;
 use crate::surface::Feedback;
 use crate::time::{Clock, Instant};

@@ -10,9 +10,9 @@ use smithay::utils::{Logical, Point, Rectangle};
 use smithay::wayland::compositor;
 use smithay::wayland::shm::with_buffer_contents;
 
-use super::scene::{CursorLayer, Scene};
 use crate::backend::PixelBuffer;
 use crate::input::cursor::CursorView;
+use crate::scene::{CursorLayer, Scene};
 use crate::state::State;
 
 /// Larger cursors are shown cut off: no plane takes them, and no client means them.

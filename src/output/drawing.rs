@@ -9,9 +9,9 @@ use calloop::ping::Ping;
 
 use super::OutputState;
 use super::compose::Frame;
-use super::scene::Scene;
 use crate::backend::Buffer;
 use crate::render::{Drawn, Finished, Job, JobId, Recovered, Renderer};
+use crate::scene::Scene;
 use crate::state::State;
 use crate::time::{Clock, Instant, Span};
 use crate::timing::record::Need;

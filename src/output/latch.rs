@@ -5,8 +5,8 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::compose::compose;
 use super::placing::choose;
-use super::scene::Scene;
 use super::{OutputState, pacing};
+use crate::scene::Scene;
 use crate::shell::render_order::RenderWindow;
 use crate::state::State;
 use crate::surface::Entry;

@@ -24,7 +24,6 @@ mod present;
 mod presenter;
 mod recorded;
 pub mod rules;
-pub mod scene;
 pub mod second_period;
 pub mod statistics;
 pub mod turn;
@@ -42,6 +41,7 @@ use smithay::utils::{Logical, Point, Rectangle};
 use crate::backend::fence::Fence;
 use crate::backend::{Display, FrameId};
 use crate::render::{Canvas, Renderer};
+use crate::scene::{Layer, Scene};
 use crate::state::State;
 use crate::time::{Clock, Instant, MonotonicClock};
 use crate::timing::conductor::Conductor;
@@ -53,7 +53,6 @@ use crate::trace::kernel_times::KernelTimer;
 pub use capture::capture;
 use pacing::ClientPacing;
 use rules::PacingRules;
-use scene::Scene;
 
 /// Frames of an output whose records are kept.
 const RECORDS: usize = crate::timing::record::RECORDS_KEPT;
@@ -145,7 +144,7 @@ pub struct OutputState {
     /// What the newest composed buffer shows.
     drawn: Arc<Scene>,
     /// Storage of a scene that is not looked at any more, for the next one.
-    spare: Vec<scene::Layer>,
+    spare: Vec<Layer>,
     /// What is on screen.
     pub(crate) on_screen: Arc<Scene>,
     /// Frames on their way to the screen, the oldest first.

@@ -4,8 +4,8 @@ use smithay::backend::renderer::element::Id;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
-use super::scene::{Effect, EffectKind, Layer, Rounded, Scene};
 use super::{geometry, overlays};
+use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene};
 use crate::shell::animation::Ghost;
 use crate::shell::effects::{Decoration, Effects};
 use crate::shell::render_order::{RenderWindow, Stacked};

@@ -6,20 +6,11 @@ use smithay::utils::{Physical, Rectangle, Size, Transform};
 
 use super::OutputState;
 use super::plane_choice::{Look, Offer, Over, direct_candidate, overlay_candidates};
-use super::scene::{EffectKind, Layer, Scene};
 use crate::backend::PixelRect;
 use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
 use crate::protocol::dmabuf::Memories;
+use crate::scene::{EffectKind, Layer, OnPlane, Scene};
 use crate::state::State;
-
-/// Which plane shows a layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnPlane {
-    /// The primary one, all of it.
-    Primary,
-    /// An overlay.
-    Overlay,
-}
 
 /// Lets planes show clients' buffers, or not.
 pub fn switch(state: &mut State, on: bool) {

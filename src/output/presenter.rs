@@ -17,12 +17,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::latch::{end_latch, keep_moving};
-use super::scene::CursorLayer;
 use super::waiting::Waiting;
 use super::{Flight, OutputState, geometry};
 use crate::backend::plane::Planes;
 use crate::backend::{Change, FrameId, Plan};
 use crate::protocol::frame_pacing::Unshown;
+use crate::scene::CursorLayer;
 use crate::state::State;
 use crate::surface::Feedback;
 use crate::time::{Clock, Instant};

@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 use super::OutputState;
 use super::drawing::Begun;
-use super::scene::Scene;
 use super::waiting::Waiting;
 use crate::backend::FrameId;
 use crate::render::{Finished, Renderer};
+use crate::scene::Scene;
 use crate::state::State;
 use crate::time::{Clock, Instant, Span};
 use crate::timing::id::OutputId;

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use super::Flight;
 use super::recorded::Recorded;
-use super::scene::Scene;
 use crate::backend::{Buffer, FrameId};
 use crate::render::{Drawn, JobId};
+use crate::scene::Scene;
 use crate::timing::pre_executor::{self, AheadSettings, PreExecutor, Trigger};
 use crate::timing::record::FrameRecord;
 use crate::timing::target::RefreshIndex;

@@ -15,7 +15,7 @@ use smithay::backend::renderer::{Bind, Color32F, Frame, Offscreen, Renderer, Tex
 use smithay::utils::{Physical, Rectangle, Scale, Size, Transform};
 
 use super::element::SceneElement;
-use crate::output::scene::{EffectKind, Scene};
+use crate::scene::{EffectKind, Scene};
 
 /// No side of a picture is shorter, in pixels: there is nothing left to blur.
 const SHORTEST_SIDE: i32 = 4;

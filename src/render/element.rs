@@ -8,7 +8,7 @@ use smithay::backend::renderer::{Color32F, Frame, Renderer, Texture};
 use smithay::utils::{Buffer as BufferCoords, Physical, Rectangle, Scale, Size, Transform};
 
 use super::{panel, rounded};
-use crate::output::scene::{CursorLayer, Effect, EffectKind, Layer, Rounded};
+use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Rounded};
 
 /// What a layer is filled with.
 #[derive(Debug)]

@@ -31,7 +31,7 @@ use super::import::{Caches, import};
 use super::{Drawn, Job, RenderError, Software, background, gles_error, rounded, to_rects};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
-use crate::output::scene::Scene;
+use crate::scene::Scene;
 
 /// Frames whose changes are remembered off screen: more than any display has buffers.
 const OLDEST: usize = 16;

@@ -16,7 +16,7 @@ use super::panel;
 use super::picture::PictureCache;
 use super::shadow::ShadowCache;
 use crate::backend::PixelBuffer;
-use crate::output::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
+use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
 
 /// The cursor's image where it was used last, so that moving it imports nothing.
 #[derive(Debug)]

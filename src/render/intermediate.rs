@@ -14,7 +14,7 @@ use smithay::utils::{Physical, Rectangle, Size, Transform};
 
 use super::element::{Fill, SceneElement, source};
 use super::rounded;
-use crate::output::scene::{Layer, Rounded, Scene};
+use crate::scene::{Layer, Rounded, Scene};
 
 /// The largest product of place and shrinking that pixman's transforms hold, with room for what else is added.
 const LARGEST_PLACE: f64 = 16_000.0;

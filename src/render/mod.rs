@@ -31,7 +31,7 @@ use smithay::utils::{Physical, Rectangle};
 
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, PixelRect};
-use crate::output::scene::Scene;
+use crate::scene::Scene;
 use crate::time::Span;
 pub use canvas::Canvas;
 pub(crate) use element::source;

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 
 use smithay::utils::{Physical, Rectangle};
 
-use crate::output::scene::Rounded;
+use crate::scene::Rounded;
 
 /// In how many steps the edge fades.
 const STEPS: f32 = 8.0;

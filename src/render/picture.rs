@@ -8,7 +8,7 @@ use smithay::backend::renderer::{ImportMem, Renderer};
 use smithay::utils::{Physical, Rectangle, Size};
 
 use crate::backend::PixelBuffer;
-use crate::output::scene::Picture;
+use crate::scene::Picture;
 
 #[derive(Debug)]
 pub(super) struct PictureCache<T>(Vec<(usize, Weak<PixelBuffer>, T)>);

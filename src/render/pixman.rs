@@ -12,7 +12,7 @@ use super::canvas::Canvases;
 use super::import::{Caches, import};
 use super::{Canvas, Drawn, Finished, Job, JobId, RenderError, background, intermediate, pixman_error, to_rects};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
-use crate::output::scene::Scene;
+use crate::scene::Scene;
 
 /// The CPU, through pixman.
 pub struct PixmanPainter {

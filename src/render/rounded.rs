@@ -1,11 +1,11 @@
 //! Rounded corners: in memory for pixman, by a shader for OpenGL ES, by the same formula
-//! ([`Rounded::coverage`](crate::output::scene::Rounded::coverage)).
+//! ([`Rounded::coverage`](crate::scene::Rounded::coverage)).
 
 use smithay::backend::renderer::gles::{GlesError, GlesRenderer, GlesTexProgram, Uniform, UniformName, UniformType};
 use smithay::reexports::pixman::Image;
 use smithay::utils::{Physical, Rectangle};
 
-use crate::output::scene::Rounded;
+use crate::scene::Rounded;
 
 /// Fades what lies outside the rounded rectangle `clip` (left, top, width, height, in pixels of the target).
 const SHADER: &str = r"#version 100

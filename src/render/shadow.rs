@@ -18,7 +18,7 @@ use smithay::backend::renderer::element::Id;
 use smithay::backend::renderer::{ImportMem, Renderer};
 use smithay::utils::{Physical, Rectangle, Size};
 
-use crate::output::scene::Rounded;
+use crate::scene::Rounded;
 
 /// A blurred edge is as good as over after so many standard deviations: below one of 256 levels at full darkness.
 const DEVIATIONS: f32 = 2.7;

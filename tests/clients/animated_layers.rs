@@ -7,8 +7,8 @@ use proptest::test_runner::{Config, TestRunner};
 use smithay::backend::renderer::element::Id;
 use smithay::utils::{Physical, Point, Rectangle, Size};
 use upbeat::backend::{Buffer, BufferStorage, PixelBuffer};
-use upbeat::output::scene::{Effect, EffectKind, Layer, Rounded, Scene, Snapshot};
 use upbeat::render::{Canvas, Job, Renderer};
+use upbeat::scene::{Effect, EffectKind, Layer, Rounded, Scene, Snapshot};
 use upbeat::surface::content::SurfaceContent;
 
 /// Buffers that take turns, as those of a display do.

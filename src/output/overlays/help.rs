@@ -6,7 +6,7 @@ use smithay::utils::{Logical, Point, Rectangle, Size};
 use super::{Colour, Kept, Page, Part, Sheet, Type};
 use crate::input::bindings::{Action, Bindings};
 use crate::output::geometry;
-use crate::output::scene::{Picture, Scene};
+use crate::scene::{Picture, Scene};
 use crate::shell::Shell;
 use crate::time::Instant;
 use crate::timing::id::OutputId;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use smithay::backend::renderer::element::Id;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
-use super::scene::{Effect, EffectKind, Picture, Rounded, Scene};
+use crate::scene::{Effect, EffectKind, Picture, Rounded, Scene};
 use crate::shell::WindowId;
 use crate::shell::workspaces::Number;
 use crate::timing::id::OutputId;

@@ -4,7 +4,7 @@ use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use super::{Colour, Kept, Part, Sheet, Type};
 use crate::output::geometry;
-use crate::output::scene::Scene;
+use crate::scene::Scene;
 use crate::shell::Shell;
 use crate::shell::overview::layout::{CAPTION, HEADER};
 use crate::time::Instant;

@@ -6,7 +6,7 @@ use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_wid
 use smithay::utils::{Physical, Point, Size};
 
 use crate::backend::PixelBuffer;
-use crate::output::scene::Picture;
+use crate::scene::Picture;
 
 /// A colour with opacity: red, green, blue, alpha, 0 to 1, not premultiplied.
 pub type Colour = [f32; 4];

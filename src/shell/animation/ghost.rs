@@ -11,7 +11,7 @@ use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes};
 use super::Fade;
 use super::pose::{Look, LookSample, Pose, WindowMotion};
 use crate::output;
-use crate::output::scene::Snapshot;
+use crate::scene::Snapshot;
 use crate::shell::effects::Decoration;
 use crate::shell::workspaces::Place;
 use crate::shell::{Window, WindowId};
