@@ -1,13 +1,11 @@
 //! Between surfaces that know what they draw for and the grid of their output: which pacing is in force, which targets
 //! are sent and which do not hold any more. Asked once in a turn; decided in [`timing::ahead`](crate::timing::ahead).
 
-use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::{OutputState, Outputs, pacing};
-use crate::protocol::frame_pacing::{FramePacing, RevokeReason, UpbeatFramePacingV1, send_revoked, send_target};
 use crate::state::State;
-use crate::surface::{ClientEntry, Entry};
+use crate::surface::{ClientEntry, Entry, FrameListener, Revoked};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::ahead::{Bound, Circumstances, Issued, Reason};
 use crate::timing::id::OutputId;
@@ -43,37 +41,35 @@ pub(super) fn attend_all(state: &mut State) {
 
 /// The first refresh that the surface was promised and may still commit for.
 fn promised(entry: &Entry) -> Option<RefreshIndex> {
-    let data = entry.frame_pacing.as_ref()?.data::<FramePacing>()?;
-    data.lock().machine.promised()
+    entry.frame_pacing.as_ref()?.ledger()?.machine.promised()
 }
 
 fn attend(entry: &mut Entry, client: ClientEntry, outputs: &mut Outputs, now: Instant) {
-    let Some(object) = entry.frame_pacing.clone().filter(Resource::is_alive) else { return };
-    let Some(data) = object.data::<FramePacing>() else { return };
-    let mut inner = data.lock();
+    let Some(listener) = entry.frame_pacing.clone().filter(|listener| listener.listens()) else { return };
+    let Some(mut ledger) = listener.ledger() else { return };
     let id = entry.output.or(outputs.first());
     let output = id.and_then(|id| outputs.by_id(id));
     let grid = output.map(|output| (output.id, output.generation));
-    if inner.grid != grid {
-        let had = std::mem::replace(&mut inner.grid, grid).is_some();
-        if let Some(first) = inner.machine.moved().filter(|_| had) {
+    if ledger.grid != grid {
+        let had = std::mem::replace(&mut ledger.grid, grid).is_some();
+        if let Some(first) = ledger.machine.moved().filter(|_| had) {
             entry.unbind_refreshes();
-            send_revoked(&object, first, RevokeReason::Output);
+            listener.tell_revoked(first, Revoked::Output);
         }
     }
     let circumstances = circumstances(entry, client, outputs, id, now);
-    if let Some(first) = inner.machine.decide(circumstances) {
-        send_revoked(&object, first, RevokeReason::Pacing);
+    if let Some(first) = ledger.machine.decide(circumstances) {
+        listener.tell_revoked(first, Revoked::Pacing);
     }
-    inner.tell_effective(&object);
-    let hidden = inner.machine.effective().reason == Reason::Hidden;
+    ledger.tell_effective(listener.as_ref());
+    let hidden = ledger.machine.effective().reason == Reason::Hidden;
     if hidden || id.is_none() {
-        if inner.machine.requests() > 0 {
+        if ledger.machine.requests() > 0 {
             pacing::hidden_waits(outputs, now);
         }
         return;
     }
-    if inner.machine.waits_for_callback() {
+    if ledger.machine.waits_for_callback() {
         if let Some((output, pacer)) = outputs.pacing_of(entry, client)
             && output.conductor.pacer(pacer).is_some_and(|pacer| !pacer.is_waiting())
             && let Some(pacer) = output.conductor.pacer_mut(pacer)
@@ -84,14 +80,14 @@ fn attend(entry: &mut Entry, client: ClientEntry, outputs: &mut Outputs, now: In
     }
     let Some(output) = id.and_then(|id| outputs.by_id_mut(id)) else { return };
     let next = output.conductor.output().next_index(now);
-    if let Some(first) = inner.machine.recover(next) {
-        send_revoked(&object, first, RevokeReason::Rebased);
+    if let Some(first) = ledger.machine.recover(next) {
+        listener.tell_revoked(first, Revoked::Rebased);
     }
-    while inner.machine.requests() > 0 {
+    while ledger.machine.requests() > 0 {
         let machine = output.conductor.output();
-        let earliest = machine.next_index(now + inner.machine.cost());
-        let Some(issued) = inner.machine.poll(grid_of(output, next), earliest, now) else { return };
-        send(output, &object, issued, next);
+        let earliest = machine.next_index(now + ledger.machine.cost());
+        let Some(issued) = ledger.machine.poll(grid_of(output, next), earliest, now) else { return };
+        send(output, listener.as_ref(), issued, next);
     }
 }
 
@@ -118,43 +114,41 @@ fn grid_of(output: &OutputState, refresh: RefreshIndex) -> Grid {
     Grid { refresh, present: vsync.present(refresh), interval: vsync.interval() }
 }
 
-fn send(output: &mut OutputState, object: &UpbeatFramePacingV1, issued: Issued, next: RefreshIndex) {
+fn send(output: &mut OutputState, listener: &dyn FrameListener, issued: Issued, next: RefreshIndex) {
     let published = output.conductor.output_mut().publish(issued.refresh);
-    send_target(object, issued, published.present - published.ready_by, issued.refresh.since(next));
+    listener.tell_target(issued, published.present - published.ready_by, issued.refresh.since(next));
 }
 
 /// The callback of a surface that is paced just in time: its target. Returns whether one was sent.
 pub(super) fn answer_callback(entry: &Entry, output: &mut OutputState, refresh: RefreshIndex, now: Instant) -> bool {
-    let Some(object) = &entry.frame_pacing else { return false };
-    let Some(data) = object.data::<FramePacing>() else { return false };
-    let mut inner = data.lock();
-    if !inner.machine.waits_for_callback() {
+    let Some(listener) = &entry.frame_pacing else { return false };
+    let Some(mut ledger) = listener.ledger() else { return false };
+    if !ledger.machine.waits_for_callback() {
         return false;
     }
     let grid = grid_of(output, refresh);
-    let Some(issued) = inner.machine.answer(grid, refresh, now) else { return false };
-    send(output, object, issued, output.conductor.output().next_index(now));
+    let Some(issued) = ledger.machine.answer(grid, refresh, now) else { return false };
+    send(output, listener.as_ref(), issued, output.conductor.output().next_index(now));
     true
 }
 
 /// Nobody sees the surface: one request is answered with each tick.
 pub(super) fn answer_hidden(entry: &Entry, output: Option<&mut OutputState>, now: Instant) {
-    let Some(object) = &entry.frame_pacing else { return };
-    let Some(data) = object.data::<FramePacing>() else { return };
-    let mut inner = data.lock();
+    let Some(listener) = &entry.frame_pacing else { return };
+    let Some(mut ledger) = listener.ledger() else { return };
     match output {
         Some(output) => {
             let next = output.conductor.output().next_index(now);
-            if let Some(issued) = inner.machine.answer(grid_of(output, next), next, now) {
-                send(output, object, issued, next);
+            if let Some(issued) = ledger.machine.answer(grid_of(output, next), next, now) {
+                send(output, listener.as_ref(), issued, next);
             }
         }
         None => {
             // There is no display: the ticks are the refreshes.
             let interval = pacing::HIDDEN_INTERVAL;
             let grid = Grid { refresh: RefreshIndex(0), present: now + interval, interval };
-            if let Some(issued) = inner.machine.answer(grid, RefreshIndex(0), now) {
-                send_target(object, issued, Span::ZERO, 0);
+            if let Some(issued) = ledger.machine.answer(grid, RefreshIndex(0), now) {
+                listener.tell_target(issued, Span::ZERO, 0);
             }
         }
     }

@@ -3,9 +3,8 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::{OutputState, Outputs, second_period};
-use crate::protocol::frame_pacing::Unshown;
 use crate::state::State;
-use crate::surface::{self, ClientEntry, Entry, Surfaces};
+use crate::surface::{self, ClientEntry, Entry, Surfaces, Unshown};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
 use crate::timing::id::{ClientId, OutputId, SurfaceId};

@@ -1,6 +1,7 @@
 //! What is kept for one surface.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use calloop::RegistrationToken;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
@@ -14,10 +15,10 @@ use super::feedback::Feedback;
 use super::fence::AcquireFence;
 use super::gate::Gate;
 use super::paced;
+use super::paced_frame::FrameListener;
 use super::queue::UpdateQueue;
 use super::stash::Lasting;
 use super::update::Outstanding;
-use crate::protocol::frame_pacing::UpbeatFramePacingV1;
 use crate::time::Instant;
 use crate::timing::id::{ClientId, OutputId, SurfaceId};
 use crate::timing::record::ClientFrameRecord;
@@ -80,7 +81,7 @@ pub struct Entry {
     /// A number for what it showed when somebody wanted to know last.
     pub picture: Option<u64>,
     /// What paces it, if its client asked for that.
-    pub frame_pacing: Option<UpbeatFramePacingV1>,
+    pub frame_pacing: Option<Arc<dyn FrameListener>>,
     /// The last tick for hidden surfaces found content of it that nobody saw.
     pub(crate) unseen: bool,
     /// Its client acknowledged a configure and has not committed since.

@@ -6,7 +6,7 @@ use smithay::output::Output;
 use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::Kind;
 use smithay::wayland::presentation::{PresentationFeedbackCallback, Refresh};
 
-use crate::protocol::frame_pacing::{PacedFrame, Unshown};
+use super::paced_frame::{PacedFrame, Unshown};
 use crate::time::Instant;
 
 /// Everybody who waits for one piece of content to be shown.

@@ -1,18 +1,17 @@
 //! Commits that are bound to a target: noted when they are made, cancelled while they wait.
 
-use smithay::reexports::wayland_server::Resource;
+use std::sync::Arc;
+
 use smithay::reexports::wayland_server::protocol::wl_output::Transform;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::compositor::{self, SurfaceAttributes, SurfaceData};
 use smithay::wayland::viewporter::ViewportCachedState;
 
 use super::has_content;
+use super::paced_frame::{CommitFault, FrameListener, PacedFrame, Revoked};
+use super::pacing_state::{PacingState, PendingTarget};
 use super::queue::Conditions;
 use crate::output;
-use crate::protocol::frame_pacing::{
-    Error, FramePacing, PacedFrame, PacingState, PendingTarget, RevokeReason, UpbeatFramePacingV1, send_cancelled,
-    send_revoked,
-};
 use crate::state::State;
 use crate::time::Clock;
 use crate::timing::ahead::{Bound, TargetId};
@@ -50,19 +49,18 @@ pub(super) fn take(state: &mut State, surface: &WlSurface, attached: bool, stamp
     let id = pending.0?;
     let keep = changes_more(state, surface);
     let entry = state.surfaces.get_mut(surface)?;
-    let object = entry.frame_pacing.as_ref().filter(|object| object.is_alive())?;
-    let number = surface.id().protocol_id();
+    let listener = entry.frame_pacing.as_ref().filter(|listener| listener.listens())?;
     if !attached {
-        object.post_error(Error::NoBuffer, format!("the commit of wl_surface#{number} attaches no buffer"));
+        listener.refuse(surface, CommitFault::NoBuffer);
         return None;
     }
     if stamped {
-        object.post_error(Error::TimestampConflict, format!("the commit of wl_surface#{number} has a timestamp, too"));
+        listener.refuse(surface, CommitFault::Stamped);
         return None;
     }
-    let effective = object.data::<FramePacing>().map(|data| data.lock().machine.effective().pacing);
+    let effective = listener.ledger().map(|ledger| ledger.machine.effective().pacing);
     let ahead = effective == Some(Pacing::Ahead);
-    let (mut frame, bound) = PacedFrame::bind(object, id, now)?;
+    let (mut frame, bound) = PacedFrame::bind(listener, id, now)?;
     let target = output::ahead::target_of(state, surface, &bound);
     frame.due(target.map_or(bound.target.present, |target| target.ready_by));
     Some(BoundCommit { frame, bound, target, keep, latest_ready: wishes.latest_ready, ahead })
@@ -107,8 +105,7 @@ pub fn acknowledged(state: &mut State, surface: &WlSurface) {
 }
 
 /// Frames from `first` on are wrong.
-pub fn cancel_from(state: &mut State, surface: &WlSurface, object: &UpbeatFramePacingV1, first: TargetId) {
-    let Some(data) = object.data::<FramePacing>() else { return };
+pub fn cancel_from(state: &mut State, surface: &WlSurface, listener: &dyn FrameListener, first: TargetId) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let ids = entry.queue.cancel_from(first);
     for id in &ids {
@@ -117,14 +114,13 @@ pub fn cancel_from(state: &mut State, surface: &WlSurface, object: &UpbeatFrameP
     // Their records are the newest ones; that they were never shown, the client wanted.
     let records = entry.committed.len().saturating_sub(ids.len());
     entry.committed.truncate(records);
-    {
-        let mut inner = data.lock();
-        inner.cancelled(object, &ids);
-        if let Some(revoked) = inner.machine.revoke_from(first) {
-            send_revoked(object, revoked, RevokeReason::Cancelled);
+    if let Some(mut ledger) = listener.ledger() {
+        ledger.cancelled(listener, &ids);
+        if let Some(revoked) = ledger.machine.revoke_from(first) {
+            listener.tell_revoked(revoked, Revoked::Cancelled);
         }
-        let kept = inner.newest_open(first).map(TargetId::next);
-        send_cancelled(object, kept.map_or(first, |kept| kept.max(first)));
+        let kept = ledger.newest_open(first).map(TargetId::next);
+        listener.tell_cancelled(kept.map_or(first, |kept| kept.max(first)));
     }
     if !ids.is_empty() {
         output::need_when_due(state, surface);
@@ -159,15 +155,15 @@ pub(super) fn describe(states: &SurfaceData) -> Described {
 /// An update was applied: what the client wishes for counts from now on.
 pub(super) fn applied(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
-    if let Some(data) = entry.frame_pacing.as_ref().and_then(|object| object.data::<FramePacing>()) {
+    if let Some(mut ledger) = entry.frame_pacing.as_ref().and_then(|listener| listener.ledger()) {
         let wishes = compositor::with_states(surface, |states| states.cached_state.get::<PacingState>().current().0);
-        data.lock().machine.set_wishes(wishes);
+        ledger.machine.set_wishes(wishes);
     }
 }
 
 /// The surface is gone.
-pub(super) fn surface_gone(object: Option<UpbeatFramePacingV1>) {
-    if let Some(data) = object.as_ref().and_then(|object| object.data::<FramePacing>()) {
-        data.lock().make_inert();
+pub(super) fn surface_gone(listener: Option<Arc<dyn FrameListener>>) {
+    if let Some(mut ledger) = listener.as_ref().and_then(|listener| listener.ledger()) {
+        ledger.make_inert();
     }
 }

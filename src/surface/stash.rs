@@ -13,8 +13,8 @@ use smithay::wayland::fifo::FifoCachedState;
 use smithay::wayland::presentation::{PresentationFeedbackCachedState, PresentationFeedbackCallback};
 use smithay::wayland::viewporter::ViewportCachedState;
 
+use super::pacing_state::{PacingState, PendingTarget};
 use super::tree::Children;
-use crate::protocol::frame_pacing::{PacingState, PendingTarget};
 
 /// State that stays from one commit to the next.
 #[derive(Clone, Debug)]

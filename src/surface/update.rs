@@ -13,7 +13,7 @@ use smithay::wayland::compositor::Cacheable;
 use smithay::wayland::drm_syncobj::DrmSyncPoint;
 
 use super::feedback::Feedback;
-use crate::protocol::frame_pacing::{PacedFrame, Unshown};
+use super::paced_frame::{PacedFrame, Unshown};
 use crate::protocol::syncobj;
 use crate::timing::ahead::TargetId;
 

@@ -7,7 +7,8 @@
 #[rustfmt::skip]
 mod generated;
 mod object;
-mod state;
+
+use std::sync::Arc;
 
 use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -17,14 +18,13 @@ use smithay::reexports::wayland_server::{
 use smithay::wayland::compositor;
 
 use crate::state::State;
-use crate::surface::paced;
+use crate::surface::{PacingState, PendingTarget, paced};
 use crate::timing::ahead::{BindError, MOST_AHEAD, TargetId};
 use crate::timing::pacing::Pacing;
 use generated::upbeat_frame_pacing_manager_v1::{self as manager, UpbeatFramePacingManagerV1};
 use generated::upbeat_frame_pacing_v1::{self as wire, Wish};
-pub use generated::upbeat_frame_pacing_v1::{Error, RevokeReason, UpbeatFramePacingV1};
-pub use object::{FramePacing, PacedFrame, Unshown, send_cancelled, send_revoked, send_target};
-pub use state::{PacingState, PendingTarget};
+use generated::upbeat_frame_pacing_v1::{Error, UpbeatFramePacingV1};
+use object::FramePacing;
 
 const VERSION: u32 = 1;
 
@@ -66,7 +66,7 @@ impl Dispatch<UpbeatFramePacingManagerV1, ()> for State {
         if let manager::Request::GetFramePacing { id, surface } = request {
             let object = init.init(id, FramePacing::new(&surface));
             let Some(entry) = state.surfaces.get_mut(&surface) else { return };
-            if entry.frame_pacing.as_ref().is_some_and(Resource::is_alive) {
+            if entry.frame_pacing.as_ref().is_some_and(|object| object.listens()) {
                 manager.post_error(
                     manager::Error::AlreadyExists,
                     format!("wl_surface#{} has a frame pacing object already", surface.id().protocol_id()),
@@ -74,7 +74,7 @@ impl Dispatch<UpbeatFramePacingManagerV1, ()> for State {
                 return;
             }
             object.capabilities(u32::from(MOST_AHEAD));
-            entry.frame_pacing = Some(object);
+            entry.frame_pacing = Some(Arc::new(object));
             crate::output::ahead::begin(state, &surface);
         }
     }

@@ -2,10 +2,8 @@
 
 use super::outputs::rect;
 use super::there_is;
-use smithay::reexports::wayland_server::Resource;
 
 use crate::ipc::message::Window;
-use crate::protocol::frame_pacing::FramePacing;
 use crate::shell;
 use crate::state::State;
 use crate::surface::Entry;
@@ -51,8 +49,8 @@ fn describe(state: &State, window: &shell::Window) -> Option<Window> {
         (pacing, reason.words())
     });
     // A window that is told what it draws for is not paced by callbacks.
-    let by_target = entry.frame_pacing.as_ref().and_then(|object| object.data::<FramePacing>()).map(|data| {
-        let effective = data.lock().machine.effective();
+    let by_target = entry.frame_pacing.as_ref().and_then(|listener| listener.ledger()).map(|ledger| {
+        let effective = ledger.machine.effective();
         (effective.pacing, effective.reason.words())
     });
     let (pacing, reason) = by_target.unwrap_or(by_callback);
