@@ -11,7 +11,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{
     Client, DataInit, Dispatch, DisplayHandle, delegate_dispatch, delegate_global_dispatch,
 };
-use smithay::wayland::compositor::{CompositorClientState, CompositorHandler, CompositorState, RegionUserData};
+use smithay::wayland::compositor::{self, CompositorClientState, CompositorHandler, CompositorState, RegionUserData};
 
 use crate::bounds;
 use crate::state::State;
@@ -28,6 +28,8 @@ impl CompositorHandler for State {
     }
 
     fn new_surface(&mut self, surface: &WlSurface) {
+        // Before Smithay's own hook, which takes the content away.
+        compositor::add_destruction_hook(surface, shell::animation::about_to_destroy);
         surface::new_surface(self, surface);
     }
 

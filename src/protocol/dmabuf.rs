@@ -9,7 +9,7 @@
 //! like explicit ones (`surface/fence.rs`).
 
 use std::collections::HashMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use drm_fourcc::{DrmFormat, DrmModifier};
@@ -90,14 +90,6 @@ pub fn offer(state: &mut State, device: libc::dev_t, scanout: &[DrmFormat]) {
         }
         Err(error) => tracing::error!(%error, "buffers in the memory of devices are not offered"),
     }
-}
-
-/// A buffer's fences that have not signalled yet: some device draws into it. None for other kinds of buffers.
-pub fn unfinished(buffer: &WlBuffer) -> Vec<OwnedFd> {
-    let Ok(dmabuf) = get_dmabuf(buffer) else { return Vec::new() };
-    use crate::surface::fence::AcquireFence as _;
-    let descriptors = dmabuf.handles().filter_map(|descriptor| descriptor.try_clone_to_owned().ok());
-    descriptors.filter(|descriptor| !descriptor.is_signalled()).collect()
 }
 
 /// Why a buffer is not taken.

@@ -13,9 +13,9 @@ use super::gate::Gate;
 use super::paced::{self, BoundCommit};
 use super::queue::Conditions;
 use super::stash::Lasting;
+use super::sync_points::{self, Points};
 use super::update::{Content, UpdateNumber};
 use crate::output;
-use crate::protocol::syncobj::{self, Points};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -33,13 +33,13 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     if let Some(bound) = &bound {
         bound.add_to(&mut conditions);
     }
-    let points = if attached.is_some() { syncobj::pending(surface) } else { Points::default() };
+    let points = if attached.is_some() { sync_points::pending(surface) } else { Points::default() };
     let is_explicit = points.release.is_some();
     number(state, surface, content, bound, points.release);
     let synchronised = compositor::is_sync_subsurface(surface);
     let mut fences = fence::unsignalled(state, surface);
     fences.extend(points.acquire.filter(|fence| !fence.is_signalled()));
-    let unfinished = attached.iter().filter(|_| !is_explicit).flat_map(crate::protocol::dmabuf::unfinished);
+    let unfinished = attached.iter().filter(|_| !is_explicit).flat_map(fence::unfinished);
     fences.extend(unfinished.map(|fence| Box::new(fence) as Box<dyn AcquireFence>));
     let wanted = conditions.frame.map(|(_, present)| present).or(conditions.not_before);
     if let Some(deadline) = (!fences.is_empty()).then(|| output::next_latch_at(state, surface, wanted)).flatten() {

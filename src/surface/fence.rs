@@ -3,12 +3,15 @@
 //! Anything with a descriptor that becomes readable once will do: an eventfd that a timeline point signals (explicit
 //! synchronisation), a dma-buf's own fence.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 use calloop::generic::Generic;
 use calloop::{Interest, Mode, PostAction, RegistrationToken};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::wayland::dmabuf::get_dmabuf;
 
 use super::gate::Gate;
 use crate::output;
@@ -32,7 +35,18 @@ pub trait AcquireFence: AsFd + std::fmt::Debug {
 }
 
 /// A descriptor that becomes readable.
-impl AcquireFence for std::os::fd::OwnedFd {}
+impl AcquireFence for OwnedFd {}
+
+/// An eventfd that a point signals.
+impl AcquireFence for Arc<OwnedFd> {}
+
+/// A buffer's fences that have not signalled yet: some device draws into it. None for buffers that are in no device's
+/// memory.
+pub(super) fn unfinished(buffer: &WlBuffer) -> Vec<OwnedFd> {
+    let Ok(dmabuf) = get_dmabuf(buffer) else { return Vec::new() };
+    let descriptors = dmabuf.handles().filter_map(|descriptor| descriptor.try_clone_to_owned().ok());
+    descriptors.filter(|descriptor| !descriptor.is_signalled()).collect()
+}
 
 /// The next commit of `surface` waits for `fence`.
 pub fn acquire(state: &mut State, surface: &WlSurface, fence: Box<dyn AcquireFence>) {

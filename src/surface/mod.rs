@@ -20,6 +20,7 @@ pub mod picture;
 pub mod queue;
 mod stash;
 pub mod subsurface;
+mod sync_points;
 pub mod tree;
 mod update;
 
@@ -37,7 +38,6 @@ use smithay::wayland::compositor::{self, SurfaceAttributes};
 use crate::bounds::MAX_NESTING;
 use crate::output;
 use crate::process_clock::ProcessClock;
-use crate::protocol::syncobj;
 use crate::state::State;
 use crate::timing::id::{ClientId, SurfaceId};
 use crate::timing::record::ClientFrameRecord;
@@ -110,8 +110,6 @@ impl Surfaces {
 /// A client made a surface.
 pub fn new_surface(state: &mut State, surface: &WlSurface) {
     let Some(client) = surface.client() else { return };
-    // Before Smithay's own hook, which takes the content away.
-    compositor::add_destruction_hook(surface, crate::shell::animation::about_to_destroy);
     let surfaces = &mut state.surfaces;
     let display = &state.display_handle;
     let entry = surfaces.clients.entry(client.id()).or_insert_with(|| {
@@ -203,7 +201,7 @@ fn strip_cancelled(state: &mut State, surface: &WlSurface, number: UpdateNumber)
     entry.described = compositor::with_states(surface, |states| {
         if cancelled {
             paced::strip(states, described);
-            syncobj::strip(states);
+            sync_points::strip(states);
         }
         Some(paced::describe(states))
     });

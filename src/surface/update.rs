@@ -14,7 +14,7 @@ use smithay::wayland::drm_syncobj::DrmSyncPoint;
 
 use super::feedback::Feedback;
 use super::paced_frame::{PacedFrame, Unshown};
-use crate::protocol::syncobj;
+use super::sync_points;
 use crate::timing::ahead::TargetId;
 
 /// Which commit a state belongs to, counted from 1; 0 before the first.
@@ -52,7 +52,7 @@ impl Content {
         if let Content::Attached(buffer) = self {
             buffer.release();
         }
-        point.iter().for_each(syncobj::signal);
+        point.iter().for_each(sync_points::signal);
     }
 }
 
