@@ -155,7 +155,7 @@ pub(super) fn answer_hidden(entry: &Entry, output: Option<&mut OutputState>, now
 }
 
 /// The refresh of the target that a commit of `surface` is bound to, if it still holds.
-pub fn target_of(state: &State, surface: &WlSurface, bound: &Bound) -> Option<Target> {
+pub(super) fn target_of(state: &State, surface: &WlSurface, bound: &Bound) -> Option<Target> {
     let entry = state.surfaces.get(surface)?;
     let output = entry.output.or(state.outputs.first()).and_then(|id| state.outputs.by_id(id));
     let output = output.filter(|_| !bound.revoked)?;

@@ -48,7 +48,7 @@ pub(super) fn tell_time(
 }
 
 /// A client commits `buffer`: what it shows is looked at if somebody wants to know.
-pub fn drawn(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) {
+pub(super) fn drawn(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) {
     let State { surfaces, outputs, .. } = state;
     let Some((entry, client)) = surfaces.get(surface).zip(surfaces.client_of(surface)) else { return };
     let Some(output) = entry.output.and_then(|id| outputs.by_id_mut(id)) else { return };

@@ -9,7 +9,7 @@ pub mod capture;
 mod compose;
 mod cursor;
 mod drawing;
-pub mod early;
+mod early;
 pub mod gamma;
 pub mod hotplug;
 mod latch;
@@ -24,7 +24,8 @@ mod present;
 mod presenter;
 mod recorded;
 pub mod rules;
-pub mod second_period;
+mod second_period;
+mod shows;
 pub mod statistics;
 pub mod turn;
 mod waiting;
@@ -282,7 +283,7 @@ pub fn need(state: &mut State, surface: &WlSurface) {
 }
 
 /// An update of `surface` waits: its output has to latch when it is due.
-pub fn need_when_due(state: &mut State, surface: &WlSurface) {
+fn need_when_due(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get(surface) else { return };
     let Some(output) = entry.output.or(state.outputs.first()) else {
         let now = state.clock.now();
@@ -298,7 +299,7 @@ pub fn need_when_due(state: &mut State, surface: &WlSurface) {
 
 /// When the output that shows `surface` chooses the content of the next frame, or of that shown at `wanted`: by then an
 /// update has to be finished to be in it. `None` without outputs.
-pub fn next_latch_at(state: &State, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant> {
+fn next_latch_at(state: &State, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant> {
     let seen = state.surfaces.get(surface).and_then(|entry| entry.output);
     let output = state.outputs.by_id(seen.or(state.outputs.first())?)?;
     let (machine, now) = (output.conductor.output(), state.clock.now());
@@ -313,11 +314,6 @@ pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str)
     if let Some(log) = &state.outputs.frame_log {
         log.name_window(id, app_id);
     }
-}
-
-/// A gate of `surface` was opened outside a latch: what was behind it is applied.
-pub fn apply_opened(state: &mut State, surface: &WlSurface) {
-    latch::clear_blockers(state, std::slice::from_ref(surface));
 }
 
 /// Something changed that may be seen on any output.

@@ -4,14 +4,14 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::{OutputState, Outputs, second_period};
 use crate::state::State;
-use crate::surface::{self, ClientEntry, Entry, Surfaces, Unshown};
+use crate::surface::{self, ClientEntry, Commit, Committed, Entry, Surfaces, Unshown};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
 use crate::timing::id::{ClientId, OutputId, SurfaceId};
 use crate::timing::pacer::{Answer, MissBudgets, Pacer};
 use crate::timing::pacing::{Pacing, PacingWish};
 use crate::timing::record::ClientFrameRecord;
-use crate::timing::target::{RefreshIndex, Target};
+use crate::timing::target::Target;
 
 /// How often surfaces that nobody sees are called back: often enough that nobody hangs, too seldom to cost anything.
 pub const HIDDEN_INTERVAL: Span = Span::from_seconds(1);
@@ -45,7 +45,7 @@ impl Outputs {
 }
 
 /// A callback was asked for that needs no latch: nothing changed, or the client runs ahead.
-pub fn callback_wanted(state: &mut State, surface: &WlSurface) {
+pub(super) fn callback_wanted(state: &mut State, surface: &WlSurface) {
     let now = state.clock.now();
     let Some((entry, client)) = state.surfaces.get(surface).zip(state.surfaces.client_of(surface)) else { return };
     if !entry.wants_callback() {
@@ -126,36 +126,13 @@ pub(super) fn call_back(
     }
 }
 
-/// What a commit has to do, by its client's pacing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Committed {
-    /// Wait for this refresh: it was drawn further ahead.
-    pub hold: Option<RefreshIndex>,
-    /// The client is called back for its next frame while this one waits to be shown.
-    pub runs_ahead: bool,
+/// A commit with new content came in.
+pub(super) fn committed(state: &mut State, surface: &WlSurface, commit: Commit) -> Committed {
+    note_commit(state, surface, commit).unwrap_or_default()
 }
 
-/// A commit with new content came in. `queued`: with a fifo barrier or a time stamp; `buffers`: how many its client has.
-/// `bound`: the target that it was drawn for, where its client says so.
-pub fn committed(
-    state: &mut State,
-    surface: &WlSurface,
-    now: Instant,
-    queued: bool,
-    buffers: usize,
-    bound: Option<Target>,
-) -> Committed {
-    note_commit(state, surface, now, queued, buffers, bound).unwrap_or_default()
-}
-
-fn note_commit(
-    state: &mut State,
-    surface: &WlSurface,
-    now: Instant,
-    queued: bool,
-    buffers: usize,
-    bound: Option<Target>,
-) -> Option<Committed> {
+fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option<Committed> {
+    let Commit { at: now, queued, buffers, bound } = commit;
     let client = state.surfaces.client_of(surface)?;
     let State { surfaces, outputs, .. } = state;
     let was_called = surfaces.get(surface)?.is_called();
@@ -315,7 +292,7 @@ pub(super) fn let_go(state: &mut State) {
 }
 
 /// A surface is gone, and perhaps its client with it.
-pub fn surface_gone(state: &mut State, surface: SurfaceId, client: ClientId, client_left: bool) {
+pub(super) fn surface_gone(state: &mut State, surface: SurfaceId, client: ClientId, client_left: bool) {
     state.outputs.statistics.end(surface);
     for output in &state.outputs.list {
         // It remembers who has entered it.

@@ -16,18 +16,11 @@ use crate::surface::Entry;
 use crate::time::Clock;
 use crate::timing::id::OutputId;
 
-/// Updates that may wait before the one that is being committed: it is about to be latched.
-const MOST_BEFORE_COMMIT: usize = 1;
 /// Updates that may wait behind one that is latched: that of the next refresh.
 const MOST_BEHIND_LATCH: usize = 1;
 
-/// Whether the callbacks of an update that is being committed may be answered while it waits.
-pub fn may_answer(entry: &Entry) -> bool {
-    entry.waiting() <= MOST_BEFORE_COMMIT
-}
-
 /// An update was committed by a client that runs ahead, and is not in the queue yet.
-pub fn committed(state: &mut State, surface: &WlSurface) {
+pub(super) fn committed(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get(surface) else { return };
     let output = entry.output.or(state.outputs.first()).and_then(|id| state.outputs.by_id(id));
     let in_flight = output.is_some_and(|output| output.conductor.output().is_busy());

@@ -12,12 +12,16 @@ use super::fence::{self, AcquireFence};
 use super::gate::Gate;
 use super::paced::{self, BoundCommit};
 use super::queue::Conditions;
+use super::shows::{Commit, ShowsSurfaces};
 use super::stash::Lasting;
 use super::sync_points::{self, Points};
 use super::update::{Content, UpdateNumber};
-use crate::output;
 use crate::state::State;
 use crate::time::{Clock, Instant};
+
+/// Updates that may wait before the one that is being committed by a client that runs ahead, if its callbacks are to be
+/// answered at once: that one is about to be latched.
+const MOST_BEFORE_COMMIT: usize = 1;
 
 /// Looks at the pending state of a commit before Smithay does, and puts a gate in front of an update that has to wait.
 ///
@@ -42,20 +46,20 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     let unfinished = attached.iter().filter(|_| !is_explicit).flat_map(fence::unfinished);
     fences.extend(unfinished.map(|fence| Box::new(fence) as Box<dyn AcquireFence>));
     let wanted = conditions.frame.map(|(_, present)| present).or(conditions.not_before);
-    if let Some(deadline) = (!fences.is_empty()).then(|| output::next_latch_at(state, surface, wanted)).flatten() {
+    if let Some(deadline) = (!fences.is_empty()).then(|| state.next_latch_at(surface, wanted)).flatten() {
         fences.iter().for_each(|fence| fence.hint_deadline(deadline));
     }
     if let Some(buffer) = attached {
         let now = state.clock.now();
-        output::early::drawn(state, surface, &buffer);
+        state.drawn(surface, &buffer);
         let State { surfaces, display_handle, .. } = state;
         let buffers = surfaces.get_mut(surface).map_or(0, |entry| entry.count_buffers(display_handle, &buffer));
         let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();
-        let answer = output::pacing::committed(state, surface, now, queued, buffers, bound_target);
+        let answer = state.committed(surface, Commit { at: now, queued, buffers, bound: bound_target });
         if conditions.frame.is_none() {
             conditions.target = answer.hold;
         }
-        let may_answer = state.surfaces.get(surface).is_some_and(output::second_period::may_answer);
+        let may_answer = state.surfaces.get(surface).is_some_and(|entry| entry.waiting() <= MOST_BEFORE_COMMIT);
         if answer.runs_ahead && !synchronised && may_answer {
             call_back_early(state, surface);
         }
@@ -74,7 +78,7 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     compositor::add_blocker(surface, gate.clone());
     entry.queue.push(conditions, gate.clone());
     fence::watch(state, surface, fences, &gate);
-    output::need_when_due(state, surface);
+    state.need_when_due(surface);
 }
 
 /// Numbers the commit and notes what it owes.
@@ -115,7 +119,7 @@ fn call_back_early(state: &mut State, surface: &WlSurface) {
     if let Some(entry) = state.surfaces.get_mut(surface) {
         entry.callbacks.extend(callbacks);
     }
-    output::second_period::committed(state, surface);
+    state.committed_ahead(surface);
 }
 
 fn content(states: &SurfaceData) -> Content {

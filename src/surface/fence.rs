@@ -14,7 +14,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::dmabuf::get_dmabuf;
 
 use super::gate::Gate;
-use crate::output;
+use super::shows::ShowsSurfaces;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -98,11 +98,11 @@ fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate) {
         {
             frame.ready = state.clock.now();
         }
-        output::need_when_due(state, surface);
+        state.need_when_due(surface);
     } else if !entry.watches.iter().any(|(watched, _)| watched == gate) {
         // A synchronised subsurface's: it is its parent's update that waits in Smithay's queue.
         gate.open();
-        output::apply_opened(state, surface);
+        state.apply_opened(surface);
     }
 }
 

@@ -18,6 +18,7 @@ mod paced_frame;
 mod pacing_state;
 pub mod picture;
 pub mod queue;
+mod shows;
 mod stash;
 pub mod subsurface;
 mod sync_points;
@@ -36,7 +37,6 @@ use smithay::utils::{Logical, Point};
 use smithay::wayland::compositor::{self, SurfaceAttributes};
 
 use crate::bounds::MAX_NESTING;
-use crate::output;
 use crate::process_clock::ProcessClock;
 use crate::state::State;
 use crate::timing::id::{ClientId, SurfaceId};
@@ -47,6 +47,7 @@ pub use feedback::{Feedback, Shown};
 pub use paced_frame::{CommitFault, Fate, FrameLedger, FrameListener, PacedFrame, Revoked, Unshown};
 pub use pacing_state::{PacingState, PendingTarget};
 use queue::UpdateQueue;
+pub use shows::{Commit, Committed, ShowsSurfaces};
 use update::{Outstanding, UpdateNumber};
 
 /// All surfaces, and the clients that they belong to.
@@ -120,7 +121,6 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
     entry.surfaces += 1;
     surfaces.last_surface += 1;
     let id = SurfaceId(surfaces.last_surface);
-    state.outputs.statistics.begin(id);
     let record = ClientFrameRecord { client: entry.id, surface: id, ..ClientFrameRecord::default() };
     surfaces.entries.insert(
         surface.id(),
@@ -155,6 +155,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             described: None,
         },
     );
+    state.surface_made(id);
 }
 
 /// An update of `surface` was applied: it is the current one from now on.
@@ -186,9 +187,9 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         entry.callbacks.extend(callbacks);
     }
     if changed {
-        output::need(state, surface);
+        state.need(surface);
     } else {
-        output::pacing::callback_wanted(state, surface);
+        state.callback_wanted(surface);
     }
     paced::applied(state, surface);
 }
@@ -224,7 +225,7 @@ fn take_parts(surface: &WlSurface) -> (UpdateNumber, Vec<WlCallback>) {
 /// A surface is gone.
 pub fn destroyed(state: &mut State, surface: &WlSurface) {
     if state.surfaces.get(surface).is_some_and(|entry| entry.output.is_some()) {
-        output::need(state, surface);
+        state.need(surface);
     }
     let surfaces = &mut state.surfaces;
     let Some(mut entry) = surfaces.entries.remove(&surface.id()) else { return };
@@ -239,7 +240,7 @@ pub fn destroyed(state: &mut State, surface: &WlSurface) {
     });
     let client_left = !surfaces.clients.values().any(|client| client.id == entry.client);
     fence::forget(state, std::mem::take(&mut entry.watches));
-    output::pacing::surface_gone(state, entry.id, entry.client, client_left);
+    state.surface_gone(entry.id, entry.client, client_left);
 }
 
 /// Lets go of what waits in Smithay's queue: it is never applied, but kept, with its buffers, for as long as anybody has

@@ -11,7 +11,7 @@ use super::has_content;
 use super::paced_frame::{CommitFault, FrameListener, PacedFrame, Revoked};
 use super::pacing_state::{PacingState, PendingTarget};
 use super::queue::Conditions;
-use crate::output;
+use super::shows::ShowsSurfaces;
 use crate::state::State;
 use crate::time::Clock;
 use crate::timing::ahead::{Bound, TargetId};
@@ -61,7 +61,7 @@ pub(super) fn take(state: &mut State, surface: &WlSurface, attached: bool, stamp
     let effective = listener.ledger().map(|ledger| ledger.machine.effective().pacing);
     let ahead = effective == Some(Pacing::Ahead);
     let (mut frame, bound) = PacedFrame::bind(listener, id, now)?;
-    let target = output::ahead::target_of(state, surface, &bound);
+    let target = state.target_of(surface, &bound);
     frame.due(target.map_or(bound.target.present, |target| target.ready_by));
     Some(BoundCommit { frame, bound, target, keep, latest_ready: wishes.latest_ready, ahead })
 }
@@ -123,7 +123,7 @@ pub fn cancel_from(state: &mut State, surface: &WlSurface, listener: &dyn FrameL
         listener.tell_cancelled(kept.map_or(first, |kept| kept.max(first)));
     }
     if !ids.is_empty() {
-        output::need_when_due(state, surface);
+        state.need_when_due(surface);
     }
 }
 

@@ -7,10 +7,10 @@ use smithay::reexports::wayland_server::protocol::wl_surface::{self, WlSurface};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::wayland::compositor::{self, CompositorState, SubsurfaceUserData, SurfaceUserData};
 
+use super::shows::ShowsSurfaces;
 use super::stash::{self, Stash};
 use super::tree::{self, Side};
 use crate::bounds::coordinate;
-use crate::output;
 use crate::state::State;
 
 impl Dispatch<WlSubsurface, SubsurfaceUserData> for State {
@@ -48,7 +48,7 @@ impl Dispatch<WlSubsurface, SubsurfaceUserData> for State {
     fn destroyed(state: &mut Self, client: ClientId, subsurface: &WlSubsurface, data: &SubsurfaceUserData) {
         if let Some(parent) = compositor::get_parent(data.surface()) {
             tree::remove(&parent, data.surface());
-            output::need(state, data.surface());
+            state.need(data.surface());
         }
         <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::destroyed(
             state, client, subsurface, data,

@@ -1,0 +1,68 @@
+//! What surfaces ask of the outputs that show them.
+
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use crate::time::Instant;
+use crate::timing::ahead::Bound;
+use crate::timing::id::{ClientId, SurfaceId};
+use crate::timing::target::{RefreshIndex, Target};
+
+/// What a commit has to do, by its client's pacing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// Wait for this refresh: it was drawn further ahead.
+    pub hold: Option<RefreshIndex>,
+    /// The client is called back for its next frame while this one waits to be shown.
+    pub runs_ahead: bool,
+}
+
+/// A commit with new content.
+#[derive(Clone, Copy, Debug)]
+pub struct Commit {
+    /// When it came in.
+    pub at: Instant,
+    /// It has a fifo barrier or a time stamp.
+    pub queued: bool,
+    /// How many buffers its client has.
+    pub buffers: usize,
+    /// The refresh that it was drawn for, where its client says so.
+    pub bound: Option<Target>,
+}
+
+/// Whoever shows surfaces: the outputs, of which a surface knows only this.
+pub trait ShowsSurfaces {
+    /// There is a surface.
+    fn surface_made(&mut self, surface: SurfaceId);
+
+    /// A surface is gone, and perhaps its client with it.
+    fn surface_gone(&mut self, surface: SurfaceId, client: ClientId, client_left: bool);
+
+    /// Something that `surface` shows has changed.
+    fn need(&mut self, surface: &WlSurface);
+
+    /// An update of `surface` waits: its output has to latch when it is due.
+    fn need_when_due(&mut self, surface: &WlSurface);
+
+    /// A gate of `surface` was opened outside a latch: what was behind it is applied.
+    fn apply_opened(&mut self, surface: &WlSurface);
+
+    /// A callback was asked for that needs no latch: nothing changed, or the client runs ahead.
+    fn callback_wanted(&mut self, surface: &WlSurface);
+
+    /// When the output that shows `surface` chooses the content of the next frame, or of that shown at `wanted`: by then
+    /// an update has to be finished to be in it. `None` without outputs.
+    fn next_latch_at(&self, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant>;
+
+    /// The refresh of the target that a commit of `surface` is bound to, if it still holds.
+    fn target_of(&self, surface: &WlSurface, bound: &Bound) -> Option<Target>;
+
+    /// A client commits `buffer`: what it shows is looked at if somebody wants to know.
+    fn drawn(&mut self, surface: &WlSurface, buffer: &WlBuffer);
+
+    /// A commit with new content came in.
+    fn committed(&mut self, surface: &WlSurface, commit: Commit) -> Committed;
+
+    /// An update was committed by a client that runs ahead, and is not in the queue yet.
+    fn committed_ahead(&mut self, surface: &WlSurface);
+}
