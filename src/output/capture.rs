@@ -20,8 +20,16 @@ pub struct Request {
     pub with_cursor: bool,
     /// Wait until something has changed.
     pub on_damage: bool,
-    /// Called exactly once, when the picture is there or cannot be had. Dropping it unanswered fails the request.
-    pub reply: crate::protocol::screencopy::Reply,
+    /// Who asked.
+    pub reply: Box<dyn Reply>,
+}
+
+/// Answers one request, once. Dropping it unanswered fails the request.
+pub trait Reply: std::fmt::Debug {
+    /// Whether somebody still waits for it.
+    fn is_wanted(&self) -> bool;
+    /// The pixels are in the buffer.
+    fn ready(self: Box<Self>, captured: &Captured);
 }
 
 /// What became of a picture.
@@ -74,7 +82,7 @@ fn serve_one(output: &OutputState, request: Request) {
             let damage = vec![PixelRect { x: 0, y: 0, width, height }];
             request.reply.ready(&Captured { presented: output.presented, damage });
         }
-        _ => request.reply.failed(),
+        _ => drop(request.reply),
     }
 }
 

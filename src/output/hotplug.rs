@@ -166,7 +166,6 @@ pub fn remove(state: &mut State, id: OutputId) {
     }
     state.shell.end_animations();
     super::power::forsake(state, id);
-    crate::protocol::gamma_control::output_gone(state, id);
     crate::shell::outputs_changed(state);
 }
 

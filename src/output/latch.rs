@@ -2,6 +2,7 @@
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::wayland::compositor::CompositorHandler;
 
 use super::compose::compose;
 use super::placing::choose;
@@ -105,9 +106,7 @@ pub(super) fn clear_blockers(state: &mut State, surfaces: &[WlSurface]) {
         if !told.contains(&client.id()) {
             told.push(client.id());
             let display = state.display_handle.clone();
-            if let Some(data) = client.get_data::<crate::protocol::client::Client>() {
-                data.compositor.blocker_cleared(state, &display);
-            }
+            state.client_compositor_state(&client).blocker_cleared(state, &display);
         }
     }
 }

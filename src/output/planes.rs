@@ -8,9 +8,9 @@ use super::OutputState;
 use super::plane_choice::{Look, Offer, Over, direct_candidate, overlay_candidates};
 use crate::backend::PixelRect;
 use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
-use crate::protocol::dmabuf::Memories;
 use crate::scene::{EffectKind, Layer, OnPlane, Scene};
 use crate::state::State;
+use crate::surface::memories::Memories;
 
 /// Lets planes show clients' buffers, or not.
 pub fn switch(state: &mut State, on: bool) {

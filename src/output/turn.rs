@@ -26,7 +26,6 @@ pub fn run(state: &mut State) -> Option<Instant> {
     pacing::call_hidden_back(state);
     ahead::attend_all(state);
     super::capture::serve(state);
-    crate::protocol::ext_workspace::refresh(state);
     // Last: whatever is due now is done.
     let rendered = prerender::run_one(state);
     let wake = next_wake(state);

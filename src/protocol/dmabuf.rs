@@ -8,21 +8,17 @@
 //! A buffer whose content some device has yet to finish holds the commit that attaches it: its own fences are waited for
 //! like explicit ones (`surface/fence.rs`).
 
-use std::collections::HashMap;
 use std::os::fd::AsFd;
-use std::sync::Arc;
 
 use drm_fourcc::{DrmFormat, DrmModifier};
 use smithay::backend::allocator::Buffer as _;
-use smithay::backend::allocator::dmabuf::{Dmabuf, WeakDmabuf};
+use smithay::backend::allocator::dmabuf::Dmabuf;
 use smithay::reexports::wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_feedback_v1::TrancheFlags;
-use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
-use smithay::wayland::dmabuf::{
-    DmabufFeedbackBuilder, DmabufGlobal, DmabufHandler, DmabufState, ImportNotifier, get_dmabuf,
-};
+use smithay::wayland::dmabuf::{DmabufFeedbackBuilder, DmabufGlobal, DmabufHandler, DmabufState, ImportNotifier};
 
 use crate::backend::plane::{DeviceMemory, MemoryPart};
 use crate::state::State;
+use crate::surface::memories::Memories;
 
 /// The global, and the buffers that there are.
 #[derive(Debug)]
@@ -33,34 +29,10 @@ pub struct LinuxDmabuf {
     pub memories: Memories,
 }
 
-/// Clients' buffers as devices see them.
-#[derive(Debug)]
-pub struct Memories {
-    known: HashMap<WeakDmabuf, Arc<DeviceMemory>>,
-    /// Whether planes may show them. Off, all is composed.
-    pub on_planes: bool,
-}
-
 impl Default for LinuxDmabuf {
     fn default() -> Self {
-        let memories = Memories { known: HashMap::new(), on_planes: true };
+        let memories = Memories::default();
         LinuxDmabuf { state: DmabufState::new(), global: None, memories }
-    }
-}
-
-impl Memories {
-    /// Whether no client has any.
-    pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-
-    /// The memory behind `buffer`, if it is of this kind.
-    pub fn of(&self, buffer: &WlBuffer) -> Option<Arc<DeviceMemory>> {
-        self.known.get(&get_dmabuf(buffer).ok()?.weak()).cloned()
-    }
-
-    fn forget_gone(&mut self) {
-        self.known.retain(|buffer, _| !buffer.is_gone());
     }
 }
 
@@ -130,7 +102,7 @@ fn import(state: &mut State, dmabuf: &Dmabuf) -> Result<(), Refusal> {
     }
     // A plane would show it upside down.
     if !dmabuf.y_inverted() {
-        state.protocols.dmabuf.memories.known.insert(dmabuf.weak(), Arc::new(memory));
+        state.protocols.dmabuf.memories.insert(dmabuf, memory);
     }
     Ok(())
 }

@@ -63,7 +63,7 @@ impl ExtWorkspace {
 }
 
 /// Tells of everything that changed since the last call.
-pub fn refresh(state: &mut State) {
+pub(super) fn refresh(state: &mut State) {
     let State { protocols, shell, outputs, display_handle, .. } = state;
     let listeners = &mut protocols.ext_workspace;
     let changes = shell.workspaces.changes();

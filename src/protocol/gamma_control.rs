@@ -53,11 +53,16 @@ impl GammaControls {
     }
 }
 
-/// The output is gone: so is its ramp.
-pub(crate) fn output_gone(state: &mut State, id: OutputId) {
-    let held = &mut state.protocols.gamma_control.held;
-    held.iter().filter(|(output, _)| *output == id).for_each(|(_, control)| control.failed());
-    held.retain(|(output, _)| *output != id);
+/// Tells whoever had the ramp of an output that is gone since the last call.
+pub(super) fn refresh(state: &mut State) {
+    let State { protocols, outputs, .. } = state;
+    protocols.gamma_control.held.retain(|(output, control)| {
+        let there = outputs.by_id(*output).is_some();
+        if !there {
+            control.failed();
+        }
+        there
+    });
 }
 
 impl GlobalDispatch<ZwlrGammaControlManagerV1, ()> for State {

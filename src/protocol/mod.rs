@@ -135,3 +135,9 @@ impl Protocols {
         }
     }
 }
+
+/// Tells clients of what changed in the turn that ends, where nobody else does.
+pub fn refresh(state: &mut State) {
+    gamma_control::refresh(state);
+    ext_workspace::refresh(state);
+}

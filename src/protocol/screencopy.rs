@@ -24,7 +24,7 @@ use smithay::wayland::shm::with_buffer_contents;
 use crate::backend::PixelRect;
 use crate::bounds;
 use crate::output;
-use crate::output::capture::{Captured, Request};
+use crate::output::capture::{Captured, Reply, Request};
 use crate::state::State;
 
 const VERSION: u32 = 3;
@@ -54,14 +54,13 @@ pub struct Frame {
 
 /// Answers one request for a picture, once. Dropped unanswered it says that the picture failed.
 #[derive(Debug)]
-pub struct Reply {
+struct Answer {
     frame: Option<ZwlrScreencopyFrameV1>,
     wants_damage: bool,
 }
 
-impl Reply {
-    /// The pixels are in the buffer.
-    pub fn ready(mut self, captured: &Captured) {
+impl Reply for Answer {
+    fn ready(mut self: Box<Self>, captured: &Captured) {
         let Some(frame) = self.frame.take() else { return };
         if self.wants_damage {
             for rect in &captured.damage {
@@ -75,18 +74,12 @@ impl Reply {
         frame.ready((seconds >> 32) as u32, seconds as u32, since_epoch.subsec_nanos());
     }
 
-    /// There will be no picture.
-    pub fn failed(self) {
-        drop(self);
-    }
-
-    /// Whether somebody still waits for it.
-    pub fn is_wanted(&self) -> bool {
+    fn is_wanted(&self) -> bool {
         self.frame.as_ref().is_some_and(Resource::is_alive)
     }
 }
 
-impl Drop for Reply {
+impl Drop for Answer {
     fn drop(&mut self) {
         if let Some(frame) = self.frame.take() {
             frame.failed();
@@ -192,7 +185,7 @@ impl Dispatch<ZwlrScreencopyFrameV1, Frame> for State {
             frame.post_error(Error::AlreadyUsed, "the frame was copied before");
             return;
         }
-        let reply = Reply { frame: Some(frame.clone()), wants_damage: on_damage };
+        let reply = Box::new(Answer { frame: Some(frame.clone()), wants_damage: on_damage });
         // Without a source the frame has failed already, or fails now that the reply is dropped.
         let Some((output, region)) = data.source.clone() else { return };
         if let Err(message) = check_buffer(&buffer, region) {

@@ -19,6 +19,7 @@ mod settings;
 pub mod signals;
 pub mod socket;
 mod terminal;
+pub mod turn;
 
 pub use exit::ExitStatus;
 pub use options::{BackendKind, RendererKind, SessionOptions};

@@ -19,10 +19,10 @@ use super::signals::SignalWish;
 use super::{BackendKind, ExitStatus, RendererKind, SessionOptions, socket};
 use crate::backend::headless::HeadlessBackend;
 use crate::config::ConfigFile;
+use crate::ipc;
 use crate::render::Renderer;
 use crate::state::State;
 use crate::time::Clock;
-use crate::{ipc, output};
 
 /// What runs, besides the compositor itself.
 #[derive(Default)]
@@ -157,9 +157,9 @@ fn configure(state: &mut State, named: Option<std::path::PathBuf>) -> anyhow::Re
 
 /// What follows every wake-up, in its one order.
 fn turn(state: &mut State) {
-    let mut wake = output::turn::run(state);
+    let mut wake = super::turn::run(state);
     if reading::bury_objects(state) {
-        wake = output::turn::run(state);
+        wake = super::turn::run(state);
     }
     let resume = reading::read_on(state, wake);
     let wake = wake.into_iter().chain(resume).min();

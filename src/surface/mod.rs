@@ -13,6 +13,7 @@ mod entry;
 mod feedback;
 pub mod fence;
 mod gate;
+pub mod memories;
 pub mod paced;
 mod paced_frame;
 mod pacing_state;

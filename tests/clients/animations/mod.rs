@@ -179,7 +179,7 @@ fn what_has_settled_asks_for_no_frame() {
     let last = output(&world);
     std::thread::sleep(Duration::from_millis(100));
     world.turn();
-    assert!(upbeat::output::turn::run(&mut world.state).is_none(), "a timer is set");
+    assert!(upbeat::session::turn::run(&mut world.state).is_none(), "a timer is set");
     assert_eq!(output(&world), last);
     drop((client, window));
 }

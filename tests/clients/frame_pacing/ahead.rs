@@ -23,7 +23,7 @@ fn requests_are_answered_at_once_while_there_is_room() {
     }
     for _ in 0..3 {
         stage.world.settle();
-        upbeat::output::turn::run(&mut stage.world.state);
+        upbeat::session::turn::run(&mut stage.world.state);
     }
     stage.world.settle();
     let targets = stage.world.client(stage.client).targets();

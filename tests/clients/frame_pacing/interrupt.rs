@@ -45,7 +45,7 @@ fn bare_motion_does_not_interrupt() {
     let origin = stage.world.window("a").origin();
     for step in 0..5 {
         stage.world.point(f64::from(origin.x + step), f64::from(origin.y) + 10.0);
-        upbeat::output::turn::run(&mut stage.world.state);
+        upbeat::session::turn::run(&mut stage.world.state);
     }
     stage.world.settle();
     assert_eq!(stage.world.client(stage.client).effective(), Some((Pacing::Ahead, 4, Reason::Client)));

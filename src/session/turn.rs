@@ -1,0 +1,12 @@
+//! What follows every wake-up: all that is due, and then the news of it for clients that watch.
+
+use crate::state::State;
+use crate::time::Instant;
+use crate::{output, protocol};
+
+/// Does everything that is due. Returns when the next thing is; `None` to sleep until something happens.
+pub fn run(state: &mut State) -> Option<Instant> {
+    let wake = output::turn::run(state);
+    protocol::refresh(state);
+    wake
+}
