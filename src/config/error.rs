@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 /// How alike a known word must be to be suggested instead of an unknown one (0 to 1, Jaro-Winkler).
 const ALIKE: f64 = 0.75;
 
+/// The largest file that is read, in bytes.
+pub(super) const LARGEST: u64 = 1024 * 1024;
+
 /// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -19,7 +22,7 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// It is far too large to be a configuration.
-    #[error("{}: a configuration of at most {} KiB was expected", path.display(), super::file::LARGEST / 1024)]
+    #[error("{}: a configuration of at most {} KiB was expected", path.display(), LARGEST / 1024)]
     TooLarge {
         /// Which.
         path: PathBuf,

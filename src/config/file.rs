@@ -5,11 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::error::Wrong;
+use super::error::{LARGEST, Wrong};
 use super::{Config, ConfigError};
-
-/// The largest file that is read, in bytes.
-pub(super) const LARGEST: u64 = 1024 * 1024;
 
 /// A configuration and the file that it comes from.
 #[derive(Clone, Debug, Default)]

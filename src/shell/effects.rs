@@ -1,9 +1,6 @@
 //! What is drawn around and below windows: shadows, rounded corners, blur. All of it is off without a configuration.
 
 use smithay::backend::renderer::element::Id;
-use smithay::desktop::utils::bbox_from_surface_tree;
-
-use super::{Arrangement, Window};
 
 /// What is drawn around and below windows. Lengths are in logical pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,14 +51,5 @@ pub struct Decoration {
 impl PartialEq for Decoration {
     fn eq(&self, other: &Self) -> bool {
         self.stands_free == other.stands_free
-    }
-}
-
-impl Window {
-    pub(super) fn decoration(&self) -> Decoration {
-        // Content outside the window geometry is the client's own shadow.
-        let is_bare = bbox_from_surface_tree(self.surface(), (0, 0)) == self.geometry;
-        let is_free = self.applied == Arrangement::Floating;
-        Decoration { names: self.effect_names.clone(), stands_free: is_bare && is_free }
     }
 }

@@ -5,6 +5,7 @@
 //! it follows the pointer at the latch ([`drag`]), whatever its client does.
 
 pub mod animation;
+mod arrangement;
 mod arranging;
 pub mod configure;
 pub mod drag;
@@ -33,12 +34,13 @@ use crate::state::State;
 pub use crate::timing::id::WindowId;
 use crate::{input, output, surface};
 use animation::{Animations, Ghost, Slides, WindowMotion};
+pub use arrangement::Arrangement;
 pub use arranging::{fullscreen, maximize, outputs_changed, unfullscreen, unmaximize};
 use drag::Drag;
 use effects::Effects;
 use overview::Overlays;
 use popup::Popup;
-pub use window::{Arrangement, Window};
+pub use window::Window;
 use workspaces::Workspaces;
 
 /// All windows and popups.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use smithay::output::Output;
+use smithay::desktop::utils::bbox_from_surface_tree;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -12,32 +12,13 @@ use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgTople
 
 use super::WindowId;
 use super::animation::WindowMotion;
-use super::effects::EffectNames;
+use super::arrangement::Arrangement;
+use super::effects::{Decoration, EffectNames};
 use super::resize::{self, Edges, SizeLimits};
 
 /// How many configures a client may leave unanswered: a stopped program gathers one per change of focus, one that asks
 /// for states in a loop and never answers would fill the memory.
 const MAX_UNANSWERED: usize = 1_000;
-
-/// How a window fills the screen.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Arrangement {
-    /// Where and as large as person and client want it.
-    #[default]
-    Floating,
-    /// Over the usable area of an output (global logical coordinates).
-    Maximized {
-        /// That area.
-        area: Rectangle<i32, Logical>,
-    },
-    /// Over all of an output.
-    Fullscreen {
-        /// Which.
-        output: Output,
-        /// Its rectangle (global logical coordinates).
-        area: Rectangle<i32, Logical>,
-    },
-}
 
 /// A configure that was sent and has not taken effect yet.
 #[derive(Clone, Debug)]
@@ -286,5 +267,13 @@ impl Window {
             self.floating_size = Some(rect.size);
             self.stretch = None;
         }
+    }
+
+    /// Which effects it takes part in.
+    pub(super) fn decoration(&self) -> Decoration {
+        // Content outside the window geometry is the client's own shadow.
+        let is_bare = bbox_from_surface_tree(self.surface(), (0, 0)) == self.geometry;
+        let is_free = self.applied == Arrangement::Floating;
+        Decoration { names: self.effect_names.clone(), stands_free: is_bare && is_free }
     }
 }

@@ -9,7 +9,7 @@ use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneDamageClips};
 use smithay::utils::Rectangle;
 
 use super::property;
-use super::scanout::add;
+use super::stale::add;
 use crate::backend::PixelRect;
 
 const PROPERTY: &str = "FB_DAMAGE_CLIPS";

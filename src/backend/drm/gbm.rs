@@ -20,8 +20,9 @@ use smithay::backend::allocator::gbm::{GbmAllocator, GbmBuffer, GbmBufferFlags, 
 use smithay::backend::drm::gbm::{GbmFramebuffer, framebuffer_from_bo};
 use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneState};
 
+use super::picture::{Drawer, MOST_WAITING, Picture};
 use super::plane_config::whole as whole_plane;
-use super::scanout::{Drawer, MOST_WAITING, Picture, add, whole};
+use super::stale::{add, whole};
 use crate::backend::plane::{DeviceMemory, MemoryPart};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 

@@ -40,6 +40,7 @@ mod gbm;
 mod mapping;
 pub mod mode;
 pub mod output;
+mod picture;
 mod pipe;
 mod plane_config;
 mod planes;
@@ -50,13 +51,14 @@ mod refusal;
 mod request;
 mod scanout;
 mod shadow;
+mod stale;
 mod vrr;
 mod watchdog;
 
 pub use card::{Card, Change};
 pub use mode::ModeWish;
 pub use output::DrmOutput;
-pub use scanout::Drawer;
+pub use picture::Drawer;
 
 /// What can go wrong with a display device. Each says what was wanted and what the kernel answered.
 #[derive(Debug, thiserror::Error)]

@@ -16,7 +16,8 @@ use smithay::backend::drm::DrmDeviceFd;
 
 use super::DrmError;
 use super::dumb::{DumbFrame, Format};
-use super::scanout::{MOST_WAITING, Picture, add, whole};
+use super::picture::{MOST_WAITING, Picture};
+use super::stale::{add, whole};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 
 /// One is on screen, one is written; a flip is over before the next frame is copied.

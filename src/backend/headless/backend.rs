@@ -7,7 +7,8 @@ use std::rc::Rc;
 use rustix::event::epoll;
 
 use super::display::VirtualDisplay;
-use super::options::{OptionsError, OutputOptions};
+use super::limits::OptionsError;
+use super::options::OutputOptions;
 use super::output::HeadlessOutput;
 use crate::backend::{Display, Mode};
 use crate::time::{Clock, MonotonicClock};

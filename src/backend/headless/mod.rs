@@ -23,6 +23,7 @@ pub mod display;
 pub mod fault;
 pub mod grid;
 pub mod image;
+pub mod limits;
 pub mod options;
 pub mod output;
 pub mod panel;

@@ -8,7 +8,7 @@ use rustix::event::epoll;
 
 use super::display::VirtualDisplay;
 use super::fault::FaultScript;
-use super::options::OptionsError;
+use super::limits::OptionsError;
 use super::watch::{Watch, WatchId};
 use crate::backend::fence::{Fence, FenceState};
 use crate::backend::timer::Timer;

@@ -10,10 +10,10 @@ use wayland_client::globals::registry_queue_init;
 use wayland_client::{Connection, DispatchError, EventQueue};
 
 use super::NestedError;
-use super::event::ParentEvent;
+use super::event::{ParentEvent, WindowId};
 use super::output::NestedOutput;
 use super::parent::Parent;
-use super::window::{Window, WindowId};
+use super::window::Window;
 use super::wire::Wire;
 use crate::time::{Clock, MonotonicClock};
 

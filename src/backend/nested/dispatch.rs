@@ -24,9 +24,10 @@ use wayland_protocols::xdg::shell::client::{
 };
 
 use super::clock::ParentClock;
+use super::event::WindowId;
 use super::parent::Parent;
 use super::pool::BufferTag;
-use super::window::{SCALE_STEPS, WindowId};
+use super::window::SCALE_STEPS;
 use crate::backend::FrameId;
 use crate::client::wire::{instant, join};
 use crate::time::{Clock, MonotonicClock, Span};

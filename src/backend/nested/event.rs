@@ -2,8 +2,11 @@
 
 use std::os::fd::OwnedFd;
 
-use super::window::WindowId;
 use crate::time::Instant;
+
+/// A window, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WindowId(pub u32);
 
 /// Something that happened in the parent. Times are `CLOCK_MONOTONIC`; positions are physical pixels of the window's
 /// output, from its top left corner.

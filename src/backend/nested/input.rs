@@ -8,9 +8,8 @@ use wayland_client::protocol::{
 use wayland_client::{Connection, Dispatch, QueueHandle, WEnum};
 
 use super::clock::input_time;
-use super::event::{AxisMotion, AxisSource, ParentEvent};
+use super::event::{AxisMotion, AxisSource, ParentEvent, WindowId};
 use super::parent::Parent;
-use super::window::WindowId;
 use crate::time::{Clock, Instant, MonotonicClock};
 
 /// One step of a wheel, in 120ths.

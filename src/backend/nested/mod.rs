@@ -37,9 +37,8 @@ mod window;
 mod wire;
 
 pub use backend::NestedBackend;
-pub use event::{AxisMotion, AxisSource, ParentEvent};
+pub use event::{AxisMotion, AxisSource, ParentEvent, WindowId};
 pub use output::NestedOutput;
-pub use window::WindowId;
 
 /// A parent that cannot be had, or is had no more.
 #[derive(Debug, thiserror::Error)]

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::event::WindowId;
 use super::frames::DEPTH;
-use super::window::{Window, WindowId};
+use super::window::Window;
 use crate::backend::{
     Buffer, Capabilities, ClockSource, Display, DisplayEvent, FrameId, Mode, PixelBuffer, Plan, SubmitError,
 };

@@ -17,9 +17,9 @@ use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
 
 use super::NestedError;
 use super::clock::ParentClock;
-use super::event::ParentEvent;
+use super::event::{ParentEvent, WindowId};
 use super::input::Devices;
-use super::window::{Objects, Window, WindowId};
+use super::window::{Objects, Window};
 
 /// The rate of a parent that does not say, in millihertz.
 const USUAL_REFRESH: u32 = 60_000;

@@ -11,9 +11,9 @@ use std::os::fd::AsFd;
 use wayland_client::QueueHandle;
 use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm::WlShm};
 
+use super::event::WindowId;
 use super::parent::Parent;
 use super::stale::Stale;
-use super::window::WindowId;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::client::memory::SharedMemory;
 

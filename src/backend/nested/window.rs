@@ -13,7 +13,7 @@ use wayland_protocols::wp::viewporter::client::wp_viewport::WpViewport;
 use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::ZxdgToplevelDecorationV1;
 use wayland_protocols::xdg::shell::client::{xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel};
 
-use super::event::ParentEvent;
+use super::event::{ParentEvent, WindowId};
 use super::frames::{DEPTH, Frames, Go};
 use super::lead::{Lead, Shown};
 use super::parent::Parent;
@@ -25,10 +25,6 @@ use crate::backend::{
 use crate::time::{Instant, Span};
 pub(super) use shape::SCALE_STEPS;
 use shape::physical;
-
-/// A window, by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WindowId(pub u32);
 
 /// The window's objects in the parent. Those that a parent may not have are optional.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The connection to the server, and the descriptor to wait for it and for the ticks.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
@@ -16,11 +16,12 @@ use x11rb::protocol::{Event, shm};
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
+use super::clockwork::Clockwork;
 use super::input::{self, Devices};
 use super::output::X11Output;
 use super::touch::{Fingers, Phase};
-use super::transport::{Sharing, Transport};
-use super::window::{Names, Window};
+use super::transport::{Names, Sharing, Transport};
+use super::window::Window;
 use super::{X11Error, refresh, touch};
 use crate::backend::Mode;
 use crate::backend::nested::{ParentEvent, WindowId};
@@ -36,28 +37,6 @@ x11rb::atom_manager! {
         WM_DELETE_WINDOW,
         _NET_WM_NAME,
         UTF8_STRING,
-    }
-}
-
-/// The one timer of all windows.
-pub(super) struct Clockwork {
-    timer: RefCell<Timer>,
-    armed: Cell<Option<Instant>>,
-}
-
-impl Clockwork {
-    /// Rings at `at` at the latest.
-    pub(super) fn ring_by(&self, at: Instant) {
-        if self.armed.get().is_none_or(|armed| armed > at) {
-            self.ring_at(Some(at));
-        }
-    }
-
-    fn ring_at(&self, at: Option<Instant>) {
-        self.armed.set(at);
-        if let Err(error) = self.timer.borrow_mut().arm(at, MonotonicClock.now()) {
-            tracing::error!(%error, "the timer for refreshes cannot be set");
-        }
     }
 }
 
@@ -120,7 +99,7 @@ impl X11Backend {
             devices: Devices::default(),
             fingers: Fingers::default(),
             events: VecDeque::new(),
-            clockwork: Rc::new(Clockwork { timer: RefCell::new(timer), armed: Cell::new(None) }),
+            clockwork: Rc::new(Clockwork::new(timer)),
             epoll,
             last_window: 0,
         })

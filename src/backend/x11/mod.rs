@@ -23,6 +23,7 @@
 //! Where pictures go through the connection, a server that does not read makes us wait for it: that is not the fast path.
 
 pub mod backend;
+mod clockwork;
 mod grid;
 mod input;
 pub mod output;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::backend::Clockwork;
+use super::clockwork::Clockwork;
 use super::window::Window;
 use crate::backend::nested::WindowId;
 use crate::backend::{

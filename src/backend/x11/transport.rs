@@ -17,10 +17,9 @@ use x11rb::connection::{Connection as _, RequestConnection as _};
 use x11rb::cookie::VoidCookie;
 use x11rb::errors::ConnectionError;
 use x11rb::protocol::shm::{ConnectionExt as _, Seg};
-use x11rb::protocol::xproto::{ConnectionExt as _, ImageFormat};
+use x11rb::protocol::xproto::{ConnectionExt as _, Gcontext, ImageFormat, Window};
 use x11rb::rust_connection::RustConnection;
 
-use super::window::Names;
 use crate::backend::overlay::intersection;
 use crate::backend::{PixelBuffer, PixelRect};
 use crate::client::memory::SharedMemory;
@@ -109,6 +108,14 @@ impl Drop for Segment {
         // Requests that name it come before this one: the server has read by then.
         let _ = self.connection.shm_detach(self.name).map(drop);
     }
+}
+
+/// The window's names on the server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names {
+    pub window: Window,
+    pub context: Gcontext,
+    pub depth: u8,
 }
 
 /// The way of one window's pictures.

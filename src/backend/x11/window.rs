@@ -3,23 +3,14 @@
 use std::collections::VecDeque;
 
 use x11rb::protocol::shm::Seg;
-use x11rb::protocol::xproto::{Gcontext, Window as XWindow};
 
 use super::grid::Grid;
-use super::transport::Transport;
+use super::transport::{Names, Transport};
 use crate::backend::nested::WindowId;
 use crate::backend::{
     Buffer, BufferStorage, Change, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
 };
 use crate::time::Instant;
-
-/// The window's names on the server.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Names {
-    pub window: XWindow,
-    pub context: Gcontext,
-    pub depth: u8,
-}
 
 /// A window on the server.
 pub(super) struct Window {

@@ -14,9 +14,11 @@ use wayland_protocols::xdg::shell::client::{
 };
 
 use super::buffers::{Buffers, PATCH};
+use super::error::ClientError;
 use super::injector::Hand;
 use super::journal::{Frame, Journal};
-use super::{ClientError, ClientOptions, Flood, Kind};
+use super::options::{ClientOptions, Flood};
+use super::personality::Kind;
 use crate::bench::block_code::Code;
 use crate::time::{Clock, Instant, NANOS_PER_SECOND, Span};
 

@@ -11,34 +11,11 @@ use std::os::fd::AsFd as _;
 use rustix::event::{PollFd, PollFlags, poll};
 use wayland_client::backend::WaylandError;
 
-use super::ClientOptions;
-use super::session::{ClientError, Session};
+use super::error::ClientError;
+use super::options::{ClientOptions, Flood};
+use super::session::Session;
 use crate::bench::report::RunReport;
 use crate::time::{Clock as _, MonotonicClock};
-
-/// What it floods with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Flood {
-    /// Commits that change nothing: the shortest request there is, 8 bytes, so that the most of them fit into a read.
-    Commits,
-    /// New content with each commit, never waiting for a callback or for the buffer's release.
-    Frames,
-}
-
-impl Flood {
-    /// Every other flooder does the other thing.
-    pub(super) const fn of(number: u32) -> Self {
-        if number.is_multiple_of(2) { Flood::Commits } else { Flood::Frames }
-    }
-
-    /// Commits in a batch: under 3 KB, so that libwayland's buffer of 4 KB never overflows between two flushes.
-    const fn batch(self) -> u64 {
-        match self {
-            Flood::Commits => 320,
-            Flood::Frames => 50,
-        }
-    }
-}
 
 /// Maps a window, says `ready` on stdout, floods until stdin closes. Its report has its commits as `frames`.
 pub(super) fn run_flooder(options: &ClientOptions, flood: Flood) -> Result<RunReport, ClientError> {

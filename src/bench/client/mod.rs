@@ -16,12 +16,14 @@
 //! | `connection`, `dispatch` | Wayland: globals, the window, the events |
 //! | `session` | the phases of a run |
 //! | `others` | the windows behind |
+//! | `error` | why a run gave no figures |
 //! | `flood` | a client that sends as much as it can |
 
 pub(in crate::bench) mod buffers;
 mod burn;
 mod connection;
 mod dispatch;
+mod error;
 mod flood;
 mod injector;
 mod input;
@@ -31,11 +33,21 @@ mod others;
 mod personality;
 mod session;
 
+use crate::bench::report::RunReport;
 pub use burn::burn;
-pub use flood::Flood;
+pub use error::ClientError;
 pub(in crate::bench) use injector::Pointer;
 pub(in crate::bench) use input::WINDOW;
-pub use options::ClientOptions;
+pub use options::{ClientOptions, Flood};
 pub use others::run_with_others;
 pub use personality::Kind;
-pub use session::{ClientError, run, run_companion};
+pub use session::run;
+
+/// Runs one of the windows behind the measured one, or one of the clients that flood, if `options` say so. Says `ready` on
+/// stdout when it is mapped, goes on until stdin closes, and reports on what it did in between.
+pub fn run_companion(options: &ClientOptions) -> Result<RunReport, ClientError> {
+    match options.flooding {
+        Some(flood) => flood::run_flooder(options, flood),
+        None => session::draw_behind(options),
+    }
+}

@@ -3,9 +3,33 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::bench::client::{Flood, Kind};
+use super::personality::Kind;
 use crate::bench::load::Load;
 use crate::time::Span;
+
+/// What it floods with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Flood {
+    /// Commits that change nothing: the shortest request there is, 8 bytes, so that the most of them fit into a read.
+    Commits,
+    /// New content with each commit, never waiting for a callback or for the buffer's release.
+    Frames,
+}
+
+impl Flood {
+    /// Every other flooder does the other thing.
+    pub(super) const fn of(number: u32) -> Self {
+        if number.is_multiple_of(2) { Flood::Commits } else { Flood::Frames }
+    }
+
+    /// Commits in a batch: under 3 KB, so that libwayland's buffer of 4 KB never overflows between two flushes.
+    pub(super) const fn batch(self) -> u64 {
+        match self {
+            Flood::Commits => 320,
+            Flood::Frames => 50,
+        }
+    }
+}
 
 /// What the probe draws, for how long, and what is done to it.
 #[derive(Clone, Debug, clap::Args)]

@@ -4,7 +4,8 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use super::ClientOptions;
-use super::session::{ClientError, run};
+use super::error::ClientError;
+use super::session::run;
 use crate::bench::report::RunReport;
 
 /// Starts the other windows that `options` ask for, waits until each is mapped, then measures this one.

@@ -5,11 +5,12 @@ use std::os::fd::AsFd as _;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wayland_client::backend::WaylandError;
-use wayland_client::{Connection, DispatchError, EventQueue};
+use wayland_client::{Connection, EventQueue};
 
 use super::ClientOptions;
 use super::burn::fill_up;
 use super::connection::Client;
+use super::error::{ClientError, MAPPED_FRAMES, MAPPING_LIMIT};
 use super::injector::{Gesture, Hand};
 use super::journal::Injected;
 use super::personality::{Readiness, Step};
@@ -19,10 +20,6 @@ use crate::bench::report::{Interaction, RunReport};
 use crate::bench::sentinel::Sentinel;
 use crate::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
-/// How long a window may take until its first frames are shown.
-const MAPPING_LIMIT: Span = Span::from_seconds(20);
-/// Frames shown before a window counts as mapped.
-const MAPPED_FRAMES: usize = 10;
 /// How long the search for the window may take: every point of a large output.
 const SEARCH_LIMIT: Span = Span::from_seconds(60);
 /// How long the last frames may take to become light.
@@ -31,73 +28,6 @@ const LAST_LIGHT_LIMIT: Span = Span::from_seconds(1);
 const WARM_UP_SEED: u64 = 0x5761_726d_2075_7021;
 /// Frames are counted out by this time at the latest.
 const FOREVER: Span = Span::from_seconds(86_400);
-
-/// Why a run gave no figures.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// No compositor.
-    #[error("no compositor answers (is WAYLAND_DISPLAY set?): {0}")]
-    Connect(wayland_client::ConnectError),
-    /// The compositor ended the connection at once.
-    #[error("the compositor does not list its globals: {0}")]
-    Registry(wayland_client::globals::GlobalError),
-    /// A protocol that the measurement cannot do without.
-    #[error("the compositor lacks {interface} (version {least} or later)")]
-    Missing {
-        /// The interface.
-        interface: &'static str,
-        /// The least version that would do.
-        least: u32,
-    },
-    /// Presentation times on a clock that cannot be read.
-    #[error("the compositor stamps frames with clock {id}, which the probe cannot read")]
-    Clock {
-        /// Its number in `clock_gettime(2)`.
-        id: u32,
-    },
-    /// No memory for the pixels.
-    #[error("no shared memory for the window's buffers: {0}")]
-    SharedMemory(std::io::Error),
-    /// The connection broke, or the probe made a protocol error.
-    #[error("the connection to the compositor broke: {0}")]
-    Dispatch(#[from] DispatchError),
-    /// The connection broke while writing or reading.
-    #[error("the connection to the compositor broke: {0}")]
-    Connection(#[from] WaylandError),
-    /// Waiting for events failed.
-    #[error("waiting for events failed: {0}")]
-    Poll(#[from] rustix::io::Errno),
-    /// The journal cannot be written.
-    #[error("{path}: {source}")]
-    Journal {
-        /// Where.
-        path: std::path::PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// No frame became light.
-    #[error(
-        "only {presented} of the first {MAPPED_FRAMES} frames were shown within {MAPPING_LIMIT} (is the window covered?)"
-    )]
-    NotShown {
-        /// Frames that were shown.
-        presented: usize,
-    },
-    /// The compositor asked the window to close.
-    #[error("the compositor closed the probe's window")]
-    Closed,
-    /// The pointer cannot be brought onto the window.
-    #[error("the virtual pointer moved over the whole output and never met the probe's window")]
-    NotFound,
-    /// Another window could not be started or did not say that it is ready.
-    #[error("window {number} behind the measured one: {problem}")]
-    Other {
-        /// Its number, from one.
-        number: u32,
-        /// What happened.
-        problem: String,
-    },
-}
 
 /// Runs one window and measures it.
 pub fn run(options: &ClientOptions) -> Result<RunReport, ClientError> {
@@ -109,11 +39,8 @@ pub fn run(options: &ClientOptions) -> Result<RunReport, ClientError> {
 }
 
 /// Runs one of the windows behind the measured one: says `ready` on stdout when it is mapped, draws until stdin closes,
-/// reports on what it drew in between. Or one of those that flood, if `options` say so.
-pub fn run_companion(options: &ClientOptions) -> Result<RunReport, ClientError> {
-    if let Some(flood) = options.flooding {
-        return super::flood::run_flooder(options, flood);
-    }
+/// reports on what it drew in between.
+pub(super) fn draw_behind(options: &ClientOptions) -> Result<RunReport, ClientError> {
     let mut session = Session::open(options)?;
     session.map()?;
     println!("ready");

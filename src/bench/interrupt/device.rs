@@ -3,6 +3,7 @@
 
 use std::os::fd::AsFd as _;
 
+use serde::{Deserialize, Serialize};
 use wayland_client::globals::registry_queue_init;
 use wayland_client::protocol::wl_keyboard::{self, KeyState, WlKeyboard};
 use wayland_client::protocol::wl_pointer::ButtonState;
@@ -12,7 +13,6 @@ use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::{
     zwp_virtual_keyboard_manager_v1::ZwpVirtualKeyboardManagerV1, zwp_virtual_keyboard_v1::ZwpVirtualKeyboardV1,
 };
 
-use super::presser::Press;
 use crate::bench::client::Pointer;
 use crate::bench::hear::{hear, hear_globals};
 use crate::ipc::input::InputEvent;
@@ -24,6 +24,30 @@ use crate::time::{Clock as _, MonotonicClock};
 const KEY_A: u32 = 30;
 /// There is one finger.
 const FINGER: u32 = 0;
+
+/// What is pressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Press {
+    /// A key of a virtual keyboard.
+    #[default]
+    Key,
+    /// The button of a virtual pointer in the middle of the output, where the only window is.
+    Button,
+    /// A finger, at the same place.
+    Touch,
+}
+
+impl Press {
+    /// As on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Press::Key => "key",
+            Press::Button => "button",
+            Press::Touch => "touch",
+        }
+    }
+}
 
 /// What is pressed with.
 pub(super) enum Device {

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::device::Press;
 use super::figures::InterruptRun;
 use super::player::Answer;
-use super::presser::Press;
 use crate::bench::run::{BenchError, Displays, Folder};
 use crate::bench::statistics::in_a_row;
 

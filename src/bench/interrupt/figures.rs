@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::presser::Press;
+use super::device::Press;
 use crate::bench::statistics::Quantiles;
 use crate::time::{Instant, Span};
 

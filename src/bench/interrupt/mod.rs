@@ -29,8 +29,8 @@ mod own;
 mod player;
 mod presser;
 
+pub use device::Press;
 pub use driver::{InterruptOptions, InterruptReport, table};
 pub use figures::InterruptRun;
 pub use overview::{OverviewError, OverviewOptions, Pressed, run as run_overview};
 pub use player::{Answer, PlayerError, PlayerOptions, run};
-pub use presser::Press;

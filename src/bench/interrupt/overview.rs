@@ -9,8 +9,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::device::Press;
 use super::player::WARM_UP;
-use super::presser::{Press, Presser};
+use super::presser::Presser;
 use crate::bench::animations::{BEHIND, FRONT, OPACITY, Stage, Used, WindowsError};
 use crate::time::{Instant, Span};
 

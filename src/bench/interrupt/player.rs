@@ -9,8 +9,9 @@ use wayland_client::protocol::{wl_compositor::WlCompositor, wl_seat::WlSeat, wl_
 use wayland_client::{Connection, EventQueue, QueueHandle};
 use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
 
+use super::device::Press;
 use super::figures::{InterruptRun, Shown};
-use super::presser::{Press, Presser};
+use super::presser::Presser;
 use crate::bench::block_code::Code;
 use crate::bench::client::buffers::Buffers;
 use crate::bench::process::{Usage, peer_of};

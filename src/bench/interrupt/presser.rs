@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 
-use super::device::Device;
+use super::device::{Device, Press};
 use crate::time::{Clock as _, Instant, MonotonicClock, Span};
 
 /// Time between two presses: long enough for the compositor to count the gesture as over (400 ms) and for the client to
@@ -19,30 +18,6 @@ const PAUSE: Range<Span> = Span::from_millis(700)..Span::from_millis(950);
 const HELD: Span = Span::from_millis(40);
 /// The golden section: multiples of it are spread most evenly over a unit.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
-
-/// What is pressed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Press {
-    /// A key of a virtual keyboard.
-    #[default]
-    Key,
-    /// The button of a virtual pointer in the middle of the output, where the only window is.
-    Button,
-    /// A finger, at the same place.
-    Touch,
-}
-
-impl Press {
-    /// As on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Press::Key => "key",
-            Press::Button => "button",
-            Press::Touch => "touch",
-        }
-    }
-}
 
 /// The client's side of the finger.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::{Fault, FaultScript, StampFault, What, When};
-use crate::backend::headless::options::OutputOptions;
+use crate::backend::headless::limits::check_mode;
 use crate::backend::{FrameId, Mode};
 use crate::time::Span;
 
@@ -96,7 +96,7 @@ fn mode(words: &mut Words<'_>) -> Result<Mode, FaultScriptError> {
         Some(Mode { width: width.parse().ok()?, height: height.parse().ok()?, refresh })
     });
     let mode = parsed.ok_or_else(|| words.wrong(MODE, word))?;
-    OutputOptions::default().validate(mode).map_err(|error| words.error(error.to_string()))?;
+    check_mode(mode).map_err(|error| words.error(error.to_string()))?;
     Ok(mode)
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::{KIND_END, KIND_IMAGE, KIND_SIZE, MAGIC, VERSION, delta, take_varint};
 use crate::backend::headless::grid::Refresh;
-use crate::backend::headless::options::LARGEST_SIZE;
+use crate::backend::headless::limits::LARGEST_SIZE;
 use crate::backend::headless::record::{RecordedImage, Tally};
 use crate::backend::headless::watch::Shown;
 use crate::backend::{FrameId, PixelBuffer};

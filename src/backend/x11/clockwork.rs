@@ -1,0 +1,33 @@
+//! When the next frame of any window is light.
+
+use std::cell::{Cell, RefCell};
+
+use crate::backend::timer::Timer;
+use crate::time::{Clock, Instant, MonotonicClock};
+
+/// The one timer of all windows.
+pub(super) struct Clockwork {
+    timer: RefCell<Timer>,
+    armed: Cell<Option<Instant>>,
+}
+
+impl Clockwork {
+    pub(super) fn new(timer: Timer) -> Self {
+        Clockwork { timer: RefCell::new(timer), armed: Cell::new(None) }
+    }
+
+    /// Rings at `at` at the latest.
+    pub(super) fn ring_by(&self, at: Instant) {
+        if self.armed.get().is_none_or(|armed| armed > at) {
+            self.ring_at(Some(at));
+        }
+    }
+
+    /// Rings then, and not before.
+    pub(super) fn ring_at(&self, at: Option<Instant>) {
+        self.armed.set(at);
+        if let Err(error) = self.timer.borrow_mut().arm(at, MonotonicClock.now()) {
+            tracing::error!(%error, "the timer for refreshes cannot be set");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! How a window fills the screen.
+
+use smithay::output::Output;
+use smithay::utils::{Logical, Rectangle};
+
+/// How a window fills the screen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Arrangement {
+    /// Where and as large as person and client want it.
+    #[default]
+    Floating,
+    /// Over the usable area of an output (global logical coordinates).
+    Maximized {
+        /// That area.
+        area: Rectangle<i32, Logical>,
+    },
+    /// Over all of an output.
+    Fullscreen {
+        /// Which.
+        output: Output,
+        /// Its rectangle (global logical coordinates).
+        area: Rectangle<i32, Logical>,
+    },
+}
