@@ -6,9 +6,7 @@
 //!
 //! What is no choice but a definition, a limit of a data structure or a property of a device stays where it is used.
 
-use super::estimator::{EstimatorKind, MissBudget, TwoShot};
-use super::input_prediction::PredictionLimits;
-use super::pre_executor::AheadSettings;
+use super::settings::{AheadSettings, EstimatorKind, MissBudget, PredictionLimits, TwoShot};
 use crate::time::Span;
 
 // --- Running ahead: `upbeat simulate --load A --load E --frames 100000` ----------------------------------------------

@@ -44,6 +44,7 @@ pub mod pre_executor;
 pub mod record;
 pub mod refresh_rate;
 pub mod scroll;
+pub mod settings;
 pub mod target;
 pub mod virtualizer;
 pub mod vsync;

@@ -19,6 +19,7 @@
 
 use super::defaults::INSURANCE;
 use super::fixed_queue::FixedQueue;
+pub use super::settings::AheadSettings;
 use super::target::RefreshIndex;
 
 /// The most frames that can be under way: more buffers than any pacing uses, plus the records that run ahead.
@@ -27,23 +28,6 @@ pub const MOST_FRAMES: usize = 32;
 /// The number of a frame; consecutive and never used twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameId(pub u64);
-
-/// How far ahead frames may run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AheadSettings {
-    /// Pixel buffers, the one on screen included; at least 2.
-    pub slots: u8,
-    /// The most refreshes between the start of a frame and its latch. D-VSync's figure 10 has 5 buffers and a lead of
-    /// 3; where only buffers limit, [`AheadSettings::UNLIMITED_LEAD`].
-    pub lead: u8,
-    /// How many more frames may be recorded than there are buffers: commands are kilobytes where pixels are megabytes.
-    pub run_ahead: u8,
-    /// How many refreshes later than possible the first frame of an animation is shown, to fill the queue first. Only
-    /// for motion that does not answer input.
-    pub start_delay: u8,
-    /// How many finished stale frames stay after a supersede, in case the fresh one is late.
-    pub insurance: u8,
-}
 
 impl AheadSettings {
     /// A lead that never limits: buffers do.

@@ -17,51 +17,20 @@ pub use ewma::EwmaSigma;
 pub use keyed::KeyedByLoad;
 pub use mean::MeanOfLast;
 pub use regression::QuantileRegression;
-pub use select::{EstimatorKind, SelectedEstimator, UnknownEstimator};
+pub use select::{SelectedEstimator, UnknownEstimator};
 pub use sliding_max::SlidingMaximum;
 pub use tail_margin::TailMargin;
-pub use two_shot::TwoShot;
 pub use window::WindowQuantile;
 
 use super::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
+pub use super::settings::{EstimatorKind, MissBudget, TwoShot};
 use crate::time::Span;
 
-/// The share of frames that may be late, in parts per million.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MissBudget(u32);
-
 impl MissBudget {
-    /// Nothing may be late, as far as the past tells.
-    pub const NONE: MissBudget = MissBudget(0);
     /// One frame in a thousand: for a window that nobody is touching.
     pub const FREE_RUNNING: MissBudget = FREE_RUNNING_MISS;
     /// One frame in a hundred: while a button or a finger is down.
     pub const INTERACTIVE: MissBudget = INTERACTIVE_MISS;
-
-    /// A share in thousandths; more than a thousand counts as all.
-    pub const fn per_mille(thousandths: u32) -> Self {
-        MissBudget::ppm(thousandths.saturating_mul(1_000))
-    }
-
-    /// A share in millionths; more than a million counts as all.
-    pub const fn ppm(millionths: u32) -> Self {
-        MissBudget(if millionths > 1_000_000 { 1_000_000 } else { millionths })
-    }
-
-    /// The share in millionths.
-    pub const fn as_ppm(self) -> u32 {
-        self.0
-    }
-
-    /// The share as a fraction of one.
-    pub fn as_fraction(self) -> f64 {
-        f64::from(self.0) / 1e6
-    }
-
-    /// The quantile that leaves this share above it.
-    pub fn quantile(self) -> f64 {
-        1.0 - self.as_fraction()
-    }
 }
 
 /// Predicts the cost of the next piece of work. Neither method allocates.

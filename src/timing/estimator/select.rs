@@ -4,50 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{
-    Estimator, EwmaSigma, MeanOfLast, MissBudget, QuantileRegression, SlidingMaximum, TailMargin, WindowQuantile,
+    Estimator, EstimatorKind, EwmaSigma, MeanOfLast, MissBudget, QuantileRegression, SlidingMaximum, TailMargin,
+    WindowQuantile,
 };
 use crate::time::Span;
-
-/// The estimators that can be chosen by name, in a configuration or for a simulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EstimatorKind {
-    /// Mean of the last 32 costs (Presto).
-    Mean32,
-    /// Exponentially weighted mean plus as many standard deviations as the budget asks for.
-    Ewma,
-    /// Largest of the last 32 with an asymmetric margin.
-    Maximum,
-    /// Quantile of the last 128 costs.
-    Window,
-    /// Quantile of the last 128 costs plus a tail margin.
-    WindowTail,
-    /// Online quantile regression.
-    Regression,
-}
-
-impl EstimatorKind {
-    /// All of them, in the order of reports.
-    pub const ALL: [EstimatorKind; 6] = [
-        EstimatorKind::Mean32,
-        EstimatorKind::Ewma,
-        EstimatorKind::Maximum,
-        EstimatorKind::Window,
-        EstimatorKind::WindowTail,
-        EstimatorKind::Regression,
-    ];
-
-    /// The name used in configurations and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            EstimatorKind::Mean32 => "mean-32",
-            EstimatorKind::Ewma => "ewma",
-            EstimatorKind::Maximum => "maximum",
-            EstimatorKind::Window => "window",
-            EstimatorKind::WindowTail => "window-tail",
-            EstimatorKind::Regression => "regression",
-        }
-    }
-}
 
 impl fmt::Display for EstimatorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

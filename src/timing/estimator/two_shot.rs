@@ -1,26 +1,8 @@
 //! Two-shot rendering: a frame as insurance, then a fresher one where it still fits.
 
-use super::{Estimator, MissBudget};
+use super::{Estimator, TwoShot};
 use crate::time::{Instant, Span};
 use crate::timing::defaults::TWO_SHOT;
-
-/// The quantiles of two-shot rendering (simulation: q.99 for the insurance, q.50 for the second shot, gives the mean
-/// latency of a reckless trigger at the miss rate of a careful one, for 1.1 to 1.7 renders a shown frame).
-///
-/// ```text
-///                 insurance                  second shot
-/// ────┬───────────────┬───────────────────────────┬──────────────── ready_by
-///     └ start at      └ finished: shown if the    └ start at ready_by − lower quantile,
-///       ready_by −      second shot is late         if newer input has come
-///       high quantile
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TwoShot {
-    /// The share of insurance frames that may be late.
-    pub insurance: MissBudget,
-    /// The share of second shots that may be late; their price is wasted work, not a drop.
-    pub second: MissBudget,
-}
 
 impl Default for TwoShot {
     fn default() -> Self {

@@ -4,6 +4,7 @@ use super::{Predicted, Predictor, Sample};
 use crate::time::{Instant, Span};
 use crate::timing::defaults::{PREDICTION, PREDICTION_UNDOUBTED};
 use crate::timing::fixed_queue::FixedQueue;
+pub use crate::timing::settings::PredictionLimits;
 
 /// The horizon over which predictions are compared with what came: one refresh at 60 Hz.
 const PROBE_HORIZON: Span = Span::from_millis(16);
@@ -13,17 +14,6 @@ const MOST_PROBES: usize = 20;
 const ERROR_WEIGHT: f64 = 1.0 / 16.0;
 /// The error grows with this power of the horizon: 1 for a wrong velocity, 2 for an acceleration that was not seen.
 const ERROR_GROWTH: f64 = 1.5;
-
-/// When a prediction is refused.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PredictionLimits {
-    /// The furthest ahead of the last sample; what is asked for beyond it gets the position at the limit.
-    pub horizon: Span,
-    /// The largest expected error in pixels; beyond it the horizon is shortened until the error is met.
-    pub error: f64,
-    /// The fewest samples of a gesture.
-    pub samples: u32,
-}
 
 impl Default for PredictionLimits {
     fn default() -> Self {
