@@ -14,6 +14,7 @@ pub mod drag;
 pub mod event;
 pub mod focus;
 pub mod gesture;
+mod hand;
 pub mod keyboard;
 pub mod libinput;
 pub mod pointer;

@@ -8,6 +8,7 @@ pub mod ahead;
 pub mod capture;
 mod compose;
 mod cursor;
+mod desk;
 mod drawing;
 mod early;
 pub mod gamma;
@@ -43,6 +44,7 @@ use crate::backend::fence::Fence;
 use crate::backend::{Display, FrameId};
 use crate::render::{Canvas, Renderer};
 use crate::scene::{Layer, Scene};
+pub use crate::shell::geometry;
 use crate::state::State;
 use crate::time::{Clock, Instant, MonotonicClock};
 use crate::timing::conductor::Conductor;
@@ -373,15 +375,6 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
         }
         crate::shell::hit::accepts_input(&layer.surface, local).then(|| (layer.surface.clone(), point - local))
     })
-}
-
-/// The rectangle of an output in global logical coordinates.
-pub fn geometry(output: &Output) -> Rectangle<i32, Logical> {
-    let size = output.current_mode().map(|mode| {
-        let scale = output.current_scale().fractional_scale();
-        output.current_transform().transform_size(mode.size).to_f64().to_logical(scale).to_i32_round()
-    });
-    Rectangle::new(output.current_location(), size.unwrap_or_default())
 }
 
 /// Every output with its rectangle (global logical coordinates).

@@ -6,13 +6,13 @@ use smithay::utils::Rectangle;
 
 use super::spaces::{self, centre};
 use super::{Arrangement, WindowId, focus_next, placement, send_configure, visit};
+use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
-use crate::{input, output};
 
 /// The client wants to fill the usable area.
 pub fn maximize(state: &mut State, surface: &WlSurface) {
     let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
-    let area = output::usable_area(state, at.or_else(|| Some(input::pointer_position(state))));
+    let area = state.usable_area(at.or_else(|| Some(state.pointer_position())));
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     if let Some((_, area)) = area {
         if matches!(window.wanted, Arrangement::Fullscreen { .. }) {
@@ -42,7 +42,7 @@ pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>
     let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
     let output = output
         .filter(|output| state.outputs.iter().any(|known| known == output))
-        .or_else(|| Some(output::usable_area(state, at.or_else(|| Some(input::pointer_position(state))))?.0));
+        .or_else(|| Some(state.usable_area(at.or_else(|| Some(state.pointer_position())))?.0));
     let shown = output.as_ref().and_then(|output| state.shell.workspaces.screen(&output.name()));
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     let id = window.id;
@@ -51,7 +51,7 @@ pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>
             window.remember_floating();
             window.before_fullscreen = window.wanted.clone();
         }
-        window.want(Arrangement::Fullscreen { area: output::geometry(&output), output });
+        window.want(Arrangement::Fullscreen { area: geometry(&output), output });
     }
     spaces::bring_to(state, id, shown);
     send_configure(state, surface);
@@ -76,18 +76,18 @@ pub fn outputs_changed(state: &mut State) {
         // A window whose output is unplugged is on the one that has its workspaces now.
         let on = state.shell.workspaces.place(id).and_then(|place| spaces::area_of(state, place.screen));
         let at = on.map_or_else(|| centre(window.rect()), centre);
-        let Some((nearest, area)) = output::usable_area(state, Some(at)) else { break };
+        let Some((nearest, area)) = state.usable_area(Some(at)) else { break };
         let known = |output: &Output| state.outputs.iter().any(|known| known == output);
         let refitted = match &window.wanted {
             Arrangement::Floating => None,
             Arrangement::Maximized { .. } => Some(Arrangement::Maximized { area }),
             Arrangement::Fullscreen { output, .. } => {
                 let output = if known(output) { output.clone() } else { nearest };
-                Some(Arrangement::Fullscreen { area: output::geometry(&output), output })
+                Some(Arrangement::Fullscreen { area: geometry(&output), output })
             }
         };
         let orphaned = matches!(&window.applied, Arrangement::Fullscreen { output, .. } if !known(output));
-        let seen = output::all(state).any(|(_, geometry)| geometry.overlaps(window.rect()));
+        let seen = state.output_areas().any(|(_, geometry)| geometry.overlaps(window.rect()));
         let Some(window) = state.shell.window_mut(id) else { continue };
         match refitted {
             Some(arrangement) => {
@@ -109,5 +109,5 @@ pub fn outputs_changed(state: &mut State) {
     }
     focus_next(state);
     spaces::tell_windows(&mut state.shell);
-    output::need_all(state);
+    state.need_all();
 }

@@ -16,7 +16,7 @@ use smithay::utils::{Logical, Point};
 use super::resize::{self, Edges};
 use super::window::Stretch;
 use super::{Arrangement, Shell, Window, WindowId, spaces, visit};
-use crate::output;
+use crate::shell::{Desk, Hand};
 use crate::state::State;
 
 /// A window held by the pointer or a finger.
@@ -120,7 +120,7 @@ pub fn begin_move(state: &mut State, id: WindowId, start: Point<f64, Logical>) -
     window.settle();
     window.floating = corner;
     state.shell.drag = Some(Drag { window: id, kind: DragKind::Move { corner }, start });
-    output::need_all(state);
+    state.need_all();
     true
 }
 
@@ -146,7 +146,7 @@ pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<
     let rect = window.rect();
     window.stretch = Some(Stretch { edges, start: rect, wanted: rect, answered: rect.size, released: false });
     state.shell.drag = Some(Drag { window: id, kind: DragKind::Resize { edges }, start });
-    output::need_all(state);
+    state.need_all();
     true
 }
 
@@ -164,7 +164,7 @@ pub fn end(state: &mut State) {
     }
     spaces::settle(state, drag.window);
     visit::update_outputs(state, drag.window);
-    output::need_all(state);
+    state.need_all();
 }
 
 /// The window went away in the middle.
@@ -174,5 +174,5 @@ pub fn cancel(state: &mut State) {
     {
         window.stretch = None;
     }
-    crate::input::drag::forget(state);
+    state.forget_drag();
 }

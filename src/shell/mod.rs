@@ -8,6 +8,7 @@ pub mod animation;
 mod arrangement;
 mod arranging;
 pub mod configure;
+mod desk;
 pub mod drag;
 pub mod effects;
 pub mod hit;
@@ -21,6 +22,7 @@ pub mod stacking;
 pub mod visit;
 pub mod window;
 pub mod workspaces;
+pub mod xdg_errors;
 
 use smithay::desktop::utils::bbox_from_surface_tree;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
@@ -29,13 +31,13 @@ use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::compositor;
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface};
 
-use crate::protocol::xdg_shell::checks;
 use crate::state::State;
+use crate::surface;
 pub use crate::timing::id::WindowId;
-use crate::{input, output, surface};
 use animation::{Animations, Ghost, Slides, WindowMotion};
 pub use arrangement::Arrangement;
 pub use arranging::{fullscreen, maximize, outputs_changed, unfullscreen, unmaximize};
+pub use desk::{Desk, Hand, geometry};
 use drag::Drag;
 use effects::Effects;
 use overview::Overlays;
@@ -132,7 +134,6 @@ impl Shell {
 /// A client made a window. It is configured with its first commit and placed with its first content.
 pub fn new_toplevel(state: &mut State, toplevel: ToplevelSurface) {
     let shell = &mut state.shell;
-    checks::watch_role(toplevel.wl_surface(), shell.constructing.clone());
     shell.last_id += 1;
     let mut window = Window::new(WindowId(shell.last_id), toplevel);
     window.want(Arrangement::Floating);
@@ -152,7 +153,7 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
 fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
-    let bounds = output::usable_area(state, None).map(|(_, area)| area.size);
+    let bounds = state.usable_area(None).map(|(_, area)| area.size);
     let Some(window) = state.shell.window_of_root_mut(root) else { return };
 
     let was_mapped = std::mem::replace(&mut window.mapped, has_content);
@@ -207,8 +208,8 @@ impl Window {
 }
 
 fn mapped(state: &mut State, id: WindowId) {
-    let pointer = input::pointer_position(state);
-    let usable = output::usable_area(state, Some(pointer));
+    let pointer = state.pointer_position();
+    let usable = state.usable_area(Some(pointer));
     let is_seen = spaces::appear(state, id, usable.as_ref().map(|(output, _)| output.name()).as_deref());
     let area = usable.map(|(_, area)| area);
     let Some(window) = state.shell.window(id) else { return };
@@ -234,7 +235,7 @@ fn mapped(state: &mut State, id: WindowId) {
     if is_seen {
         activate(state, Some(id));
     }
-    output::need_all(state);
+    state.need_all();
 }
 
 fn unmapped(state: &mut State, id: WindowId) {
@@ -250,7 +251,7 @@ fn unmapped(state: &mut State, id: WindowId) {
     tracing::debug!(?id, "window unmapped");
     gone(state, id);
     if let Some(surface) = state.shell.window(id).map(|window| window.surface().clone()) {
-        input::focus::lost(state, &surface);
+        state.focus_lost(&surface);
     }
 }
 
@@ -263,7 +264,7 @@ fn gone(state: &mut State, id: WindowId) {
     if state.shell.pressed == Some(id) {
         state.shell.pressed = None;
     }
-    output::need_all(state);
+    state.need_all();
 }
 
 /// Focuses the topmost window if the one that was focused is not seen any more.
@@ -285,7 +286,7 @@ pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
     stacking::adopt_children(&mut state.shell, toplevel);
     state.shell.workspaces.remove(id);
     state.shell.windows.retain(|window| window.id != id);
-    input::focus::lost(state, toplevel.wl_surface());
+    state.focus_lost(toplevel.wl_surface());
 }
 
 /// A surface is gone. Normally its role went first; a dying client may do it in any order.
@@ -311,8 +312,8 @@ pub fn activate(state: &mut State, id: Option<WindowId>) {
         state.shell.raise(id);
     }
     spaces::tell_windows(&mut state.shell);
-    input::focus::update_keyboard(state);
-    output::need_all(state);
+    state.update_keyboard();
+    state.need_all();
 }
 
 /// Focuses and raises the window that `surface` is part of, if it has content.
@@ -338,14 +339,14 @@ pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, L
     let id = window.id;
     spaces::settle(state, id);
     visit::update_outputs(state, id);
-    output::need_all(state);
+    state.need_all();
 }
 
 /// A window's application named itself: the rules for it count from now on.
 pub fn app_id_changed(state: &mut State, toplevel: &ToplevelSurface) {
     let Some(window) = state.shell.window_of_root(toplevel.wl_surface()) else { return };
     let (id, app_id) = (window.id, window.app_id().unwrap_or_default());
-    output::window_named(state, id, &app_id);
+    state.window_named(id, &app_id);
 }
 
 /// Sends what is pending on the window of `surface`, even if nothing changed: some requests are always answered.
@@ -363,6 +364,6 @@ pub fn parent_changed(state: &mut State, surface: &WlSurface) {
         if state.shell.focused == Some(id) {
             state.shell.raise(id);
         }
-        output::need_all(state);
+        state.need_all();
     }
 }

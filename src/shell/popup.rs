@@ -11,11 +11,10 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::shell::xdg::{PopupSurface, PositionerState};
 
-use super::{Shell, WindowId, configure, window_geometry};
+use super::{Desk, Hand, Shell, WindowId, configure, window_geometry, xdg_errors};
 use crate::bounds::MAX_NESTING;
-use crate::protocol::xdg_shell::checks;
 use crate::state::State;
-use crate::{input, output, surface};
+use crate::surface;
 
 /// A popup of a window or of another popup.
 #[derive(Debug)]
@@ -136,10 +135,9 @@ impl Shell {
 pub fn new_popup(state: &mut State, popup: PopupSurface) {
     let parent = popup.get_parent_surface();
     let shell = &mut state.shell;
-    checks::watch_role(popup.wl_surface(), shell.constructing.clone());
     if parent.as_ref().is_some_and(|parent| shell.depth(parent) >= MAX_NESTING) {
         let message = "popups are nested too deeply";
-        checks::post_base_error(popup.wl_surface(), xdg_wm_base::Error::InvalidPopupParent, message);
+        xdg_errors::post_base_error(popup.wl_surface(), xdg_wm_base::Error::InvalidPopupParent, message);
         return;
     }
     shell.popups.push(Popup {
@@ -183,11 +181,11 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
         popup.sent.clear();
     }
     match (was_mapped, has_content) {
-        (false, true) => input::focus::update_keyboard(state),
-        (true, false) => input::focus::lost(state, root),
+        (false, true) => state.update_keyboard(),
+        (true, false) => state.focus_lost(root),
         _ => return,
     }
-    output::need_all(state);
+    state.need_all();
 }
 
 /// Where `positioner` puts a popup so that it stays on its window's output.
@@ -202,7 +200,7 @@ fn unconstrained(state: &State, root: &WlSurface, positioner: PositionerState) -
     });
     let Some(corner) = corner else { return positioner.get_geometry() };
     let anchor = corner.to_f64() + positioner.get_anchor_point().to_f64();
-    match output::usable_area(state, Some(anchor)) {
+    match state.usable_area(Some(anchor)) {
         Some((_, area)) => positioner.get_unconstrained_geometry(Rectangle::new(area.loc - corner, area.size)),
         None => positioner.get_geometry(),
     }
@@ -236,7 +234,7 @@ pub fn grab(state: &mut State, popup: &PopupSurface, serial: Serial) {
     };
     if !parent_is_topmost {
         let message = "a grab was requested whose parent is not the topmost grabbing popup";
-        checks::post_base_error(&surface, xdg_wm_base::Error::NotTheTopmostPopup, message);
+        xdg_errors::post_base_error(&surface, xdg_wm_base::Error::NotTheTopmostPopup, message);
         return;
     }
     if !state.input.is_recent_action(serial) {
@@ -273,8 +271,8 @@ pub fn dismiss_grabs(state: &mut State) {
     while let Some(surface) = state.shell.popup_grabs.pop() {
         dismiss(state, &surface);
     }
-    input::focus::update_keyboard(state);
-    output::need_all(state);
+    state.update_keyboard();
+    state.need_all();
 }
 
 /// Tells every popup of a window that goes away that it is done.
@@ -295,7 +293,7 @@ pub fn check_destroy_order(state: &State, popup: &XdgPopup) {
     let Some(going) = shell.popups.iter().find(|entry| entry.popup.xdg_popup() == popup) else { return };
     if shell.popups.iter().any(|other| other.parent.as_ref() == Some(going.surface())) {
         let message = "a popup was destroyed that is not the topmost one";
-        checks::post_base_error(going.surface(), xdg_wm_base::Error::NotTheTopmostPopup, message);
+        xdg_errors::post_base_error(going.surface(), xdg_wm_base::Error::NotTheTopmostPopup, message);
     }
 }
 
@@ -303,6 +301,6 @@ pub fn check_destroy_order(state: &State, popup: &XdgPopup) {
 pub fn destroyed(state: &mut State, surface: &WlSurface) {
     state.shell.popups.retain(|popup| popup.surface() != surface);
     state.shell.popup_grabs.retain(|grab| grab != surface);
-    input::focus::lost(state, surface);
-    output::need_all(state);
+    state.focus_lost(surface);
+    state.need_all();
 }

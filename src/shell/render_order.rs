@@ -9,7 +9,7 @@ use super::effects::Decoration;
 use super::overview::layout::Layout;
 use super::workspaces::{Place, Screen};
 use super::{Shell, Window, WindowId};
-use crate::output;
+use crate::shell::geometry;
 use crate::time::Instant;
 
 /// A window as it is to be drawn, with everything that belongs to it. Coordinates are global and logical.
@@ -105,13 +105,8 @@ impl Shell {
     pub fn render_order(&self, output: &Output, present: Instant) -> Vec<Stacked<'_>> {
         let shows = self.overlays.overview.is_seen(present);
         let overview = shows.then(|| (self.overview_at(output, present), self.overlays.overview.at(present)));
-        let view = View {
-            overview,
-            output,
-            area: output::geometry(output),
-            screen: self.workspaces.screen(&output.name()),
-            present,
-        };
+        let view =
+            View { overview, output, area: geometry(output), screen: self.workspaces.screen(&output.name()), present };
         let mut stack = Vec::with_capacity(self.windows.len() + self.ghosts.len());
         let mut below = 0;
         let ghosts = || self.ghosts.iter().filter(|ghost| ghost.is_seen(present));

@@ -6,8 +6,8 @@ use smithay::utils::{Logical, Point, Rectangle};
 
 use super::workspaces::{Place, Screen};
 use super::{Shell, Window, WindowId, activate, placement, popup};
+use crate::shell::{Desk, Hand};
 use crate::state::State;
-use crate::{input, output};
 
 impl Shell {
     /// Whether a window has content and is on a workspace that is seen.
@@ -51,7 +51,7 @@ pub(super) fn tell_windows(shell: &mut Shell) {
 pub fn current_screen(state: &State) -> Option<Screen> {
     let workspaces = &state.shell.workspaces;
     let focused = state.shell.focused.and_then(|id| workspaces.place(id)).map(|place| place.screen);
-    let (output, _) = output::usable_area(state, Some(input::pointer_position(state)))?;
+    let (output, _) = state.usable_area(Some(state.pointer_position()))?;
     focused.or_else(|| workspaces.screen(&output.name()))
 }
 
@@ -105,7 +105,7 @@ pub(super) fn settle(state: &mut State, id: WindowId) {
     if area_of(state, place.screen).is_none_or(|area| area.to_f64().contains(middle)) {
         return;
     }
-    let Some((output, _)) = output::usable_area(state, Some(middle)) else { return };
+    let Some((output, _)) = state.usable_area(Some(middle)) else { return };
     if let Some(screen) = state.shell.workspaces.screen(&output.name()).filter(|screen| *screen != place.screen) {
         let number = state.shell.workspaces.active(screen);
         state.shell.workspaces.put(id, Place { screen, number });
@@ -156,7 +156,7 @@ pub(super) fn appear(state: &mut State, id: WindowId, output: Option<&str>) -> b
 /// The rectangle of an output that is plugged in (global logical coordinates).
 pub fn area_of(state: &State, screen: Screen) -> Option<Rectangle<i32, Logical>> {
     let name = state.shell.workspaces.name(screen)?;
-    output::all(state).find(|(output, _)| output.name() == name).map(|(_, area)| area)
+    state.output_areas().find(|(output, _)| output.name() == name).map(|(_, area)| area)
 }
 
 /// Outputs came or went: workspaces go with them. Windows that come home get back the place that they had there.

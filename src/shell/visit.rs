@@ -7,7 +7,7 @@ use smithay::wayland::compositor::{self, SurfaceData, TraversalAction};
 use smithay::wayland::fractional_scale::with_fractional_scale;
 
 use super::WindowId;
-use crate::output;
+use crate::shell::Desk;
 use crate::state::State;
 
 /// Sends enter and leave events, preferred scale and transform for a window and its popups.
@@ -18,7 +18,7 @@ pub fn update_outputs(state: &mut State, id: WindowId) {
     roots.extend(state.shell.popups_of(window.surface()).map(|(popup, _)| popup.surface().clone()));
     let visible = window.is_mapped();
     let mut preferred: Option<Output> = None;
-    for (output, area) in output::all(state) {
+    for (output, area) in state.output_areas() {
         let inside = visible && area.overlaps(rect);
         for root in &roots {
             for_each_surface(root, |surface, _| if inside { output.enter(surface) } else { output.leave(surface) });

@@ -2,8 +2,6 @@
 //! numbers that overflow, buffers before the first configure, popups destroyed out of order. Each gets the
 //! protocol's own error, which ends the connection of that client and of no other.
 
-use std::sync::Mutex;
-
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_popup::{self, XdgPopup};
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_positioner::{self, XdgPositioner};
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::{self, XdgSurface};
@@ -12,7 +10,7 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_wm_base::{sel
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{
-    Client, DataInit, Dispatch, DisplayHandle, Resource, Weak, delegate_global_dispatch,
+    Client, DataInit, Dispatch, DisplayHandle, Resource, delegate_global_dispatch,
 };
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes};
 use smithay::wayland::shell::xdg::{
@@ -21,32 +19,11 @@ use smithay::wayland::shell::xdg::{
 };
 
 use crate::bounds::{coordinate, extent};
+use crate::shell::xdg_errors::{post_base_error, with_objects};
 use crate::state::State;
 use crate::{shell, surface};
 
 delegate_global_dispatch!(State: [XdgWmBase: ()] => XdgShellState);
-
-/// The protocol objects of a surface that errors are reported on. The xdg_surface holds the surface: held in turn, neither
-/// would ever be freed.
-#[derive(Debug, Default)]
-struct XdgObjects {
-    base: Option<XdgWmBase>,
-    surface: Option<Weak<XdgSurface>>,
-}
-
-fn with_objects<T>(surface: &WlSurface, access: impl FnOnce(&mut XdgObjects) -> T) -> T {
-    compositor::with_states(surface, |states| {
-        let objects = states.data_map.get_or_insert_threadsafe(Mutex::<XdgObjects>::default);
-        access(&mut objects.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
-    })
-}
-
-/// Reports an error of `xdg_wm_base` that concerns `surface`.
-pub fn post_base_error(surface: &WlSurface, error: xdg_wm_base::Error, message: &str) {
-    if let Some(base) = with_objects(surface, |objects| objects.base.clone()) {
-        base.post_error(error, message);
-    }
-}
 
 /// Whether a popup can be placed with `positioner`; if not, the client of `surface` got the protocol's error.
 pub fn positioner_is_complete(surface: &WlSurface, positioner: &PositionerState) -> bool {

@@ -10,8 +10,8 @@ use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes};
 
 use super::Fade;
 use super::pose::{Look, LookSample, Pose, WindowMotion};
-use crate::output;
 use crate::scene::Snapshot;
+use crate::shell::Desk;
 use crate::shell::effects::Decoration;
 use crate::shell::workspaces::Place;
 use crate::shell::{Window, WindowId};
@@ -112,7 +112,7 @@ fn leave(state: &mut State, id: WindowId) {
     }
     let below = state.shell.windows().position(|window| window.id == id).unwrap_or(0);
     let Some(window) = state.shell.window(id).filter(|window| !window.motion.is_new()) else { return };
-    if !output::is_drawn(state, window.surface()) {
+    if !state.is_drawn(window.surface()) {
         return;
     }
     let ghost = snapshot(window, below, state.shell.workspaces.place(id));

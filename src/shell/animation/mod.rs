@@ -32,7 +32,7 @@ pub use toggle::Toggle;
 
 use super::Shell;
 use super::overview::Overlays;
-use crate::output;
+use crate::shell::geometry;
 use crate::time::{Instant, Span};
 use crate::timing::motion::Style;
 
@@ -124,7 +124,7 @@ impl Shell {
 
     /// Whether anything on `output` looks different after the frame presented at `present`, by itself.
     pub fn is_moving(&self, output: &Output, present: Instant) -> bool {
-        let area = output::geometry(output);
+        let area = geometry(output);
         let Overlays { overview, help, glides, .. } = &self.overlays;
         if overview.moves_after(present) || help.moves_after(present) || glides.moves_after(present) {
             return true;

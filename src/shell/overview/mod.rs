@@ -11,9 +11,9 @@ use smithay::utils::{Logical, Point, Rectangle};
 use super::animation::Toggle;
 use super::workspaces::{Place, Screen};
 use super::{Shell, WindowId, activate, popup, spaces};
+use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 use crate::time::Instant;
-use crate::{input, output};
 use glide::Glides;
 use layout::{Layout, Target};
 
@@ -43,7 +43,7 @@ impl Shell {
     /// The overview of an output: workspaces that have windows, and the one that is seen.
     pub fn overview(&self, output: &Output) -> Layout {
         let Some(screen) = self.workspaces.screen(&output.name()) else { return Layout::default() };
-        self.places(screen, output::geometry(output).to_f64())
+        self.places(screen, geometry(output).to_f64())
     }
 
     /// The same as it is seen in the frame presented at `present`: things may be on their way.
@@ -85,9 +85,9 @@ fn set(state: &mut State, shows: bool) {
     if state.shell.overlays.overview.set(shows) {
         if shows {
             let State { outputs, shell, .. } = state;
-            let areas = outputs.iter().filter_map(|output| {
-                Some((shell.workspaces.screen(&output.name())?, output::geometry(output).to_f64()))
-            });
+            let areas = outputs
+                .iter()
+                .filter_map(|output| Some((shell.workspaces.screen(&output.name())?, geometry(output).to_f64())));
             let mut glides = Glides::default();
             glides.begin(areas, |screen, area| shell.places(screen, area));
             shell.overlays.glides = glides;
@@ -107,8 +107,8 @@ pub fn toggle_help(state: &mut State) {
 }
 
 fn changed(state: &mut State) {
-    input::refresh_focus(state);
-    output::need_all(state);
+    state.refresh_focus();
+    state.need_all();
 }
 
 /// A key went down. Returns whether it was for what lies over the windows: shortcuts are not for the overview, and every
@@ -149,7 +149,7 @@ fn select_towards(state: &mut State, direction: (i8, i8)) {
 
 fn select(state: &mut State, window: Option<WindowId>) {
     if std::mem::replace(&mut state.shell.overlays.selected, window) != window {
-        output::need_all(state);
+        state.need_all();
     }
 }
 
@@ -181,7 +181,7 @@ pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> bool {
 
 /// The output at `point`, and what of its overview is there.
 fn target(state: &State, point: Point<f64, Logical>) -> Option<(Output, Option<Target>)> {
-    let (output, _) = output::usable_area(state, Some(point))?;
+    let (output, _) = state.usable_area(Some(point))?;
     let target = state.shell.overview(&output).at(point);
     Some((output, target))
 }

@@ -1,0 +1,30 @@
+//! What the shell asks of the seat.
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point};
+
+use super::{drag, focus};
+use crate::shell::Hand;
+use crate::state::State;
+
+impl Hand for State {
+    fn pointer_position(&self) -> Point<f64, Logical> {
+        super::pointer_position(self)
+    }
+
+    fn update_keyboard(&mut self) {
+        focus::update_keyboard(self);
+    }
+
+    fn refresh_focus(&mut self) {
+        super::refresh_focus(self);
+    }
+
+    fn focus_lost(&mut self, surface: &WlSurface) {
+        focus::lost(self, surface);
+    }
+
+    fn forget_drag(&mut self) {
+        drag::forget(self);
+    }
+}

@@ -1,0 +1,30 @@
+//! What the shell asks of outputs.
+
+use smithay::output::Output;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, Rectangle};
+
+use crate::shell::{Desk, WindowId};
+use crate::state::State;
+
+impl Desk for State {
+    fn need_all(&mut self) {
+        super::need_all(self);
+    }
+
+    fn output_areas(&self) -> impl Iterator<Item = (&Output, Rectangle<i32, Logical>)> {
+        super::all(self)
+    }
+
+    fn usable_area(&self, point: Option<Point<f64, Logical>>) -> Option<(Output, Rectangle<i32, Logical>)> {
+        super::usable_area(self, point)
+    }
+
+    fn is_drawn(&self, surface: &WlSurface) -> bool {
+        super::is_drawn(self, surface)
+    }
+
+    fn window_named(&mut self, id: WindowId, app_id: &str) {
+        super::window_named(self, id, app_id);
+    }
+}

@@ -1,0 +1,53 @@
+//! What the shell asks of the outputs that it puts windows on, and of the hand that moves them.
+
+use smithay::output::Output;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, Rectangle};
+
+use super::WindowId;
+
+/// The outputs, as the shell sees them.
+pub trait Desk {
+    /// Something changed that may be seen on any output.
+    fn need_all(&mut self);
+
+    /// Every output with its rectangle (global logical coordinates).
+    fn output_areas(&self) -> impl Iterator<Item = (&Output, Rectangle<i32, Logical>)>;
+
+    /// The output at `point`, or the one nearest to it, or the first one if there is no point; with the area that windows
+    /// may fill (global logical coordinates). `None` when there is no output at all.
+    fn usable_area(&self, point: Option<Point<f64, Logical>>) -> Option<(Output, Rectangle<i32, Logical>)>;
+
+    /// Whether the newest frame of any output shows something of `surface`.
+    fn is_drawn(&self, surface: &WlSurface) -> bool;
+
+    /// A window's application is called `app_id`.
+    fn window_named(&mut self, id: WindowId, app_id: &str);
+}
+
+/// The seat, as the shell sees it.
+pub trait Hand {
+    /// Where the pointer is (global logical coordinates).
+    fn pointer_position(&self) -> Point<f64, Logical>;
+
+    /// Gives the keyboard to whom it belongs now.
+    fn update_keyboard(&mut self);
+
+    /// Gives the pointer to whom it belongs now.
+    fn refresh_focus(&mut self);
+
+    /// `surface` cannot have a focus any more.
+    fn focus_lost(&mut self, surface: &WlSurface);
+
+    /// Nothing is held any more.
+    fn forget_drag(&mut self);
+}
+
+/// The rectangle of an output in global logical coordinates.
+pub fn geometry(output: &Output) -> Rectangle<i32, Logical> {
+    let size = output.current_mode().map(|mode| {
+        let scale = output.current_scale().fractional_scale();
+        output.current_transform().transform_size(mode.size).to_f64().to_logical(scale).to_i32_round()
+    });
+    Rectangle::new(output.current_location(), size.unwrap_or_default())
+}
