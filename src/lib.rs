@@ -9,6 +9,8 @@ pub mod backend;
 #[cfg(feature = "compositor")]
 pub mod bench;
 #[cfg(feature = "compositor")]
+pub mod bindings;
+#[cfg(feature = "compositor")]
 pub mod bounds;
 #[cfg(feature = "compositor")]
 pub mod cli;

@@ -104,3 +104,31 @@ impl Default for PointerSettings {
         }
     }
 }
+
+/// The keyboard, in XKB's words; empty ones stand for the system's default.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Keyboard {
+    /// Such as `us` or `us,de`.
+    pub layout: String,
+    /// Such as `dvorak`.
+    pub variant: String,
+    /// Such as `pc105`.
+    pub model: String,
+    /// Such as `compose:caps,grp:alt_shift_toggle`.
+    pub options: String,
+    /// How long a key is held before it repeats, in milliseconds.
+    pub repeat_delay: u16,
+    /// How often it then repeats, a second; 0 for never.
+    pub repeat_rate: u16,
+}
+
+/// The pointer's image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Cursor {
+    /// Name of an XCursor theme.
+    pub theme: String,
+    /// Its nominal size in logical pixels.
+    pub size: u16,
+}

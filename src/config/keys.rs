@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::input::bindings::{Action, Chord, default_keys};
+use crate::bindings::{Action, Chord, default_keys};
 
 /// Which keys do what.
 #[derive(Clone, Debug, PartialEq, Eq)]

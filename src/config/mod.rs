@@ -15,7 +15,7 @@ mod mode;
 mod value;
 
 pub use animations::Animations;
-pub use device::{Acceleration, AccelerationProfile, DeviceRule, PointerSettings};
+pub use device::{Acceleration, AccelerationProfile, Cursor, DeviceRule, Keyboard, PointerSettings};
 pub use effects::Effects;
 pub use error::ConfigError;
 pub use file::{ConfigFile, default_path};
@@ -87,34 +87,6 @@ pub struct MissBudgets {
 pub struct Timing {
     /// Whether content of which all is there is chosen before its latch.
     pub early_latch: bool,
-}
-
-/// The keyboard, in XKB's words; empty ones stand for the system's default.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Keyboard {
-    /// Such as `us` or `us,de`.
-    pub layout: String,
-    /// Such as `dvorak`.
-    pub variant: String,
-    /// Such as `pc105`.
-    pub model: String,
-    /// Such as `compose:caps,grp:alt_shift_toggle`.
-    pub options: String,
-    /// How long a key is held before it repeats, in milliseconds.
-    pub repeat_delay: u16,
-    /// How often it then repeats, a second; 0 for never.
-    pub repeat_rate: u16,
-}
-
-/// The pointer's image.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Cursor {
-    /// Name of an XCursor theme.
-    pub theme: String,
-    /// Its nominal size in logical pixels.
-    pub size: u16,
 }
 
 /// A rule for outputs. What it leaves out stays as it is.

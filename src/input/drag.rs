@@ -5,7 +5,6 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 
-use super::pointer;
 use crate::output;
 use crate::shell::resize::Edges;
 use crate::shell::{self, WindowId};
@@ -145,12 +144,11 @@ pub fn latch(state: &mut State) -> bool {
     changed
 }
 
-/// The person let go.
+/// The person let go. The focus is to be given anew.
 pub fn end(state: &mut State) {
     latch(state);
     shell::drag::end(state);
     forget(state);
-    pointer::refresh_focus(state);
 }
 
 /// The window went away in the middle. Whoever notices gives the focus anew.

@@ -4,7 +4,7 @@
 use smithay::utils::{Logical, Point};
 use smithay::wayland::tablet_manager::TabletDescriptor;
 
-use super::tablet::ToolEvent;
+use super::tool::ToolEvent;
 use crate::time::Instant;
 
 /// Names a keyboard. Each has a keymap of its own.

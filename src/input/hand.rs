@@ -24,6 +24,10 @@ impl Hand for State {
         focus::lost(self, surface);
     }
 
+    fn latch_drag(&mut self) -> bool {
+        drag::latch(self)
+    }
+
     fn forget_drag(&mut self) {
         drag::forget(self);
     }

@@ -10,8 +10,8 @@ use smithay::input::keyboard::{
 };
 use smithay::utils::SERIAL_COUNTER;
 
-use super::KeyboardId;
-use super::bindings::{Action, Pressed};
+use super::{KeyboardId, ShortcutTarget};
+use crate::bindings::{Action, Pressed};
 use crate::config;
 use crate::output::{self, InputKind};
 use crate::shell::workspaces::{Number, Place};
@@ -216,9 +216,9 @@ fn run(state: &mut State, action: Action) {
                 shell::close(state, id);
             }
         }
-        Action::Terminal => crate::session::run_terminal(state),
-        Action::EndSession => state.session.end(crate::session::ExitStatus::default()),
-        Action::SwitchTerminal(number) => crate::session::switch_terminal(state, number),
+        Action::Terminal => state.run_terminal(),
+        Action::EndSession => state.end_session(),
+        Action::SwitchTerminal(number) => state.switch_terminal(number),
         Action::Workspace(number) => go_to(state, |_| number),
         Action::NextWorkspace => go_to(state, Number::next),
         Action::PreviousWorkspace => go_to(state, Number::previous),
@@ -243,7 +243,7 @@ fn send_to(state: &mut State, to: impl Fn(Number) -> Number, along: bool) {
     let Some(window) = state.shell.focused() else { return };
     let Some(from) = state.shell.workspaces.place(window) else { return };
     let place = Place { number: to(from.number), ..from };
-    spaces::send(state, window, place);
+    shell::send_to(state, window, place);
     if along {
         spaces::switch(state, place);
         shell::activate(state, Some(window));

@@ -7,7 +7,7 @@
 //!                                          └► shell         └► shell::drag, drawn at the next latch
 //! ```
 
-pub mod bindings;
+mod around;
 pub mod constraint;
 pub mod cursor;
 pub mod drag;
@@ -21,6 +21,7 @@ pub mod pointer;
 pub mod serials;
 pub mod switch;
 pub mod tablet;
+mod tool;
 pub mod touch;
 
 use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
@@ -31,8 +32,9 @@ use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Serial};
 
+use crate::bindings::Bindings;
 use crate::state::State;
-use bindings::Bindings;
+pub use around::{ShortcutTarget, TabletClients};
 use cursor::Cursor;
 pub use event::{Gesture, InputEvent, KeyboardId, Scroll, ScrollSource, Switch};
 use serials::ActionSerials;
@@ -137,12 +139,6 @@ pub fn handle(state: &mut State, event: InputEvent) {
 /// Where the pointer is (global logical coordinates).
 pub fn pointer_position(state: &State) -> Point<f64, Logical> {
     state.input.pointer.current_location()
-}
-
-/// Moves or resizes the held window to where the pointer or finger that holds it is. Called at every latch. Returns
-/// whether anything changed.
-pub fn latch_drag(state: &mut State) -> bool {
-    drag::latch(state)
 }
 
 /// Picks the pointer's focus again, since what lies under it may have changed while it stood still. Called after

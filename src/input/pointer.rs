@@ -6,9 +6,9 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
-use super::bindings::ButtonAction;
 use super::event::{Scroll, ScrollSource};
 use super::{constraint, drag};
+use crate::bindings::ButtonAction;
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
 use crate::shell::{self, WindowId, overview, popup};
@@ -219,6 +219,7 @@ fn release(state: &mut State, time: Instant, button: u32) {
         state.shell.set_pressed(None);
         if drag::holds_pointer(state) {
             drag::end(state);
+            refresh_focus(state);
             output::input(state, InputKind::Button, None, time);
         }
         refresh_focus(state);

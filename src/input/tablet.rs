@@ -16,10 +16,11 @@ use smithay::input::pointer::MotionEvent;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 use smithay::wayland::tablet_manager::{TabletDescriptor, TabletHandle, TabletSeatTrait, TabletToolHandle};
 
+use super::TabletClients;
 use super::pointer::{self, Focus, pick};
+pub use super::tool::{Axes, ToolAction, ToolEvent};
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
-use crate::protocol;
 use crate::shell;
 use crate::state::State;
 use crate::time::Instant;
@@ -32,53 +33,6 @@ const BTN_STYLUS: u32 = 0x14b;
 const BTN_STYLUS2: u32 = 0x14c;
 /// More tools than anybody has near a tablet at a time.
 const MAX_TOOLS: usize = 16;
-
-/// What a tool did, and how it is held.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ToolEvent {
-    /// At which tablet.
-    pub tablet: TabletDescriptor,
-    /// Which tool.
-    pub tool: TabletToolDescriptor,
-    /// Where it is (global logical coordinates).
-    pub position: Point<f64, Logical>,
-    /// What has changed of how it is held.
-    pub axes: Axes,
-    /// What it did.
-    pub action: ToolAction,
-}
-
-/// What has changed of how a tool is held; `None` for what has not.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Axes {
-    /// 0 to 1.
-    pub pressure: Option<f64>,
-    /// 0 to 1, from the tablet.
-    pub distance: Option<f64>,
-    /// Degrees from the vertical, in x and y.
-    pub tilt: Option<(f64, f64)>,
-    /// Degrees clockwise.
-    pub rotation: Option<f64>,
-    /// -1 to 1.
-    pub slider: Option<f64>,
-    /// Degrees and clicks.
-    pub wheel: Option<(f64, i32)>,
-}
-
-/// What a tool did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToolAction {
-    /// It came near.
-    Enter,
-    /// It went away.
-    Leave,
-    /// It moved, or is held differently.
-    Move,
-    /// Its tip touched the tablet (`true`) or was lifted.
-    Tip(bool),
-    /// A button (Linux event code) went down (`true`) or up.
-    Button(u32, bool),
-}
 
 /// A tool that is near a tablet.
 #[derive(Debug)]
@@ -135,7 +89,7 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     let focus = held.clone().unwrap_or_else(|| pick(state, position));
     let is_pointer = match (&held, find(state, &event.tool)) {
         (Some(_), Some(near)) => near.is_pointer,
-        _ => !focus.as_ref().is_some_and(|(surface, _)| protocol::tablet::is_known_to(surface)),
+        _ => !focus.as_ref().is_some_and(|(surface, _)| state.knows_tablets(surface)),
     };
     if let Some(near) = find(state, &event.tool) {
         near.is_pointer = is_pointer;

@@ -97,6 +97,7 @@ pub fn up(state: &mut State, time: Instant, slot: u32) {
     let Some(index) = touches.iter().position(|touch| touch.slot == slot) else { return };
     if drag::holds_touch(state, slot) {
         drag::end(state);
+        super::refresh_focus(state);
     }
     let touch = state.input.touches.down.remove(index);
     if state.input.touches.down.is_empty() {
@@ -123,6 +124,7 @@ pub fn cancel(state: &mut State) {
     state.shell.set_pressed(None);
     if state.input.drag.is_some_and(|source| source != drag::DragSource::Pointer) {
         drag::end(state);
+        super::refresh_focus(state);
     }
     state.input.touch.clone().cancel(state);
 }

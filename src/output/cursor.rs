@@ -11,8 +11,8 @@ use smithay::wayland::compositor;
 use smithay::wayland::shm::with_buffer_contents;
 
 use crate::backend::PixelBuffer;
-use crate::input::cursor::CursorView;
-use crate::scene::{CursorLayer, Scene};
+use crate::scene::{CursorLayer, CursorView, Scene};
+use crate::shell::Hand;
 use crate::state::State;
 
 /// Larger cursors are shown cut off: no plane takes them, and no client means them.
@@ -37,7 +37,7 @@ struct ClientImage {
 
 /// The cursor on an output that covers `area`, if it is there and not hidden.
 pub(super) fn layer(state: &mut State, area: Rectangle<i32, Logical>, scale: f64) -> Option<CursorLayer> {
-    let position = crate::input::pointer_position(state);
+    let position = state.pointer_position();
     if !area.to_f64().contains(position) {
         return None;
     }

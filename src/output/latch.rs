@@ -8,6 +8,7 @@ use super::compose::compose;
 use super::placing::choose;
 use super::{OutputState, pacing};
 use crate::scene::Scene;
+use crate::shell::Hand;
 use crate::shell::render_order::RenderWindow;
 use crate::state::State;
 use crate::surface::Entry;
@@ -27,7 +28,7 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
         return;
     }
     open_queues(state, id, target);
-    crate::input::latch_drag(state);
+    state.latch_drag();
     animate(state, id, target.present, target.interval);
     let moves = moves(state, id, target.present);
     let starts =

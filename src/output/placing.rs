@@ -6,6 +6,7 @@ use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use super::{geometry, overlays};
 use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene};
+use crate::shell::Hand;
 use crate::shell::animation::Ghost;
 use crate::shell::effects::{Decoration, Effects};
 use crate::shell::render_order::{RenderWindow, Stacked};
@@ -33,7 +34,7 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
     let placing = Placing { area, scale, effects: state.shell.effects };
     if let Some(icon) = &state.input.drag_icon {
         let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
-        let at = crate::input::pointer_position(state).to_i32_round() + offset;
+        let at = state.pointer_position().to_i32_round() + offset;
         placing.tree(&mut scene, icon, Fit::at(at), 1.0);
     }
     let kept = &mut state.outputs.overlays;

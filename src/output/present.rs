@@ -6,6 +6,7 @@ use smithay::wayland::presentation::Refresh;
 use super::{Flight, OutputState, Outputs};
 use crate::backend::fence::FenceState;
 use crate::backend::{ClockSource, DisplayEvent, FrameId, LossReason};
+use crate::shell::Hand;
 use crate::state::State;
 use crate::surface::{Shown, Unshown};
 use crate::time::{Clock, Instant};
@@ -41,7 +42,7 @@ pub(super) fn hear_displays(state: &mut State) {
         super::hotplug::remove(state, id);
     }
     if shown {
-        crate::input::refresh_focus(state);
+        state.refresh_focus();
     }
 }
 

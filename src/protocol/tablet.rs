@@ -20,14 +20,16 @@ use smithay::wayland::tablet_manager::{
 };
 
 use super::client;
+use crate::input::TabletClients;
 use crate::output;
 use crate::state::State;
 
-/// Whether the client of `surface` knows tablets.
-pub fn is_known_to(surface: &WlSurface) -> bool {
-    let client = surface.client();
-    let data = client.as_ref().and_then(Client::get_data::<client::Client>);
-    data.is_some_and(|data| data.knows_tablets.load(Ordering::Relaxed))
+impl TabletClients for State {
+    fn knows_tablets(&self, surface: &WlSurface) -> bool {
+        let client = surface.client();
+        let data = client.as_ref().and_then(Client::get_data::<client::Client>);
+        data.is_some_and(|data| data.knows_tablets.load(Ordering::Relaxed))
+    }
 }
 
 impl TabletSeatHandler for State {

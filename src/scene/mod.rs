@@ -5,6 +5,7 @@
 //! screen, says what lies where.
 
 mod effect;
+mod pointer;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use smithay::utils::{Buffer as BufferCoords, Logical, Physical, Point, Rectangle
 
 use crate::backend::{CursorPlane, PixelBuffer};
 pub use effect::{Effect, EffectKind, Picture, Rounded};
+pub use pointer::{CursorImage, CursorView};
 
 /// Which plane shows a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

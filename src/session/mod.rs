@@ -24,7 +24,6 @@ pub mod turn;
 pub use exit::ExitStatus;
 pub use options::{BackendKind, RendererKind, SessionOptions};
 pub use run::{Session, run, run_with};
-pub use terminal::{run_terminal, switch_terminal};
 
 /// A session that cannot be had.
 #[derive(Debug, thiserror::Error)]

@@ -7,14 +7,28 @@ use calloop::generic::Generic;
 use calloop::{Interest, Mode, PostAction};
 
 use super::child::Child;
+use super::exit::ExitStatus;
 use super::socket;
+use crate::input::ShortcutTarget;
 use crate::state::State;
 
-/// Runs the configured terminal. It ends with the session.
-pub fn run_terminal(state: &mut State) {
-    let command: Vec<OsString> = state.session.config().terminal.split_whitespace().map(OsString::from).collect();
-    if let Err(error) = spawn(state, &command) {
-        tracing::error!("terminal: {error:#}");
+impl ShortcutTarget for State {
+    /// It ends with the session.
+    fn run_terminal(&mut self) {
+        let command: Vec<OsString> = self.session.config().terminal.split_whitespace().map(OsString::from).collect();
+        if let Err(error) = spawn(self, &command) {
+            tracing::error!("terminal: {error:#}");
+        }
+    }
+
+    fn end_session(&mut self) {
+        self.session.end(ExitStatus::default());
+    }
+
+    fn switch_terminal(&mut self, number: u32) {
+        if let Some(session) = &mut self.session.drm {
+            session.switch_terminal(number);
+        }
     }
 }
 
@@ -29,11 +43,4 @@ fn spawn(state: &mut State, command: &[OsString]) -> anyhow::Result<()> {
         Ok(if child.ended().is_some() { PostAction::Remove } else { PostAction::Continue })
     });
     watched.map(|_| ()).map_err(|error| anyhow::anyhow!("its end cannot be watched: {error}"))
-}
-
-/// Asks for another virtual terminal, where there are such.
-pub fn switch_terminal(state: &mut State, number: u32) {
-    if let Some(session) = &mut state.session.drm {
-        session.switch_terminal(number);
-    }
 }

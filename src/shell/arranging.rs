@@ -1,11 +1,13 @@
-//! Windows that fill an area: maximised and fullscreen ones, and what outputs that come and go do to all of them.
+//! Windows that fill an area: maximised and fullscreen ones, what outputs that come and go do to all of them, and windows
+//! that are sent elsewhere.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::Rectangle;
 
 use super::spaces::{self, centre};
-use super::{Arrangement, WindowId, focus_next, placement, send_configure, visit};
+use super::workspaces::Place;
+use super::{Arrangement, Window, WindowId, activate, focus_next, placement, popup, send_configure, visit};
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 
@@ -110,4 +112,29 @@ pub fn outputs_changed(state: &mut State) {
     focus_next(state);
     spaces::tell_windows(&mut state.shell);
     state.need_all();
+}
+
+/// Puts a window and its dialogs on a workspace; on another output, in the same part of it. The focus goes to what is
+/// still seen.
+pub fn send_to(state: &mut State, id: WindowId, to: Place) {
+    let Some(from) = state.shell.workspaces.place(id).filter(|from| *from != to) else { return };
+    let areas = spaces::area_of(state, from.screen).zip(spaces::area_of(state, to.screen));
+    for member in state.shell.family(id) {
+        state.shell.workspaces.put(member, to);
+        let Some(window) = state.shell.window_mut(member) else { continue };
+        window.displaced_from = None;
+        if let (Some((old, new)), true) = (areas, from.screen != to.screen) {
+            window.floating = placement::carry(Rectangle::new(window.floating, window.rect().size), old, new);
+            window.motion.glide();
+        }
+    }
+    outputs_changed(state);
+    let still_seen = state.shell.is_visible(id);
+    let there =
+        |window: &&Window| state.shell.workspaces.place(window.id).map(|place| place.screen) == Some(from.screen);
+    if !still_seen {
+        let next = state.shell.visible_windows().rfind(there).map(|window| window.id);
+        popup::dismiss_of_window(state, id);
+        activate(state, next);
+    }
 }

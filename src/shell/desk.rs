@@ -39,6 +39,9 @@ pub trait Hand {
     /// `surface` cannot have a focus any more.
     fn focus_lost(&mut self, surface: &WlSurface);
 
+    /// Moves or resizes the held window to where the pointer or finger that holds it is. Returns whether anything changed.
+    fn latch_drag(&mut self) -> bool;
+
     /// Nothing is held any more.
     fn forget_drag(&mut self);
 }

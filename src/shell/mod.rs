@@ -36,7 +36,7 @@ use crate::surface;
 pub use crate::timing::id::WindowId;
 use animation::{Animations, Ghost, Slides, WindowMotion};
 pub use arrangement::Arrangement;
-pub use arranging::{fullscreen, maximize, outputs_changed, unfullscreen, unmaximize};
+pub use arranging::{fullscreen, maximize, outputs_changed, send_to, unfullscreen, unmaximize};
 pub use desk::{Desk, Hand, geometry};
 use drag::Drag;
 use effects::Effects;

@@ -5,7 +5,7 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::Sta
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::workspaces::{Place, Screen};
-use super::{Shell, Window, WindowId, activate, placement, popup};
+use super::{Shell, Window, WindowId, activate, popup};
 use crate::shell::{Desk, Hand};
 use crate::state::State;
 
@@ -26,7 +26,7 @@ impl Shell {
     }
 
     /// A window, those that it is a dialog of, and all their dialogs.
-    fn family(&self, id: WindowId) -> Vec<WindowId> {
+    pub(super) fn family(&self, id: WindowId) -> Vec<WindowId> {
         let eldest = self.ancestors(id).pop().unwrap_or(id);
         std::iter::once(eldest).chain(self.descendants(eldest)).collect()
     }
@@ -70,31 +70,6 @@ pub fn switch(state: &mut State, to: Place) {
     let next = state.shell.visible_windows().rfind(there).map(|window| window.id);
     popup::dismiss_grabs(state);
     activate(state, held.or(next));
-}
-
-/// Puts a window and its dialogs on a workspace; on another output, in the same part of it. The focus goes to what is
-/// still seen.
-pub fn send(state: &mut State, id: WindowId, to: Place) {
-    let Some(from) = state.shell.workspaces.place(id).filter(|from| *from != to) else { return };
-    let areas = area_of(state, from.screen).zip(area_of(state, to.screen));
-    for member in state.shell.family(id) {
-        state.shell.workspaces.put(member, to);
-        let Some(window) = state.shell.window_mut(member) else { continue };
-        window.displaced_from = None;
-        if let (Some((old, new)), true) = (areas, from.screen != to.screen) {
-            window.floating = placement::carry(Rectangle::new(window.floating, window.rect().size), old, new);
-            window.motion.glide();
-        }
-    }
-    super::outputs_changed(state);
-    let still_seen = state.shell.is_visible(id);
-    let there =
-        |window: &&Window| state.shell.workspaces.place(window.id).map(|place| place.screen) == Some(from.screen);
-    if !still_seen {
-        let next = state.shell.visible_windows().rfind(there).map(|window| window.id);
-        popup::dismiss_of_window(state, id);
-        activate(state, next);
-    }
 }
 
 /// A window got to another place by itself or by hand: it belongs to what is seen on the output that its middle is on.

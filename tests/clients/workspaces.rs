@@ -4,7 +4,6 @@ mod slide;
 mod story;
 
 use smithay::utils::Point;
-use upbeat::shell::spaces;
 use upbeat::shell::workspaces::{Number, Place};
 
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
@@ -213,7 +212,7 @@ fn a_window_that_is_dragged_to_another_output_belongs_there() {
     // Sent back by name, it lies in the same part of that screen.
     let (workspaces, id) = (&world.state.shell.workspaces, world.window("a").id);
     let (first, before) = (workspaces.screen("TEST-1").unwrap(), world.window("a").rect().loc);
-    spaces::send(&mut world.state, id, Place { screen: first, number: number(1) });
+    upbeat::shell::send_to(&mut world.state, id, Place { screen: first, number: number(1) });
     assert_eq!(world.window("a").rect().loc, before - Point::from((OUTPUT.0, 0)));
 }
 

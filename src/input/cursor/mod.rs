@@ -3,7 +3,7 @@
 mod arrow;
 mod theme;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use calloop::ping::{Ping, make_ping};
 use smithay::input::pointer::{CursorIcon, CursorImageAttributes, CursorImageStatus, CursorImageSurfaceData};
@@ -12,30 +12,10 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 use smithay::wayland::compositor::{self, SurfaceAttributes};
 
-use crate::backend::PixelBuffer;
 use crate::output;
+pub use crate::scene::{CursorImage, CursorView};
 use crate::state::State;
 use theme::Theme;
-
-/// A cursor as pixels.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CursorImage {
-    /// Premultiplied `ARGB8888`.
-    pub pixels: Arc<PixelBuffer>,
-    /// The pixel that points, from the top left.
-    pub hotspot: (i32, i32),
-}
-
-/// What to draw.
-#[derive(Clone, Debug, PartialEq)]
-pub enum CursorView {
-    /// Nothing.
-    Hidden,
-    /// A client's surface tree, with its hotspot at the pointer (surface coordinates).
-    Surface(WlSurface, Point<i32, Logical>),
-    /// An image, in physical pixels of the scale that was asked for.
-    Image(CursorImage),
-}
 
 /// The cursor of the seat.
 #[derive(Debug)]

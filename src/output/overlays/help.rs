@@ -4,7 +4,7 @@ use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use super::{Colour, Kept, Page, Part, Sheet, Type};
-use crate::input::bindings::{Action, Bindings};
+use crate::bindings::{Action, Bindings};
 use crate::output::geometry;
 use crate::scene::{Picture, Scene};
 use crate::shell::Shell;

@@ -3,8 +3,8 @@
 use super::{Answered, there_is};
 use crate::ipc::message::Response;
 use crate::ipc::workspaces::{Workspace, WorkspaceOrder};
-use crate::shell::spaces;
 use crate::shell::workspaces::{Number, Place, Screen};
+use crate::shell::{self, spaces};
 use crate::state::State;
 
 /// Workspaces that are seen or have windows.
@@ -35,7 +35,7 @@ pub(super) fn follow(state: &mut State, order: &WorkspaceOrder) -> Answered {
     };
     let to = Place { screen: screen.ok_or_else(|| "there is no output".to_owned())?, number: order.number };
     match order.window {
-        Some(window) => spaces::send(state, window, to),
+        Some(window) => shell::send_to(state, window, to),
         None => spaces::switch(state, to),
     }
     Ok(Response::Done)

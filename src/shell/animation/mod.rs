@@ -20,11 +20,13 @@
 
 mod ghost;
 mod pose;
+mod shown;
 mod slide;
 mod toggle;
 
 pub use ghost::{Ghost, GhostPart, about_to_apply, about_to_destroy};
 pub use pose::{Pose, WindowMotion};
+pub use shown::Shown;
 pub use slide::{GAP, Slides};
 use smithay::output::Output;
 use smithay::utils::{Logical, Rectangle};
@@ -33,7 +35,7 @@ pub use toggle::Toggle;
 use super::Shell;
 use super::overview::Overlays;
 use crate::shell::geometry;
-use crate::time::{Instant, Span};
+use crate::time::Instant;
 use crate::timing::motion::Style;
 
 /// How windows move. Nothing does by default: motion is what a configuration asks for.
@@ -60,31 +62,6 @@ pub struct Fade {
     pub style: Style,
     /// The share of its size that it has while it cannot be seen.
     pub scale: f64,
-}
-
-/// Which frame is being chosen.
-#[derive(Clone, Copy, Debug)]
-pub struct Shown {
-    /// When it is presented.
-    pub at: Instant,
-    /// When the frame before it is: what somebody changed since then starts to move there.
-    pub before: Instant,
-    /// Where that starts to move which answers nobody: a window that opens or goes. Where frames are rendered ahead it can
-    /// wait, so that the first frames of the motion, which are often the dearest, are not the ones that have no time.
-    pub unasked: Instant,
-}
-
-impl Shown {
-    /// The frame presented at `at`, an interval after the one before; what answers nobody starts `delay` later.
-    pub fn new(at: Instant, interval: Span, delay: Span) -> Self {
-        let before = at - interval;
-        Shown { at, before, unasked: before + delay }
-    }
-
-    /// Whether what answers nobody waits.
-    pub fn waits(&self) -> bool {
-        self.unasked > self.before
-    }
 }
 
 impl Shell {

@@ -80,7 +80,7 @@ impl Story {
                 let Some(id) = id(world, which) else { return };
                 let name = if second { "TEST-2" } else { "TEST-1" };
                 let Some(screen) = world.state.shell.workspaces.screen(name) else { return };
-                spaces::send(&mut world.state, id, Place { screen, number: number(to) });
+                upbeat::shell::send_to(&mut world.state, id, Place { screen, number: number(to) });
             }
             Step::Activate(which) => {
                 let id = id(world, which);
