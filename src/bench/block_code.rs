@@ -50,7 +50,7 @@ pub struct Code {
 
 /// A picture to read a band from: XRGB pixels (alpha is ignored), row by row.
 #[derive(Clone, Copy, Debug)]
-pub struct Picture<'a> {
+pub struct PixelView<'a> {
     /// `0xXXRRGGBB`, `stride` of them for each row.
     pub pixels: &'a [u32],
     /// Width in pixels.
@@ -59,7 +59,7 @@ pub struct Picture<'a> {
     pub stride: usize,
 }
 
-impl Picture<'_> {
+impl PixelView<'_> {
     fn at(&self, x: usize, y: usize) -> Option<u32> {
         if x < self.width { self.pixels.get(y * self.stride + x).copied() } else { None }
     }
@@ -107,7 +107,7 @@ impl Code {
     }
 
     /// Reads the band whose top left corner is at (`left`, `top`).
-    pub fn read(picture: &Picture<'_>, left: usize, top: usize) -> Result<Code, DecodeError> {
+    pub fn read(picture: &PixelView<'_>, left: usize, top: usize) -> Result<Code, DecodeError> {
         let sample = |row: usize, column: usize| {
             picture.at(left + column * BLOCK + BLOCK / 2, top + row * BLOCK + BLOCK / 2).ok_or(DecodeError::Outside)
         };
@@ -126,7 +126,7 @@ impl Code {
     }
 
     /// The top left corner of the first band in the picture, from the top, that can be read, and what it says.
-    pub fn find(picture: &Picture<'_>) -> Option<(usize, usize, Code)> {
+    pub fn find(picture: &PixelView<'_>) -> Option<(usize, usize, Code)> {
         let height = picture.pixels.len() / picture.stride.max(1);
         // The finder is a block high: every BLOCKth row of pixels meets it.
         for y in (BLOCK / 2..height).step_by(BLOCK) {
@@ -204,8 +204,8 @@ mod tests {
         screen
     }
 
-    fn picture(pixels: &[u32]) -> Picture<'_> {
-        Picture { pixels, width: SCREEN.0, stride: SCREEN.0 }
+    fn picture(pixels: &[u32]) -> PixelView<'_> {
+        PixelView { pixels, width: SCREEN.0, stride: SCREEN.0 }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::PixelBuffer;
 use crate::backend::headless::record::RecordedImage;
 use crate::backend::headless::record::stream::{StreamError, StreamReader};
-use crate::bench::block_code::{BLOCK, Code, HEIGHT, Picture};
+use crate::bench::block_code::{BLOCK, Code, HEIGHT, PixelView};
 use crate::bench::statistics::Quantiles;
 use crate::time::{Instant, Span};
 
@@ -147,7 +147,7 @@ impl Sightings {
     /// The code of the probe's window; `None` when there is none or its two bands differ, so that it is torn.
     fn code_in(&mut self, pixels: &PixelBuffer) -> Option<Code> {
         let width = usize::try_from(pixels.width).ok()?;
-        let picture = Picture { pixels: &pixels.pixels, width, stride: width };
+        let picture = PixelView { pixels: &pixels.pixels, width, stride: width };
         let at = |(left, top): (usize, usize)| Code::read(&picture, left, top).ok();
         let (place, code) = match self.place.and_then(|place| Some((place, at(place)?))) {
             Some(found) => found,

@@ -7,7 +7,7 @@ use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 
 use super::OutputState;
 use crate::state::State;
-use crate::surface::{Surfaces, picture};
+use crate::surface::{Surfaces, fingerprint};
 use crate::time::{Instant, Span};
 use crate::timing::conductor::PacerId;
 use crate::timing::id::ClientId;
@@ -54,17 +54,17 @@ pub(super) fn drawn(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) {
     let Some(output) = entry.output.and_then(|id| outputs.by_id_mut(id)) else { return };
     let Some(pacing) = output.clients.get(&client.id) else { return };
     let (id, pacer) = (output.id, pacing.pacer);
-    if output.conductor.pacer(pacer).is_none_or(|pacer| !pacer.wants_picture()) {
+    if output.conductor.pacer(pacer).is_none_or(|pacer| !pacer.wants_fingerprint()) {
         return;
     }
-    let picture = picture::number_of(buffer);
+    let fingerprint = fingerprint::number_of(buffer);
     if let Some(entry) = surfaces.get_mut(surface) {
-        entry.picture = picture;
+        entry.fingerprint = fingerprint;
     }
     // A client is called back as one, and so is what it shows: all of its surfaces there, in any order.
     let shown = surfaces.iter().filter(|entry| entry.client == client.id && entry.output == Some(id));
-    let numbers = shown.filter_map(|entry| Some(entry.picture?.rotate_left(entry.id.0)));
-    let all = picture.map(|_| numbers.fold(0, |all, number| all ^ number));
+    let numbers = shown.filter_map(|entry| Some(entry.fingerprint?.rotate_left(entry.id.0)));
+    let all = fingerprint.map(|_| numbers.fold(0, |all, number| all ^ number));
     if let Some(pacer) = output.conductor.pacer_mut(pacer) {
         pacer.drawn(all);
     }

@@ -13,8 +13,8 @@ use smithay::wayland::single_pixel_buffer::get_single_pixel_buffer;
 
 use super::element::{CursorElement, EffectElement, Fill, LayerElement, SceneElement};
 use super::panel;
-use super::picture::PictureCache;
-use super::shadow::ShadowCache;
+use super::picture_cache::PictureCache;
+use super::shadow_cache::ShadowCache;
 use crate::backend::PixelBuffer;
 use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
 

@@ -12,10 +12,10 @@ mod gles;
 mod import;
 mod intermediate;
 mod panel;
-mod picture;
+mod picture_cache;
 mod pixman;
 mod rounded;
-mod shadow;
+mod shadow_cache;
 mod thread;
 
 use std::collections::VecDeque;

@@ -14,7 +14,7 @@ use super::load::synthetic::MIXES;
 use super::load::{Load, csv, frame_log};
 use super::policy;
 use super::replay;
-use super::report::html::Pictures;
+use super::report::html::Charts;
 use super::report::{html, table};
 use super::result::{Figure, Report, RunResult};
 use super::runner::{self, Device, Source};
@@ -124,7 +124,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     }
     let report = args.simulate(&sources)?;
     if let Some(path) = &args.html {
-        let page = html::render(&report, &pictures(&sources, args));
+        let page = html::render(&report, &charts(&sources, args));
         std::fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))?;
     }
     let text = if args.json { json(report.runs, report.figures)? } else { table::render(&report) };
@@ -217,7 +217,7 @@ fn progress(steps: u64) -> ProgressBar {
     bar
 }
 
-fn pictures(sources: &[Source], args: &SimulateArgs) -> Pictures {
+fn charts(sources: &[Source], args: &SimulateArgs) -> Charts {
     let load = |source: &Source| match source {
         Source::Trace(load) => load.clone(),
         Source::Mix { mix, interval, frames, .. } => mix.generate(*interval, *frames, args.seed),
@@ -230,7 +230,7 @@ fn pictures(sources: &[Source], args: &SimulateArgs) -> Pictures {
     }
     let timelines = loads.first().map(around_the_heaviest).unwrap_or_default();
     let trade = loads.first().map(|load| trade(load, args)).unwrap_or_default();
-    Pictures { loads, timelines, trade }
+    Charts { loads, timelines, trade }
 }
 
 /// The frames around a heavy one (the heaviest of at most three intervals, if there is one: a freeze of half a second

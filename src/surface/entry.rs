@@ -79,7 +79,7 @@ pub struct Entry {
     pub(super) buffers: usize,
     pub(super) commits: u64,
     /// A number for what it showed when somebody wanted to know last.
-    pub picture: Option<u64>,
+    pub fingerprint: Option<u64>,
     /// What paces it, if its client asked for that.
     pub frame_pacing: Option<Arc<dyn FrameListener>>,
     /// The last tick for hidden surfaces found content of it that nobody saw.

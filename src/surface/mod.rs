@@ -12,12 +12,12 @@ pub mod dispatch;
 mod entry;
 mod feedback;
 pub mod fence;
+pub mod fingerprint;
 mod gate;
 pub mod memories;
 pub mod paced;
 mod paced_frame;
 mod pacing_state;
-pub mod picture;
 pub mod queue;
 mod shows;
 mod stash;
@@ -149,7 +149,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             input: None,
             buffers: 0,
             commits: 0,
-            picture: None,
+            fingerprint: None,
             frame_pacing: None,
             unseen: false,
             acknowledges: false,

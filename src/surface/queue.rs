@@ -57,7 +57,7 @@ pub struct Conditions {
 
 /// One update that waits. `T` opens it.
 #[derive(Debug)]
-struct Waiting<T> {
+struct QueuedUpdate<T> {
     conditions: Conditions,
     gate: T,
 }
@@ -65,7 +65,7 @@ struct Waiting<T> {
 /// The updates of one surface that wait, oldest first.
 #[derive(Debug)]
 pub struct UpdateQueue<T> {
-    waiting: VecDeque<Waiting<T>>,
+    waiting: VecDeque<QueuedUpdate<T>>,
     /// An applied update has set a barrier that no latch has cleared yet.
     barrier: bool,
     late: LateFramePolicy,
@@ -105,7 +105,7 @@ impl<T> UpdateQueue<T> {
 
     /// Puts an update at the end.
     pub fn push(&mut self, conditions: Conditions, gate: T) {
-        self.waiting.push_back(Waiting { conditions, gate });
+        self.waiting.push_back(QueuedUpdate { conditions, gate });
     }
 
     /// A fence of the update for which `which` holds signalled. Returns what such an update waits for, if there is one.

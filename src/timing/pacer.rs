@@ -13,13 +13,14 @@
 //! no budget fits into a period, the earliest legal moment is right after the latch; a client that nobody is touching
 //! then gets a second period of slack, one that is being touched does not: its drops are the price of its latency.
 
-mod early;
+mod early_callbacks;
 mod kinds;
 mod plan;
 mod proof;
 
-pub use early::EarlyRule;
-pub use kinds::{Answer, Drawing, MissBudgets, Planned, Reason};
+use early_callbacks::EarlyCallbacks;
+pub use early_callbacks::EarlyRule;
+pub use kinds::{Answer, MissBudgets, OpenCallback, Planned, Reason};
 pub use proof::Verdict;
 
 use super::class::{Classifier, Evidence};
@@ -75,7 +76,7 @@ pub struct Pacer {
     cpu_at_commit: Option<Span>,
     /// A callback may be sent from this moment on.
     due: Option<Instant>,
-    drawing: Option<Drawing>,
+    drawing: Option<OpenCallback>,
     planned: Option<Planned>,
     given_budget: Span,
     /// The refresh of the last callback.
@@ -92,7 +93,7 @@ pub struct Pacer {
     /// The most buffers that it was seen to use.
     buffers: usize,
     /// Whether it may be called back early.
-    early: early::Early,
+    early: EarlyCallbacks,
     reason: Reason,
 }
 
@@ -120,7 +121,7 @@ impl Pacer {
             answered: None,
             second_period: false,
             buffers: 0,
-            early: early::Early::default(),
+            early: EarlyCallbacks::default(),
             reason: Reason::New,
         }
     }
@@ -233,7 +234,7 @@ impl Pacer {
     }
 
     /// The callback sent and not answered.
-    pub const fn drawing(&self) -> Option<Drawing> {
+    pub const fn drawing(&self) -> Option<OpenCallback> {
         self.drawing
     }
 
@@ -313,7 +314,7 @@ impl Pacer {
         self.due = None;
         self.last_target = Some(planned.target);
         self.given_budget = self.budget(now).unwrap_or(Span::ZERO);
-        self.drawing = Some(Drawing {
+        self.drawing = Some(OpenCallback {
             target: planned.target,
             scheduled: planned.start,
             sent: now,
@@ -358,7 +359,7 @@ impl Pacer {
         Some(Answer { drawing, wall, cpu: spent, budget: self.given_budget, pause, hold })
     }
 
-    fn learn(&mut self, drawing: Drawing, cost: Cost, interval: Span) {
+    fn learn(&mut self, drawing: OpenCallback, cost: Cost, interval: Span) {
         let Cost { wall, cpu, contended, overshoot } = cost;
         if self.wall.samples() >= FIRST_FRAMES {
             self.margin.observe(overshoot, interval);

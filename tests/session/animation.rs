@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use upbeat::backend::headless::record::stream::StreamReader;
-use upbeat::bench::block_code::{Code, Picture};
+use upbeat::bench::block_code::{Code, PixelView};
 use upbeat::time::Span;
 
 use crate::session::Session;
@@ -80,7 +80,7 @@ fn seen(path: &Path) -> Vec<Seen> {
     while let Some(image) = recording.next_image().unwrap() {
         gap |= image.dropped_before > 0;
         let width = image.pixels.width as usize;
-        let picture = Picture { pixels: &image.pixels.pixels, width, stride: width };
+        let picture = PixelView { pixels: &image.pixels.pixels, width, stride: width };
         let known = place.and_then(|(left, top)| Code::read(&picture, left, top).ok().map(|code| (left, top, code)));
         let Some((left, top, code)) = known.or_else(|| Code::find(&picture)) else { continue };
         place = Some((left, top));

@@ -20,7 +20,7 @@ use smithay::backend::allocator::gbm::{GbmAllocator, GbmBuffer, GbmBufferFlags, 
 use smithay::backend::drm::gbm::{GbmFramebuffer, framebuffer_from_bo};
 use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneState};
 
-use super::picture::{Drawer, MOST_WAITING, Picture};
+use super::framebuffer::{Drawer, MOST_WAITING, Picture};
 use super::plane_config::whole as whole_plane;
 use super::stale::{add, whole};
 use crate::backend::plane::{DeviceMemory, MemoryPart};

@@ -35,12 +35,12 @@ mod dumb;
 mod fence;
 mod flip_queue;
 mod flipper;
+mod framebuffer;
 mod gamma;
 mod gbm;
 mod mapping;
 pub mod mode;
 pub mod output;
-mod picture;
 mod pipe;
 mod plane_config;
 mod planes;
@@ -56,9 +56,9 @@ mod vrr;
 mod watchdog;
 
 pub use card::{Card, Change};
+pub use framebuffer::Drawer;
 pub use mode::ModeWish;
 pub use output::DrmOutput;
-pub use picture::Drawer;
 
 /// What can go wrong with a display device. Each says what was wanted and what the kernel answered.
 #[derive(Debug, thiserror::Error)]

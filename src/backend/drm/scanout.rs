@@ -3,9 +3,9 @@
 use smithay::backend::drm::{DrmDeviceFd, DrmSurface};
 
 use super::DrmError;
+pub(super) use super::framebuffer::{Drawer, Picture};
 use super::gbm::DeviceFrames;
 use super::mode::mode_of;
-pub(super) use super::picture::{Drawer, Picture};
 use super::shadow::Shadow;
 use crate::backend::{Buffer, PixelBuffer, PixelRect};
 

@@ -16,7 +16,7 @@ use smithay::backend::drm::DrmDeviceFd;
 
 use super::DrmError;
 use super::dumb::{DumbFrame, Format};
-use super::picture::{MOST_WAITING, Picture};
+use super::framebuffer::{MOST_WAITING, Picture};
 use super::stale::{add, whole};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 

@@ -16,7 +16,7 @@ const MOST_DRAWING: usize = 64;
 
 /// A target that a frame is being drawn for.
 #[derive(Clone, Copy, Debug)]
-struct Drawing {
+struct BegunFrame {
     target: FrameTarget,
     /// If it is revoked, another comes in its place: not if it was revoked already, nor if a later one was bound.
     is_live: bool,
@@ -30,7 +30,7 @@ pub(super) struct Targets {
     /// Targets that will come.
     owed: usize,
     sent: VecDeque<FrameTarget>,
-    drawing: VecDeque<Drawing>,
+    drawing: VecDeque<BegunFrame>,
     committed: VecDeque<FrameTarget>,
 }
 
@@ -59,7 +59,7 @@ impl Targets {
         if self.drawing.len() == MOST_DRAWING {
             self.drawing.pop_front();
         }
-        self.drawing.push_back(Drawing { target, is_live: true, is_begun: true });
+        self.drawing.push_back(BegunFrame { target, is_live: true, is_begun: true });
         Some(target)
     }
 

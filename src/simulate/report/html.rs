@@ -9,7 +9,7 @@ use crate::simulate::load::Load;
 use crate::simulate::result::{Report, RunResult};
 
 /// What the page shows beside the results.
-pub struct Pictures {
+pub struct Charts {
     /// The loads, for their distributions of cost.
     pub loads: Vec<Load>,
     /// Policy and its frames around the heaviest frame of the first load.
@@ -26,14 +26,14 @@ none}table{border-collapse:collapse;font-size:13px;width:100%}th,td{padding:.15r
 1px solid #e8e8e8}th:first-child,td:first-child,.l{text-align:left}td:first-child{min-width:13rem}tr:hover td{background:#f5f8fa}.w{overflow-x:auto}";
 
 /// The page.
-pub fn render(report: &Report, pictures: &Pictures) -> String {
+pub fn render(report: &Report, charts: &Charts) -> String {
     let mut page = format!(
         "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width,initial-scale=1\"><title>upbeat simulate</title><style>{STYLE}</style></head>\
          <body><h1>What each way of pacing does with these frames</h1>"
     );
-    section(&mut page, "How much frames cost", COSTS, &cost_distribution(&pictures.loads));
-    for (policy, frames) in &pictures.timelines {
+    section(&mut page, "How much frames cost", COSTS, &cost_distribution(&charts.loads));
+    for (policy, frames) in &charts.timelines {
         section(&mut page, &format!("Timeline: {policy}"), TIMELINE, &timeline(frames));
     }
     section(&mut page, "Drops by policy", DROPS, &drops(report));
@@ -44,7 +44,7 @@ pub fn render(report: &Report, pictures: &Pictures) -> String {
         &histogram(report, false),
     );
     section(&mut page, "Latency of interaction: input to light", ANSWERS, &histogram(report, true));
-    section(&mut page, "Latency against drops, by miss budget", TRADE, &trade(&pictures.trade));
+    section(&mut page, "Latency against drops, by miss budget", TRADE, &trade(&charts.trade));
     runs_table(&mut page, report);
     figures_table(&mut page, report);
     page.push_str("</body></html>");

@@ -76,7 +76,7 @@ pub struct Planned {
 
 /// A callback that was sent and not answered yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drawing {
+pub struct OpenCallback {
     /// The refresh that it draws for.
     pub target: RefreshIndex,
     /// When the callback was to be sent.
@@ -93,7 +93,7 @@ pub struct Drawing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The callback.
-    pub drawing: Drawing,
+    pub drawing: OpenCallback,
     /// From the scheduled callback to the commit.
     pub wall: Span,
     /// CPU time of the client meanwhile.

@@ -121,7 +121,7 @@ impl Proof {
     }
 
     /// Whether [`drawn`](Self::drawn) wants to know of the next picture.
-    pub const fn wants_picture(&self) -> bool {
+    pub const fn wants_fingerprint(&self) -> bool {
         !matches!(self.step, Step::Rest(_))
     }
 
@@ -142,7 +142,7 @@ impl Proof {
 
     /// The client committed this picture; `None` for one that cannot be read.
     pub fn drawn(&mut self, picture: Option<u64>) {
-        if !self.wants_picture() {
+        if !self.wants_fingerprint() {
             return;
         }
         self.picture = picture;
@@ -196,7 +196,7 @@ impl Proof {
     }
 
     fn rest(&mut self) {
-        if self.wants_picture() {
+        if self.wants_fingerprint() {
             let irregular = SHORTEST_REST + self.draw_lot() % RESTS;
             self.step = Step::Rest(if self.verdict == Verdict::Proven { REST_PROVEN + irregular } else { irregular });
         }
@@ -238,7 +238,7 @@ mod tests {
                 let told = self.proof.tell(time, INTERVAL, disturbed);
                 assert!(told <= time && time - told <= INTERVAL * IN_A_ROW);
                 self.repeats += u32::from(told != time);
-                if self.proof.wants_picture() {
+                if self.proof.wants_fingerprint() {
                     self.proof.drawn((self.draws)(self.refresh, told, self.frame));
                 }
                 self.frame += 1;

@@ -20,7 +20,7 @@ pub enum EarlyRule {
 
 /// What a pacer keeps for it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Early {
+pub(super) struct EarlyCallbacks {
     rule: EarlyRule,
     proof: Proof,
 }
@@ -30,7 +30,7 @@ impl Pacer {
     /// it is proven that it draws for the time of its callbacks and not for the moment at which they come.
     pub fn set_early(&mut self, rule: EarlyRule) {
         if self.early.rule != rule {
-            self.early = Early { rule, proof: Proof::default() };
+            self.early = EarlyCallbacks { rule, proof: Proof::default() };
             self.planned = None;
         }
     }
@@ -52,8 +52,8 @@ impl Pacer {
     }
 
     /// Whether [`drawn`](Self::drawn) wants to know what the client draws for the callback that it was sent.
-    pub const fn wants_picture(&self) -> bool {
-        self.early.proof.wants_picture()
+    pub const fn wants_fingerprint(&self) -> bool {
+        self.early.proof.wants_fingerprint()
     }
 
     /// The client's picture as of its last commit, by a number that differs where the pixels do; `None` if it cannot be
