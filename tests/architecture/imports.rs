@@ -1,0 +1,255 @@
+//! What the files of `src/` import of each other, read from their text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// A path within the crate: `["output", "latch", "latch"]`.
+type Names = Vec<String>;
+
+/// The source files, by the names of their modules, with the tests in them left out.
+#[derive(Clone, Default)]
+pub struct Sources {
+    files: BTreeMap<Names, Vec<Written>>,
+}
+
+/// A path as a file has it, and the name that it has from then on if it is imported.
+type Written = (Names, Option<String>);
+
+/// What a name that a module imports stands for.
+type Aliases = BTreeMap<(Names, String), Names>;
+
+impl Sources {
+    /// Reads all files below `folder`.
+    pub fn read(folder: &Path) -> Self {
+        let mut sources = Sources::default();
+        sources.read_folder(folder, folder);
+        sources
+    }
+
+    fn read_folder(&mut self, root: &Path, folder: &Path) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                self.read_folder(root, &path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(root).unwrap().with_extension("");
+                let name: Vec<_> = name.iter().map(|part| part.to_str().unwrap()).collect();
+                self.add(&name.join("::"), &std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+
+    /// Adds text to a file.
+    pub fn add(&mut self, module: &str, text: &str) {
+        let mut names = split(module);
+        if names.last().is_some_and(|last| last == "mod") {
+            names.pop();
+        }
+        let is_root = ["lib", "main"].contains(&names[0].as_str()) && names.len() == 1;
+        if !is_root && !names.contains(&"tests".to_owned()) {
+            self.files.entry(names).or_default().extend(paths(without_tests(text)));
+        }
+    }
+
+    /// The files of the first floor, as rooms are named.
+    pub fn rooms(&self) -> BTreeSet<String> {
+        self.files.keys().map(|names| names[0].clone()).collect()
+    }
+
+    /// Which file needs which, by the names of their modules. What a folder's `mod.rs` passes on is followed to where it is;
+    /// what it declares itself may be used by the files in its folder, which are parts of it: that counts as nothing.
+    pub fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let paths: BTreeMap<_, _> =
+            self.files.iter().map(|(module, written)| (module, self.within(module, written))).collect();
+        let mut aliases = Aliases::new();
+        for (module, found) in &paths {
+            for (path, name) in found.iter().filter_map(|(path, name)| Some((path, name.clone()?))) {
+                aliases.insert(((*module).clone(), name), path.clone());
+            }
+        }
+        let named = |names: &Names| names.join("::");
+        let imports = paths.into_iter().map(|(module, found)| {
+            let needed = found.into_iter().filter_map(|(path, _)| self.file_of(&path, &aliases, 0));
+            let needed = needed.filter(|file| !module.starts_with(file)).map(|file| named(&file));
+            (named(module), needed.collect())
+        });
+        imports.collect()
+    }
+
+    /// The file in which what `path` names is.
+    fn file_of(&self, path: &Names, aliases: &Aliases, depth: usize) -> Option<Names> {
+        let known = (1..=path.len()).rev().find(|length| self.files.contains_key(&path[..*length]))?;
+        let (file, rest) = path.split_at(known);
+        let passed_on = rest.first().and_then(|name| aliases.get(&(file.to_vec(), name.clone())));
+        // Names can be passed on in circles only by mistake; the compiler says so better.
+        if let Some(target) = passed_on.filter(|target| **target != path[..=known] && depth < 8) {
+            let target: Names = target.iter().chain(&rest[1..]).cloned().collect();
+            return self.file_of(&target, aliases, depth + 1).or_else(|| Some(file.to_vec()));
+        }
+        Some(file.to_vec())
+    }
+
+    /// Those of the paths in a file that lead to one of ours, from the crate's root.
+    fn within(&self, module: &Names, written: &[Written]) -> Vec<Written> {
+        let ours = written.iter().filter_map(|(path, name)| Some((self.absolute(module, path)?, name.clone())));
+        ours.collect()
+    }
+
+    /// A path as seen from the crate's root; `None` if it leads elsewhere.
+    fn absolute(&self, module: &Names, path: &[String]) -> Option<Names> {
+        let ups = path.iter().take_while(|name| *name == "super").count();
+        let mut names = match path.first()?.as_str() {
+            "crate" => path[1..].to_vec(),
+            "super" => [&module[..module.len().checked_sub(ups)?], &path[ups..]].concat(),
+            "self" => [module, &path[1..]].concat(),
+            first => {
+                let child = [module.as_slice(), &[first.to_owned()]].concat();
+                self.files.contains_key(&child).then(|| [module, path].concat())?
+            }
+        };
+        names.retain(|name| name != "self");
+        Some(names)
+    }
+}
+
+fn split(path: &str) -> Names {
+    path.split("::").map(str::to_owned).collect()
+}
+
+/// Tests may use what they like. They stand at the end of a file.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
+}
+
+/// The paths that `text` names: all that it imports, and others that start at the crate's root or above the file.
+fn paths(text: &str) -> Vec<Written> {
+    let words = words(text);
+    let is = |at: usize, wanted: &str| words.get(at).is_some_and(|word| word == wanted);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        if is(at, "use") {
+            let length = words[at..].iter().position(|word| word == ";").unwrap_or(words.len() - at);
+            found.extend(import_tree(&words[at + 1..at + length]).into_iter().map(|(path, name)| (path, Some(name))));
+            at += length;
+        } else if (is(at, "crate") || is(at, "super")) && is(at + 1, "::") {
+            let mut path = vec![words[at].clone()];
+            while is(at + 1, "::") && words.get(at + 2).is_some_and(|next| is_name(next)) {
+                path.push(words[at + 2].clone());
+                at += 2;
+            }
+            found.push((path, None));
+        }
+        at += 1;
+    }
+    found
+}
+
+fn is_name(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_alphabetic() || first == '_')
+}
+
+/// The paths of an import, and what each is called from then on.
+fn import_tree(words: &[String]) -> Vec<(Names, String)> {
+    let mut found = Vec::new();
+    let mut prefixes: Vec<usize> = Vec::new();
+    let mut path: Names = Vec::new();
+    let mut name: Option<String> = None;
+    let mut after_as = false;
+    let mut end = |path: &mut Names, name: &mut Option<String>, keep: usize| {
+        if path.len() > keep {
+            let called = name
+                .take()
+                .unwrap_or_else(|| path.iter().rev().find(|part| *part != "self").cloned().unwrap_or_default());
+            found.push((path.clone(), called));
+        }
+        path.truncate(keep);
+    };
+    for word in words {
+        let keep = prefixes.last().copied().unwrap_or(0);
+        match word.as_str() {
+            "::" => {}
+            "{" => prefixes.push(path.len()),
+            "," => end(&mut path, &mut name, keep),
+            "}" => {
+                end(&mut path, &mut name, keep);
+                prefixes.pop();
+                // What was in the braces stands for the path before them.
+                path.truncate(prefixes.last().copied().unwrap_or(0));
+            }
+            "as" => after_as = true,
+            word if after_as => (name, after_as) = (Some(word.to_owned()), false),
+            word => path.push(word.to_owned()),
+        }
+    }
+    end(&mut path, &mut name, 0);
+    found
+}
+
+/// The words of a program: names, `::`, and single characters. Comments and what is in quotes are left out.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            _ if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '"' => quoted(rest),
+            '\'' => character(rest),
+            _ if is_name(rest) => {
+                rest.find(|next: char| !(next.is_alphanumeric() || next == '_')).unwrap_or(rest.len())
+            }
+            ':' if rest.starts_with("::") => 2,
+            _ => first.len_utf8(),
+        };
+        let (word, after) = rest.split_at(length);
+        if !first.is_whitespace() && !word.starts_with(['"', '\'']) && !word.starts_with("//") {
+            words.push(word.to_owned());
+        }
+        rest = after;
+    }
+    words
+}
+
+/// How long the text in quotes is that `text` starts with.
+fn quoted(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, next) in text.char_indices().skip(1) {
+        match next {
+            '"' if !escaped => return at + 1,
+            _ => escaped = next == '\\' && !escaped,
+        }
+    }
+    text.len()
+}
+
+/// How long the character is that `text` starts with; only the quote, if it is a lifetime's.
+fn character(text: &str) -> usize {
+    let body = &text[1..];
+    let length = if body.starts_with('\\') {
+        body[2..].find('\'').map(|end| end + 2)
+    } else {
+        body.chars().next().map(char::len_utf8).filter(|length| body[*length..].starts_with('\''))
+    };
+    length.map_or(1, |length| length + 2)
+}
+
+/// Groups of files that need each other, each group as large as it is; `hubs` are left out.
+pub fn circles(imports: &BTreeMap<String, BTreeSet<String>>, hubs: &BTreeSet<String>) -> Vec<BTreeSet<String>> {
+    let reach = |from: &String| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(file) = open.pop() {
+            let next = imports.get(&file).into_iter().flatten().filter(|next| !hubs.contains(*next));
+            open.extend(next.filter(|next| seen.insert((*next).clone())).cloned());
+        }
+        seen
+    };
+    let files = imports.keys().filter(|file| !hubs.contains(*file));
+    let reached: BTreeMap<_, _> = files.map(|file| (file.clone(), reach(file))).collect();
+    let in_circle = reached.iter().filter(|(file, reached)| reached.contains(*file));
+    let groups: BTreeSet<BTreeSet<String>> = in_circle
+        .map(|(file, others)| {
+            others.iter().filter(|other| reached.get(*other).is_some_and(|back| back.contains(file))).cloned().collect()
+        })
+        .collect();
+    groups.into_iter().collect()
+}

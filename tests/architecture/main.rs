@@ -1,0 +1,112 @@
+//! The rooms of the house, as `docs/ARCHITECTURE.md` has them: the page is the rule, and the imports in `src/` keep to it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+mod imports;
+mod page;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use imports::{Sources, circles};
+use page::Page;
+
+fn repository() -> (Sources, String) {
+    static READ: OnceLock<(Sources, String)> = OnceLock::new();
+    let read = READ.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let page = std::fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap();
+        (Sources::read(&root.join("src")), page)
+    });
+    read.clone()
+}
+
+/// What is not as the page has it, a line each.
+fn faults(sources: &Sources, page: &str) -> Vec<String> {
+    let page = Page::read(page);
+    let imports = sources.imports();
+    let mut faults: Vec<String> = Vec::new();
+    let rooms = sources.rooms();
+    faults.extend(
+        rooms
+            .iter()
+            .filter(|room| !page.may_know.contains_key(*room))
+            .map(|room| format!("{room} is no room of the page")),
+    );
+    faults.extend(
+        page.may_know.keys().filter(|room| !rooms.contains(*room)).map(|room| format!("there is no room {room}")),
+    );
+    for (file, needed) in &imports {
+        let room = file.split("::").next().unwrap_or_default();
+        let others = needed.iter().filter(|other| other.split("::").next() != Some(room));
+        faults.extend(others.filter(|other| !page.allows(room, other)).map(|other| format!("{file} imports {other}")));
+    }
+    let found = circles(&imports, &page.hubs);
+    for circle in &found {
+        if !page.closed.iter().any(|listed| circle.is_subset(listed)) {
+            let edges = circle.iter().map(|file| {
+                let next: Vec<_> = imports[file].intersection(circle).map(String::as_str).collect();
+                format!("{file} -> {}", next.join(", "))
+            });
+            faults.push(format!("a circle: {}", edges.collect::<Vec<_>>().join("; ")));
+        }
+    }
+    let opened = page.closed.iter().filter(|listed| !found.iter().any(|circle| circle.is_subset(listed)));
+    faults.extend(opened.map(|listed| format!("opened, and still on the page: {listed:?}")));
+    faults
+}
+
+#[test]
+fn every_room_knows_only_what_it_may_and_circles_are_those_that_the_page_names() {
+    let (sources, page) = repository();
+    let faults = faults(&sources, &page);
+    assert!(faults.is_empty(), "docs/ARCHITECTURE.md does not allow it:\n{}", faults.join("\n"));
+}
+
+/// What is found in addition when `text` stands in `module`.
+fn with(module: &str, text: &str) -> Vec<String> {
+    let (mut sources, page) = repository();
+    let before = faults(&sources, &page);
+    sources.add(module, text);
+    faults(&sources, &page).into_iter().filter(|fault| !before.contains(fault)).collect()
+}
+
+#[test]
+fn a_wrong_import_is_found_however_it_is_written() {
+    for text in [
+        "use crate::output::need_all;\n",
+        "use crate::{output, time};\n",
+        "use crate::{time::Span, output::{self as first_floor, capture}};\n",
+        "fn draw() { crate::output::need_all(state) }\n",
+        "pub(crate) use super::super::output::need_all;\n",
+    ] {
+        let found = with("render::pixman", text);
+        assert!(found.contains(&"render::pixman imports output".to_owned()), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_passed_on_is_found_where_it_is() {
+    let found = with("timing::beam", "use crate::shell::Ghost;\n");
+    assert_eq!(found, ["timing::beam imports shell::animation::ghost"]);
+    let found = with("timing::beam", "use crate::surface::Feedback;\n");
+    assert_eq!(found, ["timing::beam imports surface::feedback"]);
+}
+
+#[test]
+fn comments_texts_and_tests_import_nothing() {
+    let text = "// use crate::output;\nconst A: &str = \"\\\"crate::output::x\"; const B: char = '\"';\n\
+                #[cfg(test)]\nmod tests { use crate::output; }\n";
+    assert_eq!(with("timing::beam", text), [""; 0]);
+}
+
+#[test]
+fn a_new_circle_is_found_also_within_a_room() {
+    let found = with("timing::target", "use super::vsync::VsyncModel;\n");
+    assert!(found.iter().any(|fault| fault.starts_with("a circle:") && fault.contains("timing::target")), "{found:?}");
+}
+
+#[test]
+fn a_new_room_has_to_be_on_the_page() {
+    assert_eq!(with("cellar::wine", ""), ["cellar is no room of the page"]);
+}

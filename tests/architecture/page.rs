@@ -1,0 +1,66 @@
+//! What `docs/ARCHITECTURE.md` says of rooms and circles.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Marks a file without those in its folder.
+const ALONE: &str = "=";
+
+/// What the page allows.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// What each room may know: rooms, or parts of them (`session::socket`).
+    pub may_know: BTreeMap<String, BTreeSet<String>>,
+    /// Files whose circles a library's design forces.
+    pub hubs: BTreeSet<String>,
+    /// Circles that nobody has opened yet.
+    pub closed: Vec<BTreeSet<String>>,
+}
+
+impl Page {
+    /// Reads the tables under `## Rooms` and `## Circles`.
+    pub fn read(text: &str) -> Self {
+        let mut page = Page::default();
+        for cells in table(text, "## Rooms") {
+            let known: BTreeSet<_> = code(cells[cells.len() - 1]).map(part).collect();
+            for room in code(cells[0]).map(module) {
+                page.may_know.entry(room).or_default().extend(known.clone());
+            }
+        }
+        for cells in table(text, "## Circles") {
+            let files: BTreeSet<_> = code(cells[0]).map(module).collect();
+            if files.len() == 1 { page.hubs.extend(files) } else { page.closed.push(files) }
+        }
+        page
+    }
+
+    /// Whether a file of `room` may use `file`.
+    pub fn allows(&self, room: &str, file: &str) -> bool {
+        let within = |known: &String| match known.strip_prefix(ALONE) {
+            Some(known) => file == known,
+            None => file.strip_prefix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("::")),
+        };
+        self.may_know.get(room).is_some_and(|known| known.iter().any(within))
+    }
+}
+
+/// The rows of the first table below `heading`, without its head.
+fn table<'a>(text: &'a str, heading: &str) -> Vec<Vec<&'a str>> {
+    let below = text.split_once(&format!("{heading}\n")).expect(heading).1;
+    let rows = below.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|')).skip(2);
+    rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+}
+
+/// What stands in backticks.
+fn code(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// A room, or a part of it; of a `mod.rs` only that file.
+fn part(path: &str) -> String {
+    if path.ends_with("/mod.rs") { format!("{ALONE}{}", module(path)) } else { module(path) }
+}
+
+/// `output/`, `state.rs` or `session/socket.rs` as the name of a module.
+fn module(path: &str) -> String {
+    path.trim_end_matches(".rs").trim_end_matches("/mod").trim_end_matches('/').replace('/', "::")
+}
