@@ -1,4 +1,4 @@
-//! What each per-frame decision costs. The paper's pre-executor and virtualizer take 102.6 µs a frame (D-VSync 6.4);
+//! What each per-frame decision costs. The paper's frame queue and virtualizer take 102.6 µs a frame (D-VSync 6.4);
 //! everything here has to stay under 1 µs.
 
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -11,9 +11,9 @@ use upbeat::timing::beam::{Beam, PixelRect, ScanDirection};
 use upbeat::timing::estimator::{
     Estimator, EstimatorKind, KeyedByLoad, MissBudget, SelectedEstimator, TwoShot, WindowQuantile,
 };
+use upbeat::timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
 use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
 use upbeat::timing::late_frame::LateFramePolicy;
-use upbeat::timing::pre_executor::{AheadSettings, PreExecutor, Step, Trigger};
 use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
 use upbeat::timing::scroll::{Extent, Region, ScarDecider, ScrollSettings, ScrollView, Velocity};
 use upbeat::timing::target::RefreshIndex;
@@ -62,27 +62,31 @@ fn estimators(criterion: &mut Criterion) {
 }
 
 fn ahead(criterion: &mut Criterion) {
-    criterion.bench_function("ahead: one frame through pre-executor and virtualizer", |bencher| {
+    criterion.bench_function("ahead: one frame through frame queue and virtualizer", |bencher| {
         let grid = Grid { refresh: RefreshIndex(0), present: START, interval: INTERVAL };
-        let mut executor = PreExecutor::new(AheadSettings::buffers(5).with_run_ahead(4), Trigger::Ahead);
+        let mut frames = FrameQueue::new(AheadSettings::buffers(5).with_run_ahead(4), Trigger::Ahead);
         let mut virtualizer = Virtualizer::new(grid, CatchUp::Gentle);
-        executor.begin(RefreshIndex(1));
+        frames.begin(RefreshIndex(1));
         let mut refresh = RefreshIndex(1);
         bencher.iter(|| {
-            while let Some(step) = executor.poll() {
+            while let Some(step) = frames.poll(May::WORK) {
                 match step {
-                    Step::Record(id) => {
-                        black_box(virtualizer.issue(refresh, executor.depth() as u64));
-                        executor.recorded(id);
+                    Step::Record => {
+                        let target = virtualizer.issue(refresh, frames.depth() as u64 + 1);
+                        let id = frames.record(target.refresh, black_box(target));
+                        frames.recorded(id);
                     }
-                    Step::Render(id) => {
-                        executor.rendered(id);
+                    Step::Draw(id) => {
+                        frames.draw(id);
+                        frames.drawn(id, Span::ZERO);
                     }
+                    Step::Release(_) | Step::Withdraw(_) | Step::HandOver(_) => {}
                 }
             }
             refresh = refresh.next();
             virtualizer.calibrate(Grid { refresh, present: START + INTERVAL * refresh.0 as i64, interval: INTERVAL });
-            black_box(executor.latch(refresh))
+            let shown = frames.shows(refresh);
+            black_box(shown.frame.map(|id| frames.take(id)))
         });
     });
     criterion.bench_function("late frame: choice", |bencher| {

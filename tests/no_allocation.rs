@@ -8,9 +8,9 @@ use allocations::allocations;
 use upbeat::time::{Instant, Span};
 use upbeat::timing::beam::{Beam, PixelRect, ScanDirection};
 use upbeat::timing::estimator::{Estimator, EstimatorKind, KeyedByLoad, MissBudget, SelectedEstimator, WindowQuantile};
+use upbeat::timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
 use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Quadratic, Sample, Tracked};
 use upbeat::timing::late_frame::LateFramePolicy;
-use upbeat::timing::pre_executor::{AheadSettings, PreExecutor, Step, Trigger};
 use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
 use upbeat::timing::scroll::{Extent, Region, ScrollSettings, ScrollView, Velocity};
 use upbeat::timing::target::RefreshIndex;
@@ -41,31 +41,34 @@ fn estimators_do_not_allocate() {
 #[test]
 fn running_ahead_does_not_allocate() {
     let grid = Grid { refresh: RefreshIndex(0), present: START, interval: INTERVAL };
-    let mut executor = PreExecutor::new(AheadSettings::buffers(5).with_run_ahead(4), Trigger::Ahead);
+    let mut frames = FrameQueue::new(AheadSettings::buffers(5).with_run_ahead(4), Trigger::Ahead);
     let mut virtualizer = Virtualizer::new(grid, CatchUp::Gentle);
     let mut governor = RateGovernor::new(RateRange { fastest: INTERVAL, slowest: INTERVAL * 2, variable: true });
     let mut late = LateFramePolicy::default();
     let count = allocations(|| {
-        executor.begin(RefreshIndex(1));
+        frames.begin(RefreshIndex(1));
         for refresh in 1..1_000 {
-            while let Some(step) = executor.poll() {
+            while let Some(step) = frames.poll(May::WORK) {
                 match step {
-                    Step::Record(id) => {
-                        let target = virtualizer.issue(RefreshIndex(refresh), executor.depth() as u64);
-                        std::hint::black_box(target);
-                        executor.recorded(id);
+                    Step::Record => {
+                        let target = virtualizer.issue(RefreshIndex(refresh), frames.depth() as u64 + 1);
+                        let id = frames.record(target.refresh, target);
+                        frames.recorded(id);
                     }
-                    Step::Render(id) => {
-                        executor.rendered(id);
+                    Step::Draw(id) => {
+                        frames.draw(id);
+                        frames.drawn(id, Span::ZERO);
                     }
+                    Step::Release(_) | Step::Withdraw(_) | Step::HandOver(_) => {}
                 }
             }
             if refresh % 50 == 0 {
-                std::hint::black_box(executor.supersede());
+                std::hint::black_box(frames.supersede());
             }
             let interval = governor.interval_for(Scenario::Motion(refresh as f64));
-            std::hint::black_box((governor.latching(interval), late.choose(executor.ready())));
-            std::hint::black_box(executor.latch(RefreshIndex(refresh)));
+            std::hint::black_box((governor.latching(interval), late.choose(frames.ready())));
+            let shown = frames.shows(RefreshIndex(refresh));
+            std::hint::black_box(shown.frame.map(|id| frames.take(id)));
         }
     });
     assert_eq!(count, 0);

@@ -5,6 +5,7 @@ use upbeat::timing::conductor::{Action, Conductor, PacerId};
 use upbeat::timing::output::{Composed, OutputMachine};
 use upbeat::timing::pacer::MissBudgets;
 use upbeat::timing::pacing::PacingWish;
+use upbeat::timing::record::Need;
 use upbeat::timing::vsync::VsyncModel;
 
 const INTERVAL: Span = Span::from_nanos(16_666_667);
@@ -32,7 +33,7 @@ impl Session {
         for pacer in &pacers {
             conductor.committed(*pacer, start, Some(Span::ZERO), false);
         }
-        conductor.output_mut().need();
+        conductor.output_mut().need(Need::Content);
         Session { conductor, now: start, pacers, called: Vec::with_capacity(clients), refreshes: 0 }
     }
 
@@ -48,14 +49,15 @@ impl Session {
                     Action::Latch { target, scheduled } => {
                         self.conductor.latched(target.id);
                         self.now += COMPOSE;
-                        self.conductor.composed(target.id, scheduled, self.now, Composed::Usual);
+                        let frame = self.conductor.output_mut().choose(target.id, ());
+                        self.conductor.output_mut().submitted(frame, scheduled, self.now, Composed::Usual);
                         for pacer in &self.pacers {
                             if let Some(pacer) = self.conductor.pacer_mut(*pacer) {
                                 pacer.callback_due(self.now);
                             }
                         }
                         self.now = target.present;
-                        self.conductor.output_mut().presented(self.now, Some(1), self.now);
+                        self.conductor.output_mut().presented(frame, self.now, Some(1), self.now);
                         self.refreshes += 1;
                         return;
                     }
@@ -68,7 +70,7 @@ impl Session {
             for pacer in self.called.drain(..) {
                 self.now += COST / 10;
                 self.conductor.committed(pacer, self.now, Some(self.now - Instant::ZERO), false);
-                self.conductor.output_mut().need();
+                self.conductor.output_mut().need(Need::Content);
             }
         }
     }

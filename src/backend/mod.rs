@@ -26,11 +26,8 @@ pub use gamma::GammaRamp;
 use std::os::fd::OwnedFd;
 
 use crate::time::{Instant, Span};
+pub use crate::timing::id::FrameId;
 use crate::timing::target::RefreshIndex;
-
-/// A frame of one output, numbered in the order in which frames were composed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FrameId(pub u64);
 
 /// A rectangle in the physical pixels of an output or of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,41 +5,42 @@
 //!   GLES:    latch ─► handed over ┊ drawn on the render thread ┊ ─► submitted   in another turn: the loop goes on meanwhile
 //! ```
 //!
-//! What must travel with the scene waits in a [`Frame`]. Until it is submitted nothing else is latched on its output.
+//! What must travel with the scene is the [`Content`] of its frame. Until it is submitted nothing else is latched on its
+//! output.
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
+use super::OutputState;
 use super::drawing::Begun;
+use super::frame::{Content, Pixels};
 use super::latch::Moment;
-use super::{Flight, OutputState};
-use crate::backend::plane::Planes;
-use crate::backend::{Change, FrameId, Plan, SubmitError};
+use crate::backend::{Change, Plan, SubmitError};
 use crate::render::Finished;
 use crate::scene::{CursorLayer, Scene};
 use crate::state::State;
-use crate::surface::{Feedback, Unshown};
-use crate::time::{Clock, Instant};
-use crate::timing::id::OutputId;
+use crate::surface::Feedback;
+use crate::time::Clock;
+use crate::timing::id::{FrameId, OutputId};
 use crate::timing::output::Composed;
-use crate::timing::record::{ClientFrameRecord, FrameRecord, Need};
+use crate::timing::record::Need;
 
-/// Chosen content on its way to the display.
-#[derive(Debug)]
-pub(super) struct Frame {
-    scene: Arc<Scene>,
-    feedback: Feedback,
-    record: FrameRecord,
-    clients: Vec<ClientFrameRecord>,
-    planes: Planes,
+/// What a latch came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Came {
+    /// Nothing had changed after all.
+    Nothing,
+    /// There is a frame: submitted, being drawn, or failed.
+    Frame,
 }
 
 /// Has the scene drawn and submitted, if it looks different from what was drawn last or somebody waits to hear of it.
-pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) {
+pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) -> Came {
     let State { surfaces, outputs, clock, protocols, .. } = state;
     let super::Outputs { list, renderer, drawn, .. } = outputs;
-    let Some(output) = list.iter_mut().find(|output| output.id == id) else { return };
+    let Some(output) = list.iter_mut().find(|output| output.id == id) else { return Came::Nothing };
     let number = output.scenes;
     let mut waiting: Vec<(WlSurface, Feedback)> = Vec::new();
     let mut clients = Vec::new();
@@ -55,31 +56,39 @@ pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment:
             waiting.push((entry.surface.clone(), feedback));
         }
     }
-    let cursor_moved = std::mem::take(&mut output.ahead.cursor_moved);
+    let cursor_moved = std::mem::take(&mut output.cursor_moved);
     let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor && !cursor_moved;
-    let record = output.open_record(&moment);
     if unchanged && waiting.is_empty() && moment.need != Need::Output {
-        output.conductor.composed(moment.target.id, moment.scheduled, clock.now(), Composed::Nothing);
         output.reclaim(Arc::new(scene));
-        return;
+        return Came::Nothing;
     }
     let planes = output.choose_planes(&mut scene, &protocols.dmabuf.memories);
     let feedback = gather(&scene, waiting);
-    output.frames += 1;
-    let record = FrameRecord { frame: output.frames, ..record };
-    let frame = Frame { scene: Arc::new(scene), feedback, record, clients, planes };
-    if output.needs_no_drawing(&frame) {
-        return output.submit(frame, Change::Planes, None, clock);
+    let record = output.open_record(&moment);
+    let content = Content { feedback, clients, planes, ..Content::new(scene, record) };
+    let needs_no_drawing = output.needs_no_drawing(&content);
+    let scene = content.scene.clone();
+    let frame = output.conductor.output_mut().choose(moment.target.id, content);
+    if needs_no_drawing {
+        drop(scene);
+        output.submit(frame, Change::Planes, None, clock);
+        return Came::Frame;
     }
-    match output.begin(renderer.as_mut(), &frame.scene, true, drawn.as_ref()) {
-        None => output.failed(frame, clock),
-        Some(Begun::Finished(finished)) => output.composed(frame, finished, clock),
+    let begun = output.begin(renderer.as_mut(), &scene, true, drawn.as_ref());
+    match begun {
+        None => output.failed(frame),
+        Some(Begun::Finished(finished)) => {
+            drop(scene);
+            output.composed(frame, finished, clock);
+        }
         Some(Begun::UnderWay(job)) => {
-            output.conductor.output_mut().composing(frame.record.target);
-            output.drawn = frame.scene.clone();
-            output.drawing.frame = Some((job, frame));
+            output.drawn = scene;
+            if let Some(frame) = output.conductor.output_mut().frames_mut().get_mut(frame) {
+                frame.content.pixels = Pixels::Drawing(job);
+            }
         }
     }
+    Came::Frame
 }
 
 /// Everybody who waits for something in this frame.
@@ -101,8 +110,10 @@ impl OutputState {
         }
     }
 
-    /// Lets the clients' buffers of a scene go that was drawn.
-    pub(super) fn release_buffers(&mut self, scene: &mut Arc<Scene>) {
+    /// Lets the clients' buffers of a frame go that was drawn.
+    fn release_buffers(&mut self, id: FrameId) {
+        let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
+        let scene = &mut frame.content.scene;
         let is_drawn = Arc::ptr_eq(scene, &self.drawn);
         if is_drawn {
             self.drawn = Arc::default();
@@ -116,94 +127,103 @@ impl OutputState {
     }
 
     /// Whether all that changed is on planes.
-    fn needs_no_drawing(&self, frame: &Frame) -> bool {
-        let Frame { scene, planes, .. } = frame;
+    fn needs_no_drawing(&self, content: &Content) -> bool {
+        let Content { scene, planes, .. } = content;
         let has_plane = self.display.capabilities().cursor_plane.is_some();
         let same_picture = scene.composes_like(&self.drawn) && !self.drawn.is_direct();
         let undrawn_cursor = has_plane || (!planes.is_empty() && scene.cursor == self.drawn.cursor);
-        planes.direct.is_some() || (same_picture && undrawn_cursor && self.frames > 1)
+        let is_first = self.conductor.output().frames().next_frame() == FrameId(0);
+        planes.direct.is_some() || (same_picture && undrawn_cursor && !is_first)
     }
 
-    /// A frame was drawn, or could not be.
-    pub(super) fn composed(&mut self, mut frame: Frame, finished: Finished, clock: &impl Clock) {
-        let Some((buffer, drawn)) = self.take_drawn(finished) else { return self.failed(frame, clock) };
-        frame.record.damage = drawn.area();
-        self.submit(frame, Change::Compose { buffer, damage: drawn.damage }, drawn.fence, clock);
+    /// What a latch chose was drawn, or could not be.
+    pub(super) fn composed(&mut self, id: FrameId, finished: Finished, clock: &impl Clock) {
+        let Some((buffer, drawn)) = self.take_drawn(finished) else { return self.failed(id) };
+        if let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) {
+            frame.content.record.damage = drawn.area();
+        }
+        self.submit(id, Change::Compose { buffer, damage: drawn.damage }, drawn.fence, clock);
     }
 
-    fn submit(&mut self, frame: Frame, change: Change, in_fence: Option<std::os::fd::OwnedFd>, clock: &impl Clock) {
-        let Frame { mut scene, feedback, mut record, mut clients, planes } = frame;
-        self.release_buffers(&mut scene);
+    fn submit(&mut self, id: FrameId, change: Change, in_fence: Option<OwnedFd>, clock: &impl Clock) {
+        self.release_buffers(id);
         let composed = clock.now();
-        record.composed = Some(composed);
-        record.compose_cost = composed - record.latched;
         let has_plane = self.display.capabilities().cursor_plane.is_some();
         let fence = in_fence.as_ref().and_then(super::drawn_by);
         let usual = matches!(&change, Change::Compose { buffer, .. } if buffer.age > 0);
+        let cost = match (usual, fence.is_some()) {
+            (false, _) => Composed::Odd,
+            (true, true) => Composed::Unfinished,
+            (true, false) => Composed::Usual,
+        };
+        let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
+        let Content { scene, record, planes, pixels, .. } = &mut frame.content;
+        record.frame = id.0;
+        record.composed = Some(composed);
+        record.compose_cost = composed - record.latched;
+        *pixels = Pixels::Submitted(fence);
         let plan = Plan {
-            frame: FrameId(record.frame),
+            frame: id,
             target: record.target,
             present: record.present,
             final_at: composed,
             change,
             cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
-            planes,
+            planes: std::mem::take(planes),
             in_fence,
         };
-        let result = self.display.submit(plan);
+        let scheduled = record.latch_at;
+        if let Err((error, plan)) = self.display.submit(plan) {
+            return self.refused(id, error, plan);
+        }
         let done = clock.now();
+        self.conductor.output_mut().submitted(id, scheduled, done, cost);
+        let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
+        let Content { record, clients, .. } = &mut frame.content;
         record.submitted = Some(done);
-        let composed = match (&result, usual) {
-            (Err(_), _) => Composed::Nothing,
-            (Ok(()), false) => Composed::Odd,
-            (Ok(()), true) if fence.is_some() => Composed::Unfinished,
-            (Ok(()), true) => Composed::Usual,
-        };
-        self.conductor.composed(record.target, record.latch_at, done, composed);
-        match result {
-            Ok(()) => {
-                for client in &mut clients {
-                    client.frame = Some(record.frame);
-                }
-                self.drawn = scene.clone();
-                let frame = FrameId(record.frame);
-                self.flights.push_back(Flight { frame, scene, feedback, record, clients, fence });
-            }
-            Err((error, plan)) => self.refused(error, plan, feedback),
+        clients.iter_mut().for_each(|client| client.frame = Some(id.0));
+        self.note_drawn(id);
+    }
+
+    /// The newest frame on its way shows what the next one differs from.
+    pub(super) fn note_drawn(&mut self, id: FrameId) {
+        if let Some(frame) = self.conductor.output().frames().get(id) {
+            self.drawn = frame.content.scene.clone();
         }
     }
 
     /// There was nothing to draw into, or drawing failed: the next refresh has another try.
-    fn failed(&mut self, frame: Frame, clock: &impl Clock) {
-        self.drop_frame(frame, clock.now());
-        self.conductor.output_mut().need();
-    }
-
-    /// Chosen content will not be shown.
-    pub(super) fn drop_frame(&mut self, frame: Frame, now: Instant) {
-        let Frame { scene, feedback, record, .. } = frame;
-        if Arc::ptr_eq(&scene, &self.drawn) {
-            self.drawn = Arc::default();
+    fn failed(&mut self, id: FrameId) {
+        let machine = self.conductor.output_mut();
+        if let Some(frame) = machine.fail(id) {
+            machine.need_again();
+            self.let_go(frame);
         }
-        self.conductor.composed(record.target, record.latch_at, now, Composed::Nothing);
-        feedback.discard(Unshown::Unseen);
     }
 
     /// The display did not take a frame.
-    pub(super) fn refused(&mut self, error: SubmitError, plan: Plan, feedback: Feedback) {
+    pub(super) fn refused(&mut self, id: FrameId, error: SubmitError, plan: Plan) {
         if let Change::Compose { buffer, .. } = plan.change {
             self.display.release(buffer);
         }
+        self.forget_refused(id, &error);
+    }
+
+    /// The display will not show a frame that it was given.
+    pub(super) fn forget_refused(&mut self, id: FrameId, error: &SubmitError) {
+        let frame = self.conductor.output_mut().fail(id);
         // What was drawn never reached the screen: the next frame starts from nothing.
         self.drawn = Arc::default();
         self.canvas.forget();
-        feedback.discard(Unshown::Unseen);
-        match &error {
+        if let Some(frame) = frame {
+            self.let_go(frame);
+        }
+        match error {
             SubmitError::Busy | SubmitError::Off => tracing::debug!(output = self.output.name(), %error),
             _ => tracing::error!(output = self.output.name(), %error, "a frame was refused"),
         }
-        if error != SubmitError::Off {
-            self.conductor.output_mut().need();
+        if *error != SubmitError::Off {
+            self.conductor.output_mut().need_again();
         }
     }
 }

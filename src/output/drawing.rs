@@ -1,37 +1,24 @@
-//! What is being drawn of an output, and what becomes of it when it is done.
+//! Scenes into pixels: what is handed to the renderer, and what comes back.
 //!
-//! A frame that is drawn on the render thread cannot be called back once it was begun. Where nobody wants it any more (the
-//! output went dark, changed its mode or is gone) it is forgotten at once, and its buffer goes back when it arrives.
+//! A frame that is drawn on the render thread cannot be called back once it was begun. Where nobody wants it any more (input
+//! made it wrong, the output went dark, changed its mode) it stays with the output's frames until it arrives, and its buffer
+//! goes back then.
 
 use std::sync::Arc;
 
 use calloop::ping::Ping;
 
 use super::OutputState;
-use super::compose::Frame;
+use super::frame::{Content, Pixels};
 use crate::backend::Buffer;
 use crate::render::{Drawn, Finished, Job, JobId, Recovered, Renderer};
 use crate::scene::Scene;
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
+use crate::surface::Unshown;
+use crate::time::Clock;
+use crate::timing::frames::{Frame, Stage};
+use crate::timing::id::FrameId;
 use crate::timing::record::Need;
-
-/// What drawing takes is forgotten by one part in so many with each frame that took less.
-const FORGETS: i64 = 4;
-/// One that took longer than so many usual ones counts as so many: it says little about the next. One that took as long
-/// as that counts at once: a frame that is too late is drawn for nothing.
-const LONGEST: i64 = 2;
-
-/// What is under way for one output.
-#[derive(Debug, Default)]
-pub(super) struct Drawing {
-    /// The content that a latch chose.
-    pub frame: Option<(JobId, Frame)>,
-    /// What drawing usually takes on another thread.
-    pub took: Span,
-    /// What nobody waits for any more.
-    forgotten: Vec<JobId>,
-}
 
 /// What came of handing a scene over.
 pub(super) enum Begun {
@@ -44,12 +31,12 @@ pub(super) enum Begun {
 impl OutputState {
     /// Whether something of it is being drawn.
     pub fn is_drawing(&self) -> bool {
-        self.drawing.frame.is_some() || self.ahead.drawing.is_some()
+        self.conductor.output().frames().at(Stage::Drawing).any(|frame| !frame.is_unwanted())
     }
 
     /// How many frames of our own animations are chosen ahead and not drawn yet.
     pub fn recorded_ahead(&self) -> usize {
-        self.ahead.recorded.len()
+        self.conductor.output().frames().recorded_ahead()
     }
 
     /// Has `scene` drawn into a free buffer; `urgent`: before what was not begun yet. `None`: there is no buffer, or
@@ -72,9 +59,7 @@ impl OutputState {
     pub(super) fn take_drawn(&mut self, finished: Finished) -> Option<(Buffer, Drawn)> {
         let Finished { job, result, took, .. } = finished;
         if let Some(took) = took {
-            let known = &mut self.drawing.took;
-            let usual = if *known > Span::ZERO { *known } else { took };
-            *known = took.min(usual * LONGEST).max(usual - (usual - took) / FORGETS);
+            self.conductor.output_mut().drawn_elsewhere(took);
         }
         match result {
             Ok(drawn) => Some((job.buffer, drawn)),
@@ -87,25 +72,59 @@ impl OutputState {
         }
     }
 
-    fn draws(&self, id: JobId) -> bool {
-        self.drawing.frame.as_ref().is_some_and(|(job, _)| *job == id)
-            || self.ahead.drawing.as_ref().is_some_and(|(job, _)| *job == id)
-            || self.drawing.forgotten.contains(&id)
+    /// The frame that `job` draws.
+    fn drawn_by(&self, job: JobId) -> Option<&Frame<Content>> {
+        self.conductor.output().frames().at(Stage::Drawing).find(|frame| frame.content.is_drawn_by(job))
     }
 
-    /// The content that is being drawn will not be shown.
-    pub(super) fn forget_drawing(&mut self, renderer: Option<&mut Renderer>, now: Instant) {
-        let Some((job, frame)) = self.drawing.frame.take() else { return };
-        self.drop_frame(frame, now);
-        self.forget_job(renderer, job);
+    /// Nothing will be shown that no display has: what was chosen, is being drawn, or is finished.
+    pub(super) fn drop_undrawn(&mut self, renderer: Option<&mut Renderer>) {
+        let machine = self.conductor.output_mut();
+        machine.drop_composing();
+        machine.drop_ahead();
+        let unwanted = machine.frames_mut().iter_mut().filter(|frame| frame.is_unwanted());
+        unwanted.for_each(|frame| std::mem::take(&mut frame.content.feedback).discard(Unshown::Unseen));
+        self.take_back(renderer);
     }
 
-    /// Nobody waits for this job any more.
-    pub(super) fn forget_job(&mut self, renderer: Option<&mut Renderer>, id: JobId) {
-        match renderer.and_then(|renderer| renderer.take_back(id)) {
-            Some(job) => self.display.release(job.buffer),
-            None => self.drawing.forgotten.push(id),
+    /// What nobody wants any more is taken back from the renderer where it was not begun.
+    pub(super) fn take_back(&mut self, renderer: Option<&mut Renderer>) {
+        let Some(renderer) = renderer else { return };
+        let frames = self.conductor.output_mut().frames_mut();
+        let unwanted = |frame: &Frame<Content>| match frame.content.pixels {
+            Pixels::Drawing(job) if frame.is_unwanted() => Some((frame.id, job)),
+            _ => None,
+        };
+        loop {
+            let mut taken =
+                frames.iter().filter_map(unwanted).filter_map(|(id, job)| Some((id, renderer.take_back(job)?)));
+            let Some((id, job)) = taken.next() else { return };
+            drop(taken);
+            self.display.release(job.buffer);
+            frames.take(id);
         }
+    }
+
+    /// A frame that was chosen ahead was drawn, or could not be.
+    pub(super) fn arrived(&mut self, id: FrameId, finished: Finished, clock: &impl Clock) {
+        let took = finished.took;
+        let drawn = self.take_drawn(finished);
+        let now = clock.now();
+        let frames = self.conductor.output_mut().frames_mut();
+        let Some(((buffer, drawn), frame)) = drawn.zip(frames.get_mut(id)) else {
+            frames.take(id);
+            return;
+        };
+        let Content { record, pixels, scene, chosen_in, .. } = &mut frame.content;
+        record.composed = Some(now);
+        record.compose_cost = took.map_or(now - record.latched, |took| *chosen_in + took);
+        record.damage = drawn.area();
+        *pixels = Pixels::Drawn(buffer, drawn);
+        if let Some(scene) = Arc::get_mut(scene) {
+            scene.release_buffers();
+        }
+        let cost = record.compose_cost;
+        frames.drawn(id, cost);
     }
 }
 
@@ -114,17 +133,17 @@ pub(super) fn hear_renderer(state: &mut State) {
     while let Some(finished) = state.outputs.renderer.as_mut().and_then(Renderer::finished) {
         let State { outputs, clock, .. } = state;
         // That of an output that is gone goes with it.
-        let Some(output) = outputs.list.iter_mut().find(|output| output.draws(finished.id)) else { continue };
-        if let Some((_, frame)) = output.drawing.frame.take_if(|(job, _)| *job == finished.id) {
+        let output = outputs.list.iter_mut().find(|output| output.drawn_by(finished.id).is_some());
+        let Some(output) = output else { continue };
+        let Some(frame) = output.drawn_by(finished.id) else { continue };
+        let (frame, is_latched) = (frame.id, !frame.is_ahead() && !frame.is_unwanted());
+        if is_latched {
             output.composed(frame, finished, clock);
-        } else if let Some((_, recorded)) = output.ahead.drawing.take_if(|(job, _)| *job == finished.id) {
-            output.arrived(recorded, finished, clock);
         } else {
-            output.drawing.forgotten.retain(|job| *job != finished.id);
-            output.display.release(finished.job.buffer);
+            output.arrived(frame, finished, clock);
         }
         let id = output.id;
-        super::presenter::feed(state, id);
+        super::handing_over::attend(state, id);
     }
     if state.outputs.renderer.as_ref().is_some_and(Renderer::is_lost) {
         recover(state);
@@ -142,11 +161,9 @@ fn recover(state: &mut State) {
             state.outputs.renderer = None;
         }
     }
-    let State { outputs, clock, .. } = state;
-    let super::Outputs { list, renderer, .. } = outputs;
+    let super::Outputs { list, renderer, .. } = &mut state.outputs;
     for output in list {
-        output.forget_drawing(renderer.as_mut(), clock.now());
-        output.drop_finished(renderer.as_mut());
+        output.drop_undrawn(renderer.as_mut());
         output.canvas.forget();
         output.drawn = Arc::default();
         output.need(Need::Output);

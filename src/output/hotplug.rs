@@ -1,11 +1,12 @@
 //! Outputs come, change and go.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
 use smithay::utils::{Physical, Size, Transform};
 
+use super::frame::Content;
 use super::{OutputState, present};
 use crate::backend::{Display, Mode};
 use crate::render::Canvas;
@@ -13,7 +14,7 @@ use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Conductor;
 use crate::timing::id::OutputId;
-use crate::timing::output::{MOST_IN_FLIGHT, OutputMachine};
+use crate::timing::output::OutputMachine;
 use crate::timing::pacing::PacingWish;
 use crate::timing::record::{Need, OutputStatistics, Ring};
 use crate::timing::vsync::VsyncModel;
@@ -73,15 +74,11 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         drawn: Arc::default(),
         spare: Vec::new(),
         on_screen: Arc::default(),
-        flights: VecDeque::with_capacity(MOST_IN_FLIGHT),
-        frames: 0,
         scenes: 0,
         lights: 0,
         last_sequence: None,
         last_shown: None,
-        need: Need::Output,
-        drawing: super::drawing::Drawing::default(),
-        ahead: super::waiting::Ahead::default(),
+        cursor_moved: false,
         generation: 0,
         presented: Instant::ZERO,
         records: Ring::new(),
@@ -89,7 +86,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
     });
     state.outputs.rules_stale = true;
     if let Some(output) = state.outputs.by_id_mut(id) {
-        output.conductor.output_mut().need();
+        output.need(Need::Output);
     }
     // Windows that were left without an output have one again.
     crate::shell::outputs_changed(state);
@@ -106,7 +103,7 @@ pub fn arrange(state: &mut State, id: OutputId, position: Option<(i32, i32)>, sc
     crate::shell::outputs_changed(state);
 }
 
-fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine {
+fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine<Content> {
     let capabilities = display.capabilities();
     let mut vsync = VsyncModel::new(mode.interval(), now);
     vsync.set_variable(capabilities.variable_refresh);
@@ -116,6 +113,7 @@ fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine
     let mut machine = OutputMachine::new(vsync, capabilities.submit_lead, now);
     machine.set_lead(capabilities.submit_lead, capabilities.driver_margin);
     machine.set_depth(capabilities.unreported);
+    machine.set_planes(capabilities.pending_flips, capabilities.cursor_plane.is_some());
     machine
 }
 
@@ -129,13 +127,14 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let same_mode = output.output.current_mode() == Some(wayland_mode(mode));
     if same_mode && output.conductor.output().display_lead() != capabilities.submit_lead {
         // It only learned how early it wants its frames: refreshes, buffers and windows are what they were.
-        return output.conductor.output_mut().set_lead(capabilities.submit_lead, capabilities.driver_margin);
+        let machine = output.conductor.output_mut();
+        machine.set_planes(capabilities.pending_flips, capabilities.cursor_plane.is_some());
+        return machine.set_lead(capabilities.submit_lead, capabilities.driver_margin);
     }
     state.protocols.xdg_output.change(&output.output, Some(wayland_mode(mode)), None, None);
     output.output.set_preferred(wayland_mode(mode));
-    output.forget_drawing(renderer.as_mut(), now);
     output.canvas = Canvas::new(size(mode));
-    output.drop_finished(renderer.as_mut());
+    output.drop_undrawn(renderer.as_mut());
     output.generation += 1;
     output.drawn = Arc::default();
     (output.last_sequence, output.last_shown) = (None, None);
@@ -143,7 +142,8 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let machine = output.conductor.output_mut();
     machine.set_lead(capabilities.submit_lead, capabilities.driver_margin);
     machine.set_depth(capabilities.unreported);
-    machine.vsync_mut().set_interval(mode.interval(), now);
+    machine.set_planes(capabilities.pending_flips, capabilities.cursor_plane.is_some());
+    machine.restart(Some(mode.interval()), now);
     machine.vsync_mut().set_variable(capabilities.variable_refresh);
     if let Some((vblank, _)) = vblank {
         machine.vsync_mut().synchronise(vblank);
@@ -156,10 +156,8 @@ pub(super) fn changed(state: &mut State, index: usize) {
 pub fn remove(state: &mut State, id: OutputId) {
     let Some(index) = state.outputs.list.iter().position(|output| output.id == id) else { return };
     let mut output = state.outputs.list.remove(index);
-    output.forget_drawing(state.outputs.renderer.as_mut(), state.clock.now());
-    present::forget_flight(&mut output);
-    output.drop_finished(state.outputs.renderer.as_mut());
-    output.forget_submitted();
+    output.drop_undrawn(state.outputs.renderer.as_mut());
+    present::forget_frames(&mut output);
     crate::shell::visit::leave(state, &output.output);
     if let Some(global) = output.global.take() {
         state.protocols.output.retire(&state.display_handle, global);

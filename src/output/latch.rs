@@ -4,7 +4,7 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::compositor::CompositorHandler;
 
-use super::compose::compose;
+use super::compose::{Came, compose};
 use super::placing::choose;
 use super::{OutputState, pacing};
 use crate::scene::Scene;
@@ -17,67 +17,87 @@ use crate::timing::id::{ClientId, OutputId};
 use crate::timing::record::{FrameRecord, Need};
 use crate::timing::target::{RefreshIndex, Target};
 
-/// So many refreshes after it was called back a client that has not committed is not expected to: few take longer, and what
-/// was rendered meanwhile is lost then, no more.
-const DRAWING_REFRESHES: i64 = 4;
+/// A refresh that was latched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    /// Which.
+    pub index: RefreshIndex,
+    /// When it is expected.
+    pub present: Instant,
+    /// The distance to the refresh before it.
+    pub interval: Span,
+    /// It shows a frame that was finished ahead, and nothing else was wanted: motion may start from it.
+    pub settled: bool,
+}
 
-/// Chooses content for `target` and has it drawn and submitted.
+/// Latches `target`: a frame that was finished for it is shown, or else content is chosen, drawn and submitted.
 pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {
-    let latched = state.clock.now();
-    if super::prerender::submit_finished(state, id, target, scheduled) {
-        return;
+    if let Some(taken) = super::handing_over::show_finished(state, id, target, scheduled) {
+        return conclude(state, id, taken);
     }
-    open_queues(state, id, target);
+    let latched = state.clock.now();
+    let opened = open_queues(state, id, target);
     state.latch_drag();
     animate(state, id, target.present, target.interval);
-    let moves = moves(state, id, target.present);
-    let starts =
-        state.outputs.by_id(id).is_some_and(|output| output.starts() && !somebody_draws(state, output, latched));
+    let is_moving = is_moving(state, id, target.present);
+    let starts = state
+        .outputs
+        .by_id(id)
+        .is_some_and(|output| output.conductor.output().calm().starts() && !somebody_draws(state, output, latched));
     let Some(output) = state.outputs.by_id_mut(id) else { return };
-    output.conductor.output_mut().moves(moves);
-    let need = std::mem::replace(&mut output.need, Need::Content);
+    let need = output.conductor.latched(target.id);
+    output.conductor.output_mut().set_motion(is_moving);
+    output.conductor.output_mut().calm_mut().latched(starts);
     output.scenes += 1;
-    output.note_calm(starts);
-    output.conductor.latched(target.id);
     let (scene, windows) = choose(state, id, target.present);
     see(state, id, &scene, &windows);
     let clients = fresh_clients(state, id);
-    compose(state, id, scene, Moment { target, scheduled, latched, need });
-    end_latch(state, id);
-    keep_moving(state, id, target.present);
+    let came = compose(state, id, scene, Moment { target, scheduled, latched, need });
+    let cleared = clear_barriers(state, id);
+    conclude(state, id, Taken { index: target.id, present: target.present, interval: target.interval, settled: false });
     pacing::latched(state, id, &clients);
-}
-
-/// Starts what is to move from the frame on that output `id` shows at `present`. Whose output starts with it, that one
-/// finds out at its own latch.
-pub(super) fn animate(state: &mut State, id: OutputId, present: Instant, interval: Span) {
-    if state.shell.animate(state.outputs.shown(id, present, interval)) {
-        state.outputs.list.iter_mut().for_each(OutputState::note_start);
+    if came == Came::Nothing
+        && let Some(output) = state.outputs.by_id_mut(id)
+    {
+        let effective = opened || cleared || !clients.is_empty();
+        output.conductor.output_mut().empty(target.id, latched, effective);
     }
 }
 
-/// What moves by itself wants a frame in the next refresh, too.
-pub(super) fn keep_moving(state: &mut State, id: OutputId, present: Instant) {
-    if moves(state, id, present)
+/// What follows when a refresh was latched: motion starts from it or goes on, and what waits is due at the next.
+pub(super) fn conclude(state: &mut State, id: OutputId, taken: Taken) {
+    if taken.settled {
+        animate(state, id, taken.present, taken.interval);
+    }
+    rearm(state, id, taken.index);
+    if is_moving(state, id, taken.present)
         && let Some(output) = state.outputs.by_id_mut(id)
     {
         output.need(Need::Animation);
     }
+    super::handing_over::attend(state, id);
+}
+
+/// Starts what is to move from the frame on that output `id` shows at `present`. Whose output starts with it, that one
+/// finds out at its own latch.
+fn animate(state: &mut State, id: OutputId, present: Instant, interval: Span) {
+    if state.shell.animate(state.outputs.shown(id, present, interval)) {
+        state.outputs.list.iter_mut().for_each(|output| output.conductor.output_mut().calm_mut().start());
+    }
 }
 
 /// Whether something on the output is still on its way at `present`.
-fn moves(state: &State, id: OutputId, present: Instant) -> bool {
+fn is_moving(state: &State, id: OutputId, present: Instant) -> bool {
     state.outputs.by_id(id).is_some_and(|output| state.shell.is_moving(&output.output, present))
 }
 
 /// Whether a client is about to draw for the output, or does already. Frames rendered ahead meanwhile would be without what
-/// it draws, and could take the very time for it. Who was called back long ago has nothing to draw.
+/// it draws, and could take the very time for it.
 fn somebody_draws(state: &State, output: &OutputState, now: Instant) -> bool {
     let first = state.outputs.first();
-    let since = now - output.conductor.output().vsync().interval() * DRAWING_REFRESHES;
-    let draws = |entry: &Entry| entry.waits() || (entry.is_called() && entry.record.callback_sent > Some(since));
     let mut here = state.surfaces.iter().filter(|entry| entry.output.or(first) == Some(output.id));
-    here.any(|entry| draws(entry) && (entry.output.is_none() || state.outputs.sees(entry)))
+    let waits = |entry: &Entry| entry.waits() && (entry.output.is_none() || state.outputs.sees(entry));
+    output.conductor.is_anybody_drawing(now) || here.any(waits)
 }
 
 /// When and why a scene was chosen.
@@ -88,8 +108,8 @@ pub(super) struct Moment {
     pub need: Need,
 }
 
-/// Applies every update that is ready and due, in order.
-fn open_queues(state: &mut State, id: OutputId, target: Target) {
+/// Applies every update that is ready and due, in order. Returns whether there was one.
+fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
     let first = state.outputs.first();
     let opened: Vec<WlSurface> = state
         .surfaces
@@ -98,6 +118,7 @@ fn open_queues(state: &mut State, id: OutputId, target: Target) {
         .filter_map(|entry| entry.open_due(target.id, target.present).then(|| entry.surface.clone()))
         .collect();
     clear_blockers(state, &opened);
+    !opened.is_empty()
 }
 
 /// Tells Smithay that gates of these surfaces are open: once for each client, and never from within a commit.
@@ -169,7 +190,6 @@ impl OutputState {
         let machine = self.conductor.output();
         FrameRecord {
             output: self.id,
-            frame: self.frames,
             target: moment.target.id,
             present: moment.target.present,
             interval: moment.target.interval,
@@ -200,16 +220,20 @@ impl OutputState {
     }
 }
 
-/// Fifo barriers clear right after the latch; what waits for them is due at the next one.
-pub(super) fn end_latch(state: &mut State, id: OutputId) {
+/// Fifo barriers clear right after the latch that took what set them; a frame that was chosen before that clears none.
+/// Returns whether there was one.
+fn clear_barriers(state: &mut State, id: OutputId) -> bool {
+    let first = state.outputs.first();
+    let here = state.surfaces.iter_mut().filter(|entry| entry.output.or(first) == Some(id));
+    here.fold(false, |cleared, entry| entry.clear_barrier() || cleared)
+}
+
+/// What waits on output `id` is due at a refresh after `index`.
+pub(super) fn rearm(state: &mut State, id: OutputId, index: RefreshIndex) {
     let State { surfaces, outputs, .. } = state;
     let first = outputs.first();
     let Some(output) = outputs.by_id_mut(id) else { return };
-    for entry in surfaces.iter_mut().filter(|entry| entry.output.or(first) == Some(id)) {
-        entry.clear_barrier();
-        let machine = output.conductor.output();
-        if let Some(due) = entry.due(machine.latched(), |time| machine.vsync().at_or_after(time)) {
-            output.conductor.output_mut().need_at(due);
-        }
+    for entry in surfaces.iter().filter(|entry| entry.waiting() > 0 && entry.output.or(first) == Some(id)) {
+        output.need_when_due(entry, index);
     }
 }

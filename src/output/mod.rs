@@ -11,7 +11,9 @@ mod cursor;
 mod desk;
 mod drawing;
 mod early;
+mod frame;
 pub mod gamma;
+mod handing_over;
 pub mod hotplug;
 mod latch;
 pub mod overlays;
@@ -20,18 +22,15 @@ mod placing;
 mod plane_choice;
 pub mod planes;
 pub mod power;
-mod prerender;
 mod present;
-mod presenter;
-mod recorded;
+mod rendering_ahead;
 pub mod rules;
 mod second_period;
 mod shows;
 pub mod statistics;
 pub mod turn;
-mod waiting;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -40,20 +39,23 @@ use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 
+use crate::backend::Display;
 use crate::backend::fence::Fence;
-use crate::backend::{Display, FrameId};
 use crate::render::{Canvas, Renderer};
 use crate::scene::{Layer, Scene};
 pub use crate::shell::geometry;
 use crate::state::State;
+use crate::surface::Entry;
 use crate::time::{Clock, Instant, MonotonicClock};
 use crate::timing::conductor::Conductor;
 use crate::timing::id::{ClientId, OutputId};
 use crate::timing::pacer::Pacer;
 use crate::timing::pacing::PacingWish;
-use crate::timing::record::{ClientFrameRecord, FrameRecord, Need, OutputStatistics, Ring};
+use crate::timing::record::{FrameRecord, Need, OutputStatistics, Ring};
+use crate::timing::target::RefreshIndex;
 use crate::trace::kernel_times::KernelTimer;
 pub use capture::capture;
+use frame::Content;
 use pacing::ClientPacing;
 use rules::PacingRules;
 
@@ -139,7 +141,7 @@ pub struct OutputState {
     /// Whether it shows anything; see [`power`].
     pub on: bool,
     /// When things happen on it.
-    pub conductor: Conductor,
+    pub conductor: Conductor<Content>,
     /// How its clients are paced, where no rule says otherwise.
     pub wish: Option<PacingWish>,
     pub(crate) clients: HashMap<ClientId, ClientPacing>,
@@ -150,19 +152,14 @@ pub struct OutputState {
     spare: Vec<Layer>,
     /// What is on screen.
     pub(crate) on_screen: Arc<Scene>,
-    /// Frames on their way to the screen, the oldest first.
-    flights: VecDeque<Flight>,
-    frames: u64,
     scenes: u64,
     /// Frames that reached light.
     lights: u64,
     /// The display's count at the last light, and the refresh of the model's grid that it was.
     last_sequence: Option<u64>,
-    last_shown: Option<crate::timing::target::RefreshIndex>,
-    need: Need,
-    drawing: drawing::Drawing,
-    /// Frames that are finished ahead of their refreshes.
-    ahead: waiting::Ahead,
+    last_shown: Option<RefreshIndex>,
+    /// The cursor of frames that the display holds was moved: what is on screen is not what was drawn.
+    cursor_moved: bool,
     /// Changes when its refreshes are not those that they were.
     generation: u64,
     /// When the scene on screen was first presented.
@@ -171,18 +168,6 @@ pub struct OutputState {
     pub records: Ring<FrameRecord, RECORDS>,
     /// Frames, drops, costs.
     pub statistics: OutputStatistics,
-}
-
-/// A frame on its way to the screen.
-#[derive(Debug)]
-struct Flight {
-    frame: FrameId,
-    scene: Arc<Scene>,
-    feedback: crate::surface::Feedback,
-    record: FrameRecord,
-    clients: Vec<ClientFrameRecord>,
-    /// Tells when a GPU has drawn it; `None` where that was known when it was submitted.
-    fence: Option<Fence>,
 }
 
 /// A fence that is given away, to be asked later when it signalled.
@@ -246,11 +231,15 @@ impl OutputState {
 
     /// Something on it changed, for this reason.
     fn need(&mut self, need: Need) {
-        if !self.conductor.output().is_needed() || self.need == Need::Animation {
-            self.need = need;
+        self.conductor.output_mut().need(need);
+    }
+
+    /// An update of `entry` waits for a refresh after `index`.
+    fn need_when_due(&mut self, entry: &Entry, index: RefreshIndex) {
+        let vsync = self.conductor.output().vsync();
+        if let Some((due, at)) = entry.due(index, |time| vsync.at_or_after(time)) {
+            self.conductor.output_mut().need_from(due, at);
         }
-        self.conductor.output_mut().need();
-        self.disturb(need);
     }
 }
 
@@ -272,15 +261,42 @@ pub enum InputKind {
 /// Something that `surface` shows has changed.
 pub fn need(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get(surface) else { return };
-    let (seen, waits) = (entry.output, entry.waits());
-    match seen.and_then(|output| state.outputs.by_id_mut(output)) {
-        Some(output) => output.need(Need::Content),
+    let (paced_by, waits) = (entry.output, entry.waits());
+    match paced_by.filter(|id| state.outputs.by_id(*id).is_some()) {
+        Some(paced_by) => {
+            let reaches = reach(state, surface);
+            for output in &mut state.outputs.list {
+                if output.id == paced_by || output.is_shown_by(surface) || output.touches(reaches) {
+                    output.need(Need::Content);
+                }
+            }
+        }
         None => need_all_for(state, Need::Content),
     }
     if waits && state.outputs.first().is_none() {
         // No latch will come: what waits is answered by the tick for those whom nobody sees.
         let now = state.clock.now();
         pacing::hidden_waits(&mut state.outputs, now);
+    }
+}
+
+/// What `surface` may cover, where that matters: with several outputs (global logical coordinates).
+fn reach(state: &State, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
+    if state.outputs.list.len() < 2 {
+        return None;
+    }
+    let anywhere = || all(state).map(|(_, area)| area).reduce(Rectangle::merge);
+    state.shell.reach_of(surface).or_else(anywhere)
+}
+
+impl OutputState {
+    /// Whether its newest scene shows something of `surface`.
+    fn is_shown_by(&self, surface: &WlSurface) -> bool {
+        self.drawn.layers.iter().any(|layer| layer.surface == *surface)
+    }
+
+    fn touches(&self, area: Option<Rectangle<i32, Logical>>) -> bool {
+        area.is_some_and(|area| geometry(&self.output).overlaps(area))
     }
 }
 
@@ -292,11 +308,9 @@ fn need_when_due(state: &mut State, surface: &WlSurface) {
         return pacing::hidden_waits(&mut state.outputs, now);
     };
     let Some(output) = state.outputs.list.iter_mut().find(|candidate| candidate.id == output) else { return };
-    let machine = output.conductor.output();
-    if let Some(due) = entry.due(machine.latched(), |time| machine.vsync().at_or_after(time)) {
-        output.conductor.output_mut().need_at(due);
-        output.disturb(Need::Content);
-    }
+    let latched = output.conductor.output().latched();
+    output.need_when_due(entry, latched);
+    output.conductor.output_mut().supersede();
 }
 
 /// When the output that shows `surface` chooses the content of the next frame, or of that shown at `wanted`: by then an
@@ -325,8 +339,14 @@ pub fn need_all(state: &mut State) {
 
 /// The cursor moved or looks different.
 pub fn cursor_changed(state: &mut State) {
-    presenter::move_cursors(state);
-    need_all_for(state, Need::Cursor);
+    handing_over::move_cursors(state);
+    let position = crate::input::pointer_position(state);
+    for output in &mut state.outputs.list {
+        // Where it was it has to go from.
+        if output.drawn.cursor.is_some() || geometry(&output.output).to_f64().contains(position) {
+            output.need(Need::Cursor);
+        }
+    }
 }
 
 fn need_all_for(state: &mut State, need: Need) {
@@ -340,7 +360,7 @@ pub fn input(state: &mut State, kind: InputKind, surface: Option<&WlSurface>, at
     let now = state.clock.now();
     if kind != InputKind::Motion {
         for output in &mut state.outputs.list {
-            output.supersede();
+            output.conductor.output_mut().supersede();
         }
     }
     if let Some(surface) = surface {
@@ -351,7 +371,7 @@ pub fn input(state: &mut State, kind: InputKind, surface: Option<&WlSurface>, at
 /// Whether the newest frame of any output shows something of `surface`.
 pub fn is_drawn(state: &State, surface: &WlSurface) -> bool {
     let outputs = state.outputs.list.iter().filter(|output| output.on);
-    outputs.into_iter().any(|output| output.drawn.layers.iter().any(|layer| layer.surface == *surface))
+    outputs.into_iter().any(|output| output.is_shown_by(surface))
 }
 
 /// What lies under `point` in the scenes on screen: the surface and where its origin is. Input regions are those in

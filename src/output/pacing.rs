@@ -160,8 +160,7 @@ fn is_busy(surfaces: &Surfaces, client: ClientId, output: Option<OutputId>) -> b
 
 /// Whether somebody was called back within the last refresh and has not committed yet: what he commits may be late.
 pub fn is_anybody_drawing(state: &State, now: Instant) -> bool {
-    let mut called = state.surfaces.iter().filter(|entry| entry.is_called());
-    called.any(|entry| entry.record.callback_sent.is_some_and(|sent| now - sent < entry.record.interval))
+    state.outputs.list.iter().any(|output| output.conductor.is_expected_soon(now))
 }
 
 fn record_commit(

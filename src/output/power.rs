@@ -13,8 +13,7 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
     let super::Outputs { list, renderer, .. } = &mut state.outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id && output.on != on) else { return };
     output.on = on;
-    output.forget_drawing(renderer.as_mut(), now);
-    output.drop_finished(renderer.as_mut());
+    output.drop_undrawn(renderer.as_mut());
     output.display.set_power(on);
     output.conductor.output_mut().set_powered(on);
     output.drawn = std::sync::Arc::default();
@@ -22,11 +21,10 @@ pub fn set(state: &mut State, id: OutputId, on: bool) {
     (output.last_sequence, output.last_shown) = (None, None);
     if on {
         let vblank = output.display.last_vblank(now);
-        let vsync = output.conductor.output_mut().vsync_mut();
-        match vblank {
-            Some((vblank, _)) => vsync.synchronise(vblank),
-            // It starts its refreshes anew.
-            None => vsync.forget_phase(now),
+        let machine = output.conductor.output_mut();
+        machine.restart(None, now);
+        if let Some((vblank, _)) = vblank {
+            machine.vsync_mut().synchronise(vblank);
         }
         output.need(Need::Output);
         return;

@@ -3,14 +3,16 @@
 use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::Kind;
 use smithay::wayland::presentation::Refresh;
 
-use super::{Flight, OutputState, Outputs};
+use super::frame::{Content, Pixels};
+use super::{OutputState, Outputs};
 use crate::backend::fence::FenceState;
-use crate::backend::{ClockSource, DisplayEvent, FrameId, LossReason};
+use crate::backend::{ClockSource, DisplayEvent, LossReason};
 use crate::shell::Hand;
 use crate::state::State;
-use crate::surface::{Shown, Unshown};
+use crate::surface::Shown;
 use crate::time::{Clock, Instant};
-use crate::timing::id::OutputId;
+use crate::timing::frames::Stage;
+use crate::timing::id::{FrameId, OutputId};
 use crate::timing::record::{Blame, Lost, Outcome};
 use crate::timing::target::RefreshIndex;
 use crate::timing::vsync::Observation;
@@ -27,7 +29,7 @@ pub(super) fn hear_displays(state: &mut State) {
             match event {
                 DisplayEvent::Presented { frame, time, sequence } => {
                     let id = state.outputs.list[index].id;
-                    super::presenter::catch_up(state, id, frame);
+                    super::handing_over::catch_up(state, id, frame);
                     presented(&mut state.outputs, index, frame, time, sequence, now);
                     super::second_period::landed(state, id);
                     shown = true;
@@ -50,46 +52,45 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
     let output = &mut outputs.list[index];
     let rendered = output.rendered(frame, now);
     let step = sequence.zip(output.last_sequence).map(|(now, before)| now.saturating_sub(before));
-    let is_in_flight = output.flights.iter().any(|flight| flight.frame == frame);
-    let machine = output.conductor.output_mut();
-    let outcome = if is_in_flight { machine.presented(time, step, now) } else { machine.strayed(time, step, now) };
+    let (outcome, frame) = output.conductor.output_mut().presented(frame, time, step, now);
     // Of a frame whose light nobody knows, as the first of a mode, the display's count is not that of its light either.
     let counted = sequence.filter(|_| time != Instant::ZERO || output.last_sequence.is_some());
     output.last_sequence = counted.or_else(|| output.last_sequence.map(|last| last + 1));
     output.last_shown = Some(outcome.shown);
-    let flight = take_flight(output, frame).map(|(_, flight)| flight);
-    let flight = flight.or_else(|| output.take_withdrawn(frame)).or_else(|| output.take_submitted(frame));
-    let Some(mut flight) = flight else { return };
+    let Some(frame) = frame else { return };
+    let mut content = frame.content;
     if let Some(rendered) = rendered {
-        let record = &mut flight.record;
+        let record = &mut content.record;
         record.rendered = Some(rendered);
         record.compose_cost = record.compose_cost.max(rendered - record.latched);
     }
     if let Some(sequence) = sequence.filter(|_| outcome.found_phase) {
         // Its target was a guess at where the grid lies.
         let due = |target: RefreshIndex| Some(sequence.saturating_sub(outcome.shown.since(target)));
-        flight.record.due_sequence = due(flight.record.target);
-        flight.clients.iter_mut().for_each(|client| client.due_sequence = due(client.target));
+        content.record.due_sequence = due(content.record.target);
+        content.clients.iter_mut().for_each(|client| client.due_sequence = due(client.target));
     }
     if outcome.found_phase || matches!(outcome.observation, Observation::Moved { .. }) {
-        output.withdraw_held();
+        output.conductor.output_mut().withdraw_held();
     }
     output.presented = outcome.present;
     output.lights += 1;
     let light = Light { present: outcome.present, sequence: sequence.unwrap_or(outcome.shown.0) };
-    outputs.objects_ended |= !flight.feedback.is_empty();
+    outputs.objects_ended |= !content.feedback.is_empty();
     let mut books =
         Books { log: outputs.frame_log.as_ref(), statistics: &mut outputs.statistics, kernel: &mut outputs.kernel };
-    output.tell_clients(flight, light, &mut books, now);
+    output.tell_clients(content, light, &mut books, now);
 }
 
 impl OutputState {
     /// When the GPU had drawn a frame that is on screen now; `None` where that was known when it was submitted.
     fn rendered(&mut self, frame: FrameId, now: Instant) -> Option<Instant> {
-        let flight = self.flights.iter().find(|flight| flight.frame == frame)?;
+        let Pixels::Submitted(fence) = &self.conductor.output().frames().get(frame)?.content.pixels else {
+            return None;
+        };
         // What is on screen is drawn.
-        let FenceState::Signalled(done) = flight.fence.as_ref()?.state(now) else { return None };
-        self.conductor.output_mut().rendered(done);
+        let FenceState::Signalled(done) = fence.as_ref()?.state(now) else { return None };
+        self.conductor.output_mut().rendered(frame, done);
         Some(done)
     }
 }
@@ -108,8 +109,8 @@ struct Light {
 }
 
 impl OutputState {
-    fn tell_clients(&mut self, flight: Flight, light: Light, books: &mut Books<'_>, now: Instant) {
-        let Flight { scene, feedback, mut record, clients, .. } = flight;
+    fn tell_clients(&mut self, content: Content, light: Light, books: &mut Books<'_>, now: Instant) {
+        let Content { scene, feedback, mut record, clients, .. } = content;
         let interval = self.conductor.output().vsync().interval();
         let refresh = if self.conductor.output().vsync().is_variable() {
             Refresh::variable(interval.to_duration())
@@ -158,14 +159,10 @@ fn flags(clock: ClockSource) -> Kind {
 
 fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason, now: Instant) {
     let output = &mut outputs.list[index];
-    let withdrawn = output.take_withdrawn(frame);
-    let is_missed = withdrawn.is_none();
-    let (nth, in_flight) = take_flight(output, frame).unzip();
-    let is_held = withdrawn.is_none() && in_flight.is_none();
-    let flight = withdrawn.or(in_flight).or_else(|| output.take_submitted(frame));
-    let Some(flight) = flight else { return };
-    let mut record = flight.record;
-    flight.feedback.discard(Unshown::Unseen);
+    let Some(frame) = output.conductor.output_mut().frames_mut().take(frame) else { return };
+    let (stage, mut record) = (frame.stage(), frame.content.record);
+    let is_missed = !matches!(stage, Stage::Withdrawn { .. });
+    output.let_go(frame);
     record.outcome = Outcome::Lost(match reason {
         LossReason::Superseded => Lost::Superseded,
         LossReason::Gone => Lost::Gone,
@@ -183,27 +180,21 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason,
         return;
     }
     output.statistics.observe(&record);
-    if !is_held {
+    if stage == Stage::InFlight {
         output.drawn = std::sync::Arc::default();
     }
-    if let Some(nth) = nth {
-        output.conductor.output_mut().lost(nth);
-    }
     if reason != LossReason::Gone {
-        output.conductor.output_mut().need();
+        output.conductor.output_mut().need_again();
     }
 }
 
-/// The frame in flight with this number, and how many older ones there are.
-fn take_flight(output: &mut OutputState, frame: FrameId) -> Option<(usize, Flight)> {
-    let nth = output.flights.iter().position(|flight| flight.frame == frame)?;
-    Some((nth, output.flights.remove(nth)?))
-}
-
-/// Forgets the frames in flight: the output is going away.
-pub(super) fn forget_flight(output: &mut OutputState) {
-    for flight in output.flights.drain(..) {
-        flight.feedback.discard(Unshown::Unseen);
+/// Forgets all frames: the output is going away.
+pub(super) fn forget_frames(output: &mut OutputState) {
+    let ids: Vec<FrameId> = output.conductor.output().frames().iter().map(|frame| frame.id).collect();
+    for id in ids {
+        if let Some(frame) = output.conductor.output_mut().frames_mut().take(id) {
+            output.let_go(frame);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! decide → latch → scene → render → submit → report → flush. What is drawn on the render thread is submitted in the turn
 //! in which it is done.
 
-use super::{ahead, drawing, latch, pacing, prerender, present, rules};
+use super::{ahead, drawing, handing_over, latch, pacing, present, rendering_ahead, rules};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Action;
@@ -27,21 +27,18 @@ pub fn run(state: &mut State) -> Option<Instant> {
     ahead::attend_all(state);
     super::capture::serve(state);
     // Last: whatever is due now is done.
-    let rendered = prerender::run_one(state);
+    let rendered = rendering_ahead::run_one(state);
     let wake = next_wake(state);
     if rendered { Some(state.clock.now()) } else { wake }
 }
 
 fn act(state: &mut State, id: OutputId) {
-    let now = state.clock.now();
-    if let Some(output) = state.outputs.by_id_mut(id) {
-        output.withdraw_unwanted(now);
-    }
+    handing_over::attend(state, id);
     for _ in 0..ACTIONS_PER_TURN {
         let now = state.clock.now();
         let Some(output) = state.outputs.by_id_mut(id) else { return };
         match output.conductor.poll_action(now) {
-            None => return,
+            None => return mend(state, id),
             Some(Action::Latch { target, scheduled }) => latch::latch(state, id, target, scheduled),
             Some(Action::Callback { pacer, target, time, scheduled }) => {
                 pacing::call_back(state, id, pacer, target, time, scheduled);
@@ -49,6 +46,17 @@ fn act(state: &mut State, id: OutputId) {
         }
     }
     tracing::error!(%id, "too many things to do at once; the rest waits");
+}
+
+/// A plan that could not be was made anew, by the clock: what was said of refreshes to come does not hold.
+fn mend(state: &mut State, id: OutputId) {
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    let Some(fault) = output.conductor.take_fault() else { return };
+    let name = output.output.name();
+    tracing::error!(output = name, refresh = fault.index.0, ahead = %fault.ahead, "a plan too far ahead was made anew");
+    output.generation += 1;
+    let latched = output.conductor.output().latched();
+    latch::rearm(state, id, latched);
 }
 
 fn next_wake(state: &mut State) -> Option<Instant> {

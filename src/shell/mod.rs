@@ -115,6 +115,13 @@ impl Shell {
         self.window_of_root(&root)
     }
 
+    /// What the window whose surface, or whose subsurface, this is may cover (global logical coordinates). `None` for popups,
+    /// and for what belongs to no window.
+    pub fn reach_of(&self, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
+        let window = self.window_of_root(&surface::root(surface))?;
+        Some(bbox_from_surface_tree(window.surface(), window.origin()))
+    }
+
     /// The window that has the keyboard's attention.
     pub fn focused(&self) -> Option<WindowId> {
         self.focused

@@ -1,12 +1,12 @@
 //! The pipeline of deterministic motion: record, render, queue, latch, scan-out.
 //!
-//! Drives [`PreExecutor`], [`Virtualizer`] and [`RateGovernor`] with the costs of a load. Three things can happen next
+//! Drives [`FrameQueue`], [`Virtualizer`] and [`RateGovernor`] with the costs of a load. Three things can happen next
 //! (a stage ends, the other stage ends, the display refreshes), so that the earliest of three instants is the whole
 //! event queue.
 //!
 //! ```text
 //!  cost.record ─► [record] ─► commands ─► [render] ─► buffers ─► latch at the refresh ─► composed ─► light
-//!                     ▲ PreExecutor starts it              ▲ free when the next frame is latched
+//!                     ▲ FrameQueue starts it              ▲ free when the next frame is latched
 //! ```
 //!
 //! A frame that is finished at the very moment of a refresh is latched by it. Composition takes one refresh, as on
@@ -15,7 +15,8 @@
 use super::load::{FrameCost, Load};
 use super::tally::{FrameClass, Tally};
 use crate::time::{Instant, Span};
-use crate::timing::pre_executor::{AheadSettings, FrameId, PreExecutor, Step, Trigger};
+use crate::timing::frames::{AheadSettings, FrameQueue, MOST_AHEAD, May, Step, Trigger};
+use crate::timing::id::FrameId;
 use crate::timing::refresh_rate::{RateGovernor, RateRange};
 use crate::timing::target::RefreshIndex;
 use crate::timing::virtualizer::{CatchUp, DisplayTarget, Grid, Virtualizer};
@@ -130,7 +131,7 @@ struct Pipeline<'a> {
     costs: &'a [FrameCost],
     interval: Span,
     trigger: Trigger,
-    executor: PreExecutor,
+    frames: FrameQueue<()>,
     virtualizer: Virtualizer,
     governor: Option<RateGovernor>,
     now: Instant,
@@ -143,7 +144,7 @@ struct Pipeline<'a> {
     first_due: RefreshIndex,
     shown_at: Instant,
     /// Start and target of each frame under way, by number modulo the most frames there can be.
-    started: [Started; crate::timing::pre_executor::MOST_FRAMES],
+    started: [Started; MOST_AHEAD],
     /// Filled for timelines only.
     traces: Option<Vec<FrameTrace>>,
 }
@@ -157,9 +158,9 @@ struct Started {
 impl<'a> Pipeline<'a> {
     fn new(interval: Span, costs: &'a [FrameCost], policy: &AnimationPolicy) -> Self {
         let grid = Grid { refresh: RefreshIndex(0), present: START, interval };
-        let mut executor = PreExecutor::new(policy.settings, policy.trigger);
-        executor.begin(RefreshIndex(1));
-        executor.end_at(FrameId(costs.len() as u64));
+        let mut frames = FrameQueue::new(policy.settings, policy.trigger);
+        frames.begin(RefreshIndex(1));
+        frames.end_at(FrameId(costs.len() as u64));
         let delay = if policy.trigger == Trigger::Ahead { u64::from(policy.settings.start_delay) } else { 0 };
         let none = DisplayTarget { refresh: RefreshIndex(0), present: START, content: START };
         let slowest = interval.scale(SLOWEST_VARIABLE.0, SLOWEST_VARIABLE.1);
@@ -167,7 +168,7 @@ impl<'a> Pipeline<'a> {
             costs,
             interval,
             trigger: policy.trigger,
-            executor,
+            frames,
             virtualizer: Virtualizer::new(grid, policy.catch_up),
             governor: policy
                 .variable
@@ -205,11 +206,11 @@ impl<'a> Pipeline<'a> {
         self.now = self.next_event();
         if let Some((frame, _)) = self.record.filter(|(_, end)| *end == self.now) {
             self.record = None;
-            self.executor.recorded(frame);
+            self.frames.recorded(frame);
             None
         } else if let Some((frame, _)) = self.render.filter(|(_, end)| *end == self.now) {
             self.render = None;
-            tally.wasted += u64::from(self.executor.rendered(frame));
+            tally.wasted += u64::from(self.frames.drawn(frame, Span::ZERO));
             if self.waiting { self.latch(tally) } else { None }
         } else {
             self.latch(tally)
@@ -225,27 +226,28 @@ impl<'a> Pipeline<'a> {
             if first_fresh.is_none() && self.next_event() > event {
                 if supersede {
                     self.now = event;
-                    self.executor.supersede();
+                    self.frames.supersede();
                 }
-                first_fresh = Some(self.executor.next_frame());
+                first_fresh = Some(self.frames.next_frame());
                 continue;
             }
             let shown = self.advance(&mut tally);
             if shown.zip(first_fresh).is_some_and(|(shown, fresh)| shown >= fresh) {
                 return Some(self.now + self.interval);
             }
-            if self.executor.next_frame().0 as usize >= frames {
+            if self.frames.next_frame().0 as usize >= frames {
                 return None;
             }
         }
     }
 
     fn start_work(&mut self) {
-        while let Some(step) = self.executor.poll() {
+        while let Some(step) = self.frames.poll(May::WORK) {
             match step {
-                Step::Record(frame) => {
+                Step::Record => {
                     let next_latch = self.refresh.max(self.first_due);
-                    let target = self.virtualizer.issue(next_latch, self.executor.depth() as u64 - 1);
+                    let target = self.virtualizer.issue(next_latch, self.frames.depth() as u64);
+                    let frame = self.frames.record(target.refresh, ());
                     self.started[frame.0 as usize % self.started.len()] = Started { at: self.now, target };
                     let end = self.now + self.costs[frame.0 as usize].record;
                     self.record = Some((frame, end));
@@ -262,21 +264,27 @@ impl<'a> Pipeline<'a> {
                         });
                     }
                 }
-                Step::Render(frame) => {
+                Step::Draw(frame) => {
+                    self.frames.draw(frame);
                     let end = self.now + self.costs[frame.0 as usize].render;
                     self.render = Some((frame, end));
                     if let Some(trace) = self.traces.as_mut().and_then(|traces| traces.get_mut(frame.0 as usize)) {
                         (trace.render_start, trace.render_end) = (self.now, end);
                     }
                 }
+                // No display holds any: what is let go is gone.
+                Step::Release(_) | Step::Withdraw(_) | Step::HandOver(_) => {}
             }
         }
     }
 
     /// A refresh: the new frame that it shows.
     fn latch(&mut self, tally: &mut Tally) -> Option<FrameId> {
-        let buffers = 1 + self.executor.pixel_buffers();
-        let latched = self.executor.latch(self.refresh).frame;
+        let buffers = 1 + self.frames.pixel_buffers();
+        let latched = self.frames.shows(self.refresh).frame;
+        if let Some(frame) = latched {
+            self.frames.take(frame);
+        }
         if self.refresh >= self.first_due {
             tally.refresh(buffers);
         }
@@ -321,13 +329,13 @@ impl<'a> Pipeline<'a> {
     fn schedule_refresh(&mut self, showed: bool) {
         match &self.governor {
             None => {
-                self.executor.tick();
+                self.frames.tick();
                 self.refresh = self.refresh.next();
                 self.refresh_at += self.interval;
             }
             Some(governor) if showed => {
                 self.refresh = self.refresh.next();
-                self.refresh_at = governor.latest_refresh(self.now, self.executor.ready());
+                self.refresh_at = governor.latest_refresh(self.now, self.frames.ready());
                 self.waiting = false;
             }
             // The first refreshes of a delayed start still have a grid.

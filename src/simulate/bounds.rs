@@ -68,7 +68,7 @@ fn skip_in(costs: &[FrameCost], interval: Span, lead: Option<u64>) -> u64 {
 mod tests {
     use super::*;
     use crate::simulate::animation::{AnimationPolicy, run};
-    use crate::timing::pre_executor::AheadSettings;
+    use crate::timing::frames::AheadSettings;
     use proptest::prelude::*;
 
     const INTERVAL: Span = Span::from_millis(16);

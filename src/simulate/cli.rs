@@ -22,7 +22,7 @@ use super::strokes;
 use super::suite::{self, Effort, estimators};
 use crate::time::Span;
 use crate::timing::estimator::{EstimatorKind, MissBudget};
-use crate::timing::pre_executor::AheadSettings;
+use crate::timing::frames::AheadSettings;
 
 /// The miss budgets of the trade-off picture, per mille.
 const TRADE_BUDGETS: [u32; 8] = [100, 70, 50, 30, 20, 10, 3, 1];

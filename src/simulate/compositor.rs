@@ -14,9 +14,11 @@ use super::load::FrameCost;
 use super::tally::{HITCH, Summary};
 use crate::time::{Instant, Span};
 use crate::timing::conductor::{Action, Conductor, PacerId};
+use crate::timing::id::FrameId;
 use crate::timing::output::{Composed, LatchPolicy, OutputMachine};
 use crate::timing::pacer::MissBudgets;
 use crate::timing::pacing::PacingWish;
+use crate::timing::record::Need;
 use crate::timing::target::{RefreshIndex, Target};
 use crate::timing::vsync::VsyncModel;
 
@@ -159,7 +161,7 @@ struct World<'a> {
     clients: Vec<Client<'a>>,
     composing: Option<Composing>,
     /// In flight: when it is light, and whose frames.
-    flight: Option<(Instant, Vec<(usize, Frame)>)>,
+    flight: Option<(Instant, FrameId, Vec<(usize, Frame)>)>,
 }
 
 impl<'a> World<'a> {
@@ -213,7 +215,7 @@ impl<'a> World<'a> {
         let end_of_work = work.map(|left| self.now + left.scale(speed.1, speed.0).max(Span::from_nanos(1)));
         let wake = if self.composing.is_none() { self.conductor.next_wake(self.now) } else { None };
         let composed = self.composing.as_ref().map(|composing| composing.end);
-        let light = self.flight.as_ref().map(|(light, _)| *light);
+        let light = self.flight.as_ref().map(|(light, ..)| *light);
         let next = [end_of_work, wake, composed, light].into_iter().flatten().min();
         let next = next.unwrap_or(self.now + self.machine.interval).max(self.now);
         let worked = (next - self.now).scale(speed.0, speed.1);
@@ -257,7 +259,7 @@ impl<'a> World<'a> {
         let answer = self.conductor.committed(id, self.now, None, false);
         let hold = answer.and_then(|answer| answer.hold);
         if hold.is_none() {
-            self.conductor.output_mut().need();
+            self.conductor.output_mut().need(Need::Content);
         }
         let client = &mut self.clients[index];
         client.waiting.push_back((hold.unwrap_or(RefreshIndex(0)), frame));
@@ -299,19 +301,23 @@ impl<'a> World<'a> {
 
     fn submit(&mut self) {
         let Some(Composing { target, scheduled, end, shown }) = self.composing.take() else { return };
-        let composed = if shown.is_empty() { Composed::Nothing } else { Composed::Usual };
-        self.conductor.composed(target.id, scheduled, end, composed);
-        if !shown.is_empty() {
+        let machine = self.conductor.output_mut();
+        if shown.is_empty() {
+            machine.empty(target.id, scheduled, true);
+        } else {
+            let frame = machine.choose(target.id, ());
+            machine.submitted(frame, scheduled, end, Composed::Usual);
+
             let interval = self.machine.interval.as_nanos();
             let reached = (end + self.machine.lead - START).as_nanos();
             let refresh = reached.div_euclid(interval) + i64::from(reached.rem_euclid(interval) != 0);
-            self.flight = Some((START + self.machine.interval * refresh, shown));
+            self.flight = Some((START + self.machine.interval * refresh, frame, shown));
         }
     }
 
     fn present(&mut self) {
-        let Some((light, shown)) = self.flight.take() else { return };
-        self.conductor.output_mut().presented(light, None, self.now);
+        let Some((light, frame, shown)) = self.flight.take() else { return };
+        self.conductor.output_mut().presented(frame, light, None, self.now);
         for (index, frame) in shown {
             self.clients[index].shown.push((light, frame.called_back));
         }

@@ -5,7 +5,7 @@ use super::interaction::{InteractionPolicy, JustInTime};
 use crate::time::Span;
 use crate::timing::defaults::{ANIMATION, ESTIMATOR, INTERACTIVE_MISS, START_DELAY};
 use crate::timing::estimator::{EstimatorKind, TwoShot};
-use crate::timing::pre_executor::AheadSettings;
+use crate::timing::frames::AheadSettings;
 
 /// Android delivers events this long after the pulse (Presto 2.2).
 const ANDROID_OFFSET: Span = Span::from_micros(7_500);

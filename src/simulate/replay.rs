@@ -10,9 +10,9 @@ use super::compositor::{self, ClientSetup, Machine};
 use super::load::Load;
 use super::load::frame_log::Recorded;
 use super::result::{Latency, RunResult};
+use crate::timing::frames::AheadSettings;
 use crate::timing::pacer::MissBudgets;
 use crate::timing::pacing::PacingWish;
-use crate::timing::pre_executor::AheadSettings;
 
 /// How drops are weighed against latency when one policy is named as the best: a drop per second is worth this many
 /// milliseconds. Two drops a second against one period at 60 Hz.

@@ -10,7 +10,7 @@ use super::policy::{Kind, Policy};
 use super::result::{Latency, RunResult};
 use super::tally::{BUFFER_BYTES, Tally};
 use crate::time::Span;
-use crate::timing::pre_executor::Trigger;
+use crate::timing::frames::Trigger;
 
 /// Interrupting events per run: enough for a mean within a millisecond.
 const INTERRUPTS: usize = 200;

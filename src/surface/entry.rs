@@ -196,13 +196,18 @@ impl Entry {
         std::mem::take(&mut self.feedback)
     }
 
-    /// The latch is over: fifo barriers are cleared.
-    pub fn clear_barrier(&mut self) {
-        self.queue.latched();
+    /// The latch is over: fifo barriers are cleared. Returns whether one stood.
+    pub fn clear_barrier(&mut self) -> bool {
+        self.queue.latched()
     }
 
-    /// The refresh that the oldest waiting update waits for.
-    pub fn due(&self, after: RefreshIndex, at_or_after: impl Fn(Instant) -> RefreshIndex) -> Option<RefreshIndex> {
+    /// The refresh that the oldest waiting update waits for, and the moment of its time stamp ([`Instant::ZERO`] without
+    /// one).
+    pub fn due(
+        &self,
+        after: RefreshIndex,
+        at_or_after: impl Fn(Instant) -> RefreshIndex,
+    ) -> Option<(RefreshIndex, Instant)> {
         self.queue.due(after, at_or_after)
     }
 

@@ -188,14 +188,20 @@ impl<T> UpdateQueue<T> {
     }
 
     /// What the oldest update waits for, apart from fences: the refresh that may take it at the earliest. `after` is
-    /// the last refresh that was latched; `at_or_after` finds the refresh for a point in time.
-    pub fn due(&self, after: RefreshIndex, at_or_after: impl Fn(Instant) -> RefreshIndex) -> Option<RefreshIndex> {
+    /// the last refresh that was latched; `at_or_after` finds the refresh for a point in time. With it comes its time stamp,
+    /// which counts where refreshes have no grid: [`Instant::ZERO`] without one.
+    pub fn due(
+        &self,
+        after: RefreshIndex,
+        at_or_after: impl Fn(Instant) -> RefreshIndex,
+    ) -> Option<(RefreshIndex, Instant)> {
         let front = self.waiting.front()?.conditions;
         if front.fences > 0 {
             return None;
         }
         let stamped = front.not_before.map(|stamp| at_or_after(stamp - STAMP_TOLERANCE));
-        Some(after.next().max(stamped.unwrap_or_default()).max(front.target.unwrap_or_default()))
+        let index = after.next().max(stamped.unwrap_or_default()).max(front.target.unwrap_or_default());
+        Some((index, front.not_before.unwrap_or(Instant::ZERO)))
     }
 }
 
@@ -265,7 +271,7 @@ mod tests {
         queue.push(stamped(present(6) + Span::from_micros(300)), 2);
         queue.push(stamped(present(7) + Span::from_millis(3)), 3);
         let nearest = |at: Instant| RefreshIndex((at.as_nanos()).div_ceil(10_000_000));
-        assert_eq!(queue.due(RefreshIndex(2), nearest), Some(RefreshIndex(5)));
+        assert_eq!(queue.due(RefreshIndex(2), nearest).map(|(index, _)| index), Some(RefreshIndex(5)));
         assert_eq!(latch(&mut queue, 4), [0u32; 0]);
         assert_eq!(latch(&mut queue, 5), [1]);
         assert_eq!(latch(&mut queue, 6), [2]);

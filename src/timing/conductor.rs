@@ -4,18 +4,17 @@
 //! [`next_wake`](Conductor::next_wake). A plan is made when something happened and kept until its moment comes, so
 //! that waking late shows in the figures instead of moving the plan.
 
-use super::output::{Composed, OutputMachine};
+use super::frames::Step;
+use super::output::{OutputMachine, Work};
 use super::pacer::{Answer, MissBudgets, Pacer, Planned};
 use super::pacing::PacingWish;
 use super::packing::{Batches, Stretch, Unit, pack};
+use super::record::Need;
 use super::target::{RefreshIndex, Target};
 use crate::time::{Instant, Span};
 
 /// So many latches in a row may miss their moment before one is made at once.
 const SLIPS_ALLOWED: u32 = 2;
-/// With nothing unforeseen for so long, what was drawn ahead is latched as soon as it can be: who watches loses no frame
-/// to a compositor that wakes late. The price is paid by the first input after that, whose answer may be a refresh later.
-const CALM_AFTER: Span = Span::from_seconds(3);
 /// Pacers that fit without an allocation.
 const CAPACITY: usize = 64;
 
@@ -49,48 +48,57 @@ pub enum Action {
 
 /// One output's timing.
 #[derive(Clone, Debug)]
-pub struct Conductor {
-    output: OutputMachine,
+pub struct Conductor<T = ()> {
+    output: OutputMachine<T>,
     pacers: Vec<Option<Pacer>>,
     latch: Option<(RefreshIndex, Instant)>,
     /// Latches in a row whose moment passed unused: whoever drives us is late by more than composing takes.
     slips: u32,
     /// Something happened since the plan was made.
     stale: bool,
-    /// When something was last wanted as soon as possible, or somebody touched something.
-    stirred: Option<Instant>,
     /// The last refresh that a client has drawn for and committed.
     answered: Option<RefreshIndex>,
     /// Whether content of which all is there may be chosen before its latch.
     early_latch: bool,
+    /// A plan that could not be, and was made anew; for whoever logs.
+    fault: Option<Fault>,
     cores: usize,
     stretch: Stretch,
 }
 
-impl Conductor {
+/// A plan for a refresh so far ahead that nobody can have meant it ([`OutputMachine::is_beyond_reach`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The refresh.
+    pub index: RefreshIndex,
+    /// How far ahead of now it lies.
+    pub ahead: Span,
+}
+
+impl<T> Conductor<T> {
     /// A conductor for an output, with clients on `cores` cores.
-    pub fn new(output: OutputMachine, cores: usize) -> Self {
+    pub fn new(output: OutputMachine<T>, cores: usize) -> Self {
         Conductor {
             output,
             pacers: Vec::with_capacity(CAPACITY),
             latch: None,
             slips: 0,
             stale: true,
-            stirred: None,
             answered: None,
             early_latch: true,
+            fault: None,
             cores,
             stretch: Stretch::new(),
         }
     }
 
     /// The output's machine.
-    pub const fn output(&self) -> &OutputMachine {
+    pub const fn output(&self) -> &OutputMachine<T> {
         &self.output
     }
 
     /// The output's machine, to tell it what happened.
-    pub fn output_mut(&mut self) -> &mut OutputMachine {
+    pub fn output_mut(&mut self) -> &mut OutputMachine<T> {
         self.stale = true;
         &mut self.output
     }
@@ -140,7 +148,7 @@ impl Conductor {
 
     /// An input event was delivered to the client.
     pub fn input(&mut self, id: PacerId, now: Instant, interrupts: bool) {
-        self.stirred = Some(now);
+        self.output.calm_mut().stir(now);
         let Some(pacer) = self.pacer_mut(id) else { return };
         if interrupts {
             pacer.interrupt(now);
@@ -159,13 +167,14 @@ impl Conductor {
         self.stale = true;
         let since = self.pacer(id)?.drawing().map(|drawing| drawing.scheduled);
         let mut others = self.pacers.iter().enumerate().filter(|(slot, _)| *slot != id.0 as usize);
-        let contended = since
-            .is_some_and(|since| others.any(|(_, other)| other.as_ref().is_some_and(|other| other.drew_since(since))));
+        let drew = |other: &Pacer, since| other.is_drawing(now) || other.answered_since(since);
+        let contended =
+            since.is_some_and(|since| others.any(|(_, other)| other.as_ref().is_some_and(|other| drew(other, since))));
         let pacer = self.pacers.get_mut(id.0 as usize)?.as_mut()?;
         let answer = pacer.committed(now, cpu, queued, contended, &self.output);
         let background = !pacer.is_focused();
         if let (true, Some(answer)) = (background, answer) {
-            let last = !self.pacers.iter().flatten().any(|other| !other.is_focused() && other.drawing().is_some());
+            let last = !self.pacers.iter().flatten().any(|other| !other.is_focused() && other.is_drawing(now));
             self.stretch.answered(answer.cpu, last, now);
         }
         if let Some(refresh) = answer.and_then(|answer| answer.hold) {
@@ -199,15 +208,25 @@ impl Conductor {
         self.pacers.iter().flatten().filter_map(|pacer| pacer.planned()).map(|planned| planned.start).chain(latch).min()
     }
 
-    /// Content was chosen for `index`.
-    pub fn latched(&mut self, index: RefreshIndex) {
+    /// Content is being chosen for `index`; see [`OutputMachine::latch`].
+    pub fn latched(&mut self, index: RefreshIndex) -> Need {
         self.slips = 0;
-        self.output_mut().latch(index);
+        // A plan that was used did not slip.
+        self.latch = None;
+        self.output_mut().latch(index)
     }
 
-    /// Composing and submitting is done; see [`OutputMachine::composed`].
-    pub fn composed(&mut self, index: RefreshIndex, scheduled: Instant, done: Instant, composed: Composed) {
-        self.output_mut().composed(index, scheduled, done, composed);
+    /// The next thing to do with frames; see [`OutputMachine::poll_frame`].
+    pub fn poll_frame(&mut self, work: Work, now: Instant) -> Option<Step<T>> {
+        let step = self.output.poll_frame(work, now);
+        self.stale |= step.is_some();
+        step
+    }
+
+    /// The plan that could not be, if one was made since this was last asked. Whoever asks sees to it that clients are told
+    /// of other refreshes.
+    pub fn take_fault(&mut self) -> Option<Fault> {
+        self.fault.take()
     }
 
     /// The client's callbacks were sent.
@@ -217,15 +236,34 @@ impl Conductor {
         if planned.packed && self.pacer(id).is_some_and(|pacer| !pacer.is_focused()) {
             self.stretch.called(planned.start);
         }
-        let refresh = self.output.vsync().present(RefreshIndex(planned.target.0.saturating_sub(1)));
-        self.pacer_mut(id)?.called_back(now, cpu, refresh)
+        let vsync = self.output.vsync();
+        let (refresh, interval) = (vsync.present(RefreshIndex(planned.target.0.saturating_sub(1))), vsync.interval());
+        self.pacer_mut(id)?.called_back(now, cpu, (refresh, interval))
     }
 
-    /// Makes the plan anew if something happened since the last one.
+    /// Makes the plan anew if something happened since the last one. One that cannot be is made once more, by the clock.
     fn replan(&mut self, now: Instant) {
         if !std::mem::take(&mut self.stale) {
             return;
         }
+        self.plan(now);
+        let Some(index) = self.furthest_plan().filter(|index| self.output.is_beyond_reach(*index, now)) else { return };
+        self.fault = Some(Fault { index, ahead: self.output.vsync().present(index) - now });
+        self.output.renumber(now);
+        self.pacers.iter_mut().flatten().for_each(Pacer::forget_targets);
+        (self.latch, self.answered) = (None, None);
+        self.plan(now);
+    }
+
+    /// The last refresh that anything is planned for. A callback may be for the one behind the next.
+    fn furthest_plan(&self) -> Option<RefreshIndex> {
+        let callbacks = self.pacers.iter().flatten().filter_map(|pacer| pacer.planned());
+        let callbacks = callbacks.map(|planned| RefreshIndex(planned.target.0.saturating_sub(1)));
+        callbacks.chain(self.latch.map(|(index, _)| index)).max()
+    }
+
+    fn plan(&mut self, now: Instant) {
+        self.output.expect(now);
         for pacer in self.pacers.iter_mut().flatten() {
             // What is due already stays as it was planned.
             if pacer.planned().is_none_or(|planned| planned.start > now) {
@@ -233,6 +271,10 @@ impl Conductor {
             }
         }
         self.pack(now);
+        self.plan_latch(now);
+    }
+
+    fn plan_latch(&mut self, now: Instant) {
         let due = self.latch.filter(|(index, when)| *when <= now && self.output.last_latch(*index) >= now);
         let slipped = due.is_none() && self.latch.is_some_and(|(_, when)| when <= now);
         self.slips += u32::from(slipped);
@@ -247,7 +289,7 @@ impl Conductor {
                 true => self.output.early_latch(index, now),
                 false => {
                     let answered = self.answered == Some(index) && !self.is_touched(now);
-                    self.output.unhurried_latch(index, now, answered).filter(|_| !self.is_drawn_for(index))
+                    self.output.unhurried_latch(index, now, answered).filter(|_| !self.is_drawn_for(index, now))
                 }
             };
             let early = early.filter(|_| self.early_latch);
@@ -256,12 +298,24 @@ impl Conductor {
         self.latch = next.map(|next| due.filter(|(index, _)| *index == next.0).unwrap_or(next));
     }
 
+    /// Whether a client draws for this output, as far as can be told.
+    pub fn is_anybody_drawing(&self, now: Instant) -> bool {
+        self.pacers.iter().flatten().any(|pacer| pacer.is_drawing(now))
+    }
+
+    /// Whether a client draws, and may commit within the refresh in which it was called back.
+    pub fn is_expected_soon(&self, now: Instant) -> bool {
+        let interval = self.output.vsync().interval();
+        let drawing = self.pacers.iter().flatten().filter(|pacer| pacer.is_drawing(now));
+        drawing.filter_map(Pacer::drawing).any(|drawing| now - drawing.sent < interval)
+    }
+
     /// Whether all that happens has been foreseen for a while: nobody touches anything, nobody draws just in time.
     fn is_calm(&mut self, now: Instant) -> bool {
-        if self.output.is_pressed() || self.pacers.iter().flatten().any(|pacer| pacer.drawing().is_some()) {
-            self.stirred = Some(now);
+        if self.output.is_pressed() || self.is_anybody_drawing(now) {
+            self.output.calm_mut().stir(now);
         }
-        now - *self.stirred.get_or_insert(now) >= CALM_AFTER
+        self.output.calm_mut().is_lasting(now)
     }
 
     /// Whether somebody touches a client, and wants to see what comes of it.
@@ -270,9 +324,9 @@ impl Conductor {
     }
 
     /// Whether a client draws for the refresh `index`, late ones included, or will.
-    fn is_drawn_for(&self, index: RefreshIndex) -> bool {
+    fn is_drawn_for(&self, index: RefreshIndex, now: Instant) -> bool {
         self.pacers.iter().flatten().any(|pacer| {
-            let drawing = pacer.drawing().map(|drawing| drawing.target);
+            let drawing = pacer.drawing().filter(|_| pacer.is_drawing(now)).map(|drawing| drawing.target);
             drawing.into_iter().chain(pacer.planned().map(|planned| planned.target)).any(|target| target <= index)
         })
     }
@@ -309,87 +363,4 @@ impl Conductor {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::timing::vsync::VsyncModel;
-
-    const INTERVAL: Span = Span::from_micros(16_000);
-
-    /// How long before each refresh the frame for it was latched, of a client whose frames all wait already; at refresh
-    /// `touched` there is an input for it.
-    fn latches(early_latch: bool, count: u64, touched: u64) -> Vec<Span> {
-        let start = Instant::from_nanos(1_000_000_000);
-        let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
-        let mut conductor = Conductor::new(output, 1);
-        conductor.output_mut().vsync_mut().synchronise(start);
-        conductor.output_mut().rendered_ahead(Span::from_millis(1));
-        conductor.set_early_latch(early_latch);
-        let client = conductor.add_pacer(PacingWish::Auto, MissBudgets::default());
-        let (mut now, mut spans) = (start, Vec::new());
-        for index in (5..5 + count).map(RefreshIndex) {
-            conductor.output_mut().need_at(index);
-            if index.0 == touched {
-                conductor.input(client, now, true);
-            }
-            let (target, scheduled) = loop {
-                match conductor.poll_action(now) {
-                    Some(Action::Latch { target, scheduled }) => break (target, scheduled),
-                    Some(Action::Callback { .. }) => panic!("nobody asked for one"),
-                    None => now = conductor.next_wake(now).unwrap_or_else(|| panic!("nothing is planned")),
-                }
-            };
-            spans.push(target.present - now);
-            conductor.latched(target.id);
-            conductor.composed(target.id, scheduled, now + Span::from_millis(1), Composed::Usual);
-            now = target.present;
-            conductor.output_mut().presented(now, Some(1), now);
-        }
-        spans
-    }
-
-    #[test]
-    fn frames_drawn_ahead_are_latched_early_when_nobody_has_touched_anything_for_a_while() {
-        let refreshes = (CALM_AFTER.as_nanos() / INTERVAL.as_nanos()) as usize;
-        let spans = latches(true, 2 * refreshes as u64 + 20, 5 + refreshes as u64 + 10);
-        let is_early = |span: &Span| *span == INTERVAL - INTERVAL / 8;
-        assert!(spans[..refreshes - 6].iter().all(|span| *span < INTERVAL / 2), "late at first");
-        assert!(spans[refreshes + 2..refreshes + 10].iter().all(is_early), "{:?}", &spans[refreshes..]);
-        assert!(spans[refreshes + 10..2 * refreshes].iter().all(|span| *span < INTERVAL / 2), "an input: late again");
-        assert!(spans.last().is_some_and(is_early), "and early after it");
-    }
-
-    #[test]
-    fn switched_off_no_latch_is_early() {
-        let refreshes = (CALM_AFTER.as_nanos() / INTERVAL.as_nanos()) as u64;
-        assert!(latches(false, 2 * refreshes, 0).iter().all(|span| *span < INTERVAL / 2));
-    }
-
-    #[test]
-    fn a_latch_that_nobody_draws_for_forgives_a_late_wake_up() {
-        let start = Instant::from_nanos(1_000_000_000);
-        let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
-        let mut conductor = Conductor::new(output, 1);
-        conductor.output_mut().vsync_mut().synchronise(start);
-        let client = conductor.add_pacer(PacingWish::Auto, MissBudgets::default());
-        let index = RefreshIndex(5);
-        let now = conductor.output().vsync().present(RefreshIndex(4)) + Span::from_millis(3);
-        let latch_at = conductor.output().latch_at(index);
-        conductor.output_mut().need_at(index);
-        assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "what is due was drawn long ago");
-        let mut pressed = conductor.clone();
-        pressed.output_mut().need();
-        assert_eq!(pressed.next_wake(now), Some(latch_at), "what is wanted at once is wanted as new as can be");
-        if let Some(pacer) = conductor.pacer_mut(client) {
-            pacer.callback_due(now);
-        }
-        let Some(Action::Callback { pacer, target, .. }) = conductor.poll_action(now) else { panic!("a new client") };
-        conductor.called_back(pacer, now, None);
-        assert_eq!(target.id, index);
-        assert_eq!(conductor.next_wake(now), Some(latch_at), "a client draws for the same refresh");
-        conductor.committed(pacer, now + Span::from_millis(2), None, false);
-        conductor.output_mut().need();
-        assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "whoever drew for this refresh is done");
-        conductor.input(pacer, now, true);
-        assert_eq!(conductor.next_wake(now), Some(latch_at), "and was touched: what comes of that may still come");
-    }
-}
+mod tests;

@@ -26,6 +26,9 @@ pub const OWN_FRAMES_AHEAD: u8 = 4;
 /// Latches in a row that found nothing but our own motion before it is rendered ahead: a client that draws along makes
 /// every frame that was rendered before its next one wrong.
 pub const CALM_LATCHES: u32 = 2;
+/// With nothing unforeseen for so long, what was drawn ahead is latched as soon as it can be: who watches loses no frame
+/// to a compositor that wakes late. The price is paid by the first input after that, whose answer may be a refresh later.
+pub const CALM_AFTER: Span = Span::from_seconds(3);
 /// Finished stale frames that stay after a supersede. One covers a fresh frame that is late; a second one would be shown
 /// only where the fresh one is two refreshes late, and is then older by two.
 pub const INSURANCE: u8 = 1;

@@ -40,3 +40,8 @@ id!(
     WindowId,
     "window"
 );
+
+/// A frame of one output, numbered in the order in which contents were chosen. Some are never composed, and some never
+/// shown; no number is used twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameId(pub u64);

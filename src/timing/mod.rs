@@ -26,11 +26,13 @@
 
 pub mod ahead;
 pub mod beam;
+pub mod calm;
 pub mod class;
 pub mod conductor;
 pub mod defaults;
 pub mod estimator;
 pub mod fixed_queue;
+pub mod frames;
 pub mod id;
 pub mod input_prediction;
 pub mod late_frame;
@@ -40,7 +42,6 @@ pub mod output;
 pub mod pacer;
 pub mod pacing;
 pub mod packing;
-pub mod pre_executor;
 pub mod record;
 pub mod refresh_rate;
 pub mod scroll;

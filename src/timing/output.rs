@@ -1,35 +1,40 @@
 //! The Output machine: when one output latches, composes and submits.
 //!
 //! ```text
-//!           need ─► planned(k) ── latch_at(k) ─► Latch ─► composed ─► submitted ─► in flight ─► presented
-//!             ▲                                     │ nothing changed                               │
-//!             └─────────────────────────────────────┴───────────── more to show ◄──────────────────┘
+//!           need ─► planned(k) ── latch_at(k) ─► latch ─► chosen ─► drawn, submitted ─► in flight ─► presented
+//!             ▲                                    │ nothing changed                                    │
+//!             └────────────────────────────────────┴──────────────── more to show ◄─────────────────────┘
 //! ```
 //!
-//! It keeps one number per refresh that matters: the last one that something was latched for. A refresh is latched at
-//! most once, and a frame waits for the one in flight; where a display takes a refresh or more from submit to light,
-//! for the one before that.
+//! It has every frame of the output in one place ([`FrameQueue`]) and numbers refreshes by the clock ([`numbers`]). A frame
+//! waits for the one in flight; where a display takes a refresh or more from submit to light, for the one before that.
 
+mod ahead;
 mod compose_cost;
 mod driver_margin;
-mod early;
-mod finished;
-mod in_flight;
+mod in_hand;
+mod light;
+mod numbers;
 
-use super::fixed_queue::FixedQueue;
+use super::calm::Calm;
+use super::frames::{AheadSettings, Flight, Frame, FrameQueue, Trigger};
+use super::id::FrameId;
+use super::record::Need;
 use super::target::{RefreshIndex, Target};
 use super::vsync::VsyncModel;
 use crate::time::{Instant, Span};
+pub use ahead::{Finished, Work};
 use compose_cost::ComposeCost;
 use driver_margin::DriverMargin;
-pub use finished::Finished;
-use in_flight::InFlight;
-pub use in_flight::Outcome;
+pub use light::Outcome;
+use numbers::Numbers;
 
 /// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
 const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
+/// A place for a deadline that holds none.
+const UNPUBLISHED: (RefreshIndex, Instant) = (RefreshIndex(u64::MAX), Instant::ZERO);
 /// Frames on their way to the screen at once, at most.
-pub const MOST_IN_FLIGHT: usize = 2;
+const MOST_IN_FLIGHT: usize = 2;
 
 /// When an output composes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,54 +46,68 @@ pub enum LatchPolicy {
     Late,
 }
 
-/// What a latch came to.
+/// What the cost of a frame says of the next one's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Composed {
-    /// Nothing had changed after all: nothing was submitted.
-    Nothing,
-    /// A frame was submitted whose cost says nothing about the next: planes only, or the first use of a buffer.
+    /// Nothing: planes only, or the first use of a buffer.
     Odd,
-    /// A frame was submitted.
+    /// It costs as much.
     Usual,
-    /// The same, and a GPU still draws it: [`OutputMachine::rendered`] tells when it is complete.
+    /// The same, but a GPU still draws it: [`OutputMachine::rendered`] tells when it is complete.
     Unfinished,
+}
+
+/// A refresh for which something waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Due {
+    pub index: RefreshIndex,
+    /// Where refreshes have no grid: not before this moment.
+    pub at: Instant,
 }
 
 /// When one output latches, composes and submits.
 #[derive(Clone, Debug)]
-pub struct OutputMachine {
+pub struct OutputMachine<T = ()> {
     vsync: VsyncModel,
     lead: Span,
     driver: DriverMargin,
     compose: ComposeCost,
     policy: LatchPolicy,
     powered: bool,
-    needed: bool,
+    /// Something is to be shown as soon as possible, for this reason.
+    need: Option<Need>,
     /// Updates wait for this refresh or a later one.
-    due: Option<RefreshIndex>,
+    due: Option<Due>,
     /// The first refresh that somebody was promised who has not committed for it.
     promised: Option<RefreshIndex>,
     /// The last refresh whose latch passed unused, and how late whoever drives us woke for it.
     skipped: Option<(RefreshIndex, Span)>,
-    /// What is being drawn elsewhere, for this refresh.
-    composing: Option<RefreshIndex>,
-    in_flight: FixedQueue<InFlight, MOST_IN_FLIGHT>,
+    frames: FrameQueue<T>,
+    numbers: Numbers,
+    calm: Calm,
     /// How many frames may be in flight.
     depth: usize,
-    /// The next of the frames that are finished already.
-    finished: Option<Finished>,
-    /// The one that is being drawn ahead.
-    expected: Option<RefreshIndex>,
-    /// Nothing is latched for this refresh or an earlier one again.
-    latched: RefreshIndex,
+    /// How many frames the display may have at once, the one in flight among them.
+    pending: usize,
+    /// The cursor is on a plane of its own.
+    cursor_plane: bool,
+    /// What drawing a frame takes on another thread; zero where it is drawn on this one.
+    draw_time: Span,
+    /// What waits is shown whatever happens.
+    insists: bool,
+    /// What the display holds is wrong, and is to be withdrawn before anything is latched.
+    withdraws: bool,
     /// Published deadlines, which a later estimate may not undercut, by the low bits of their refresh.
     published: [(RefreshIndex, Instant); PUBLISHED],
 }
 
-impl OutputMachine {
+impl<T> OutputMachine<T> {
     /// A machine for a display with this vsync and this submit lead.
     pub fn new(vsync: VsyncModel, lead: Span, now: Instant) -> Self {
-        let latched = RefreshIndex(vsync.at_or_after(now).0.saturating_sub(1));
+        let last = RefreshIndex(vsync.at_or_after(now).0.saturating_sub(1));
+        let mut frames = FrameQueue::new(AheadSettings::buffers(2), Trigger::Ahead);
+        // Motion is wanted whenever it is asked for.
+        frames.begin(last);
         OutputMachine {
             vsync,
             lead,
@@ -96,17 +115,20 @@ impl OutputMachine {
             compose: ComposeCost::new(),
             policy: LatchPolicy::default(),
             powered: true,
-            needed: false,
+            need: None,
             due: None,
             promised: None,
             skipped: None,
-            composing: None,
-            in_flight: FixedQueue::new(),
+            frames,
+            numbers: Numbers { spent: last, shown: RefreshIndex(0), empty: None, not_before: Instant::ZERO },
+            calm: Calm::default(),
             depth: 1,
-            finished: None,
-            expected: None,
-            latched,
-            published: [(RefreshIndex(u64::MAX), Instant::ZERO); PUBLISHED],
+            pending: 1,
+            cursor_plane: false,
+            draw_time: Span::ZERO,
+            insists: false,
+            withdraws: false,
+            published: [UNPUBLISHED; PUBLISHED],
         }
     }
 
@@ -142,11 +164,9 @@ impl OutputMachine {
         self.depth = (frames as usize).clamp(1, MOST_IN_FLIGHT);
     }
 
-    /// How many frames may be in flight now: more than one only where the next one's latch comes before the light of the
-    /// one before. Elsewhere it waits for that light, lest one late frame make all that follow late, each held up by the
-    /// one before.
-    fn most_in_flight(&self) -> usize {
-        if self.submit_lead() + self.compose_budget() > self.vsync.interval() { self.depth } else { 1 }
+    /// How many frames the display may have at once, and whether it shows the cursor on a plane of its own.
+    pub const fn set_planes(&mut self, pending: u32, cursor_plane: bool) {
+        (self.pending, self.cursor_plane) = (pending as usize, cursor_plane);
     }
 
     /// Chooses when to compose.
@@ -159,35 +179,74 @@ impl OutputMachine {
         self.policy
     }
 
-    /// Switched on or off. Off, it plans nothing; a frame in flight is forgotten.
+    /// Switched on or off. Off, it plans nothing; what is on its way the display gives back.
     pub fn set_powered(&mut self, powered: bool) {
         self.powered = powered;
         if !powered {
-            self.in_flight.clear();
-            self.composing = None;
-            self.needed = false;
-            self.due = None;
+            (self.need, self.due, self.withdraws) = (None, None, false);
         }
     }
 
+    /// Every frame.
+    pub const fn frames(&self) -> &FrameQueue<T> {
+        &self.frames
+    }
+
+    /// Every frame, to tell what became of it.
+    pub const fn frames_mut(&mut self) -> &mut FrameQueue<T> {
+        &mut self.frames
+    }
+
     /// Whether a frame is on its way to the screen.
-    pub const fn is_busy(&self) -> bool {
-        !self.in_flight.is_empty()
+    pub fn is_busy(&self) -> bool {
+        self.frames.in_flight().next().is_some()
     }
 
     /// Whether something waits to be shown.
     pub const fn is_needed(&self) -> bool {
-        self.needed || self.due.is_some()
+        self.need.is_some() || self.due.is_some()
     }
 
-    /// Something visible changed.
-    pub fn need(&mut self) {
-        self.needed = true;
+    /// Why something is to be shown as soon as possible, if it is.
+    pub const fn needs(&self) -> Option<Need> {
+        self.need
+    }
+
+    /// Something visible changed, for this reason. What was made ahead without it is wrong, unless it is our own motion.
+    pub fn need(&mut self, need: Need) {
+        if self.need.is_none_or(|known| known == Need::Animation) {
+            self.need = Some(need);
+        }
+        let goes_along = match need {
+            Need::Animation => true,
+            // It is put where it is when the frame is submitted.
+            Need::Cursor => self.cursor_plane,
+            _ => false,
+        };
+        if !goes_along {
+            self.supersede();
+        }
+    }
+
+    /// What was taken by something else is wanted yet, for this reason; nothing is wrong that was made ahead.
+    pub const fn need_still(&mut self, need: Need) {
+        self.need = Some(need);
+    }
+
+    /// What was latched did not come to be shown: the next refresh has another try.
+    pub fn need_again(&mut self) {
+        self.need.get_or_insert(Need::Content);
     }
 
     /// Something is to be shown at `index`, not before.
     pub fn need_at(&mut self, index: RefreshIndex) {
-        self.due = Some(self.due.map_or(index, |due| due.min(index)));
+        self.need_from(index, Instant::ZERO);
+    }
+
+    /// The same; where refreshes have no grid, not before the moment `at`.
+    pub fn need_from(&mut self, index: RefreshIndex, at: Instant) {
+        let due = Due { index, at };
+        self.due = Some(self.due.map_or(due, |known| known.min(due)));
     }
 
     /// What composing costs at the output's miss budget, from the scheduled latch to the return of submit.
@@ -209,7 +268,8 @@ impl OutputMachine {
     pub fn latch_at(&self, index: RefreshIndex) -> Instant {
         let estimate = self.submit_by(index) - self.compose_budget();
         match self.published[Self::published_slot(index)] {
-            (published, ready_by) if published == index => estimate.max(ready_by),
+            // Where refreshes have no grid there is none that could be missed.
+            (published, ready_by) if published == index && !self.vsync.is_variable() => estimate.max(ready_by),
             _ => estimate,
         }
     }
@@ -217,35 +277,6 @@ impl OutputMachine {
     /// The last moment at which a latch for `index` is worth trying: composing as usual, without the margin.
     pub fn last_latch(&self, index: RefreshIndex) -> Instant {
         (self.submit_by(index) - self.compose_typical()).max(self.latch_at(index))
-    }
-
-    /// The last refresh that something was latched for.
-    pub const fn latched(&self) -> RefreshIndex {
-        self.latched
-    }
-
-    /// The first refresh that content chosen at `now` can still reach.
-    pub fn next_index(&self, now: Instant) -> RefreshIndex {
-        let mut index = self.vsync.at_or_after(now).max(self.latched.next());
-        if self.vsync.is_variable() {
-            // A late frame scans out when it is ready: there is no refresh that it could miss.
-            return index;
-        }
-        let free = self.free_at(now);
-        while self.last_latch(index) < free {
-            index = index.next();
-        }
-        index
-    }
-
-    /// When the display takes another frame: while as many as may be are on their way, with the light of the first of
-    /// them. Where composing takes nearly an interval or more, that is too late for the refresh after.
-    fn free_at(&self, now: Instant) -> Instant {
-        let under_way = self.in_flight.len() + usize::from(self.composing.is_some());
-        let Some(nth) = under_way.checked_sub(self.most_in_flight()) else { return now };
-        let late = |flight: &InFlight| u64::from(flight.submitted > flight.submit_by);
-        let flight = self.in_flight.get(nth).map(|flight| flight.index.plus(late(flight)));
-        flight.or(self.composing).map_or(now, |index| self.vsync.present(index).max(now))
     }
 
     /// The target for `index`, as it is published from now on.
@@ -275,62 +306,61 @@ impl OutputMachine {
     /// The next latch: for which refresh and when. `None` while there is nothing to show, the display takes no more
     /// frames or the output is off.
     pub fn next_latch(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
-        let is_full = self.composing.is_some() || self.in_flight.len() >= self.most_in_flight();
-        if !self.powered || is_full || !self.is_needed() {
+        if !self.powered || self.is_full() || !self.is_needed() {
             return None;
         }
         if let Some(submit) = self.submits_finished(now) {
             return Some(submit);
         }
-        if self.expected.is_some() {
+        if self.expected().is_some() {
             return None;
         }
         let mut index = self.next_index(now);
-        if let (false, Some(due)) = (self.needed, self.due) {
-            index = index.max(due);
-        }
+        let due = self.due.filter(|_| self.need.is_none());
+        index = due.map_or(index, |due| index.max(due.index));
         let untrusted = !self.vsync.is_variable() && !self.vsync.is_trusted(now);
         // What was drawn for this refresh must not be shown at the one before it.
-        let is_awaited = self.due == Some(index);
-        let at_once = self.needed && !is_awaited && (self.policy == LatchPolicy::AtRefresh || untrusted);
-        let when = if at_once { now } else { self.latch_at(index).max(now) };
+        let is_awaited = self.due.is_some_and(|due| due.index == index);
+        let at_once = self.need.is_some() && !is_awaited && (self.policy == LatchPolicy::AtRefresh || untrusted);
+        let when = if at_once && self.may_latch_at_once(index, now) { now } else { self.latch_at(index).max(now) };
         Some((index, when))
     }
 
-    /// Content was chosen for `index`; until [`composed`](Self::composed) nothing else happens on this output.
-    pub fn latch(&mut self, index: RefreshIndex) {
-        self.latched = self.latched.max(index);
-        self.needed = false;
-        if self.due.is_some_and(|due| due <= index) {
+    /// Content is being chosen for `index`, for this reason. To be followed by [`choose`](Self::choose) or
+    /// [`empty`](Self::empty).
+    pub fn latch(&mut self, index: RefreshIndex) -> Need {
+        if self.due.is_some_and(|due| due.index <= index) {
             self.due = None;
         }
+        self.need.take().unwrap_or(Need::Content)
     }
 
-    /// What was chosen for `index` is drawn elsewhere and takes a while: nothing is latched until it is
-    /// [`composed`](Self::composed).
-    pub const fn composing(&mut self, index: RefreshIndex) {
-        self.composing = Some(index);
+    /// A latch chose `content` for `index`. To be followed by [`submitted`](Self::submitted) or [`fail`](Self::fail).
+    pub fn choose(&mut self, index: RefreshIndex, content: T) -> FrameId {
+        self.frames.choose(index, content)
     }
 
     /// Whether the frame that is composed now shows something that moves by itself: such frames cost something else.
-    pub const fn moves(&mut self, now: bool) {
+    pub const fn set_motion(&mut self, now: bool) {
         self.compose.moves(now);
     }
 
-    /// Composing and submitting took from the scheduled latch until `done`.
-    pub fn composed(&mut self, index: RefreshIndex, scheduled: Instant, done: Instant, composed: Composed) {
-        if self.composing == Some(index) {
-            self.composing = None;
-        }
+    /// What a latch chose was submitted: choosing, composing and that took from the `scheduled` latch until `done`.
+    pub fn submitted(&mut self, id: FrameId, scheduled: Instant, done: Instant, composed: Composed) {
         if composed == Composed::Usual {
             self.compose.observe(done - scheduled, self.vsync.interval());
         }
-        if composed != Composed::Nothing {
-            let unfinished = (composed == Composed::Unfinished).then_some(scheduled);
-            let flight = InFlight { index, submitted: done, submit_by: self.submit_by(index), unfinished };
-            // There is room: nothing is latched while there is none.
-            let _ = self.in_flight.push(flight);
-        }
+        let Some(index) = self.frames.get(id).map(|frame| frame.target) else { return };
+        let unfinished = (composed == Composed::Unfinished).then_some(scheduled);
+        let flight = Flight { submitted: done, submit_by: self.submit_by(index), unfinished };
+        self.frames.fly(id, index, flight);
+    }
+
+    /// What a latch chose could not be drawn, or was refused. Its refresh is spent: the next one has another try.
+    pub fn fail(&mut self, id: FrameId) -> Option<Frame<T>> {
+        let frame = self.frames.take(id)?;
+        self.spend(frame.target);
+        Some(frame)
     }
 }
 

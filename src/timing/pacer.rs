@@ -50,6 +50,10 @@ const IDLE_PERIODS: i64 = 3;
 /// What a client is given beyond its CPU time where others were drawing too, as a share of an interval: waking up and
 /// sending a commit cost something.
 const CONTENTION_ALLOWANCE: i64 = 64;
+/// A client that has not answered for so many intervals has nothing to draw…
+const EXPECTED_INTERVALS: i64 = 4;
+/// …unless what it needs at its miss budget is longer: then for so many times that.
+const EXPECTED_BUDGETS: i64 = 2;
 /// Leaving the CPU alone: using less than this share of the time.
 const PAUSE_CPU_DIVISOR: i64 = 4;
 
@@ -238,9 +242,20 @@ impl Pacer {
         self.drawing
     }
 
-    /// Whether it was drawing at any time since `from`.
-    pub fn drew_since(&self, from: Instant) -> bool {
-        self.drawing.is_some() || self.answered.is_some_and(|answered| answered > from)
+    /// Whether it draws now, as far as can be told: it was called back, and what it commits may still be the answer. Who was
+    /// called back long ago has nothing to draw.
+    pub fn is_drawing(&self, now: Instant) -> bool {
+        self.drawing.is_some_and(|drawing| now < drawing.expected_until)
+    }
+
+    /// Whether it answered since `from`.
+    pub fn answered_since(&self, from: Instant) -> bool {
+        self.answered.is_some_and(|answered| answered > from)
+    }
+
+    /// The refreshes that it was called back for will not come: other numbers count from now on.
+    pub fn forget_targets(&mut self) {
+        (self.planned, self.last_target, self.drawing) = (None, None, None);
     }
 
     /// The callback planned.
@@ -269,7 +284,7 @@ impl Pacer {
     }
 
     /// Plans the callback that is due, if any.
-    pub fn plan(&mut self, now: Instant, output: &OutputMachine) -> Option<Planned> {
+    pub fn plan<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> Option<Planned> {
         self.due?;
         self.choose(now, output);
         let planned = match self.effective().0 {
@@ -308,8 +323,13 @@ impl Pacer {
     }
 
     /// The callback is being sent. `cpu`: the client's CPU time so far, if known; `refresh`: the refresh before the
-    /// target.
-    pub fn called_back(&mut self, now: Instant, cpu: Option<Span>, refresh: Instant) -> Option<Planned> {
+    /// target, and the interval between the two.
+    pub fn called_back(
+        &mut self,
+        now: Instant,
+        cpu: Option<Span>,
+        (refresh, interval): (Instant, Span),
+    ) -> Option<Planned> {
         let planned = self.planned.take()?;
         self.due = None;
         self.last_target = Some(planned.target);
@@ -318,6 +338,7 @@ impl Pacer {
             target: planned.target,
             scheduled: planned.start,
             sent: now,
+            expected_until: now + (interval * EXPECTED_INTERVALS).max(self.given_budget * EXPECTED_BUDGETS),
             cpu,
             cpu_outside: cpu.zip(self.cpu_at_commit).map(|(now, then)| now - then),
             offset: planned.start - refresh,
@@ -327,13 +348,13 @@ impl Pacer {
 
     /// New content arrived (for a commit that waits for a fence: when it is ready). `queued`: it carries a fifo
     /// barrier or a time stamp. `contended`: other clients were drawing meanwhile.
-    pub fn committed(
+    pub fn committed<T>(
         &mut self,
         now: Instant,
         cpu: Option<Span>,
         queued: bool,
         contended: bool,
-        output: &OutputMachine,
+        output: &OutputMachine<T>,
     ) -> Option<Answer> {
         let Some(drawing) = self.drawing.take() else {
             self.classifier.observe_unasked(queued);

@@ -104,6 +104,8 @@ pub struct VsyncModel {
     /// The last timestamp that was off the grid, to see whether the next one agrees with it.
     stray: Option<Instant>,
     usable: bool,
+    /// Where there is no grid: the refresh that is expected next, and when.
+    expected: Sample,
 }
 
 impl VsyncModel {
@@ -123,6 +125,7 @@ impl VsyncModel {
             refused_total: 0,
             stray: None,
             usable: true,
+            expected: Sample { index: 0, time: anchor },
         }
     }
 
@@ -153,8 +156,12 @@ impl VsyncModel {
 
     /// How wrong a prediction made now may be: the scatter of the samples, and the drift since the newest.
     pub fn error(&self, now: Instant) -> Span {
-        let idle = (now - self.anchor.time).max(Span::ZERO);
-        self.residual + idle.scale(DRIFT_PPM, 1_000_000)
+        self.residual + self.drift(now)
+    }
+
+    /// How far the display's clock may have gone from ours since the newest sample.
+    fn drift(&self, now: Instant) -> Span {
+        (now - self.anchor.time).max(Span::ZERO).scale(DRIFT_PPM, 1_000_000)
     }
 
     /// Whether the phase is known well enough to wait for a deadline. After a long idle it is not: ask the device for
@@ -163,11 +170,39 @@ impl VsyncModel {
         self.variable.is_none() && (self.len > 0 || !self.usable) && self.error(now) < self.period / TRUST_DIVISOR
     }
 
-    /// When refresh `index` happens. On a variable-refresh panel: the earliest moment for it.
+    /// When refresh `index` happens. On a variable-refresh panel: the earliest moment for it that is of use.
     pub fn present(&self, index: RefreshIndex) -> Instant {
-        let steps = index.0 as i128 - self.anchor.index as i128;
-        let nanos = self.anchor.time.as_nanos() as i128 + steps * self.period.as_nanos() as i128;
+        let from = if self.variable.is_some() && index.0 > self.anchor.index { self.expected } else { self.anchor };
+        let mut steps = index.0 as i128 - from.index as i128;
+        if self.variable.is_some() {
+            steps = steps.max(0);
+        }
+        let nanos = from.time.as_nanos() as i128 + steps * self.period.as_nanos() as i128;
         Instant::from_nanos(nanos.clamp(0, u64::MAX as i128) as u64)
+    }
+
+    /// On a variable-refresh panel: refresh `index`, the next that there is, is wanted at `time`, or as soon after the last
+    /// one as the panel allows.
+    pub fn expect(&mut self, index: RefreshIndex, time: Instant) {
+        self.expected = Sample { index: index.0, time: time.max(self.anchor.time + self.period) };
+    }
+
+    /// On a variable-refresh panel: the refresh that is [observed](Self::observe) next is this one.
+    pub fn number_next(&mut self, index: RefreshIndex) {
+        self.anchor.index = self.anchor.index.max(index.0.saturating_sub(1));
+    }
+
+    /// `time` is the timestamp of a refresh. If it lies off a grid of which the drift since the newest sample may be the
+    /// reason, that grid's phase is forgotten: the timestamp is no outlier, but the first of a new one.
+    pub fn doubt(&mut self, time: Instant) {
+        let drift = self.drift(time);
+        let off = (time - self.present(self.nearest(time))).abs();
+        let is_off = off > self.period / OUTLIER_DIVISOR;
+        if self.variable.is_none() && self.len > 0 && is_off && drift > self.period / TRUST_DIVISOR {
+            self.len = 0;
+            self.next = 0;
+            self.residual = Span::ZERO;
+        }
     }
 
     /// The first refresh at or after `time`.
@@ -199,6 +234,7 @@ impl VsyncModel {
         }
         if self.variable.is_some() {
             self.anchor = Sample { index: self.anchor.index + 1, time };
+            self.expected = Sample { index: self.anchor.index + 1, time: time + self.period };
             self.len = 1;
             return Observation::Accepted { index: RefreshIndex(self.anchor.index), error: Span::ZERO };
         }
@@ -244,6 +280,7 @@ impl VsyncModel {
     /// Sets or clears the panel's range of intervals.
     pub fn set_variable(&mut self, range: Option<(Span, Span)>) {
         self.variable = range;
+        self.expected = Sample { index: self.anchor.index + 1, time: self.anchor.time };
         self.period = range.map_or(self.nominal, |(shortest, _)| shortest.max(Span::from_micros(1)));
     }
 

@@ -6,9 +6,11 @@ use std::fmt::Write;
 use proptest::test_runner::TestCaseError;
 use upbeat::time::{Instant, Span};
 use upbeat::timing::conductor::{Action, Conductor, PacerId};
+use upbeat::timing::id::FrameId;
 use upbeat::timing::output::{Composed, LatchPolicy, OutputMachine};
 use upbeat::timing::pacer::MissBudgets;
 use upbeat::timing::pacing::PacingWish;
+use upbeat::timing::record::Need;
 use upbeat::timing::target::RefreshIndex;
 use upbeat::timing::vsync::VsyncModel;
 
@@ -124,7 +126,7 @@ pub struct Rig {
     now: Instant,
     clients: Vec<Client>,
     /// The frame in flight: the refresh that will show it, and what it shows.
-    flight: Option<(u64, Vec<(usize, Frame)>)>,
+    flight: Option<(u64, FrameId, Vec<(usize, Frame)>)>,
     latches: Vec<RefreshIndex>,
     wakes: u64,
     /// How long a turn of the loop takes: nothing is seen to before it is over.
@@ -202,7 +204,7 @@ impl Rig {
             }
             let wake = self.conductor.next_wake(self.now);
             let commit = self.clients.iter().filter_map(|client| client.commit_at.map(|(at, _)| at)).min();
-            let vblank = self.flight.as_ref().map(|(refresh, _)| START + self.interval * *refresh as i64);
+            let vblank = self.flight.as_ref().map(|(refresh, ..)| START + self.interval * *refresh as i64);
             let next = [wake, commit, vblank, Some(end)].into_iter().flatten().min().unwrap();
             // Composing took a while: what was due meanwhile is dealt with now.
             self.now = next.max(self.now) + self.turn;
@@ -257,7 +259,7 @@ impl Rig {
             }
             None => {
                 client.applied.push(frame);
-                self.conductor.output_mut().need();
+                self.conductor.output_mut().need(Need::Content);
                 self.tell(&format!("{name}: commit"));
             }
         }
@@ -292,20 +294,22 @@ impl Rig {
         }
         self.tell(&format!("latch for {}, {} windows", index.0, shown.len()));
         self.now += COMPOSE;
-        let submitted = !shown.is_empty();
-        let composed = if submitted { Composed::Usual } else { Composed::Nothing };
-        self.conductor.composed(index, scheduled, self.now, composed);
-        if submitted {
+        let machine = self.conductor.output_mut();
+        if shown.is_empty() {
+            machine.empty(index, scheduled, true);
+        } else {
+            let frame = machine.choose(index, ());
+            machine.submitted(frame, scheduled, self.now, Composed::Usual);
             let reached = (self.now + LEAD - START).as_nanos();
             let refresh =
                 reached.div_euclid(self.interval.as_nanos()) + i64::from(reached % self.interval.as_nanos() != 0);
-            self.flight = Some((refresh as u64, shown));
+            self.flight = Some((refresh as u64, frame, shown));
         }
     }
 
     fn vblank(&mut self) {
-        let (refresh, shown) = self.flight.take().unwrap();
-        self.conductor.output_mut().presented(self.now, None, self.now);
+        let (refresh, frame, shown) = self.flight.take().unwrap();
+        self.conductor.output_mut().presented(frame, self.now, None, self.now);
         for (client, frame) in shown {
             self.clients[client].shown.push((refresh, frame));
         }

@@ -11,7 +11,7 @@ use super::game::{GameError, GameOptions};
 use crate::bench::run::{BenchError, Displays, Folder};
 use crate::bench::statistics::in_a_row;
 use crate::simulate::animation::{AnimationPolicy, run as simulate};
-use crate::timing::pre_executor::AheadSettings;
+use crate::timing::frames::AheadSettings;
 
 /// What to compare.
 #[derive(Clone, Debug, clap::Args)]

@@ -8,7 +8,7 @@ use crate::simulate::bounds;
 use crate::simulate::load::Load;
 use crate::simulate::load::synthetic::{self, Mix};
 use crate::time::Span;
-use crate::timing::pre_executor::AheadSettings;
+use crate::timing::frames::AheadSettings;
 
 /// Applications of figure 11.
 const APPLICATIONS: u64 = 25;

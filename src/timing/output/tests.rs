@@ -1,5 +1,27 @@
+mod ahead;
 mod depth;
-mod early;
-mod finished;
+mod in_hand;
+mod numbers;
 mod phase;
 mod rendered;
+
+use super::*;
+
+/// A latch at `when` for `index` chooses something, and it is submitted at `done`.
+fn show(machine: &mut OutputMachine, index: RefreshIndex, when: Instant, done: Instant, composed: Composed) -> FrameId {
+    machine.latch(index);
+    let id = machine.choose(index, ());
+    machine.submitted(id, when, done, composed);
+    id
+}
+
+/// A frame that was finished ahead for `index` waits, and the display holds it already or does not.
+fn finish(machine: &mut OutputMachine, index: RefreshIndex, held: bool) -> FrameId {
+    let id = machine.record(index, ());
+    machine.frames_mut().draw(id);
+    machine.frames_mut().drawn(id, Span::ZERO);
+    if held {
+        machine.frames_mut().hold(id, Instant::ZERO);
+    }
+    id
+}

@@ -83,6 +83,8 @@ pub struct OpenCallback {
     pub scheduled: Instant,
     /// When it was sent.
     pub sent: Instant,
+    /// From then on nobody expects an answer: there was nothing to draw.
+    pub expected_until: Instant,
     /// CPU time of the client then.
     pub(super) cpu: Option<Span>,
     pub(super) cpu_outside: Option<Span>,

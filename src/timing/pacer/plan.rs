@@ -15,7 +15,7 @@ const BUFFERS_TO_GATE: usize = 5;
 
 impl Pacer {
     /// Chooses the way of pacing for this moment, and says why.
-    pub(super) fn choose(&mut self, now: Instant, output: &OutputMachine) {
+    pub(super) fn choose<T>(&mut self, now: Instant, output: &OutputMachine<T>) {
         let was_ahead = std::mem::take(&mut self.second_period);
         self.reason = match (self.wish, self.class()) {
             (PacingWish::Auto | PacingWish::Ahead, Class::OwnClock) => Reason::OwnClock,
@@ -26,7 +26,7 @@ impl Pacer {
         self.second_period = matches!(self.reason, Reason::FreeRunning | Reason::Early);
     }
 
-    fn reason_by_cost(&self, now: Instant, output: &OutputMachine, was_ahead: bool) -> Reason {
+    fn reason_by_cost<T>(&self, now: Instant, output: &OutputMachine<T>, was_ahead: bool) -> Reason {
         let samples = self.wall.samples();
         if samples < FIRST_FRAMES {
             return Reason::New;
@@ -61,25 +61,25 @@ impl Pacer {
         self.buffers >= if self.class() == Class::Gated { BUFFERS_TO_GATE } else { BUFFERS_TO_DRAW }
     }
 
-    fn reachable(&self, now: Instant, output: &OutputMachine) -> RefreshIndex {
+    fn reachable<T>(&self, now: Instant, output: &OutputMachine<T>) -> RefreshIndex {
         let next = output.next_index(now);
         self.last_target.map_or(next, |last| next.max(last.next()))
     }
 
-    pub(super) fn plan_at_refresh(&self, now: Instant, output: &OutputMachine) -> Planned {
+    pub(super) fn plan_at_refresh<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
         let target = self.reachable(now, output);
         let refresh = output.vsync().present(RefreshIndex(target.0.saturating_sub(1)));
         Planned { target, start: (refresh + AFTER_REFRESH).max(now), packed: false }
     }
 
     /// Two periods before its refresh: at once, but never more often than the display refreshes.
-    pub(super) fn plan_two_ahead(&self, now: Instant, offset: Span, output: &OutputMachine) -> Planned {
+    pub(super) fn plan_two_ahead<T>(&self, now: Instant, offset: Span, output: &OutputMachine<T>) -> Planned {
         let target = self.reachable(now, output);
         let earliest = output.vsync().present(RefreshIndex(target.0.saturating_sub(2)));
         Planned { target, start: (earliest + offset).max(now), packed: false }
     }
 
-    pub(super) fn plan_just_in_time(&self, now: Instant, output: &OutputMachine) -> Planned {
+    pub(super) fn plan_just_in_time<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
         if self.second_period {
             // The commit before this one still waits for its refresh; this one is drawn for the next after that.
             return self.plan_two_ahead(now, AFTER_REFRESH, output);

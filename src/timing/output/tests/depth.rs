@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use super::super::*;
+use super::*;
 
 const INTERVAL: Span = Span::from_micros(16_667);
 const COMPOSE: Span = Span::from_millis(1);
@@ -15,32 +15,31 @@ fn lights(lead: Span, depth: u32, stumbles: bool) -> (usize, usize) {
 /// The same where composing takes `compose`.
 fn lights_of(compose: Span, lead: Span, depth: u32, stumbles: bool) -> (usize, usize) {
     let start = Instant::from_nanos(1_000_000_000);
-    let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), lead, start);
+    let mut machine: OutputMachine = OutputMachine::new(VsyncModel::new(INTERVAL, start), lead, start);
     machine.set_depth(depth);
     // The phase is known: nothing has to be composed at once to find it.
     machine.vsync_mut().synchronise(start);
     let (mut now, mut shown, mut late, mut flights) = (start, 0, 0, VecDeque::new());
     let mut last = machine.vsync().at_or_after(start);
     loop {
-        machine.need();
+        machine.need(Need::Content);
         let latch = machine.next_latch(now);
-        let light = flights.front().map(|index: &RefreshIndex| {
+        let light = flights.front().map(|(_, index): &(FrameId, RefreshIndex)| {
             let stumble = u64::from(stumbles && shown == 10);
             machine.vsync().present(RefreshIndex(index.0 + stumble).max(last.next()))
         });
         match (latch, light) {
             (Some((index, when)), light) if light.is_none_or(|light| when < light) => {
-                machine.latch(index);
-                machine.composed(index, when, when + compose, Composed::Usual);
+                let id = show(&mut machine, index, when, when + compose, Composed::Usual);
                 let late = u64::from(when + compose > machine.submit_by(index));
-                flights.push_back(index.plus(late));
+                flights.push_back((id, index.plus(late)));
                 now = when + compose;
             }
             (_, Some(light)) => {
-                flights.pop_front();
+                let Some((id, _)) = flights.pop_front() else { panic!("nothing was in flight") };
                 now = now.max(light);
                 last = machine.vsync().at_or_after(light);
-                late += usize::from(machine.presented(light, None, now).late > 0);
+                late += usize::from(machine.presented(id, light, None, now).0.late > 0);
                 shown += usize::from(light <= start + INTERVAL * 60);
             }
             (_, None) => panic!("nothing will ever happen"),
@@ -82,11 +81,12 @@ fn frames_that_take_long_to_compose_are_made_for_the_refreshes_that_show_them() 
 fn where_two_frames_may_wait_the_next_one_does_not_wait_for_the_light_of_one_that_is_drawn() {
     let start = Instant::from_nanos(1_000_000_000);
     let reached = |depth| {
-        let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), INTERVAL + COMPOSE, start);
+        let mut machine: OutputMachine =
+            OutputMachine::new(VsyncModel::new(INTERVAL, start), INTERVAL + COMPOSE, start);
         machine.set_depth(depth);
         let first = machine.next_index(start);
         machine.latch(first);
-        machine.composing(first);
+        machine.choose(first, ());
         machine.next_index(start).since(first)
     };
     assert_eq!((reached(2), reached(1)), (1, 2), "its deadline lies before that light");
@@ -98,15 +98,14 @@ fn of_two_frames_in_flight_either_can_be_lost() {
     for nth in [0, 1] {
         let mut machine = OutputMachine::new(VsyncModel::new(INTERVAL, start), INTERVAL, start);
         machine.set_depth(2);
-        for index in [RefreshIndex(3), RefreshIndex(4)] {
-            machine.composed(index, start, start + COMPOSE, Composed::Odd);
-        }
-        machine.need();
+        let flights = [RefreshIndex(3), RefreshIndex(4)]
+            .map(|index| show(&mut machine, index, start, start + COMPOSE, Composed::Odd));
+        machine.need(Need::Content);
         assert_eq!(machine.next_latch(start), None);
-        machine.lost(nth);
+        machine.frames_mut().take(flights[nth]);
         assert!(machine.next_latch(start).is_some() && machine.is_busy());
         let stays = RefreshIndex(if nth == 0 { 4 } else { 3 });
         let light = machine.vsync().present(stays);
-        assert_eq!(machine.presented(light, None, light).target, Some(stays));
+        assert_eq!(machine.presented(flights[1 - nth], light, None, light).0.target, Some(stays));
     }
 }

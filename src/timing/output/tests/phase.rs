@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::super::*;
+use super::*;
 
 const OLD: Span = Span::from_micros(16_667);
 const NEW: Span = Span::from_micros(16_579);
@@ -24,12 +24,11 @@ fn switched() -> (OutputMachine, Instant) {
 }
 
 /// Composes what is wanted, and tells when it was handed over.
-fn compose(machine: &mut OutputMachine, now: Instant) -> (RefreshIndex, Instant) {
-    machine.need();
+fn compose(machine: &mut OutputMachine, now: Instant) -> (FrameId, RefreshIndex, Instant) {
+    machine.need(Need::Content);
     let (index, when) = machine.next_latch(now).unwrap();
-    machine.latch(index);
-    machine.composed(index, when, when + COMPOSE, Composed::Usual);
-    (index, when + COMPOSE)
+    let id = show(machine, index, when, when + COMPOSE, Composed::Usual);
+    (id, index, when + COMPOSE)
 }
 
 /// The first refresh of the new grid that a frame in hand at `handed_over` can reach, if one of the grid is at `phase`.
@@ -42,12 +41,12 @@ fn first_after(handed_over: Instant, phase: Instant) -> Instant {
 /// grid that it can reach, or `missed` later. Both lie `phase` off the old grid.
 fn second_frame(phase: Span, missed: i64) -> (Outcome, OutputMachine) {
     let (mut machine, now) = switched();
-    let (_, handed_over) = compose(&mut machine, now);
+    let (id, _, handed_over) = compose(&mut machine, now);
     let switched = handed_over + Span::from_millis(30);
-    machine.presented(Instant::ZERO, None, switched);
-    let (_, handed_over) = compose(&mut machine, switched);
+    machine.presented(id, Instant::ZERO, None, switched);
+    let (id, _, handed_over) = compose(&mut machine, switched);
     let light = first_after(handed_over, machine.vsync().present(RefreshIndex(9)) + phase) + NEW * missed;
-    (machine.presented(light, None, light), machine)
+    (machine.presented(id, light, None, light).0, machine)
 }
 
 #[test]
@@ -61,10 +60,10 @@ fn the_first_known_light_of_a_mode_is_not_late_wherever_its_grid_lies() {
         // From here on the grid is known.
         for _ in 0..5 {
             let now = machine.vsync().present(machine.latched());
-            let (index, _) = compose(&mut machine, now);
+            let (id, index, _) = compose(&mut machine, now);
             let light = machine.vsync().present(index);
             assert_eq!(light, outcome.present + NEW * index.since(outcome.shown) as i64);
-            let next = machine.presented(light, None, light);
+            let next = machine.presented(id, light, None, light).0;
             assert_eq!((next.late, next.found_phase), (0, false));
         }
     }
@@ -80,9 +79,9 @@ fn a_frame_that_lets_refreshes_of_the_new_grid_pass_is_late_by_these() {
 fn a_light_that_nobody_knows_is_neither_before_its_frame_was_handed_over_nor_after_now() {
     for micros in (0..20_000).step_by(500) {
         let (mut machine, now) = switched();
-        let (index, handed_over) = compose(&mut machine, now);
+        let (id, index, handed_over) = compose(&mut machine, now);
         let now = handed_over + Span::from_micros(micros);
-        let outcome = machine.presented(Instant::ZERO, None, now);
+        let outcome = machine.presented(id, Instant::ZERO, None, now).0;
         assert!(handed_over <= outcome.present && outcome.present <= now, "{outcome:?}");
         assert!(outcome.shown >= index && !outcome.found_phase);
     }
@@ -94,12 +93,12 @@ fn nor_is_it_after_now_where_an_old_grid_is_known() {
     let mut machine = OutputMachine::new(VsyncModel::new(OLD, start), LEAD, start);
     machine.vsync_mut().synchronise(start);
     let idle = start + OLD * 3_600;
-    let (index, handed_over) = compose(&mut machine, idle + Span::from_millis(3));
+    let (id, index, handed_over) = compose(&mut machine, idle + Span::from_millis(3));
     let target = machine.vsync().present(index);
-    assert_eq!(machine.clone().presented(Instant::ZERO, None, target).present, target);
+    assert_eq!(machine.clone().presented(id, Instant::ZERO, None, target).0.present, target);
     // Nearer to the refresh after its target, which is still to come.
     let now = target + OLD.scale(6, 10);
-    let outcome = machine.presented(Instant::ZERO, None, now);
+    let outcome = machine.presented(id, Instant::ZERO, None, now).0;
     assert!(handed_over < outcome.present && outcome.present <= now, "{outcome:?}");
 }
 

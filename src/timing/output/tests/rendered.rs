@@ -1,4 +1,4 @@
-use super::super::*;
+use super::*;
 
 const INTERVAL: Span = Span::from_millis(10);
 const LEAD: Span = Span::from_millis(1);
@@ -14,18 +14,17 @@ fn machine() -> OutputMachine {
 
 /// Composes and shows frames that a GPU draws for `gpu` after its latch; one that is not complete in time is shown one
 /// refresh late.
-fn show(machine: &mut OutputMachine, gpu: Span) {
+fn show_all(machine: &mut OutputMachine, gpu: Span) {
     for _ in 0..FRAMES {
-        machine.need();
+        machine.need(Need::Content);
         let now = machine.vsync().present(machine.latched());
         let (index, latch) = machine.next_latch(now).expect("needed");
-        machine.latch(index);
-        machine.composed(index, latch, latch + PROCESSOR, Composed::Unfinished);
+        let id = show(machine, index, latch, latch + PROCESSOR, Composed::Unfinished);
         let late = latch + gpu > machine.submit_by(index);
         let light = machine.vsync().present(if late { index.next() } else { index });
-        machine.rendered(latch + gpu);
-        machine.presented(light, Some(1 + u64::from(late)), light);
-        machine.latch(index.next());
+        machine.rendered(id, latch + gpu);
+        machine.presented(id, light, Some(1 + u64::from(late)), light);
+        machine.empty(index.next(), light, true);
     }
 }
 
@@ -33,7 +32,7 @@ fn show(machine: &mut OutputMachine, gpu: Span) {
 fn a_frame_costs_until_the_gpu_is_done() {
     let mut machine = machine();
     let gpu = Span::from_millis(4);
-    show(&mut machine, gpu);
+    show_all(&mut machine, gpu);
     let next = machine.latched().next();
     let before = machine.submit_by(next) - machine.latch_at(next);
     assert!(before >= gpu, "latched {before:?} before it is to be complete");
@@ -48,6 +47,6 @@ fn a_gpu_that_is_late_is_not_the_drivers_fault() {
     };
     let before = lead(&machine);
     // Longer than any budget: every frame misses.
-    show(&mut machine, Span::from_millis(12));
+    show_all(&mut machine, Span::from_millis(12));
     assert_eq!(lead(&machine), before);
 }

@@ -13,6 +13,7 @@
 
 use super::OutputMachine;
 use crate::time::{Instant, Span};
+use crate::timing::calm::Calm;
 use crate::timing::target::RefreshIndex;
 
 /// After so much of an interval since the refresh before, that one was surely shown: a model's error is far below it.
@@ -21,7 +22,7 @@ const SETTLED_DIVISOR: i64 = 8;
 /// anybody sees of a cursor, and one in as many commits that nobody was asked for.
 const UNHURRIED_DIVISOR: i64 = 16;
 
-impl OutputMachine {
+impl<T> OutputMachine<T> {
     /// The first refresh that a client was promised, and for which it has not committed: it may until `ready_by`.
     pub fn set_promised(&mut self, index: Option<RefreshIndex>) {
         self.promised = index;
@@ -34,7 +35,7 @@ impl OutputMachine {
 
     /// Whether something is to be shown as soon as possible, not at a refresh of its own.
     pub const fn is_pressed(&self) -> bool {
-        self.needed
+        self.need.is_some()
     }
 
     /// When content for `index` can be chosen although its latch is later, if all that is due then is here and nobody
@@ -52,7 +53,7 @@ impl OutputMachine {
 
     /// Whether all that is to be shown is due at `index`.
     fn is_in_hand(&self, index: RefreshIndex) -> bool {
-        !self.needed && self.due == Some(index)
+        self.need.is_none() && self.due.is_some_and(|due| due.index == index)
     }
 
     /// When the refresh before `index` is surely on the screen; `None` where that cannot be said, or where somebody was
@@ -64,6 +65,16 @@ impl OutputMachine {
         }
         let before = self.vsync.present(RefreshIndex(index.0.saturating_sub(1)));
         Some(before + self.vsync.interval() / SETTLED_DIVISOR)
+    }
+
+    /// What has happened lately.
+    pub const fn calm(&self) -> &Calm {
+        &self.calm
+    }
+
+    /// What has happened lately, to tell more.
+    pub const fn calm_mut(&mut self) -> &mut Calm {
+        &mut self.calm
     }
 
     /// The latch for `index` passed unused: whoever drives us woke `by` late.

@@ -1,4 +1,4 @@
-use super::super::*;
+use super::*;
 
 const INTERVAL: Span = Span::from_micros(16_000);
 
@@ -34,6 +34,6 @@ fn not_while_a_client_may_still_commit_for_it() {
 #[test]
 fn not_while_something_else_is_to_be_shown() {
     let (mut machine, before) = waiting();
-    machine.need();
+    machine.need(Need::Content);
     assert_eq!(machine.early_latch(RefreshIndex(5), before), None);
 }

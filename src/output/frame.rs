@@ -1,0 +1,80 @@
+//! What travels with a frame of an output, from the moment at which its content is chosen until everybody has heard what
+//! became of it. Where it is on its way is known to its [`FrameQueue`](crate::timing::frames::FrameQueue) alone.
+
+use std::sync::Arc;
+
+use super::OutputState;
+use crate::backend::Buffer;
+use crate::backend::fence::Fence;
+use crate::backend::plane::Planes;
+use crate::render::{Drawn, JobId};
+use crate::scene::Scene;
+use crate::surface::{Feedback, Unshown};
+use crate::time::Span;
+use crate::timing::frames::Frame;
+use crate::timing::record::{ClientFrameRecord, FrameRecord};
+
+/// What a frame shows, and who waits for it.
+#[derive(Debug)]
+pub struct Content {
+    /// What it shows.
+    pub(super) scene: Arc<Scene>,
+    pub(super) record: FrameRecord,
+    /// The clients that wait to hear of it.
+    pub(super) feedback: Feedback,
+    pub(super) clients: Vec<ClientFrameRecord>,
+    /// Clients' buffers on planes.
+    pub(super) planes: Planes,
+    pub(super) pixels: Pixels,
+    /// What choosing it ahead took; zero for what a latch chose.
+    pub(super) chosen_in: Span,
+}
+
+/// Where the pixels of a frame are.
+#[derive(Debug, Default)]
+pub(super) enum Pixels {
+    /// Nowhere yet, or it has none of its own.
+    #[default]
+    None,
+    /// Being made.
+    Drawing(JobId),
+    /// Here.
+    Drawn(Buffer, Drawn),
+    /// The display has them. The fence tells when a GPU has drawn them; `None` where that was known when they were given to
+    /// it.
+    Submitted(Option<Fence>),
+}
+
+impl Content {
+    /// What was chosen and not drawn.
+    pub(super) fn new(scene: Scene, record: FrameRecord) -> Self {
+        Content {
+            scene: Arc::new(scene),
+            record,
+            feedback: Feedback::default(),
+            clients: Vec::new(),
+            planes: Planes::default(),
+            pixels: Pixels::None,
+            chosen_in: Span::ZERO,
+        }
+    }
+
+    /// Whether `job` makes its pixels.
+    pub(super) fn is_drawn_by(&self, job: JobId) -> bool {
+        matches!(self.pixels, Pixels::Drawing(own) if own == job)
+    }
+}
+
+impl OutputState {
+    /// A frame will not be shown, and nobody has anything of it any more: its buffer goes back, and its clients hear of it.
+    pub(super) fn let_go(&mut self, frame: Frame<Content>) {
+        let Content { scene, feedback, pixels, .. } = frame.content;
+        if let Pixels::Drawn(buffer, _) = pixels {
+            self.display.release(buffer);
+        }
+        if Arc::ptr_eq(&scene, &self.drawn) {
+            self.drawn = Arc::default();
+        }
+        feedback.discard(Unshown::Unseen);
+    }
+}

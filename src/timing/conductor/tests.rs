@@ -1,0 +1,86 @@
+use super::*;
+use crate::timing::defaults::CALM_AFTER;
+use crate::timing::output::Composed;
+use crate::timing::vsync::VsyncModel;
+
+const INTERVAL: Span = Span::from_micros(16_000);
+
+/// How long before each refresh the frame for it was latched, of a client whose frames all wait already; at refresh
+/// `touched` there is an input for it.
+fn latches(early_latch: bool, count: u64, touched: u64) -> Vec<Span> {
+    let start = Instant::from_nanos(1_000_000_000);
+    let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
+    let mut conductor: Conductor = Conductor::new(output, 1);
+    conductor.output_mut().vsync_mut().synchronise(start);
+    conductor.output_mut().rendered_ahead(Span::from_millis(1));
+    conductor.set_early_latch(early_latch);
+    let client = conductor.add_pacer(PacingWish::Auto, MissBudgets::default());
+    let (mut now, mut spans) = (start, Vec::new());
+    for index in (5..5 + count).map(RefreshIndex) {
+        conductor.output_mut().need_at(index);
+        if index.0 == touched {
+            conductor.input(client, now, true);
+        }
+        let (target, scheduled) = loop {
+            match conductor.poll_action(now) {
+                Some(Action::Latch { target, scheduled }) => break (target, scheduled),
+                Some(Action::Callback { .. }) => panic!("nobody asked for one"),
+                None => now = conductor.next_wake(now).unwrap_or_else(|| panic!("nothing is planned")),
+            }
+        };
+        spans.push(target.present - now);
+        conductor.latched(target.id);
+        let machine = conductor.output_mut();
+        let frame = machine.choose(target.id, ());
+        machine.submitted(frame, scheduled, now + Span::from_millis(1), Composed::Usual);
+        now = target.present;
+        machine.presented(frame, now, Some(1), now);
+    }
+    spans
+}
+
+#[test]
+fn frames_drawn_ahead_are_latched_early_when_nobody_has_touched_anything_for_a_while() {
+    let refreshes = (CALM_AFTER.as_nanos() / INTERVAL.as_nanos()) as usize;
+    let spans = latches(true, 2 * refreshes as u64 + 20, 5 + refreshes as u64 + 10);
+    let is_early = |span: &Span| *span == INTERVAL - INTERVAL / 8;
+    assert!(spans[..refreshes - 6].iter().all(|span| *span < INTERVAL / 2), "late at first");
+    assert!(spans[refreshes + 2..refreshes + 10].iter().all(is_early), "{:?}", &spans[refreshes..]);
+    assert!(spans[refreshes + 10..2 * refreshes].iter().all(|span| *span < INTERVAL / 2), "an input: late again");
+    assert!(spans.last().is_some_and(is_early), "and early after it");
+}
+
+#[test]
+fn switched_off_no_latch_is_early() {
+    let refreshes = (CALM_AFTER.as_nanos() / INTERVAL.as_nanos()) as u64;
+    assert!(latches(false, 2 * refreshes, 0).iter().all(|span| *span < INTERVAL / 2));
+}
+
+#[test]
+fn a_latch_that_nobody_draws_for_forgives_a_late_wake_up() {
+    let start = Instant::from_nanos(1_000_000_000);
+    let output = OutputMachine::new(VsyncModel::new(INTERVAL, start), Span::from_millis(1), start);
+    let mut conductor: Conductor = Conductor::new(output, 1);
+    conductor.output_mut().vsync_mut().synchronise(start);
+    let client = conductor.add_pacer(PacingWish::Auto, MissBudgets::default());
+    let index = RefreshIndex(5);
+    let now = conductor.output().vsync().present(RefreshIndex(4)) + Span::from_millis(3);
+    let latch_at = conductor.output().latch_at(index);
+    conductor.output_mut().need_at(index);
+    assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "what is due was drawn long ago");
+    let mut pressed = conductor.clone();
+    pressed.output_mut().need(Need::Content);
+    assert_eq!(pressed.next_wake(now), Some(latch_at), "what is wanted at once is wanted as new as can be");
+    if let Some(pacer) = conductor.pacer_mut(client) {
+        pacer.callback_due(now);
+    }
+    let Some(Action::Callback { pacer, target, .. }) = conductor.poll_action(now) else { panic!("a new client") };
+    conductor.called_back(pacer, now, None);
+    assert_eq!(target.id, index);
+    assert_eq!(conductor.next_wake(now), Some(latch_at), "a client draws for the same refresh");
+    conductor.committed(pacer, now + Span::from_millis(2), None, false);
+    conductor.output_mut().need(Need::Content);
+    assert_eq!(conductor.next_wake(now), Some(latch_at - INTERVAL / 16), "whoever drew for this refresh is done");
+    conductor.input(pacer, now, true);
+    assert_eq!(conductor.next_wake(now), Some(latch_at), "and was touched: what comes of that may still come");
+}

@@ -1,0 +1,179 @@
+//! Whatever is done in whatever order: frames come out once, in order, and none is lost.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Choose,
+    Submit,
+    Poll(bool),
+    Drawn,
+    Promote,
+    Present,
+    Lose,
+    Supersede,
+    Withdraw(usize, Option<usize>),
+    Drop,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        2 => Just(Event::Choose),
+        2 => Just(Event::Submit),
+        6 => any::<bool>().prop_map(Event::Poll),
+        4 => Just(Event::Drawn),
+        3 => Just(Event::Promote),
+        4 => Just(Event::Present),
+        1 => Just(Event::Lose),
+        1 => Just(Event::Supersede),
+        1 => (0_usize..3, prop::option::of(0_usize..3)).prop_map(|(kept, stays)| Event::Withdraw(kept, stays)),
+        1 => Just(Event::Drop),
+    ]
+}
+
+/// A queue whose content counts how many there are, and what has come out of it.
+struct World {
+    queue: FrameQueue<u64>,
+    refresh: u64,
+    chosen: Vec<FrameId>,
+    gone: Vec<FrameId>,
+    shown: Vec<RefreshIndex>,
+}
+
+impl World {
+    fn next(&mut self) -> RefreshIndex {
+        self.refresh += 1;
+        RefreshIndex(self.refresh)
+    }
+
+    fn out(&mut self, frame: Option<Frame<u64>>) {
+        if let Some(frame) = frame {
+            assert_eq!(frame.content, frame.id.0, "what travels with a frame is its own");
+            self.gone.push(frame.id);
+        }
+    }
+
+    /// Whether a latch may choose: what the display has is shown first.
+    fn is_free(&self) -> bool {
+        self.queue.composing().is_none() && self.queue.in_flight().next().is_none() && self.queue.next_held().is_none()
+    }
+
+    fn first(&self, stage: Stage) -> Option<FrameId> {
+        self.queue.at(stage).next().map(|frame| frame.id)
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Choose if self.is_free() => {
+                let (next, target) = (self.queue.next_frame(), self.next());
+                self.queue.abandon_all(Frame::is_ahead);
+                self.chosen.push(self.queue.choose(target, next.0));
+            }
+            Event::Submit => {
+                if let Some((id, target)) = self.queue.composing().map(|frame| (frame.id, frame.target)) {
+                    self.queue.fly(id, target, Flight::default());
+                }
+            }
+            Event::Poll(record) => self.poll(May { hold: 4, draw: true, record }),
+            Event::Drawn => {
+                let drawing = self.queue.at(Stage::Drawing).find(|frame| frame.is_ahead()).map(|frame| frame.id);
+                drawing.map(|id| self.queue.drawn(id, Span::ZERO));
+            }
+            Event::Promote if self.queue.in_flight().next().is_none() => {
+                if let Some((id, target)) = self.queue.next_held().map(|frame| (frame.id, frame.target)) {
+                    self.queue.fly(id, target, Flight::default());
+                }
+            }
+            Event::Present => {
+                if let Some(id) = self.first(Stage::InFlight) {
+                    let frame = self.queue.take(id);
+                    self.shown.extend(frame.as_ref().map(|frame| frame.target));
+                    self.out(frame);
+                }
+            }
+            Event::Lose => {
+                let lost = self.first(Stage::Withdrawn { surely: true }).or_else(|| self.first(Stage::InFlight));
+                let frame = lost.and_then(|id| self.queue.take(id));
+                self.out(frame);
+            }
+            Event::Supersede => {
+                self.queue.supersede();
+            }
+            Event::Withdraw(kept, stays) => {
+                self.queue.withdraw(kept);
+                let first = self.first(Stage::Withdrawn { surely: false });
+                self.poll(May::default());
+                let stays = first.zip(stays).map(|(first, stays)| FrameId(first.0 + stays as u64));
+                self.queue.withdrawn(stays);
+            }
+            Event::Drop => self.queue.abandon_all(Frame::is_ahead),
+            Event::Choose | Event::Promote => {}
+        }
+    }
+
+    fn poll(&mut self, may: May) {
+        while let Some(step) = self.queue.poll(may) {
+            match step {
+                Step::Release(frame) => self.out(Some(frame)),
+                Step::Withdraw(_) => {}
+                Step::HandOver(id) => self.queue.hold(id, Instant::ZERO),
+                Step::Draw(id) => self.queue.draw(id),
+                Step::Record => {
+                    let (next, target) = (self.queue.next_frame(), self.next());
+                    let id = self.queue.record(target, next.0);
+                    self.chosen.push(id);
+                    self.queue.recorded(id);
+                }
+            }
+        }
+    }
+
+    fn check(&self) {
+        let ids: Vec<FrameId> = self.queue.iter().map(|frame| frame.id).collect();
+        assert!(ids.windows(2).all(|pair| pair[0] < pair[1]), "frames are in the order in which they were chosen");
+        assert!(self.queue.phase() == Phase::Sync || self.queue.depth() < self.queue.settings().frames());
+        assert!(self.queue.at(Stage::Drawing).filter(|frame| frame.is_ahead()).count() <= 1, "one renderer");
+        assert!(self.queue.pixel_buffers() <= self.queue.settings().pixel_frames(), "no more buffers than there are");
+        let display: Vec<_> = self.queue.at(Stage::Held).map(|frame| frame.target).collect();
+        assert!(display.windows(2).all(|pair| pair[0] < pair[1]), "each is held for a refresh of its own");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_frame_comes_out_once_and_refreshes_are_shown_in_order(
+        events in prop::collection::vec(event(), 1..300),
+        run_ahead in 0_u8..4,
+    ) {
+        let settings = AheadSettings::buffers(5).with_run_ahead(run_ahead);
+        let mut world = World {
+            queue: FrameQueue::new(settings, Trigger::Ahead),
+            refresh: 0,
+            chosen: Vec::new(),
+            gone: Vec::new(),
+            shown: Vec::new(),
+        };
+        world.queue.begin(RefreshIndex(0));
+        for event in events {
+            world.handle(event);
+            world.check();
+        }
+        prop_assert!(world.shown.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", world.shown);
+        // At the end everybody gives back what they have.
+        world.queue.abandon_all(|_| true);
+        let drawing: Vec<FrameId> = world.queue.at(Stage::Drawing).map(|frame| frame.id).collect();
+        drawing.into_iter().for_each(|id| {
+            world.queue.drawn(id, Span::ZERO);
+        });
+        let left: Vec<FrameId> = world.queue.iter().map(|frame| frame.id).collect();
+        for id in left {
+            let frame = world.queue.take(id);
+            world.out(frame);
+        }
+        world.poll(May::default());
+        world.gone.sort_unstable();
+        prop_assert_eq!(world.gone, world.chosen, "each came out once");
+    }
+}
