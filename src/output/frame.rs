@@ -12,6 +12,7 @@ use crate::scene::Scene;
 use crate::surface::{Feedback, Unshown};
 use crate::time::Span;
 use crate::timing::frames::Frame;
+use crate::timing::id::FrameId;
 use crate::timing::record::{ClientFrameRecord, FrameRecord};
 
 /// What a frame shows, and who waits for it.
@@ -76,5 +77,15 @@ impl OutputState {
             self.drawn = Arc::default();
         }
         feedback.discard(Unshown::Unseen);
+    }
+
+    /// Forgets all frames: the output is going away.
+    pub(super) fn forget_frames(&mut self) {
+        let ids: Vec<FrameId> = self.conductor.output().frames().iter().map(|frame| frame.id).collect();
+        for id in ids {
+            if let Some(frame) = self.conductor.output_mut().frames_mut().take(id) {
+                self.let_go(frame);
+            }
+        }
     }
 }

@@ -16,18 +16,30 @@
 use std::sync::Arc;
 
 use super::frame::{Content, Pixels};
-use super::latch::Taken;
 use super::{OutputState, geometry};
 use crate::backend::plane::Planes;
 use crate::backend::{Change, PixelRect, Plan};
 use crate::scene::CursorLayer;
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use crate::time::{Clock, Instant, Span};
 use crate::timing::frames::{Stage, Step};
 use crate::timing::id::{FrameId, OutputId};
 use crate::timing::output::{Finished, Work};
 use crate::timing::record::Need;
-use crate::timing::target::Target;
+use crate::timing::target::{RefreshIndex, Target};
+
+/// A refresh that was latched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    /// Which.
+    pub index: RefreshIndex,
+    /// When it is expected.
+    pub present: Instant,
+    /// The distance to the refresh before it.
+    pub interval: Span,
+    /// It shows a frame that was finished ahead, and nothing else was wanted: motion may start from it.
+    pub settled: bool,
+}
 
 impl OutputState {
     /// Gives finished frame `id` to the display, with the cursor where it is now. Says when that was begun; `None`: the
@@ -156,16 +168,13 @@ fn flip(state: &mut State, id: OutputId, frame: FrameId, target: Target, schedul
 
 /// `frame` was shown: if nobody had the time to say that it is in flight, it is now. That can be one that was taken back
 /// in the very moment in which it was shown.
-pub(super) fn catch_up(state: &mut State, id: OutputId, frame: FrameId) {
-    let Some(output) = state.outputs.by_id(id).filter(|output| output.on) else { return };
-    let machine = output.conductor.output();
-    let stage = machine.frames().get(frame).map(|frame| frame.stage());
-    if machine.is_busy() || !matches!(stage, Some(Stage::Held | Stage::Withdrawn { .. })) {
-        return;
+pub(super) fn catch_up(state: &mut State, id: OutputId, frame: FrameId) -> Option<Taken> {
+    let machine = state.outputs.by_id(id).filter(|output| output.on)?.conductor.output();
+    let stage = machine.frames().get(frame)?.stage();
+    if machine.is_busy() || !matches!(stage, Stage::Held | Stage::Withdrawn { .. }) {
+        return None;
     }
-    if let Some(taken) = promote(state, id, frame) {
-        super::latch::conclude(state, id, taken);
-    }
+    promote(state, id, frame)
 }
 
 /// A frame that the display holds is in flight from now on, if nothing else is.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
 use smithay::utils::{Physical, Size, Transform};
 
+use super::OutputState;
 use super::frame::Content;
-use super::{OutputState, present};
 use crate::backend::{Display, Mode};
 use crate::render::Canvas;
 use crate::state::State;
@@ -59,7 +59,9 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
     let machine = machine(display.as_mut(), mode, now);
     state.outputs.last_id += 1;
     let id = OutputId(state.outputs.last_id);
-    present::name_in_log(&state.outputs, id, &output.name());
+    if let Some(log) = &state.outputs.frame_log {
+        log.name_output(id, &output.name());
+    }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     state.outputs.list.push(OutputState {
         id,
@@ -157,7 +159,7 @@ pub fn remove(state: &mut State, id: OutputId) {
     let Some(index) = state.outputs.list.iter().position(|output| output.id == id) else { return };
     let mut output = state.outputs.list.remove(index);
     output.drop_undrawn(state.outputs.renderer.as_mut());
-    present::forget_frames(&mut output);
+    output.forget_frames();
     crate::shell::visit::leave(state, &output.output);
     if let Some(global) = output.global.take() {
         state.protocols.output.retire(&state.display_handle, global);

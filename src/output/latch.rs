@@ -1,10 +1,11 @@
 //! The latch: open the queues, choose the scene, have it [composed](super::compose).
 
-use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::wayland::compositor::CompositorHandler;
 
 use super::compose::{Came, compose};
+use super::gates::clear_blockers;
+use super::handing_over::{self, Taken};
+use super::moment::Moment;
 use super::placing::choose;
 use super::{OutputState, pacing};
 use crate::scene::Scene;
@@ -14,25 +15,12 @@ use crate::state::State;
 use crate::surface::Entry;
 use crate::time::{Clock, Instant, Span};
 use crate::timing::id::{ClientId, OutputId};
-use crate::timing::record::{FrameRecord, Need};
+use crate::timing::record::Need;
 use crate::timing::target::{RefreshIndex, Target};
-
-/// A refresh that was latched.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
-    /// Which.
-    pub index: RefreshIndex,
-    /// When it is expected.
-    pub present: Instant,
-    /// The distance to the refresh before it.
-    pub interval: Span,
-    /// It shows a frame that was finished ahead, and nothing else was wanted: motion may start from it.
-    pub settled: bool,
-}
 
 /// Latches `target`: a frame that was finished for it is shown, or else content is chosen, drawn and submitted.
 pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: Instant) {
-    if let Some(taken) = super::handing_over::show_finished(state, id, target, scheduled) {
+    if let Some(taken) = handing_over::show_finished(state, id, target, scheduled) {
         return conclude(state, id, taken);
     }
     let latched = state.clock.now();
@@ -75,7 +63,7 @@ pub(super) fn conclude(state: &mut State, id: OutputId, taken: Taken) {
     {
         output.need(Need::Animation);
     }
-    super::handing_over::attend(state, id);
+    handing_over::attend(state, id);
 }
 
 /// Starts what is to move from the frame on that output `id` shows at `present`. Whose output starts with it, that one
@@ -100,14 +88,6 @@ fn somebody_draws(state: &State, output: &OutputState, now: Instant) -> bool {
     output.conductor.is_anybody_drawing(now) || here.any(waits)
 }
 
-/// When and why a scene was chosen.
-pub(super) struct Moment {
-    pub target: Target,
-    pub scheduled: Instant,
-    pub latched: Instant,
-    pub need: Need,
-}
-
 /// Applies every update that is ready and due, in order. Returns whether there was one.
 fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
     let first = state.outputs.first();
@@ -119,18 +99,6 @@ fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
         .collect();
     clear_blockers(state, &opened);
     !opened.is_empty()
-}
-
-/// Tells Smithay that gates of these surfaces are open: once for each client, and never from within a commit.
-pub(super) fn clear_blockers(state: &mut State, surfaces: &[WlSurface]) {
-    let mut told = Vec::new();
-    for client in surfaces.iter().filter_map(Resource::client) {
-        if !told.contains(&client.id()) {
-            told.push(client.id());
-            let display = state.display_handle.clone();
-            state.client_compositor_state(&client).blocker_cleared(state, &display);
-        }
-    }
 }
 
 /// Clients with content that this latch takes.
@@ -182,41 +150,6 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
     });
     if waits {
         pacing::hidden_waits(outputs, now);
-    }
-}
-
-impl OutputState {
-    pub(super) fn open_record(&self, moment: &Moment) -> FrameRecord {
-        let machine = self.conductor.output();
-        FrameRecord {
-            output: self.id,
-            target: moment.target.id,
-            present: moment.target.present,
-            interval: moment.target.interval,
-            need: moment.need,
-            pacing: self.pacing(),
-            latch_at: moment.scheduled,
-            latched: moment.latched,
-            submit_by: machine.submit_by(moment.target.id),
-            due_sequence: self.due_sequence(moment.target.id),
-            compose_budget: machine.compose_budget(),
-            ..FrameRecord::default()
-        }
-    }
-
-    /// The display's own number for a refresh of the model's grid.
-    pub(crate) fn due_sequence(&self, index: RefreshIndex) -> Option<u64> {
-        let last = self.last_shown?;
-        Some(self.last_sequence? + index.since(last))
-    }
-
-    pub(crate) fn pacing(&self) -> crate::timing::pacing::Pacing {
-        use crate::timing::output::LatchPolicy;
-        use crate::timing::pacing::Pacing;
-        match self.conductor.output().policy() {
-            LatchPolicy::AtRefresh => Pacing::Vsync,
-            LatchPolicy::Late => self.wish.and_then(|wish| wish.fixed()).unwrap_or(Pacing::JustInTime),
-        }
     }
 }
 

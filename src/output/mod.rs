@@ -5,17 +5,21 @@
 //! [`timing`](crate::timing), by one [`Conductor`] per output.
 
 pub mod ahead;
+mod calling_back;
 pub mod capture;
 mod compose;
 mod cursor;
 mod desk;
 mod drawing;
 mod early;
+mod following;
 mod frame;
 pub mod gamma;
+mod gates;
 mod handing_over;
 pub mod hotplug;
 mod latch;
+mod moment;
 pub mod overlays;
 pub mod pacing;
 mod placing;

@@ -4,7 +4,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::{OutputState, Outputs, second_period};
 use crate::state::State;
-use crate::surface::{self, ClientEntry, Commit, Committed, Entry, Surfaces, Unshown};
+use crate::surface::{ClientEntry, Commit, Committed, Entry, Surfaces};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
 use crate::timing::id::{ClientId, OutputId, SurfaceId};
@@ -21,9 +21,9 @@ pub const HIDDEN_INTERVAL: Span = Span::from_seconds(1);
 pub struct ClientPacing {
     /// Its pacer.
     pub pacer: PacerId,
-    clock: Option<crate::process_clock::ProcessClock>,
+    pub(super) clock: Option<crate::process_clock::ProcessClock>,
     /// When it committed last since it was called back, while some of its surfaces have not.
-    partial: Option<Instant>,
+    pub(super) partial: Option<Instant>,
 }
 
 impl Outputs {
@@ -67,62 +67,6 @@ impl Outputs {
     pub fn sees(&self, entry: &Entry) -> bool {
         let output = entry.output.and_then(|id| self.by_id(id));
         output.is_some_and(|output| output.on && entry.seen() == output.scenes)
-    }
-}
-
-/// Sends the callbacks of one client.
-pub(super) fn call_back(
-    state: &mut State,
-    id: OutputId,
-    pacer: PacerId,
-    target: Target,
-    time: Instant,
-    scheduled: Instant,
-) {
-    let now = state.clock.now();
-    let State { surfaces, outputs, .. } = state;
-    let first = outputs.first();
-    let Some(output) = outputs.list.iter_mut().find(|output| output.id == id) else { return };
-    let Some((client, pacing)) = output.clients.iter_mut().find(|(_, pacing)| pacing.pacer == pacer) else {
-        output.conductor.remove_pacer(pacer);
-        return;
-    };
-    let client = *client;
-    pacing.partial = None;
-    let cpu = pacing.clock.and_then(|clock| clock.read());
-    output.conductor.called_back(pacer, now, cpu);
-    let time = super::early::tell_time(output, client, pacer, (time, target.interval), now);
-    let due_sequence = output.due_sequence(target.id);
-    let mut called = false;
-    // A surface that was not seen yet may ask for its first target.
-    for entry in surfaces.iter_mut().filter(|entry| entry.client == client && entry.output.or(first) == Some(id)) {
-        let answered = super::ahead::answer_callback(entry, output, target.id, now);
-        let wants = entry.wants_callback() && entry.output.is_some();
-        if !(answered || wants) {
-            continue;
-        }
-        called = true;
-        entry.record = ClientFrameRecord {
-            client,
-            surface: entry.id,
-            window: entry.record.window,
-            output: id,
-            target: target.id,
-            present: target.present,
-            ready_by: target.ready_by,
-            interval: target.interval,
-            callback_scheduled: Some(scheduled),
-            callback_sent: Some(now),
-            due_sequence,
-            input: entry.input.take(),
-            ..ClientFrameRecord::default()
-        };
-        entry.call_back(time);
-    }
-    outputs.objects_ended |= called;
-    if !called && let Some(pacer) = output.conductor.pacer_mut(pacer) {
-        // The callback went with its surface.
-        pacer.withdraw();
     }
 }
 
@@ -306,36 +250,6 @@ pub(super) fn surface_gone(state: &mut State, surface: SurfaceId, client: Client
         }
     }
     state.outputs.rules.forget(client);
-}
-
-/// Once a second: whoever waits for a callback and cannot be seen.
-pub(super) fn call_hidden_back(state: &mut State) {
-    let now = state.clock.now();
-    if state.outputs.hidden_tick.is_none_or(|tick| tick > now) {
-        return;
-    }
-    state.outputs.hidden_tick = None;
-    let State { surfaces, outputs, .. } = state;
-    let mut opened = Vec::new();
-    let first = outputs.first();
-    for entry in surfaces.iter_mut() {
-        let has_content = surface::has_content(&entry.surface);
-        let new = entry.output.is_none() && first.is_some() && entry.waiting() > 0 && !has_content;
-        // The first frames of a surface wait for their refreshes.
-        if outputs.sees(entry) || new {
-            continue;
-        }
-        entry.unseen = has_content;
-        entry.clear_barrier();
-        if entry.open_all() {
-            opened.push(entry.surface.clone());
-        }
-        entry.latch().discard(Unshown::Unseen);
-        entry.call_back(now);
-        let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));
-        super::ahead::answer_hidden(entry, output, now);
-    }
-    super::latch::clear_blockers(state, &opened);
 }
 
 /// A surface that nobody sees waits for something: it gets it with the next tick.

@@ -4,7 +4,7 @@ use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_pre
 use smithay::wayland::presentation::Refresh;
 
 use super::frame::{Content, Pixels};
-use super::{OutputState, Outputs};
+use super::{OutputState, Outputs, following, handing_over, hotplug, latch};
 use crate::backend::fence::FenceState;
 use crate::backend::{ClockSource, DisplayEvent, LossReason};
 use crate::shell::Hand;
@@ -12,7 +12,7 @@ use crate::state::State;
 use crate::surface::Shown;
 use crate::time::{Clock, Instant};
 use crate::timing::frames::Stage;
-use crate::timing::id::{FrameId, OutputId};
+use crate::timing::id::FrameId;
 use crate::timing::record::{Blame, Lost, Outcome};
 use crate::timing::target::RefreshIndex;
 use crate::timing::vsync::Observation;
@@ -29,19 +29,21 @@ pub(super) fn hear_displays(state: &mut State) {
             match event {
                 DisplayEvent::Presented { frame, time, sequence } => {
                     let id = state.outputs.list[index].id;
-                    super::handing_over::catch_up(state, id, frame);
+                    if let Some(taken) = handing_over::catch_up(state, id, frame) {
+                        latch::conclude(state, id, taken);
+                    }
                     presented(&mut state.outputs, index, frame, time, sequence, now);
-                    super::second_period::landed(state, id);
+                    following::landed(state, id);
                     shown = true;
                 }
                 DisplayEvent::Lost { frame, reason } => lost(&mut state.outputs, index, frame, reason, now),
-                DisplayEvent::Changed => super::hotplug::changed(state, index),
+                DisplayEvent::Changed => hotplug::changed(state, index),
                 DisplayEvent::Gone => gone.push(state.outputs.list[index].id),
             }
         }
     }
     for id in gone {
-        super::hotplug::remove(state, id);
+        hotplug::remove(state, id);
     }
     if shown {
         state.refresh_focus();
@@ -185,22 +187,5 @@ fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason,
     }
     if reason != LossReason::Gone {
         output.conductor.output_mut().need_again();
-    }
-}
-
-/// Forgets all frames: the output is going away.
-pub(super) fn forget_frames(output: &mut OutputState) {
-    let ids: Vec<FrameId> = output.conductor.output().frames().iter().map(|frame| frame.id).collect();
-    for id in ids {
-        if let Some(frame) = output.conductor.output_mut().frames_mut().take(id) {
-            output.let_go(frame);
-        }
-    }
-}
-
-/// The output called `id` is named in the frame log.
-pub(super) fn name_in_log(outputs: &Outputs, id: OutputId, name: &str) {
-    if let Some(log) = &outputs.frame_log {
-        log.name_output(id, name);
     }
 }

@@ -37,7 +37,7 @@
 
 use super::drawing::Begun;
 use super::frame::{Content, Pixels};
-use super::latch::Moment;
+use super::moment::Moment;
 use super::placing::choose;
 use super::{OutputState, handing_over};
 use crate::render::Renderer;

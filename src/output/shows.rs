@@ -3,7 +3,7 @@
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use super::{ahead, early, latch, pacing, second_period};
+use super::{ahead, early, following, gates, pacing};
 use crate::state::State;
 use crate::surface::{Commit, Committed, ShowsSurfaces};
 use crate::time::Instant;
@@ -29,7 +29,7 @@ impl ShowsSurfaces for State {
     }
 
     fn apply_opened(&mut self, surface: &WlSurface) {
-        latch::clear_blockers(self, std::slice::from_ref(surface));
+        gates::clear_blockers(self, std::slice::from_ref(surface));
     }
 
     fn callback_wanted(&mut self, surface: &WlSurface) {
@@ -53,6 +53,6 @@ impl ShowsSurfaces for State {
     }
 
     fn committed_ahead(&mut self, surface: &WlSurface) {
-        second_period::committed(self, surface);
+        following::committed(self, surface);
     }
 }

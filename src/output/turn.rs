@@ -2,7 +2,7 @@
 //! decide → latch → scene → render → submit → report → flush. What is drawn on the render thread is submitted in the turn
 //! in which it is done.
 
-use super::{ahead, drawing, handing_over, latch, pacing, present, rendering_ahead, rules};
+use super::{ahead, calling_back, drawing, handing_over, latch, present, rendering_ahead, rules};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Action;
@@ -23,7 +23,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
             act(state, id);
         }
     }
-    pacing::call_hidden_back(state);
+    calling_back::call_hidden_back(state);
     ahead::attend_all(state);
     super::capture::serve(state);
     // Last: whatever is due now is done.
@@ -41,7 +41,7 @@ fn act(state: &mut State, id: OutputId) {
             None => return mend(state, id),
             Some(Action::Latch { target, scheduled }) => latch::latch(state, id, target, scheduled),
             Some(Action::Callback { pacer, target, time, scheduled }) => {
-                pacing::call_back(state, id, pacer, target, time, scheduled);
+                calling_back::call_back(state, id, pacer, target, time, scheduled);
             }
         }
     }

@@ -1,0 +1,97 @@
+//! Frame callbacks are sent: to one client when its pacer says so, and once a second to those whom nobody sees.
+
+use super::gates::clear_blockers;
+use super::{ahead, early};
+use crate::state::State;
+use crate::surface::{self, Unshown};
+use crate::time::{Clock, Instant};
+use crate::timing::conductor::PacerId;
+use crate::timing::id::OutputId;
+use crate::timing::record::ClientFrameRecord;
+use crate::timing::target::Target;
+
+/// Sends the callbacks of one client.
+pub(super) fn call_back(
+    state: &mut State,
+    id: OutputId,
+    pacer: PacerId,
+    target: Target,
+    time: Instant,
+    scheduled: Instant,
+) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, .. } = state;
+    let first = outputs.first();
+    let Some(output) = outputs.list.iter_mut().find(|output| output.id == id) else { return };
+    let Some((client, pacing)) = output.clients.iter_mut().find(|(_, pacing)| pacing.pacer == pacer) else {
+        output.conductor.remove_pacer(pacer);
+        return;
+    };
+    let client = *client;
+    pacing.partial = None;
+    let cpu = pacing.clock.and_then(|clock| clock.read());
+    output.conductor.called_back(pacer, now, cpu);
+    let time = early::tell_time(output, client, pacer, (time, target.interval), now);
+    let due_sequence = output.due_sequence(target.id);
+    let mut called = false;
+    // A surface that was not seen yet may ask for its first target.
+    for entry in surfaces.iter_mut().filter(|entry| entry.client == client && entry.output.or(first) == Some(id)) {
+        let answered = ahead::answer_callback(entry, output, target.id, now);
+        let wants = entry.wants_callback() && entry.output.is_some();
+        if !(answered || wants) {
+            continue;
+        }
+        called = true;
+        entry.record = ClientFrameRecord {
+            client,
+            surface: entry.id,
+            window: entry.record.window,
+            output: id,
+            target: target.id,
+            present: target.present,
+            ready_by: target.ready_by,
+            interval: target.interval,
+            callback_scheduled: Some(scheduled),
+            callback_sent: Some(now),
+            due_sequence,
+            input: entry.input.take(),
+            ..ClientFrameRecord::default()
+        };
+        entry.call_back(time);
+    }
+    outputs.objects_ended |= called;
+    if !called && let Some(pacer) = output.conductor.pacer_mut(pacer) {
+        // The callback went with its surface.
+        pacer.withdraw();
+    }
+}
+
+/// Once a second: whoever waits for a callback and cannot be seen.
+pub(super) fn call_hidden_back(state: &mut State) {
+    let now = state.clock.now();
+    if state.outputs.hidden_tick.is_none_or(|tick| tick > now) {
+        return;
+    }
+    state.outputs.hidden_tick = None;
+    let State { surfaces, outputs, .. } = state;
+    let mut opened = Vec::new();
+    let first = outputs.first();
+    for entry in surfaces.iter_mut() {
+        let has_content = surface::has_content(&entry.surface);
+        let new = entry.output.is_none() && first.is_some() && entry.waiting() > 0 && !has_content;
+        // The first frames of a surface wait for their refreshes.
+        if outputs.sees(entry) || new {
+            continue;
+        }
+        entry.unseen = has_content;
+        entry.clear_barrier();
+        if entry.open_all() {
+            opened.push(entry.surface.clone());
+        }
+        entry.latch().discard(Unshown::Unseen);
+        entry.call_back(now);
+        let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));
+        ahead::answer_hidden(entry, output, now);
+    }
+    clear_blockers(state, &opened);
+}
