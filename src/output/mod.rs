@@ -47,6 +47,7 @@ use crate::backend::Display;
 use crate::backend::fence::Fence;
 use crate::render::{Canvas, Renderer};
 use crate::scene::{Layer, Scene};
+use crate::shell::Desk;
 pub use crate::shell::geometry;
 use crate::state::State;
 use crate::surface::Entry;
@@ -344,7 +345,7 @@ pub fn need_all(state: &mut State) {
 /// The cursor moved or looks different.
 pub fn cursor_changed(state: &mut State) {
     handing_over::move_cursors(state);
-    let position = crate::input::pointer_position(state);
+    let position = state.pointer_position();
     for output in &mut state.outputs.list {
         // Where it was it has to go from.
         if output.drawn.cursor.is_some() || geometry(&output.output).to_f64().contains(position) {
