@@ -2,11 +2,20 @@
 //!
 //! Offered in a session on displays, once the first display device is there and the renderer can read such buffers. The
 //! feedback's first tranche names what planes can scan out: a buffer of that kind may reach the screen without being
-//! copied (`output/planes.rs`). What a client passes is read once when it passes it, so that a buffer that cannot be
-//! composed is refused and never accepted and left out.
+//! copied (`output/planes.rs`). What a client passes is looked at by the renderer first, so that a buffer that cannot be
+//! composed is refused and never accepted and left out:
+//!
+//! ```text
+//!   create ──────► renderer ┊ its thread looks at it ┊ ─► created, or failed
+//!   create_immed ► renderer ┊          …             ┊ ─► what was committed with it meanwhile is shown, or a protocol error
+//! ```
+//!
+//! Nobody waits for the answer. A commit whose buffer is still looked at waits as it would for a fence ([`Memories::unknown`]).
 //!
 //! A buffer whose content some device has yet to finish holds the commit that attaches it: its own fences are waited for
 //! like explicit ones (`surface/fence.rs`).
+
+mod imports;
 
 use std::os::fd::AsFd;
 
@@ -14,17 +23,31 @@ use drm_fourcc::{DrmFormat, DrmModifier};
 use smithay::backend::allocator::Buffer as _;
 use smithay::backend::allocator::dmabuf::Dmabuf;
 use smithay::reexports::wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_feedback_v1::TrancheFlags;
-use smithay::wayland::dmabuf::{DmabufFeedbackBuilder, DmabufGlobal, DmabufHandler, DmabufState, ImportNotifier};
+use smithay::reexports::wayland_protocols::wp::linux_dmabuf::zv1::server::{
+    zwp_linux_buffer_params_v1::{self, ZwpLinuxBufferParamsV1},
+    zwp_linux_dmabuf_feedback_v1::ZwpLinuxDmabufFeedbackV1,
+    zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1,
+};
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, delegate_dispatch, delegate_global_dispatch,
+};
+use smithay::wayland::dmabuf::{
+    DmabufData, DmabufFeedbackBuilder, DmabufFeedbackData, DmabufGlobal, DmabufGlobalData, DmabufHandler,
+    DmabufParamsData, DmabufState, ImportNotifier,
+};
 
 use crate::backend::plane::{DeviceMemory, MemoryPart};
 use crate::state::State;
 use crate::surface::memories::Memories;
+use imports::{Import, Imports, Request};
 
 /// The global, and the buffers that there are.
 #[derive(Debug)]
 pub struct LinuxDmabuf {
     state: DmabufState,
     global: Option<DmabufGlobal>,
+    imports: Imports,
     /// What planes can be told of them.
     pub memories: Memories,
 }
@@ -32,7 +55,7 @@ pub struct LinuxDmabuf {
 impl Default for LinuxDmabuf {
     fn default() -> Self {
         let memories = Memories::default();
-        LinuxDmabuf { state: DmabufState::new(), global: None, memories }
+        LinuxDmabuf { state: DmabufState::new(), global: None, imports: Imports::default(), memories }
     }
 }
 
@@ -40,6 +63,11 @@ impl Default for LinuxDmabuf {
 pub fn offer(state: &mut State, device: libc::dev_t, scanout: &[DrmFormat]) {
     let Some(renderer) = &state.outputs.renderer else { return };
     let formats = renderer.dmabuf_formats();
+    offer_formats(state, device, formats, scanout);
+}
+
+/// The same of a renderer that reads these formats.
+pub fn offer_formats(state: &mut State, device: libc::dev_t, formats: Vec<DrmFormat>, scanout: &[DrmFormat]) {
     let dmabuf = &mut state.protocols.dmabuf;
     if dmabuf.global.is_some() || formats.is_empty() {
         return;
@@ -57,7 +85,9 @@ pub fn offer(state: &mut State, device: libc::dev_t, scanout: &[DrmFormat]) {
         .build();
     match feedback {
         Ok(feedback) => {
-            let display = &state.display_handle;
+            Imports::listen(state);
+            let State { display_handle: display, protocols, .. } = state;
+            let dmabuf = &mut protocols.dmabuf;
             dmabuf.global = Some(dmabuf.state.create_global_with_default_feedback::<State>(display, &feedback));
         }
         Err(error) => tracing::error!(%error, "buffers in the memory of devices are not offered"),
@@ -95,38 +125,48 @@ fn memory_of(dmabuf: &Dmabuf) -> Result<DeviceMemory, Refusal> {
     Ok(DeviceMemory { width, height, format: format.code as u32, modifier: format.modifier.into(), parts })
 }
 
-fn import(state: &mut State, dmabuf: &Dmabuf) -> Result<(), Refusal> {
-    let memory = memory_of(dmabuf)?;
-    if let Some(renderer) = &mut state.outputs.renderer {
-        renderer.import_dmabuf(dmabuf).map_err(|error| Refusal::Renderer(error.to_string()))?;
-    }
-    // A plane would show it upside down.
-    if !dmabuf.y_inverted() {
-        state.protocols.dmabuf.memories.insert(dmabuf, memory);
-    }
-    Ok(())
-}
-
 impl DmabufHandler for State {
     fn dmabuf_state(&mut self) -> &mut DmabufState {
         &mut self.protocols.dmabuf.state
     }
 
     fn dmabuf_imported(&mut self, _global: &DmabufGlobal, dmabuf: Dmabuf, notifier: ImportNotifier) {
-        self.protocols.dmabuf.memories.forget_gone();
-        match import(self, &dmabuf) {
-            Ok(()) => drop(notifier.successful::<State>()),
-            Err(error) => {
-                tracing::info!(%error, "a client's buffer is refused");
-                notifier.failed();
-            }
+        destroyed(self);
+        let Some(request) = self.protocols.dmabuf.imports.request.take() else { return notifier.failed() };
+        match memory_of(&dmabuf) {
+            Ok(memory) => imports::begin(self, Import { request, notifier, dmabuf, memory }),
+            Err(refusal) => request.refuse(notifier, &refusal),
         }
     }
 }
 
-/// A client destroyed `buffer`. The screen may show it for a while.
+/// Buffers or clients are gone. The screen may show a buffer for a while.
 pub(super) fn destroyed(state: &mut State) {
-    state.protocols.dmabuf.memories.forget_gone();
+    let State { protocols, display_handle, .. } = state;
+    let LinuxDmabuf { imports, memories, .. } = &mut protocols.dmabuf;
+    memories.forget_gone();
+    imports.forget_gone(memories, |client| display_handle.backend_handle().get_client_data(client).is_ok());
 }
 
-smithay::delegate_dmabuf!(State);
+/// Smithay's, with a note of what is asked: its notifier says neither whether the object is still there nor what it is
+/// to answer.
+impl Dispatch<ZwpLinuxBufferParamsV1, DmabufParamsData> for State {
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        params: &ZwpLinuxBufferParamsV1,
+        request: zwp_linux_buffer_params_v1::Request,
+        data: &DmabufParamsData,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        let is_immediate = matches!(request, zwp_linux_buffer_params_v1::Request::CreateImmed { .. });
+        state.protocols.dmabuf.imports.request = Some(Request::new(params, client, is_immediate));
+        <DmabufState as Dispatch<_, _, Self>>::request(state, client, params, request, data, display, init);
+    }
+}
+
+delegate_global_dispatch!(State: [ZwpLinuxDmabufV1: DmabufGlobalData] => DmabufState);
+delegate_dispatch!(State: [ZwpLinuxDmabufV1: DmabufData] => DmabufState);
+delegate_dispatch!(State: [WlBuffer: Dmabuf] => DmabufState);
+delegate_dispatch!(State: [ZwpLinuxDmabufFeedbackV1: DmabufFeedbackData] => DmabufState);

@@ -21,6 +21,10 @@ pub enum Fault {
     Lost,
     /// With the next frame the driver's binding panics.
     Panics,
+    /// With the next client's buffer that is looked at the context is lost.
+    LostReading,
+    /// Clients' buffers are said to be readable from now on: without a GPU none is.
+    Readable,
 }
 
 /// What is to go wrong.
@@ -28,14 +32,26 @@ pub enum Fault {
 pub(super) struct Faults {
     slow: Option<(Sender<()>, Receiver<()>)>,
     next: VecDeque<Fault>,
+    lost_reading: bool,
+    readable: bool,
 }
 
 impl Faults {
     pub fn add(&mut self, fault: Fault) {
         match fault {
             Fault::Slow { begun, go } => self.slow = Some((begun, go)),
+            Fault::LostReading => self.lost_reading = true,
+            Fault::Readable => self.readable = true,
             fault => self.next.push_back(fault),
         }
+    }
+
+    /// What is said of the next client's buffer, if it is not looked at.
+    pub fn reading(&mut self) -> Option<Result<(), RenderError>> {
+        if std::mem::take(&mut self.lost_reading) {
+            return Some(Err(RenderError::Lost("somebody wanted it to be lost".to_owned())));
+        }
+        self.readable.then_some(Ok(()))
     }
 
     /// What goes wrong with the next frame; waits for as long as it is to take.
@@ -57,7 +73,7 @@ pub(super) struct Happening(Option<Fault>);
 impl Happening {
     pub fn happen(self) -> Result<(), RenderError> {
         match self.0 {
-            None | Some(Fault::Slow { .. }) => Ok(()),
+            None | Some(Fault::Slow { .. } | Fault::LostReading | Fault::Readable) => Ok(()),
             Some(Fault::Fails) => Err(RenderError::Gles("somebody wanted it to fail".to_owned())),
             Some(Fault::Lost) => Err(RenderError::Lost("somebody wanted it to be lost".to_owned())),
             Some(Fault::Panics) => panic!("somebody wanted it to panic"),

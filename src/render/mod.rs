@@ -16,9 +16,10 @@ mod picture_cache;
 mod pixman;
 mod rounded;
 mod shadow_cache;
+mod source;
 mod thread;
+mod threaded;
 
-use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -36,9 +37,11 @@ use crate::time::Span;
 pub use canvas::Canvas;
 pub(crate) use element::source;
 pub use fault::Fault;
-use gles::{Abilities, GlesPainter};
+use gles::GlesPainter;
 use pixman::PixmanPainter;
-use thread::{Make, RenderThread};
+pub use source::Answer;
+use thread::Make;
+pub use threaded::Gles;
 
 /// A frame could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -61,33 +64,6 @@ pub enum Renderer {
     /// With OpenGL ES.
     Gles(Box<Gles>),
 }
-
-/// OpenGL ES on a thread of its own.
-pub struct Gles {
-    thread: RenderThread,
-    make: Make,
-    abilities: Abilities,
-    software: Software,
-    last: JobId,
-    /// What a thread that was given up had finished.
-    left: VecDeque<Finished>,
-    /// Frames drawn with this context.
-    drawn: u64,
-    /// Frames in a row that could not be.
-    failures: u32,
-    is_lost: bool,
-    /// How many contexts before this one were lost.
-    tries: u32,
-}
-
-/// A context in which so many frames in a row cannot be drawn will not draw the next one.
-const MOST_FAILURES: u32 = 3;
-/// A context that drew so many frames was sound: should it be lost, too, it is replaced as the first one was. Half a
-/// minute at 60 Hz, so that a GPU that is reset again and again is soon left alone.
-const SOUND: u64 = 2_000;
-
-/// Contexts that are made one after another where nothing else can draw.
-const MOST_TRIES: u32 = 8;
 
 /// What draws after a context was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,20 +170,7 @@ impl Renderer {
 
     fn gles_with(software: Software) -> Result<Self, RenderError> {
         let make: Make = Arc::new(GlesPainter::off_screen);
-        let thread = RenderThread::start(make.clone())?;
-        let abilities = thread.abilities()?;
-        Ok(Renderer::Gles(Box::new(Gles {
-            thread,
-            make,
-            abilities,
-            software,
-            last: JobId(0),
-            left: VecDeque::new(),
-            drawn: 0,
-            failures: 0,
-            is_lost: false,
-            tries: 0,
-        })))
+        Ok(Renderer::Gles(Box::new(Gles::start(make, software)?)))
     }
 
     /// Whether it could draw into displays' own buffers if it were on their device.
@@ -229,10 +192,7 @@ impl Renderer {
     pub fn try_target(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
         match self {
             Renderer::Pixman(_) => Err(pixman_error("it draws into no device's memory")),
-            Renderer::Gles(gles) => {
-                let memory = memory.clone();
-                gles.thread.ask(move |painter| painter.try_target(&memory))
-            }
+            Renderer::Gles(gles) => gles.try_target(memory),
         }
     }
 
@@ -244,14 +204,12 @@ impl Renderer {
         }
     }
 
-    /// Makes sure that it can read this one.
-    pub fn import_dmabuf(&mut self, dmabuf: &Dmabuf) -> Result<(), RenderError> {
+    /// Finds out whether it can read this one. `answer` is told: at once, or later and on another thread. `wake` is pinged
+    /// where a lost context keeps it from answering.
+    pub fn try_source(&mut self, dmabuf: &Dmabuf, wake: Option<Ping>, answer: Answer) {
         match self {
-            Renderer::Pixman(painter) => painter.try_source(dmabuf),
-            Renderer::Gles(gles) => {
-                let dmabuf = dmabuf.clone();
-                gles.thread.ask(move |painter| painter.try_source(&dmabuf))
-            }
+            Renderer::Pixman(_) => answer(PixmanPainter::try_source(dmabuf).map_err(|error| error.to_string())),
+            Renderer::Gles(gles) => gles.try_source(dmabuf, wake, answer),
         }
     }
 
@@ -260,11 +218,7 @@ impl Renderer {
     pub fn start(&mut self, job: Job, urgent: bool, wake: Option<Ping>) -> Result<Finished, JobId> {
         match self {
             Renderer::Pixman(painter) => Ok(painter.draw(job)),
-            Renderer::Gles(gles) => {
-                gles.last.0 += 1;
-                gles.thread.draw(gles.last, job, urgent, wake);
-                Err(gles.last)
-            }
+            Renderer::Gles(gles) => Err(gles.draw(job, urgent, wake)),
         }
     }
 
@@ -285,19 +239,19 @@ impl Renderer {
     /// still [`finished`](Self::finished), as failed.
     pub fn recover(&mut self) -> Result<Recovered, RenderError> {
         let Renderer::Gles(gles) = self else { return Ok(Recovered::Pixman) };
-        // Pixman does not draw into displays' own buffers: there is no other way.
-        let most = if gles.abilities.device.is_some() { MOST_TRIES } else { 1 };
-        if gles.tries < most || gles.drawn >= SOUND {
+        if gles.may_start_anew()? {
             gles.start_anew()?;
             return Ok(Recovered::Fresh);
-        }
-        if gles.abilities.device.is_some() {
-            return Err(RenderError::Lost("every fresh context is lost, too".to_owned()));
         }
         let pixman = PixmanPainter::new()?;
         let old = std::mem::replace(self, Renderer::Pixman(Box::new(pixman)));
         if let (Renderer::Gles(old), Renderer::Pixman(painter)) = (old, self) {
-            painter.take_over(old.end());
+            let (left, tests) = old.end();
+            painter.take_over(left);
+            for test in tests {
+                let result = PixmanPainter::try_source(&test.dmabuf);
+                test.finish(result);
+            }
         }
         Ok(Recovered::Pixman)
     }
@@ -329,53 +283,6 @@ impl Renderer {
         if let Renderer::Gles(gles) = self {
             gles.thread.disturb(fault);
         }
-    }
-}
-
-impl Gles {
-    fn finished(&mut self) -> Option<Finished> {
-        if let Some(left) = self.left.pop_front() {
-            // It was the context before that failed.
-            return Some(left);
-        }
-        let finished = self.thread.finished()?;
-        match &finished.result {
-            Ok(_) => {
-                self.drawn += 1;
-                self.failures = 0;
-            }
-            Err(RenderError::Lost(_)) => self.is_lost = true,
-            Err(_) => {
-                self.failures += 1;
-                self.is_lost |= self.failures >= MOST_FAILURES;
-            }
-        }
-        Some(finished)
-    }
-
-    /// Goes on in a context that `make` makes, once there is one.
-    fn move_to(&mut self, make: Make) -> Result<(), RenderError> {
-        let thread = RenderThread::start(make.clone())?;
-        self.abilities = thread.abilities()?;
-        self.left.extend(std::mem::replace(&mut self.thread, thread).end());
-        self.make = make;
-        (self.drawn, self.failures, self.is_lost, self.tries) = (0, 0, false, 0);
-        Ok(())
-    }
-
-    fn start_anew(&mut self) -> Result<(), RenderError> {
-        let fresh = RenderThread::start(self.make.clone())?;
-        self.left.extend(std::mem::replace(&mut self.thread, fresh).end());
-        self.tries = if self.drawn >= SOUND { 1 } else { self.tries + 1 };
-        (self.drawn, self.failures, self.is_lost) = (0, 0, false);
-        Ok(())
-    }
-
-    /// Ends the thread: what it had finished, and what it had not begun.
-    fn end(self) -> VecDeque<Finished> {
-        let mut left = self.left;
-        left.extend(self.thread.end());
-        left
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use smithay::backend::allocator::Format;
-use smithay::backend::allocator::dmabuf::Dmabuf;
+use smithay::backend::allocator::dmabuf::{Dmabuf, DmabufMappingMode};
+use smithay::backend::allocator::{Buffer as _, Format, Modifier};
 use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
 use smithay::backend::renderer::{Bind, ImportDma};
 use smithay::reexports::pixman::{FormatCode, Image};
@@ -13,6 +13,9 @@ use super::import::{Caches, import};
 use super::{Canvas, Drawn, Finished, Job, JobId, RenderError, background, intermediate, pixman_error, to_rects};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
 use crate::scene::Scene;
+
+/// The file system that dma-bufs lie in (`DMA_BUF_MAGIC` in `linux/magic.h`).
+const DMA_BUF: u64 = 0x444d_4142;
 
 /// The CPU, through pixman.
 pub struct PixmanPainter {
@@ -34,9 +37,24 @@ impl PixmanPainter {
         self.renderer.dmabuf_formats().iter().copied().collect()
     }
 
-    /// Whether it can read this one.
-    pub(super) fn try_source(&mut self, dmabuf: &Dmabuf) -> Result<(), RenderError> {
-        self.renderer.import_dmabuf(dmabuf, None).map(drop).map_err(pixman_error)
+    /// Whether it can read this one. Importing it here would wait until a GPU has drawn into it: that is left to the first
+    /// frame that shows it, which comes after that.
+    pub(super) fn try_source(dmabuf: &Dmabuf) -> Result<(), RenderError> {
+        let descriptor = dmabuf.handles().next().filter(|_| dmabuf.num_planes() == 1);
+        let descriptor = descriptor.ok_or_else(|| pixman_error("it has several planes"))?;
+        if rustix::fs::fstatfs(descriptor).map_err(pixman_error)?.f_type as u64 != DMA_BUF {
+            return Err(pixman_error("it is no device's memory"));
+        }
+        let format = dmabuf.format();
+        if FormatCode::try_from(format.code).is_err() || format.modifier != Modifier::Linear {
+            return Err(pixman_error("it has an unknown format"));
+        }
+        let stride = dmabuf.strides().next().map_or(0, |stride| stride as usize);
+        let length = dmabuf.map_plane(0, DmabufMappingMode::READ).map_err(pixman_error)?.length();
+        if !stride.is_multiple_of(size_of::<u32>()) || length < stride * dmabuf.size().h.unsigned_abs() as usize {
+            return Err(pixman_error("its rows do not lie within it"));
+        }
+        Ok(())
     }
 
     /// Frames that another could not draw.

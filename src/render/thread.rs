@@ -7,6 +7,9 @@
 //!                                  what was begun ends; what was not can be taken back
 //! ```
 //!
+//! Clients' buffers that are to be looked at ([`SourceTest`]) have a queue of their own, and one turn after each frame:
+//! neither holds up the other.
+//!
 //! A job owns all that it needs and comes back as a whole, also from a draw that failed or panicked: what a client or a
 //! display is told of it is told on the main thread.
 
@@ -18,9 +21,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use calloop::ping::Ping;
+use smithay::backend::allocator::dmabuf::Dmabuf;
 
 use super::fault::{Fault, Faults};
 use super::gles::{Abilities, GlesPainter};
+use super::source::SourceTest;
 use super::{Finished, Job, JobId, RenderError};
 use crate::time::{Clock, MonotonicClock};
 
@@ -48,6 +53,12 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     requests: VecDeque<Request>,
+    /// Clients' buffers to be looked at.
+    tests: VecDeque<SourceTest>,
+    /// It is their turn.
+    tests_next: bool,
+    /// Those that the context was lost with.
+    lost_tests: Vec<SourceTest>,
     finished: VecDeque<Finished>,
     closed: bool,
 }
@@ -55,6 +66,28 @@ struct Queue {
 enum Request {
     Draw { id: JobId, job: Box<Job>, wake: Option<Ping> },
     Ask(Box<dyn FnOnce(&mut Painter) + Send>),
+    Test(SourceTest),
+}
+
+/// What is left of a thread that has ended.
+pub(super) struct Ended {
+    /// What came of its frames.
+    pub finished: Vec<Finished>,
+    /// What is not answered.
+    pub tests: Vec<SourceTest>,
+}
+
+impl Queue {
+    fn pop(&mut self) -> Option<Request> {
+        if (self.tests_next || self.requests.is_empty())
+            && let Some(test) = self.tests.pop_front()
+        {
+            self.tests_next = false;
+            return Some(Request::Test(test));
+        }
+        self.tests_next = true;
+        self.requests.pop_front()
+    }
 }
 
 impl Shared {
@@ -70,7 +103,7 @@ impl Shared {
             if queue.closed {
                 return None;
             }
-            if let Some(request) = queue.requests.pop_front() {
+            if let Some(request) = queue.pop() {
                 return Some(request);
             }
             queue = self.arrived.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -148,24 +181,40 @@ impl RenderThread {
         let index = requests.iter().position(is_it)?;
         match requests.remove(index)? {
             Request::Draw { job, .. } => Some(*job),
-            Request::Ask(_) => None,
+            Request::Ask(_) | Request::Test(_) => None,
         }
     }
 
+    /// Has a client's buffer looked at.
+    pub fn try_source(&self, test: SourceTest) {
+        self.shared.lock().tests.push_back(test);
+        self.shared.arrived.notify_one();
+    }
+
+    /// Whether the context was lost with a client's buffer.
+    pub fn has_lost_tests(&self) -> bool {
+        !self.shared.lock().lost_tests.is_empty()
+    }
+
     /// Ends it, and says what came of all that it was handed: what was not begun could not be drawn.
-    pub fn end(self) -> Vec<Finished> {
-        let requests = std::mem::take(&mut self.shared.lock().requests);
+    pub fn end(self) -> Ended {
         let shared = self.shared.clone();
+        let (requests, mut tests) = {
+            let mut queue = shared.lock();
+            (std::mem::take(&mut queue.requests), std::mem::take(&mut queue.tests))
+        };
         drop(self);
-        let mut finished: Vec<_> = shared.lock().finished.drain(..).collect();
+        let mut queue = shared.lock();
+        tests.extend(queue.lost_tests.drain(..));
+        let mut finished: Vec<_> = queue.finished.drain(..).collect();
         finished.extend(requests.into_iter().filter_map(|request| match request {
             Request::Draw { id, job, .. } => {
                 let result = Err(RenderError::Gles("its context was lost before".to_owned()));
                 Some(Finished { id, job: *job, result, took: None })
             }
-            Request::Ask(_) => None,
+            Request::Ask(_) | Request::Test(_) => None,
         }));
-        finished
+        Ended { finished, tests: tests.into() }
     }
 
     /// Lets something go wrong, with whatever is handed over from now on.
@@ -219,6 +268,11 @@ impl Painter {
         done
     }
 
+    fn try_source(&mut self, dmabuf: &Dmabuf) -> Result<(), RenderError> {
+        let fault = self.faults.reading();
+        self.with(|gles| fault.unwrap_or_else(|| gles.try_source(dmabuf)))
+    }
+
     fn draw(&mut self, id: JobId, mut job: Job) -> Finished {
         let begun = MonotonicClock.now();
         let fault = self.faults.next();
@@ -241,6 +295,14 @@ fn run(make: &Make, shared: &Shared) {
                 let finished = painter.draw(id, *job);
                 shared.lock().finished.push_back(finished);
                 wake.iter().for_each(Ping::ping);
+            }
+            Request::Test(test) => {
+                let result = painter.try_source(&test.dmabuf);
+                if let Some(test) = test.finish(result) {
+                    let mut queue = shared.lock();
+                    test.wake();
+                    queue.lost_tests.push(test);
+                }
             }
         }
     }

@@ -1,8 +1,10 @@
 //! Clients' buffers in the memory of devices, for those who show them without a copy.
 
 use std::collections::HashMap;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use rustix::event::{EventfdFlags, eventfd};
 use smithay::backend::allocator::dmabuf::{Dmabuf, WeakDmabuf};
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::wayland::dmabuf::get_dmabuf;
@@ -13,13 +15,28 @@ use crate::backend::plane::DeviceMemory;
 #[derive(Debug)]
 pub struct Memories {
     known: HashMap<WeakDmabuf, Arc<DeviceMemory>>,
+    /// Those that whoever composes has yet to look at.
+    unknown: Vec<(Dmabuf, Awaited)>,
     /// Whether planes may show them. Off, all is composed.
     pub on_planes: bool,
 }
 
+/// Readable once it is known what becomes of a buffer; made when a commit wants to wait for that.
+#[derive(Debug, Default)]
+struct Awaited(Option<OwnedFd>);
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        if let Some(fence) = &self.0 {
+            // An eventfd that was never written to takes it.
+            let _ = rustix::io::write(fence, &1u64.to_ne_bytes());
+        }
+    }
+}
+
 impl Default for Memories {
     fn default() -> Self {
-        Memories { known: HashMap::new(), on_planes: true }
+        Memories { known: HashMap::new(), unknown: Vec::new(), on_planes: true }
     }
 }
 
@@ -37,6 +54,29 @@ impl Memories {
     /// The memory behind `buffer`, if it is of this kind.
     pub fn of(&self, buffer: &WlBuffer) -> Option<Arc<DeviceMemory>> {
         self.known.get(&get_dmabuf(buffer).ok()?.weak()).cloned()
+    }
+
+    /// Whether `buffer` can be composed is not known for now: what is committed with it waits.
+    pub fn look_at(&mut self, buffer: &Dmabuf) {
+        self.unknown.push((buffer.clone(), Awaited::default()));
+    }
+
+    /// It is known.
+    pub fn looked_at(&mut self, buffer: &Dmabuf) {
+        self.unknown.retain(|(unknown, _)| unknown != buffer);
+    }
+
+    /// What becomes readable when it is known whether `buffer` can be composed; `None` where that is known.
+    pub fn unknown(&mut self, buffer: &WlBuffer) -> Option<OwnedFd> {
+        if self.unknown.is_empty() {
+            return None;
+        }
+        let dmabuf = get_dmabuf(buffer).ok()?;
+        let (_, Awaited(fence)) = self.unknown.iter_mut().find(|(unknown, _)| unknown == dmabuf)?;
+        if fence.is_none() {
+            *fence = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).ok();
+        }
+        fence.as_ref()?.try_clone().ok()
     }
 
     /// Forgets those that no client has any more.

@@ -8,6 +8,7 @@ mod fixture;
 mod animated_layers;
 mod animations;
 mod bad_input;
+mod dmabuf;
 mod drawing;
 mod early_callbacks;
 mod ext_workspace;

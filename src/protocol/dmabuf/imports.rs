@@ -1,0 +1,140 @@
+//! Buffers that the renderer looks at now, and what their clients are told when it has.
+
+use std::collections::HashMap;
+
+use calloop::channel::{self, Sender};
+use smithay::backend::allocator::dmabuf::Dmabuf;
+use smithay::reexports::wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_buffer_params_v1::{
+    Error, ZwpLinuxBufferParamsV1,
+};
+use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::{Client, Resource};
+use smithay::wayland::dmabuf::ImportNotifier;
+
+use super::Refusal;
+use crate::backend::plane::DeviceMemory;
+use crate::state::State;
+use crate::surface::memories::Memories;
+
+/// What the renderer said of the import of this number.
+type Answer = (u64, Result<(), String>);
+
+/// All that is looked at now.
+#[derive(Debug, Default)]
+pub(super) struct Imports {
+    pending: HashMap<u64, Import>,
+    last: u64,
+    /// Where answers go; `None` until the global is offered.
+    answers: Option<Sender<Answer>>,
+    /// The request that Smithay handles now.
+    pub request: Option<Request>,
+}
+
+/// Who asked, and how.
+#[derive(Debug)]
+pub(super) struct Request {
+    params: ZwpLinuxBufferParamsV1,
+    client: ClientId,
+    /// The client has its buffer already.
+    is_immediate: bool,
+}
+
+/// One buffer on its way.
+#[derive(Debug)]
+pub(super) struct Import {
+    pub request: Request,
+    pub notifier: ImportNotifier,
+    pub dmabuf: Dmabuf,
+    pub memory: DeviceMemory,
+}
+
+impl Request {
+    pub fn new(params: &ZwpLinuxBufferParamsV1, client: &Client, is_immediate: bool) -> Self {
+        Request { params: params.clone(), client: client.id(), is_immediate }
+    }
+
+    /// Tells the client that the buffer is not taken.
+    pub fn refuse(&self, notifier: ImportNotifier, refusal: &Refusal) {
+        tracing::info!(%refusal, "a client's buffer is refused");
+        if !self.is_immediate || self.params.is_alive() {
+            return notifier.failed();
+        }
+        // The error must name an object that is still there; the params as a rule are not.
+        if let Ok(buffer) = notifier.successful::<State>() {
+            buffer.post_error(Error::InvalidWlBuffer, refusal.to_string());
+        }
+    }
+
+    /// Tells the client that it may use the buffer; says whether there is anybody who can.
+    fn accept(&self, notifier: ImportNotifier) -> bool {
+        // A buffer that nobody is told of would have a number that the client does not know to be used.
+        if !self.is_immediate && !self.params.is_alive() {
+            notifier.failed();
+            return false;
+        }
+        notifier.successful::<State>().is_ok()
+    }
+}
+
+impl Imports {
+    /// Listens to the renderer.
+    pub fn listen(state: &mut State) {
+        let (answers, heard) = channel::channel::<Answer>();
+        let listens = state.loop_handle.insert_source(heard, |event, (), state| {
+            if let channel::Event::Msg((number, result)) = event {
+                answered(state, number, result);
+            }
+        });
+        match listens {
+            Ok(_) => state.protocols.dmabuf.imports.answers = Some(answers),
+            Err(error) => tracing::error!(%error, "the renderer's answers about clients' buffers are not heard"),
+        }
+    }
+
+    /// Lets go of what clients asked for that are gone.
+    pub fn forget_gone(&mut self, memories: &mut Memories, is_there: impl Fn(ClientId) -> bool) {
+        let gone = |import: &Import| !is_there(import.request.client.clone());
+        let numbers: Vec<u64> = self.pending.iter().filter(|(_, import)| gone(import)).map(|(n, _)| *n).collect();
+        // Smithay wants to be told, though there is nobody to be told by it.
+        for Import { notifier, dmabuf, .. } in numbers.iter().filter_map(|number| self.pending.remove(number)) {
+            memories.looked_at(&dmabuf);
+            notifier.failed();
+        }
+    }
+}
+
+/// Has the renderer look at a buffer, and remembers whom to tell.
+pub(super) fn begin(state: &mut State, import: Import) {
+    let State { outputs, protocols, .. } = state;
+    let super::LinuxDmabuf { imports, memories, .. } = &mut protocols.dmabuf;
+    memories.look_at(&import.dmabuf);
+    imports.last += 1;
+    let (number, dmabuf) = (imports.last, import.dmabuf.clone());
+    imports.pending.insert(number, import);
+    match (&mut outputs.renderer, imports.answers.clone()) {
+        (Some(renderer), Some(answers)) => {
+            // Nobody listens any more: nobody wants to know.
+            let answer = move |result| drop(answers.send((number, result)));
+            renderer.try_source(&dmabuf, outputs.drawn.clone(), Box::new(answer));
+        }
+        // Tests of protocols alone have none that could refuse it.
+        _ => answered(state, number, Ok(())),
+    }
+}
+
+fn answered(state: &mut State, number: u64, result: Result<(), String>) {
+    let super::LinuxDmabuf { imports, memories, .. } = &mut state.protocols.dmabuf;
+    // Its client may have gone meanwhile.
+    let Some(import) = imports.pending.remove(&number) else { return };
+    let Import { request, notifier, dmabuf, memory } = import;
+    match result {
+        Ok(()) => {
+            // A plane would show it upside down.
+            if request.accept(notifier) && !dmabuf.y_inverted() {
+                memories.insert(&dmabuf, memory);
+            }
+        }
+        Err(error) => request.refuse(notifier, &Refusal::Renderer(error)),
+    }
+    memories.looked_at(&dmabuf);
+}

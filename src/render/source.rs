@@ -1,0 +1,98 @@
+//! Whether a client's buffer in a device's memory can be read: asked when the client passes it, answered when that is
+//! known. Nobody waits for the answer.
+
+use calloop::ping::Ping;
+use smithay::backend::allocator::dmabuf::Dmabuf;
+
+use super::RenderError;
+
+/// Is told what came of it, on whatever thread it became known. Dropped, it never will be: the session ends.
+pub type Answer = Box<dyn FnOnce(Result<(), String>) + Send>;
+
+/// A buffer with which so many contexts were lost is what they were lost with.
+const MOST_LOST: u32 = 2;
+
+/// A question that is not answered yet.
+pub(super) struct SourceTest {
+    /// The buffer.
+    pub dmabuf: Dmabuf,
+    /// Contexts that were lost with it.
+    lost: u32,
+    wake: Option<Ping>,
+    answer: Answer,
+}
+
+impl SourceTest {
+    pub fn new(dmabuf: Dmabuf, wake: Option<Ping>, answer: Answer) -> Self {
+        SourceTest { dmabuf, lost: 0, wake, answer }
+    }
+
+    /// Answers. Where the context was lost the question comes back: it is put to the next one.
+    pub fn finish(mut self, result: Result<(), RenderError>) -> Option<Self> {
+        if matches!(result, Err(RenderError::Lost(_))) {
+            self.lost += 1;
+            if self.lost < MOST_LOST {
+                return Some(self);
+            }
+        }
+        (self.answer)(result.map_err(|error| error.to_string()));
+        None
+    }
+
+    /// Wakes whoever is to put it to the next context.
+    pub fn wake(&self) {
+        self.wake.iter().for_each(Ping::ping);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smithay::backend::allocator::dmabuf::DmabufFlags;
+    use smithay::backend::allocator::{Fourcc, Modifier};
+    use std::sync::mpsc;
+
+    fn test() -> (SourceTest, mpsc::Receiver<bool>) {
+        let (tell, told) = mpsc::channel();
+        let memory = rustix::fs::memfd_create("memory", rustix::fs::MemfdFlags::CLOEXEC).expect("memory");
+        let mut builder = Dmabuf::builder((1, 1), Fourcc::Xrgb8888, Modifier::Linear, DmabufFlags::empty());
+        builder.add_plane(memory, 0, 0, 4);
+        let dmabuf = builder.build().expect("one plane");
+        let answer = move |result: Result<(), String>| tell.send(result.is_ok()).expect("somebody listens");
+        (SourceTest::new(dmabuf, None, Box::new(answer)), told)
+    }
+
+    fn lost() -> Result<(), RenderError> {
+        Err(RenderError::Lost("reset".to_owned()))
+    }
+
+    #[test]
+    fn a_buffer_is_not_refused_because_a_gpu_is_reset() {
+        let (test, told) = test();
+        let test = test.finish(lost()).expect("it is asked again");
+        assert!(told.try_recv().is_err(), "nothing is known yet");
+        assert!(test.finish(Ok(())).is_none());
+        assert_eq!(told.try_recv(), Ok(true));
+    }
+
+    #[test]
+    fn a_buffer_that_every_context_is_lost_with_is_refused() {
+        let (test, told) = test();
+        let test = test.finish(lost()).expect("it is asked again");
+        assert!(test.finish(lost()).is_none());
+        assert_eq!(told.try_recv(), Ok(false));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_at_once() {
+        let unreadable = || Err(RenderError::Gles("no such format".to_owned()));
+        for lost_before in [false, true] {
+            let (mut test, told) = test();
+            if lost_before {
+                test = test.finish(lost()).expect("it is asked again");
+            }
+            assert!(test.finish(unreadable()).is_none());
+            assert_eq!(told.try_recv(), Ok(false));
+        }
+    }
+}

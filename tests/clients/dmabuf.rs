@@ -1,0 +1,268 @@
+//! `zwp_linux_dmabuf_v1`: what a client passes is looked at by the renderer, and the session goes on meanwhile.
+
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::fixture::client::Data;
+use crate::fixture::content::{GREEN, Heard, RED};
+use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, Toplevel, World, gles};
+use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
+use upbeat::protocol::dmabuf;
+use upbeat::render::Fault;
+use wayland_client::protocol::wl_buffer::WlBuffer;
+use wayland_client::{Connection, Dispatch, QueueHandle};
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_buffer_params_v1::{
+    self as params, Flags, ZwpLinuxBufferParamsV1,
+};
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
+
+const SIZE: (i32, i32) = (400, 300);
+/// `XR24`, linear.
+const XRGB8888: u32 = 0x3432_5258;
+const WRONG_BUFFER: u32 = 7;
+/// A main thread that waits for the render thread does so for as long: nothing else in a test takes a part of it.
+const HELD: Duration = Duration::from_secs(5);
+
+impl Dispatch<ZwpLinuxDmabufV1, ()> for Data {
+    fn event(
+        _: &mut Self,
+        _: &ZwpLinuxDmabufV1,
+        _: <ZwpLinuxDmabufV1 as wayland_client::Proxy>::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+/// Params are numbered; what they say is told with their number.
+impl Dispatch<ZwpLinuxBufferParamsV1, u32> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwpLinuxBufferParamsV1,
+        event: params::Event,
+        number: &u32,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        let said = if matches!(event, params::Event::Failed) { "failed" } else { "created" };
+        data.events.push(Event::Told(format!("{number} {said}")));
+    }
+
+    wayland_client::event_created_child!(Data, ZwpLinuxBufferParamsV1, [
+        params::EVT_CREATED_OPCODE => (WlBuffer, ()),
+    ]);
+}
+
+/// The render thread is busy until this is dropped, or for [`HELD`].
+struct Busy {
+    done: Option<mpsc::Sender<()>>,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Busy {
+    /// With the next frame, which is `client`'s.
+    fn begin(world: &mut World, client: ClientIndex, window: &Toplevel) -> Self {
+        let ((tell, begun), (go, gone)) = (mpsc::channel(), mpsc::channel());
+        let renderer = world.state.outputs.renderer.as_ref().unwrap();
+        renderer.disturb(Fault::Slow { begun: tell, go: gone });
+        world.client(client).draw(&window.surface, 2, SIZE, GREEN);
+        window.surface.commit();
+        world.settle();
+        world.until("drawing", |_| begun.try_recv().is_ok());
+        let (done, ended) = mpsc::channel::<()>();
+        let is_over = Arc::<AtomicBool>::default();
+        let over = is_over.clone();
+        let thread = std::thread::spawn(move || {
+            let _ = ended.recv_timeout(HELD);
+            over.store(true, Ordering::Release);
+            drop(go);
+        });
+        Busy { done: Some(done), is_over, thread: Some(thread) }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.done = None;
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+/// A session that draws with OpenGL ES, a client that has such buffers, and its window; `None` where there is none.
+fn with_dmabufs() -> Option<(World, ClientIndex, Toplevel, ZwpLinuxDmabufV1)> {
+    let mut world = World::lit_by(gles()?, 1.0);
+    // Without a GPU it reads no such buffer, and would not offer to: what it is asked is what matters here.
+    let format = DrmFormat { code: DrmFourcc::Xrgb8888, modifier: DrmModifier::Linear };
+    dmabuf::offer_formats(&mut world.state, 0, vec![format], &[]);
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    world.rest();
+    let global = world.client(client).bind::<ZwpLinuxDmabufV1>();
+    world.settle();
+    Some((world, client, window, global))
+}
+
+/// Memory of no device, which the renderer does not read.
+fn params(world: &mut World, client: ClientIndex, global: &ZwpLinuxDmabufV1, number: u32) -> ZwpLinuxBufferParamsV1 {
+    let memory = rustix::fs::memfd_create("memory", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+    rustix::fs::ftruncate(&memory, (SIZE.0 * SIZE.1 * 4) as u64).unwrap();
+    let handle = world.client(client).handle();
+    let params = global.create_params(&handle, number);
+    params.add(memory.as_fd(), 0, 0, SIZE.0 as u32 * 4, 0, 0);
+    params
+}
+
+fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    let events = world.client(client).take_events();
+    events.into_iter().filter_map(|event| if let Event::Told(said) = event { Some(said) } else { None }).collect()
+}
+
+fn disturb(world: &World, fault: Fault) {
+    world.state.outputs.renderer.as_ref().unwrap().disturb(fault);
+}
+
+/// A buffer that the client has at once.
+fn immediate(world: &mut World, client: ClientIndex, global: &ZwpLinuxDmabufV1, number: u32) -> WlBuffer {
+    let params = params(world, client, global, number);
+    let handle = world.client(client).handle();
+    let buffer = params.create_immed(SIZE.0, SIZE.1, XRGB8888, Flags::empty(), &handle, ());
+    // As every client does: an error has to name something else.
+    params.destroy();
+    buffer
+}
+
+fn commit(world: &mut World, client: ClientIndex, window: &Toplevel, buffer: &WlBuffer, number: u32) {
+    window.surface.attach(Some(buffer), 0, 0);
+    window.surface.damage_buffer(0, 0, SIZE.0, SIZE.1);
+    world.client(client).ask(&window.surface, number);
+    window.surface.commit();
+    world.settle();
+}
+
+#[test]
+fn a_client_that_passes_memory_does_not_make_the_session_wait_for_the_renderer() {
+    let Some((mut world, client, window, global)) = with_dmabufs() else { return };
+    let busy = Busy::begin(&mut world, client, &window);
+    params(&mut world, client, &global, 1).create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
+    params(&mut world, client, &global, 2).create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
+    world.settle();
+    assert!(!busy.is_over(), "the main thread waited for the render thread");
+    assert_eq!(told(&mut world, client), [""; 0], "nothing is known yet");
+    drop(busy);
+    let mut said = Vec::new();
+    world.until("an answer", |world| {
+        said.extend(told(world, client));
+        said.len() == 2
+    });
+    assert_eq!(said, ["1 failed", "2 failed"], "it is no device's memory; in the order in which they were asked");
+}
+
+#[test]
+fn what_can_be_read_is_created_when_that_is_known() {
+    let Some((mut world, client, window, global)) = with_dmabufs() else { return };
+    disturb(&world, Fault::Readable);
+    let busy = Busy::begin(&mut world, client, &window);
+    let _kept = params(&mut world, client, &global, 1);
+    _kept.create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
+    // Nobody is left to be told of this one: its number must not be used up.
+    let dropped = params(&mut world, client, &global, 2);
+    dropped.create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
+    dropped.destroy();
+    let last = params(&mut world, client, &global, 3);
+    last.create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
+    world.settle();
+    assert!(!busy.is_over());
+    drop(busy);
+    let mut said = Vec::new();
+    world.until("an answer", |world| {
+        said.extend(told(world, client));
+        said.len() == 2
+    });
+    assert_eq!(said, ["1 created", "3 created"]);
+    assert!(!world.client(client).is_gone());
+}
+
+#[test]
+fn a_commit_waits_until_its_buffer_is_known_to_be_readable() {
+    let Some((mut world, client, window, global)) = with_dmabufs() else { return };
+    disturb(&world, Fault::Readable);
+    let busy = Busy::begin(&mut world, client, &window);
+    let buffer = immediate(&mut world, client, &global, 1);
+    commit(&mut world, client, &window, &buffer, 3);
+    assert!(!busy.is_over());
+    let surface = world.state.surfaces.iter().find(|entry| entry.waiting() > 0);
+    assert!(surface.is_some(), "it is not known yet whether it can be shown");
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    let keys = world.client(client).take_events();
+    assert_eq!(keys.iter().filter(|event| matches!(event, Event::Key { .. })).count(), 2, "the session goes on");
+    drop(busy);
+    world.until("its end", |world| world.client(client).data.heard.iter().any(|heard| heard.is_end_of_feedback(3)));
+    assert!(world.client(client).light(3).is_some(), "it was shown");
+    assert!(world.state.surfaces.iter().all(|entry| entry.waiting() == 0));
+}
+
+#[test]
+fn a_buffer_that_was_given_at_once_and_cannot_be_read_is_an_error_that_its_client_hears() {
+    let Some((mut world, client, window, global)) = with_dmabufs() else { return };
+    let busy = Busy::begin(&mut world, client, &window);
+    let buffer = immediate(&mut world, client, &global, 1);
+    commit(&mut world, client, &window, &buffer, 3);
+    assert!(!busy.is_over() && !world.client(client).is_gone());
+    drop(busy);
+    world.until("the end of the client", |world| world.client(client).is_gone());
+    assert_eq!(world.client(client).error, Some(("wl_buffer".to_owned(), WRONG_BUFFER)));
+    world.kill(client);
+    world.rest();
+    assert!(world.stack().is_empty());
+}
+
+#[test]
+fn a_client_that_leaves_while_its_buffer_is_looked_at_leaves_nothing_behind() {
+    let Some((mut world, client, window, global)) = with_dmabufs() else { return };
+    disturb(&world, Fault::Readable);
+    let (other, other_window) = world.open_filled("other", SIZE, RED);
+    world.rest();
+    let busy = Busy::begin(&mut world, other, &other_window);
+    let before = descriptors();
+    let buffer = immediate(&mut world, client, &global, 1);
+    commit(&mut world, client, &window, &buffer, 3);
+    params(&mut world, client, &global, 2).create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
+    world.settle();
+    world.kill(client);
+    drop(busy);
+    world.rest();
+    world.until("its memory is let go", |_| descriptors() < before);
+    assert!(!world.client(other).is_gone());
+}
+
+/// Open descriptors of this process. Other tests have processes of their own.
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+#[test]
+fn a_gpu_that_is_reset_meanwhile_costs_nobody_a_buffer() {
+    let Some((mut world, client, _window, global)) = with_dmabufs() else { return };
+    disturb(&world, Fault::LostReading);
+    // Of the next context it is not said: there it cannot be read.
+    params(&mut world, client, &global, 1).create(SIZE.0, SIZE.1, XRGB8888, Flags::empty());
+    let mut said = Vec::new();
+    world.until("an answer", |world| {
+        said.extend(told(world, client));
+        !said.is_empty()
+    });
+    assert_eq!(said, ["1 failed"], "the next context looked at it");
+    let (client, _window) = world.open_filled("next", SIZE, GREEN);
+    world.rest();
+    assert_eq!(world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2), GREEN, "it draws");
+    assert!(world.client(client).count(|heard| matches!(heard, Heard::Called(_))) > 0);
+}
