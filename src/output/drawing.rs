@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use calloop::ping::Ping;
 
-use super::OutputState;
 use super::frame::{Content, Pixels};
+use super::{OutputState, power};
 use crate::backend::Buffer;
 use crate::render::{Drawn, Finished, Job, JobId, Recovered, Renderer};
 use crate::scene::Scene;
@@ -145,20 +145,36 @@ pub(super) fn hear_renderer(state: &mut State) {
         let id = output.id;
         super::handing_over::attend(state, id);
     }
-    if state.outputs.renderer.as_ref().is_some_and(Renderer::is_lost) {
-        recover(state);
-    }
+    recover(state);
 }
 
 /// The GPU was reset, or its driver failed: whatever it had is gone, and all is drawn anew by what comes after it.
 fn recover(state: &mut State) {
-    let Some(renderer) = &mut state.outputs.renderer else { return };
-    match renderer.recover() {
-        Ok(Recovered::Fresh) => tracing::warn!("OpenGL ES was lost: it goes on in a fresh context"),
-        Ok(Recovered::Pixman) => tracing::error!("OpenGL ES was lost again: Pixman draws from now on"),
+    let super::Outputs { list, renderer, drawn, .. } = &mut state.outputs;
+    let Some(lost) = renderer else { return };
+    let fastest = list.iter().map(|output| output.conductor.output().vsync().interval()).min();
+    match lost.recover(fastest.unwrap_or_default(), drawn.as_ref()) {
+        Ok(None) => return,
+        Ok(Some(Recovered::Fresh)) => {
+            tracing::warn!("OpenGL ES was lost: it goes on in a fresh context");
+            power::light(state);
+        }
+        Ok(Some(Recovered::Pixman)) => {
+            tracing::error!("OpenGL ES was lost again: Pixman draws from now on");
+            power::light(state);
+        }
+        Ok(Some(Recovered::Gone)) => {
+            tracing::error!("OpenGL ES is lost again and again: the outputs are dark until it draws");
+            power::darken(state);
+        }
+        Ok(Some(Recovered::Back)) => {
+            tracing::warn!("OpenGL ES draws again");
+            return power::light(state);
+        }
         Err(error) => {
+            // The next turn has another try; nothing but input or a client brings one.
             tracing::error!(%error, "OpenGL ES was lost, and there is nothing else that draws");
-            state.outputs.renderer = None;
+            return power::darken(state);
         }
     }
     let super::Outputs { list, renderer, .. } = &mut state.outputs;

@@ -74,6 +74,8 @@ pub struct Outputs {
     pub renderer: Option<Renderer>,
     /// Wakes the loop when something was drawn on another thread.
     pub(crate) drawn: Option<Ping>,
+    /// Outputs that are dark because nobody draws.
+    darkened: Vec<OutputId>,
     /// Captures that wait for the next light.
     pub(crate) captures: Vec<capture::Waiting>,
     /// When surfaces that nobody sees are called back next; `None` while none waits.
@@ -109,6 +111,7 @@ impl Default for Outputs {
             list: Vec::new(),
             renderer: None,
             drawn: None,
+            darkened: Vec::new(),
             captures: Vec::new(),
             hidden_tick: None,
             next_decision: None,

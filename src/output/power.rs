@@ -9,6 +9,30 @@ use crate::timing::record::Need;
 /// Switches an output on or off. Off, it keeps its place and its windows, but nothing on it is drawn and it has no
 /// timer: whoever draws there is called back once a second, as everybody is who cannot be seen.
 pub fn set(state: &mut State, id: OutputId, on: bool) {
+    state.outputs.darkened.retain(|output| *output != id);
+    switch(state, id, on);
+}
+
+/// Nobody draws: what is on the screens would seem to be alive, and is not. They go dark until [`light`].
+pub(super) fn darken(state: &mut State) {
+    let lit: Vec<OutputId> = state.outputs.list.iter().filter(|output| output.on).map(|output| output.id).collect();
+    lit.iter().for_each(|id| switch(state, *id, false));
+    state.outputs.darkened.extend(lit);
+}
+
+/// Somebody draws again: what was dark for the want of that is lit.
+pub(super) fn light(state: &mut State) {
+    let darkened = std::mem::take(&mut state.outputs.darkened);
+    darkened.into_iter().for_each(|id| switch(state, id, true));
+}
+
+/// Outputs that are on, were there somebody who draws.
+pub fn wanted(state: &State) -> Vec<OutputId> {
+    let lit = state.outputs.list.iter().filter(|output| output.on).map(|output| output.id);
+    lit.chain(state.outputs.darkened.iter().copied()).collect()
+}
+
+fn switch(state: &mut State, id: OutputId, on: bool) {
     let now = state.clock.now();
     let super::Outputs { list, renderer, .. } = &mut state.outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id && output.on != on) else { return };

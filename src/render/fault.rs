@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::RenderError;
 
@@ -23,6 +24,13 @@ pub enum Fault {
     Panics,
     /// With the next client's buffer that is looked at the context is lost.
     LostReading,
+    /// With the next frame the context is lost, and more after it.
+    Dead {
+        /// So many of the next contexts cannot be made.
+        contexts: u32,
+        /// So many of those that can are lost with their first frame.
+        frames: u32,
+    },
     /// Clients' buffers are said to be readable from now on: without a GPU none is.
     Readable,
 }
@@ -34,14 +42,46 @@ pub(super) struct Faults {
     next: VecDeque<Fault>,
     lost_reading: bool,
     readable: bool,
+    omen: Omen,
+}
+
+/// What goes wrong with the contexts after this one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Omen(Arc<Mutex<(u32, u32)>>);
+
+impl Omen {
+    fn set(&self, contexts: u32, frames: u32) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (contexts, frames);
+    }
+
+    fn next(&self, which: impl Fn(&mut (u32, u32)) -> &mut u32) -> Result<(), RenderError> {
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = which(&mut left);
+        let is_over = *left == 0;
+        *left = left.saturating_sub(1);
+        if is_over { Ok(()) } else { Err(RenderError::Lost("somebody wanted it to be lost".to_owned())) }
+    }
+
+    /// Whether the next context can be made.
+    pub fn of_context(&self) -> Result<(), RenderError> {
+        self.next(|(contexts, _)| contexts)
+    }
 }
 
 impl Faults {
+    pub fn with(omen: Omen) -> Self {
+        Faults { omen, ..Faults::default() }
+    }
+
     pub fn add(&mut self, fault: Fault) {
         match fault {
             Fault::Slow { begun, go } => self.slow = Some((begun, go)),
             Fault::LostReading => self.lost_reading = true,
             Fault::Readable => self.readable = true,
+            Fault::Dead { contexts, frames } => {
+                self.omen.set(contexts, frames);
+                self.next.push_back(Fault::Lost);
+            }
             fault => self.next.push_back(fault),
         }
     }
@@ -63,7 +103,8 @@ impl Faults {
                 self.slow = None;
             }
         }
-        Happening(self.next.pop_front())
+        let next = self.next.pop_front();
+        Happening(next.or_else(|| self.omen.next(|(_, frames)| frames).err().map(|_| Fault::Lost)))
     }
 }
 
@@ -73,7 +114,7 @@ pub(super) struct Happening(Option<Fault>);
 impl Happening {
     pub fn happen(self) -> Result<(), RenderError> {
         match self.0 {
-            None | Some(Fault::Slow { .. } | Fault::LostReading | Fault::Readable) => Ok(()),
+            None | Some(Fault::Slow { .. } | Fault::Dead { .. } | Fault::LostReading | Fault::Readable) => Ok(()),
             Some(Fault::Fails) => Err(RenderError::Gles("somebody wanted it to fail".to_owned())),
             Some(Fault::Lost) => Err(RenderError::Lost("somebody wanted it to be lost".to_owned())),
             Some(Fault::Panics) => panic!("somebody wanted it to panic"),

@@ -21,8 +21,8 @@ use smithay::backend::egl::native::EGLNativeDisplay;
 use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
 use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTarget, GlesTexture, ffi};
 use smithay::backend::renderer::sync::SyncPoint;
-use smithay::backend::renderer::{Bind, ExportMem, ImportDma, Offscreen};
-use smithay::utils::{Buffer as BufferCoords, Rectangle, Size};
+use smithay::backend::renderer::{Bind, Color32F, ExportMem, Frame as _, ImportDma, Offscreen, Renderer as _};
+use smithay::utils::{Buffer as BufferCoords, Rectangle, Size, Transform};
 
 use super::backdrop::BackdropCache;
 use super::canvas::{self, Canvases};
@@ -35,6 +35,9 @@ use crate::scene::Scene;
 
 /// Frames whose changes are remembered off screen: more than any display has buffers.
 const OLDEST: usize = 16;
+
+/// Width and height of what proves that a context draws.
+const PROOF: i32 = 16;
 
 /// OpenGL ES in one context.
 pub(super) struct GlesPainter {
@@ -179,6 +182,18 @@ impl GlesPainter {
             Ok(_) => None,
             Err(error) => Some(error.to_string()),
         }
+    }
+
+    /// Draws a little, off screen, and looks at nothing but whether that can be done.
+    pub(super) fn prove(&mut self) -> Result<(), RenderError> {
+        let size = Size::from((PROOF, PROOF));
+        let mut target: GlesRenderbuffer = self.renderer.create_buffer(Fourcc::Xbgr8888, size).map_err(gles_error)?;
+        let mut target = self.renderer.bind(&mut target).map_err(gles_error)?;
+        let mut frame =
+            self.renderer.render(&mut target, (PROOF, PROOF).into(), Transform::Normal).map_err(gles_error)?;
+        let whole = Rectangle::from_size((PROOF, PROOF).into());
+        frame.clear(Color32F::BLACK, &[whole]).map_err(gles_error)?;
+        frame.finish().map_err(gles_error)?.wait().map_err(gles_error)
     }
 
     /// Whether it can read this.

@@ -11,9 +11,11 @@ mod fault;
 mod gles;
 mod import;
 mod intermediate;
+mod left;
 mod panel;
 mod picture_cache;
 mod pixman;
+mod retry;
 mod rounded;
 mod shadow_cache;
 mod source;
@@ -42,6 +44,7 @@ use pixman::PixmanPainter;
 pub use source::Answer;
 use thread::Make;
 pub use threaded::Gles;
+use threaded::Turn;
 
 /// A frame could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +75,10 @@ pub enum Recovered {
     Fresh,
     /// The CPU.
     Pixman,
+    /// Nobody for a while. What is handed over meanwhile is drawn when somebody does.
+    Gone,
+    /// A fresh context, at last.
+    Back,
 }
 
 /// What a driver of OpenGL ES that draws with the CPU does on a display device.
@@ -148,6 +155,13 @@ impl Renderer {
         Self::gles_with(Software::InPlace)
     }
 
+    /// OpenGL ES off screen that Pixman does not take the place of: for tests of what happens on display devices.
+    #[doc(hidden)]
+    pub fn gles_alone() -> Result<Self, RenderError> {
+        let make: Make = Arc::new(GlesPainter::off_screen);
+        Ok(Renderer::Gles(Box::new(Gles::start(make, Software::OffScreen, true)?)))
+    }
+
     /// From now on OpenGL ES draws on a display device, into its displays' own buffers. `number`: the device's, as
     /// [`target_formats`](Self::target_formats) is asked for it. What was under way is still
     /// [`finished`](Self::finished), as failed. An error: it stays where it is.
@@ -170,7 +184,7 @@ impl Renderer {
 
     fn gles_with(software: Software) -> Result<Self, RenderError> {
         let make: Make = Arc::new(GlesPainter::off_screen);
-        Ok(Renderer::Gles(Box::new(Gles::start(make, software)?)))
+        Ok(Renderer::Gles(Box::new(Gles::start(make, software, false)?)))
     }
 
     /// Whether it could draw into displays' own buffers if it were on their device.
@@ -230,30 +244,25 @@ impl Renderer {
         }
     }
 
-    /// Whether it can draw no more: its context is gone, or nothing succeeds.
-    pub fn is_lost(&self) -> bool {
-        matches!(self, Renderer::Gles(gles) if gles.is_lost)
-    }
-
-    /// Goes on with a fresh context on a fresh thread, or with the CPU if that was of no use before. What was under way is
-    /// still [`finished`](Self::finished), as failed.
-    pub fn recover(&mut self) -> Result<Recovered, RenderError> {
-        let Renderer::Gles(gles) = self else { return Ok(Recovered::Pixman) };
-        if gles.may_start_anew()? {
-            gles.start_anew()?;
-            return Ok(Recovered::Fresh);
+    /// Sees to it that somebody draws, after a context was lost: a fresh one on a fresh thread, or the CPU if that was of no
+    /// use before. Where nothing but a fresh one can draw it is made later each time (`retry`); `refresh` is that of the
+    /// fastest display, and `wake` is pinged when a context is [back](Recovered::Back) or lost again. `None`: all is as it
+    /// was. What was under way is still [`finished`](Self::finished), as failed.
+    pub fn recover(&mut self, refresh: Span, wake: Option<&Ping>) -> Result<Option<Recovered>, RenderError> {
+        let Renderer::Gles(gles) = self else { return Ok(None) };
+        match gles.turn(refresh, wake)? {
+            None => return Ok(None),
+            Some(Turn::Fresh) => return Ok(Some(Recovered::Fresh)),
+            Some(Turn::Gone) => return Ok(Some(Recovered::Gone)),
+            Some(Turn::Back) => return Ok(Some(Recovered::Back)),
+            Some(Turn::Leave) => {}
         }
         let pixman = PixmanPainter::new()?;
         let old = std::mem::replace(self, Renderer::Pixman(Box::new(pixman)));
         if let (Renderer::Gles(old), Renderer::Pixman(painter)) = (old, self) {
-            let (left, tests) = old.end();
-            painter.take_over(left);
-            for test in tests {
-                let result = PixmanPainter::try_source(&test.dmabuf);
-                test.finish(result);
-            }
+            painter.take_over(old.end());
         }
-        Ok(Recovered::Pixman)
+        Ok(Some(Recovered::Pixman))
     }
 
     /// Takes back a frame that was not begun.

@@ -1,7 +1,5 @@
 //! The CPU, through pixman: into memory, and done when it returns.
 
-use std::collections::VecDeque;
-
 use smithay::backend::allocator::dmabuf::{Dmabuf, DmabufMappingMode};
 use smithay::backend::allocator::{Buffer as _, Format, Modifier};
 use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};
@@ -10,6 +8,7 @@ use smithay::reexports::pixman::{FormatCode, Image};
 
 use super::canvas::Canvases;
 use super::import::{Caches, import};
+use super::left::Left;
 use super::{Canvas, Drawn, Finished, Job, JobId, RenderError, background, intermediate, pixman_error, to_rects};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
 use crate::scene::Scene;
@@ -23,13 +22,13 @@ pub struct PixmanPainter {
     caches: Caches<PixmanTexture>,
     canvases: Canvases<()>,
     /// What was under way where OpenGL ES was lost.
-    left: VecDeque<Finished>,
+    left: Left,
 }
 
 impl PixmanPainter {
     pub(super) fn new() -> Result<Self, RenderError> {
         let renderer = PixmanRenderer::new().map_err(pixman_error)?;
-        Ok(PixmanPainter { renderer, caches: Caches::default(), canvases: Canvases::default(), left: VecDeque::new() })
+        Ok(PixmanPainter { renderer, caches: Caches::default(), canvases: Canvases::default(), left: Left::default() })
     }
 
     /// The buffers in devices' memory that it can read.
@@ -57,14 +56,19 @@ impl PixmanPainter {
         Ok(())
     }
 
-    /// Frames that another could not draw.
-    pub(super) fn take_over(&mut self, left: VecDeque<Finished>) {
+    /// What another could not draw, and what it did not come to look at.
+    pub(super) fn take_over(&mut self, left: Left) {
         self.left = left;
     }
 
-    /// One of them.
+    /// A frame that another could not draw.
     pub(super) fn finished(&mut self) -> Option<Finished> {
-        self.left.pop_front()
+        let left = self.left.next();
+        for test in self.left.take_tests() {
+            let result = Self::try_source(&test.dmabuf);
+            test.finish(result);
+        }
+        left
     }
 
     /// Draws the job's scene into its buffer.

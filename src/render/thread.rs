@@ -23,11 +23,11 @@ use std::time::Duration;
 use calloop::ping::Ping;
 use smithay::backend::allocator::dmabuf::Dmabuf;
 
-use super::fault::{Fault, Faults};
+use super::fault::{Fault, Faults, Omen};
 use super::gles::{Abilities, GlesPainter};
 use super::source::SourceTest;
 use super::{Finished, Job, JobId, RenderError};
-use crate::time::{Clock, MonotonicClock};
+use crate::time::{Clock, MonotonicClock, Span};
 
 /// How long the end of the session waits for a draw that is under way. A GPU that hangs is reset by its driver within
 /// ten seconds as a rule, and nobody waits so long for a session to end.
@@ -39,6 +39,7 @@ pub(super) type Make = Arc<dyn Fn() -> Result<GlesPainter, RenderError> + Send +
 /// A thread with a context of its own.
 pub(super) struct RenderThread {
     shared: Arc<Shared>,
+    omen: Omen,
     /// Closed when the thread has ended.
     alive: mpsc::Receiver<()>,
     thread: Option<JoinHandle<()>>,
@@ -69,14 +70,6 @@ enum Request {
     Test(SourceTest),
 }
 
-/// What is left of a thread that has ended.
-pub(super) struct Ended {
-    /// What came of its frames.
-    pub finished: Vec<Finished>,
-    /// What is not answered.
-    pub tests: Vec<SourceTest>,
-}
-
 impl Queue {
     fn pop(&mut self) -> Option<Request> {
         if (self.tests_next || self.requests.is_empty())
@@ -96,6 +89,13 @@ impl Shared {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits. Whether it is still of use then.
+    fn stays_open(&self, wait: Span) -> bool {
+        let queue = self.lock();
+        let waited = self.arrived.wait_timeout_while(queue, wait.to_duration(), |queue| !queue.closed);
+        !waited.unwrap_or_else(PoisonError::into_inner).0.closed
+    }
+
     /// The next request; `None` when there will be none.
     fn next(&self) -> Option<Request> {
         let mut queue = self.lock();
@@ -112,19 +112,21 @@ impl Shared {
 }
 
 impl RenderThread {
-    /// Starts it. It makes its context by itself: whatever is asked of it waits for that.
-    pub fn start(make: Make) -> Result<Self, RenderError> {
+    /// Starts it. It makes its context by itself, after `wait`: whatever is asked of it waits for that.
+    pub fn start(make: Make, omen: Omen, wait: Span) -> Result<Self, RenderError> {
         let shared = Arc::<Shared>::default();
         let (living, alive) = mpsc::channel();
-        let its = shared.clone();
+        let (its, its_omen) = (shared.clone(), omen.clone());
         let thread = std::thread::Builder::new()
             .name("render".to_owned())
             .spawn(move || {
                 let _living = living;
-                run(&make, &its);
+                if its.stays_open(wait) {
+                    run(&make, its_omen, &its);
+                }
             })
             .map_err(|error| RenderError::Lost(format!("there is no thread for it: {error}")))?;
-        Ok(RenderThread { shared, alive, thread: Some(thread) })
+        Ok(RenderThread { shared, omen, alive, thread: Some(thread) })
     }
 
     /// What its context can do, as soon as there is one. Waits for it.
@@ -196,25 +198,47 @@ impl RenderThread {
         !self.shared.lock().lost_tests.is_empty()
     }
 
-    /// Ends it, and says what came of all that it was handed: what was not begun could not be drawn.
-    pub fn end(self) -> Ended {
-        let shared = self.shared.clone();
-        let (requests, mut tests) = {
-            let mut queue = shared.lock();
-            (std::mem::take(&mut queue.requests), std::mem::take(&mut queue.tests))
-        };
-        drop(self);
-        let mut queue = shared.lock();
-        tests.extend(queue.lost_tests.drain(..));
-        let mut finished: Vec<_> = queue.finished.drain(..).collect();
-        finished.extend(requests.into_iter().filter_map(|request| match request {
+    /// Says whether a context was made that draws. Asked before whatever else is; nobody waits for the answer, and `wake` is
+    /// pinged when it is there.
+    pub fn prove(&self, wake: Option<Ping>) -> mpsc::Receiver<Result<(), RenderError>> {
+        let (answer, answered) = mpsc::channel();
+        self.put_first(Request::Ask(Box::new(move |painter| {
+            // Nobody wants to know any more: another took its place.
+            let _ = answer.send(painter.with(GlesPainter::prove));
+            wake.iter().for_each(Ping::ping);
+        })));
+        answered
+    }
+
+    /// Lets it end with what it draws now: what it had not begun could not be drawn, or is to be asked of another.
+    pub fn close(&self) -> (Vec<Finished>, Vec<SourceTest>) {
+        let mut queue = self.shared.lock();
+        queue.closed = true;
+        self.shared.arrived.notify_one();
+        let tests = std::mem::take(&mut queue.tests).into();
+        let unbegun = std::mem::take(&mut queue.requests).into_iter().filter_map(|request| match request {
             Request::Draw { id, job, .. } => {
                 let result = Err(RenderError::Gles("its context was lost before".to_owned()));
                 Some(Finished { id, job: *job, result, took: None })
             }
             Request::Ask(_) | Request::Test(_) => None,
-        }));
-        Ended { finished, tests: tests.into() }
+        });
+        (unbegun.collect(), tests)
+    }
+
+    /// Whether nothing more is to be expected of it.
+    pub fn has_ended(&self) -> bool {
+        self.alive.try_recv() == Err(mpsc::TryRecvError::Disconnected)
+    }
+
+    /// Clients' buffers that the context was lost with.
+    pub fn take_lost_tests(&self) -> Vec<SourceTest> {
+        std::mem::take(&mut self.shared.lock().lost_tests)
+    }
+
+    /// What is in store for its context and those after it.
+    pub fn omen(&self) -> Omen {
+        self.omen.clone()
     }
 
     /// Lets something go wrong, with whatever is handed over from now on.
@@ -284,10 +308,10 @@ impl Painter {
     }
 }
 
-fn run(make: &Make, shared: &Shared) {
-    let made = catch_unwind(AssertUnwindSafe(|| make()));
+fn run(make: &Make, omen: Omen, shared: &Shared) {
+    let made = catch_unwind(AssertUnwindSafe(|| omen.of_context().and_then(|()| make())));
     let made = made.unwrap_or_else(|panic| Err(RenderError::Lost(format!("it panicked: {}", message(&*panic)))));
-    let mut painter = Painter { gles: made.map_err(|error| error.to_string()), faults: Faults::default() };
+    let mut painter = Painter { gles: made.map_err(|error| error.to_string()), faults: Faults::with(omen) };
     while let Some(request) = shared.next() {
         match request {
             Request::Ask(question) => question(&mut painter),

@@ -1,17 +1,21 @@
 //! OpenGL ES from the main thread's side: what is under way on the thread that draws, and what follows when its context
 //! is lost.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError};
 
 use calloop::ping::Ping;
 use smithay::backend::allocator::dmabuf::Dmabuf;
 
+use super::fault::Omen;
 use super::gles::Abilities;
+use super::left::Left;
+use super::retry::Retry;
 use super::source::{Answer, SourceTest};
-use super::thread::{Ended, Make, RenderThread};
+use super::thread::{Make, RenderThread};
 use super::{Finished, Job, JobId, RenderError, Software};
 use crate::backend::plane::DeviceMemory;
+use crate::time::Span;
 
 /// OpenGL ES on a thread of its own.
 pub struct Gles {
@@ -19,43 +23,52 @@ pub struct Gles {
     make: Make,
     pub(super) abilities: Abilities,
     pub(super) software: Software,
+    /// Nothing takes its place where it fails.
+    is_alone: bool,
     last: JobId,
-    /// What a thread that was given up had finished.
-    left: VecDeque<Finished>,
-    /// Frames drawn with this context.
-    drawn: u64,
-    /// Frames in a row that could not be.
+    /// Threads that were given up, and what they leave.
+    left: Left,
+    /// Frames in a row that could not be drawn.
     failures: u32,
-    pub(super) is_lost: bool,
-    /// How many contexts before this one were lost.
-    tries: u32,
+    is_lost: bool,
+    retry: Retry,
+    /// Says whether the next context is sound, while the screen is dark for the want of one.
+    proof: Option<Receiver<Result<(), RenderError>>>,
+}
+
+/// What became of a context that was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// The next one is made.
+    Fresh,
+    /// The next one is made only after a while, and [proves](Turn::Back) itself first.
+    Gone,
+    /// It has.
+    Back,
+    /// Somebody else should draw.
+    Leave,
 }
 
 /// A context in which so many frames in a row cannot be drawn will not draw the next one.
 const MOST_FAILURES: u32 = 3;
-/// A context that drew so many frames was sound: should it be lost, too, it is replaced as the first one was. Half a
-/// minute at 60 Hz, so that a GPU that is reset again and again is soon left alone.
-const SOUND: u64 = 2_000;
-
-/// Contexts that are made one after another where nothing else can draw.
-const MOST_TRIES: u32 = 8;
 
 impl Gles {
-    /// In a context that `make` makes. Waits for it: asked when a session starts.
-    pub(super) fn start(make: Make, software: Software) -> Result<Self, RenderError> {
-        let thread = RenderThread::start(make.clone())?;
+    /// In a context that `make` makes. Waits for it: asked when a session starts. `is_alone`: nothing else can draw.
+    pub(super) fn start(make: Make, software: Software, is_alone: bool) -> Result<Self, RenderError> {
+        let thread = RenderThread::start(make.clone(), Omen::default(), Span::ZERO)?;
         let abilities = thread.abilities()?;
         Ok(Gles {
             thread,
             make,
             abilities,
             software,
+            is_alone,
             last: JobId(0),
-            left: VecDeque::new(),
-            drawn: 0,
+            left: Left::default(),
             failures: 0,
             is_lost: false,
-            tries: 0,
+            retry: Retry::default(),
+            proof: None,
         })
     }
 
@@ -75,16 +88,17 @@ impl Gles {
     }
 
     pub(super) fn finished(&mut self) -> Option<Finished> {
-        // One that the context was lost with is put to the next.
+        // What a context was lost with is put to the next.
+        self.left.take_tests().into_iter().for_each(|test| self.thread.try_source(test));
         self.is_lost |= self.thread.has_lost_tests();
-        if let Some(left) = self.left.pop_front() {
+        if let Some(left) = self.left.next() {
             // It was the context before that failed.
             return Some(left);
         }
         let finished = self.thread.finished()?;
         match &finished.result {
             Ok(_) => {
-                self.drawn += 1;
+                self.retry.drew();
                 self.failures = 0;
             }
             Err(RenderError::Lost(_)) => self.is_lost = true,
@@ -96,47 +110,55 @@ impl Gles {
         Some(finished)
     }
 
-    /// Whether a fresh context is of use after this one was lost. An error: nothing is.
-    pub(super) fn may_start_anew(&self) -> Result<bool, RenderError> {
-        // Pixman does not draw into displays' own buffers: there is no other way.
-        let is_alone = self.abilities.device.is_some();
-        let most = if is_alone { MOST_TRIES } else { 1 };
-        let may = self.tries < most || self.drawn >= SOUND;
-        if is_alone && !may {
-            return Err(RenderError::Lost("every fresh context is lost, too".to_owned()));
+    /// What is to be done about the context, if anything is. `refresh`: that of the fastest display. `wake` is pinged when
+    /// there is more to be done.
+    pub(super) fn turn(&mut self, refresh: Span, wake: Option<&Ping>) -> Result<Option<Turn>, RenderError> {
+        if let Some(proof) = &self.proof {
+            match proof.try_recv() {
+                Ok(Ok(())) => {
+                    self.proof = None;
+                    return Ok(Some(Turn::Back));
+                }
+                Ok(Err(_)) | Err(TryRecvError::Disconnected) => self.is_lost = true,
+                Err(TryRecvError::Empty) => {}
+            }
         }
-        Ok(may)
+        if !self.is_lost {
+            return Ok(None);
+        }
+        // Pixman does not draw into displays' own buffers.
+        let is_alone = self.is_alone || self.abilities.device.is_some();
+        if !is_alone && self.retry.is_second() {
+            return Ok(Some(Turn::Leave));
+        }
+        let wait = self.retry.lost(refresh);
+        self.replace(RenderThread::start(self.make.clone(), self.thread.omen(), wait)?);
+        (self.failures, self.is_lost, self.proof) = (0, false, None);
+        if !Retry::is_noticed(wait) {
+            return Ok(Some(Turn::Fresh));
+        }
+        self.proof = Some(self.thread.prove(wake.cloned()));
+        Ok(Some(Turn::Gone))
     }
 
     /// Goes on in a context that `make` makes, once there is one.
     pub(super) fn move_to(&mut self, make: Make) -> Result<(), RenderError> {
-        let thread = RenderThread::start(make.clone())?;
+        let thread = RenderThread::start(make.clone(), self.thread.omen(), Span::ZERO)?;
         self.abilities = thread.abilities()?;
         self.replace(thread);
         self.make = make;
-        (self.drawn, self.failures, self.is_lost, self.tries) = (0, 0, false, 0);
-        Ok(())
-    }
-
-    pub(super) fn start_anew(&mut self) -> Result<(), RenderError> {
-        let fresh = RenderThread::start(self.make.clone())?;
-        self.replace(fresh);
-        self.tries = if self.drawn >= SOUND { 1 } else { self.tries + 1 };
-        (self.drawn, self.failures, self.is_lost) = (0, 0, false);
+        (self.failures, self.is_lost, self.retry) = (0, false, Retry::default());
         Ok(())
     }
 
     fn replace(&mut self, thread: RenderThread) {
-        let Ended { finished, tests } = std::mem::replace(&mut self.thread, thread).end();
-        self.left.extend(finished);
-        tests.into_iter().for_each(|test| self.thread.try_source(test));
+        self.left.give_up(std::mem::replace(&mut self.thread, thread));
     }
 
-    /// Ends the thread: what it had finished, and what it had not begun.
-    pub(super) fn end(self) -> (VecDeque<Finished>, Vec<SourceTest>) {
+    /// Gives the thread up: what it leaves.
+    pub(super) fn end(self) -> Left {
         let mut left = self.left;
-        let Ended { finished, tests } = self.thread.end();
-        left.extend(finished);
-        (left, tests)
+        left.give_up(self.thread);
+        left
     }
 }

@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::fixture::client::Data;
-use crate::fixture::content::{GREEN, Heard, RED};
-use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, Toplevel, World, gles};
+use crate::fixture::content::{GREEN, RED};
+use crate::fixture::{ClientIndex, Event, KEY_A, Toplevel, World, gles};
 use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
 use upbeat::protocol::dmabuf;
 use upbeat::render::Fault;
@@ -263,6 +263,5 @@ fn a_gpu_that_is_reset_meanwhile_costs_nobody_a_buffer() {
     assert_eq!(said, ["1 failed"], "the next context looked at it");
     let (client, _window) = world.open_filled("next", SIZE, GREEN);
     world.rest();
-    assert_eq!(world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2), GREEN, "it draws");
-    assert!(world.client(client).count(|heard| matches!(heard, Heard::Called(_))) > 0);
+    assert!(world.client(client).light(1).is_some(), "it draws");
 }

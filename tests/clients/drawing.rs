@@ -8,6 +8,7 @@ use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, Toplevel, World, gles};
 use upbeat::output::{hotplug, power};
 use upbeat::render::{Fault, Renderer};
+use upbeat::time::{Clock, MonotonicClock};
 
 const SIZE: (i32, i32) = (400, 300);
 
@@ -193,4 +194,84 @@ fn a_session_that_ends_waits_for_the_frame_that_is_drawn() {
     drop(world);
     assert!(is_open.load(Ordering::Acquire), "its context would have gone on while the process ended");
     opens.join().unwrap();
+}
+
+/// A session that draws with OpenGL ES, which nothing takes the place of, and shows one red window.
+fn by_gles_alone() -> Option<(World, ClientIndex, Toplevel)> {
+    gles()?;
+    let mut world = World::lit_by(Renderer::gles_alone().unwrap(), 1.0);
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    world.rest();
+    Some((world, client, window))
+}
+
+fn is_dark(world: &World) -> bool {
+    world.state.outputs.states().all(|output| !output.on)
+}
+
+/// How far ahead of now the output has chosen content.
+fn refreshes_ahead(world: &World) -> u64 {
+    let machine = world.state.outputs.states().next().unwrap().conductor.output();
+    let now = MonotonicClock.now();
+    machine.latched().since(machine.vsync().at_or_after(now))
+}
+
+#[test]
+fn an_output_for_which_nobody_draws_is_dark_and_lit_again_when_somebody_does() {
+    let Some((mut world, client, window)) = by_gles_alone() else { return };
+    // The sixth loss in a row is the first with a wait that people notice.
+    disturb(&world, Fault::Dead { contexts: 8, frames: 0 });
+    show(&mut world, client, &window, 2, BLUE);
+    world.until("darkness", |world| {
+        assert!(refreshes_ahead(world) <= 2, "it ran {} refreshes ahead", refreshes_ahead(world));
+        is_dark(world)
+    });
+    assert!(world.client(client).heard(Heard::Discarded(2)), "nobody saw it");
+    // Nobody is called back to draw for the dark, and the dark costs nothing.
+    let turns = (0..10).map(|_| {
+        let begun = std::time::Instant::now();
+        world.turn();
+        begun.elapsed()
+    });
+    assert!(turns.max() < Some(Duration::from_millis(500)), "the main thread waits for a context");
+    show(&mut world, client, &window, 3, GREEN);
+    world.until("light", |world| !is_dark(world));
+    world.rest();
+    assert_eq!(middle(&world), GREEN);
+    let (shown, anew) = world.on_screen_and_anew(1.0);
+    assert!(shown.pixels == anew.pixels, "something is left of before");
+}
+
+#[test]
+fn contexts_that_are_lost_with_every_frame_end_in_the_dark_too() {
+    let Some((mut world, client, window)) = by_gles_alone() else { return };
+    disturb(&world, Fault::Dead { contexts: 0, frames: 7 });
+    show(&mut world, client, &window, 2, BLUE);
+    let mut darknesses = 0;
+    let mut was_dark = false;
+    world.until("a sound context", |world| {
+        assert!(refreshes_ahead(world) <= 2, "it ran {} refreshes ahead", refreshes_ahead(world));
+        let is_dark = is_dark(world);
+        darknesses += u32::from(is_dark && !was_dark);
+        was_dark = is_dark;
+        !is_dark && world.state.outputs.states().all(|output| output.on && !output.is_drawing()) && darknesses == 2
+    });
+    world.rest();
+    assert_eq!(middle(&world), BLUE);
+}
+
+#[test]
+fn what_the_user_switches_off_while_nobody_draws_stays_off() {
+    let Some((mut world, client, window)) = by_gles_alone() else { return };
+    disturb(&world, Fault::Dead { contexts: 6, frames: 0 });
+    show(&mut world, client, &window, 2, BLUE);
+    world.until("darkness", |world| is_dark(world));
+    let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
+    power::set(&mut world.state, id, false);
+    world.plug("TEST-2", 60_000);
+    world.until("light on the other", |world| {
+        let other = world.state.outputs.states().find(|output| output.id != id);
+        other.is_some_and(|output| output.display.screenshot(false).is_some())
+    });
+    assert!(!world.state.outputs.by_id(id).unwrap().on);
 }

@@ -122,7 +122,7 @@ fn pause(state: &mut State) {
     // itself, and its event is for nobody.
     session.cards.pause();
     devices.borrow_mut().suspend(state);
-    let lit: Vec<OutputId> = state.outputs.states().filter(|output| output.on).map(|output| output.id).collect();
+    let lit = power::wanted(state);
     lit.iter().for_each(|id| power::set(state, *id, false));
     if let Some(session) = &mut state.session.drm {
         session.paused = Some(lit);
