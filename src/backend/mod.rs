@@ -19,10 +19,12 @@ pub mod nested;
 mod overlay;
 pub mod plane;
 pub mod seat;
+mod shot;
 pub mod timer;
 pub mod x11;
 
 pub use gamma::GammaRamp;
+pub use shot::Shot;
 use std::os::fd::OwnedFd;
 
 use crate::time::{Instant, Span};
@@ -345,6 +347,11 @@ pub trait Display {
     /// A copy of what is on screen, with or without the cursor plane; `None` where it is dark or cannot be read back.
     fn screenshot(&self, _with_cursor: bool) -> Option<PixelBuffer> {
         None
+    }
+
+    /// The same to be read elsewhere: where it can be, nothing is copied here.
+    fn shot(&self, with_cursor: bool) -> Option<Shot> {
+        self.screenshot(with_cursor).map(Shot::copied)
     }
 
     /// What happened since it was last asked, in order.

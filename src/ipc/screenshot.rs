@@ -1,21 +1,26 @@
-//! Writing a picture without holding up the frames: compression and the disk have a thread of their own.
+//! Writing a picture without holding up the frames: reading the screen, compression and the disk have a thread of their
+//! own.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::thread;
 
 use png::{BitDepth, ColorType, Compression, Encoder};
 
 use super::Completion;
 use super::message::Response;
-use crate::backend::PixelBuffer;
+use crate::backend::{PixelBuffer, Shot};
 
-/// Writes `image`, which `output` shows, as a PNG file to `path` on a thread of its own, and then answers through
-/// `completion`. The image is shared and nobody may change it: copying one would cost a frame its time.
-pub fn write(image: Arc<PixelBuffer>, output: String, path: PathBuf, completion: Completion) {
-    let job = move || completion.finish(write_now(&image, output, path));
+/// Writes what `shot` shows, which is on `output`, as a PNG file to `path` on a thread of its own, and then answers through
+/// `completion`.
+pub fn write(shot: Shot, output: String, path: PathBuf, completion: Completion) {
+    let job = move || {
+        let image = shot.whole().ok_or_else(|| format!("what {output} shows cannot be read"));
+        // The display may have its buffer back while the picture is compressed.
+        drop(shot);
+        completion.finish(image.and_then(|image| write_now(&image, output, path)));
+    };
     // If there is no thread to be had, the completion is dropped with the job, and that answers too.
     if let Err(error) = thread::Builder::new().name("screenshot".to_owned()).spawn(job) {
         tracing::warn!("cannot start a thread for a screenshot: {error}");

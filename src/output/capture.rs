@@ -1,13 +1,27 @@
 //! Pictures of what an output *presented*.
+//!
+//! ```text
+//!   asked ─► waits for light ─► a [`Shot`] of the screen ┊ `writer`: copied on a thread of its own ┊ ─► answered
+//! ```
+//!
+//! The main thread copies nothing that it need not: a frame of a large output takes as long as drawing one.
 
+mod writer;
+
+use std::collections::VecDeque;
+
+use calloop::LoopHandle;
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
-use smithay::wayland::shm::with_buffer_contents_mut;
 
-use super::OutputState;
-use crate::backend::{PixelBuffer, PixelRect};
+use crate::backend::PixelRect;
 use crate::state::State;
 use crate::time::Instant;
+use writer::{Job, Writer};
+
+/// Pictures in the writer's hands at once: one that it writes, and one so that it need not wait for the next turn. All
+/// others wait: what they show is then as new as it can be, and no more buffers of a display are kept from it.
+const MOST_WRITTEN: usize = 2;
 
 /// A picture that a client asked for.
 #[derive(Debug)]
@@ -43,72 +57,89 @@ pub struct Captured {
 
 /// A request that waits.
 #[derive(Debug)]
-pub struct Waiting {
+struct Waiting {
     output: Output,
     request: Request,
     /// Refreshes with something new that the output had shown when it was asked.
     lights: u64,
 }
 
+/// A picture that is being written.
+#[derive(Debug)]
+struct Writing {
+    number: u64,
+    reply: Box<dyn Reply>,
+    captured: Captured,
+}
+
+/// All that was asked for and not answered.
+#[derive(Debug, Default)]
+pub struct Captures {
+    waiting: Vec<Waiting>,
+    /// In the order in which they are written.
+    writing: VecDeque<Writing>,
+    last: u64,
+    /// Started with the first picture.
+    writer: Option<Writer>,
+}
+
 /// Asks for a picture of what `output` presents. The request waits there until it is served.
 pub fn capture(state: &mut State, output: &Output, request: Request) {
     let lights = state.outputs.list.iter().find(|known| known.output == *output).map_or(0, |known| known.lights);
-    state.outputs.captures.push(Waiting { output: output.clone(), request, lights });
+    state.outputs.captures.waiting.push(Waiting { output: output.clone(), request, lights });
 }
 
 /// Serves what can be served: at once what may show the screen as it is, else with the next light.
 pub(super) fn serve(state: &mut State) {
-    let outputs = &mut state.outputs;
-    let (ready, waiting) = std::mem::take(&mut outputs.captures).into_iter().partition(|waiting| {
-        let output = outputs.list.iter().find(|known| known.output == waiting.output);
+    let State { outputs, loop_handle, .. } = state;
+    let super::Outputs { list, captures, .. } = outputs;
+    for waiting in std::mem::take(&mut captures.waiting) {
         // An output that is gone will never light up again: dropping the request says that it failed.
-        output.is_none_or(|output| output.lights > if waiting.request.on_damage { waiting.lights } else { 0 })
-    });
-    outputs.captures = waiting;
-    for waiting in ready {
-        let output = outputs.list.iter().find(|known| known.output == waiting.output);
-        if let Some(output) = output
-            && waiting.request.reply.is_wanted()
-        {
-            serve_one(output, waiting.request);
+        let Some(output) = list.iter().find(|known| known.output == waiting.output) else { continue };
+        let is_ready = output.lights > if waiting.request.on_damage { waiting.lights } else { 0 };
+        if !waiting.request.reply.is_wanted() {
+            continue;
         }
+        if !is_ready || captures.writing.len() >= MOST_WRITTEN {
+            captures.waiting.push(waiting);
+            continue;
+        }
+        captures.begin(output, waiting.request, loop_handle);
     }
 }
 
-fn serve_one(output: &OutputState, request: Request) {
-    match output.display.screenshot(request.with_cursor) {
-        Some(picture) if write(&picture, request.region, &request.buffer) => {
-            let PixelRect { width, height, .. } = request.region;
-            let damage = vec![PixelRect { x: 0, y: 0, width, height }];
-            request.reply.ready(&Captured { presented: output.presented, damage });
+impl Captures {
+    fn begin(&mut self, output: &super::OutputState, request: Request, handle: &LoopHandle<'static, State>) {
+        let Request { region, buffer, with_cursor, reply, .. } = request;
+        if self.writer.is_none() {
+            self.writer = Writer::start(handle, written)
+                .inspect_err(|error| tracing::error!(%error, "no pictures can be taken"))
+                .ok();
         }
-        _ => drop(request.reply),
+        let shot = output.display.shot(with_cursor);
+        let (Some(shot), Some(writer)) = (shot, &self.writer) else { return };
+        self.last += 1;
+        let number = self.last;
+        if !writer.write(Job { number, shot, region, buffer }) {
+            // Its thread is gone; the next picture has another.
+            self.writer = None;
+            return;
+        }
+        let PixelRect { width, height, .. } = region;
+        let damage = vec![PixelRect { x: 0, y: 0, width, height }];
+        self.writing.push_back(Writing { number, reply, captured: Captured { presented: output.presented, damage } });
     }
 }
 
-/// Writes the part of `picture` that `region` names. Returns whether the client's buffer could take it.
-#[expect(unsafe_code, reason = "shared memory is written through a pointer: its client may read at the same time")]
-fn write(picture: &PixelBuffer, region: PixelRect, buffer: &WlBuffer) -> bool {
-    let inside = region.x >= 0
-        && region.y >= 0
-        && region.x + region.width <= picture.width
-        && region.y + region.height <= picture.height;
-    let written = with_buffer_contents_mut(buffer, |start, length, data| {
-        let row = region.width as usize * 4;
-        let last = data.offset as usize + (region.height as usize - 1) * data.stride as usize + row;
-        if !inside || data.width != region.width || data.height != region.height || last > length {
-            return false;
+/// The writer has done with the picture of this number.
+fn written(state: &mut State, number: u64, succeeded: bool) {
+    let writing = &mut state.outputs.captures.writing;
+    // What was asked before it was done before it, unless its thread was lost.
+    while writing.front().is_some_and(|done| done.number <= number)
+        && let Some(done) = writing.pop_front()
+    {
+        if done.number == number && succeeded {
+            done.reply.ready(&done.captured);
         }
-        for y in 0..region.height as usize {
-            let from = (region.y as usize + y) * picture.width as usize + region.x as usize;
-            let pixels = &picture.pixels[from..from + region.width as usize];
-            // SAFETY: the row ends at or before `last`, which lies within the `length` bytes at `start`.
-            unsafe {
-                let to = start.add(data.offset as usize + y * data.stride as usize);
-                std::ptr::copy_nonoverlapping(pixels.as_ptr().cast::<u8>(), to, row);
-            }
-        }
-        true
-    });
-    written.unwrap_or(false)
+    }
 }

@@ -76,8 +76,8 @@ pub struct Outputs {
     pub(crate) drawn: Option<Ping>,
     /// Outputs that are dark because nobody draws.
     darkened: Vec<OutputId>,
-    /// Captures that wait for the next light.
-    pub(crate) captures: Vec<capture::Waiting>,
+    /// Pictures that were asked for.
+    captures: capture::Captures,
     /// When surfaces that nobody sees are called back next; `None` while none waits.
     pub(crate) hidden_tick: Option<Instant>,
     /// When a pacing in force may change though nothing happens: the user leaves off.
@@ -112,7 +112,7 @@ impl Default for Outputs {
             renderer: None,
             drawn: None,
             darkened: Vec::new(),
-            captures: Vec::new(),
+            captures: capture::Captures::default(),
             hidden_tick: None,
             next_decision: None,
             objects_ended: false,

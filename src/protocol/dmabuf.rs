@@ -40,7 +40,7 @@ use smithay::wayland::dmabuf::{
 use crate::backend::plane::{DeviceMemory, MemoryPart};
 use crate::state::State;
 use crate::surface::memories::Memories;
-use imports::{Import, Imports, Request};
+use imports::{Import, Imports, Refusal, Request};
 
 /// The global, and the buffers that there are.
 #[derive(Debug)]
@@ -92,17 +92,6 @@ pub fn offer_formats(state: &mut State, device: libc::dev_t, formats: Vec<DrmFor
         }
         Err(error) => tracing::error!(%error, "buffers in the memory of devices are not offered"),
     }
-}
-
-/// Why a buffer is not taken.
-#[derive(Debug, thiserror::Error)]
-enum Refusal {
-    #[error("its rows do not lie within its memory")]
-    Bounds,
-    #[error("its memory cannot be had: {0}")]
-    Memory(#[from] std::io::Error),
-    #[error("the renderer cannot read it: {0}")]
-    Renderer(String),
 }
 
 /// Checks what a client says of its memory; everything later relies on it.

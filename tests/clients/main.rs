@@ -8,6 +8,7 @@ mod fixture;
 mod animated_layers;
 mod animations;
 mod bad_input;
+mod capture;
 mod dmabuf;
 mod drawing;
 mod early_callbacks;

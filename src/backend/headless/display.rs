@@ -30,7 +30,7 @@ use super::pool::BufferPool;
 use super::report::Reports;
 use super::watch::{Watch, WatchId};
 use crate::backend::{
-    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer,
+    Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, Shot,
 };
 use crate::time::{Instant, Span};
 
@@ -158,6 +158,11 @@ impl VirtualDisplay {
         })
     }
 
+    /// The same for others to read.
+    pub fn shot(&mut self, with_cursor: bool) -> Option<Shot> {
+        self.panel.shot(with_cursor)
+    }
+
     /// Starts to look at the panel.
     pub fn add_watch(&mut self, watch: Box<dyn Watch>) -> WatchId {
         self.panel.add_watch(watch)
@@ -265,8 +270,8 @@ impl VirtualDisplay {
         for queued in std::mem::take(&mut self.queued) {
             self.lose(queued, reason, now);
         }
-        if let Some(buffer) = self.panel.darken(now) {
-            self.pool.retire(buffer);
+        if let Some(old) = self.panel.darken(now) {
+            self.pool.unscanned(old);
         }
     }
 

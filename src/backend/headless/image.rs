@@ -7,7 +7,7 @@ use crate::backend::{CursorPlane, PixelBuffer, PixelRect};
 use crate::time::Instant;
 
 /// Rows that the panel had read before they were rewritten: in this refresh they look as they did.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ReadRows {
     /// Where.
     pub rect: PixelRect,

@@ -27,6 +27,7 @@ pub mod limits;
 pub mod options;
 pub mod output;
 pub mod panel;
+mod pixels;
 pub mod pool;
 pub mod record;
 pub mod report;

@@ -13,7 +13,8 @@ use super::watch::{Watch, WatchId};
 use crate::backend::fence::{Fence, FenceState};
 use crate::backend::timer::Timer;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, PixelBuffer, Plan, SubmitError,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, PixelBuffer, Plan, Shot,
+    SubmitError,
 };
 use crate::time::{Clock, Instant, Span};
 
@@ -235,6 +236,10 @@ impl Display for HeadlessOutput {
 
     fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
         self.with(|state, _| state.display.screenshot(with_cursor))
+    }
+
+    fn shot(&self, with_cursor: bool) -> Option<Shot> {
+        self.with(|state, _| state.display.shot(with_cursor))
     }
 
     fn poll_event(&mut self) -> Option<DisplayEvent> {

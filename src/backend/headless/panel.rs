@@ -12,13 +12,14 @@
 use super::beam::Beam;
 use super::grid::Refresh;
 use super::image::{PanelImage, ReadRows, row_of};
+use super::pixels::Scanned;
 use super::watch::{Shown, Watch, WatchId};
-use crate::backend::{Buffer, BufferStorage, CursorPlane, FrameId, PixelBuffer, PixelRect};
+use crate::backend::{Buffer, CursorPlane, FrameId, PixelBuffer, PixelRect, Shot};
 use crate::time::Instant;
 
 /// What is on screen.
 struct Content {
-    buffer: Buffer,
+    buffer: Scanned,
     cursor: Option<CursorPlane>,
     frame: FrameId,
     /// The first refresh that looks like this.
@@ -82,6 +83,20 @@ impl Panel {
         self.content.as_ref().map(|content| content.image(self.beam))
     }
 
+    /// What is on screen, with or without the cursor plane, for others to read.
+    pub fn shot(&mut self, with_cursor: bool) -> Option<Shot> {
+        let beam = self.beam;
+        let content = self.content.as_mut()?;
+        let pixels = content.buffer.pixels.share();
+        let (refresh, read_rows) = (content.first, content.read_rows.clone());
+        let cursor = content.cursor.clone().filter(|_| with_cursor);
+        Some(Shot::new(pixels.width, pixels.height, move |rect, into| {
+            let (buffer, cursor) = (&*pixels, cursor.as_ref());
+            PanelImage { refresh, beam, buffer, read_rows: &read_rows, cursor }.read(rect, into);
+            true
+        }))
+    }
+
     /// Shows a frame from `refresh` on and returns the buffer that it replaced. Without a buffer the one on screen
     /// stays; on a dark panel that shows nothing.
     pub fn flip(
@@ -90,10 +105,10 @@ impl Panel {
         buffer: Option<Buffer>,
         cursor: Option<CursorPlane>,
         refresh: Refresh,
-    ) -> Option<Buffer> {
+    ) -> Option<Scanned> {
         self.finish(refresh.time);
         let old = self.content.take();
-        let (buffer, replaced) = match (buffer, old) {
+        let (buffer, replaced) = match (buffer.map(Scanned::from), old) {
             (Some(new), old) => (Some(new), old.map(|content| content.buffer)),
             (None, old) => (old.map(|content| content.buffer), None),
         };
@@ -130,7 +145,7 @@ impl Panel {
     }
 
     /// Goes dark at `now` and gives the buffer back.
-    pub fn darken(&mut self, now: Instant) -> Option<Buffer> {
+    pub fn darken(&mut self, now: Instant) -> Option<Scanned> {
         self.finish(now);
         self.content.take().map(|content| content.buffer)
     }
@@ -176,10 +191,7 @@ impl Panel {
 
 impl Content {
     fn pixels(&self) -> &PixelBuffer {
-        /// A panel is given nothing but what its pool recognises, which is memory.
-        const NOTHING: &PixelBuffer = &PixelBuffer { width: 0, height: 0, pixels: Vec::new() };
-        let BufferStorage::Memory(pixels) = &self.buffer.storage else { return NOTHING };
-        pixels
+        self.buffer.pixels.get()
     }
 
     fn image(&self, beam: Beam) -> PanelImage<'_> {
@@ -203,7 +215,7 @@ impl Content {
     }
 
     fn overwrite(&mut self, rect: PixelRect, pixels: &[u32]) {
-        let BufferStorage::Memory(buffer) = &mut self.buffer.storage else { return };
+        let buffer = self.buffer.pixels.get_mut();
         let (stride, width) = (buffer.width as usize, rect.width as usize);
         for (row, source) in (rect.y as usize..).zip(pixels.chunks_exact(width.max(1))) {
             let start = row * stride + rect.x as usize;

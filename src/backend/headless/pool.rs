@@ -10,6 +10,9 @@
 //!                                                              → age 2: repaint damage(C) and its own
 //! ```
 
+use std::sync::Arc;
+
+use super::pixels::{Pixels, Scanned};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
 
 enum Place {
@@ -19,6 +22,8 @@ enum Place {
     Lent,
     /// Waiting for its vblank, or on screen.
     Held,
+    /// No more on screen; somebody reads a picture of it.
+    Read(Arc<PixelBuffer>),
 }
 
 struct Slot {
@@ -59,6 +64,7 @@ impl BufferPool {
     /// Lends the free buffer with the newest content (the least to repaint).
     pub fn acquire(&mut self) -> Option<Buffer> {
         let (width, height, composed) = (self.width, self.height, self.composed);
+        self.take_back_read();
         let free = self.slots.iter_mut().filter(|slot| matches!(slot.place, Place::Free(_)));
         let slot = free.max_by_key(|slot| slot.content)?;
         let Place::Free(pixels) = std::mem::replace(&mut slot.place, Place::Lent) else { return None };
@@ -98,6 +104,38 @@ impl BufferPool {
     /// The display needs the buffer no more; its content is still that of the frame composed into it.
     pub fn retire(&mut self, buffer: Buffer) {
         self.put_back(buffer, true);
+    }
+
+    /// The panel needs the buffer no more.
+    pub fn unscanned(&mut self, Scanned { slot, pixels }: Scanned) {
+        let own = match pixels {
+            Pixels::Own(own) => Ok(own),
+            Pixels::Shared(shared) => Arc::try_unwrap(shared),
+        };
+        match own {
+            Ok(own) => self.retire(Buffer { storage: BufferStorage::Memory(own), age: 0, slot }),
+            Err(read) => {
+                if let Some(slot) = self.slot(slot) {
+                    slot.place = Place::Read(read);
+                }
+            }
+        }
+    }
+
+    /// Frees what nobody reads any more; where all else is in use, one that is read gets other memory.
+    fn take_back_read(&mut self) {
+        for slot in &mut self.slots {
+            slot.place = match std::mem::replace(&mut slot.place, Place::Lent) {
+                Place::Read(read) => Arc::try_unwrap(read).map_or_else(Place::Read, |own| Place::Free(Some(own))),
+                place => place,
+            };
+        }
+        if self.slots.iter().any(|slot| matches!(slot.place, Place::Free(_))) {
+            return;
+        }
+        if let Some(slot) = self.slots.iter_mut().find(|slot| matches!(slot.place, Place::Read(_))) {
+            (slot.place, slot.content) = (Place::Free(None), None);
+        }
     }
 
     /// The compositor gives the buffer back unused; nobody knows what is in it.

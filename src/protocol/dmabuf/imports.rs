@@ -11,10 +11,20 @@ use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::{Client, Resource};
 use smithay::wayland::dmabuf::ImportNotifier;
 
-use super::Refusal;
 use crate::backend::plane::DeviceMemory;
 use crate::state::State;
 use crate::surface::memories::Memories;
+
+/// Why a buffer is not taken.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Refusal {
+    #[error("its rows do not lie within its memory")]
+    Bounds,
+    #[error("its memory cannot be had: {0}")]
+    Memory(#[from] std::io::Error),
+    #[error("the renderer cannot read it: {0}")]
+    Renderer(String),
+}
 
 /// What the renderer said of the import of this number.
 type Answer = (u64, Result<(), String>);
@@ -106,8 +116,8 @@ impl Imports {
 /// Has the renderer look at a buffer, and remembers whom to tell.
 pub(super) fn begin(state: &mut State, import: Import) {
     let State { outputs, protocols, .. } = state;
-    let super::LinuxDmabuf { imports, memories, .. } = &mut protocols.dmabuf;
-    memories.look_at(&import.dmabuf);
+    protocols.dmabuf.memories.look_at(&import.dmabuf);
+    let imports = &mut protocols.dmabuf.imports;
     imports.last += 1;
     let (number, dmabuf) = (imports.last, import.dmabuf.clone());
     imports.pending.insert(number, import);
@@ -123,18 +133,18 @@ pub(super) fn begin(state: &mut State, import: Import) {
 }
 
 fn answered(state: &mut State, number: u64, result: Result<(), String>) {
-    let super::LinuxDmabuf { imports, memories, .. } = &mut state.protocols.dmabuf;
+    let dmabufs = &mut state.protocols.dmabuf;
     // Its client may have gone meanwhile.
-    let Some(import) = imports.pending.remove(&number) else { return };
+    let Some(import) = dmabufs.imports.pending.remove(&number) else { return };
     let Import { request, notifier, dmabuf, memory } = import;
     match result {
         Ok(()) => {
             // A plane would show it upside down.
             if request.accept(notifier) && !dmabuf.y_inverted() {
-                memories.insert(&dmabuf, memory);
+                dmabufs.memories.insert(&dmabuf, memory);
             }
         }
         Err(error) => request.refuse(notifier, &Refusal::Renderer(error)),
     }
-    memories.looked_at(&dmabuf);
+    dmabufs.memories.looked_at(&dmabuf);
 }

@@ -74,9 +74,9 @@ fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket:
     };
     let Some(output) = output else { return Met::refused("the output is gone") };
     let name = output.output.name();
-    match output.display.screenshot(true) {
-        Some(image) => {
-            screenshot::write(image.into(), name, path, ticket.completion());
+    match output.display.shot(true) {
+        Some(shot) => {
+            screenshot::write(shot, name, path, ticket.completion());
             Met::Later
         }
         None => Met::refused(format!("{name} shows nothing: it is dark")),

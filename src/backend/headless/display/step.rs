@@ -98,7 +98,7 @@ impl VirtualDisplay {
             self.present_settling(refresh);
         }
         if let Some(old) = self.panel.flip(pending.frame, pending.buffer, pending.cursor, refresh) {
-            self.pool.retire(old);
+            self.pool.unscanned(old);
         }
         self.reports.presented(pending.frame, refresh, &mut self.faults);
         self.promote(refresh.time);

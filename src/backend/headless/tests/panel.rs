@@ -123,6 +123,35 @@ fn a_screenshot_is_what_is_on_screen_and_a_dark_panel_has_none() {
 }
 
 #[test]
+fn a_picture_stays_what_it_was_however_late_it_is_read_and_keeps_no_frame_from_the_display() {
+    let mut display = display(front_options());
+    submit_at(&mut display, 1, ms(1.0)).expect("taken");
+    display.advance(ms(10.0));
+    let shots: Vec<_> = (2..20u64)
+        .map(|frame| {
+            let before = display.shot(true).expect("it is lit");
+            // Above the beam, and into a buffer that somebody reads.
+            display.submit(rectangle(100 + frame, 7, 1, 0), None, vblank(frame - 1)).expect("taken");
+            submit_at(&mut display, frame, vblank(frame - 1) + Span::from_millis(1)).expect("there is a buffer");
+            display.advance(vblank(frame));
+            before
+        })
+        .collect();
+    for (shot, frame) in shots.iter().zip(1..) {
+        assert_eq!(shot.whole().map(|shot| shot.pixels), Some(vec![frame; 24]));
+    }
+    drop(shots);
+    // All are the display's again, with what is in them.
+    for frame in 20..23u64 {
+        submit_at(&mut display, frame, vblank(frame - 1) + Span::from_millis(1)).expect("there is a buffer");
+        display.advance(vblank(frame));
+    }
+    let next = display.acquire().expect("a buffer");
+    assert!(next.age > 0, "{}", next.age);
+    assert_eq!(display.screenshot(true).map(|shot| shot.pixels), Some(vec![22; 24]));
+}
+
+#[test]
 fn a_front_rectangle_that_makes_no_sense_is_refused_with_the_reason() {
     let mut display = display(front_options());
     let reason = |display: &VirtualDisplay, plan: &Plan| match display.test(plan) {

@@ -1,0 +1,76 @@
+//! What was on screen at a moment, to be read by any thread in its own time.
+
+use std::sync::Arc;
+
+use super::overlay::intersection;
+use super::{PixelBuffer, PixelRect};
+
+/// Reads the part of the picture that it is asked for, which lies within it. `None`: it cannot be read.
+type Read = Box<dyn Fn(PixelRect, &mut Vec<u32>) -> bool + Send + Sync>;
+
+/// A picture of what was on screen, of which nothing is copied yet. While it is there the display does without its buffer.
+#[derive(Clone)]
+pub struct Shot {
+    whole: PixelRect,
+    read: Arc<Read>,
+}
+
+impl std::fmt::Debug for Shot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Shot({}x{})", self.whole.width, self.whole.height)
+    }
+}
+
+impl Shot {
+    /// A picture of `width` × `height` pixels. `read` overwrites what it is given with the rows of a rectangle within it, and
+    /// says whether it could.
+    pub fn new(
+        width: i32,
+        height: i32,
+        read: impl Fn(PixelRect, &mut Vec<u32>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Shot { whole: PixelRect { x: 0, y: 0, width, height }, read: Arc::new(Box::new(read)) }
+    }
+
+    /// A picture that was copied already.
+    pub fn copied(picture: PixelBuffer) -> Self {
+        Shot::new(picture.width, picture.height, move |rect, pixels| {
+            pixels.clear();
+            for y in rect.y..rect.y + rect.height {
+                let from = y as usize * picture.width as usize + rect.x as usize;
+                pixels.extend_from_slice(&picture.pixels[from..from + rect.width as usize]);
+            }
+            true
+        })
+    }
+
+    /// Reads the rows of `rect`, which has to lie within the picture, into `pixels`. Says whether it could.
+    pub fn read(&self, rect: PixelRect, pixels: &mut Vec<u32>) -> bool {
+        let is_within = rect.width > 0 && rect.height > 0 && intersection(rect, self.whole) == rect;
+        is_within && (self.read)(rect, pixels)
+    }
+
+    /// All of it.
+    pub fn whole(&self) -> Option<PixelBuffer> {
+        let PixelRect { width, height, .. } = self.whole;
+        let mut pixels = Vec::new();
+        self.read(self.whole, &mut pixels).then_some(PixelBuffer { width, height, pixels })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_read_and_nothing_beyond() {
+        let shot = Shot::copied(PixelBuffer { width: 3, height: 2, pixels: (0..6).collect() });
+        let mut pixels = vec![9; 9];
+        assert!(shot.read(PixelRect { x: 1, y: 0, width: 2, height: 2 }, &mut pixels));
+        assert_eq!(pixels, [1, 2, 4, 5]);
+        for (x, y, width, height) in [(2, 0, 2, 1), (-1, 0, 1, 1), (0, 1, 1, 2), (0, 0, 0, 1), (i32::MAX, 0, 1, 1)] {
+            assert!(!shot.read(PixelRect { x, y, width, height }, &mut pixels), "{x} {y} {width} {height}");
+        }
+        assert_eq!(shot.whole().map(|whole| whole.pixels), Some((0..6).collect()));
+    }
+}

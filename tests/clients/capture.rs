@@ -1,0 +1,165 @@
+//! `zwlr_screencopy`: pictures are copied on a thread of their own, whatever becomes of their clients.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use crate::fixture::content::{GREEN, RED};
+use crate::fixture::{ClientIndex, Event, OUTPUT, Toplevel, World};
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use wayland_client::protocol::wl_buffer::WlBuffer;
+use wayland_client::protocol::wl_shm::Format;
+use wayland_protocols_wlr::screencopy::v1::client::zwlr_screencopy_frame_v1::ZwlrScreencopyFrameV1;
+
+const PIXELS: usize = (OUTPUT.0 * OUTPUT.1) as usize;
+
+/// A session that shows a red window, and a client that takes pictures of it.
+fn filmed() -> (World, ClientIndex, Toplevel, ClientIndex) {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("a", (400, 300), RED);
+    world.rest();
+    let camera = world.connect();
+    (world, client, window, camera)
+}
+
+/// Memory for a picture, and a buffer in it.
+fn film(world: &mut World, camera: ClientIndex) -> (OwnedFd, WlBuffer) {
+    let memory = memfd_create("film", MemfdFlags::CLOEXEC).unwrap();
+    ftruncate(&memory, PIXELS as u64 * 4).unwrap();
+    let client = world.client(camera);
+    let pool = client.globals().shm.create_pool(memory.as_fd(), PIXELS as i32 * 4, &client.handle(), ());
+    let (width, height) = OUTPUT;
+    let buffer = pool.create_buffer(0, width, height, width * 4, Format::Xrgb8888, &client.handle(), ());
+    pool.destroy();
+    (memory, buffer)
+}
+
+/// Asks for pictures of the whole output.
+fn ask(world: &mut World, camera: ClientIndex, buffers: &[&WlBuffer]) -> Vec<ZwlrScreencopyFrameV1> {
+    let client = world.client(camera);
+    let output = client.bind_output();
+    let copy = |buffer: &&WlBuffer| {
+        let frame = client.globals().screencopy.capture_output(0, &output, &client.handle(), ());
+        frame.copy(buffer);
+        frame
+    };
+    buffers.iter().map(copy).collect()
+}
+
+/// How many pictures came, and how many never will.
+fn answers(world: &mut World, camera: ClientIndex) -> (usize, usize) {
+    let events = &world.client(camera).data.events;
+    let count = |what: fn(&&Event) -> bool| events.iter().filter(what).count();
+    (count(|event| matches!(event, Event::Captured)), count(|event| matches!(event, Event::CaptureFailed)))
+}
+
+fn pixel(film: &OwnedFd, x: i32, y: i32) -> u32 {
+    let mut bytes = [0; 4];
+    rustix::io::pread(film, &mut bytes, (y * OUTPUT.0 + x) as u64 * 4).unwrap();
+    u32::from_le_bytes(bytes) & 0x00ff_ffff
+}
+
+#[test]
+fn a_picture_shows_what_is_on_screen() {
+    let (mut world, client, window, camera) = filmed();
+    let (memory, buffer) = film(&mut world, camera);
+    for (number, colour) in [(2, GREEN), (3, RED)] {
+        world.client(client).draw(&window.surface, number, (400, 300), colour);
+        window.surface.commit();
+        world.rest();
+        world.client(camera).take_events();
+        ask(&mut world, camera, &[&buffer]);
+        world.until("a picture", |world| answers(world, camera) != (0, 0));
+        assert_eq!(answers(&mut world, camera), (1, 0));
+        let shown = world.picture();
+        let (x, y) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
+        assert_eq!(pixel(&memory, x, y), colour);
+        for (x, y) in [(0, 0), (x - 200, y - 150), (OUTPUT.0 - 1, OUTPUT.1 - 1), (3, OUTPUT.1 - 1)] {
+            assert_eq!(pixel(&memory, x, y), shown.pixels[(y * OUTPUT.0 + x) as usize] & 0x00ff_ffff, "({x}, {y})");
+        }
+    }
+}
+
+#[test]
+fn many_pictures_at_once_do_not_hold_up_the_session() {
+    const PICTURES: usize = 300;
+    let (mut world, client, window, camera) = filmed();
+    let (_memory, buffer) = film(&mut world, camera);
+    ask(&mut world, camera, &vec![&buffer; PICTURES]);
+    world.settle();
+    let (begun, mut turns, mut colours) = (Instant::now(), Vec::new(), [GREEN, RED].into_iter().cycle());
+    let mut work = Vec::new();
+    for number in 2.. {
+        let (turn, worked) = (Instant::now(), worked());
+        world.turn();
+        turns.push(turn.elapsed());
+        work.push(self::worked() - worked);
+        if answers(&mut world, camera).0 == PICTURES {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", answers(&mut world, camera));
+        if world.client(client).light(number - 1).is_some() || number == 2 {
+            world.client(client).draw(&window.surface, number, (400, 300), colours.next().unwrap());
+            window.surface.commit();
+        }
+    }
+    let total = begun.elapsed();
+    let all: Duration = work.iter().sum();
+    turns.sort_unstable();
+    work.sort_unstable();
+    let figures = |sorted: &[Duration]| [50, 99, 100].map(|share| sorted[(sorted.len() - 1) * share / 100]);
+    eprintln!("{PICTURES} pictures in {total:?}, {} turns: p50, p99, max {:?}", turns.len(), figures(&turns));
+    eprintln!("of the main thread's time: {:?} of {all:?}", figures(&work));
+    // By its own time, whatever else the machine does.
+    let longest = figures(&work)[2];
+    assert!(longest * 4 < all, "one turn took {longest:?} of {all:?}");
+}
+
+/// How long this thread has worked.
+fn worked() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[test]
+fn clients_that_leave_or_destroy_their_buffers_harm_nobody() {
+    let (mut world, _client, _window, camera) = filmed();
+    for leaves in [false, true, true] {
+        let camera = if leaves { world.connect() } else { camera };
+        let films: Vec<_> = (0..4).map(|_| film(&mut world, camera)).collect();
+        let frames = ask(&mut world, camera, &films.iter().map(|(_, buffer)| buffer).collect::<Vec<_>>());
+        world.client(camera).send();
+        // Some are being written when they go.
+        world.turn();
+        if leaves {
+            world.kill(camera);
+        } else {
+            films.iter().for_each(|(_, buffer)| buffer.destroy());
+            frames[3].destroy();
+        }
+        drop(films);
+        if !leaves {
+            world.until("answers", |world| {
+                let (came, failed) = answers(world, camera);
+                came + failed == 3
+            });
+            assert!(!world.client(camera).is_gone());
+        }
+    }
+    let (_memory, buffer) = film(&mut world, camera);
+    world.client(camera).take_events();
+    ask(&mut world, camera, &[&buffer]);
+    world.until("a picture", |world| answers(world, camera) == (1, 0));
+}
+
+#[test]
+fn memory_that_is_taken_away_costs_its_client_the_picture() {
+    let (mut world, _client, _window, camera) = filmed();
+    let (memory, buffer) = film(&mut world, camera);
+    ask(&mut world, camera, &[&buffer, &buffer]);
+    ftruncate(&memory, 4096).unwrap();
+    world.until("answers", |world| answers(world, camera) == (0, 2));
+    assert!(!world.client(camera).is_gone());
+    let (_memory, buffer) = film(&mut world, camera);
+    ask(&mut world, camera, &[&buffer]);
+    world.until("a picture", |world| answers(world, camera) == (1, 2));
+}
