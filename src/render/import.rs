@@ -15,6 +15,7 @@ use super::element::{CursorElement, EffectElement, Fill, LayerElement, SceneElem
 use super::panel;
 use super::picture_cache::PictureCache;
 use super::shadow_cache::ShadowCache;
+use super::source::is_finished;
 use crate::backend::PixelBuffer;
 use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
 
@@ -93,6 +94,8 @@ pub(super) struct Caches<T> {
     snapshots: SnapshotCache<T>,
     shadows: ShadowCache<T>,
     pictures: PictureCache<T>,
+    /// Whoever reads buffers that a device draws into waits for it, and must not: they are left out.
+    must_not_wait: bool,
 }
 
 impl<T> Default for Caches<T> {
@@ -102,7 +105,15 @@ impl<T> Default for Caches<T> {
             snapshots: SnapshotCache::default(),
             shadows: ShadowCache::default(),
             pictures: PictureCache::default(),
+            must_not_wait: false,
         }
+    }
+}
+
+impl<T> Caches<T> {
+    /// Of somebody who waits where others have a device wait.
+    pub fn without_waiting() -> Self {
+        Caches { must_not_wait: true, ..Caches::default() }
     }
 }
 
@@ -127,6 +138,10 @@ where
             elements.push(self::effect(renderer, effect, caches));
         }
         if layer.plane.is_some() {
+            continue;
+        }
+        if caches.must_not_wait && !layer.buffer.as_ref().is_none_or(|buffer| is_finished(buffer)) {
+            tracing::warn!("a client draws into what it shows: it is left out");
             continue;
         }
         if let Some(fill) = fill(renderer, layer, &mut caches.snapshots) {

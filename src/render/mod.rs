@@ -201,12 +201,12 @@ impl Renderer {
         }
     }
 
-    /// Makes sure that it can draw into this. Asked when a monitor is lit, before there is anything to be drawn on it:
-    /// waits for the answer.
-    pub fn try_target(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
+    /// Makes sure that it can draw into this, which is memory of device `number`. Asked when a monitor is lit: waits for the
+    /// answer where it is not known already, as long as a frame takes.
+    pub fn try_target(&mut self, number: u64, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
         match self {
             Renderer::Pixman(_) => Err(pixman_error("it draws into no device's memory")),
-            Renderer::Gles(gles) => gles.try_target(memory),
+            Renderer::Gles(gles) => gles.try_target(number, memory),
         }
     }
 

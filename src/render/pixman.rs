@@ -28,7 +28,8 @@ pub struct PixmanPainter {
 impl PixmanPainter {
     pub(super) fn new() -> Result<Self, RenderError> {
         let renderer = PixmanRenderer::new().map_err(pixman_error)?;
-        Ok(PixmanPainter { renderer, caches: Caches::default(), canvases: Canvases::default(), left: Left::default() })
+        let caches = Caches::without_waiting();
+        Ok(PixmanPainter { renderer, caches, canvases: Canvases::default(), left: Left::default() })
     }
 
     /// The buffers in devices' memory that it can read.

@@ -2,7 +2,10 @@
 //! known. Nobody waits for the answer.
 
 use calloop::ping::Ping;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use smithay::backend::allocator::dmabuf::Dmabuf;
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::wayland::dmabuf::get_dmabuf;
 
 use super::RenderError;
 
@@ -43,6 +46,17 @@ impl SourceTest {
     pub fn wake(&self) {
         self.wake.iter().for_each(Ping::ping);
     }
+}
+
+/// Whether a client's buffer can be read without waiting for a device that draws into it. Commits wait for that; a client
+/// that draws into what is shown has it so again.
+pub(super) fn is_finished(buffer: &WlBuffer) -> bool {
+    let Ok(dmabuf) = get_dmabuf(buffer) else { return true };
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    dmabuf.handles().all(|descriptor| {
+        // What cannot be asked is no reason to leave a window out.
+        poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&at_once)).map_or(true, |ready| ready > 0)
+    })
 }
 
 #[cfg(test)]

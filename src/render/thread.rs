@@ -131,12 +131,13 @@ impl RenderThread {
 
     /// What its context can do, as soon as there is one. Waits for it.
     pub fn abilities(&self) -> Result<Abilities, RenderError> {
-        self.ask(|painter| Ok(painter.abilities()))
+        self.ask(None, |painter| Ok(painter.abilities()))
     }
 
-    /// Asks something, before whatever was not begun yet. Waits for the answer.
+    /// Asks something, before whatever was not begun yet. Waits for the answer, no longer than `patience` if that is given.
     pub fn ask<A: Send + 'static>(
         &self,
+        patience: Option<Duration>,
         question: impl FnOnce(&mut GlesPainter) -> Result<A, RenderError> + Send + 'static,
     ) -> Result<A, RenderError> {
         let (answer, answered) = mpsc::channel();
@@ -144,7 +145,14 @@ impl RenderThread {
             // Nobody waits any more: nobody wants to know.
             let _ = answer.send(painter.with(question));
         })));
-        answered.recv().unwrap_or_else(|_| Err(RenderError::Lost("its thread has ended".to_owned())))
+        let answer = match patience {
+            None => answered.recv().map_err(mpsc::RecvTimeoutError::from),
+            Some(patience) => answered.recv_timeout(patience),
+        };
+        answer.unwrap_or_else(|error| match error {
+            mpsc::RecvTimeoutError::Timeout => Err(RenderError::Gles("it takes too long to answer".to_owned())),
+            mpsc::RecvTimeoutError::Disconnected => Err(RenderError::Lost("its thread has ended".to_owned())),
+        })
     }
 
     /// Hands a job over; `urgent`: before whatever was not begun yet. `wake` is pinged when it is done.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::Duration;
 
 use calloop::ping::Ping;
 use smithay::backend::allocator::dmabuf::Dmabuf;
@@ -34,6 +35,8 @@ pub struct Gles {
     retry: Retry,
     /// Says whether the next context is sound, while the screen is dark for the want of one.
     proof: Option<Receiver<Result<(), RenderError>>>,
+    /// Kinds of displays' buffers that it is known to draw into: of which device, format, modifier.
+    targets: Vec<(u64, u32, u64)>,
 }
 
 /// What became of a context that was lost.
@@ -51,6 +54,8 @@ pub(super) enum Turn {
 
 /// A context in which so many frames in a row cannot be drawn will not draw the next one.
 const MOST_FAILURES: u32 = 3;
+/// A question is put before all that was not begun, so the answer takes a frame at most, unless the GPU hangs.
+const LONGEST_ANSWER: Duration = Duration::from_millis(100);
 
 impl Gles {
     /// In a context that `make` makes. Waits for it: asked when a session starts. `is_alone`: nothing else can draw.
@@ -69,12 +74,21 @@ impl Gles {
             is_lost: false,
             retry: Retry::default(),
             proof: None,
+            targets: Vec::new(),
         })
     }
 
-    pub(super) fn try_target(&self, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
-        let memory = memory.clone();
-        self.thread.ask(move |painter| painter.try_target(&memory))
+    /// Whether this can be drawn into. Of a kind that is known nothing is asked; else it is waited for, though never for
+    /// long: a monitor whose frames are copied is better than a session that stands still.
+    pub(super) fn try_target(&mut self, device: u64, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
+        let kind = (device, memory.format, memory.modifier);
+        if self.targets.contains(&kind) {
+            return Ok(());
+        }
+        let asked = memory.clone();
+        self.thread.ask(Some(LONGEST_ANSWER), move |painter| painter.try_target(&asked))?;
+        self.targets.push(kind);
+        Ok(())
     }
 
     pub(super) fn try_source(&self, dmabuf: &Dmabuf, wake: Option<Ping>, answer: Answer) {
@@ -147,6 +161,7 @@ impl Gles {
         self.abilities = thread.abilities()?;
         self.replace(thread);
         self.make = make;
+        self.targets.clear();
         (self.failures, self.is_lost, self.retry) = (0, false, Retry::default());
         Ok(())
     }

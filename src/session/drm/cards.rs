@@ -129,8 +129,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// Whoever composes, for the display devices.
-struct Composer<'a>(Option<&'a mut Renderer>);
+/// Whoever composes, for the display device of this number.
+struct Composer<'a>(Option<&'a mut Renderer>, u64);
 
 impl Drawer for Composer<'_> {
     fn formats(&self, device: u64) -> Vec<DrmFormat> {
@@ -139,7 +139,7 @@ impl Drawer for Composer<'_> {
 
     fn try_draw(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), String> {
         let renderer = self.0.as_mut().ok_or("nobody draws")?;
-        renderer.try_target(memory).map_err(|error| error.to_string())
+        renderer.try_target(self.1, memory).map_err(|error| error.to_string())
     }
 }
 
@@ -237,7 +237,7 @@ fn scan(state: &mut State, device: DeviceId, card: &Rc<RefCell<Card>>) {
     let config = state.session.config.config().clone();
     let wish = |name: &str| config.output(name).mode.map_or(ModeWish::default(), super::wish);
     let now = state.clock.now();
-    let mut drawer = Composer(state.outputs.renderer.as_mut());
+    let mut drawer = Composer(state.outputs.renderer.as_mut(), card.borrow().number());
     let changes = card.borrow_mut().scan(wish, &mut drawer, now);
     let changes = changes.unwrap_or_else(|error: DrmError| {
         tracing::error!(driver = card.borrow().driver(), %error, "the monitors are not known");
