@@ -47,7 +47,7 @@ use crate::backend::Display;
 use crate::backend::fence::Fence;
 use crate::render::{Canvas, Renderer};
 use crate::scene::{Layer, Scene};
-use crate::shell::Desk;
+use crate::shell::Hand;
 pub use crate::shell::geometry;
 use crate::state::State;
 use crate::surface::Entry;
