@@ -2,7 +2,7 @@
 //!
 //! Every output is a group with its nine workspaces; those without windows that are not seen are `hidden`, which asks
 //! bars to leave them out. They can be activated, and nothing else: a workspace is left by activating another one, and
-//! neither made nor removed. What changed is told once in a turn of the loop ([`refresh`]).
+//! neither made nor removed. What changed is told once in a turn of the loop ([`refresh`](super::refresh)).
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols::ext::workspace::v1::server::{
