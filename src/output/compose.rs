@@ -15,8 +15,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::OutputState;
 use super::drawing::Begun;
-use super::frame::{Content, Pixels};
-use super::moment::Moment;
+use super::frame::{Content, Moment, Pixels};
 use crate::backend::{Change, Plan, SubmitError};
 use crate::render::Finished;
 use crate::scene::{CursorLayer, Scene};

@@ -113,10 +113,14 @@ fn give_ahead(state: &mut State, id: OutputId, frame: FrameId) {
     let cursor = cursor_on(state, id);
     let State { outputs, clock, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
-    if let Some(begun) = output.hand_over(frame, cursor.as_ref(), clock) {
-        let now = clock.now();
-        output.note_submitted(frame, now);
-        output.conductor.output_mut().held(frame, begun, now);
+    match output.hand_over(frame, cursor.as_ref(), clock) {
+        Some(begun) => {
+            let now = clock.now();
+            output.note_submitted(frame, now);
+            output.conductor.output_mut().held(frame, begun, now);
+        }
+        // It was refused and is gone; if it is not, it had nothing to show.
+        None => output.conductor.output_mut().frames_mut().abandon(frame),
     }
 }
 
@@ -136,7 +140,9 @@ pub(super) fn show_finished(state: &mut State, id: OutputId, target: Target, sch
         Some(Finished { id: frame, held: true, .. }) => promote(state, id, frame),
         Some(Finished { id: frame, .. }) => flip(state, id, frame, target, scheduled),
         None => {
-            output.take_back(renderer.as_mut());
+            if machine.frames().at(Stage::Drawing).next().is_some() {
+                output.take_back(renderer.as_mut());
+            }
             None
         }
     }

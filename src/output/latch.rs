@@ -3,17 +3,19 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::compose::{Came, compose};
+use super::frame::Moment;
 use super::gates::clear_blockers;
 use super::handing_over::{self, Taken};
-use super::moment::Moment;
 use super::placing::choose;
 use super::{OutputState, pacing};
 use crate::scene::Scene;
 use crate::shell::Hand;
+use crate::shell::animation::Shown;
 use crate::shell::render_order::RenderWindow;
 use crate::state::State;
 use crate::surface::Entry;
 use crate::time::{Clock, Instant, Span};
+use crate::timing::defaults::START_DELAY;
 use crate::timing::id::{ClientId, OutputId};
 use crate::timing::record::Need;
 use crate::timing::target::{RefreshIndex, Target};
@@ -66,6 +68,15 @@ pub(super) fn conclude(state: &mut State, id: OutputId, taken: Taken) {
     handing_over::attend(state, id);
 }
 
+impl super::Outputs {
+    /// The frame of output `id` presented at `present`, for what moves by itself.
+    pub(super) fn shown(&self, id: OutputId, present: Instant, interval: Span) -> Shown {
+        let is_fixed = self.by_id(id).is_some_and(|output| !output.conductor.output().vsync().is_variable());
+        let waits = is_fixed && self.frames_ahead > 0;
+        Shown::new(present, interval, if waits { interval * i64::from(START_DELAY) } else { Span::ZERO })
+    }
+}
+
 /// Starts what is to move from the frame on that output `id` shows at `present`. Whose output starts with it, that one
 /// finds out at its own latch.
 fn animate(state: &mut State, id: OutputId, present: Instant, interval: Span) {
@@ -97,7 +108,9 @@ fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
         .filter(|entry| entry.waiting() > 0 && entry.output.or(first) == Some(id))
         .filter_map(|entry| entry.open_due(target.id, target.present).then(|| entry.surface.clone()))
         .collect();
-    clear_blockers(state, &opened);
+    if !opened.is_empty() {
+        clear_blockers(state, &opened);
+    }
     !opened.is_empty()
 }
 

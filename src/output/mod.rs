@@ -19,7 +19,6 @@ mod gates;
 mod handing_over;
 pub mod hotplug;
 mod latch;
-mod moment;
 pub mod overlays;
 pub mod pacing;
 mod placing;
@@ -251,6 +250,17 @@ impl OutputState {
     }
 }
 
+impl OutputState {
+    /// Whether its newest scene shows something of `surface`.
+    fn is_shown_by(&self, surface: &WlSurface) -> bool {
+        self.drawn.layers.iter().any(|layer| layer.surface == *surface)
+    }
+
+    fn touches(&self, area: Option<Rectangle<i32, Logical>>) -> bool {
+        area.is_some_and(|area| geometry(&self.output).overlaps(area))
+    }
+}
+
 /// What kind of input a client was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
@@ -264,72 +274,6 @@ pub enum InputKind {
     Touch,
     /// The pointer moved; does not interrupt by itself.
     Motion,
-}
-
-/// Something that `surface` shows has changed.
-pub fn need(state: &mut State, surface: &WlSurface) {
-    let Some(entry) = state.surfaces.get(surface) else { return };
-    let (paced_by, waits) = (entry.output, entry.waits());
-    match paced_by.filter(|id| state.outputs.by_id(*id).is_some()) {
-        Some(paced_by) => {
-            let reaches = reach(state, surface);
-            for output in &mut state.outputs.list {
-                if output.id == paced_by || output.is_shown_by(surface) || output.touches(reaches) {
-                    output.need(Need::Content);
-                }
-            }
-        }
-        None => need_all_for(state, Need::Content),
-    }
-    if waits && state.outputs.first().is_none() {
-        // No latch will come: what waits is answered by the tick for those whom nobody sees.
-        let now = state.clock.now();
-        pacing::hidden_waits(&mut state.outputs, now);
-    }
-}
-
-/// What `surface` may cover, where that matters: with several outputs (global logical coordinates).
-fn reach(state: &State, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
-    if state.outputs.list.len() < 2 {
-        return None;
-    }
-    let anywhere = || all(state).map(|(_, area)| area).reduce(Rectangle::merge);
-    state.shell.reach_of(surface).or_else(anywhere)
-}
-
-impl OutputState {
-    /// Whether its newest scene shows something of `surface`.
-    fn is_shown_by(&self, surface: &WlSurface) -> bool {
-        self.drawn.layers.iter().any(|layer| layer.surface == *surface)
-    }
-
-    fn touches(&self, area: Option<Rectangle<i32, Logical>>) -> bool {
-        area.is_some_and(|area| geometry(&self.output).overlaps(area))
-    }
-}
-
-/// An update of `surface` waits: its output has to latch when it is due.
-fn need_when_due(state: &mut State, surface: &WlSurface) {
-    let Some(entry) = state.surfaces.get(surface) else { return };
-    let Some(output) = entry.output.or(state.outputs.first()) else {
-        let now = state.clock.now();
-        return pacing::hidden_waits(&mut state.outputs, now);
-    };
-    let Some(output) = state.outputs.list.iter_mut().find(|candidate| candidate.id == output) else { return };
-    let latched = output.conductor.output().latched();
-    output.need_when_due(entry, latched);
-    output.conductor.output_mut().supersede();
-}
-
-/// When the output that shows `surface` chooses the content of the next frame, or of that shown at `wanted`: by then an
-/// update has to be finished to be in it. `None` without outputs.
-fn next_latch_at(state: &State, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant> {
-    let seen = state.surfaces.get(surface).and_then(|entry| entry.output);
-    let output = state.outputs.by_id(seen.or(state.outputs.first())?)?;
-    let (machine, now) = (output.conductor.output(), state.clock.now());
-    let next = machine.next_index(now);
-    let index = wanted.map_or(next, |wanted| machine.vsync().at_or_after(wanted).max(next));
-    Some(machine.last_latch(index).max(now))
 }
 
 /// A window's application is called `app_id`: its rules count from now on, and the frame log knows its name.

@@ -36,16 +36,14 @@
 //! (`START_DELAY` in [`defaults`](crate::timing::defaults)), unless a client draws meanwhile.
 
 use super::drawing::Begun;
-use super::frame::{Content, Pixels};
-use super::moment::Moment;
+use super::frame::{Content, Moment, Pixels};
 use super::placing::choose;
 use super::{OutputState, handing_over};
 use crate::render::Renderer;
 use crate::scene::Scene;
-use crate::shell::animation::Shown;
 use crate::state::State;
-use crate::time::{Clock, Instant, Span};
-use crate::timing::defaults::{ANIMATION, START_DELAY};
+use crate::time::{Clock, Instant};
+use crate::timing::defaults::ANIMATION;
 use crate::timing::frames::Step;
 use crate::timing::id::{FrameId, OutputId};
 use crate::timing::output::Work;
@@ -53,13 +51,6 @@ use crate::timing::pacing::Pacing;
 use crate::timing::record::{FrameRecord, Need};
 
 impl super::Outputs {
-    /// The frame of output `id` presented at `present`, for what moves by itself.
-    pub(super) fn shown(&self, id: OutputId, present: Instant, interval: Span) -> Shown {
-        let is_fixed = self.by_id(id).is_some_and(|output| !output.conductor.output().vsync().is_variable());
-        let waits = is_fixed && self.frames_ahead > 0;
-        Shown::new(present, interval, if waits { interval * i64::from(START_DELAY) } else { Span::ZERO })
-    }
-
     /// What may be done ahead.
     fn work(&self) -> Work {
         let is_threaded = self.renderer.as_ref().is_some_and(Renderer::is_threaded);

@@ -16,7 +16,7 @@
 //! So whatever anybody commits, an output latches twice for a refresh at most, and its numbers stay within an interval or
 //! two of the clock.
 
-use super::{OutputMachine, PUBLISHED, UNPUBLISHED};
+use super::{Frame, OutputMachine, PUBLISHED, UNPUBLISHED};
 use crate::time::{Instant, Span};
 use crate::timing::target::RefreshIndex;
 
@@ -117,7 +117,8 @@ impl<T> OutputMachine<T> {
         let due = self.due.filter(|_| self.need.is_none()).map_or(Instant::ZERO, |due| due.at);
         let soonest = now + self.compose_typical() + self.submit_lead();
         let in_flight = self.frames.in_flight().next_back();
-        let behind = in_flight.map_or(Instant::ZERO, |frame| self.vsync.present(frame.target) + self.vsync.interval());
+        let light = |frame: &Frame<T>| frame.flight().submit_by + self.submit_lead();
+        let behind = in_flight.map_or(Instant::ZERO, |frame| light(frame) + self.vsync.interval());
         let index = self.next_index(now);
         self.vsync.expect(index, soonest.max(due).max(behind).max(self.numbers.not_before));
     }

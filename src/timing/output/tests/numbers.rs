@@ -169,6 +169,23 @@ fn a_stamped_update_is_latched_once_and_at_its_time_where_refreshes_are_variable
 }
 
 #[test]
+fn behind_a_frame_in_flight_the_next_variable_refresh_stays_where_it_is() {
+    let mut machine = variable();
+    let now = start() + LONG;
+    machine.need(Need::Content);
+    machine.expect(now);
+    let (index, when) = machine.next_latch(now).unwrap();
+    let first = machine.vsync().present(index);
+    show(&mut machine, index, when, when, Composed::Usual);
+    for _ in 0..100 {
+        machine.need(Need::Content);
+        machine.expect(now);
+    }
+    let next = machine.vsync().present(machine.next_index(now));
+    assert_eq!(next - first, INTERVAL / 2, "one of the shortest intervals after it");
+}
+
+#[test]
 fn where_refreshes_are_variable_latches_for_nothing_keep_their_distance() {
     let mut machine = variable();
     let from = start() + LONG;
