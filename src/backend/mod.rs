@@ -327,6 +327,12 @@ pub trait Display {
     /// [`Lost`](DisplayEvent::Lost). Returns the newest frame that stays, if any is waiting.
     fn supersede(&mut self, from: FrameId) -> Option<FrameId>;
 
+    /// Whether [`supersede`](Self::supersede) says all there is to say: what it does not name is withdrawn. If not, each frame
+    /// is said to be lost, or shown, in its time.
+    fn withdraws_at_once(&self) -> bool {
+        true
+    }
+
     /// Frames that wait, and are not on their way to the screen yet, are shown with the cursor like this. A display
     /// that lets no more than one frame wait has nothing to do.
     fn set_cursor(&mut self, _cursor: Option<&CursorPlane>) {}

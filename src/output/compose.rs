@@ -30,7 +30,10 @@ use crate::timing::record::Need;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Came {
     /// Nothing had changed after all.
-    Nothing,
+    Nothing {
+        /// Yet clients had committed, and were answered.
+        fresh: bool,
+    },
     /// There is a frame: submitted, being drawn, or failed.
     Frame,
 }
@@ -39,11 +42,13 @@ pub(super) enum Came {
 pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) -> Came {
     let State { surfaces, outputs, clock, protocols, .. } = state;
     let super::Outputs { list, renderer, drawn, .. } = outputs;
-    let Some(output) = list.iter_mut().find(|output| output.id == id) else { return Came::Nothing };
+    let Some(output) = list.iter_mut().find(|output| output.id == id) else { return Came::Nothing { fresh: false } };
     let number = output.scenes;
     let mut waiting: Vec<(WlSurface, Feedback)> = Vec::new();
     let mut clients = Vec::new();
+    let mut fresh = false;
     for entry in surfaces.iter_mut().filter(|entry| entry.output == Some(id) && entry.seen() == number) {
+        fresh |= entry.is_fresh();
         if entry.is_fresh()
             && let Some(mut record) = entry.take_record()
         {
@@ -59,7 +64,7 @@ pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment:
     let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor && !cursor_moved;
     if unchanged && waiting.is_empty() && moment.need != Need::Output {
         output.reclaim(Arc::new(scene));
-        return Came::Nothing;
+        return Came::Nothing { fresh };
     }
     let planes = output.choose_planes(&mut scene, &protocols.dmabuf.memories);
     let feedback = gather(&scene, waiting);

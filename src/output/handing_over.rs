@@ -82,6 +82,14 @@ impl OutputState {
         }
     }
 
+    /// Asks the display to let go of frame `first` and of all behind it.
+    pub(super) fn ask_back(&mut self, first: FrameId) {
+        let stays = self.display.supersede(first);
+        if self.display.withdraws_at_once() {
+            self.conductor.output_mut().frames_mut().withdrawn(stays);
+        }
+    }
+
     /// Takes note of when a frame was given to the display.
     fn note_submitted(&mut self, id: FrameId, now: Instant) {
         if let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) {
@@ -98,10 +106,7 @@ pub(super) fn attend(state: &mut State, id: OutputId) {
         let Some(output) = state.outputs.by_id_mut(id) else { return };
         match output.conductor.poll_frame(Work::default(), now) {
             Some(Step::Release(frame)) => output.let_go(frame),
-            Some(Step::Withdraw(first)) => {
-                let stays = output.display.supersede(first);
-                output.conductor.output_mut().frames_mut().withdrawn(stays);
-            }
+            Some(Step::Withdraw(first)) => output.ask_back(first),
             Some(Step::HandOver(frame)) => give_ahead(state, id, frame),
             Some(Step::Draw(_) | Step::Record) | None => return,
         }
@@ -109,7 +114,7 @@ pub(super) fn attend(state: &mut State, id: OutputId) {
 }
 
 /// The display is to show `frame` at its refresh, and not before.
-fn give_ahead(state: &mut State, id: OutputId, frame: FrameId) {
+pub(super) fn give_ahead(state: &mut State, id: OutputId, frame: FrameId) {
     let cursor = cursor_on(state, id);
     let State { outputs, clock, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
@@ -140,8 +145,10 @@ pub(super) fn show_finished(state: &mut State, id: OutputId, target: Target, sch
         Some(Finished { id: frame, held: true, .. }) => promote(state, id, frame),
         Some(Finished { id: frame, .. }) => flip(state, id, frame, target, scheduled),
         None => {
-            if machine.frames().at(Stage::Drawing).next().is_some() {
+            if !machine.frames().is_empty() {
                 output.take_back(renderer.as_mut());
+                // What is let go has buffers that the fresh frame may need.
+                attend(state, id);
             }
             None
         }

@@ -37,7 +37,6 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let need = output.conductor.latched(target.id);
     output.conductor.output_mut().set_motion(is_moving);
-    output.conductor.output_mut().calm_mut().latched(starts);
     output.scenes += 1;
     let (scene, windows) = choose(state, id, target.present);
     see(state, id, &scene, &windows);
@@ -45,12 +44,15 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     let came = compose(state, id, scene, Moment { target, scheduled, latched, need });
     let cleared = clear_barriers(state, id);
     conclude(state, id, Taken { index: target.id, present: target.present, interval: target.interval, settled: false });
-    pacing::latched(state, id, &clients);
-    if came == Came::Nothing
-        && let Some(output) = state.outputs.by_id_mut(id)
-    {
-        let effective = opened || cleared || !clients.is_empty();
-        output.conductor.output_mut().empty(target.id, latched, effective);
+    let called = pacing::latched(state, id, &clients);
+    let Some(output) = state.outputs.by_id_mut(id) else { return };
+    let machine = output.conductor.output_mut();
+    let counts = match came {
+        Came::Nothing { fresh } => machine.empty(target.id, latched, opened || cleared || fresh || called),
+        Came::Frame => true,
+    };
+    if counts {
+        machine.calm_mut().latched(starts);
     }
 }
 

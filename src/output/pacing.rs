@@ -155,17 +155,19 @@ fn record_commit(
     entry.keep_record();
 }
 
-/// The latch took the content of these clients: those that asked are due for a callback.
-pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) {
+/// The latch took the content of these clients: those that asked are due for a callback. Returns whether one is that
+/// was not before.
+pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) -> bool {
     let now = state.clock.now();
     let State { surfaces, outputs, .. } = state;
+    let mut called = false;
     for client in clients {
         // A client that came over from another output has no pacer here yet, and none is made before it is called back.
         let entry = surfaces.iter().find(|entry| entry.client == *client && entry.output == Some(id));
         if let Some((entry, client)) = entry.and_then(|entry| Some((entry, surfaces.client_of(&entry.surface)?))) {
             outputs.pacing_of(entry, client);
         }
-        let Some(output) = outputs.by_id_mut(id) else { return };
+        let Some(output) = outputs.by_id_mut(id) else { return called };
         let Some(pacing) = output.clients.get_mut(client) else { continue };
         let pacer = pacing.pacer;
         if let Some(at) = pacing.partial.take() {
@@ -181,9 +183,11 @@ pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) {
             && may
             && let Some(pacer) = output.conductor.pacer_mut(pacer)
         {
+            called |= !pacer.is_waiting();
             pacer.callback_due(now);
         }
     }
+    called
 }
 
 /// An input event was delivered.

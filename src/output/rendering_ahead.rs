@@ -111,7 +111,9 @@ fn work_ahead(state: &mut State, id: OutputId, work: Work) -> bool {
                 return work.run_ahead.is_some() || draw(state, id, frame, work);
             }
             Some(Step::Release(frame)) => output.let_go(frame),
-            Some(Step::Withdraw(_) | Step::HandOver(_)) | None => return false,
+            Some(Step::Withdraw(first)) => output.ask_back(first),
+            Some(Step::HandOver(frame)) => handing_over::give_ahead(state, id, frame),
+            None => return false,
         }
     }
 }

@@ -138,9 +138,8 @@ impl<T> UpdateQueue<T> {
     /// The refreshes that frames are bound to will not come: their times stay.
     pub fn unbind_refreshes(&mut self) {
         for update in &mut self.waiting {
-            if let Some((_, present)) = update.conditions.frame
-                && update.conditions.target.take().is_some()
-            {
+            let was_bound = update.conditions.target.take().is_some();
+            if let Some((_, present)) = update.conditions.frame.filter(|_| was_bound) {
                 update.conditions.not_before = Some(present);
             }
         }

@@ -62,6 +62,8 @@ pub struct Conductor<T = ()> {
     early_latch: bool,
     /// A plan that could not be, and was made anew; for whoever logs.
     fault: Option<Fault>,
+    /// When that was.
+    mended: Option<Instant>,
     cores: usize,
     stretch: Stretch,
 }
@@ -87,6 +89,7 @@ impl<T> Conductor<T> {
             answered: None,
             early_latch: true,
             fault: None,
+            mended: None,
             cores,
             stretch: Stretch::new(),
         }
@@ -188,6 +191,7 @@ impl<T> Conductor<T> {
     pub fn poll_action(&mut self, now: Instant) -> Option<Action> {
         self.replan(now);
         if let Some((index, scheduled)) = self.latch.filter(|(_, when)| *when <= now) {
+            self.output.expect_latch(now);
             let target = self.output.publish(index);
             return Some(Action::Latch { target, scheduled });
         }
@@ -248,6 +252,11 @@ impl<T> Conductor<T> {
         }
         self.plan(now);
         let Some(index) = self.furthest_plan().filter(|index| self.output.is_beyond_reach(*index, now)) else { return };
+        // The same plan made anew would be the same fault: once in an interval says all there is to say.
+        if self.mended.is_some_and(|mended| now - mended < self.output.vsync().interval()) {
+            return;
+        }
+        self.mended = Some(now);
         self.fault = Some(Fault { index, ahead: self.output.vsync().present(index) - now });
         self.output.renumber(now);
         self.pacers.iter_mut().flatten().for_each(Pacer::forget_targets);

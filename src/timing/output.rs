@@ -322,8 +322,13 @@ impl<T> OutputMachine<T> {
         // What was drawn for this refresh must not be shown at the one before it.
         let is_awaited = self.due.is_some_and(|due| due.index == index);
         let at_once = self.need.is_some() && !is_awaited && (self.policy == LatchPolicy::AtRefresh || untrusted);
-        let when = if at_once && self.may_latch_at_once(index, now) { now } else { self.latch_at(index).max(now) };
-        Some((index, when))
+        if at_once && self.may_latch_at_once(index, now) {
+            return Some((index, now));
+        }
+        // Where refreshes have no grid, a time stamp says when.
+        let stamped =
+            due.filter(|_| self.vsync.is_variable()).map(|due| due.at - (self.submit_lead() + self.compose_budget()));
+        Some((index, self.latch_at(index).max(stamped.unwrap_or(now)).max(now)))
     }
 
     /// Content is being chosen for `index`, for this reason. To be followed by [`choose`](Self::choose) or
@@ -337,7 +342,8 @@ impl<T> OutputMachine<T> {
 
     /// A latch chose `content` for `index`. To be followed by [`submitted`](Self::submitted) or [`fail`](Self::fail).
     pub fn choose(&mut self, index: RefreshIndex, content: T) -> FrameId {
-        self.frames.choose(index, content)
+        let submit_by = self.submit_by(index);
+        self.frames.choose(index, submit_by, content)
     }
 
     /// Whether the frame that is composed now shows something that moves by itself: such frames cost something else.
@@ -350,16 +356,22 @@ impl<T> OutputMachine<T> {
         if composed == Composed::Usual {
             self.compose.observe(done - scheduled, self.vsync.interval());
         }
-        let Some(index) = self.frames.get(id).map(|frame| frame.target) else { return };
+        let Some((target, chosen)) = self.frames.get(id).map(|frame| (frame.target, *frame.flight())) else { return };
         let unfinished = (composed == Composed::Unfinished).then_some(scheduled);
-        let flight = Flight { submitted: done, submit_by: self.submit_by(index), unfinished };
-        self.frames.fly(id, index, flight);
+        // Where refreshes have no grid, what is expected now is the one after this.
+        let submit_by = if self.vsync.is_variable() { chosen.submit_by } else { self.submit_by(target) };
+        // Something else may have been shown meanwhile, late, in the refresh that this was for.
+        let index = if self.vsync.is_variable() { target } else { target.max(self.numbers.shown.next()) };
+        self.frames.fly(id, index, Flight { submitted: done, submit_by, unfinished });
     }
 
     /// What a latch chose could not be drawn, or was refused. Its refresh is spent: the next one has another try.
     pub fn fail(&mut self, id: FrameId) -> Option<Frame<T>> {
         let frame = self.frames.take(id)?;
-        self.spend(frame.target);
+        // One that was made ahead leaves its refresh to what comes in its place.
+        if !frame.is_ahead() {
+            self.spend(frame.target);
+        }
         Some(frame)
     }
 }

@@ -194,7 +194,10 @@ impl VsyncModel {
 
     /// `time` is the timestamp of a refresh. If it lies off a grid of which the drift since the newest sample may be the
     /// reason, that grid's phase is forgotten: the timestamp is no outlier, but the first of a new one.
-    pub fn doubt(&mut self, time: Instant) {
+    pub fn doubt(&mut self, time: Instant, now: Instant) {
+        if self.implausible(time, now).is_some() {
+            return;
+        }
         let drift = self.drift(time);
         let off = (time - self.present(self.nearest(time))).abs();
         let is_off = off > self.period / OUTLIER_DIVISOR;

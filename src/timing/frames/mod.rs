@@ -241,9 +241,13 @@ impl<T> FrameQueue<T> {
         self.next
     }
 
-    /// A latch chose `content` for `target`: it is being drawn from now on, or needs no drawing.
-    pub fn choose(&mut self, target: RefreshIndex, content: T) -> FrameId {
-        self.push(target, content, Stage::Drawing, false)
+    /// A latch chose `content` for `target`, which is to be submitted by `submit_by`: it is being drawn from now on, or needs no drawing.
+    pub fn choose(&mut self, target: RefreshIndex, submit_by: Instant, content: T) -> FrameId {
+        let id = self.push(target, content, Stage::Drawing, false);
+        if let Some(frame) = self.frames.back_mut() {
+            frame.flight.submit_by = submit_by;
+        }
+        id
     }
 
     /// What a latch chose, and is being drawn.

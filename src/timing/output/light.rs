@@ -67,7 +67,7 @@ impl<T> OutputMachine<T> {
         let frame = self.frames.take(id);
         let flight = frame.as_ref().filter(|frame| frame.stage() == Stage::InFlight);
         // What lies off a grid that nobody knew well enough any more is where the grid is.
-        self.vsync.doubt(time);
+        self.vsync.doubt(time, now);
         let found_phase = flight.is_some_and(|flight| {
             let late = refreshes_waited(flight, time, self.submit_lead(), &self.vsync);
             self.vsync.find_phase(RefreshIndex(flight.target.0 + late), time, now)

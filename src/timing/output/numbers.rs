@@ -80,14 +80,17 @@ impl<T> OutputMachine<T> {
         self.frames.composing().is_some() || self.frames.in_flight().count() >= self.most_in_flight()
     }
 
-    /// The latch for `index` at `now` came to nothing. `effective`: it had effects that can be had once only.
-    pub fn empty(&mut self, index: RefreshIndex, now: Instant, effective: bool) {
+    /// The latch for `index` at `now` came to nothing. `effective`: it had effects that can be had once only. Returns whether
+    /// the refresh is spent.
+    pub fn empty(&mut self, index: RefreshIndex, now: Instant, effective: bool) -> bool {
         let is_before_its_moment = now < self.latch_at(index);
-        if !effective && is_before_its_moment && self.numbers.empty != Some(index) {
-            self.numbers.empty = Some(index);
-        } else {
+        let is_spent = effective || !is_before_its_moment || self.numbers.empty == Some(index);
+        if is_spent {
             self.spend(index);
+        } else {
+            self.numbers.empty = Some(index);
         }
+        is_spent
     }
 
     /// Nothing else is latched for `index`.
@@ -108,29 +111,40 @@ impl<T> OutputMachine<T> {
         index <= first && self.numbers.empty != Some(index)
     }
 
-    /// Where refreshes have no grid, the next one is when what is wanted can be shown, not when it could have been: after a
-    /// rest that is now, and for what waits for its moment, then.
+    /// Where refreshes have no grid, the next one is when what is chosen now can be shown, not when it could have been: after
+    /// a rest that is now. It comes after what is on its way.
     pub fn expect(&mut self, now: Instant) {
+        self.expect_from(now, Instant::ZERO);
+    }
+
+    /// The same for a latch that is made `now`: one for which nothing but a time stamp waits is for that.
+    pub fn expect_latch(&mut self, now: Instant) {
+        let stamp = self.due.filter(|_| self.need.is_none()).map_or(Instant::ZERO, |due| due.at);
+        self.expect_from(now, stamp);
+    }
+
+    fn expect_from(&mut self, now: Instant, stamp: Instant) {
         if !self.vsync.is_variable() {
             return;
         }
-        let due = self.due.filter(|_| self.need.is_none()).map_or(Instant::ZERO, |due| due.at);
         let soonest = now + self.compose_typical() + self.submit_lead();
-        let in_flight = self.frames.in_flight().next_back();
-        let light = |frame: &Frame<T>| frame.flight().submit_by + self.submit_lead();
-        let behind = in_flight.map_or(Instant::ZERO, |frame| light(frame) + self.vsync.interval());
+        let light = |frame: &Frame<T>| frame.flight().submit_by + self.submit_lead() + self.vsync.interval();
+        let under_way = self.frames.in_flight().chain(self.frames.composing());
+        let behind = under_way.map(light).max().unwrap_or(Instant::ZERO);
         let index = self.next_index(now);
-        self.vsync.expect(index, soonest.max(due).max(behind).max(self.numbers.not_before));
+        self.vsync.expect(index, soonest.max(stamp).max(behind).max(self.numbers.not_before));
     }
 
     /// Whether a plan for refresh `index` cannot be: it lies further ahead than two intervals behind what the display is
     /// busy with and what composing takes, and nobody asked for that refresh.
     pub fn is_beyond_reach(&self, index: RefreshIndex, now: Instant) -> bool {
-        let taken = i64::try_from(self.frames.iter().count()).unwrap_or(i64::MAX);
-        let furthest = now
-            + self.vsync.interval() * FURTHEST.saturating_add(taken)
-            + self.submit_lead()
-            + self.compose_budget().max(self.compose_typical());
+        let count = |frames: usize| i64::try_from(frames).unwrap_or(i64::MAX);
+        let busy = count(self.frames.in_flight().count() + usize::from(self.frames.composing().is_some()));
+        let interval = self.vsync.interval();
+        // What the display is busy with costs as much as what comes after it.
+        let each = interval + self.submit_lead() + self.compose_budget().max(self.compose_typical());
+        let others = count(self.frames.iter().count()) - busy;
+        let furthest = now + interval * (FURTHEST + others) + each * (busy + 1);
         let asked_for = self.due.map(|due| due.index).max(self.promised);
         asked_for.is_none_or(|last| index > last) && self.vsync.present(index) > furthest
     }

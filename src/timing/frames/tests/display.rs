@@ -7,7 +7,7 @@ const HOLDS: May = May { hold: 4, draw: true, record: true };
 /// A queue whose display has one frame in flight and holds two, numbers 1 and 2, of those that were made ahead.
 fn holding() -> Queue {
     let mut queue = ahead(AheadSettings::buffers(5));
-    let first = queue.choose(RefreshIndex(1), ());
+    let first = queue.choose(RefreshIndex(1), Instant::ZERO, ());
     queue.fly(first, RefreshIndex(1), Flight::default());
     for _ in 0..2 {
         let id = record(&mut queue);
@@ -29,7 +29,7 @@ fn a_display_that_has_nothing_is_given_no_frame_before_its_time() {
     queue.draw(id);
     queue.drawn(id, Span::ZERO);
     assert!(is_record(queue.poll(HOLDS)), "it would be shown at once");
-    let latched = queue.choose(RefreshIndex(1), ());
+    let latched = queue.choose(RefreshIndex(1), Instant::ZERO, ());
     queue.fly(latched, RefreshIndex(1), Flight::default());
     assert!(matches!(queue.poll(HOLDS), Some(Step::HandOver(given)) if given == id));
 }

@@ -69,7 +69,7 @@ impl World {
             Event::Choose if self.is_free() => {
                 let (next, target) = (self.queue.next_frame(), self.next());
                 self.queue.abandon_all(Frame::is_ahead);
-                self.chosen.push(self.queue.choose(target, next.0));
+                self.chosen.push(self.queue.choose(target, Instant::ZERO, next.0));
             }
             Event::Submit => {
                 if let Some((id, target)) = self.queue.composing().map(|frame| (frame.id, frame.target)) {
