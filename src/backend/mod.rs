@@ -2,13 +2,14 @@
 //!
 //! A backend owns the devices; [`Display`] is one output of it. Its two verbs are [`submit`](Display::submit) and
 //! [`supersede`](Display::supersede); what became of a frame comes back as a [`DisplayEvent`]. They are messages in
-//! both directions, so that a presenter on a thread of its own can stand behind them without a change here.
+//! both directions: a presenter on a thread of its own stands behind them where a device may block, and nothing here
+//! waits for it.
 //!
 //! ```text
 //!             acquire ─► Buffer{age} ─► (render) ─► submit(Plan{frame, target, change, fence})
 //!   compositor                                           │            ▲
-//!             ◄── Presented{frame, time, sequence} ──────┤            │ supersede(from) → what stays
-//!             ◄── Lost{frame, reason} ───────────────────┘            │
+//!             ◄── Presented{frame, time, sequence} ──────┤            │ supersede(from): asked back
+//!             ◄── Lost{frame, reason}, Refused{frame, error} ─────────┘
 //! ```
 
 pub mod drm;
@@ -67,7 +68,8 @@ pub struct Capabilities {
     pub submit_lead: Span,
     /// What the driver is guessed to want on top of that, until more is known of it; zero where the lead is exact.
     pub driver_margin: Span,
-    /// How many submitted plans may wait at once. One more is refused with [`SubmitError::Busy`]. Where it is more than one,
+    /// How many submitted plans may wait at once; it may grow without a [`DisplayEvent::Changed`], as buffers are made. One
+    /// more is refused with [`SubmitError::Busy`]. Where it is more than one,
     /// each is for its own refresh: one whose refresh was taken, by a frame that was late, gives way to the one behind it
     /// ([`LossReason::Superseded`]), and the last of them is shown late.
     pub pending_flips: u32,
@@ -231,7 +233,7 @@ impl Plan {
 }
 
 /// Why a plan was not taken.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SubmitError {
     /// As many plans as the display allows are waiting already. Try again after the next [`DisplayEvent::Presented`].
     #[error("a flip is pending already")]
@@ -279,6 +281,15 @@ pub enum DisplayEvent {
         /// Why.
         reason: LossReason,
     },
+    /// The device did not take a frame that [`submit`](Display::submit) had taken: as if that had returned the error.
+    Refused {
+        /// Which frame.
+        frame: FrameId,
+        /// Why.
+        error: SubmitError,
+    },
+    /// [`Display::can_show`] might say yes by now to what it said no to: choose anew what planes show.
+    PlanesKnown,
     /// The mode or the capabilities changed; ask for them again.
     Changed,
     /// The output is gone. Nothing more comes.
@@ -311,7 +322,8 @@ pub trait Display {
     /// Gives a buffer back unused; its content counts as unknown.
     fn release(&mut self, buffer: Buffer);
 
-    /// Whether its planes can show these buffers together, as far as the driver tells. It may still refuse the frame.
+    /// Whether its planes can show these buffers together, as far as the driver tells. It may still refuse the frame. A
+    /// display whose driver has to be asked first says no, and [`DisplayEvent::PlanesKnown`] when it knows better.
     fn can_show(&mut self, _planes: &plane::Planes) -> bool {
         false
     }
@@ -319,12 +331,18 @@ pub trait Display {
     /// Whether `plan` would be taken as it is, without doing anything.
     fn test(&self, plan: &Plan) -> Result<(), SubmitError>;
 
-    /// Hands a frame over. Returns without waiting for the display. On an error the plan comes back.
+    /// Hands a frame over. Returns without waiting for the display. On an error the plan comes back. A frame that was taken
+    /// is reported once: [`Presented`](DisplayEvent::Presented), [`Lost`](DisplayEvent::Lost) or
+    /// [`Refused`](DisplayEvent::Refused).
     #[expect(clippy::result_large_err, reason = "the plan owns a buffer that must come back, without an allocation")]
     fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)>;
 
-    /// Withdraws every frame numbered `from` or later that is not on its way to the screen yet; each is reported
-    /// [`Lost`](DisplayEvent::Lost). Returns the newest frame that stays, if any is waiting.
+    /// Asks back every frame numbered `from` or later that is not on its way to the screen yet. Nothing is withdrawn until it
+    /// is said to be [`Lost`](DisplayEvent::Lost): what was on its way already is [`Presented`](DisplayEvent::Presented).
+    ///
+    /// Returns the newest frame that is known to stay, if any is waiting: what is newer may stay, too, on a display that is
+    /// told by a message. A caller may compose a frame in place of those that it asked for, and has to bear that one of them
+    /// is shown before it.
     fn supersede(&mut self, from: FrameId) -> Option<FrameId>;
 
     /// Whether [`supersede`](Self::supersede) says all there is to say: what it does not name is withdrawn. If not, each frame
@@ -337,7 +355,8 @@ pub trait Display {
     /// that lets no more than one frame wait has nothing to do.
     fn set_cursor(&mut self, _cursor: Option<&CursorPlane>) {}
 
-    /// Switches the output on or off. Off, it holds no frame and makes no event.
+    /// Switches the output on or off. Returns without waiting for it. What it held is [`Lost`](DisplayEvent::Lost); after that
+    /// it makes no event while it is off.
     fn set_power(&mut self, on: bool);
 
     /// How many entries each channel of its gamma table has; `None` where it has no table.
@@ -345,7 +364,8 @@ pub trait Display {
         None
     }
 
-    /// Shows colours through `ramp`, which fits the table, from the next frame on; `None`: as they are.
+    /// Shows colours through `ramp`, which fits the table, from the next frame on; `None`: as they are. A driver may refuse it
+    /// later; then colours stay as they were.
     fn set_gamma(&mut self, _ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
         Err(SubmitError::Unsupported("a gamma ramp"))
     }

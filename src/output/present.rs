@@ -13,7 +13,7 @@ use crate::surface::Shown;
 use crate::time::{Clock, Instant};
 use crate::timing::frames::Stage;
 use crate::timing::id::FrameId;
-use crate::timing::record::{Blame, Lost, Outcome};
+use crate::timing::record::{Blame, Lost, Need, Outcome};
 use crate::timing::target::RefreshIndex;
 use crate::timing::vsync::Observation;
 use crate::trace::FrameLog;
@@ -37,6 +37,13 @@ pub(super) fn hear_displays(state: &mut State) {
                     shown = true;
                 }
                 DisplayEvent::Lost { frame, reason } => lost(&mut state.outputs, index, frame, reason, now),
+                DisplayEvent::Refused { frame, error } => state.outputs.list[index].forget_refused(frame, &error),
+                DisplayEvent::PlanesKnown => {
+                    let output = &mut state.outputs.list[index];
+                    // Nothing looks different, and yet it is to be shown anew.
+                    output.drawn = std::sync::Arc::default();
+                    output.need(Need::Content);
+                }
                 DisplayEvent::Changed => hotplug::changed(state, index),
                 DisplayEvent::Gone => gone.push(state.outputs.list[index].id),
             }
@@ -71,6 +78,10 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
         let due = |target: RefreshIndex| Some(sequence.saturating_sub(outcome.shown.since(target)));
         content.record.due_sequence = due(content.record.target);
         content.clients.iter_mut().for_each(|client| client.due_sequence = due(client.target));
+    } else if time == Instant::ZERO {
+        // Nobody knows when it was shown, as of the first frame of a mode: no refresh was missed that anybody could name.
+        content.record.due_sequence = sequence;
+        content.clients.iter_mut().for_each(|client| client.due_sequence = sequence);
     }
     if outcome.found_phase || matches!(outcome.observation, Observation::Moved { .. }) {
         output.conductor.output_mut().withdraw_held();

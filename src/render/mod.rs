@@ -32,7 +32,6 @@ use smithay::backend::drm::DrmDeviceFd;
 use smithay::backend::renderer::Color32F;
 use smithay::utils::{Physical, Rectangle};
 
-use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, PixelRect};
 use crate::scene::Scene;
 use crate::time::Span;
@@ -43,8 +42,8 @@ use gles::GlesPainter;
 use pixman::PixmanPainter;
 pub use source::Answer;
 use thread::Make;
-pub use threaded::Gles;
 use threaded::Turn;
+pub use threaded::{Gles, Targets};
 
 /// A frame could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -163,7 +162,7 @@ impl Renderer {
     }
 
     /// From now on OpenGL ES draws on a display device, into its displays' own buffers. `number`: the device's, as
-    /// [`target_formats`](Self::target_formats) is asked for it. What was under way is still
+    /// [`Targets::formats`] is asked for it. What was under way is still
     /// [`finished`](Self::finished), as failed. An error: it stays where it is.
     pub fn move_to(&mut self, device: DrmDeviceFd, number: u64) -> Result<(), RenderError> {
         let Renderer::Gles(gles) = self else { return Err(pixman_error("it draws into no device's memory")) };
@@ -192,21 +191,12 @@ impl Renderer {
         matches!(self, Renderer::Gles(gles) if gles.abilities.device.is_none())
     }
 
-    /// The formats, with their layouts, of what it can draw into in the memory of display device `number`; none for what
-    /// draws elsewhere.
-    pub fn target_formats(&self, number: u64) -> Vec<Format> {
+    /// What it can draw into in the memory of display devices, to be asked from another thread; `None` where it draws
+    /// elsewhere.
+    pub fn targets(&self) -> Option<Targets> {
         match self {
-            Renderer::Pixman(_) => Vec::new(),
-            Renderer::Gles(gles) => gles.abilities.target_formats(number),
-        }
-    }
-
-    /// Makes sure that it can draw into this, which is memory of device `number`. Asked when a monitor is lit: waits for the
-    /// answer where it is not known already, as long as a frame takes.
-    pub fn try_target(&mut self, number: u64, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
-        match self {
-            Renderer::Pixman(_) => Err(pixman_error("it draws into no device's memory")),
-            Renderer::Gles(gles) => gles.try_target(number, memory),
+            Renderer::Pixman(_) => None,
+            Renderer::Gles(gles) => Some(gles.targets()),
         }
     }
 

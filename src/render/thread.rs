@@ -96,6 +96,11 @@ impl Shared {
         !waited.unwrap_or_else(PoisonError::into_inner).0.closed
     }
 
+    fn put_first(&self, request: Request) {
+        self.lock().requests.push_front(request);
+        self.arrived.notify_one();
+    }
+
     /// The next request; `None` when there will be none.
     fn next(&self) -> Option<Request> {
         let mut queue = self.lock();
@@ -108,6 +113,33 @@ impl Shared {
             }
             queue = self.arrived.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+/// Asks the thread something, from any other.
+#[derive(Clone)]
+pub(super) struct Asker(Arc<Shared>);
+
+impl Asker {
+    /// Asks something, before whatever was not begun yet. Waits for the answer, no longer than `patience` if that is given.
+    pub fn ask<A: Send + 'static>(
+        &self,
+        patience: Option<Duration>,
+        question: impl FnOnce(&mut GlesPainter) -> Result<A, RenderError> + Send + 'static,
+    ) -> Result<A, RenderError> {
+        let (answer, answered) = mpsc::channel();
+        self.0.put_first(Request::Ask(Box::new(move |painter| {
+            // Nobody waits any more: nobody wants to know.
+            let _ = answer.send(painter.with(question));
+        })));
+        let answer = match patience {
+            None => answered.recv().map_err(mpsc::RecvTimeoutError::from),
+            Some(patience) => answered.recv_timeout(patience),
+        };
+        answer.unwrap_or_else(|error| match error {
+            mpsc::RecvTimeoutError::Timeout => Err(RenderError::Gles("it takes too long to answer".to_owned())),
+            mpsc::RecvTimeoutError::Disconnected => Err(RenderError::Lost("its thread has ended".to_owned())),
+        })
     }
 }
 
@@ -131,28 +163,20 @@ impl RenderThread {
 
     /// What its context can do, as soon as there is one. Waits for it.
     pub fn abilities(&self) -> Result<Abilities, RenderError> {
-        self.ask(None, |painter| Ok(painter.abilities()))
+        self.ask(|painter| Ok(painter.abilities()))
     }
 
-    /// Asks something, before whatever was not begun yet. Waits for the answer, no longer than `patience` if that is given.
-    pub fn ask<A: Send + 'static>(
+    /// Asks something, before whatever was not begun yet. Waits for the answer.
+    fn ask<A: Send + 'static>(
         &self,
-        patience: Option<Duration>,
         question: impl FnOnce(&mut GlesPainter) -> Result<A, RenderError> + Send + 'static,
     ) -> Result<A, RenderError> {
-        let (answer, answered) = mpsc::channel();
-        self.put_first(Request::Ask(Box::new(move |painter| {
-            // Nobody waits any more: nobody wants to know.
-            let _ = answer.send(painter.with(question));
-        })));
-        let answer = match patience {
-            None => answered.recv().map_err(mpsc::RecvTimeoutError::from),
-            Some(patience) => answered.recv_timeout(patience),
-        };
-        answer.unwrap_or_else(|error| match error {
-            mpsc::RecvTimeoutError::Timeout => Err(RenderError::Gles("it takes too long to answer".to_owned())),
-            mpsc::RecvTimeoutError::Disconnected => Err(RenderError::Lost("its thread has ended".to_owned())),
-        })
+        self.asker().ask(None, question)
+    }
+
+    /// Asks from another thread.
+    pub fn asker(&self) -> Asker {
+        Asker(self.shared.clone())
     }
 
     /// Hands a job over; `urgent`: before whatever was not begun yet. `wake` is pinged when it is done.
@@ -175,8 +199,7 @@ impl RenderThread {
     }
 
     fn put_first(&self, request: Request) {
-        self.shared.lock().requests.push_front(request);
-        self.shared.arrived.notify_one();
+        self.shared.put_first(request);
     }
 
     /// A job that is done, in the order in which they were drawn.

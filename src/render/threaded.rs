@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 use calloop::ping::Ping;
+use smithay::backend::allocator::Format;
 use smithay::backend::allocator::dmabuf::Dmabuf;
 
 use super::fault::Omen;
@@ -13,7 +14,7 @@ use super::gles::Abilities;
 use super::left::Left;
 use super::retry::Retry;
 use super::source::{Answer, SourceTest};
-use super::thread::{Make, RenderThread};
+use super::thread::{Asker, Make, RenderThread};
 use super::{Finished, Job, JobId, RenderError, Software};
 use crate::backend::plane::DeviceMemory;
 use crate::time::Span;
@@ -35,8 +36,6 @@ pub struct Gles {
     retry: Retry,
     /// Says whether the next context is sound, while the screen is dark for the want of one.
     proof: Option<Receiver<Result<(), RenderError>>>,
-    /// Kinds of displays' buffers that it is known to draw into: of which device, format, modifier.
-    targets: Vec<(u64, u32, u64)>,
 }
 
 /// What became of a context that was lost.
@@ -54,8 +53,28 @@ pub(super) enum Turn {
 
 /// A context in which so many frames in a row cannot be drawn will not draw the next one.
 const MOST_FAILURES: u32 = 3;
-/// A question is put before all that was not begun, so the answer takes a frame at most, unless the GPU hangs.
-const LONGEST_ANSWER: Duration = Duration::from_millis(100);
+/// A question is put before all that was not begun, so the answer takes a frame at most, unless the GPU hangs. A monitor whose
+/// frames are copied is better than one that stays dark.
+const LONGEST_ANSWER: Duration = Duration::from_millis(1_000);
+
+/// What a renderer can draw into, for whoever makes displays' buffers.
+pub struct Targets {
+    abilities: Abilities,
+    thread: Asker,
+}
+
+impl Targets {
+    /// The formats, with their layouts, in the memory of display device `number`; none for what it draws elsewhere.
+    pub fn formats(&self, number: u64) -> Vec<Format> {
+        self.abilities.target_formats(number)
+    }
+
+    /// Makes sure that it can draw into this. Waits for the answer, though never for long.
+    pub fn try_draw(&self, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
+        let memory = memory.clone();
+        self.thread.ask(Some(LONGEST_ANSWER), move |painter| painter.try_target(&memory))
+    }
+}
 
 impl Gles {
     /// In a context that `make` makes. Waits for it: asked when a session starts. `is_alone`: nothing else can draw.
@@ -74,21 +93,12 @@ impl Gles {
             is_lost: false,
             retry: Retry::default(),
             proof: None,
-            targets: Vec::new(),
         })
     }
 
-    /// Whether this can be drawn into. Of a kind that is known nothing is asked; else it is waited for, though never for
-    /// long: a monitor whose frames are copied is better than a session that stands still.
-    pub(super) fn try_target(&mut self, device: u64, memory: &Arc<DeviceMemory>) -> Result<(), RenderError> {
-        let kind = (device, memory.format, memory.modifier);
-        if self.targets.contains(&kind) {
-            return Ok(());
-        }
-        let asked = memory.clone();
-        self.thread.ask(Some(LONGEST_ANSWER), move |painter| painter.try_target(&asked))?;
-        self.targets.push(kind);
-        Ok(())
+    /// What it can draw into, to be asked from another thread.
+    pub(super) fn targets(&self) -> Targets {
+        Targets { abilities: self.abilities.clone(), thread: self.thread.asker() }
     }
 
     pub(super) fn try_source(&self, dmabuf: &Dmabuf, wake: Option<Ping>, answer: Answer) {
@@ -161,7 +171,6 @@ impl Gles {
         self.abilities = thread.abilities()?;
         self.replace(thread);
         self.make = make;
-        self.targets.clear();
         (self.failures, self.is_lost, self.retry) = (0, false, Retry::default());
         Ok(())
     }

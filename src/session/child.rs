@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Resource, Signal, kill_process_group, pidfd_open, setrlimit};
 
 use super::ExitStatus;
 
@@ -69,7 +69,7 @@ impl Child {
             .env_remove("NOTIFY_SOCKET")
             .envs(environment.iter().copied())
             .process_group(0);
-        unblock_signals(&mut command);
+        as_it_was(&mut command);
         let process = command.spawn().map_err(|source| ChildError::Start { command: program.clone(), source })?;
         Self::watch(process)
     }
@@ -124,21 +124,27 @@ impl Child {
     }
 }
 
-/// Gives the command an empty signal mask. We block the signals that we read as events, and a mask is inherited: a
-/// command could not be asked to end.
+/// Gives the command an empty signal mask, and the limit on real-time threads that we were given. We block the signals that
+/// we read as events, and have our own real-time threads watched; both are inherited: a command could not be asked to end,
+/// and one with real-time threads of its own would be ended by the signal that ours are stopped with.
 #[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
-fn unblock_signals(command: &mut Command) {
-    let unblock = || {
+fn as_it_was(command: &mut Command) {
+    let limit = crate::backend::drm::limit_before();
+    let restore = move || {
         // SAFETY: `mask` is a valid place for a signal set, and both calls are async-signal-safe.
         let failed = unsafe {
             let mut mask = std::mem::zeroed();
             libc::sigemptyset(&mut mask);
             libc::sigprocmask(libc::SIG_SETMASK, &mask, std::ptr::null_mut()) != 0
         };
-        if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+        if failed {
+            return Err(io::Error::last_os_error());
+        }
+        limit.map_or(Ok(()), |limit| setrlimit(Resource::Rttime, limit).map_err(io::Error::from))
     };
-    // SAFETY: the closure allocates nothing, takes no lock and calls only what signal-safety(7) lists.
-    unsafe { command.pre_exec(unblock) };
+    // SAFETY: the closure allocates nothing, takes no lock and makes only calls that signal-safety(7) lists, and one system
+    // call.
+    unsafe { command.pre_exec(restore) };
 }
 
 impl AsFd for Child {

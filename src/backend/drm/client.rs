@@ -1,7 +1,6 @@
 //! Clients' buffers as framebuffers, which planes can show.
 
 use std::os::fd::AsFd;
-use std::sync::{Arc, Weak};
 
 use drm_fourcc::{DrmFourcc, DrmModifier};
 use smithay::backend::allocator::format::get_opaque;
@@ -14,69 +13,15 @@ use crate::backend::plane::DeviceMemory;
 /// As many parts as a framebuffer can have.
 const MOST_PARTS: usize = 4;
 
-/// The framebuffers of those buffers that planes have shown or tried to show. Each is given back when its buffer is.
-pub(super) struct ClientFrames {
-    device: DrmDeviceFd,
-    known: Vec<Known>,
-}
-
-struct Known {
-    memory: Weak<DeviceMemory>,
-    /// `None`: the driver cannot show it, whatever plane is asked.
-    frame: Option<framebuffer::Handle>,
-}
-
-impl ClientFrames {
-    pub fn new(device: DrmDeviceFd) -> Self {
-        ClientFrames { device, known: Vec::new() }
-    }
-
-    /// The framebuffer for `memory`, its alpha left aside; `None` where the driver does not take it.
-    pub fn framebuffer(&mut self, memory: &Arc<DeviceMemory>) -> Option<framebuffer::Handle> {
-        let address = Arc::as_ptr(memory);
-        if let Some(known) = self.known.iter().find(|known| known.memory.as_ptr() == address) {
-            return known.frame;
-        }
-        self.forget_gone();
-        let frame = import(&self.device, memory)
-            .inspect_err(|error| tracing::debug!(%error, "a client's buffer is nothing for a plane"))
-            .ok();
-        self.known.push(Known { memory: Arc::downgrade(memory), frame });
-        frame
-    }
-
-    /// Gives back the framebuffers of buffers that are gone.
-    pub fn forget_gone(&mut self) {
-        let device = &self.device;
-        self.known.retain(|known| {
-            let stays = known.memory.strong_count() > 0;
-            if let Some(frame) = known.frame.filter(|_| !stays) {
-                give_back(device, frame);
-            }
-            stays
-        });
-    }
-}
-
-impl Drop for ClientFrames {
-    fn drop(&mut self) {
-        self.known.iter().filter_map(|known| known.frame).for_each(|frame| give_back(&self.device, frame));
-    }
-}
-
-fn give_back(device: &DrmDeviceFd, frame: framebuffer::Handle) {
-    if let Err(error) = device.destroy_framebuffer(frame) {
-        tracing::debug!(%error, "a framebuffer was gone already");
-    }
-}
-
 /// What the format looks like to a plane that shall not blend.
 pub(super) fn opaque_format(code: u32) -> Option<DrmFourcc> {
     let format = DrmFourcc::try_from(code).ok()?;
     Some(get_opaque(format).unwrap_or(format))
 }
 
-fn import(device: &DrmDeviceFd, memory: &DeviceMemory) -> std::io::Result<framebuffer::Handle> {
+/// The framebuffer for `memory`, its alpha left aside. On the worker: the memory may belong to another device, which is then
+/// asked for it.
+pub(super) fn import(device: &DrmDeviceFd, memory: &DeviceMemory) -> std::io::Result<framebuffer::Handle> {
     let invalid = || std::io::Error::from(std::io::ErrorKind::InvalidInput);
     let format = opaque_format(memory.format).ok_or_else(invalid)?;
     let told = DrmModifier::from(memory.modifier) != DrmModifier::Invalid;

@@ -3,6 +3,7 @@
 use smithay::reexports::drm::control::{Device, ResourceHandles, connector, crtc};
 
 use super::DrmError;
+use super::property::Properties;
 
 /// A monitor that is plugged in.
 pub(super) struct Monitor {
@@ -32,4 +33,15 @@ pub(super) fn crtc_for(device: &impl Device, monitor: &Monitor, taken: &[crtc::H
     let possible = monitor.connector.encoders().iter().filter_map(|handle| encoder(*handle));
     let possible = possible.flat_map(|encoder| resources.filter_crtcs(encoder.possible_crtcs()));
     current.into_iter().chain(possible).find(|crtc| !taken.contains(crtc))
+}
+
+/// Connectors without a monitor that `crtc` drives besides `ours`: the console left them there.
+pub(super) fn strays(device: &impl Device, crtc: crtc::Handle, ours: connector::Handle) -> Vec<Properties> {
+    let Ok(resources) = device.resource_handles() else { return Vec::new() };
+    let others = resources.connectors().iter().filter(|handle| **handle != ours);
+    let empty = others.filter(|handle| {
+        device.get_connector(**handle, false).is_ok_and(|info| info.state() != connector::State::Connected)
+    });
+    let properties = empty.filter_map(|handle| Properties::of(device, *handle).ok());
+    properties.filter(|properties| properties.value("CRTC_ID") == Some(u64::from(u32::from(crtc)))).collect()
 }

@@ -5,10 +5,10 @@
 //! everything that differs from what that buffer held *and* everything that differs from what is on screen: drivers mean
 //! either. What only frames changed that were withdrawn is carried along to the next one.
 
-use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneDamageClips};
+use smithay::backend::drm::{DrmDeviceFd, PlaneDamageClips};
 use smithay::utils::Rectangle;
 
-use super::property;
+use super::crtc::Crtc;
 use super::stale::add;
 use crate::backend::PixelRect;
 
@@ -25,9 +25,8 @@ pub(super) struct DamageClips {
 
 impl DamageClips {
     /// Of the primary plane.
-    pub fn new(surface: &DrmSurface) -> Self {
-        let wanted = property::find(surface, surface.plane(), PROPERTY).is_some();
-        DamageClips { wanted: wanted && !surface.is_legacy(), carried: Vec::new() }
+    pub fn new(crtc: &Crtc) -> Self {
+        DamageClips { wanted: crtc.primary_has(PROPERTY), carried: Vec::new() }
     }
 
     /// A frame that changed these will not be shown.

@@ -64,6 +64,11 @@ impl DumbFrame {
         }
     }
 
+    /// Width and height in pixels.
+    pub fn size(&self) -> (i32, i32) {
+        (self.width, self.height)
+    }
+
     /// What a plane is told to show.
     pub fn framebuffer(&self) -> framebuffer::Handle {
         self.framebuffer

@@ -72,14 +72,14 @@ impl<T> FlipQueue<T> {
         self.waiting.is_empty()
     }
 
-    /// The newest frame.
-    pub fn newest(&self) -> Option<FrameId> {
-        self.waiting.back().map(|waiting| waiting.frame)
+    /// The next one.
+    pub fn next(&self) -> Option<&Waiting<T>> {
+        self.waiting.front()
     }
 
-    /// What waits.
-    pub fn contents(&self) -> impl Iterator<Item = &T> {
-        self.waiting.iter().map(|waiting| &waiting.content)
+    /// Takes it out, whether it is to be committed or not.
+    pub fn take_next(&mut self) -> Option<Waiting<T>> {
+        self.waiting.pop_front()
     }
 
     /// The same, to change it.
@@ -189,7 +189,7 @@ mod tests {
         let mut queue = queue(&[10, 20, 30, 40]);
         let gone: Vec<u64> = queue.withdraw(FrameId(2)).iter().map(|waiting| waiting.frame.0).collect();
         assert_eq!(gone, [2, 3]);
-        assert_eq!((queue.len(), queue.newest()), (2, Some(FrameId(1))));
+        assert_eq!((queue.len(), queue.next().unwrap().frame), (2, FrameId(0)));
         assert!(queue.withdraw(FrameId(7)).is_empty());
     }
 

@@ -1,54 +1,36 @@
-//! What the kernel knows of one CRTC: the flip under way, frames that wait for theirs, and the commits themselves.
-//!
-//! Shared by two threads. The main one submits: a frame for the next refresh is committed there and then, so that a
-//! refusal is known at once. The [`presenter`](super::presenter) hears of flips that are done and commits what waits.
+//! What the kernel knows of one CRTC: the flip under way, frames that wait for theirs, and the commits themselves. It
+//! belongs to the [`presenter`](super::presenter) of its output, and to nobody else.
 //!
 //! ```text
-//!   main:       submit ─┬─► commit                  Presented, Lost, buffers let go ─► main
-//!                       └─► queue ─┐                          ▲
-//!   presenter:                     └─► commit ─► … ─► flip event ─► FlipClock
+//!   Submit ─┬─► commit ───────────┐             Presented, Lost, Refused, what is let go ─► main thread
+//!           └─► queue ─► commit ──┴─► … flip event ─► FlipClock ─┘
 //! ```
 
 mod commit;
+mod switching;
 
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
-use smithay::backend::drm::{DrmSurface, PlaneClaim, PlaneConfig, PlaneState};
+use smithay::backend::drm::{PlaneClaim, PlaneConfig};
 use smithay::reexports::drm::control::Mode as DrmMode;
 
 use super::caution::Caution;
 use super::clock::{Asked, FlipClock, FlipEvent, Light};
+use super::crtc::Crtc;
 use super::cursor::CursorImages;
 use super::damage::DamageClips;
-use super::fence;
+use super::fence::{self, LONGEST_WAIT};
 use super::flip_queue::{FlipQueue, Timing, Waiting};
 use super::gamma::Gamma;
-use super::mode::{blanking, mode_of};
+use super::memory::Picture;
+use super::messages::{FlipContent, Generation, News};
+use super::mode::{Lead, mode_of};
 use super::plane_config::{blob, whole};
-use super::planes::ClientPlanes;
-use super::scanout::Picture;
-use crate::backend::plane::Planes;
-use crate::backend::{CursorPlane, DisplayEvent, FrameId, LossReason, PixelRect, SubmitError};
-use crate::time::{Clock, Instant, Span};
-
-/// What drivers want before the blanking starts: to program the registers, or to wake a thread that does. Those that
-/// want more are found out by the output's machine, from frames that were in time and missed all the same.
-pub const DRIVER_MARGIN: Span = Span::from_micros(500);
-
-/// What a frame shows.
-#[derive(Debug)]
-pub(super) struct Shot {
-    /// The composed picture, if it is a new one.
-    pub picture: Option<Picture>,
-    /// What of that is new in its buffer.
-    pub copied: Vec<PixelRect>,
-    /// Signals when the picture is finished; `None` when it is.
-    pub fence: Option<OwnedFd>,
-    pub cursor: Option<CursorPlane>,
-    /// Clients' buffers on planes.
-    pub planes: Planes,
-}
+use super::planes::{ClientPlanes, Shown};
+use crate::backend::fence::hint_deadline;
+use crate::backend::{CursorPlane, FrameId, LossReason, SubmitError};
+use crate::time::{Clock, Instant};
 
 /// A flip that the driver has taken.
 #[derive(Debug)]
@@ -60,193 +42,169 @@ struct Flight {
     /// The driver has said that it is done, and when that is light.
     light: Option<Light>,
     picture: Option<Picture>,
-    planes: Planes,
+    planes: Shown,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Power {
-    On,
-    /// Off, or the device belongs to another session.
-    Off,
-    Gone,
-}
-
-/// One CRTC with its planes.
-pub(super) struct Flipper {
+/// What a flipper is made of.
+pub(super) struct Parts {
     pub name: String,
-    pub surface: DrmSurface,
+    pub crtc: Crtc,
     pub mode: DrmMode,
     pub clock: FlipClock,
     /// Lines are scanned out one after the other, and none while they are invisible.
     pub has_beam: bool,
+    /// The kernel waits for pictures that are not finished.
+    pub takes_fences: bool,
     /// Planes for clients' buffers.
     pub client: ClientPlanes,
-    clips: DamageClips,
-    pub cursor: Option<CursorImages>,
-    /// What the cursor plane was last told to show.
-    pub shown_cursor: Option<CursorPlane>,
-    /// Keeps the cursor plane from being given to another pipe.
-    _claim: Option<PlaneClaim>,
+    /// The cursor's, and what keeps it from being given to another pipe.
+    pub cursor: Option<(CursorImages, PlaneClaim)>,
     /// The CRTC's colour table, where it has one.
     pub gamma: Option<Gamma>,
-    pub power: Power,
-    /// The next commit switches the mode, and may block.
-    pub modeset: bool,
+}
+
+/// One CRTC with its planes.
+pub(super) struct Flipper {
+    name: String,
+    crtc: Crtc,
+    mode: DrmMode,
+    generation: Generation,
+    clock: FlipClock,
+    has_beam: bool,
+    takes_fences: bool,
+    client: ClientPlanes,
+    clips: DamageClips,
+    cursor: Option<CursorImages>,
+    /// What the cursor plane was last told to show.
+    shown_cursor: Option<CursorPlane>,
+    _claim: Option<PlaneClaim>,
+    gamma: Option<Gamma>,
+    is_on: bool,
+    /// No other session has the device.
+    is_ours: bool,
+    /// The next commit lights the output, and may block.
+    modeset: bool,
     flight: Option<Flight>,
     /// Flips that were given up while they were under way, and whose events are for nobody. The kernel numbers none: those
     /// of one CRTC come in the order of its commits.
-    pub given_up: u32,
-    queue: FlipQueue<Shot>,
+    given_up: u32,
+    queue: FlipQueue<FlipContent>,
     caution: Caution,
     /// Our picture that was committed last; a client's buffer may hide it.
     front: Option<Picture>,
+    /// Pictures of a mode before that may yet be on screen.
+    retired: Vec<Picture>,
     /// What the planes show: the last entry; others may yet be read by the device.
-    held: Vec<Planes>,
-    /// Clients' buffers that nobody shows any more, for the main thread to let go.
-    released: Vec<Planes>,
-    pub events: VecDeque<DisplayEvent>,
+    held: Vec<Shown>,
+    /// What is to be said.
+    pub news: VecDeque<News>,
 }
 
 impl Flipper {
     /// A CRTC that shows nothing of ours yet.
-    pub fn new(
-        name: String,
-        surface: DrmSurface,
-        clock: FlipClock,
-        client: ClientPlanes,
-        (cursor, claim): (Option<CursorImages>, Option<PlaneClaim>),
-    ) -> Self {
+    pub fn new(parts: Parts) -> Self {
+        let Parts { name, crtc, mode, clock, has_beam, takes_fences, client, cursor, gamma } = parts;
+        let (cursor, claim) = cursor.unzip();
         Flipper {
             name,
-            mode: surface.pending_mode(),
-            clips: DamageClips::new(&surface),
-            gamma: Gamma::new(&surface),
-            surface,
+            mode,
+            generation: Generation::default(),
+            clips: DamageClips::new(&crtc),
+            crtc,
             clock,
-            has_beam: true,
+            has_beam,
+            takes_fences,
             client,
             cursor,
             shown_cursor: None,
             _claim: claim,
-            power: Power::On,
+            gamma,
+            is_on: true,
+            is_ours: true,
             modeset: true,
             flight: None,
             given_up: 0,
             queue: FlipQueue::default(),
             caution: Caution::default(),
             front: None,
+            retired: Vec::new(),
             held: Vec::new(),
-            released: Vec::new(),
-            events: VecDeque::new(),
+            news: VecDeque::new(),
         }
-    }
-
-    /// How long before a refresh its frame must have been submitted.
-    pub fn lead(&self) -> Span {
-        self.blanking() + DRIVER_MARGIN
-    }
-
-    /// The same, without what the driver is guessed to want.
-    pub fn blanking(&self) -> Span {
-        if self.has_beam { blanking(self.mode) } else { Span::ZERO }
     }
 
     fn timing(&self) -> Timing {
         let interval = mode_of(self.mode).interval();
-        Timing { interval, lead: self.lead(), early: self.caution.early(interval) }
+        let lead = Lead::of(self.mode, self.has_beam).whole();
+        Timing { interval, lead, early: self.caution.early(interval) }
     }
 
-    /// The newest frame that has not reached light.
-    pub fn newest(&self) -> Option<FrameId> {
-        self.queue.newest().or(self.flight.as_ref().map(|flight| flight.frame))
+    /// Whether the driver will say that a flip is done.
+    pub fn awaits_event(&self) -> bool {
+        self.given_up > 0 || self.flight.as_ref().is_some_and(|flight| flight.light.is_none())
     }
 
-    /// How many frames wait, the one under way left aside.
-    pub fn waiting(&self) -> usize {
-        self.queue.len()
+    /// What the next frame waits for besides its time, where its driver does not.
+    pub fn awaits_fence(&self) -> Option<BorrowedFd<'_>> {
+        let next = self.queue.next().filter(|_| self.flight.is_none() && self.is_ours)?;
+        next.content.fence.as_ref().filter(|fence| self.waits_for(fence)).map(AsFd::as_fd)
     }
 
-    /// Whether nothing is under way.
-    pub fn is_idle(&self) -> bool {
-        self.flight.is_none() && self.queue.is_empty()
-    }
-
-    /// Which pictures must not be drawn into.
-    pub fn used(&self) -> Vec<usize> {
-        let flight = self.flight.as_ref().and_then(|flight| flight.picture);
-        let queued = self.queue.contents().filter_map(|shot| shot.picture);
-        self.front.into_iter().chain(flight).chain(queued).map(|picture| picture.slot).collect()
-    }
-
-    /// Our picture and the clients' buffers that are on screen, or will be after the flip under way.
-    pub fn shown(&self) -> (Option<Picture>, Option<&Planes>) {
-        let flight = self.flight.as_ref();
-        let picture = flight.and_then(|flight| flight.picture).or(self.front);
-        (picture, flight.map(|flight| &flight.planes).or(self.held.last()))
-    }
-
-    /// Whether the driver takes these, as far as it tells.
-    pub fn can_show(&mut self, planes: &Planes) -> bool {
-        if self.power != Power::On {
-            return false;
-        }
-        let mode = mode_of(self.mode);
-        // A CRTC that is lit shows something on its primary plane; most drivers insist.
-        let front = self.front.filter(|_| self.modeset && planes.direct.is_none());
-        let config = front.map(|front| whole(front.framebuffer, (mode.width, mode.height), (0, 0)));
-        let primary = config.map(|config| PlaneState { handle: self.surface.plane(), config: Some(config) });
-        self.client.can_show(&self.surface, planes, primary, self.modeset)
+    fn waits_for(&self, fence: &std::os::fd::OwnedFd) -> bool {
+        !self.takes_fences && !fence::has_signalled(fence)
     }
 
     /// Takes a frame. One for the next refresh is committed at once unless others come before it.
-    #[expect(clippy::result_large_err, reason = "what was refused comes back, without an allocation")]
-    pub fn submit(&mut self, frame: Waiting<Shot>, clock: &impl Clock) -> Result<(), (SubmitError, Shot)> {
-        // If the main thread has not heard of the frame before this one, that one was finished ahead, and so is this.
-        let ahead = !self.modeset && !self.events.is_empty();
-        let waits = ahead && self.timing().is_early(frame.present, clock.now());
-        if !self.is_idle() || waits {
-            self.queue.push(frame);
-            return Ok(());
+    pub fn submit(&mut self, frame: Waiting<FlipContent>, clock: &impl Clock) {
+        let shot = &frame.content;
+        if !self.is_on {
+            return self.refuse(frame.frame, SubmitError::Off, frame.content);
         }
-        self.fly(frame, None, clock)
+        if shot.generation != self.generation {
+            return self.let_go(frame.frame, LossReason::ModeChange, frame.content);
+        }
+        let timing = self.timing();
+        if let Some(unfinished) = &shot.fence {
+            hint_deadline(unfinished.as_fd(), frame.present - timing.lead);
+        }
+        let waits = shot.ahead && !self.modeset && timing.is_early(frame.present, clock.now());
+        let unfinished = shot.fence.as_ref().is_some_and(|fence| self.waits_for(fence));
+        if self.flight.is_some() || !self.queue.is_empty() || waits || unfinished || !self.is_ours {
+            return self.queue.push(frame);
+        }
+        self.fly(frame, None, clock);
     }
 
-    #[expect(clippy::result_large_err, reason = "as above")]
-    fn fly(
-        &mut self,
-        frame: Waiting<Shot>,
-        due: Option<Instant>,
-        clock: &impl Clock,
-    ) -> Result<(), (SubmitError, Shot)> {
+    fn fly(&mut self, frame: Waiting<FlipContent>, due: Option<Instant>, clock: &impl Clock) {
         let Waiting { frame, content: shot, .. } = frame;
         // After a mode switch there is nothing on the plane yet; after a client's buffer comes our own again.
-        let bare = self.modeset || self.held.last().is_some_and(|held| held.direct.is_some());
-        let own = shot.picture.or(self.front.filter(|_| bare)).filter(|_| shot.planes.direct.is_none());
+        let bare = self.modeset || self.held.last().is_some_and(|held| held.direct().is_some());
+        let front = self.front.as_ref().filter(|_| bare);
+        let own = shot.picture.as_ref().or(front).filter(|_| shot.planes.direct().is_none()).cloned();
         if bare {
             self.clips.forget();
         }
         let mode = mode_of(self.mode);
         let size = (mode.width, mode.height);
-        let device = self.surface.device_fd();
-        let clips = own.filter(|_| !bare).and_then(|_| self.clips.of(device, &shot.copied, size));
+        let clips = own.as_ref().filter(|_| !bare).and_then(|_| self.clips.of(self.crtc.device(), &shot.copied, size));
         // A picture that was on screen before is finished.
-        let fence = shot.fence.as_ref().filter(|_| shot.picture.is_some()).map(AsFd::as_fd);
-        let primary = own.map(|picture| PlaneConfig {
+        let fence = shot.fence.as_ref().filter(|_| shot.picture.is_some() && self.takes_fences).map(AsFd::as_fd);
+        let primary = own.as_ref().map(|picture| PlaneConfig {
             fence,
             damage_clips: clips.as_ref().map(blob),
-            ..whole(picture.framebuffer, size, (0, 0))
+            ..whole(picture.framebuffer(), size, (0, 0))
         });
-        let asked = Asked { at: clock.now(), modeset: self.modeset || self.surface.commit_pending() };
+        let asked = Asked { at: clock.now(), modeset: self.modeset };
         if let Err(error) = self.commit(primary, shot.cursor.as_ref(), &shot.planes) {
-            return Err((error, shot));
+            return self.refuse(frame, error, shot);
         }
         if own.is_some() {
             self.clips.forget();
         }
-        let Shot { picture, cursor, planes, .. } = shot;
+        let FlipContent { picture, cursor, planes, .. } = shot;
         self.shown_cursor = cursor.filter(|_| self.cursor.is_some());
         self.flight = Some(Flight { frame, asked, due, light: None, picture, planes });
-        Ok(())
+        self.news.push_back(News::Committed(frame));
     }
 
     /// The driver says that the flip is done.
@@ -261,59 +219,65 @@ impl Flipper {
         flight.light = Some(light);
         if believed && !self.clock.is_believed() {
             tracing::warn!(output = self.name, "the driver's timestamps make no sense: software vsync from now on");
-            self.events.push_back(DisplayEvent::Changed);
+            self.news.push_back(News::Disbelieved);
         }
     }
 
-    /// When [`advance`](Self::advance) has something to do.
+    /// When [`advance`](Self::advance) has something to do, whatever comes.
     pub fn next_wake(&self) -> Option<Instant> {
-        match &self.flight {
-            Some(flight) => flight.light.map(|light| light.time),
-            None => self.queue.next_commit(&self.timing()),
+        if let Some(flight) = &self.flight {
+            return flight.light.map(|light| light.time);
         }
+        let next = self.queue.next().filter(|_| self.is_ours)?;
+        let unfinished = next.content.fence.as_ref().is_some_and(|fence| self.waits_for(fence));
+        if unfinished { Some(next.present + LONGEST_WAIT) } else { self.queue.next_commit(&self.timing()) }
     }
 
     /// Reports a flip whose light has come, and commits what waits if its time has come.
     pub fn advance(&mut self, clock: &impl Clock) {
         let now = clock.now();
         let was_free = self.flight.is_none();
-        let believed = self.clock.is_believed();
-        let is_due = |flight: &mut Flight| flight.light.is_some_and(|light| believed || light.time <= now);
-        if let Some(Flight { frame, due, light: Some(light), picture, planes, .. }) = self.flight.take_if(is_due) {
-            let Light { time, sequence } = light;
-            if let Some(due) = due.filter(|_| time != Instant::ZERO) {
-                self.caution.learn(time - due > mode_of(self.mode).interval() / 2);
-            }
-            self.front = picture.or(self.front);
-            // What was shown before is off the screen now.
-            self.released.append(&mut self.held);
-            self.held.push(planes);
-            self.events.push_back(DisplayEvent::Presented { frame, time, sequence });
-        }
-        if was_free && self.queue.is_late(&self.timing(), now) {
+        self.land(now);
+        if was_free && self.is_ours && self.queue.is_late(&self.timing(), now) && self.awaits_fence().is_none() {
             // Nothing was in its way: this thread was not let run.
             self.caution.learn(true);
         }
-        let timing = self.timing();
-        while self.flight.is_none() && self.power == Power::On && !self.modeset {
+        while self.flight.is_none() && self.is_on && self.is_ours {
+            let timing = self.timing();
             while let Some(late) = self.queue.take_late(&timing, now) {
-                self.clips.carry(&late.content.copied);
-                self.released.push(late.content.planes);
-                self.events.push_back(DisplayEvent::Lost { frame: late.frame, reason: LossReason::Superseded });
+                self.let_go(late.frame, LossReason::Superseded, late.content);
+            }
+            if self.awaits_fence().is_some() {
+                let lost = self.queue.next().is_some_and(|next| now >= next.present + LONGEST_WAIT);
+                let Some(Waiting { frame, content, .. }) = self.queue.take_next().filter(|_| lost) else { return };
+                self.refuse(frame, SubmitError::Device("the GPU does not finish".to_owned()), content);
+                continue;
             }
             let is_late = self.queue.is_late(&timing, now);
             let Some(next) = self.queue.take_due(&timing, now) else { return };
-            let frame = next.frame;
             // A GPU that is late is not the kernel's fault.
             let is_drawn = next.content.fence.as_ref().is_none_or(fence::has_signalled);
             let due = Some(next.present).filter(|_| is_drawn && !is_late);
-            if let Err((error, shot)) = self.fly(next, due, clock) {
-                tracing::debug!(output = self.name, %error, "a frame that waited was refused");
-                self.clips.carry(&shot.copied);
-                self.released.push(shot.planes);
-                self.events.push_back(DisplayEvent::Lost { frame, reason: LossReason::Device });
-            }
+            self.fly(next, due, clock);
         }
+    }
+
+    fn land(&mut self, now: Instant) {
+        let believed = self.clock.is_believed();
+        let is_due = |flight: &mut Flight| flight.light.is_some_and(|light| believed || light.time <= now);
+        let Some(Flight { frame, due, light: Some(light), picture, planes, .. }) = self.flight.take_if(is_due) else {
+            return;
+        };
+        let Light { time, sequence } = light;
+        if let Some(due) = due.filter(|_| time != Instant::ZERO) {
+            self.caution.learn(time - due > mode_of(self.mode).interval() / 2);
+        }
+        // What was shown before is off the screen now.
+        let mut pictures = std::mem::take(&mut self.retired);
+        pictures.extend(picture.and_then(|picture| self.front.replace(picture)));
+        self.news.push_back(News::Released(std::mem::take(&mut self.held), pictures));
+        self.held.push(planes);
+        self.news.push_back(News::Presented { frame, time, sequence, cursor: self.shown_cursor.clone() });
     }
 
     /// Frames that wait are shown with the cursor like this.
@@ -324,34 +288,23 @@ impl Flipper {
     /// Withdraws what waits from `from` on.
     pub fn withdraw(&mut self, from: FrameId, reason: LossReason) {
         for Waiting { frame, content, .. } in self.queue.withdraw(from) {
-            self.clips.carry(&content.copied);
-            self.released.push(content.planes);
-            self.events.push_back(DisplayEvent::Lost { frame, reason });
+            self.let_go(frame, reason, content);
         }
     }
 
-    /// All that was submitted is lost.
-    pub fn lose(&mut self, reason: LossReason) {
-        if let Some(Flight { frame, planes, light, .. }) = self.flight.take() {
-            self.given_up += u32::from(light.is_none());
-            // The device may get to show it all the same.
-            self.held.push(planes);
-            self.events.push_back(DisplayEvent::Lost { frame, reason });
-        }
-        self.withdraw(FrameId(0), reason);
-        if reason == LossReason::ModeChange {
-            self.front = None;
-        }
+    /// A frame will not be shown.
+    fn let_go(&mut self, frame: FrameId, reason: LossReason, shot: FlipContent) {
+        self.drop_shot(shot);
+        self.news.push_back(News::Lost { frame, reason });
     }
 
-    /// Nothing is on screen.
-    pub fn dark(&mut self) {
-        self.released.append(&mut self.held);
+    fn refuse(&mut self, frame: FrameId, error: SubmitError, shot: FlipContent) {
+        self.drop_shot(shot);
+        self.news.push_back(News::Refused { frame, error });
     }
 
-    /// Clients' buffers that are to be let go, on the main thread.
-    pub fn take_released(&mut self) -> Vec<Planes> {
-        self.client.tidy();
-        std::mem::take(&mut self.released)
+    fn drop_shot(&mut self, FlipContent { copied, planes, picture, .. }: FlipContent) {
+        self.clips.carry(&copied);
+        self.news.push_back(News::Released(vec![planes], picture.into_iter().collect()));
     }
 }

@@ -4,12 +4,12 @@
 //! modeset it stays in force; after another session had the device it is told anew. Without a ramp the table is the one
 //! that was there at first: the console may have left one that is nearly, but not quite, none.
 
-use std::os::fd::AsFd as _;
-
-use smithay::backend::drm::{DrmDeviceFd, DrmSurface};
+use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::drm::control::{Device, property};
 
-use super::property as properties;
+use super::atomic::Extra;
+use super::crtc::Crtc;
+use super::property::Blob;
 use crate::backend::GammaRamp;
 
 const TABLE: &str = "GAMMA_LUT";
@@ -17,28 +17,6 @@ const SIZE: &str = "GAMMA_LUT_SIZE";
 
 /// `struct drm_color_lut`: three channels and a reserve, 16 bits each.
 const ENTRY: usize = 8;
-
-/// A table that the kernel keeps.
-#[derive(Debug)]
-struct Blob {
-    device: DrmDeviceFd,
-    number: u32,
-}
-
-impl Blob {
-    fn new(device: &DrmDeviceFd, table: &mut [u8]) -> std::io::Result<Self> {
-        let number = drm_ffi::mode::create_property_blob(device.as_fd(), table)?.blob_id;
-        Ok(Blob { device: device.clone(), number })
-    }
-}
-
-impl Drop for Blob {
-    fn drop(&mut self) {
-        if let Err(error) = self.device.destroy_property_blob(self.number.into()) {
-            tracing::debug!(%error, "a gamma table was gone already");
-        }
-    }
-}
 
 /// The table of one CRTC.
 #[derive(Debug)]
@@ -55,18 +33,15 @@ pub(super) struct Gamma {
 }
 
 impl Gamma {
-    /// `None` where the CRTC has none.
-    pub fn new(surface: &DrmSurface) -> Option<Self> {
-        if surface.is_legacy() {
-            return None;
-        }
-        let (table, now) = properties::find(surface, surface.crtc(), TABLE)?;
-        let (_, size) = properties::find(surface, surface.crtc(), SIZE)?;
-        let size = u32::try_from(size).ok().filter(|size| *size > 0)?;
-        let device = surface.device_fd().clone();
-        let original = Some(now).filter(|blob| *blob != 0).and_then(|blob| surface.get_property_blob(blob).ok());
+    /// `None` where the CRTC has none. To be called on the worker: reads the one that is there.
+    pub fn new(crtc: &Crtc) -> Option<Self> {
+        let properties = crtc.atomic()?.crtc();
+        let (table, now) = (properties.handle(TABLE)?, properties.value(TABLE)?);
+        let size = u32::try_from(properties.value(SIZE)?).ok().filter(|size| *size > 0)?;
+        let device = crtc.device().clone();
+        let original = Some(now).filter(|blob| *blob != 0).and_then(|blob| device.get_property_blob(blob).ok());
         let original = original.and_then(|mut table| Blob::new(&device, &mut table).ok());
-        Some(Gamma { device, table: table.handle(), size, original, wanted: None, fresh: false })
+        Some(Gamma { device, table, size, original, wanted: None, fresh: false })
     }
 
     /// Entries of a channel.
@@ -83,9 +58,9 @@ impl Gamma {
     }
 
     /// The property and its value, if the next commit has to say it.
-    pub fn to_tell(&self) -> Option<(property::Handle, property::RawValue)> {
-        let number = self.wanted.as_ref().or(self.original.as_ref()).map_or(0, |blob| u64::from(blob.number));
-        self.fresh.then_some((self.table, number))
+    pub fn to_tell(&self) -> Option<Extra> {
+        let value = self.wanted.as_ref().or(self.original.as_ref()).map_or(0, Blob::value);
+        self.fresh.then_some((self.table, value))
     }
 
     /// The kernel has taken it, or never will.

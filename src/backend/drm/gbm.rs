@@ -17,14 +17,18 @@ use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
 use smithay::backend::allocator::Buffer as _;
 use smithay::backend::allocator::dmabuf::AsDmabuf;
 use smithay::backend::allocator::gbm::{GbmAllocator, GbmBuffer, GbmBufferFlags, GbmDevice};
-use smithay::backend::drm::gbm::{GbmFramebuffer, framebuffer_from_bo};
-use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneState};
+use smithay::backend::drm::gbm::framebuffer_from_bo;
+use smithay::backend::drm::{DrmDeviceFd, PlaneState};
 
-use super::framebuffer::{Drawer, MOST_WAITING, Picture};
+use super::atomic::Commit;
+use super::crtc::Crtc;
+use super::drawer::{Drawer, MOST_WAITING};
+use super::memory::Picture;
 use super::plane_config::whole as whole_plane;
 use super::stale::{add, whole};
+use super::worker::Jobs;
 use crate::backend::plane::{DeviceMemory, MemoryPart};
-use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
+use crate::backend::{Buffer, BufferStorage, PixelRect};
 
 /// One is on screen, one is on its way there, one is drawn into.
 const FEWEST: usize = 3;
@@ -34,16 +38,29 @@ const CODES: [DrmFourcc; 4] = [DrmFourcc::Xrgb8888, DrmFourcc::Argb8888, DrmFour
 
 /// What the buffers are made as.
 #[derive(Clone, Debug)]
-struct Layout {
+pub(super) struct Layout {
     code: DrmFourcc,
     /// Any of these; [`DrmModifier::Invalid`] stands for the driver's own choice.
     modifiers: Vec<DrmModifier>,
 }
 
+/// Makes buffers of one kind; on the worker.
+#[derive(Clone)]
+pub(super) struct Foundry {
+    device: DrmDeviceFd,
+    allocator: GbmAllocator<DrmDeviceFd>,
+    layout: Layout,
+    size: (i32, i32),
+}
+
+/// A buffer that a GPU draws into.
+pub(super) struct Cast {
+    picture: Picture,
+    memory: Arc<DeviceMemory>,
+}
+
 struct Slot {
-    /// Declared before the memory that it shows: it is given back first.
-    framebuffer: GbmFramebuffer,
-    buffer: GbmBuffer,
+    picture: Picture,
     memory: Arc<DeviceMemory>,
     /// Where it differs from the newest frame.
     stale: Vec<PixelRect>,
@@ -54,46 +71,38 @@ struct Slot {
 
 /// The buffers of one pipe in one mode.
 pub(super) struct DeviceFrames {
-    device: DrmDeviceFd,
-    allocator: GbmAllocator<DrmDeviceFd>,
-    layout: Layout,
-    size: (i32, i32),
+    foundry: Foundry,
     slots: Vec<Slot>,
-    /// How many there may be: as far as there is memory.
-    most: usize,
     /// Frames that were submitted.
     frames: u64,
 }
 
-impl DeviceFrames {
-    /// Buffers of `size` pixels for the primary plane of `surface`. `None`: the drawer draws into ordinary memory. An
-    /// error says why what it draws has to be copied.
-    pub fn new(surface: &DrmSurface, size: (i32, i32), drawer: &mut dyn Drawer) -> Result<Option<Self>, String> {
-        let device = surface.device_fd().clone();
+impl Foundry {
+    /// Buffers of `size` pixels for the primary plane of `crtc`, and the first of them. `None`: the drawer draws into
+    /// ordinary memory. An error says why what it draws has to be copied.
+    pub fn find(
+        crtc: &mut Crtc,
+        size: (i32, i32),
+        drawer: &mut dyn Drawer,
+        jobs: &Jobs,
+    ) -> Result<Option<(Self, Cast)>, String> {
+        let device = crtc.device().clone();
         let number = rustix::fs::fstat(&device).map_err(|error| error.to_string())?.st_rdev;
         let drawn = drawer.formats(number);
         if drawn.is_empty() {
             return Ok(None);
         }
-        let shown: Vec<DrmFormat> = surface.plane_info().formats.iter().copied().collect();
+        let shown: Vec<DrmFormat> = crtc.formats().iter().copied().collect();
         let gbm = GbmDevice::new(device.clone()).map_err(|error| format!("GBM: {error}"))?;
         let usage = GbmBufferFlags::SCANOUT | GbmBufferFlags::RENDERING;
         let allocator = GbmAllocator::new(gbm, usage);
         let mut reason = "the primary plane shows nothing that can be drawn into".to_owned();
         for layout in layouts(&shown, &drawn) {
-            let mut frames = DeviceFrames {
-                device: device.clone(),
-                allocator: allocator.clone(),
-                layout,
-                size,
-                slots: Vec::new(),
-                most: FEWEST + MOST_WAITING,
-                frames: 0,
-            };
-            match frames.prove(surface, drawer) {
-                Ok(()) => return Ok(Some(frames)),
+            let mut foundry = Foundry { device: device.clone(), allocator: allocator.clone(), layout, size };
+            match foundry.prove(crtc, drawer, jobs) {
+                Ok(first) => return Ok(Some((foundry, first))),
                 Err(error) => {
-                    tracing::debug!(layout = %frames.layout, error, "not for scan-out");
+                    tracing::debug!(layout = %foundry.layout, error, "not for scan-out");
                     reason = error;
                 }
             }
@@ -102,83 +111,95 @@ impl DeviceFrames {
     }
 
     /// Makes the first buffer, and sees to it that all sides take it.
-    fn prove(&mut self, surface: &DrmSurface, drawer: &mut dyn Drawer) -> Result<(), String> {
-        let slot = self.slot()?;
-        drawer.try_draw(&slot.memory)?;
-        let config = whole_plane(*slot.framebuffer.as_ref(), self.size, (0, 0));
-        let plane = PlaneState { handle: surface.plane(), config: Some(config) };
-        surface.test_state([plane], true).map_err(|error| format!("the driver refuses it: {error}"))?;
-        self.slots.push(slot);
-        Ok(())
+    fn prove(&mut self, crtc: &mut Crtc, drawer: &mut dyn Drawer, jobs: &Jobs) -> Result<Cast, String> {
+        let cast = self.cast(jobs)?;
+        drawer.try_draw(&cast.memory)?;
+        let config = whole_plane(cast.picture.framebuffer(), self.size, (0, 0));
+        let plane = PlaneState { handle: crtc.primary().handle, config: Some(config) };
+        crtc.commit(&[plane], None, Commit::TestLight).map_err(|error| format!("the driver refuses it: {error}"))?;
+        Ok(cast)
     }
 
     /// The same kind of buffers in another size.
-    pub fn resized(&self, size: (i32, i32)) -> Result<Self, String> {
-        let mut frames = DeviceFrames {
-            device: self.device.clone(),
-            allocator: self.allocator.clone(),
-            layout: self.layout.clone(),
-            size,
-            slots: Vec::new(),
-            most: FEWEST + MOST_WAITING,
-            frames: 0,
-        };
-        let first = frames.slot()?;
-        frames.slots.push(first);
-        Ok(frames)
+    pub fn resized(&self, size: (i32, i32)) -> Self {
+        Foundry { size, ..self.clone() }
     }
 
     /// What the buffers are, for people.
-    pub fn layout(&self) -> impl fmt::Display + '_ {
+    pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Makes one.
+    pub fn cast(&mut self, jobs: &Jobs) -> Result<Cast, String> {
+        let Layout { code, modifiers } = &self.layout;
+        let (width, height) = (self.size.0.unsigned_abs(), self.size.1.unsigned_abs());
+        let made = self.allocator.create_buffer_with_flags(width, height, *code, modifiers, usage(modifiers));
+        let buffer = made.map_err(|error| format!("GBM makes no {}: {error}", self.layout))?;
+        let framebuffer = framebuffer_from_bo(&self.device, &buffer, true)
+            .map_err(|error| format!("KMS takes no {}: {error}", self.layout))?;
+        let memory = Arc::new(memory_of(&buffer)?);
+        Ok(Cast { picture: Picture::of_gbm(framebuffer, buffer, jobs), memory })
+    }
+
+    /// Makes as many as are needed at first, besides `first`. Fewer where there is no memory for more.
+    pub fn cast_all(mut self, first: Option<Cast>, jobs: &Jobs) -> Result<DeviceFrames, String> {
+        let mut casts: Vec<Cast> = first.into_iter().collect();
+        while casts.len() < FEWEST {
+            match self.cast(jobs) {
+                Ok(cast) => casts.push(cast),
+                Err(error) if casts.is_empty() => return Err(error),
+                Err(error) => {
+                    tracing::warn!(error, "there are fewer buffers than are needed");
+                    break;
+                }
+            }
+        }
+        let mut frames = DeviceFrames { foundry: self, slots: Vec::new(), frames: 0 };
+        casts.into_iter().for_each(|cast| frames.add(cast));
+        Ok(frames)
+    }
+}
+
+impl DeviceFrames {
+    /// What makes more of them.
+    pub fn foundry(&self) -> &Foundry {
+        &self.foundry
     }
 
     /// How many frames may wait behind the one on its way to the screen.
     pub fn most_waiting(&self) -> usize {
-        self.most.saturating_sub(FEWEST)
+        self.slots.len().saturating_sub(FEWEST)
+    }
+
+    /// Whether there may be more buffers, and all that there are are in use.
+    pub fn wants_more(&self) -> bool {
+        self.slots.len() < FEWEST + MOST_WAITING && !self.slots.iter().any(Slot::is_free)
+    }
+
+    /// There is one more.
+    pub fn add(&mut self, Cast { picture, memory }: Cast) {
+        self.slots.push(Slot { picture, memory, stale: vec![whole(self.foundry.size)], content: None, lent: false });
     }
 
     /// Any of the pictures.
-    pub fn first(&self) -> Picture {
-        self.picture(0)
+    pub fn first(&self) -> Option<Picture> {
+        self.slots.first().map(|slot| slot.picture.clone())
     }
 
-    fn picture(&self, slot: usize) -> Picture {
-        Picture { slot, framebuffer: *self.slots[slot].framebuffer.as_ref() }
-    }
-
-    /// The buffer with the newest content that is neither lent nor in `used`; a new one if need be.
-    pub fn acquire(&mut self, used: &[usize]) -> Option<Buffer> {
-        let is_free = |(index, slot): &(usize, &Slot)| !slot.lent && !used.contains(index);
-        let free = self.slots.iter().enumerate().filter(is_free).max_by_key(|(_, slot)| slot.content);
-        let index = match free.map(|(index, _)| index) {
-            Some(index) => index,
-            None => self.grow()?,
-        };
+    /// The buffer with the newest content that is neither lent nor shown.
+    pub fn acquire(&mut self) -> Option<Buffer> {
+        let free = self.slots.iter().enumerate().filter(|(_, slot)| slot.is_free());
+        let (index, _) = free.max_by_key(|(_, slot)| slot.content)?;
         let slot = &mut self.slots[index];
         slot.lent = true;
         let age = slot.content.map_or(0, |content| u32::try_from(self.frames - content + 1).unwrap_or(0));
         Some(Buffer { storage: BufferStorage::Device(slot.memory.clone()), age, slot: index })
     }
 
-    fn grow(&mut self) -> Option<usize> {
-        if self.slots.len() >= self.most {
-            return None;
-        }
-        match self.slot() {
-            Ok(slot) => self.slots.push(slot),
-            Err(error) => {
-                tracing::warn!(error, "fewer frames are finished ahead");
-                self.most = self.slots.len();
-                return None;
-            }
-        }
-        Some(self.slots.len() - 1)
-    }
-
     /// Takes a buffer back; nobody knows what is in it.
     pub fn release(&mut self, buffer: &Buffer) {
-        let all = whole(self.size);
+        let all = whole(self.foundry.size);
         if let Some(slot) = self.lent(buffer) {
             (slot.lent, slot.content) = (false, None);
             slot.stale = vec![all];
@@ -195,14 +216,7 @@ impl DeviceFrames {
         let slot = &mut self.slots[buffer.slot];
         (slot.lent, slot.content) = (false, Some(self.frames));
         let changed = std::mem::take(&mut slot.stale);
-        Ok((self.picture(buffer.slot), changed))
-    }
-
-    /// The display refused `picture`: lends its buffer again.
-    pub fn refused(&mut self, picture: Picture) -> Option<Buffer> {
-        let slot = self.slots.get_mut(picture.slot)?;
-        slot.lent = true;
-        Some(Buffer { storage: BufferStorage::Device(slot.memory.clone()), age: 0, slot: picture.slot })
+        Ok((slot.picture.clone(), changed))
     }
 
     /// The slot that was lent as `buffer`; none if that is of another mode.
@@ -210,34 +224,11 @@ impl DeviceFrames {
         let BufferStorage::Device(memory) = &buffer.storage else { return None };
         self.slots.get_mut(buffer.slot).filter(|slot| slot.lent && Arc::ptr_eq(&slot.memory, memory))
     }
+}
 
-    /// A copy of a picture, which the driver unravels if its layout is not row by row. Waits for the GPU if it still
-    /// draws, which for a picture that is on screen it does not.
-    pub fn read(&self, picture: Picture) -> Option<PixelBuffer> {
-        let slot = self.slots.get(picture.slot)?;
-        let (width, height) = (self.size.0.unsigned_abs(), self.size.1.unsigned_abs());
-        let swapped = matches!(self.layout.code, DrmFourcc::Xbgr8888 | DrmFourcc::Abgr8888);
-        let read = slot.buffer.map(0, 0, width, height, |mapped| {
-            let rows = mapped.buffer().chunks_exact((mapped.stride() as usize).max(1)).take(height as usize);
-            let pixels = rows.flat_map(|row| row.chunks_exact(4).take(width as usize)).map(|pixel| {
-                let [first, second, third, _] = [pixel[0], pixel[1], pixel[2], pixel[3]];
-                let (blue, green, red) = if swapped { (third, second, first) } else { (first, second, third) };
-                u32::from_be_bytes([0, red, green, blue])
-            });
-            PixelBuffer { width: self.size.0, height: self.size.1, pixels: pixels.collect() }
-        });
-        read.inspect_err(|error| tracing::debug!(%error, "a display's buffer cannot be read")).ok()
-    }
-
-    fn slot(&mut self) -> Result<Slot, String> {
-        let Layout { code, modifiers } = &self.layout;
-        let (width, height) = (self.size.0.unsigned_abs(), self.size.1.unsigned_abs());
-        let made = self.allocator.create_buffer_with_flags(width, height, *code, modifiers, usage(modifiers));
-        let buffer = made.map_err(|error| format!("GBM makes no {}: {error}", self.layout))?;
-        let framebuffer = framebuffer_from_bo(&self.device, &buffer, true)
-            .map_err(|error| format!("KMS takes no {}: {error}", self.layout))?;
-        let memory = Arc::new(memory_of(&buffer)?);
-        Ok(Slot { framebuffer, buffer, memory, stale: vec![whole(self.size)], content: None, lent: false })
+impl Slot {
+    fn is_free(&self) -> bool {
+        !self.lent && self.picture.is_free()
     }
 }
 

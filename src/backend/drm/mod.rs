@@ -2,63 +2,79 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | `card` | one device: what is plugged in, its flip events |
+//! | `card` | one device, as the main thread has it: what is plugged in |
+//! | `worker`, `workshop` | the thread that asks the device whatever may take a while |
 //! | `connector`, `mode` | which CRTC and which video mode a monitor gets |
-//! | `pipe` | one CRTC as the main thread has it: plans in, events out |
-//! | `flipper`, `flip_queue`, `caution` | the same as the kernel has it: one flip under way, others that wait, and until when; shared by both threads |
-//! | `presenter`, `watchdog` | the thread that hears of flips and commits what waits |
+//! | `pipe`, `mirror` | one CRTC as the main thread has it: plans in, events out, and what it knows without asking |
+//! | `presenter`, `watchdog` | the real-time thread of one output, which hears of flips and commits |
+//! | `flipper`, `flip_queue`, `caution` | what it owns: one flip under way, others that wait, and until when |
+//! | `messages`, `post` | what these threads say to each other, and how |
+//! | `crtc`, `atomic` | commits, and tests of commits |
 //! | `output` | a pipe as a [`Display`](super::Display) |
-//! | `scanout` | the memory that the primary plane shows: the better of the next two |
+//! | `scanout`, `memory` | the pictures that the primary plane shows, of the better of the next two kinds |
 //! | `gbm`, `fence` | buffers of the device that a GPU draws into, handed over before it is done |
 //! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
-//! | `damage` | what drivers are told of what is new in a picture |
+//! | `drawer` | whoever composes, as a device sees it |
+//! | `damage`, `stale` | what drivers are told of what is new in a picture |
 //! | `property`, `refusal` | properties of the kernel's objects; what its refusals mean |
-//! | `planes`, `client`, `readback` | planes that show clients' buffers; those as framebuffers, and as pixels |
+//! | `planes`, `verdicts` | planes that show clients' buffers, and what the driver is known to take |
+//! | `client`, `readback` | clients' buffers as framebuffers, and as pixels |
 //! | `plane_config` | what planes are told |
 //! | `vrr` | whether the rate varies with the frames |
-//! | `gamma`, `request` | the CRTC's colour table, and the flip that carries it |
+//! | `gamma` | the CRTC's colour table |
 //! | `clock` | whether the driver's timestamps can be believed, and what stands in for them |
 //!
 //! ```text
-//!  Plan ─► Pipe::submit ─► atomic commit (non-blocking) ─► … vblank ─► flip event ─► FlipClock ─► Presented
-//!                   └ while one is under way ─► queue ─► commit, by the presenter        └ no vblank: a tick later
+//!  Plan ─► Pipe ─► Submit ─► Flipper ─► atomic commit ─► … vblank ─► flip event ─► FlipClock ─► Presented ─► Pipe
+//!                               └ while one is under way ─► queue ─► commit            └ no vblank: a tick later
 //! ```
+//!
+//! What every ioctl is for, and on which thread it is, stands in `docs/DRM.md`.
 
+mod atomic;
 pub mod card;
 mod caution;
 mod client;
 pub mod clock;
 mod connector;
+mod crtc;
 mod cursor;
 mod damage;
+mod drawer;
 mod dumb;
 mod fence;
 mod flip_queue;
 mod flipper;
-mod framebuffer;
 mod gamma;
 mod gbm;
 mod mapping;
+mod memory;
+mod messages;
+mod mirror;
 pub mod mode;
 pub mod output;
 mod pipe;
 mod plane_config;
 mod planes;
+mod post;
 mod presenter;
 mod property;
 mod readback;
 mod refusal;
-mod request;
 mod scanout;
 mod shadow;
 mod stale;
+mod verdicts;
 mod vrr;
 mod watchdog;
+mod worker;
+mod workshop;
 
 pub use card::{Card, Change};
-pub use framebuffer::Drawer;
+pub use drawer::Drawer;
 pub use mode::ModeWish;
 pub use output::DrmOutput;
+pub use watchdog::limit_before;
 
 /// What can go wrong with a display device. Each says what was wanted and what the kernel answered.
 #[derive(Debug, thiserror::Error)]

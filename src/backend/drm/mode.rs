@@ -35,6 +35,29 @@ pub(super) fn blanking(mode: DrmMode) -> Span {
     mode_of(mode).interval().scale((total - visible).max(0), total)
 }
 
+/// What drivers want before the blanking starts: to program the registers, or to wake a thread that does. Those that
+/// want more are found out by the output's machine, from frames that were in time and missed all the same.
+pub const DRIVER_MARGIN: Span = Span::from_micros(500);
+
+/// How long before a refresh its frame must have been committed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lead {
+    /// The lines that are invisible.
+    pub blanking: Span,
+}
+
+impl Lead {
+    /// In this mode; without a beam no line is on its way while it is invisible.
+    pub fn of(mode: DrmMode, has_beam: bool) -> Self {
+        Lead { blanking: if has_beam { blanking(mode) } else { Span::ZERO } }
+    }
+
+    /// With what the driver is guessed to want.
+    pub fn whole(self) -> Span {
+        self.blanking + DRIVER_MARGIN
+    }
+}
+
 /// The mode of `modes` that comes nearest to the wish: the size exactly, the rate as near as there is one.
 pub(super) fn choose(name: &str, modes: &[DrmMode], wish: ModeWish) -> Result<DrmMode, DrmError> {
     let preferred = modes.iter().find(|mode| mode.mode_type().contains(ModeTypeFlags::PREFERRED)).or(modes.first());

@@ -9,9 +9,9 @@ use drm_fourcc::DrmFormat;
 use super::pipe::Pipe;
 use crate::backend::plane::Planes;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, PixelBuffer, Plan, SubmitError,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, Plan, Shot, SubmitError,
 };
-use crate::time::{Clock, Instant, MonotonicClock};
+use crate::time::Instant;
 
 /// A monitor.
 pub struct DrmOutput {
@@ -27,13 +27,13 @@ impl std::fmt::Debug for DrmOutput {
 
 impl DrmOutput {
     pub(super) fn new(pipe: Rc<RefCell<Pipe>>) -> Self {
-        let name = pipe.borrow().name.clone();
+        let name = pipe.borrow().facts().name.clone();
         DrmOutput { name, pipe }
     }
 
     /// The pixel formats, with their layouts, that its primary plane can show.
     pub fn scanout_formats(&self) -> Vec<DrmFormat> {
-        self.pipe.borrow().formats.iter().copied().collect()
+        self.pipe.borrow().facts().formats.primary.iter().copied().collect()
     }
 }
 
@@ -47,7 +47,7 @@ impl Display for DrmOutput {
     }
 
     fn millimetres(&self) -> Option<(u32, u32)> {
-        self.pipe.borrow().millimetres
+        self.pipe.borrow().facts().millimetres
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -76,7 +76,7 @@ impl Display for DrmOutput {
     }
 
     fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)> {
-        self.pipe.borrow_mut().submit(plan, &MonotonicClock)
+        self.pipe.borrow_mut().submit(plan)
     }
 
     fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
@@ -88,7 +88,7 @@ impl Display for DrmOutput {
     }
 
     fn set_power(&mut self, on: bool) {
-        self.pipe.borrow_mut().set_power(on, MonotonicClock.now());
+        self.pipe.borrow_mut().set_power(on);
     }
 
     fn gamma_size(&self) -> Option<u32> {
@@ -96,11 +96,11 @@ impl Display for DrmOutput {
     }
 
     fn set_gamma(&mut self, ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
-        self.pipe.borrow_mut().set_gamma(ramp.as_ref())
+        self.pipe.borrow_mut().set_gamma(ramp)
     }
 
-    fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
-        self.pipe.borrow().screenshot(with_cursor)
+    fn shot(&self, with_cursor: bool) -> Option<Shot> {
+        self.pipe.borrow().shot(with_cursor)
     }
 
     fn poll_event(&mut self) -> Option<DisplayEvent> {

@@ -1,135 +1,130 @@
-//! One CRTC with its memory, as the main thread has it: takes plans, and says what became of them.
+//! One CRTC with its memory, as the main thread has it: takes plans, and says what became of them. Nothing here waits: what
+//! asks the kernel is done by the output's [`presenter`](super::presenter) or the device's [`worker`](super::worker).
 
-use std::os::fd::AsFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod hearing;
 
-use smithay::backend::allocator::format::FormatSet;
-use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneClaim, PlaneState};
-use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc};
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
 
-use super::clock::FlipClock;
-use super::cursor::CursorImages;
+use calloop::ping::Ping;
+use smithay::backend::drm::DrmDeviceFd;
+use smithay::reexports::drm::control::{Mode as DrmMode, connector};
+
 use super::flip_queue::Waiting;
-use super::flipper::{DRIVER_MARGIN, Flipper, Power, Shot};
-use super::gamma::Gamma;
-use super::mode::mode_of;
-use super::plane_config::whole;
-use super::planes::ClientPlanes;
-use super::presenter::Waker;
-use super::scanout::{Drawer, Picture, Scanout};
-use super::{DrmError, fence, kms, readback, vrr};
-use crate::backend::fence::hint_deadline;
-use crate::backend::plane::Planes;
+use super::memory::{ClientFrame, Picture};
+use super::messages::{Command, FlipContent, Generation, News, Switch};
+use super::mirror::{Mirror, Power};
+use super::mode::{DRIVER_MARGIN, Lead, mode_of};
+use super::planes::PlaneFormats;
+use super::post::{Inbox, Mailbox};
+use super::scanout::Scanout;
+use super::verdicts::{Answer, Shape, Verdicts};
+use super::worker::Jobs;
+use super::{client, readback, vrr};
+use crate::backend::plane::{DeviceMemory, Planes};
 use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, LossReason, Mode,
-    PixelBuffer, PixelRect, Plan, SubmitError, overlay,
+    PixelBuffer, PixelRect, Plan, Shot, SubmitError, overlay,
 };
-use crate::time::{Clock, Instant, Span};
 
-/// A CRTC as both threads know it.
-pub(super) type SharedFlipper = Arc<Mutex<Flipper>>;
-
-/// A thread that panicked while it held the lock left nothing half done that matters more than the screen.
-pub(super) fn lock(flipper: &Mutex<Flipper>) -> MutexGuard<'_, Flipper> {
-    flipper.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What a pipe is to know of its device, and of what is wanted.
-pub(super) struct Features {
+/// What the worker found out of an output, and made for it.
+pub(super) struct Facts {
+    pub name: String,
+    pub connector: connector::Handle,
+    pub millimetres: Option<(u32, u32)>,
+    /// All that its monitor has.
+    pub modes: Vec<DrmMode>,
+    pub mode: DrmMode,
+    pub rates: vrr::Rates,
+    pub range: Option<vrr::Range>,
+    /// Lines are scanned out one after the other, and none while they are invisible.
+    pub has_beam: bool,
     /// The driver has a vblank counter.
     pub counts_vblanks: bool,
-    /// The driver simulates a display: no beam is on its way while lines are invisible, and what was committed when its timer
-    /// ticks is shown.
-    pub is_simulated: bool,
-    /// Of the device's cursor planes, in pixels.
-    pub cursor_size: (i32, i32),
-    /// The slowest rate in mHz, if it may vary.
-    pub slowest: Option<u32>,
+    /// Of the cursor plane, if there is one.
+    pub cursor_size: Option<(i32, i32)>,
+    /// Entries of a channel of the colour table.
+    pub gamma_size: Option<u32>,
+    pub formats: PlaneFormats,
+    pub device: DrmDeviceFd,
+}
+
+/// Whom a pipe speaks with.
+pub(super) struct Ends {
+    pub presenter: Mailbox<Command>,
+    /// Where its news come from.
+    pub news: Inbox<News>,
+    /// Where the worker puts its own.
+    pub answers: Mailbox<News>,
+    /// Rung when there are some.
+    pub heard: Ping,
+    pub jobs: Jobs,
+}
+
+/// What a frame shows, to be copied.
+#[derive(Debug)]
+struct Screen {
+    picture: Option<Picture>,
+    planes: Planes,
+    cursor: Option<CursorPlane>,
 }
 
 /// One output's hardware.
 pub(super) struct Pipe {
-    pub name: String,
-    pub crtc: crtc::Handle,
-    pub connector: connector::Handle,
-    pub millimetres: Option<(u32, u32)>,
-    device: DrmDeviceFd,
+    facts: Facts,
+    ends: Ends,
     scanout: Scanout,
-    /// The range of intervals, where the rate varies.
-    variable: Option<vrr::Range>,
-    /// The kernel waits for pictures that are not finished.
-    takes_fences: bool,
-    flipper: SharedFlipper,
-    presenter: Waker,
-    /// The formats, with their layouts, that the primary plane can show.
-    pub formats: FormatSet,
+    /// One more buffer is being made.
+    grows: bool,
+    generation: Generation,
+    mirror: Mirror<Screen>,
+    verdicts: Verdicts,
+    /// The driver's timestamps are used.
+    believed: bool,
+    events: VecDeque<DisplayEvent>,
 }
 
 impl Pipe {
-    /// Takes over a CRTC that shows nothing of ours yet.
-    pub fn new(
-        surface: DrmSurface,
-        name: String,
-        connector: &connector::Info,
-        features: Features,
-        presenter: Waker,
-        drawer: &mut dyn Drawer,
-        now: Instant,
-    ) -> Result<Self, DrmError> {
-        let device = surface.device_fd().clone();
-        let mode = mode_of(surface.pending_mode());
-        let variable = vrr::apply(&surface, connector.handle(), &name, mode, features.slowest);
-        let scanout = Scanout::new(&surface, &name, drawer)?;
-        let cursor = cursor_images(&device, &surface, features.cursor_size).unzip();
-        let takes_fences = fence::taken_by(&surface);
-        let client = ClientPlanes::new(device.clone(), &surface);
-        let formats = client.formats().clone();
-        let clock = FlipClock::new(mode.interval(), features.counts_vblanks, now);
-        let crtc = surface.crtc();
-        let mut flipper = Flipper::new(name.clone(), surface, clock, client, cursor);
-        flipper.has_beam = !features.is_simulated;
-        Ok(Pipe {
-            name,
-            crtc,
-            connector: connector.handle(),
-            millimetres: connector.size().filter(|size| size.0 > 0 && size.1 > 0),
-            device,
+    /// An output that shows nothing of ours yet.
+    pub fn new(facts: Facts, scanout: Scanout, ends: Ends) -> Self {
+        Pipe {
+            believed: facts.counts_vblanks,
+            facts,
+            ends,
             scanout,
-            variable,
-            takes_fences,
-            flipper: Arc::new(Mutex::new(flipper)),
-            presenter,
-            formats,
-        })
+            grows: false,
+            generation: Generation::default(),
+            mirror: Mirror::default(),
+            verdicts: Verdicts::default(),
+            events: VecDeque::new(),
+        }
     }
 
-    /// What the presenter shares.
-    pub fn flipper(&self) -> &SharedFlipper {
-        &self.flipper
+    pub fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     pub fn mode(&self) -> Mode {
-        mode_of(lock(&self.flipper).mode)
+        mode_of(self.facts.mode)
     }
 
     pub fn capabilities(&self) -> Capabilities {
-        let flipper = lock(&self.flipper);
-        let cursor_size = flipper.cursor.as_ref().map(|cursor| cursor.size);
-        let believed = flipper.clock.is_believed();
+        let lead = Lead::of(self.facts.mode, self.facts.has_beam);
         // Without vblanks there are no misses to learn from.
         let (submit_lead, driver_margin) =
-            if believed { (flipper.blanking(), DRIVER_MARGIN) } else { (flipper.lead(), Span::ZERO) };
+            if self.believed { (lead.blanking, DRIVER_MARGIN) } else { (lead.whole(), crate::time::Span::ZERO) };
+        let cursor = self.facts.cursor_size;
         Capabilities {
-            clock: if believed { ClockSource::Hardware } else { ClockSource::Software },
+            clock: if self.believed { ClockSource::Hardware } else { ClockSource::Software },
             submit_lead,
             driver_margin,
             pending_flips: u32::try_from(1 + self.scanout.most_waiting()).unwrap_or(1),
             unreported: 1,
-            variable_refresh: self.variable,
+            variable_refresh: self.facts.range,
             asynchronous: false,
             front_buffer: false,
-            cursor_plane: cursor_size.map(|(width, height)| (width.unsigned_abs(), height.unsigned_abs())),
-            overlay_planes: flipper.client.overlays(),
+            cursor_plane: cursor.map(|(width, height)| (width.unsigned_abs(), height.unsigned_abs())),
+            overlay_planes: u32::try_from(self.facts.formats.overlays.len()).unwrap_or(0),
             direct_scanout: true,
             plane_scroll: false,
             // What waits for its refresh; not what the kernel has.
@@ -138,56 +133,75 @@ impl Pipe {
     }
 
     pub fn acquire(&mut self) -> Option<Buffer> {
-        let flipper = lock(&self.flipper);
-        let used = (flipper.power == Power::On).then(|| flipper.used());
-        drop(flipper);
-        self.scanout.acquire(&used?)
+        if self.mirror.power != Power::On {
+            return None;
+        }
+        let buffer = self.scanout.acquire();
+        // Who draws while a frame is under way draws ahead, and wants more than one that waits.
+        if buffer.is_none() || self.mirror.is_busy() {
+            self.grow();
+        }
+        buffer
+    }
+
+    /// Has one more buffer made if all are in use and there may be more.
+    fn grow(&mut self) {
+        if self.grows || !self.scanout.wants_more() {
+            return;
+        }
+        self.grows = true;
+        let size = (self.mode().width, self.mode().height);
+        let recipe = self.scanout.recipe(&self.facts.device, size);
+        let (answers, heard, jobs) = (self.ends.answers.clone(), self.ends.heard.clone(), self.ends.jobs.clone());
+        let generation = self.generation;
+        self.ends.jobs.ask(move || {
+            answers.note(News::Buffer(generation, recipe.make(&jobs)));
+            heard.ping();
+        });
     }
 
     pub fn release(&mut self, buffer: Buffer) {
         self.scanout.release(buffer);
     }
 
-    pub fn screenshot(&self, with_cursor: bool) -> Option<PixelBuffer> {
-        let flipper = lock(&self.flipper);
-        let lit = flipper.power == Power::On && !flipper.modeset;
-        let (picture, planes) = flipper.shown();
-        let (picture, planes, cursor) = (picture, planes.cloned(), flipper.shown_cursor.clone());
-        drop(flipper);
-        let planes = planes.filter(|_| lit).unwrap_or_default();
-        let mut shot = match &planes.direct {
-            Some(content) => readback::whole(content)?,
-            None => self.scanout.read(picture.filter(|_| lit)?)?,
-        };
-        for content in &planes.overlays {
-            readback::put(content, &mut shot)?;
-        }
-        if let Some(cursor) = cursor.filter(|_| with_cursor) {
-            let whole = PixelRect { x: 0, y: 0, width: shot.width, height: shot.height };
-            overlay::put_cursor(&cursor, whole, &mut shot.pixels);
-        }
-        Some(shot)
-    }
-
-    pub fn poll_event(&mut self) -> Option<DisplayEvent> {
-        let mut flipper = lock(&self.flipper);
-        let released = flipper.take_released();
-        let event = flipper.events.pop_front();
-        drop(flipper);
-        // Telling clients is for this thread, and nothing that the presenter should wait for.
-        drop(released);
-        event
-    }
-
-    /// Whether the driver takes these, as far as it tells.
+    /// Whether the driver takes these, as far as is known. What is not known is asked.
     pub fn can_show(&mut self, planes: &Planes) -> bool {
-        lock(&self.flipper).can_show(planes)
+        if self.mirror.power != Power::On || self.facts.formats.places(planes).is_none() {
+            return false;
+        }
+        if !self.mirror.is_lit {
+            // What the driver says now may be about the mode.
+            self.verdicts.disappoint();
+            return false;
+        }
+        match self.verdicts.ask(planes) {
+            Answer::Known(shows) => shows,
+            Answer::Import(memories) => {
+                memories.iter().for_each(|memory| self.import(memory));
+                false
+            }
+            Answer::Test(shown) => {
+                self.ends.presenter.send(Command::Test(Shape::of(planes), shown));
+                false
+            }
+        }
+    }
+
+    fn import(&self, memory: &Arc<DeviceMemory>) {
+        let (answers, heard, jobs) = (self.ends.answers.clone(), self.ends.heard.clone(), self.ends.jobs.clone());
+        let (device, memory) = (self.facts.device.clone(), memory.clone());
+        self.ends.jobs.ask(move || {
+            let frame = client::import(&device, &memory)
+                .inspect_err(|error| tracing::debug!(%error, "a client's buffer is nothing for a plane"));
+            let frame = frame.ok().map(|framebuffer| Arc::new(ClientFrame::new(&device, framebuffer, &jobs)));
+            answers.note(News::Imported(Arc::downgrade(&memory), frame));
+            heard.ping();
+        });
     }
 
     pub fn test(&self, plan: &Plan) -> Result<(), SubmitError> {
-        let flipper = lock(&self.flipper);
-        let full = !flipper.is_idle() && flipper.waiting() >= self.scanout.most_waiting();
-        match (flipper.power, full, &plan.change) {
+        let full = self.mirror.is_busy() && self.mirror.waiting() >= self.scanout.most_waiting();
+        match (self.mirror.power, full, &plan.change) {
             (Power::Off | Power::Gone, ..) => Err(SubmitError::Off),
             (_, true, _) => Err(SubmitError::Busy),
             (.., Change::FrontRectangle { .. }) => Err(SubmitError::Unsupported("no front buffer")),
@@ -196,23 +210,15 @@ impl Pipe {
     }
 
     #[expect(clippy::result_large_err, reason = "as in the trait")]
-    pub fn submit(&mut self, mut plan: Plan, clock: &impl Clock) -> Result<(), (SubmitError, Plan)> {
+    pub fn submit(&mut self, mut plan: Plan) -> Result<(), (SubmitError, Plan)> {
         if let Err(error) = self.test(&plan) {
             return Err((error, plan));
         }
-        if let Some(fence) = plan.in_fence.take_if(|_| !self.takes_fences)
-            && !fence::wait(&fence)
-        {
-            plan.in_fence = Some(fence);
-            return Err((SubmitError::Device("the GPU does not finish".to_owned()), plan));
-        }
-        if let Some(unfinished) = &plan.in_fence {
-            hint_deadline(unfinished.as_fd(), plan.present - lock(&self.flipper).lead());
-        }
-        // Pixels are copied before the lock is taken: the presenter does not wait for that.
-        let used = lock(&self.flipper).used();
+        let Some(planes) = self.verdicts.with_frames(plan.planes.clone()) else {
+            return Err((SubmitError::Unsupported("a plane for a client's buffer"), plan));
+        };
         let (picture, copied) = match std::mem::replace(&mut plan.change, Change::Planes) {
-            Change::Compose { buffer, damage } => match self.scanout.fill(buffer, &damage, &used) {
+            Change::Compose { buffer, damage } => match self.scanout.fill(buffer, &damage) {
                 Ok((picture, copied)) => (Some(picture), copied),
                 Err(buffer) => {
                     plan.change = Change::Compose { buffer, damage };
@@ -221,136 +227,130 @@ impl Pipe {
             },
             _ => (None, Vec::new()),
         };
-        let Plan { frame, present, final_at, .. } = plan;
-        let (fence, cursor) = (plan.in_fence.take(), plan.cursor.take());
-        let content = Shot { picture, copied, fence, cursor, planes: std::mem::take(&mut plan.planes) };
-        let submitted = lock(&self.flipper).submit(Waiting { frame, present, final_at, content }, clock);
-        let Err((error, shot)) = submitted else {
-            self.presenter.wake_for(&self.flipper);
-            return Ok(());
-        };
-        if let Some(buffer) = picture.and_then(|picture| self.scanout.refused(picture)) {
-            plan.change = Change::Compose { buffer, damage: Vec::new() };
-        }
-        (plan.in_fence, plan.cursor, plan.planes) = (shot.fence, shot.cursor, shot.planes);
-        Err((error, plan))
+        let Plan { frame, present, final_at, cursor, planes: shown, in_fence: fence, .. } = plan;
+        let screen = Screen { picture: picture.clone(), planes: shown, cursor: None };
+        let (generation, ahead) = (self.generation, self.mirror.is_busy());
+        self.mirror.give(frame, screen);
+        let content = FlipContent { generation, ahead, picture, copied, fence, cursor, planes };
+        self.ends.presenter.send(Command::Submit(Waiting { frame, present, final_at, content }));
+        Ok(())
     }
 
-    /// Withdraws what waits from `from` on; returns the newest frame that stays.
+    /// Asks back what waits from `from` on; returns the newest frame that is sure to stay.
     pub fn supersede(&mut self, from: FrameId) -> Option<FrameId> {
-        let mut flipper = lock(&self.flipper);
-        flipper.withdraw(from, LossReason::Superseded);
-        flipper.newest()
+        // What is on its way by now was perhaps not heard of yet.
+        self.hear();
+        self.ends.presenter.send(Command::Withdraw(from));
+        self.mirror.withdraw(from)
     }
 
     /// Frames that wait are shown with the cursor like this.
     pub fn set_cursor(&mut self, cursor: Option<&CursorPlane>) {
-        lock(&self.flipper).move_cursor(cursor);
+        self.ends.presenter.send(Command::Cursor(cursor.cloned()));
     }
 
     /// Entries of a channel of the colour table.
     pub fn gamma_size(&self) -> Option<u32> {
-        lock(&self.flipper).gamma.as_ref().map(Gamma::size)
+        self.facts.gamma_size
     }
 
     /// Shows colours through `ramp` from the next frame on.
-    pub fn set_gamma(&mut self, ramp: Option<&GammaRamp>) -> Result<(), SubmitError> {
-        let mut flipper = lock(&self.flipper);
-        let gamma = flipper.gamma.as_mut().ok_or(SubmitError::Unsupported("a gamma ramp"))?;
-        gamma.set(ramp).map_err(|error| SubmitError::Device(error.to_string()))
+    pub fn set_gamma(&mut self, ramp: Option<GammaRamp>) -> Result<(), SubmitError> {
+        if self.facts.gamma_size.is_none() {
+            return Err(SubmitError::Unsupported("a gamma ramp"));
+        }
+        self.ends.presenter.send(Command::Gamma(ramp));
+        Ok(())
     }
 
     /// Switches the picture on or off.
-    pub fn set_power(&mut self, on: bool, now: Instant) {
-        let flipper = &mut *lock(&self.flipper);
-        match (flipper.power, on) {
+    pub fn set_power(&mut self, on: bool) {
+        match (self.mirror.power, on) {
             (Power::On, false) => {
-                flipper.power = Power::Off;
-                flipper.lose(LossReason::Gone);
-                if flipper.surface.is_active()
-                    && let Err(error) = flipper.surface.clear()
-                {
-                    tracing::warn!(output = self.name, %error, "the output cannot be switched off");
-                }
-                flipper.dark();
+                self.mirror.power = Power::Off;
+                self.lose_all(LossReason::Gone);
             }
-            (Power::Off, true) => {
-                flipper.power = Power::On;
-                flipper.modeset = true;
-                flipper.client.forget_verdicts();
-                flipper.clock.restart(mode_of(flipper.mode).interval(), now);
-            }
-            _ => {}
+            (Power::Off, true) => self.mirror.power = Power::On,
+            _ => return,
         }
+        self.ends.presenter.send(Command::Power(on));
     }
 
-    /// The device is ours again after another session had it.
-    pub fn resume(&mut self) {
-        let mut flipper = lock(&self.flipper);
-        // The mode's blob is gone with the other session's state: say it anew.
-        let known = flipper.surface.reset_state().and_then(|()| flipper.surface.use_mode(flipper.mode));
-        if let Err(error) = known {
-            tracing::warn!(output = self.name, %error, "the output's state is not known after the switch");
-        }
-        // The other session's pictures came long after our last flip.
-        (flipper.modeset, flipper.given_up) = (true, 0);
-        if let Some(gamma) = &mut flipper.gamma {
-            gamma.tell_again();
-        }
-        if let Err(error) = flipper.surface.use_vrr(self.variable.is_some()) {
-            tracing::warn!(output = self.name, %error, "the rate does not vary any more");
-        }
+    /// All that was submitted is lost, and nothing is known of what the driver shows.
+    fn lose_all(&mut self, reason: LossReason) {
+        self.events.extend(self.mirror.lose_all().map(|(frame, _)| DisplayEvent::Lost { frame, reason }));
+        self.mirror.darken();
+        self.verdicts.forget();
     }
 
-    /// Shows another of the monitor's modes, whose rate varies down to `slowest` (mHz), if that is wanted. On an error the
-    /// old one stays.
-    pub fn set_mode(&mut self, mode: DrmMode, slowest: Option<u32>, now: Instant) -> Result<(), DrmError> {
-        let flipper = &mut *lock(&self.flipper);
-        if flipper.power == Power::Gone {
-            return Ok(());
-        }
-        if mode == flipper.mode {
-            let variable = vrr::apply(&flipper.surface, self.connector, &self.name, mode_of(mode), slowest);
-            if std::mem::replace(&mut self.variable, variable) != variable {
-                flipper.events.push_back(DisplayEvent::Changed);
-            }
-            return Ok(());
+    /// Shows another of the monitor's modes, whose rate varies down to `slowest` (mHz), if that is wanted. Said when it is
+    /// done; where the driver does not take it the old one stays.
+    pub fn set_mode(&mut self, mode: DrmMode, slowest: Option<u32>) {
+        let (name, rates) = (self.facts.name.clone(), self.facts.rates);
+        let range = rates.range(&name, mode_of(mode), slowest);
+        if mode == self.facts.mode {
+            return self.ends.presenter.send(Command::Switch(Box::new(Switch { mode: None, range })));
         }
         let size = (mode_of(mode).width, mode_of(mode).height);
-        let mut scanout = self.scanout.resized(&self.device, size)?;
-        flipper.surface.use_mode(mode).map_err(kms("the mode was refused"))?;
-        let Picture { framebuffer, .. } = scanout.first();
-        let plane = PlaneState { handle: flipper.surface.plane(), config: Some(whole(framebuffer, size, (0, 0))) };
-        if let Err(error) = flipper.surface.test_state([plane], true) {
-            let _ = flipper.surface.use_mode(flipper.mode);
-            return Err(kms("the mode was refused")(error));
-        }
-        // Before the losses: what is made up for them is made for the new mode.
-        flipper.events.push_back(DisplayEvent::Changed);
-        flipper.lose(LossReason::ModeChange);
-        (flipper.mode, self.scanout, flipper.modeset) = (mode, scanout, true);
-        self.variable = vrr::apply(&flipper.surface, self.connector, &self.name, mode_of(mode), slowest);
-        flipper.client.forget_verdicts();
-        flipper.clock.restart(mode_of(mode).interval(), now);
-        Ok(())
+        let recipe = self.scanout.recipe(&self.facts.device, size);
+        let (device, jobs, presenter) =
+            (self.facts.device.clone(), self.ends.jobs.clone(), self.ends.presenter.clone());
+        let (answers, heard) = (self.ends.answers.clone(), self.ends.heard.clone());
+        self.ends.jobs.ask(move || match recipe.resized(size, &device, &jobs) {
+            Ok(scanout) => presenter.send(Command::Switch(Box::new(Switch { mode: Some((mode, scanout)), range }))),
+            Err(error) => {
+                answers.note(News::NotSwitched(error.to_string()));
+                heard.ping();
+            }
+        });
+    }
+
+    /// Others than before: the monitor was asked again.
+    pub fn learn_modes(&mut self, modes: Vec<DrmMode>) {
+        self.facts.modes = modes;
+    }
+
+    /// Tells the presenter something.
+    pub fn tell(&self, command: Command) {
+        self.ends.presenter.send(command);
     }
 
     /// The monitor was unplugged, or the whole device.
     pub fn unplug(&mut self) {
-        let flipper = &mut *lock(&self.flipper);
-        if flipper.power != Power::Gone {
-            flipper.power = Power::Gone;
-            flipper.lose(LossReason::Gone);
-            let _ = flipper.surface.is_active().then(|| flipper.surface.clear());
-            flipper.dark();
-            flipper.events.push_back(DisplayEvent::Gone);
+        if self.mirror.power != Power::Gone {
+            self.mirror.power = Power::Gone;
+            self.lose_all(LossReason::Gone);
+            self.events.push_back(DisplayEvent::Gone);
+            self.ends.presenter.send(Command::Unplug);
         }
+    }
+
+    /// What is on screen, to be read by another thread: all of it is copied there when the first part is asked for.
+    pub fn shot(&self, with_cursor: bool) -> Option<Shot> {
+        let Screen { picture, planes, cursor } = self.mirror.shown()?;
+        let (picture, planes) = (picture.clone(), planes.clone());
+        let cursor = cursor.clone().filter(|_| with_cursor);
+        let copied = OnceLock::new();
+        let Mode { width, height, .. } = self.mode();
+        Some(Shot::new(width, height, move |rect, pixels| {
+            let copied = copied.get_or_init(|| copy(picture.clone(), &planes, cursor.as_ref()).map(Shot::copied));
+            copied.as_ref().is_some_and(|copied| copied.read(rect, pixels))
+        }))
     }
 }
 
-fn cursor_images(device: &DrmDeviceFd, surface: &DrmSurface, size: (i32, i32)) -> Option<(CursorImages, PlaneClaim)> {
-    let claim = surface.planes().cursor.iter().find_map(|plane| surface.claim_plane(plane.handle))?;
-    let images = CursorImages::new(device, claim.plane(), size)
-        .inspect_err(|error| tracing::warn!(%error, "the cursor plane cannot be used: the cursor is drawn"));
-    Some((images.ok()?, claim))
+/// What planes like these show.
+fn copy(picture: Option<Picture>, planes: &Planes, cursor: Option<&CursorPlane>) -> Option<PixelBuffer> {
+    let mut shot = match &planes.direct {
+        Some(content) => readback::whole(content)?,
+        None => picture?.read()?,
+    };
+    for content in &planes.overlays {
+        readback::put(content, &mut shot)?;
+    }
+    if let Some(cursor) = cursor {
+        let whole = PixelRect { x: 0, y: 0, width: shot.width, height: shot.height };
+        overlay::put_cursor(cursor, whole, &mut shot.pixels);
+    }
+    Some(shot)
 }

@@ -1,190 +1,117 @@
-//! The planes of a pipe that show clients' buffers: which there are, what they show, and what the driver takes.
-//!
-//! ```text
-//!   can_show ─► formats ─► framebuffers ─► TEST_ONLY commit ─► verdict, kept by shape
-//!   submit ──► states ─► commit ─► flipped: what was shown before is let go
-//! ```
+//! The planes of a pipe that show clients' buffers: which there are, and what each is told. What the driver takes is
+//! remembered by the main thread ([`verdicts`](super::verdicts)).
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use drm_fourcc::{DrmFormat, DrmModifier};
 use smithay::backend::allocator::format::FormatSet;
-use smithay::backend::drm::{DrmDeviceFd, DrmSurface, PlaneClaim, PlaneConfig, PlaneInfo, PlaneState};
+use smithay::backend::drm::{PlaneClaim, PlaneConfig, PlaneInfo, PlaneState};
 use smithay::reexports::drm::control::{framebuffer, plane};
 use smithay::utils::{Physical, Rectangle, Transform};
 
-use super::client::{ClientFrames, opaque_format};
-use crate::backend::PixelRect;
-use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
-
-/// So many of the driver's answers are remembered; more shapes than a window has while it is moved need no more.
-const VERDICTS: usize = 16;
+use super::client::opaque_format;
+use super::memory::ClientFrame;
+use crate::backend::plane::{PlaneContent, Planes};
 
 /// So many overlay planes are taken at most: the rest are for the other pipes of the device.
-const MOST_OVERLAYS: usize = 4;
+pub(super) const MOST_OVERLAYS: usize = 4;
+
+/// Clients' buffers on planes, with the framebuffers that show them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shown {
+    pub planes: Planes,
+    /// One for each of the [contents](Planes::contents), in their order.
+    pub frames: Vec<Arc<ClientFrame>>,
+}
+
+impl Shown {
+    /// The buffer that takes the place of our own, if one does.
+    pub fn direct(&self) -> Option<&PlaneContent> {
+        self.planes.direct.as_ref()
+    }
+}
+
+/// What formats the planes take, as far as they say.
+#[derive(Clone, Debug)]
+pub(super) struct PlaneFormats {
+    pub primary: FormatSet,
+    pub overlays: Vec<FormatSet>,
+}
+
+impl PlaneFormats {
+    /// Which overlay shows which of these, in their order; `None`: some buffer has no plane that can show it.
+    pub fn places(&self, planes: &Planes) -> Option<Vec<usize>> {
+        if planes.direct.as_ref().is_some_and(|content| !takes(&self.primary, content)) {
+            return None;
+        }
+        let mut used = vec![false; self.overlays.len()];
+        let place = |content: &PlaneContent| {
+            let fits = |(index, formats): (usize, &FormatSet)| !used[index] && takes(formats, content);
+            let index = self.overlays.iter().enumerate().position(fits)?;
+            used[index] = true;
+            Some(index)
+        };
+        planes.overlays.iter().map(place).collect()
+    }
+}
 
 /// Planes for clients' buffers.
 pub(super) struct ClientPlanes {
-    frames: ClientFrames,
-    primary: (plane::Handle, FormatSet),
+    primary: plane::Handle,
     overlays: Vec<Overlay>,
-    /// What the driver said of shapes that it was asked about, the newest last.
-    verdicts: VecDeque<(Shape, bool)>,
+    formats: PlaneFormats,
 }
 
 struct Overlay {
-    info: PlaneInfo,
+    handle: plane::Handle,
     /// Keeps it from being given to another pipe.
     _claim: PlaneClaim,
     /// It may show something.
     lit: bool,
 }
 
-/// All of an arrangement that a driver's answer depends on, as far as one can know.
-#[derive(Clone, Debug, PartialEq)]
-struct Shape(Vec<PlaneShape>);
-
-#[derive(Clone, Debug, PartialEq)]
-struct PlaneShape {
-    direct: bool,
-    size: (u32, u32),
-    format: (u32, u64),
-    strides: Vec<u32>,
-    source: SourceRect,
-    target: PixelRect,
-}
-
-impl Shape {
-    fn of(planes: &Planes) -> Self {
-        let shape = |direct: bool, content: &PlaneContent| {
-            let memory: &DeviceMemory = &content.memory;
-            PlaneShape {
-                direct,
-                size: (memory.width, memory.height),
-                format: (memory.format, memory.modifier),
-                strides: memory.parts.iter().map(|part| part.stride).collect(),
-                source: content.source,
-                target: content.target,
-            }
-        };
-        let direct = planes.direct.iter().map(|content| shape(true, content));
-        Shape(direct.chain(planes.overlays.iter().map(|content| shape(false, content))).collect())
-    }
-}
-
 impl ClientPlanes {
-    /// The planes that `surface`'s CRTC has and nobody else uses.
-    pub fn new(device: DrmDeviceFd, surface: &DrmSurface) -> Self {
-        let primary = surface.plane_info();
-        let is_above = |info: &&PlaneInfo| match (info.zpos, primary.zpos) {
-            (Some(overlay), Some(primary)) => overlay > primary,
-            // Nobody says: overlays lie above.
-            _ => true,
+    /// The primary plane, and these overlays.
+    pub fn new(primary: &PlaneInfo, overlays: Vec<(PlaneInfo, PlaneClaim)>) -> Self {
+        let formats = PlaneFormats {
+            primary: primary.formats.clone(),
+            overlays: overlays.iter().map(|(info, _)| info.formats.clone()).collect(),
         };
-        let free = surface.planes().overlay.iter().filter(is_above).filter_map(|info| {
-            let claim = surface.claim_plane(info.handle)?;
-            Some(Overlay { info: info.clone(), _claim: claim, lit: false })
-        });
-        // Legacy modesetting knows no planes.
-        let overlays = if surface.is_legacy() { Vec::new() } else { free.take(MOST_OVERLAYS).collect() };
-        ClientPlanes {
-            frames: ClientFrames::new(device),
-            primary: (primary.handle, primary.formats.clone()),
-            overlays,
-            verdicts: VecDeque::new(),
-        }
+        let overlay =
+            |(info, claim): (PlaneInfo, PlaneClaim)| Overlay { handle: info.handle, _claim: claim, lit: false };
+        ClientPlanes { primary: primary.handle, overlays: overlays.into_iter().map(overlay).collect(), formats }
     }
 
-    /// How many overlays there are.
-    pub fn overlays(&self) -> u32 {
-        u32::try_from(self.overlays.len()).unwrap_or(0)
-    }
-
-    /// The formats, with their layouts, that the primary plane can show.
-    pub fn formats(&self) -> &FormatSet {
-        &self.primary.1
-    }
-
-    /// Whether the driver takes `planes` besides `other`, as far as it tells. `modeset`: it is lit with them.
-    pub fn can_show(
-        &mut self,
-        surface: &DrmSurface,
-        planes: &Planes,
-        other: Option<PlaneState<'static>>,
-        modeset: bool,
-    ) -> bool {
-        let shape = Shape::of(planes);
-        // Formats are cheap to look at, and a client's new buffer may be one that cannot be imported.
-        let Some(mut states) = self.states(planes, modeset) else { return false };
-        if modeset {
-            // What it says now may be about the mode.
-            states.extend(other);
-            return surface.test_state(states, true).is_ok();
-        }
-        if let Some((_, verdict)) = self.verdicts.iter().find(|(known, _)| *known == shape) {
-            return *verdict;
-        }
-        let verdict = match surface.test_state(states, false) {
-            Ok(()) => true,
-            Err(error) => {
-                tracing::debug!(%error, "planes cannot show this, so it is composed");
-                false
-            }
-        };
-        self.remember(shape, verdict);
-        verdict
-    }
-
-    /// The driver refused a frame with these.
-    pub fn refused(&mut self, planes: &Planes) {
-        self.remember(Shape::of(planes), false);
-    }
-
-    fn remember(&mut self, shape: Shape, verdict: bool) {
-        self.verdicts.retain(|(known, _)| *known != shape);
-        if self.verdicts.len() == VERDICTS {
-            self.verdicts.pop_front();
-        }
-        self.verdicts.push_back((shape, verdict));
-    }
-
-    /// The mode has changed, or somebody else had the device: the driver may think differently.
-    pub fn forget_verdicts(&mut self) {
-        self.verdicts.clear();
+    /// What they take.
+    pub fn formats(&self) -> &PlaneFormats {
+        &self.formats
     }
 
     /// What to commit so that these are shown, and nothing else is on the overlays. `all`: nobody knows what they show.
     /// `None`: some buffer has no plane that can show it.
-    pub fn states(&mut self, planes: &Planes, all: bool) -> Option<Vec<PlaneState<'static>>> {
-        let mut states = Vec::with_capacity(planes.overlays.len() + 1);
-        if let Some(content) = &planes.direct {
-            let framebuffer = self.frames.framebuffer(&content.memory).filter(|_| takes(&self.primary.1, content))?;
-            states.push(state(self.primary.0, content, framebuffer));
+    pub fn states(&self, shown: &Shown, all: bool) -> Option<Vec<PlaneState<'static>>> {
+        let places = self.formats.places(&shown.planes)?;
+        let direct = shown.planes.direct.iter().map(|_| self.primary);
+        let handles = direct.chain(places.iter().map(|place| self.overlays[*place].handle));
+        let contents = shown.planes.contents().zip(&shown.frames);
+        let mut states: Vec<_> =
+            handles.zip(contents).map(|(handle, (content, frame))| state(handle, content, frame.framebuffer)).collect();
+        if states.len() < shown.planes.contents().count() {
+            return None;
         }
-        let mut used = vec![false; self.overlays.len()];
-        for content in &planes.overlays {
-            let fits = |(index, overlay): (usize, &Overlay)| !used[index] && takes(&overlay.info.formats, content);
-            let index = self.overlays.iter().enumerate().position(fits)?;
-            used[index] = true;
-            states.push(state(self.overlays[index].info.handle, content, self.frames.framebuffer(&content.memory)?));
-        }
-        let dark = self.overlays.iter().zip(&used).filter(|(overlay, used)| !**used && (overlay.lit || all));
-        states.extend(dark.map(|(overlay, _)| PlaneState { handle: overlay.info.handle, config: None }));
+        let dark =
+            self.overlays.iter().enumerate().filter(|(index, overlay)| !places.contains(index) && (overlay.lit || all));
+        states.extend(dark.map(|(_, overlay)| PlaneState { handle: overlay.handle, config: None }));
         Some(states)
     }
 
     /// The driver took these states: which overlays show something from now on.
     pub fn committed(&mut self, states: &[PlaneState<'_>]) {
         for overlay in &mut self.overlays {
-            if let Some(state) = states.iter().find(|state| state.handle == overlay.info.handle) {
+            if let Some(state) = states.iter().find(|state| state.handle == overlay.handle) {
                 overlay.lit = state.config.is_some();
             }
         }
-    }
-
-    /// A frame's buffers were let go.
-    pub fn tidy(&mut self) {
-        self.frames.forget_gone();
     }
 }
 

@@ -1,177 +1,189 @@
-//! The presenter: one thread per device, which hears of flips that are done and commits the frames that wait for theirs,
-//! each a little before it has to be, or as soon as nothing can take its place, whatever the main thread is busy with.
+//! The presenter: one thread per output, which owns the [`Flipper`] of its CRTC. It commits frames, those that wait a
+//! little before they have to be, hears of flips that are done, and switches modes: a driver that blocks makes its own
+//! output wait, and nobody else.
 //!
 //! ```text
-//!   poll(device, waker, until the next commit) ─► flip events ─► light ─► commits that are due ─► tell the main thread
+//!   poll(inbox, device, fence, until the next commit) ─► commands ─► flip events ─► light ─► commits that are due ─► news
 //! ```
 //!
-//! It sleeps unless a flip is under way or a frame waits. With the permission to do so it runs in a real-time class;
-//! [`watchdog`](super::watchdog) takes that away again if it ever computes for long.
+//! All outputs of a device share one file, whose events any of them may read: whoever awaits one reads what there is and
+//! sends on what is another's. So no thread is needed that only reads, and on a device with one output nobody wakes for
+//! nothing; one that is blocked is not needed for the events of the others. It sleeps unless a flip is under way or a frame
+//! waits. With the permission to do so it runs in a real-time class; [`watchdog`](super::watchdog) takes that away again if
+//! it ever computes for long.
 
-use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::os::fd::AsFd;
 use std::thread::JoinHandle;
 
 use calloop::ping::Ping;
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use smithay::backend::drm::DrmDeviceFd;
 use smithay::reexports::drm::control::{Device as _, Event, crtc};
-use smithay::reexports::drm::{Device as _, DriverCapability};
 
 use super::DrmError;
 use super::clock::FlipEvent;
 use super::flipper::Flipper;
-use super::pipe::{SharedFlipper, lock};
+use super::messages::{Command, News};
+use super::post::{Inbox, Mailbox, queue};
 use super::watchdog::RealTime;
+use crate::backend::LossReason;
 use crate::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND};
 
-/// What both threads share.
-struct Shared {
-    device: DrmDeviceFd,
-    pipes: Mutex<Vec<(crtc::Handle, SharedFlipper)>>,
-    /// Wakes the presenter.
-    waker: OwnedFd,
-    ended: AtomicBool,
+/// What a presenter is told of its surroundings.
+pub(super) struct Surroundings {
+    pub device: DrmDeviceFd,
+    pub crtc: crtc::Handle,
+    /// The device stamps with `CLOCK_MONOTONIC`.
+    pub monotonic: bool,
+    /// Where its news go ...
+    pub news: Mailbox<News>,
+    /// ... and who is told that there are some.
+    pub heard: Ping,
 }
 
-impl Shared {
-    fn pipes(&self) -> MutexGuard<'_, Vec<(crtc::Handle, SharedFlipper)>> {
-        self.pipes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn wake(&self) {
-        if let Err(error) = rustix::io::write(&self.waker, &1_u64.to_ne_bytes()) {
-            tracing::error!(%error, "the presenter cannot be woken");
-        }
-    }
+/// Starts a presenter for `flipper`, which ends when the output is unplugged.
+pub(super) fn start(
+    flipper: Flipper,
+    surroundings: Surroundings,
+) -> Result<(Mailbox<Command>, JoinHandle<()>), DrmError> {
+    let failed = |error| DrmError::Device { what: "a presenter", error };
+    let (mailbox, inbox) = queue().map_err(failed)?;
+    let thread = std::thread::Builder::new().name("presenter".to_owned());
+    let run = move || {
+        Presenter { flipper, surroundings, inbox, peers: Vec::new(), device_speaks: true, ended: false }.run();
+    };
+    Ok((mailbox, thread.spawn(run).map_err(failed)?))
 }
 
-/// Wakes the presenter when there is a reason to.
-#[derive(Clone)]
-pub(super) struct Waker(Arc<Shared>);
-
-impl Waker {
-    /// Something was submitted to `flipper`. What the driver has taken wakes the presenter by itself when it is done.
-    pub fn wake_for(&self, flipper: &Mutex<Flipper>) {
-        if lock(flipper).next_wake().is_some() {
-            self.0.wake();
-        }
-    }
-}
-
-/// The thread of one device. Dropping this ends it.
-pub(super) struct Presenter {
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+struct Presenter {
+    flipper: Flipper,
+    surroundings: Surroundings,
+    inbox: Inbox<Command>,
+    /// The presenters of the device's other CRTCs.
+    peers: Vec<(crtc::Handle, Mailbox<Command>)>,
+    /// The device still answers.
+    device_speaks: bool,
+    ended: bool,
 }
 
 impl Presenter {
-    /// Starts it. `heard` is rung when something has happened.
-    pub fn start(device: DrmDeviceFd, heard: Ping) -> Result<Self, DrmError> {
-        let failed = |error| DrmError::Device { what: "a presenter", error };
-        let waker = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
-        let shared = Shared { device, pipes: Mutex::default(), waker, ended: AtomicBool::new(false) };
-        let shared = Arc::new(shared);
-        let of_thread = shared.clone();
-        let thread = std::thread::Builder::new().name("presenter".to_owned());
-        let thread = thread.spawn(move || run(&of_thread, &heard)).map_err(failed)?;
-        Ok(Presenter { shared, thread: Some(thread) })
-    }
-
-    /// Wakes it.
-    pub fn waker(&self) -> Waker {
-        Waker(self.shared.clone())
-    }
-
-    /// From now on it presents this CRTC, too.
-    pub fn add(&self, crtc: crtc::Handle, flipper: SharedFlipper) {
-        self.shared.pipes().push((crtc, flipper));
-    }
-
-    /// Not any more.
-    pub fn remove(&self, crtc: crtc::Handle) {
-        self.shared.pipes().retain(|(known, _)| *known != crtc);
-    }
-}
-
-impl Drop for Presenter {
-    fn drop(&mut self) {
-        self.shared.ended.store(true, Ordering::Release);
-        self.shared.wake();
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the presenter has panicked");
+    fn run(mut self) {
+        let clock = MonotonicClock;
+        let mut real_time = RealTime::ask_for();
+        while !self.ended {
+            let flips = self.wait(clock.now());
+            self.obey(&clock);
+            if flips {
+                self.hear(&clock);
+            }
+            self.flipper.advance(&clock);
+            self.tell();
+            real_time.check();
         }
-        self.shared.pipes().clear();
     }
-}
 
-fn run(shared: &Shared, heard: &Ping) {
-    let clock = MonotonicClock;
-    let monotonic = shared.device.get_driver_capability(DriverCapability::MonotonicTimestamp);
-    let monotonic = monotonic.is_ok_and(|value| value == 1);
-    let mut real_time = RealTime::ask_for();
-    let mut device_speaks = true;
-    while !shared.ended.load(Ordering::Acquire) {
-        let (flips, readable) = wait(shared, device_speaks, clock.now());
-        device_speaks &= readable;
-        if flips {
-            hear(shared, monotonic, &clock);
+    /// Sleeps until there is something to do. Returns whether the device has something to say.
+    fn wait(&mut self, now: Instant) -> bool {
+        let timeout = self.flipper.next_wake().map(|wake| {
+            let nanos = (wake - now).as_nanos().max(0);
+            Timespec { tv_sec: nanos / NANOS_PER_SECOND, tv_nsec: nanos % NANOS_PER_SECOND }
+        });
+        let inbox = self.inbox.as_fd();
+        // What is not waited for stands in for itself twice.
+        let awaits = self.device_speaks && self.flipper.awaits_event();
+        let device = if awaits { self.surroundings.device.as_fd() } else { inbox };
+        let fence = self.flipper.awaits_fence().unwrap_or(inbox);
+        let mut watched = [inbox, device, fence].map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
+        if poll(&mut watched, timeout.as_ref()).is_err() {
+            return false;
         }
-        let mut news = false;
-        for (_, flipper) in shared.pipes().iter() {
-            let mut flipper = lock(flipper);
-            flipper.advance(&clock);
-            news |= !flipper.events.is_empty();
+        let told = watched[1].revents();
+        if !watched[0].revents().is_empty() {
+            self.inbox.quiet();
         }
-        if news {
-            heard.ping();
+        let gone = told.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) && !told.contains(PollFlags::IN);
+        if awaits && gone {
+            // One that is gone would wake us for ever.
+            tracing::warn!("a display device says nothing any more");
+            self.device_speaks = false;
         }
-        real_time.check();
+        awaits && told.contains(PollFlags::IN)
     }
-}
 
-/// Sleeps until there is something to do. Returns whether flips are done, and whether the device still answers.
-fn wait(shared: &Shared, device_speaks: bool, now: Instant) -> (bool, bool) {
-    let wake = shared.pipes().iter().filter_map(|(_, flipper)| lock(flipper).next_wake()).min();
-    let timeout = wake.map(|wake| {
-        let nanos = (wake - now).as_nanos().max(0);
-        Timespec { tv_sec: nanos / NANOS_PER_SECOND, tv_nsec: nanos % NANOS_PER_SECOND }
-    });
-    let device = if device_speaks { PollFlags::IN } else { PollFlags::empty() };
-    let mut watched = [PollFd::new(&shared.waker, PollFlags::IN), PollFd::new(&shared.device, device)];
-    // One that is gone would wake us for ever.
-    let watched = if device_speaks { &mut watched[..] } else { &mut watched[..1] };
-    if poll(watched, timeout.as_ref()).is_err() {
-        return (false, true);
+    /// Does what was asked for.
+    fn obey(&mut self, clock: &impl Clock) {
+        while let Some(command) = self.inbox.take() {
+            self.act(command, clock);
+        }
+        self.ended |= self.inbox.is_closed();
     }
-    if watched[0].revents().contains(PollFlags::IN) {
-        let mut count = [0; 8];
-        let _ = rustix::io::read(shared.waker.as_fd(), &mut count);
-    }
-    let told = watched.get(1).map_or(PollFlags::empty(), PollFd::revents);
-    let gone = told.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) && !told.contains(PollFlags::IN);
-    if gone {
-        tracing::warn!("a display device says nothing any more");
-    }
-    (told.contains(PollFlags::IN), !gone)
-}
 
-/// Takes in what the driver has to say.
-fn hear(shared: &Shared, monotonic: bool, clock: &MonotonicClock) {
-    let events = match shared.device.receive_events() {
-        Ok(events) => events,
-        Err(error) => return tracing::debug!(%error, "a display device cannot be heard"),
-    };
-    for event in events {
-        let Event::PageFlip(flip) = event else { continue };
-        // A driver with another clock is none of this decade; it would be judged strange.
-        let time = if monotonic { Instant::from_epoch(flip.duration) } else { Instant::ZERO };
-        let pipes = shared.pipes();
-        if let Some((_, flipper)) = pipes.iter().find(|(crtc, _)| *crtc == flip.crtc) {
-            lock(flipper).flipped(FlipEvent { time, sequence: flip.frame }, clock);
+    fn act(&mut self, command: Command, clock: &impl Clock) {
+        let flipper = &mut self.flipper;
+        match command {
+            Command::Submit(frame) => flipper.submit(frame, clock),
+            Command::Withdraw(from) => flipper.withdraw(from, LossReason::Superseded),
+            Command::Cursor(cursor) => flipper.move_cursor(cursor.as_ref()),
+            Command::Gamma(ramp) => flipper.set_gamma(ramp.as_ref()),
+            Command::Test(shape, shown) => flipper.test_planes(shape, &shown),
+            Command::Power(on) => flipper.set_power(on, clock.now()),
+            Command::Switch(switch) => flipper.switch(switch, clock),
+            Command::Pause => flipper.pause(),
+            Command::Resume => flipper.resume(),
+            Command::Flipped(event) => flipper.flipped(event, clock),
+            Command::Meet(crtc, mailbox) => self.peers.push((crtc, mailbox)),
+            Command::Part(crtc) => self.peers.retain(|(known, _)| *known != crtc),
+            Command::Unplug => {
+                flipper.unplug();
+                self.ended = true;
+            }
+        }
+    }
+
+    /// Takes in what the driver has to say, for all outputs of the device.
+    fn hear(&mut self, clock: &impl Clock) {
+        let events = match self.surroundings.device.receive_events() {
+            Ok(events) => events,
+            // Another presenter was quicker.
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+            Err(error) => return tracing::debug!(%error, "a display device cannot be heard"),
+        };
+        for event in events {
+            let Event::PageFlip(flip) = event else { continue };
+            // A driver with another clock is none of this decade; it would be judged strange.
+            let time = if self.surroundings.monotonic { Instant::from_epoch(flip.duration) } else { Instant::ZERO };
+            let told = FlipEvent { time, sequence: flip.frame };
+            if flip.crtc == self.surroundings.crtc {
+                self.flipper.flipped(told, clock);
+            } else {
+                self.send_on(flip.crtc, told, clock);
+            }
+        }
+    }
+
+    fn send_on(&mut self, crtc: crtc::Handle, event: FlipEvent, clock: &impl Clock) {
+        if !self.knows(crtc) {
+            // It was introduced before it committed anything, perhaps just now.
+            self.obey(clock);
+        }
+        if let Some((_, mailbox)) = self.peers.iter().find(|(known, _)| *known == crtc) {
+            mailbox.send(Command::Flipped(event));
+        }
+    }
+
+    fn knows(&self, crtc: crtc::Handle) -> bool {
+        self.peers.iter().any(|(known, _)| *known == crtc)
+    }
+
+    /// Says what has happened.
+    fn tell(&mut self) {
+        let mut loud = false;
+        for news in self.flipper.news.drain(..) {
+            loud |= !news.is_quiet();
+            self.surroundings.news.note(news);
+        }
+        if loud {
+            self.surroundings.heard.ping();
         }
     }
 }

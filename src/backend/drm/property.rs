@@ -1,17 +1,78 @@
-//! Properties of the kernel's display objects, by their names.
+//! Properties of the kernel's display objects, by their names, and values that are too large for a number.
+//!
+//! To ask an object for its properties takes every lock of the device: a modeset that is under way on one output makes it
+//! wait. So it is done once, on the worker, and the handles are kept.
 
-use smithay::reexports::drm::control::{Device, ResourceHandle, property};
+use std::os::fd::AsFd as _;
 
-/// The property `name` of `object`, and its value; `None` where it has none of that name.
-pub(super) fn find(
-    device: &impl Device,
-    object: impl ResourceHandle,
-    name: &str,
-) -> Option<(property::Info, property::RawValue)> {
-    let properties = device.get_properties(object).ok()?;
-    let (handles, values) = properties.as_props_and_values();
-    handles.iter().zip(values).find_map(|(handle, value)| {
-        let info = device.get_property(*handle).ok()?;
-        (info.name().to_str() == Ok(name)).then_some((info, *value))
-    })
+use smithay::backend::drm::DrmDeviceFd;
+use smithay::reexports::drm::control::{Device, RawResourceHandle, ResourceHandle, property};
+
+/// The properties of one object, with the values that they had when they were asked for.
+#[derive(Debug)]
+pub(super) struct Properties {
+    object: RawResourceHandle,
+    known: Vec<(String, property::Handle, property::RawValue)>,
+}
+
+impl Properties {
+    /// Asks for them.
+    pub fn of(device: &impl Device, object: impl ResourceHandle) -> std::io::Result<Self> {
+        let properties = device.get_properties(object)?;
+        let (handles, values) = properties.as_props_and_values();
+        let known = handles.iter().zip(values).filter_map(|(handle, value)| {
+            let info = device.get_property(*handle).ok()?;
+            Some((info.name().to_str().ok()?.to_owned(), *handle, *value))
+        });
+        Ok(Properties { object: object.into(), known: known.collect() })
+    }
+
+    /// Whose they are.
+    pub fn object(&self) -> RawResourceHandle {
+        self.object
+    }
+
+    /// The property called `name`, if there is one.
+    pub fn handle(&self, name: &str) -> Option<property::Handle> {
+        self.known.iter().find(|(known, ..)| known == name).map(|(_, handle, _)| *handle)
+    }
+
+    /// What it was.
+    pub fn value(&self, name: &str) -> Option<property::RawValue> {
+        self.known.iter().find(|(known, ..)| known == name).map(|(.., value)| *value)
+    }
+}
+
+/// A value that the kernel keeps: a mode, a table of colours.
+#[derive(Debug)]
+pub(super) struct Blob {
+    device: DrmDeviceFd,
+    number: u32,
+}
+
+impl Blob {
+    /// One with these bytes.
+    pub fn new(device: &DrmDeviceFd, bytes: &mut [u8]) -> std::io::Result<Self> {
+        let number = drm_ffi::mode::create_property_blob(device.as_fd(), bytes)?.blob_id;
+        Ok(Blob { device: device.clone(), number })
+    }
+
+    /// One with a structure of the kernel's.
+    pub fn of<T>(device: &DrmDeviceFd, structure: &T) -> std::io::Result<Self> {
+        let number = property::RawValue::from(device.create_property_blob(structure)?);
+        Ok(Blob { device: device.clone(), number: u32::try_from(number).unwrap_or(0) })
+    }
+
+    /// What a property is set to.
+    pub fn value(&self) -> property::RawValue {
+        self.number.into()
+    }
+}
+
+impl Drop for Blob {
+    fn drop(&mut self) {
+        if let Err(error) = self.device.destroy_property_blob(self.number.into()) {
+            tracing::debug!(%error, "a value was gone already");
+        }
+    }
 }

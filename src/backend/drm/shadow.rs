@@ -10,34 +10,28 @@
 //!                                                       └──► dumb C, D, … (wait for their refreshes)
 //! ```
 //!
-//! There are two of them until frames are finished ahead of their refreshes.
+//! There are two of them until frames are finished ahead of their refreshes; the worker makes the others.
 
-use smithay::backend::drm::DrmDeviceFd;
-
-use super::DrmError;
-use super::dumb::{DumbFrame, Format};
-use super::framebuffer::{MOST_WAITING, Picture};
+use super::drawer::MOST_WAITING;
+use super::memory::Picture;
 use super::stale::{add, whole};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 
 /// One is on screen, one is written; a flip is over before the next frame is copied.
-const FEWEST: usize = 2;
+pub(super) const FEWEST: usize = 2;
 
 /// The number that every lent buffer has: there is one shadow.
 const SHADOW: usize = 0;
 
 struct Slot {
-    frame: DumbFrame,
+    picture: Picture,
     /// Where it differs from the shadow.
     stale: Vec<PixelRect>,
 }
 
 /// The buffers of one pipe in one mode.
 pub(super) struct Shadow {
-    device: DrmDeviceFd,
     slots: Vec<Slot>,
-    /// How many there may be: as far as there is memory.
-    most: usize,
     size: (i32, i32),
     shadow: Option<PixelBuffer>,
     /// Whether the shadow holds the newest frame.
@@ -45,21 +39,30 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Buffers of `size` pixels, black.
-    pub fn new(device: &DrmDeviceFd, size: (i32, i32)) -> Result<Self, DrmError> {
-        let slots = (0..FEWEST).map(|_| slot(device, size)).collect::<Result<Vec<_>, _>>()?;
-        let shadow = Some(PixelBuffer::new(size.0, size.1));
-        Ok(Shadow { device: device.clone(), slots, most: FEWEST + MOST_WAITING, size, shadow, known: false })
+    /// Copies into these pictures of `size` pixels, at least [`FEWEST`] and black.
+    pub fn new(pictures: Vec<Picture>, size: (i32, i32)) -> Self {
+        let slots = pictures.into_iter().map(|picture| slot(picture, size)).collect();
+        Shadow { slots, size, shadow: Some(PixelBuffer::new(size.0, size.1)), known: false }
     }
 
     /// How many frames may wait behind the one on its way to the screen.
     pub fn most_waiting(&self) -> usize {
-        self.most - FEWEST
+        self.slots.len() - FEWEST
+    }
+
+    /// Whether there may be more pictures, and all that there are are in use.
+    pub fn wants_more(&self) -> bool {
+        self.slots.len() < FEWEST + MOST_WAITING && !self.slots.iter().any(|slot| slot.picture.is_free())
+    }
+
+    /// There is one more.
+    pub fn add(&mut self, picture: Picture) {
+        self.slots.push(slot(picture, self.size));
     }
 
     /// Any of the pictures.
-    pub fn first(&mut self) -> Picture {
-        Picture { slot: 0, framebuffer: self.slots[0].frame.framebuffer() }
+    pub fn first(&self) -> Option<Picture> {
+        self.slots.first().map(|slot| slot.picture.clone())
     }
 
     /// The shadow to compose into; `None` while it is lent.
@@ -74,16 +77,12 @@ impl Shadow {
         self.put_back(buffer);
     }
 
-    /// A frame was composed: copies what one of the buffers lacks that are not in `used`, and says what that was. Gives
-    /// the shadow back if there is no such buffer.
-    pub fn fill(
-        &mut self,
-        buffer: Buffer,
-        damage: &[PixelRect],
-        used: &[usize],
-    ) -> Result<(Picture, Vec<PixelRect>), Buffer> {
+    /// A frame was composed: copies what one of the pictures lacks that nobody shows, and says what that was. Gives the
+    /// shadow back if there is no such picture.
+    pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(Picture, Vec<PixelRect>), Buffer> {
         // One that was composed for another mode shows nothing that this one could.
-        let Some(free) = self.free(used).filter(|_| self.is_ours(&buffer)) else { return Err(buffer) };
+        let free = self.slots.iter().position(|slot| slot.picture.is_free());
+        let Some(free) = free.filter(|_| self.is_ours(&buffer)) else { return Err(buffer) };
         if !self.known {
             self.slots.iter_mut().for_each(|slot| slot.stale = vec![whole(self.size)]);
         }
@@ -93,36 +92,9 @@ impl Shadow {
         let slot = &mut self.slots[free];
         let copied = std::mem::take(&mut slot.stale);
         if let Some(shadow) = &self.shadow {
-            copied.iter().for_each(|rect| slot.frame.copy(&shadow.pixels, shadow.width, *rect));
+            slot.picture.copy(&shadow.pixels, shadow.width, &copied);
         }
-        Ok((Picture { slot: free, framebuffer: slot.frame.framebuffer() }, copied))
-    }
-
-    /// A buffer that is not in `used`; a new one if need be.
-    fn free(&mut self, used: &[usize]) -> Option<usize> {
-        let free = (0..self.slots.len()).find(|slot| !used.contains(slot));
-        if free.is_some() || self.slots.len() == self.most {
-            return free;
-        }
-        match slot(&self.device, self.size) {
-            Ok(slot) => self.slots.push(slot),
-            Err(error) => {
-                tracing::warn!(%error, "fewer frames are finished ahead");
-                self.most = self.slots.len();
-                return None;
-            }
-        }
-        Some(self.slots.len() - 1)
-    }
-
-    /// A copy of a picture.
-    pub fn read(&self, picture: Picture) -> PixelBuffer {
-        let mut copy = PixelBuffer { width: self.size.0, height: self.size.1, pixels: Vec::new() };
-        if let Some(slot) = self.slots.get(picture.slot) {
-            slot.frame.read(&mut copy.pixels);
-        }
-        copy.pixels.resize(self.size.0 as usize * self.size.1 as usize, 0);
-        copy
+        Ok((slot.picture.clone(), copied))
     }
 
     fn put_back(&mut self, buffer: Buffer) {
@@ -140,6 +112,6 @@ impl Shadow {
     }
 }
 
-fn slot(device: &DrmDeviceFd, size: (i32, i32)) -> Result<Slot, DrmError> {
-    DumbFrame::new(device, size, Format::Opaque).map(|frame| Slot { frame, stale: vec![whole(size)] })
+fn slot(picture: Picture, size: (i32, i32)) -> Slot {
+    Slot { picture, stale: vec![whole(size)] }
 }

@@ -4,10 +4,10 @@
 //! the switch (`VRR_ENABLED`). The fastest rate is the mode's; the slowest is the wish's or the monitor's own, whichever
 //! is faster: below that the driver repeats pictures by itself.
 
-use smithay::backend::drm::DrmSurface;
-use smithay::reexports::drm::control::{Device, connector};
+use smithay::backend::drm::DrmDeviceFd;
+use smithay::reexports::drm::control::Device;
 
-use super::property::find;
+use super::atomic::Atomic;
 use crate::backend::Mode;
 use crate::time::Span;
 
@@ -17,43 +17,33 @@ const MILLI: u32 = 1_000;
 /// The shortest and the longest interval between two refreshes.
 pub(super) type Range = (Span, Span);
 
-/// Switches variable refresh on if `slowest` (mHz) is wanted and can be had in `mode`, else off. Returns the range in
-/// force.
-pub(super) fn apply(
-    surface: &DrmSurface,
-    connector: connector::Handle,
-    name: &str,
-    mode: Mode,
+/// What a monitor says of its rates.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rates {
+    /// It can vary them, and so can its CRTC.
+    capable: bool,
+    /// Its own slowest, in mHz.
     slowest: Option<u32>,
-) -> Option<Range> {
-    let range = slowest.and_then(|slowest| {
-        let range =
-            if is_capable(surface, connector) { range(mode, slowest, monitor(surface, connector)) } else { None };
-        if range.is_none() {
+}
+
+impl Rates {
+    /// Of the monitor on this connector. On the worker.
+    pub fn of(device: &DrmDeviceFd, atomic: Option<&Atomic>) -> Self {
+        let Some(atomic) = atomic else { return Rates::default() };
+        let edid = atomic.connector().value("EDID").filter(|blob| *blob != 0);
+        let edid = edid.and_then(|blob| device.get_property_blob(blob).ok());
+        let capable = atomic.has_vrr() && atomic.connector().value("vrr_capable") == Some(1);
+        Rates { capable, slowest: edid.and_then(|edid| slowest_rate(&edid)) }
+    }
+
+    /// The range in `mode`, if `slowest` (mHz) is wanted and can be had.
+    pub fn range(self, name: &str, mode: Mode, slowest: Option<u32>) -> Option<Range> {
+        let range = slowest.and_then(|slowest| range(mode, slowest, self.slowest)).filter(|_| self.capable);
+        if range.is_none() && slowest.is_some() {
             tracing::warn!(output = name, "the monitor has no such range of rates: its rate is fixed");
         }
         range
-    });
-    match surface.use_vrr(range.is_some()) {
-        Ok(()) => range,
-        Err(error) => {
-            tracing::warn!(output = name, %error, "the driver does not vary the rate");
-            let _ = surface.use_vrr(false);
-            None
-        }
     }
-}
-
-fn is_capable(surface: &DrmSurface, connector: connector::Handle) -> bool {
-    !surface.is_legacy()
-        && find(surface, surface.crtc(), "VRR_ENABLED").is_some()
-        && find(surface, connector, "vrr_capable").is_some_and(|(_, value)| value == 1)
-}
-
-/// The monitor's own slowest rate, in mHz.
-fn monitor(surface: &DrmSurface, connector: connector::Handle) -> Option<u32> {
-    let (_, blob) = find(surface, connector, "EDID").filter(|(_, blob)| *blob != 0)?;
-    slowest_rate(&surface.get_property_blob(blob).ok()?)
 }
 
 /// What `wanted` (mHz) and the monitor's own slowest rate leave of `mode`.

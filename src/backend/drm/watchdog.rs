@@ -1,6 +1,14 @@
 //! A real-time class for a thread that sleeps nearly all the time, and its loss if it does not.
+//!
+//! Two watch it. The thread itself looks, each time before it sleeps, whether it computed for too long. For one that does not
+//! get that far the kernel looks (`RLIMIT_RTTIME`): it sends SIGXCPU, whose handler runs on the very thread and takes the
+//! class away. The hard limit, which would kill the session, stays as it was.
 #![expect(unsafe_code, reason = "the scheduler is asked through libc: nothing safe has this call")]
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::time::{Instant, NANOS_PER_SECOND, Span};
@@ -12,6 +20,15 @@ const PRIORITY: i32 = 1;
 const STRETCH: Span = Span::from_millis(500);
 /// ... in which the thread may compute for this long: a hundred times what a flip at 240 Hz costs.
 const MOST_COMPUTED: Span = Span::from_millis(250);
+
+/// So long may it compute without sleeping once, in microseconds: more than a driver's slowest modeset computes, and less
+/// than a person takes to reach for the power switch.
+const LONGEST_RUN: u64 = 300_000;
+
+/// What the limit was before it was ours, for programs that we start.
+static BEFORE: OnceLock<Option<Rlimit>> = OnceLock::new();
+/// How many threads the kernel has stopped.
+static STOPPED: AtomicU32 = AtomicU32::new(0);
 
 /// Whether the thread has computed for too long. Pure: fed with the time and the thread's processor time.
 #[derive(Clone, Copy, Debug)]
@@ -32,29 +49,97 @@ impl Watchdog {
 
 /// The calling thread's class.
 #[derive(Debug)]
-pub(super) struct RealTime(Option<Watchdog>);
+pub(super) struct RealTime {
+    dog: Option<Watchdog>,
+    /// How many threads had been stopped when it last looked.
+    stopped: u32,
+}
 
 impl RealTime {
     /// Asks for `SCHED_RR` for the calling thread. Without the permission it stays as it is, which is said in the log.
     pub fn ask_for() -> Self {
-        match set_class(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, PRIORITY) {
-            Ok(()) => RealTime(Some(Watchdog { since: now(ClockId::Monotonic), computed: computed() })),
+        let stopped = STOPPED.load(Ordering::Relaxed);
+        // Whoever has the class is watched from its first moment.
+        BEFORE.get_or_init(|| {
+            let watched = watch();
+            let failed =
+                |error| tracing::warn!(%error, "the kernel does not watch for how long real-time threads compute");
+            watched.map_err(failed).ok()
+        });
+        let dog = match set_class(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, PRIORITY) {
+            Ok(()) => Some(Watchdog { since: now(ClockId::Monotonic), computed: computed() }),
             Err(error) => {
                 tracing::info!(%error, "no real-time class: frames that wait may be committed late");
-                RealTime(None)
+                None
             }
-        }
+        };
+        RealTime { dog, stopped }
     }
 
     /// Leaves it if the thread computed for too long. To be called each time before it sleeps.
     pub fn check(&mut self) {
-        let barks = self.0.as_mut().is_some_and(|dog| dog.barks(now(ClockId::Monotonic), computed()));
-        if barks {
-            self.0 = None;
+        let Some(dog) = &mut self.dog else { return };
+        let stopped = STOPPED.load(Ordering::Relaxed);
+        if std::mem::replace(&mut self.stopped, stopped) != stopped && !is_real_time() {
+            self.dog = None;
+            // The kernel has put the limit up by a second.
+            let _ = limit(getrlimit(Resource::Rttime).maximum);
+            return tracing::error!("the presenter computed for too long at once: it has lost the real-time class");
+        }
+        if dog.barks(now(ClockId::Monotonic), computed()) {
+            self.dog = None;
             let left = set_class(libc::SCHED_OTHER, 0);
             tracing::error!(?left, "the presenter computes for too long: it leaves the real-time class");
         }
     }
+}
+
+/// What programs that this one starts are to have as their limit; `None` where it is still what it was.
+pub fn limit_before() -> Option<Rlimit> {
+    BEFORE.get().copied().flatten()
+}
+
+/// From now on the kernel stops real-time threads of this process that do not sleep. Returns what the limit was.
+fn watch() -> std::io::Result<Rlimit> {
+    let before = getrlimit(Resource::Rttime);
+    // By default the signal ends the process: the handler comes first.
+    handle()?;
+    limit(before.maximum)?;
+    Ok(before)
+}
+
+fn limit(hard: Option<u64>) -> std::io::Result<()> {
+    let soft = hard.map_or(LONGEST_RUN, |hard| hard.min(LONGEST_RUN));
+    Ok(setrlimit(Resource::Rttime, Rlimit { current: Some(soft), maximum: hard })?)
+}
+
+fn handle() -> std::io::Result<()> {
+    let handler: extern "C" fn(libc::c_int) = stop;
+    // SAFETY: a zeroed `sigaction` is a valid one, and so is the handler, which does only what signal-safety(7) allows; the
+    // call reads it and nothing else.
+    let done = unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGXCPU, &action, std::ptr::null_mut())
+    };
+    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+/// Runs on the thread that computed for too long: the kernel prefers it.
+extern "C" fn stop(_signal: libc::c_int) {
+    // SAFETY: `errno` belongs to this thread; what it interrupted may be about to read it.
+    let errno = unsafe { *libc::__errno_location() };
+    let _ = set_class(libc::SCHED_OTHER, 0);
+    STOPPED.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+}
+
+fn is_real_time() -> bool {
+    // SAFETY: the call reads nothing of ours; 0 is the calling thread.
+    let class = unsafe { libc::sched_getscheduler(0) };
+    class & !libc::SCHED_RESET_ON_FORK == libc::SCHED_RR
 }
 
 fn set_class(policy: libc::c_int, priority: libc::c_int) -> std::io::Result<()> {
@@ -93,5 +178,23 @@ mod tests {
         let mut dog = Watchdog { since: at(0), computed: Span::ZERO };
         let first = (1..1_000).find(|millis| dog.barks(at(*millis), Span::from_millis(*millis)));
         assert!(first.is_some_and(|millis| millis <= 500), "{first:?}");
+    }
+
+    #[test]
+    fn the_kernel_takes_the_class_from_a_thread_that_never_sleeps_and_the_process_lives() {
+        // Not everybody may have it: then there is nothing to take away.
+        let spun = std::thread::spawn(|| {
+            let mut real_time = RealTime::ask_for();
+            let begun = now(ClockId::Monotonic);
+            let is_long = || now(ClockId::Monotonic) - begun > Span::from_millis(5_000);
+            while real_time.dog.is_some() && is_real_time() && !is_long() {
+                std::hint::spin_loop();
+            }
+            let stopped = !is_real_time();
+            real_time.check();
+            stopped && real_time.dog.is_none()
+        });
+        assert!(spun.join().unwrap());
+        assert!(limit_before().is_some(), "programs that are started get what was there before");
     }
 }

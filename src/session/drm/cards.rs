@@ -13,15 +13,14 @@ use calloop::{LoopHandle, RegistrationToken};
 
 use drm_fourcc::DrmFormat;
 
-use crate::backend::drm::{Card, Change, Drawer, DrmError, ModeWish};
+use crate::backend::drm::{Card, Change, Drawer, DrmOutput, ModeWish};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::seat::Seat;
 use crate::output::hotplug::{self, Placement};
 use crate::output::power;
 use crate::protocol::syncobj;
-use crate::render::Renderer;
+use crate::render::{Renderer, Targets};
 use crate::state::State;
-use crate::time::{Clock, MonotonicClock};
 
 /// How long after a device could not be opened it is tried again, and how often. The kernel registers a device's name some
 /// milliseconds before the device.
@@ -62,15 +61,13 @@ impl Cards {
 
     pub(super) fn resume(&mut self) {
         for open in &self.open {
-            if let Err(error) = open.card.borrow_mut().resume() {
-                tracing::error!(%error, "a display device cannot be used again");
-            }
+            open.card.borrow_mut().resume();
         }
     }
 
     pub(super) fn set_mode(&mut self, name: &str, wish: ModeWish) -> Option<Result<(), String>> {
         let open = self.open.iter().find(|open| open.card.borrow().has(name))?;
-        let set = open.card.borrow_mut().set_mode(name, wish, MonotonicClock.now());
+        let set = open.card.borrow_mut().set_mode(name, wish);
         Some(set.map_err(|error| error.to_string()))
     }
 }
@@ -106,7 +103,7 @@ fn is_display_node(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"card"))
 }
 
-/// Opens a device and lights what is plugged into it.
+/// Opens a device; its monitors are lit when that is done.
 pub(super) fn add(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
@@ -120,33 +117,59 @@ pub(super) fn add(
     let seat = session.cards.seat.clone();
     let descriptor = seat.borrow_mut().open_device(path).context("the seat does not open it")?;
     let raw = descriptor.as_raw_fd();
-    let opened = open(handle, descriptor);
+    let opened = open(handle, id, descriptor);
     let (card, events) = opened.inspect_err(|_| seat.borrow_mut().forget(raw))?;
-    session.cards.open.push(Open { id, card: card.clone(), descriptor: raw, events });
-    draw_on(state, &card.borrow());
-    syncobj::offer(state, card.borrow().device());
-    scan(state, id, &card);
+    session.cards.open.push(Open { id, card, descriptor: raw, events });
     Ok(())
 }
 
-/// Whoever composes, for the display device of this number.
-struct Composer<'a>(Option<&'a mut Renderer>, u64);
+/// Waits until a device is open and its monitors are lit: at the start, when nobody waits for a frame.
+pub(super) fn settle(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) -> anyhow::Result<()> {
+    let Some(card) = card(state, id) else { return Ok(()) };
+    loop {
+        let change = card.borrow_mut().wait().context("it does not answer")?;
+        let is_settled = matches!(change, Change::Scanned | Change::Unknown(_));
+        learn(handle, state, id, &card, change)?;
+        if is_settled {
+            return Ok(());
+        }
+    }
+}
 
-impl Drawer for Composer<'_> {
+fn card(state: &State, id: DeviceId) -> Option<Rc<RefCell<Card>>> {
+    let session = state.session.drm.as_ref()?;
+    session.cards.open.iter().find(|open| open.id == id).map(|open| open.card.clone())
+}
+
+/// Takes in what was found out of a device.
+fn hear(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId, card: &Rc<RefCell<Card>>) {
+    loop {
+        let Some(change) = card.borrow_mut().poll() else { return };
+        if let Err(error) = learn(handle, state, id, card, change) {
+            tracing::error!("a display device: {error:#}");
+        }
+    }
+}
+
+/// Whoever composes, for the display devices.
+struct Composer(Option<Targets>);
+
+impl Drawer for Composer {
     fn formats(&self, device: u64) -> Vec<DrmFormat> {
-        self.0.as_ref().map_or(Vec::new(), |renderer| renderer.target_formats(device))
+        self.0.as_ref().map_or(Vec::new(), |targets| targets.formats(device))
     }
 
     fn try_draw(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), String> {
-        let renderer = self.0.as_mut().ok_or("nobody draws")?;
-        renderer.try_target(self.1, memory).map_err(|error| error.to_string())
+        let targets = self.0.as_ref().ok_or("nobody draws")?;
+        targets.try_draw(memory).map_err(|error| error.to_string())
     }
 }
 
 /// A renderer that is better off on a display device moves there.
 fn draw_on(state: &mut State, card: &Card) {
     let Some(renderer) = state.outputs.renderer.as_mut().filter(|renderer| renderer.wants_device()) else { return };
-    match renderer.move_to(card.device().clone(), card.number()) {
+    let Some(device) = card.device().cloned() else { return };
+    match renderer.move_to(device, card.number()) {
         Ok(()) => tracing::info!(driver = card.driver(), "OpenGL ES draws on the display device"),
         Err(reason) => {
             tracing::warn!(
@@ -160,17 +183,16 @@ fn draw_on(state: &mut State, card: &Card) {
 
 fn open(
     handle: &LoopHandle<'static, State>,
+    id: DeviceId,
     descriptor: std::os::fd::OwnedFd,
 ) -> anyhow::Result<(Rc<RefCell<Card>>, RegistrationToken)> {
     let (heard, events) = calloop::ping::make_ping()?;
     let card = Rc::new(RefCell::new(Card::new(descriptor, heard)?));
-    // What happened, the outputs say themselves in the turn that this starts. The source keeps the device until that is
-    // pulled out: dropped at the end of the session, Smithay would put back what was on screen before, which drivers
+    // What happened to frames, the outputs say themselves in the turn that this starts. The source keeps the device until
+    // that is pulled out: dropped at the end of the session, Smithay would put back what was on screen before, which drivers
     // refuse; the console does so by itself when the device is closed.
-    let kept = card.clone();
-    let events = handle.insert_source(events, move |(), _, _| {
-        let _ = &kept;
-    });
+    let (kept, of_source) = (card.clone(), handle.clone());
+    let events = handle.insert_source(events, move |(), (), state| hear(&of_source, state, id, &kept));
     let events = events.map_err(|error| anyhow::anyhow!("its flips cannot be listened to: {error}"))?;
     Ok((card, events))
 }
@@ -182,31 +204,37 @@ pub(super) fn changed(state: &mut State, id: DeviceId) {
     if session.is_paused() {
         return;
     }
-    let card = session.cards.open.iter().find(|open| open.id == id).map(|open| open.card.clone());
-    if let Some(card) = card {
-        scan(state, id, &card);
+    if let Some(card) = card(state, id) {
+        scan(state, &card);
     }
 }
 
 /// The same for all devices.
 pub(super) fn look_again(state: &mut State) {
     let Some(session) = &state.session.drm else { return };
-    let cards: Vec<_> = session.cards.open.iter().map(|open| (open.id, open.card.clone())).collect();
-    cards.iter().for_each(|(id, card)| scan(state, *id, card));
+    let cards: Vec<_> = session.cards.open.iter().map(|open| open.card.clone()).collect();
+    cards.iter().for_each(|card| scan(state, card));
 }
 
 /// A device was pulled out.
 pub(super) fn removed(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) {
-    let Some(session) = &mut state.session.drm else { return };
-    let Some(index) = session.cards.open.iter().position(|open| open.id == id) else { return };
-    let Open { card, descriptor, events, .. } = session.cards.open.remove(index);
-    handle.remove(events);
-    session.cards.seat.borrow_mut().forget(descriptor);
-    let left = session.cards.open.first().map(|open| open.card.borrow().device().clone());
+    let Some(card) = let_go(handle, state, id) else { return };
+    let Some(session) = &state.session.drm else { return };
+    let left = session.cards.open.iter().find_map(|open| open.card.borrow().device().cloned());
     // The outputs hear of it from their displays.
     card.borrow_mut().unplug();
     syncobj::device_removed(state, left.as_ref());
     draw_elsewhere(handle, state, &card.borrow());
+}
+
+/// Gives a device back to the seat.
+fn let_go(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) -> Option<Rc<RefCell<Card>>> {
+    let cards = &mut state.session.drm.as_mut()?.cards;
+    let index = cards.open.iter().position(|open| open.id == id)?;
+    let Open { card, descriptor, events, .. } = cards.open.remove(index);
+    handle.remove(events);
+    cards.seat.borrow_mut().forget(descriptor);
+    Some(card)
 }
 
 /// OpenGL ES drew on a device that is gone: it moves to another, or off screen. What it drew into on other devices, it may
@@ -233,33 +261,56 @@ fn draw_elsewhere(handle: &LoopHandle<'static, State>, state: &mut State, gone: 
     }
 }
 
-fn scan(state: &mut State, device: DeviceId, card: &Rc<RefCell<Card>>) {
+/// Has the monitors of a device looked at.
+fn scan(state: &State, card: &Rc<RefCell<Card>>) {
     let config = state.session.config.config().clone();
-    let wish = |name: &str| config.output(name).mode.map_or(ModeWish::default(), super::wish);
-    let now = state.clock.now();
-    let mut drawer = Composer(state.outputs.renderer.as_mut(), card.borrow().number());
-    let changes = card.borrow_mut().scan(wish, &mut drawer, now);
-    let changes = changes.unwrap_or_else(|error: DrmError| {
-        tracing::error!(driver = card.borrow().driver(), %error, "the monitors are not known");
-        Vec::new()
-    });
-    for change in changes {
-        match change {
-            Change::Plugged(output) => {
-                let name = crate::backend::Display::name(&output).to_owned();
-                let mode = crate::session::outputs::mode_of(&output);
-                tracing::info!(output = name, %mode, "monitor plugged in");
-                crate::protocol::dmabuf::offer(state, device, &output.scanout_formats());
-                let settings = config.output(&name);
-                let (position, scale) = (settings.position, Some(settings.scale.factor()));
-                let placement = Placement { position, scale, pacing: Some(settings.pacing) };
-                let id = hotplug::add(state, Box::new(output), placement);
-                power::set(state, id, settings.enabled);
+    let wish = move |name: &str| config.output(name).mode.map_or(ModeWish::default(), super::wish);
+    let drawer = Composer(state.outputs.renderer.as_ref().and_then(Renderer::targets));
+    card.borrow().scan(wish, Box::new(drawer));
+}
+
+/// Something was found out of a device. An error: it cannot be used.
+fn learn(
+    handle: &LoopHandle<'static, State>,
+    state: &mut State,
+    device: DeviceId,
+    card: &Rc<RefCell<Card>>,
+    change: Change,
+) -> anyhow::Result<()> {
+    match change {
+        Change::Opened => {
+            draw_on(state, &card.borrow());
+            if let Some(opened) = card.borrow().device() {
+                syncobj::offer(state, opened);
             }
-            Change::Unplugged(name) => tracing::info!(output = name, "monitor unplugged"),
-            Change::Unusable(name, error) => tracing::error!(output = name, %error, "a monitor cannot be used"),
+            scan(state, card);
         }
+        Change::Failed(error) => {
+            let_go(handle, state, device);
+            return Err(error.into());
+        }
+        Change::Plugged(output) => light(state, device, output),
+        Change::Unplugged(name) => tracing::info!(output = name, "monitor unplugged"),
+        Change::Unusable(name, error) => tracing::error!(output = name, %error, "a monitor cannot be used"),
+        Change::Unknown(error) => {
+            tracing::error!(driver = card.borrow().driver(), %error, "the monitors are not known");
+        }
+        Change::Scanned => {}
     }
+    Ok(())
+}
+
+/// There is one more monitor.
+fn light(state: &mut State, device: DeviceId, output: DrmOutput) {
+    let name = crate::backend::Display::name(&output).to_owned();
+    let mode = crate::session::outputs::mode_of(&output);
+    tracing::info!(output = name, %mode, "monitor plugged in");
+    crate::protocol::dmabuf::offer(state, device, &output.scanout_formats());
+    let settings = state.session.config.config().output(&name);
+    let (position, scale) = (settings.position, Some(settings.scale.factor()));
+    let placement = Placement { position, scale, pacing: Some(settings.pacing) };
+    let id = hotplug::add(state, Box::new(output), placement);
+    power::set(state, id, settings.enabled);
 }
 
 #[cfg(test)]

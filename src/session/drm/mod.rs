@@ -53,7 +53,8 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
     state.session.drm = Some(DrmSession { seat: seat.clone(), cards, devices: devices.clone(), paused: None });
     let mut failures: Vec<String> = Vec::new();
     for (id, path) in found {
-        if let Err(error) = cards::add(handle, state, id, &path) {
+        let lit = cards::add(handle, state, id, &path).and_then(|()| cards::settle(handle, state, id));
+        if let Err(error) = lit {
             failures.push(format!("{}: {error:#}", path.display()));
         }
     }

@@ -3,41 +3,55 @@
 use smithay::backend::drm::{PlaneConfig, PlaneState};
 
 use super::Flipper;
+use crate::backend::drm::atomic::Commit;
+use crate::backend::drm::messages::News;
 use crate::backend::drm::plane_config::whole;
-use crate::backend::drm::refusal::{is_passing, of_kernel, refusal};
-use crate::backend::drm::request;
-use crate::backend::plane::Planes;
-use crate::backend::{CursorPlane, DisplayEvent, SubmitError};
+use crate::backend::drm::planes::Shown;
+use crate::backend::drm::refusal::is_passing;
+use crate::backend::drm::verdicts::Shape;
+use crate::backend::{CursorPlane, SubmitError};
 
 impl Flipper {
+    /// Whether the driver takes these besides what is there, as far as it tells; said when it is known.
+    pub fn test_planes(&mut self, shape: Shape, shown: &Shown) {
+        // One that is not lit has nothing to compare with.
+        let states = self.client.states(shown, false).filter(|_| self.is_on && self.is_ours && !self.modeset);
+        let tested = states.map(|states| self.crtc.commit(&states, None, Commit::TestFlip));
+        if let Some(Err(error)) = &tested {
+            tracing::debug!(output = self.name, %error, "planes cannot show this, so it is composed");
+        }
+        self.news.push_back(News::Verdict(shape, matches!(tested, Some(Ok(())))));
+    }
+
     /// Commits the planes; without the cursor's if the driver does not like that one.
     pub(super) fn commit(
         &mut self,
         primary: Option<PlaneConfig<'_>>,
         cursor: Option<&CursorPlane>,
-        planes: &Planes,
+        shown: &Shown,
     ) -> Result<(), SubmitError> {
-        let Some(client) = self.client.states(planes, self.modeset) else {
+        let Some(client) = self.client.states(shown, self.modeset) else {
             return Err(SubmitError::Unsupported("a plane for a client's buffer"));
         };
         let with_cursor = [self.planes(primary.clone(), cursor), client.clone()].concat();
-        let Err(error) = self.flip(with_cursor) else {
+        let Err(error) = self.flip(&with_cursor) else {
             self.client.committed(&client);
             return Ok(());
         };
-        if !planes.is_empty() && !is_passing(&error) {
+        if !shown.planes.is_empty() && !is_passing(&error) {
             // Not the cursor's fault, as far as anybody can tell.
-            self.client.refused(planes);
+            self.news.push_back(News::Refuses(shown.planes.clone()));
             return Err(error);
         }
         let Some(images) = self.cursor.take() else { return Err(error) };
         let is_whole = primary.is_some();
         let without = [self.planes(primary, None), client.clone()].concat();
-        if is_whole && self.surface.test_state(without.clone(), self.modeset).is_ok() && !is_passing(&error) {
+        let test = if self.modeset { Commit::TestLight } else { Commit::TestFlip };
+        if is_whole && !is_passing(&error) && self.crtc.commit(&without, None, test).is_ok() {
             tracing::warn!(output = self.name, %error, "the cursor plane is refused: the cursor is drawn from now on");
-            let _ = self.surface.clear_plane(images.plane);
-            self.events.push_back(DisplayEvent::Changed);
-            self.flip(without)?;
+            self.crtc.clear_plane(images.plane);
+            self.news.push_back(News::NoCursor);
+            self.flip(&without)?;
             self.client.committed(&client);
             return Ok(());
         }
@@ -45,36 +59,34 @@ impl Flipper {
         Err(error)
     }
 
-    fn flip(&mut self, planes: Vec<PlaneState<'_>>) -> Result<(), SubmitError> {
-        if self.modeset || self.surface.commit_pending() {
-            self.surface.commit(planes, true).map_err(|error| refusal(&error))?;
+    fn flip(&mut self, planes: &[PlaneState<'_>]) -> Result<(), SubmitError> {
+        if self.modeset {
+            self.crtc.commit(planes, None, Commit::Light)?;
             self.modeset = false;
             return Ok(());
         }
         if let Some(gamma) = &mut self.gamma
             && let Some(told) = gamma.to_tell()
         {
-            match request::flip_with(&self.surface, &planes, told) {
+            match self.crtc.commit(planes, Some(told), Commit::Flip) {
                 Ok(()) => {
                     gamma.told();
                     return Ok(());
                 }
+                Err(error) if is_passing(&error) => return Err(error),
                 Err(error) => {
-                    let error = of_kernel(&error, &error);
-                    if is_passing(&error) {
-                        return Err(error);
-                    }
                     // A frame without it tells whose fault it is.
                     tracing::warn!(output = self.name, %error, "the gamma ramp is refused");
                     gamma.told();
                 }
             }
         }
-        self.surface.page_flip(planes, true).map_err(|error| refusal(&error))
+        self.crtc.commit(planes, None, Commit::Flip)
     }
 
     fn planes<'a>(&mut self, primary: Option<PlaneConfig<'a>>, cursor: Option<&CursorPlane>) -> Vec<PlaneState<'a>> {
-        let primary = primary.map(|config| PlaneState { handle: self.surface.plane(), config: Some(config) });
+        let handle = self.crtc.primary().handle;
+        let primary = primary.map(|config| PlaneState { handle, config: Some(config) });
         let cursor = self.cursor.as_mut().map(|images| PlaneState {
             handle: images.plane,
             config: cursor.map(|cursor| whole(images.framebuffer(cursor), images.size, (cursor.x, cursor.y))),

@@ -129,6 +129,8 @@ impl Stage {
                     format!("presented {} at {time}, {sequence}", frame.0)
                 }
                 DisplayEvent::Lost { frame, reason } => format!("lost {}: {reason:?}", frame.0),
+                DisplayEvent::Refused { frame, error } => format!("refused {}: {error}", frame.0),
+                DisplayEvent::PlanesKnown => "planes known".to_owned(),
                 DisplayEvent::Changed => "changed".to_owned(),
                 DisplayEvent::Gone => "gone".to_owned(),
             };

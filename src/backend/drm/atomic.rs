@@ -1,0 +1,230 @@
+//! Commits of one CRTC through atomic modesetting. Smithay's share a lock between all outputs of a device, and hold it
+//! while a mode is switched; here each output has the little that a commit needs for itself.
+
+use std::os::fd::AsRawFd;
+
+use smithay::backend::drm::{DrmDeviceFd, PlaneConfig, PlaneState};
+use smithay::reexports::drm::control::atomic::AtomicModeReq;
+use smithay::reexports::drm::control::{
+    AtomicCommitFlags, Device, Mode as DrmMode, RawResourceHandle, connector, crtc, framebuffer, plane, property,
+};
+
+use super::property::{Blob, Properties};
+
+/// The values of an object's properties have 16 bits after the point.
+const FIXED_POINT: f64 = 65_536.0;
+/// Not turned, in the bits of `rotation`.
+const UPRIGHT: property::RawValue = 1;
+/// Not translucent, in `alpha`.
+const OPAQUE: property::RawValue = 0xffff;
+/// There is nothing to wait for, in `IN_FENCE_FD`.
+const NO_FENCE: property::RawValue = property::RawValue::MAX;
+
+/// What a commit is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Commit {
+    /// Show the planes at the next refresh; says when that is done. Does not wait for it.
+    Flip,
+    /// Light the output, with its mode. May wait as long as that takes.
+    Light,
+    /// Would a flip be taken?
+    TestFlip,
+    /// Would the output be lit?
+    TestLight,
+}
+
+/// A property of the CRTC that goes with one commit, and its value.
+pub(super) type Extra = (property::Handle, property::RawValue);
+
+/// One CRTC with its connector and all planes that it may use.
+pub(super) struct Atomic {
+    device: DrmDeviceFd,
+    crtc: Properties,
+    connector: Properties,
+    planes: Vec<(plane::Handle, Properties)>,
+    /// The mode that it is lit with.
+    mode: Blob,
+    /// Whether the rate is to vary.
+    pub vrr: bool,
+    /// Connectors without a monitor that the CRTC drove before it was ours.
+    strays: Vec<Properties>,
+    /// Planes that may show something.
+    lit: Vec<plane::Handle>,
+}
+
+impl Atomic {
+    /// A CRTC that is not lit yet. Asks for what has to be known: to be called on the worker.
+    pub fn new(
+        device: &DrmDeviceFd,
+        crtc: crtc::Handle,
+        connector: connector::Handle,
+        planes: impl Iterator<Item = plane::Handle>,
+        mode: DrmMode,
+    ) -> std::io::Result<Self> {
+        let planes = planes.map(|plane| Ok((plane, Properties::of(device, plane)?)));
+        let planes = planes.collect::<std::io::Result<Vec<_>>>()?;
+        Ok(Atomic {
+            lit: planes.iter().map(|(plane, _)| *plane).collect(),
+            device: device.clone(),
+            crtc: Properties::of(device, crtc)?,
+            connector: Properties::of(device, connector)?,
+            planes,
+            mode: Blob::of(device, &mode)?,
+            vrr: false,
+            strays: Vec::new(),
+        })
+    }
+
+    /// These are not to be driven any more once it is lit.
+    pub fn leave(&mut self, strays: Vec<Properties>) {
+        self.strays = strays;
+    }
+
+    /// What the CRTC has.
+    pub fn crtc(&self) -> &Properties {
+        &self.crtc
+    }
+
+    /// What the connector has.
+    pub fn connector(&self) -> &Properties {
+        &self.connector
+    }
+
+    /// Whether a plane has the property `name`.
+    pub fn plane_has(&self, plane: plane::Handle, name: &str) -> bool {
+        self.plane(plane).is_some_and(|properties| properties.handle(name).is_some())
+    }
+
+    /// It is lit with `mode` the next time.
+    pub fn set_mode(&mut self, mode: DrmMode) -> std::io::Result<()> {
+        // The kernel keeps the old one for as long as it is in force.
+        self.mode = Blob::of(&self.device, &mode)?;
+        Ok(())
+    }
+
+    /// Somebody else had the device: any plane may show something.
+    pub fn reset(&mut self) {
+        self.lit = self.planes.iter().map(|(plane, _)| *plane).collect();
+    }
+
+    /// Whether the CRTC can vary its rate.
+    pub fn has_vrr(&self) -> bool {
+        self.crtc.handle("VRR_ENABLED").is_some()
+    }
+
+    /// Shows `planes`, or asks whether it could.
+    pub fn commit(&mut self, planes: &[PlaneState<'_>], extra: Option<Extra>, commit: Commit) -> std::io::Result<()> {
+        let lights = matches!(commit, Commit::Light | Commit::TestLight);
+        let mut request = Request(AtomicModeReq::new());
+        request.set(&self.crtc, "ACTIVE", 1);
+        request.set(&self.crtc, "VRR_ENABLED", u64::from(self.vrr));
+        if let Some((property, value)) = extra {
+            request.0.add_raw_property(self.crtc.object(), property, value);
+        }
+        if lights {
+            request.set(&self.crtc, "MODE_ID", self.mode.value());
+            request.set(&self.connector, "CRTC_ID", number(self.crtc.object()));
+            self.strays.iter().for_each(|stray| request.set(stray, "CRTC_ID", 0));
+        }
+        for state in planes {
+            let Some(properties) = self.plane(state.handle) else { continue };
+            match &state.config {
+                Some(config) => self.show(&mut request, properties, config),
+                None => darken(&mut request, properties),
+            }
+        }
+        let flags = match commit {
+            Commit::Flip => AtomicCommitFlags::NONBLOCK | AtomicCommitFlags::PAGE_FLIP_EVENT,
+            // Some drivers fail in interesting ways if they are not waited for.
+            Commit::Light => AtomicCommitFlags::ALLOW_MODESET | AtomicCommitFlags::PAGE_FLIP_EVENT,
+            Commit::TestFlip => AtomicCommitFlags::TEST_ONLY,
+            Commit::TestLight => AtomicCommitFlags::TEST_ONLY | AtomicCommitFlags::ALLOW_MODESET,
+        };
+        self.device.atomic_commit(flags, request.0)?;
+        if matches!(commit, Commit::Flip | Commit::Light) {
+            self.lit.retain(|lit| planes.iter().all(|state| state.handle != *lit));
+            self.lit.extend(planes.iter().filter(|state| state.config.is_some()).map(|state| state.handle));
+        }
+        if commit == Commit::Light {
+            self.strays.clear();
+        }
+        Ok(())
+    }
+
+    /// Switches it off, with all that it shows.
+    pub fn clear(&mut self) -> std::io::Result<()> {
+        let mut request = Request(AtomicModeReq::new());
+        for plane in &self.lit {
+            if let Some(properties) = self.plane(*plane) {
+                darken(&mut request, properties);
+            }
+        }
+        request.set(&self.connector, "CRTC_ID", 0);
+        request.set(&self.crtc, "ACTIVE", 0);
+        request.set(&self.crtc, "MODE_ID", 0);
+        request.set(&self.crtc, "VRR_ENABLED", 0);
+        self.device.atomic_commit(AtomicCommitFlags::ALLOW_MODESET, request.0)?;
+        self.lit.clear();
+        Ok(())
+    }
+
+    /// Switches one plane off.
+    pub fn clear_plane(&mut self, plane: plane::Handle) -> std::io::Result<()> {
+        let mut request = Request(AtomicModeReq::new());
+        if let Some(properties) = self.plane(plane) {
+            darken(&mut request, properties);
+        }
+        self.device.atomic_commit(AtomicCommitFlags::empty(), request.0)?;
+        self.lit.retain(|lit| *lit != plane);
+        Ok(())
+    }
+
+    fn plane(&self, wanted: plane::Handle) -> Option<&Properties> {
+        self.planes.iter().find(|(plane, _)| *plane == wanted).map(|(_, properties)| properties)
+    }
+
+    fn show(&self, request: &mut Request, plane: &Properties, config: &PlaneConfig<'_>) {
+        let fixed = |value: f64| (value * FIXED_POINT).round() as u64;
+        let signed = |value: i32| i64::from(value).cast_unsigned();
+        let (from, to) = (config.src, config.dst);
+        let fence = config.fence.as_ref().map_or(NO_FENCE, |fence| i64::from(fence.as_raw_fd()).cast_unsigned());
+        let clips = config.damage_clips.map_or(0, property::RawValue::from);
+        let values = [
+            ("CRTC_ID", number(self.crtc.object())),
+            ("FB_ID", number(framebuffer::Handle::into(config.fb))),
+            ("SRC_X", fixed(from.loc.x)),
+            ("SRC_Y", fixed(from.loc.y)),
+            ("SRC_W", fixed(from.size.w)),
+            ("SRC_H", fixed(from.size.h)),
+            ("CRTC_X", signed(to.loc.x)),
+            ("CRTC_Y", signed(to.loc.y)),
+            ("CRTC_W", signed(to.size.w)),
+            ("CRTC_H", signed(to.size.h)),
+            ("rotation", UPRIGHT),
+            ("alpha", OPAQUE),
+            ("IN_FENCE_FD", fence),
+            ("FB_DAMAGE_CLIPS", clips),
+        ];
+        values.into_iter().for_each(|(name, value)| request.set(plane, name, value));
+    }
+}
+
+struct Request(AtomicModeReq);
+
+impl Request {
+    /// Objects that lack the property are as they are.
+    fn set(&mut self, of: &Properties, name: &str, value: property::RawValue) {
+        if let Some(property) = of.handle(name) {
+            self.0.add_raw_property(of.object(), property, value);
+        }
+    }
+}
+
+fn darken(request: &mut Request, plane: &Properties) {
+    request.set(plane, "CRTC_ID", 0);
+    request.set(plane, "FB_ID", 0);
+}
+
+fn number(handle: RawResourceHandle) -> property::RawValue {
+    u64::from(handle.get())
+}

@@ -1,0 +1,171 @@
+//! What the main thread knows of an output without asking its presenter: power, the frames that it was given, what is on
+//! screen. Pure; kept up by what is sent and by the news that come back.
+//!
+//! Each frame is reported once: when an output goes dark or switches its mode, what it was given counts as lost at once, and
+//! what its presenter says of that later is for nobody.
+
+use std::collections::VecDeque;
+
+use crate::backend::FrameId;
+
+/// Whether it shows anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Power {
+    On,
+    /// Off, or the device belongs to another session.
+    Off,
+    Gone,
+}
+
+#[derive(Debug)]
+struct Given<T> {
+    frame: FrameId,
+    committed: bool,
+    /// It was asked back.
+    withdrawn: bool,
+    shows: T,
+}
+
+/// One output as its presenter is assumed to have it.
+#[derive(Debug)]
+pub(super) struct Mirror<T> {
+    pub power: Power,
+    /// Something was shown since it was lit.
+    pub is_lit: bool,
+    /// Frames that were given and of which nothing was heard yet, the oldest first.
+    given: VecDeque<Given<T>>,
+    /// What is on screen.
+    shown: Option<T>,
+}
+
+impl<T> Default for Mirror<T> {
+    fn default() -> Self {
+        Mirror { power: Power::On, is_lit: false, given: VecDeque::new(), shown: None }
+    }
+}
+
+impl<T> Mirror<T> {
+    /// Whether the presenter has a frame.
+    pub fn is_busy(&self) -> bool {
+        !self.given.is_empty()
+    }
+
+    /// How many frames wait behind the first.
+    pub fn waiting(&self) -> usize {
+        self.given.len().saturating_sub(1)
+    }
+
+    /// A frame was given.
+    pub fn give(&mut self, frame: FrameId, shows: T) {
+        self.given.push_back(Given { frame, committed: false, withdrawn: false, shows });
+    }
+
+    /// It cannot be withdrawn any more.
+    pub fn committed(&mut self, frame: FrameId) {
+        self.given.iter_mut().filter(|given| given.frame == frame).for_each(|given| given.committed = true);
+    }
+
+    /// All from `from` on were asked back. Returns the newest frame that is sure to stay.
+    pub fn withdraw(&mut self, from: FrameId) -> Option<FrameId> {
+        for given in self.given.iter_mut().filter(|given| given.frame >= from && !given.committed) {
+            given.withdrawn = true;
+        }
+        self.given.iter().rev().find(|given| !given.withdrawn).map(|given| given.frame)
+    }
+
+    /// A frame was shown. Returns what was shown before, and whether anybody was told nothing of the frame yet.
+    pub fn presented(&mut self, frame: FrameId) -> (bool, Option<T>) {
+        let Some(given) = self.take(frame) else { return (false, None) };
+        self.is_lit = true;
+        (true, self.shown.replace(given.shows))
+    }
+
+    /// A frame will not be shown. Returns what it would have shown, if nobody was told yet.
+    pub fn lost(&mut self, frame: FrameId) -> Option<T> {
+        self.take(frame).map(|given| given.shows)
+    }
+
+    /// Nothing that was given will be shown.
+    pub fn lose_all(&mut self) -> impl Iterator<Item = (FrameId, T)> {
+        std::mem::take(&mut self.given).into_iter().map(|given| (given.frame, given.shows))
+    }
+
+    /// Nothing is on screen. Returns what was.
+    pub fn darken(&mut self) -> Option<T> {
+        self.is_lit = false;
+        self.shown.take()
+    }
+
+    /// What is on screen.
+    pub fn shown(&self) -> Option<&T> {
+        self.shown.as_ref()
+    }
+
+    /// The same, to change it.
+    pub fn shown_mut(&mut self) -> Option<&mut T> {
+        self.shown.as_mut()
+    }
+
+    fn take(&mut self, frame: FrameId) -> Option<Given<T>> {
+        let index = self.given.iter().position(|given| given.frame == frame)?;
+        self.given.remove(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(frames: &[u64]) -> Mirror<u64> {
+        let mut mirror = Mirror::default();
+        frames.iter().for_each(|frame| mirror.give(FrameId(*frame), *frame));
+        mirror
+    }
+
+    #[test]
+    fn what_is_on_its_way_stays_and_the_rest_is_asked_back() {
+        let mut mirror = given(&[1, 2, 3]);
+        mirror.committed(FrameId(1));
+        assert_eq!(mirror.withdraw(FrameId(0)), Some(FrameId(1)));
+        assert_eq!((mirror.is_busy(), mirror.waiting()), (true, 2), "nobody has said that they are lost");
+        assert_eq!(mirror.lost(FrameId(2)), Some(2));
+        assert_eq!(mirror.lost(FrameId(3)), Some(3));
+        assert_eq!(mirror.presented(FrameId(1)), (true, None));
+        assert!(!mirror.is_busy());
+    }
+
+    #[test]
+    fn a_frame_that_is_older_than_what_is_asked_back_stays() {
+        let mut mirror = given(&[1, 2, 3]);
+        assert_eq!(mirror.withdraw(FrameId(3)), Some(FrameId(2)));
+        assert_eq!(given(&[1]).withdraw(FrameId(1)), None, "it may be on its way, and nobody knows");
+    }
+
+    #[test]
+    fn a_frame_that_was_asked_back_too_late_is_shown_all_the_same() {
+        let mut mirror = given(&[1]);
+        mirror.withdraw(FrameId(1));
+        assert_eq!(mirror.presented(FrameId(1)), (true, None));
+        assert_eq!(mirror.shown(), Some(&1));
+    }
+
+    #[test]
+    fn each_frame_is_reported_once() {
+        let mut mirror = given(&[1, 2]);
+        assert_eq!(mirror.lose_all().map(|(frame, _)| frame.0).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(mirror.presented(FrameId(1)), (false, None), "it counts as lost");
+        assert_eq!(mirror.lost(FrameId(2)), None);
+        assert_eq!(mirror.shown(), None);
+    }
+
+    #[test]
+    fn what_is_on_screen_is_what_was_presented_last() {
+        let mut mirror = given(&[1, 2]);
+        assert!(!mirror.is_lit);
+        mirror.presented(FrameId(1));
+        assert_eq!(mirror.presented(FrameId(2)), (true, Some(1)));
+        assert!(mirror.is_lit);
+        assert_eq!(mirror.darken(), Some(2));
+        assert!(mirror.shown().is_none() && !mirror.is_lit);
+    }
+}

@@ -1,0 +1,114 @@
+//! What a pipe hears of its presenter and of the worker, and what the rest of the compositor is told of it.
+
+use super::{Pipe, Screen};
+use crate::backend::drm::messages::{Generation, News, Switch};
+use crate::backend::drm::mirror::Power;
+use crate::backend::{DisplayEvent, LossReason};
+
+impl Pipe {
+    /// What happened since it was last asked, in order.
+    pub fn poll_event(&mut self) -> Option<DisplayEvent> {
+        if self.events.is_empty() {
+            self.hear();
+        }
+        self.events.pop_front()
+    }
+
+    /// Takes in all news.
+    pub fn hear(&mut self) {
+        while let Some(news) = self.ends.news.take() {
+            self.learn(news);
+        }
+    }
+
+    fn learn(&mut self, news: News) {
+        match news {
+            News::Committed(frame) => self.mirror.committed(frame),
+            News::Presented { frame, time, sequence, cursor } => {
+                let first = !self.mirror.is_lit;
+                let (is_new, before) = self.mirror.presented(frame);
+                if !is_new {
+                    return;
+                }
+                if let Some(Screen { picture, cursor: shown, .. }) = self.mirror.shown_mut() {
+                    *shown = cursor;
+                    // Only planes have changed.
+                    *picture = picture.take().or(before.and_then(|before| before.picture));
+                }
+                self.events.push_back(DisplayEvent::Presented { frame, time, sequence });
+                // What was shown before is gone with `before`, and with it framebuffers of buffers that are.
+                self.verdicts.forget_gone();
+                if first && self.verdicts.take_disappointed() {
+                    self.events.push_back(DisplayEvent::PlanesKnown);
+                }
+            }
+            News::Lost { frame, reason } => {
+                if self.mirror.lost(frame).is_some() {
+                    self.events.push_back(DisplayEvent::Lost { frame, reason });
+                }
+            }
+            News::Refused { frame, error } => {
+                if self.mirror.lost(frame).is_some() {
+                    self.events.push_back(DisplayEvent::Refused { frame, error });
+                }
+            }
+            // Telling clients is for this thread, and nothing that a presenter should do.
+            News::Released(planes, pictures) => drop((planes, pictures)),
+            News::Disbelieved => {
+                self.believed = false;
+                self.events.push_back(DisplayEvent::Changed);
+            }
+            News::NoCursor => {
+                self.facts.cursor_size = None;
+                self.events.push_back(DisplayEvent::Changed);
+            }
+            News::Refuses(planes) => self.verdicts.refused(&planes),
+            News::Verdict(shape, shows) => {
+                if self.verdicts.learn(shape, shows) {
+                    self.events.push_back(DisplayEvent::PlanesKnown);
+                }
+            }
+            News::Imported(memory, frame) => {
+                if self.verdicts.imported(&memory, frame) {
+                    self.events.push_back(DisplayEvent::PlanesKnown);
+                }
+            }
+            News::Switched(switch) => self.switched(*switch),
+            News::NotSwitched(error) => {
+                tracing::error!(output = self.facts.name, error, "another mode was refused: the old one stays");
+            }
+            News::Buffer(generation, made) => {
+                if generation != self.generation {
+                    return;
+                }
+                self.grows = false;
+                match made {
+                    Ok(fresh) => self.scanout.add(fresh),
+                    Err(error) => {
+                        tracing::warn!(error, "fewer frames are finished ahead");
+                        // It is not asked for again in this mode.
+                        self.grows = true;
+                    }
+                }
+            }
+        }
+    }
+
+    fn switched(&mut self, Switch { mode, range }: Switch) {
+        if self.mirror.power == Power::Gone {
+            return;
+        }
+        let Some((mode, scanout)) = mode else {
+            if std::mem::replace(&mut self.facts.range, range) != range {
+                self.events.push_back(DisplayEvent::Changed);
+            }
+            return;
+        };
+        (self.facts.mode, self.facts.range) = (mode, range);
+        (self.scanout, self.grows) = (scanout, false);
+        self.generation = Generation(self.generation.0 + 1);
+        // Before the losses: what is made up for them is made for the new mode.
+        self.events.push_back(DisplayEvent::Changed);
+        self.lose_all(LossReason::ModeChange);
+    }
+}

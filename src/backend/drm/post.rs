@@ -1,0 +1,237 @@
+//! A queue between threads whose receiver never waits for a sender: what the main thread and the real-time threads say to
+//! each other.
+//!
+//! A lock would let a real-time thread wait for whoever holds it and is not let run; the queues of the standard library
+//! spin while a message is half sent, which on a machine with one CPU goes on until the sender, of a lower class, is let
+//! run. Here sending is one exchange of a pointer, and taking is one, too.
+//!
+//! ```text
+//!   post: newest ─► c ─► b ─► a         take: newest ─► nothing; a, b, c in the order in which they were sent
+//! ```
+#![expect(unsafe_code, reason = "messages are owned through a pointer that threads exchange")]
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+struct Letter<T> {
+    content: T,
+    older: *mut Letter<T>,
+}
+
+/// What was sent and not taken yet, the newest first.
+struct Pile<T>(AtomicPtr<Letter<T>>);
+
+impl<T: Send> Pile<T> {
+    /// Returns whether nothing was there before.
+    fn put(&self, content: T) -> bool {
+        let letter = Box::into_raw(Box::new(Letter { content, older: null_mut() }));
+        let mut newest = self.0.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: nobody else knows of the letter before the exchange below succeeds.
+            unsafe { (*letter).older = newest };
+            match self.0.compare_exchange_weak(newest, letter, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return newest.is_null(),
+                Err(now) => newest = now,
+            }
+        }
+    }
+
+    /// Puts all that is there behind `taken`, in the order in which it was sent.
+    fn take(&self, taken: &mut VecDeque<T>) {
+        let mut newest = self.0.swap(null_mut(), Ordering::Acquire);
+        let known = taken.len();
+        while !newest.is_null() {
+            // SAFETY: each letter was leaked by `put`, and the exchange above made them all ours.
+            let letter = unsafe { Box::from_raw(newest) };
+            newest = letter.older;
+            taken.push_back(letter.content);
+        }
+        taken.make_contiguous()[known..].reverse();
+    }
+}
+
+impl<T> Drop for Pile<T> {
+    fn drop(&mut self) {
+        let mut newest = *self.0.get_mut();
+        while !newest.is_null() {
+            // SAFETY: as in `take`; nobody else has the pile any more.
+            let letter = unsafe { Box::from_raw(newest) };
+            newest = letter.older;
+        }
+    }
+}
+
+struct Shared<T> {
+    pile: Pile<T>,
+    bell: OwnedFd,
+    /// Nobody can send any more.
+    closed: AtomicBool,
+}
+
+impl<T> Shared<T> {
+    fn ring(&self) {
+        if let Err(error) = rustix::io::write(&self.bell, &1_u64.to_ne_bytes()) {
+            tracing::error!(%error, "a thread of a display cannot be woken");
+        }
+    }
+}
+
+/// Closes the queue when the last sender is gone.
+struct Senders<T>(Arc<Shared<T>>);
+
+impl<T> Drop for Senders<T> {
+    fn drop(&mut self) {
+        self.0.closed.store(true, Ordering::Release);
+        self.0.ring();
+    }
+}
+
+/// Where messages are sent to, from any thread.
+pub(super) struct Mailbox<T>(Arc<Senders<T>>);
+
+impl<T> Clone for Mailbox<T> {
+    fn clone(&self) -> Self {
+        Mailbox(self.0.clone())
+    }
+}
+
+impl<T: Send> Mailbox<T> {
+    /// Sends it and wakes the receiver, which never makes this wait.
+    pub fn send(&self, message: T) {
+        // Whoever found the pile empty wakes: the receiver has not taken what lies there since.
+        if self.0.0.pile.put(message) {
+            self.0.0.ring();
+        }
+    }
+
+    /// Sends it without waking the receiver, who takes it when something else wakes it: not for queues whose messages
+    /// are [sent](Self::send), too.
+    pub fn note(&self, message: T) {
+        self.0.0.pile.put(message);
+    }
+}
+
+/// Where they come out.
+pub(super) struct Inbox<T> {
+    shared: Arc<Shared<T>>,
+    taken: VecDeque<T>,
+}
+
+impl<T: Send> Inbox<T> {
+    /// The oldest message that was not taken yet.
+    pub fn take(&mut self) -> Option<T> {
+        if self.taken.is_empty() {
+            self.shared.pile.take(&mut self.taken);
+        }
+        self.taken.pop_front()
+    }
+
+    /// Whether nobody can send any more; what was sent before can still be taken.
+    pub fn is_closed(&self) -> bool {
+        self.shared.closed.load(Ordering::Acquire)
+    }
+
+    /// The descriptor is not readable any more until something else is sent. To be called before messages are taken.
+    pub fn quiet(&self) {
+        let mut count = [0; 8];
+        let _ = rustix::io::read(&self.shared.bell, &mut count);
+    }
+}
+
+impl<T> AsFd for Inbox<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.shared.bell.as_fd()
+    }
+}
+
+/// Both ends of a queue.
+pub(super) fn queue<T: Send>() -> std::io::Result<(Mailbox<T>, Inbox<T>)> {
+    let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+    let pile = Pile(AtomicPtr::new(null_mut()));
+    let shared = Arc::new(Shared { pile, bell, closed: AtomicBool::new(false) });
+    Ok((Mailbox(Arc::new(Senders(shared.clone()))), Inbox { shared, taken: VecDeque::new() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    fn is_readable<T>(inbox: &Inbox<T>) -> bool {
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut [PollFd::new(inbox, PollFlags::IN)], Some(&at_once)).unwrap() > 0
+    }
+
+    #[test]
+    fn messages_come_out_in_the_order_in_which_they_were_sent() {
+        let (mailbox, mut inbox) = queue().unwrap();
+        (0..3).for_each(|number| mailbox.send(number));
+        assert_eq!(inbox.take(), Some(0));
+        mailbox.send(3);
+        assert_eq!(std::iter::from_fn(|| inbox.take()).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(inbox.take(), None);
+    }
+
+    #[test]
+    fn each_sender_keeps_its_order_while_all_send_at_once_and_nothing_is_lost() {
+        const EACH: u32 = 20_000;
+        let (mailbox, mut inbox) = queue().unwrap();
+        let senders: Vec<_> = (0..3_usize)
+            .map(|sender| {
+                let mailbox = mailbox.clone();
+                std::thread::spawn(move || (0..EACH).for_each(|number| mailbox.send((sender, number))))
+            })
+            .collect();
+        drop(mailbox);
+        let mut next = [0; 3];
+        while next != [EACH; 3] {
+            poll(&mut [PollFd::new(&inbox, PollFlags::IN)], None).unwrap();
+            inbox.quiet();
+            while let Some((sender, number)) = inbox.take() {
+                assert_eq!(number, next[sender]);
+                next[sender] += 1;
+            }
+        }
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        assert!(inbox.is_closed());
+    }
+
+    #[test]
+    fn a_message_wakes_the_receiver_and_a_note_waits_for_the_next_one() {
+        let (mailbox, mut inbox) = queue().unwrap();
+        mailbox.note("quiet");
+        assert!(!is_readable(&inbox));
+        assert_eq!(inbox.take(), Some("quiet"));
+        mailbox.send("loud");
+        assert!(is_readable(&inbox));
+        inbox.quiet();
+        assert!(!is_readable(&inbox));
+        assert_eq!(inbox.take(), Some("loud"));
+    }
+
+    #[test]
+    fn what_nobody_takes_is_dropped_with_the_queue() {
+        let (mailbox, inbox) = queue().unwrap();
+        let message = Arc::new(());
+        mailbox.send(message.clone());
+        drop((mailbox, inbox));
+        assert_eq!(Arc::strong_count(&message), 1);
+    }
+
+    #[test]
+    fn the_receiver_hears_that_the_last_sender_is_gone() {
+        let (mailbox, mut inbox) = queue().unwrap();
+        let other = mailbox.clone();
+        other.send(1);
+        drop(mailbox);
+        assert!(!inbox.is_closed());
+        drop(other);
+        assert!(is_readable(&inbox) && inbox.is_closed());
+        assert_eq!(inbox.take(), Some(1), "what was sent before still comes out");
+    }
+}

@@ -1,0 +1,279 @@
+//! What is known of what the driver shows on planes: its answers to test commits, by all that they depend on. Pure, but for
+//! the framebuffers that it holds.
+//!
+//! ```text
+//!   can_show ─► known: the answer
+//!            └► unknown: no, and ask ─► buffers imported by the worker ─► test commit by the presenter ─► learn ─► choose anew
+//! ```
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+use super::memory::ClientFrame;
+use super::planes::Shown;
+use crate::backend::PixelRect;
+use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
+
+/// So many of the driver's answers are remembered; more shapes than a window has while it is moved need no more.
+const VERDICTS: usize = 16;
+
+/// All of an arrangement that a driver's answer depends on, as far as one can know.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Shape(Vec<PlaneShape>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct PlaneShape {
+    direct: bool,
+    size: (u32, u32),
+    format: (u32, u64),
+    strides: Vec<u32>,
+    source: SourceRect,
+    target: PixelRect,
+}
+
+impl Shape {
+    pub fn of(planes: &Planes) -> Self {
+        let shape = |direct: bool, content: &PlaneContent| {
+            let memory: &DeviceMemory = &content.memory;
+            PlaneShape {
+                direct,
+                size: (memory.width, memory.height),
+                format: (memory.format, memory.modifier),
+                strides: memory.parts.iter().map(|part| part.stride).collect(),
+                source: content.source,
+                target: content.target,
+            }
+        };
+        let direct = planes.direct.iter().map(|content| shape(true, content));
+        Shape(direct.chain(planes.overlays.iter().map(|content| shape(false, content))).collect())
+    }
+}
+
+/// What became of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Asked,
+    Yes,
+    No,
+}
+
+/// A client's buffer that was to be shown.
+struct Import {
+    memory: Weak<DeviceMemory>,
+    frame: Frame,
+}
+
+enum Frame {
+    /// It is being imported.
+    Asked,
+    There(Arc<ClientFrame>),
+    /// The driver cannot show it, whatever plane is asked.
+    Refused,
+}
+
+/// What is to be done so that the answer is known.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// It is known.
+    Known(bool),
+    /// These are to be imported; others are on their way.
+    Import(Vec<Arc<DeviceMemory>>),
+    /// The driver is to be asked.
+    Test(Shown),
+}
+
+/// What one pipe knows.
+#[derive(Default)]
+pub(super) struct Verdicts {
+    known: VecDeque<(Shape, Verdict)>,
+    imports: Vec<Import>,
+    /// Somebody was told no who might be told yes by now.
+    disappointed: bool,
+}
+
+impl Verdicts {
+    /// Whether the driver shows `planes`, or what is to be done to know. What it says to do counts as done.
+    pub fn ask(&mut self, planes: &Planes) -> Answer {
+        let shape = Shape::of(planes);
+        let verdict = self.known.iter().find(|(known, _)| *known == shape).map(|(_, verdict)| *verdict);
+        if verdict == Some(Verdict::No) {
+            return Answer::Known(false);
+        }
+        let mut wanted = Vec::new();
+        let (mut refused, mut waits) = (false, false);
+        for content in planes.contents() {
+            match self.frame(&content.memory) {
+                Some(Frame::There(_)) => {}
+                Some(Frame::Asked) => waits = true,
+                Some(Frame::Refused) => refused = true,
+                None => wanted.push(content.memory.clone()),
+            }
+        }
+        if refused {
+            return Answer::Known(false);
+        }
+        if waits || !wanted.is_empty() {
+            self.disappointed = true;
+            let import = |memory| Import { memory: Arc::downgrade(memory), frame: Frame::Asked };
+            self.imports.extend(wanted.iter().map(import));
+            return Answer::Import(wanted);
+        }
+        match (verdict, self.with_frames(planes.clone())) {
+            (Some(Verdict::Yes), _) => Answer::Known(true),
+            (None, Some(shown)) => {
+                self.disappointed = true;
+                self.remember(shape, Verdict::Asked);
+                Answer::Test(shown)
+            }
+            (Some(Verdict::Asked), _) => {
+                self.disappointed = true;
+                Answer::Known(false)
+            }
+            (_, None) | (Some(Verdict::No), _) => Answer::Known(false),
+        }
+    }
+
+    /// These with their framebuffers; `None` if one is not there.
+    pub fn with_frames(&self, planes: Planes) -> Option<Shown> {
+        let frame = |content: &PlaneContent| match self.frame(&content.memory) {
+            Some(Frame::There(frame)) => Some(frame.clone()),
+            _ => None,
+        };
+        let frames = planes.contents().map(frame).collect::<Option<Vec<_>>>()?;
+        Some(Shown { planes, frames })
+    }
+
+    /// A buffer was imported, or cannot be. Returns whether somebody should ask again.
+    pub fn imported(&mut self, memory: &Weak<DeviceMemory>, frame: Option<Arc<ClientFrame>>) -> bool {
+        let is_there = frame.is_some();
+        if let Some(known) = self.imports.iter_mut().find(|known| known.memory.ptr_eq(memory)) {
+            known.frame = frame.map_or(Frame::Refused, Frame::There);
+        }
+        self.forget_gone();
+        is_there && std::mem::take(&mut self.disappointed)
+    }
+
+    /// The driver has answered. Returns whether somebody should ask again.
+    pub fn learn(&mut self, shape: Shape, shows: bool) -> bool {
+        // One that was forgotten meanwhile was asked under other circumstances.
+        if !self.known.iter().any(|(known, verdict)| *known == shape && *verdict == Verdict::Asked) {
+            return false;
+        }
+        self.remember(shape, if shows { Verdict::Yes } else { Verdict::No });
+        shows && std::mem::take(&mut self.disappointed)
+    }
+
+    /// The driver refused a frame with these.
+    pub fn refused(&mut self, planes: &Planes) {
+        self.remember(Shape::of(planes), Verdict::No);
+    }
+
+    /// Somebody was told no while nobody could know.
+    pub fn disappoint(&mut self) {
+        self.disappointed = true;
+    }
+
+    /// Whether somebody should ask again, now that it can be known.
+    pub fn take_disappointed(&mut self) -> bool {
+        std::mem::take(&mut self.disappointed)
+    }
+
+    /// The mode has changed, or somebody else had the device: the driver may think differently.
+    pub fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    /// Lets go of the framebuffers of buffers that are gone.
+    pub fn forget_gone(&mut self) {
+        self.imports.retain(|import| import.memory.strong_count() > 0);
+    }
+
+    fn frame(&self, memory: &Arc<DeviceMemory>) -> Option<&Frame> {
+        let address = Arc::as_ptr(memory);
+        self.imports.iter().find(|import| import.memory.as_ptr() == address).map(|import| &import.frame)
+    }
+
+    fn remember(&mut self, shape: Shape, verdict: Verdict) {
+        self.known.retain(|(known, _)| *known != shape);
+        if self.known.len() == VERDICTS {
+            self.known.pop_front();
+        }
+        self.known.push_back((shape, verdict));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::worker::Jobs;
+    use super::*;
+
+    fn memory() -> Arc<DeviceMemory> {
+        Arc::new(DeviceMemory { width: 8, height: 8, format: 0, modifier: 0, parts: Vec::new() })
+    }
+
+    fn planes(memory: &Arc<DeviceMemory>, x: i32) -> Planes {
+        let target = PixelRect { x, y: 0, width: 8, height: 8 };
+        let content =
+            PlaneContent { memory: memory.clone(), hold: Arc::new(()), source: SourceRect::default(), target };
+        Planes { direct: None, overlays: vec![content] }
+    }
+
+    /// A framebuffer of no device: the worker that is to give it back finds nothing there.
+    fn frame() -> Option<Arc<ClientFrame>> {
+        use smithay::backend::drm::DrmDeviceFd;
+        use smithay::utils::DeviceFd;
+        let file = std::fs::File::open("/dev/null").unwrap();
+        let device = DrmDeviceFd::new(DeviceFd::from(std::os::fd::OwnedFd::from(file)));
+        let handle = std::num::NonZeroU32::new(1).unwrap();
+        Some(Arc::new(ClientFrame::new(&device, handle.into(), &Jobs::start().unwrap())))
+    }
+
+    #[test]
+    fn what_nobody_knows_is_composed_until_it_is_known() {
+        let (mut verdicts, memory) = (Verdicts::default(), memory());
+        let planes = planes(&memory, 0);
+        assert!(matches!(verdicts.ask(&planes), Answer::Import(wanted) if wanted.len() == 1));
+        assert!(matches!(verdicts.ask(&planes), Answer::Import(wanted) if wanted.is_empty()), "it is on its way");
+        assert!(verdicts.imported(&Arc::downgrade(&memory), frame()), "ask again");
+        assert!(matches!(verdicts.ask(&planes), Answer::Test(_)));
+        assert!(matches!(verdicts.ask(&planes), Answer::Known(false)), "the driver was asked");
+        assert!(verdicts.learn(Shape::of(&planes), true), "ask again");
+        assert!(matches!(verdicts.ask(&planes), Answer::Known(true)));
+    }
+
+    #[test]
+    fn an_answer_counts_for_its_shape_alone_and_a_no_disturbs_nobody() {
+        let (mut verdicts, memory) = (Verdicts::default(), memory());
+        let (here, there) = (planes(&memory, 0), planes(&memory, 1));
+        verdicts.ask(&here);
+        verdicts.imported(&Arc::downgrade(&memory), frame());
+        verdicts.ask(&here);
+        assert!(!verdicts.learn(Shape::of(&here), false));
+        assert!(matches!(verdicts.ask(&here), Answer::Known(false)));
+        assert!(matches!(verdicts.ask(&there), Answer::Test(_)));
+    }
+
+    #[test]
+    fn what_the_driver_said_in_another_mode_says_nothing_in_this_one() {
+        let (mut verdicts, memory) = (Verdicts::default(), memory());
+        let planes = planes(&memory, 0);
+        verdicts.ask(&planes);
+        verdicts.imported(&Arc::downgrade(&memory), frame());
+        verdicts.ask(&planes);
+        verdicts.forget();
+        assert!(!verdicts.learn(Shape::of(&planes), true), "asked before the mode was switched");
+        assert!(matches!(verdicts.ask(&planes), Answer::Test(_)));
+    }
+
+    #[test]
+    fn a_frame_that_was_refused_is_not_tried_again_and_a_buffer_that_cannot_be_imported_neither() {
+        let (mut verdicts, memory, other) = (Verdicts::default(), memory(), memory());
+        let refused = planes(&memory, 0);
+        verdicts.refused(&refused);
+        assert!(matches!(verdicts.ask(&refused), Answer::Known(false)));
+        let planes = planes(&other, 1);
+        verdicts.ask(&planes);
+        assert!(!verdicts.imported(&Arc::downgrade(&other), None));
+        assert!(matches!(verdicts.ask(&planes), Answer::Known(false)));
+    }
+}

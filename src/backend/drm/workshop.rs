@@ -1,0 +1,345 @@
+//! What the worker of a device knows and does: opens it, looks at its connectors, makes outputs of them.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::thread::JoinHandle;
+
+use calloop::ping::Ping;
+use smithay::backend::drm::{DrmDevice, DrmDeviceFd, PlaneClaim, PlaneInfo};
+use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc};
+use smithay::reexports::drm::{Device as _, DriverCapability, VblankWaitFlags, VblankWaitTarget};
+use smithay::utils::DeviceFd;
+
+use super::atomic::{Atomic, Commit};
+use super::clock::FlipClock;
+use super::connector::{self as connectors, Monitor};
+use super::crtc::Crtc;
+use super::cursor::CursorImages;
+use super::drawer::Drawer;
+use super::flipper::{Flipper, Parts};
+use super::gamma::Gamma;
+use super::messages::Command;
+use super::mode::mode_of;
+use super::pipe::{Ends, Facts};
+use super::plane_config::whole;
+use super::planes::{ClientPlanes, MOST_OVERLAYS};
+use super::post::{Mailbox, queue};
+use super::presenter::{self, Surroundings};
+use super::scanout::{Recipe, Scanout};
+use super::vrr::Rates;
+use super::worker::Jobs;
+use super::{DrmError, ModeWish, fence, kms, mode};
+use crate::time::{Clock, MonotonicClock};
+
+/// The kernel's display without hardware.
+const SIMULATED: &str = "vkms";
+
+/// What was found out, for the main thread.
+pub(super) enum Finding {
+    Opened { device: DrmDeviceFd, driver: String },
+    Failed(DrmError),
+    Plugged(Box<(Facts, Scanout, Ends)>),
+    Unplugged(connector::Handle),
+    Modes(connector::Handle, Vec<DrmMode>),
+    Unusable(String, DrmError),
+    Scanned,
+    Unknown(DrmError),
+}
+
+/// Where findings go.
+#[derive(Clone)]
+pub(super) struct Reports {
+    found: Mailbox<Finding>,
+    heard: Ping,
+}
+
+impl Reports {
+    pub fn new(found: Mailbox<Finding>, heard: Ping) -> Self {
+        Reports { found, heard }
+    }
+
+    fn say(&self, finding: Finding) {
+        self.found.send(finding);
+        self.heard.ping();
+    }
+}
+
+/// A monitor that is driven, or was until just now.
+struct Driven {
+    connector: connector::Handle,
+    crtc: crtc::Handle,
+    presenter: Mailbox<Command>,
+    thread: JoinHandle<()>,
+}
+
+/// One device.
+#[derive(Default)]
+pub(super) struct Workshop {
+    device: Option<DrmDevice>,
+    driver: String,
+    driven: Vec<Driven>,
+    /// Outputs whose presenters are about to end; their CRTCs are free then.
+    leaving: Vec<Driven>,
+}
+
+impl Workshop {
+    /// Opens the device.
+    pub fn open(&mut self, descriptor: OwnedFd, reports: &Reports) {
+        match self.take_over(descriptor) {
+            Ok(device) => reports.say(Finding::Opened { device, driver: self.driver.clone() }),
+            Err(error) => reports.say(Finding::Failed(error)),
+        }
+    }
+
+    fn take_over(&mut self, descriptor: OwnedFd) -> Result<DrmDeviceFd, DrmError> {
+        // Several threads read its events, and none of them waits for any.
+        let flags = rustix::fs::fcntl_getfl(&descriptor);
+        let set = flags.and_then(|flags| rustix::fs::fcntl_setfl(&descriptor, flags | rustix::fs::OFlags::NONBLOCK));
+        set.map_err(|error| DrmError::Device { what: "its events", error: error.into() })?;
+        let descriptor = DrmDeviceFd::new(DeviceFd::from(descriptor));
+        // The console's framebuffer is left alone until our first frame: no flicker of black. The events are read by the
+        // presenters instead of by Smithay's source.
+        let (device, _events) = DrmDevice::new(descriptor, false).map_err(kms("it is no display device"))?;
+        let driver = device.get_driver().map(|driver| OsString::from(driver.name()));
+        self.driver = driver.map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned());
+        tracing::info!(driver = self.driver, atomic = device.is_atomic(), "display device");
+        let descriptor = device.device_fd().clone();
+        self.device = Some(device);
+        Ok(descriptor)
+    }
+
+    /// Another session has the device.
+    pub fn pause(&mut self) {
+        // They were told already, but for what was said since of a resume before this.
+        self.driven.iter().for_each(|driven| driven.presenter.send(Command::Pause));
+        self.device.iter_mut().for_each(DrmDevice::pause);
+    }
+
+    /// It is ours again: the presenters go on.
+    pub fn resume(&mut self) {
+        if let Some(Err(error)) = self.device.as_mut().map(|device| device.activate(false)) {
+            tracing::error!(%error, "a display device cannot be used again");
+        }
+        self.driven.iter().for_each(|driven| driven.presenter.send(Command::Resume));
+    }
+
+    /// Looks at the connectors.
+    pub fn scan(&mut self, wish: &dyn Fn(&str) -> ModeWish, drawer: &mut dyn Drawer, jobs: &Jobs, reports: &Reports) {
+        let Some(device) = self.device.as_ref().filter(|device| device.is_active()) else { return };
+        let monitors = match connectors::plugged(device, true) {
+            Ok(monitors) => monitors,
+            Err(error) => return reports.say(Finding::Unknown(error)),
+        };
+        let is_there = |driven: &Driven| monitors.iter().any(|known| known.connector.handle() == driven.connector);
+        let (stay, gone): (Vec<_>, Vec<_>) = self.driven.drain(..).partition(is_there);
+        self.driven = stay;
+        for driven in gone {
+            let connector = driven.connector;
+            self.leave(driven);
+            reports.say(Finding::Unplugged(connector));
+        }
+        for monitor in &monitors {
+            let connector = monitor.connector.handle();
+            if self.driven.iter().any(|driven| driven.connector == connector) {
+                reports.say(Finding::Modes(connector, monitor.connector.modes().to_vec()));
+                continue;
+            }
+            reports.say(match self.drive(monitor, wish(&monitor.name), drawer, jobs, reports) {
+                Ok(plugged) => Finding::Plugged(Box::new(plugged)),
+                Err(error) => Finding::Unusable(monitor.name.clone(), error),
+            });
+        }
+        reports.say(Finding::Scanned);
+    }
+
+    /// Nothing is driven any more.
+    pub fn forget_outputs(&mut self) {
+        let driven = std::mem::take(&mut self.driven);
+        driven.into_iter().for_each(|driven| self.leave(driven));
+    }
+
+    fn leave(&mut self, driven: Driven) {
+        driven.presenter.send(Command::Unplug);
+        self.driven.iter().for_each(|other| other.presenter.send(Command::Part(driven.crtc)));
+        self.leaving.push(driven);
+    }
+
+    /// Waits for the end of those that had this CRTC or planes that others could use.
+    fn see_off(&mut self) {
+        for driven in self.leaving.drain(..) {
+            if driven.thread.join().is_err() {
+                tracing::error!("a presenter has panicked");
+            }
+        }
+    }
+
+    fn drive(
+        &mut self,
+        monitor: &Monitor,
+        wish: ModeWish,
+        drawer: &mut dyn Drawer,
+        jobs: &Jobs,
+        reports: &Reports,
+    ) -> Result<(Facts, Scanout, Ends), DrmError> {
+        self.see_off();
+        let Some(device) = &mut self.device else { return Err(gone()) };
+        let taken: Vec<crtc::Handle> = self.driven.iter().map(|driven| driven.crtc).collect();
+        let name = monitor.name.clone();
+        let handle = connectors::crtc_for(device, monitor, &taken).ok_or(DrmError::NoCrtc { name: name.clone() })?;
+        let mode = mode::choose(&name, monitor.connector.modes(), wish).or_else(|error| {
+            // A wrong configuration shall not leave the monitor dark.
+            tracing::error!(%error, "the preferred mode is used instead");
+            mode::choose(&name, monitor.connector.modes(), ModeWish::default())
+        })?;
+        let counts_vblanks = counts_vblanks(device, handle);
+        if !counts_vblanks {
+            tracing::warn!(output = name, driver = self.driver, "the driver has no vblank counter: software vsync");
+        }
+        let Found { mut crtc, overlays, cursor } = find(device, handle, monitor.connector.handle(), mode)?;
+        let size = (mode_of(mode).width, mode_of(mode).height);
+        let scanout = Recipe::find(&mut crtc, size, &name, drawer, jobs)?;
+        let rates = Rates::of(crtc.device(), crtc.atomic());
+        let range = rates.range(&name, mode_of(mode), wish.slowest).filter(|_| vary(&mut crtc, &scanout, size, &name));
+        let cursor_size = device.cursor_size();
+        let cursor_size = (cursor_size.w.cast_signed(), cursor_size.h.cast_signed());
+        let cursor = cursor.and_then(|claim| cursor_images(crtc.device(), claim, cursor_size));
+        let gamma = Gamma::new(&crtc);
+        let client = ClientPlanes::new(crtc.primary(), overlays);
+        let facts = Facts {
+            name: name.clone(),
+            connector: monitor.connector.handle(),
+            millimetres: monitor.connector.size().filter(|size| size.0 > 0 && size.1 > 0),
+            modes: monitor.connector.modes().to_vec(),
+            mode,
+            rates,
+            range,
+            has_beam: self.driver != SIMULATED,
+            counts_vblanks,
+            cursor_size: cursor.as_ref().map(|(images, _)| images.size),
+            gamma_size: gamma.as_ref().map(Gamma::size),
+            formats: client.formats().clone(),
+            device: crtc.device().clone(),
+        };
+        let flipper = Flipper::new(Parts {
+            name,
+            clock: FlipClock::new(mode_of(mode).interval(), counts_vblanks, MonotonicClock.now()),
+            has_beam: facts.has_beam,
+            takes_fences: fence::taken_by(&crtc),
+            crtc,
+            mode,
+            client,
+            cursor,
+            gamma,
+        });
+        let ends = self.present(flipper, (facts.connector, handle), jobs, reports)?;
+        Ok((facts, scanout, ends))
+    }
+
+    /// Starts a presenter for a CRTC, and makes it and the others known to each other.
+    fn present(
+        &mut self,
+        flipper: Flipper,
+        (connector, crtc): (connector::Handle, crtc::Handle),
+        jobs: &Jobs,
+        reports: &Reports,
+    ) -> Result<Ends, DrmError> {
+        let device = self.device.as_ref().ok_or_else(gone)?;
+        let monotonic = device.get_driver_capability(DriverCapability::MonotonicTimestamp);
+        let failed = |error| DrmError::Device { what: "a queue", error };
+        let (answers, news) = queue().map_err(failed)?;
+        let surroundings = Surroundings {
+            device: device.device_fd().clone(),
+            crtc,
+            monotonic: monotonic.is_ok_and(|value| value == 1),
+            news: answers.clone(),
+            heard: reports.heard.clone(),
+        };
+        let (presenter, thread) = presenter::start(flipper, surroundings)?;
+        for other in &self.driven {
+            // Before it commits anything: whoever reads its first event knows whose that is.
+            other.presenter.send(Command::Meet(crtc, presenter.clone()));
+            presenter.send(Command::Meet(other.crtc, other.presenter.clone()));
+        }
+        self.driven.push(Driven { connector, crtc, presenter: presenter.clone(), thread });
+        Ok(Ends { presenter, news, answers, heard: reports.heard.clone(), jobs: jobs.clone() })
+    }
+}
+
+fn gone() -> DrmError {
+    DrmError::Device { what: "anything", error: std::io::ErrorKind::NotConnected.into() }
+}
+
+/// What an output is driven with.
+struct Found {
+    crtc: Crtc,
+    overlays: Vec<(PlaneInfo, PlaneClaim)>,
+    cursor: Option<PlaneClaim>,
+}
+
+/// Takes a CRTC, and planes that nobody else uses.
+fn find(
+    device: &mut DrmDevice,
+    handle: crtc::Handle,
+    connector: connector::Handle,
+    mode: DrmMode,
+) -> Result<Found, DrmError> {
+    if !device.is_atomic() {
+        // Legacy modesetting knows no planes but for the cursor's, which it has no use for.
+        let surface = device.create_surface(handle, mode, &[connector]).map_err(kms("no CRTC could be set up"))?;
+        return Ok(Found { crtc: Crtc::of_legacy(surface), overlays: Vec::new(), cursor: None });
+    }
+    let planes = device.planes(&handle).map_err(kms("no CRTC could be set up"))?;
+    let claim = |info: &PlaneInfo| Some((info.clone(), device.claim_plane(info.handle, handle)?));
+    let primary = planes.primary.iter().find_map(claim).ok_or_else(|| DrmError::Kms {
+        what: "no CRTC could be set up",
+        error: Box::new(smithay::backend::drm::DrmError::NoPlane),
+    })?;
+    let is_above = |info: &&PlaneInfo| match (info.zpos, primary.0.zpos) {
+        (Some(overlay), Some(primary)) => overlay > primary,
+        // Nobody says: overlays lie above.
+        _ => true,
+    };
+    let overlays: Vec<_> = planes.overlay.iter().filter(is_above).filter_map(claim).take(MOST_OVERLAYS).collect();
+    let cursor = planes.cursor.iter().find_map(claim).map(|(_, claim)| claim);
+    let ours = overlays.iter().map(|(_, claim)| claim).chain(&cursor).map(PlaneClaim::plane);
+    let ours: Vec<_> = std::iter::once(primary.0.handle).chain(ours).collect();
+    let unknown = |error| DrmError::Device { what: "its properties", error };
+    let descriptor = device.device_fd().clone();
+    let mut atomic = Atomic::new(&descriptor, handle, connector, ours.into_iter(), mode).map_err(unknown)?;
+    atomic.leave(connectors::strays(device, handle, connector));
+    Ok(Found { crtc: Crtc::of_atomic(descriptor, atomic, primary), overlays, cursor })
+}
+
+/// Lets the rate vary, if the driver takes that. Returns whether it does.
+fn vary(crtc: &mut Crtc, scanout: &Scanout, size: (i32, i32), name: &str) -> bool {
+    let config = scanout.first().map(|picture| whole(picture.framebuffer(), size, (0, 0)));
+    let plane = smithay::backend::drm::PlaneState { handle: crtc.primary().handle, config };
+    if let Some(atomic) = crtc.atomic_mut() {
+        atomic.vrr = true;
+    }
+    let taken = crtc.commit(&[plane], None, Commit::TestLight);
+    if let (Err(error), Some(atomic)) = (&taken, crtc.atomic_mut()) {
+        tracing::warn!(output = name, %error, "the driver does not vary the rate");
+        atomic.vrr = false;
+    }
+    taken.is_ok()
+}
+
+fn cursor_images(device: &DrmDeviceFd, claim: PlaneClaim, size: (i32, i32)) -> Option<(CursorImages, PlaneClaim)> {
+    let images = CursorImages::new(device, claim.plane(), size)
+        .inspect_err(|error| tracing::warn!(%error, "the cursor plane cannot be used: the cursor is drawn"));
+    Some((images.ok()?, claim))
+}
+
+/// Whether the kernel knows when this CRTC's last vblank was. A CRTC that is off says no, although its driver
+/// could: only a driver that cannot at all says "not supported".
+fn counts_vblanks(device: &DrmDevice, crtc: crtc::Handle) -> bool {
+    let Some(index) = device.crtcs().iter().position(|other| *other == crtc) else { return false };
+    let reply = device.wait_vblank(
+        VblankWaitTarget::Relative(0),
+        VblankWaitFlags::empty(),
+        u32::try_from(index).unwrap_or(0),
+        0,
+    );
+    !reply.is_err_and(|error| error.raw_os_error() == Some(libc::EOPNOTSUPP))
+}
