@@ -173,7 +173,7 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
 fn clear_barriers(state: &mut State, id: OutputId) -> bool {
     let first = state.outputs.first();
     let here = state.surfaces.iter_mut().filter(|entry| entry.output.or(first) == Some(id));
-    here.fold(false, |cleared, entry| entry.clear_barrier() || cleared)
+    here.filter_map(|entry| entry.clear_barrier().then_some(())).count() > 0
 }
 
 /// What waits on output `id` is due at a refresh after `index`.

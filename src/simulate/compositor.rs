@@ -145,6 +145,9 @@ impl Client<'_> {
     }
 }
 
+/// Whose frames are shown.
+type Shown = Vec<(usize, Frame)>;
+
 /// A frame that is being composed.
 struct Composing {
     target: Target,
@@ -161,7 +164,7 @@ struct World<'a> {
     clients: Vec<Client<'a>>,
     composing: Option<Composing>,
     /// In flight: when it is light, and whose frames.
-    flight: Option<(Instant, FrameId, Vec<(usize, Frame)>)>,
+    flight: Option<(Instant, FrameId, Shown)>,
 }
 
 impl<'a> World<'a> {

@@ -83,6 +83,10 @@ impl Display for DrmOutput {
         self.pipe.borrow_mut().supersede(from)
     }
 
+    fn withdraws_at_once(&self) -> bool {
+        false
+    }
+
     fn set_cursor(&mut self, cursor: Option<&CursorPlane>) {
         self.pipe.borrow_mut().set_cursor(cursor);
     }
