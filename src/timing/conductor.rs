@@ -26,7 +26,7 @@ pub struct PacerId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Choose content for `target`, compose and submit it. Answer with [`Conductor::latched`] and
-    /// [`Conductor::composed`].
+    /// [`Conductor::poll_frame`].
     Latch {
         /// The refresh.
         target: Target,

@@ -6,7 +6,7 @@
 //!             └────────────────────────────────────┴──────────────── more to show ◄─────────────────────┘
 //! ```
 //!
-//! It has every frame of the output in one place ([`FrameQueue`]) and numbers refreshes by the clock ([`numbers`]). A frame
+//! It has every frame of the output in one place ([`FrameQueue`]) and numbers refreshes by the clock (`numbers`). A frame
 //! waits for the one in flight; where a display takes a refresh or more from submit to light, for the one before that.
 
 mod ahead;

@@ -120,13 +120,15 @@ pub struct Report {
     pub callback_to_light: Percentiles,
 }
 
+/// The frame in flight: the refresh that will show it, its id, and which client's frames it shows.
+type InFlight = (u64, FrameId, Vec<(usize, Frame)>);
+
 pub struct Rig {
     conductor: Conductor,
     interval: Span,
     now: Instant,
     clients: Vec<Client>,
-    /// The frame in flight: the refresh that will show it, and what it shows.
-    flight: Option<(u64, FrameId, Vec<(usize, Frame)>)>,
+    flight: Option<InFlight>,
     latches: Vec<RefreshIndex>,
     wakes: u64,
     /// How long a turn of the loop takes: nothing is seen to before it is over.
