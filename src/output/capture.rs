@@ -81,6 +81,8 @@ pub struct Captures {
     last: u64,
     /// Started with the first picture.
     writer: Option<Writer>,
+    /// The last picture before those of this writer.
+    writes_after: u64,
 }
 
 /// Asks for a picture of what `output` presents. The request waits there until it is served.
@@ -112,9 +114,11 @@ impl Captures {
     fn begin(&mut self, output: &super::OutputState, request: Request, handle: &LoopHandle<'static, State>) {
         let Request { region, buffer, with_cursor, reply, .. } = request;
         if self.writer.is_none() {
-            self.writer = Writer::start(handle, written)
+            let last = self.last;
+            self.writer = Writer::start(handle, written, move |state| state.outputs.captures.writer_ended(last))
                 .inspect_err(|error| tracing::error!(%error, "no pictures can be taken"))
                 .ok();
+            self.writes_after = last;
         }
         let shot = output.display.shot(with_cursor);
         let (Some(shot), Some(writer)) = (shot, &self.writer) else { return };
@@ -128,6 +132,16 @@ impl Captures {
         let PixelRect { width, height, .. } = region;
         let damage = vec![PixelRect { x: 0, y: 0, width, height }];
         self.writing.push_back(Writing { number, reply, captured: Captured { presented: output.presented, damage } });
+    }
+
+    /// The thread that writes what comes after picture `last` is gone, and what it had failed: dropped, requests say so.
+    fn writer_ended(&mut self, last: u64) {
+        if self.writes_after == last {
+            self.writer = None;
+            self.writing.clear();
+        } else {
+            self.writing.retain(|writing| writing.number > self.writes_after);
+        }
     }
 }
 

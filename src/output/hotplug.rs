@@ -81,6 +81,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         last_sequence: None,
         last_shown: None,
         cursor_moved: false,
+        actions: 0,
         generation: 0,
         presented: Instant::ZERO,
         records: Ring::new(),

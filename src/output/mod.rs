@@ -53,6 +53,7 @@ use crate::surface::Entry;
 use crate::time::{Clock, Instant, MonotonicClock};
 use crate::timing::conductor::Conductor;
 use crate::timing::id::{ClientId, OutputId};
+use crate::timing::order::Order;
 use crate::timing::pacer::Pacer;
 use crate::timing::pacing::PacingWish;
 use crate::timing::record::{FrameRecord, Need, OutputStatistics, Ring};
@@ -69,6 +70,7 @@ const RECORDS: usize = crate::timing::record::RECORDS_KEPT;
 /// All outputs.
 pub struct Outputs {
     list: Vec<OutputState>,
+    order: Order,
     /// Draws scenes; none in tests of protocols alone.
     pub renderer: Option<Renderer>,
     /// Wakes the loop when something was drawn on another thread.
@@ -108,6 +110,7 @@ impl Default for Outputs {
     fn default() -> Self {
         Outputs {
             list: Vec::new(),
+            order: Order::default(),
             renderer: None,
             drawn: None,
             darkened: Vec::new(),
@@ -167,6 +170,8 @@ pub struct OutputState {
     last_shown: Option<RefreshIndex>,
     /// The cursor of frames that the display holds was moved: what is on screen is not what was drawn.
     cursor_moved: bool,
+    /// Things done in this turn of the loop.
+    actions: u32,
     /// Changes when its refreshes are not those that they were.
     generation: u64,
     /// When the scene on screen was first presented.

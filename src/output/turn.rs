@@ -2,14 +2,15 @@
 //! decide → latch → scene → render → submit → report → flush. What is drawn on the render thread is submitted in the turn
 //! in which it is done.
 
-use super::{ahead, calling_back, drawing, handing_over, latch, present, rendering_ahead, rules};
+use super::{OutputState, Outputs, ahead, calling_back, drawing, handing_over, latch, present, rendering_ahead, rules};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Action;
 use crate::timing::id::OutputId;
+use crate::timing::order::Pending;
 
 /// Actions of one output in one turn, at most: a stuck machine must not hang the session.
-const ACTIONS_PER_TURN: usize = 1_024;
+const ACTIONS_PER_TURN: u32 = 1_024;
 
 /// Does everything that is due. Returns when the next thing is; `None` to sleep until something happens.
 pub fn run(state: &mut State) -> Option<Instant> {
@@ -17,12 +18,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     present::hear_displays(state);
     drawing::hear_renderer(state);
     rules::refresh(state);
-    for index in 0..state.outputs.list.len() {
-        // One that goes away meanwhile is acted upon in the next turn.
-        if let Some(id) = state.outputs.list.get(index).map(|output| output.id) {
-            act(state, id);
-        }
-    }
+    act(state);
     calling_back::call_hidden_back(state);
     ahead::attend_all(state);
     super::capture::serve(state);
@@ -32,20 +28,45 @@ pub fn run(state: &mut State) -> Option<Instant> {
     if rendered { Some(state.clock.now()) } else { wake }
 }
 
-fn act(state: &mut State, id: OutputId) {
-    handing_over::attend(state, id);
-    for _ in 0..ACTIONS_PER_TURN {
+/// Does what is due on all outputs, in the order in which it was due.
+fn act(state: &mut State) {
+    for_each(state, |state, id| {
+        handing_over::attend(state, id);
+        state.outputs.by_id_mut(id).into_iter().for_each(|output| output.actions = 0);
+    });
+    while let Some(id) = next_output(state) {
         let now = state.clock.now();
         let Some(output) = state.outputs.by_id_mut(id) else { return };
+        output.actions += 1;
+        if output.actions == ACTIONS_PER_TURN {
+            tracing::error!(%id, "too many things to do at once; the rest waits");
+        }
         match output.conductor.poll_action(now) {
-            None => return mend(state, id),
+            None => {}
             Some(Action::Latch { target, scheduled }) => latch::latch(state, id, target, scheduled),
             Some(Action::Callback { pacer, target, time, scheduled }) => {
                 calling_back::call_back(state, id, pacer, target, time, scheduled);
             }
         }
     }
-    tracing::error!(%id, "too many things to do at once; the rest waits");
+    for_each(state, mend);
+}
+
+/// Does something with each output; one that goes away meanwhile has its turn in the next turn of the loop.
+fn for_each(state: &mut State, mut act: impl FnMut(&mut State, OutputId)) {
+    for index in 0..state.outputs.list.len() {
+        if let Some(id) = state.outputs.list.get(index).map(|output| output.id) {
+            act(state, id);
+        }
+    }
+}
+
+/// The output of which something is due, and that has not done too much in this turn.
+fn next_output(state: &mut State) -> Option<OutputId> {
+    let now = state.clock.now();
+    let Outputs { list, order, .. } = &mut state.outputs;
+    let able = list.iter_mut().filter(|output| output.actions < ACTIONS_PER_TURN);
+    order.next(able.filter_map(|output| output.pending(now)), now)
 }
 
 /// A plan that could not be was made anew, by the clock: what was said of refreshes to come does not hold.
@@ -61,6 +82,16 @@ fn mend(state: &mut State, id: OutputId) {
 
 fn next_wake(state: &mut State) -> Option<Instant> {
     let now = state.clock.now();
-    let outputs = state.outputs.list.iter_mut().filter_map(|output| output.conductor.next_wake(now));
-    outputs.chain(state.outputs.hidden_tick).chain(state.outputs.next_decision).min()
+    let Outputs { list, order, hidden_tick, next_decision, .. } = &mut state.outputs;
+    let outputs = order.next_wake(list.iter_mut().filter_map(|output| output.pending(now)), now);
+    outputs.into_iter().chain(*hidden_tick).chain(*next_decision).min()
+}
+
+impl OutputState {
+    fn pending(&mut self, now: Instant) -> Option<Pending> {
+        let at = self.conductor.next_wake(now)?;
+        let vsync = self.conductor.output().vsync();
+        let is_dark = vsync.is_usable() && !vsync.has_phase();
+        Some(Pending { output: self.id, at, interval: vsync.interval(), is_dark })
+    }
 }

@@ -38,6 +38,7 @@ pub mod input_prediction;
 pub mod late_frame;
 pub mod margin;
 pub mod motion;
+pub mod order;
 pub mod output;
 pub mod pacer;
 pub mod pacing;

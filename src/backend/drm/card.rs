@@ -1,5 +1,5 @@
 //! One display device, as the main thread has it: which of its monitors are driven, and by what. Whatever has to be asked
-//! of the device is asked by its [`worker`](super::worker), and the answers are [polled](Card::poll).
+//! of the device is asked by its `worker`, and the answers are [polled](Card::poll).
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -37,15 +37,19 @@ pub(super) struct Job {
 pub(super) struct Writer(Sender<Job>);
 
 impl Writer {
-    /// Starts the thread. `written` hears which pictures are done, and whether they could be written.
-    pub fn start(handle: &LoopHandle<'static, State>, written: fn(&mut State, u64, bool)) -> io::Result<Self> {
+    /// Starts the thread. `written` hears which pictures are done, and whether they could be written; `ended`, that the
+    /// thread will write no more.
+    pub fn start(
+        handle: &LoopHandle<'static, State>,
+        written: fn(&mut State, u64, bool),
+        ended: impl Fn(&mut State) + 'static,
+    ) -> io::Result<Self> {
         let between = Between::new()?;
         let (jobs, handed_over) = mpsc::channel::<Job>();
         let (tell, done) = channel::channel::<(u64, bool)>();
-        let heard = handle.insert_source(done, move |event, (), state| {
-            if let Event::Msg((number, succeeded)) = event {
-                written(state, number, succeeded);
-            }
+        let heard = handle.insert_source(done, move |event, (), state| match event {
+            Event::Msg((number, succeeded)) => written(state, number, succeeded),
+            Event::Closed => ended(state),
         });
         heard.map_err(|error| io::Error::other(error.to_string()))?;
         std::thread::Builder::new().name("capture".to_owned()).spawn(move || {

@@ -1,0 +1,144 @@
+//! Whose turn it is: one thread composes for all outputs, and what is due first is done first.
+//!
+//! A *dark* output, whose refreshes were never seen since it was switched on or got another mode, has no moment to keep.
+//! Its first frame is drawn whole, which nobody has timed yet. It goes where the others leave room:
+//!
+//! ```text
+//!   lit     callback ── latch ▓▓         callback ── latch ▓▓
+//!   dark         │ due ┈┈┈┈┈┈┈┈ ▓▓▓▓▓▓▓ composed            as soon as nothing lit is due for half an interval
+//! ```
+
+use super::id::OutputId;
+use crate::time::{Instant, Span};
+
+/// A dark output waits for so many intervals of a lit one at most.
+const MOST_HELD_BACK: i64 = 2;
+
+/// What an output has to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// Which output.
+    pub output: OutputId,
+    /// When that is, or was, due.
+    pub at: Instant,
+    /// The time between two of its refreshes.
+    pub interval: Span,
+    /// None of its refreshes was seen yet.
+    pub is_dark: bool,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Order {
+    /// Since when what is due on a dark output gives way to the others, and until when.
+    held_back: Option<(Instant, Instant)>,
+}
+
+/// What all outputs have to do, as far as it matters here.
+#[derive(Clone, Copy, Debug, Default)]
+struct Gathered {
+    lit: Option<Pending>,
+    dark: Option<Pending>,
+    /// A lit output has something to do within half of its interval.
+    lit_soon: Option<Span>,
+}
+
+impl Gathered {
+    fn of(pending: impl IntoIterator<Item = Pending>, now: Instant) -> Self {
+        let mut all = Gathered::default();
+        for next in pending {
+            let kind = if next.is_dark { &mut all.dark } else { &mut all.lit };
+            if kind.is_none_or(|known| next.at < known.at) {
+                *kind = Some(next);
+            }
+            if !next.is_dark && next.at < now + next.interval / 2 {
+                all.lit_soon = all.lit_soon.max(Some(next.interval));
+            }
+        }
+        all
+    }
+}
+
+impl Order {
+    /// The output of which something is to be done now, if there is one. Ask until there is none.
+    pub fn next(&mut self, pending: impl IntoIterator<Item = Pending>, now: Instant) -> Option<OutputId> {
+        let Gathered { lit, dark, lit_soon } = Gathered::of(pending, now);
+        if let Some(lit) = lit.filter(|lit| lit.at <= now) {
+            return Some(lit.output);
+        }
+        let Some(dark) = dark.filter(|dark| dark.at <= now) else {
+            self.held_back = None;
+            return None;
+        };
+        if let Some(interval) = lit_soon {
+            let (_, until) = *self.held_back.get_or_insert((now, now + interval * MOST_HELD_BACK));
+            if now < until {
+                return None;
+            }
+        }
+        Some(dark.output)
+    }
+
+    /// When to ask again; `None` when there is nothing to do.
+    pub fn next_wake(&self, pending: impl IntoIterator<Item = Pending>, now: Instant) -> Option<Instant> {
+        let Gathered { lit, dark, .. } = Gathered::of(pending, now);
+        let dark = dark.map(|dark| self.held_back.map_or(dark.at, |(_, until)| dark.at.max(until)));
+        lit.map(|lit| lit.at).into_iter().chain(dark).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIT: OutputId = OutputId(1);
+    const OTHER: OutputId = OutputId(2);
+    const DARK: OutputId = OutputId(3);
+    const INTERVAL: Span = Span::from_millis(16);
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    fn pending(output: OutputId, millis: u64) -> Pending {
+        Pending { output, at: at(millis), interval: INTERVAL, is_dark: output == DARK }
+    }
+
+    #[test]
+    fn what_was_due_first_is_done_first() {
+        let all = [pending(LIT, 105), pending(OTHER, 103)];
+        assert_eq!(Order::default().next(all, at(106)), Some(OTHER));
+        assert_eq!(Order::default().next(all, at(104)), Some(OTHER));
+        assert_eq!(Order::default().next(all, at(102)), None);
+        assert_eq!(Order::default().next_wake(all, at(102)), Some(at(103)));
+    }
+
+    #[test]
+    fn a_dark_output_goes_where_the_others_leave_room() {
+        let mut order = Order::default();
+        assert_eq!(order.next([pending(LIT, 104), pending(DARK, 100)], at(100)), None, "a callback is due in 4 ms");
+        assert_eq!(order.next_wake([pending(LIT, 104), pending(DARK, 100)], at(100)), Some(at(104)));
+        assert_eq!(order.next([pending(LIT, 104), pending(DARK, 100)], at(104)), Some(LIT));
+        assert_eq!(order.next([pending(LIT, 112), pending(DARK, 100)], at(105)), None, "and a latch in 7");
+        assert_eq!(order.next([pending(LIT, 120), pending(DARK, 100)], at(112)), Some(DARK), "nothing for 8 ms");
+        assert_eq!(order.next([pending(LIT, 120)], at(113)), None);
+    }
+
+    #[test]
+    fn where_they_leave_none_it_waits_two_intervals() {
+        let mut order = Order::default();
+        let mut now = 100;
+        while order.next([pending(LIT, now + 2), pending(DARK, 100)], at(now)).is_none() {
+            let wake = order.next_wake([pending(LIT, now + 20), pending(DARK, 100)], at(now));
+            assert_eq!(wake, Some(at(132).min(at(now + 20))), "it is not forgotten");
+            now += 1;
+        }
+        assert_eq!(now, 132);
+    }
+
+    #[test]
+    fn dark_outputs_do_not_wait_for_each_other() {
+        let second = Pending { output: OTHER, is_dark: true, ..pending(DARK, 99) };
+        assert_eq!(Order::default().next([pending(DARK, 100), second], at(100)), Some(OTHER));
+    }
+}
