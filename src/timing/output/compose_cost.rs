@@ -39,8 +39,16 @@ impl Memory {
         self.last.map_or(Span::ZERO, |(before, last)| before.min(last))
     }
 
-    fn budget(&self) -> Option<Span> {
-        self.costs.budget(known_quantile(COMPOSE_MISS)).map(|estimate| estimate + self.margin.get())
+    /// At the output's miss budget, however much that is.
+    fn tail(&self) -> Span {
+        let known = self.costs.budget(known_quantile(COMPOSE_MISS)).map(|estimate| estimate + self.margin.get());
+        known.unwrap_or(FIRST_COMPOSE + COMPOSE_FLOOR)
+    }
+
+    fn clipped(&self, interval: Span) -> Span {
+        let half = interval / 2;
+        let lately = self.lately() + COMPOSE_FLOOR;
+        self.tail().min(if lately > half { lately.max(interval) } else { half })
     }
 }
 
@@ -77,14 +85,17 @@ impl ComposeCost {
     ///   what it takes                          ▓▓▓▓▓▓▓k  ▓▓▓▓▓▓▓ k+1 ▓▓▓▓▓▓▓ k+2
     /// ```
     pub fn budget(&self, interval: Span) -> Span {
-        let half = interval / 2;
-        let lately = self.memory().lately() + COMPOSE_FLOOR;
-        self.tail().min(if lately > half { lately.max(interval) } else { half })
+        self.memory().clipped(interval)
+    }
+
+    /// The most that a plan may have been made for, whichever memory counted then.
+    pub fn most(&self, interval: Span) -> Span {
+        self.rest.clipped(interval).max(self.motion.clipped(interval)).max(self.typical())
     }
 
     /// What a frame costs at the output's miss budget, however much that is.
     pub fn tail(&self) -> Span {
-        self.memory().budget().unwrap_or(FIRST_COMPOSE + COMPOSE_FLOOR)
+        self.memory().tail()
     }
 
     /// What it usually costs.

@@ -142,7 +142,7 @@ impl<T> OutputMachine<T> {
         let busy = count(self.frames.in_flight().count() + usize::from(self.frames.composing().is_some()));
         let interval = self.vsync.interval();
         // What the display is busy with costs as much as what comes after it.
-        let each = interval + self.submit_lead() + self.compose_budget().max(self.compose_typical());
+        let each = interval + self.submit_lead() + self.compose.most(interval);
         let others = count(self.frames.iter().count()) - busy;
         let furthest = now + interval * (FURTHEST + others) + each * (busy + 1);
         let asked_for = self.due.map(|due| due.index).max(self.promised);

@@ -132,6 +132,25 @@ fn a_refresh_that_somebody_waits_for_is_not_beyond_reach() {
     assert!(!machine.is_beyond_reach(far, start()));
 }
 
+#[test]
+fn a_plan_made_for_slow_motion_is_sound_also_when_the_motion_ends_meanwhile() {
+    let mut machine = machine();
+    let cost = INTERVAL * 5;
+    for _ in 0..20 {
+        machine.compose.moves(true);
+        machine.compose.observe(cost, INTERVAL);
+    }
+    let now = start() + LONG;
+    machine.need(Need::Content);
+    let planned = machine.next_index(now);
+    assert!(machine.vsync().present(planned) - now > cost);
+    // One that stands still costs as much as any that nobody has seen yet.
+    machine.compose.moves(false);
+    machine.compose.moves(false);
+    assert!(machine.compose_budget() < INTERVAL);
+    assert!(!machine.is_beyond_reach(planned, now));
+}
+
 /// A panel with variable refresh, whose last light was at the start.
 fn variable() -> OutputMachine {
     let mut machine = machine();
