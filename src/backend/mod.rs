@@ -290,6 +290,8 @@ pub enum DisplayEvent {
     },
     /// [`Display::can_show`] might say yes by now to what it said no to: choose anew what planes show.
     PlanesKnown,
+    /// It lets more frames wait than it said before: see [`Capabilities::pending_flips`].
+    MoreRoom,
     /// The mode or the capabilities changed; ask for them again.
     Changed,
     /// The output is gone. Nothing more comes.

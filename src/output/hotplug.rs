@@ -120,6 +120,14 @@ fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine
     machine
 }
 
+impl super::OutputState {
+    /// How many frames the display may have, and how it shows the cursor.
+    pub(super) fn note_room(&mut self) {
+        let capabilities = self.display.capabilities();
+        self.conductor.output_mut().set_planes(capabilities.pending_flips, capabilities.cursor_plane.is_some());
+    }
+}
+
 /// The display's mode or capabilities changed.
 pub(super) fn changed(state: &mut State, index: usize) {
     let now = state.clock.now();
@@ -130,9 +138,8 @@ pub(super) fn changed(state: &mut State, index: usize) {
     let same_mode = output.output.current_mode() == Some(wayland_mode(mode));
     if same_mode && output.conductor.output().display_lead() != capabilities.submit_lead {
         // It only learned how early it wants its frames: refreshes, buffers and windows are what they were.
-        let machine = output.conductor.output_mut();
-        machine.set_planes(capabilities.pending_flips, capabilities.cursor_plane.is_some());
-        return machine.set_lead(capabilities.submit_lead, capabilities.driver_margin);
+        output.note_room();
+        return output.conductor.output_mut().set_lead(capabilities.submit_lead, capabilities.driver_margin);
     }
     state.protocols.xdg_output.change(&output.output, Some(wayland_mode(mode)), None, None);
     output.output.set_preferred(wayland_mode(mode));
@@ -142,10 +149,10 @@ pub(super) fn changed(state: &mut State, index: usize) {
     output.drawn = Arc::default();
     (output.last_sequence, output.last_shown) = (None, None);
     let vblank = output.display.last_vblank(now);
+    output.note_room();
     let machine = output.conductor.output_mut();
     machine.set_lead(capabilities.submit_lead, capabilities.driver_margin);
     machine.set_depth(capabilities.unreported);
-    machine.set_planes(capabilities.pending_flips, capabilities.cursor_plane.is_some());
     machine.restart(Some(mode.interval()), now);
     machine.vsync_mut().set_variable(capabilities.variable_refresh);
     if let Some((vblank, _)) = vblank {

@@ -44,6 +44,7 @@ pub(super) fn hear_displays(state: &mut State) {
                     output.drawn = std::sync::Arc::default();
                     output.need(Need::Content);
                 }
+                DisplayEvent::MoreRoom => state.outputs.list[index].note_room(),
                 DisplayEvent::Changed => hotplug::changed(state, index),
                 DisplayEvent::Gone => gone.push(state.outputs.list[index].id),
             }

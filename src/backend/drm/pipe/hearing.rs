@@ -83,7 +83,10 @@ impl Pipe {
                 }
                 self.grows = false;
                 match made {
-                    Ok(fresh) => self.scanout.add(fresh),
+                    Ok(fresh) => {
+                        self.scanout.add(fresh);
+                        self.events.push_back(DisplayEvent::MoreRoom);
+                    }
                     Err(error) => {
                         tracing::warn!(error, "fewer frames are finished ahead");
                         // It is not asked for again in this mode.

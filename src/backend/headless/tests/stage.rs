@@ -131,6 +131,7 @@ impl Stage {
                 DisplayEvent::Lost { frame, reason } => format!("lost {}: {reason:?}", frame.0),
                 DisplayEvent::Refused { frame, error } => format!("refused {}: {error}", frame.0),
                 DisplayEvent::PlanesKnown => "planes known".to_owned(),
+                DisplayEvent::MoreRoom => "more room".to_owned(),
                 DisplayEvent::Changed => "changed".to_owned(),
                 DisplayEvent::Gone => "gone".to_owned(),
             };
