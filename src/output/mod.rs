@@ -52,7 +52,7 @@ use crate::state::State;
 use crate::surface::Entry;
 use crate::time::{Clock, Instant, MonotonicClock};
 use crate::timing::conductor::Conductor;
-use crate::timing::id::{ClientId, OutputId};
+use crate::timing::id::{ClientId, FrameId, OutputId};
 use crate::timing::order::Order;
 use crate::timing::pacer::Pacer;
 use crate::timing::pacing::PacingWish;
@@ -168,6 +168,8 @@ pub struct OutputState {
     /// The display's count at the last light, and the refresh of the model's grid that it was.
     last_sequence: Option<u64>,
     last_shown: Option<RefreshIndex>,
+    /// The last frame that was seen, and in which refresh.
+    last_light: Option<(FrameId, RefreshIndex)>,
     /// The cursor of frames that the display holds was moved: what is on screen is not what was drawn.
     cursor_moved: bool,
     /// Things done in this turn of the loop.

@@ -4,6 +4,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::{OutputState, Outputs, second_period};
 use crate::state::State;
+use crate::surface::queue::STAMP_TOLERANCE;
 use crate::surface::{ClientEntry, Commit, Committed, Entry, Surfaces};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
@@ -76,7 +77,7 @@ pub(super) fn committed(state: &mut State, surface: &WlSurface, commit: Commit) 
 }
 
 fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option<Committed> {
-    let Commit { at: now, queued, buffers, bound } = commit;
+    let Commit { at: now, queued, buffers, stamp, bound } = commit;
     let client = state.surfaces.client_of(surface)?;
     let State { surfaces, outputs, .. } = state;
     let was_called = surfaces.get(surface)?.is_called();
@@ -93,7 +94,12 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
     let pacer = output.conductor.pacer_mut(pacer_id)?;
     pacer.buffers(buffers);
     let runs_ahead = pacer.runs_ahead() && !queued;
-    record_commit(surfaces.get_mut(surface)?, output, pacer_id, now, answer, bound);
+    let entry = surfaces.get_mut(surface)?;
+    record_commit(entry, output, pacer_id, now, answer, bound);
+    if let Some(stamp) = stamp.filter(|_| bound.is_none()) {
+        note_stamp(entry, output, stamp);
+    }
+    entry.keep_record();
     Some(Committed { hold: answer.and_then(|answer| answer.hold).filter(|_| was_called), runs_ahead })
 }
 
@@ -152,7 +158,21 @@ fn record_commit(
         record.cost_wall = Some(answer.wall);
         record.cost_cpu = answer.cpu;
     }
-    entry.keep_record();
+}
+
+/// The frame just recorded is for the refresh of its time stamp, if that is a later one.
+fn note_stamp(entry: &mut Entry, output: &OutputState, stamp: Instant) {
+    let (machine, record) = (output.conductor.output(), &mut entry.record);
+    if machine.vsync().is_variable() {
+        let early = stamp.max(record.present) - record.present;
+        (record.present, record.ready_by) = (record.present + early, record.ready_by + early);
+        return;
+    }
+    let target = machine.target(machine.vsync().at_or_after(stamp - STAMP_TOLERANCE));
+    if target.id > record.target {
+        (record.target, record.present, record.ready_by) = (target.id, target.present, target.ready_by);
+        record.due_sequence = output.due_sequence(target.id);
+    }
 }
 
 /// The latch took the content of these clients: those that asked are due for a callback. Returns whether one is that

@@ -69,6 +69,11 @@ fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant,
     output.last_shown = Some(outcome.shown);
     let Some(frame) = frame else { return };
     let mut content = frame.content;
+    // One that was late had this one's refresh.
+    let before = output.last_light.replace((frame.id, outcome.shown));
+    let displaced =
+        before.filter(|(_, shown)| *shown >= content.record.target && content.record.target > RefreshIndex(0));
+    content.record.busy_with = displaced.map(|(frame, _)| frame.0);
     if let Some(rendered) = rendered {
         let record = &mut content.record;
         record.rendered = Some(rendered);

@@ -56,7 +56,8 @@ pub fn before(state: &mut State, surface: &WlSurface) {
         let State { surfaces, display_handle, .. } = state;
         let buffers = surfaces.get_mut(surface).map_or(0, |entry| entry.count_buffers(display_handle, &buffer));
         let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();
-        let answer = state.committed(surface, Commit { at: now, queued, buffers, bound: bound_target });
+        let answer = state
+            .committed(surface, Commit { at: now, queued, buffers, stamp: conditions.not_before, bound: bound_target });
         if conditions.frame.is_none() {
             conditions.target = answer.hold;
         }

@@ -28,7 +28,7 @@ use crate::timing::late_frame::{self, LateChoice, LateFramePolicy};
 use crate::timing::target::RefreshIndex;
 
 /// A time stamp this close after a refresh still means that refresh: 60 Hz is not 59.94 Hz.
-const STAMP_TOLERANCE: Span = Span::from_micros(500);
+pub(crate) const STAMP_TOLERANCE: Span = Span::from_micros(500);
 
 /// Why an update has to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -26,6 +26,8 @@ pub struct Commit {
     pub queued: bool,
     /// How many buffers its client has.
     pub buffers: usize,
+    /// Not before this moment is it to be seen.
+    pub stamp: Option<Instant>,
     /// The refresh that it was drawn for, where its client says so.
     pub bound: Option<Target>,
 }

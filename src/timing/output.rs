@@ -325,9 +325,10 @@ impl<T> OutputMachine<T> {
         if at_once && self.may_latch_at_once(index, now) {
             return Some((index, now));
         }
-        // Where refreshes have no grid, a time stamp says when.
+        // Where refreshes have no grid, a time stamp says when. What is composed sooner than it might be is shown sooner, and
+        // what is composed later misses nothing: so what it usually takes.
         let stamped =
-            due.filter(|_| self.vsync.is_variable()).map(|due| due.at - (self.submit_lead() + self.compose_budget()));
+            due.filter(|_| self.vsync.is_variable()).map(|due| due.at - (self.submit_lead() + self.compose_typical()));
         Some((index, self.latch_at(index).max(stamped.unwrap_or(now)).max(now)))
     }
 

@@ -33,11 +33,11 @@ impl FrameRecord {
     fn diagnose_late(&self, refreshes: u64) -> MissReason {
         let submitted = self.submitted.unwrap_or(self.submit_by);
         let complete = self.rendered.map_or(submitted, |rendered| rendered.max(submitted));
-        if complete <= self.submit_by {
-            return MissReason::DisplayFault { refreshes, early_by: self.submit_by - complete };
-        }
         if let Some(frame) = self.busy_with {
             return MissReason::FlipPending { frame };
+        }
+        if complete <= self.submit_by {
+            return MissReason::DisplayFault { refreshes, early_by: self.submit_by - complete };
         }
         let woke_late = self.latched - self.latch_at;
         let composed_over = self.compose_cost - self.compose_budget;

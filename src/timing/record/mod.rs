@@ -100,7 +100,7 @@ pub struct FrameRecord {
     pub rendered: Option<Instant>,
     /// When the display had the frame.
     pub submitted: Option<Instant>,
-    /// The earlier frame that the display was still busy with when this one was done, if it was.
+    /// The earlier frame that was late, and was shown in the refresh that this one was for.
     pub busy_with: Option<u64>,
     /// By when the display had to have it.
     pub submit_by: Instant,
