@@ -124,13 +124,14 @@ pub fn button_code(name: &str) -> Option<u32> {
 
 /// The keys by rows of the keyboard: the first code of a run of consecutive ones, and their names
 /// (linux/input-event-codes.h).
-const KEYS: [(u32, &[&str]); 8] = [
+const KEYS: [(u32, &[&str]); 9] = [
     (1, &["escape", "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "minus", "equal", "backspace"]),
     (15, &["tab", "q", "w", "e", "r", "t", "y", "u", "i", "o", "p", "leftbracket", "rightbracket", "enter"]),
     (29, &["ctrl", "a", "s", "d", "f", "g", "h", "j", "k", "l", "semicolon", "apostrophe", "grave"]),
     (42, &["shift", "backslash", "z", "x", "c", "v", "b", "n", "m", "comma", "dot", "slash", "rightshift"]),
     (56, &["alt", "space", "capslock", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10"]),
     (87, &["f11", "f12"]),
+    (99, &["print"]),
     (102, &["home", "up", "pageup", "left", "right", "end", "down", "pagedown", "insert", "delete"]),
     (125, &["super"]),
 ];
@@ -140,7 +141,8 @@ pub fn key_code(name: &str) -> Option<u32> {
     if let Some(number) = name.strip_prefix("code:") {
         return number.parse().ok();
     }
-    let name = name.to_ascii_lowercase();
+    // As the configuration has it: Page_Down.
+    let name = name.to_ascii_lowercase().replace('_', "");
     KEYS.iter().find_map(|(first, names)| {
         let at = names.iter().position(|known| *known == name)?;
         Some(first + u32::try_from(at).ok()?)
@@ -164,7 +166,7 @@ mod tests {
     #[test]
     fn names_stand_for_the_codes_of_the_kernel() {
         let codes = [("escape", 1), ("q", 16), ("enter", 28), ("a", 30), ("z", 44), ("space", 57), ("f10", 68)];
-        for (name, code) in codes.into_iter().chain([("f11", 87), ("up", 103), ("delete", 111), ("super", 125)]) {
+        for (name, code) in codes.into_iter().chain([("f11", 87), ("up", 103), ("Page_Down", 109), ("delete", 111), ("super", 125)]) {
             assert_eq!(key_code(name), Some(code), "{name}");
         }
         assert_eq!(key_code("code:240"), Some(240));

@@ -5,6 +5,8 @@ use crate::time::Span;
 
 /// The largest width and height that a virtual output takes, in pixels.
 pub const LARGEST_SIZE: i32 = 16_384;
+/// The most pixels that it takes: an 8K panel twice over. Beyond that one frame takes seconds of the CPU.
+pub const MOST_PIXELS: i64 = 2 * 7_680 * 4_320;
 /// The slowest and the fastest rate that it takes, in millihertz.
 pub const RATES: std::ops::RangeInclusive<u32> = 1_000..=1_000_000;
 /// One buffer on screen, one waiting, one being composed.
@@ -18,6 +20,9 @@ pub enum OptionsError {
     /// The size is out of range.
     #[error("size {0}x{1}: width and height must lie in 1..={LARGEST_SIZE}")]
     Size(i32, i32),
+    /// Too many pixels.
+    #[error("size {0}x{1}: more than {MOST_PIXELS} pixels")]
+    Pixels(i32, i32),
     /// The rate is out of range.
     #[error("refresh rate {0} mHz: must lie in 1000..=1000000")]
     Rate(u32),
@@ -42,6 +47,9 @@ pub(super) fn check_mode(mode: Mode) -> Result<(), OptionsError> {
     let sizes = 1..=LARGEST_SIZE;
     if !sizes.contains(&mode.width) || !sizes.contains(&mode.height) {
         return Err(OptionsError::Size(mode.width, mode.height));
+    }
+    if i64::from(mode.width) * i64::from(mode.height) > MOST_PIXELS {
+        return Err(OptionsError::Pixels(mode.width, mode.height));
     }
     if !RATES.contains(&mode.refresh) {
         return Err(OptionsError::Rate(mode.refresh));

@@ -79,7 +79,7 @@ enum Message {
     Pacing {
         /// Such as HEADLESS-1, or 3.
         target: String,
-        /// vsync, vsync-late, just-in-time or auto.
+        /// vsync, vsync-late, just-in-time, ahead or auto.
         pacing: PacingWish,
     },
     /// Plug in, unplug or change an output.

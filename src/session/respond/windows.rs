@@ -12,7 +12,7 @@ use crate::timing::id::{ClientId, WindowId};
 use crate::timing::pacing::{Class, Pacing};
 
 /// What is said of a client that no output paces yet.
-const UNSEEN: &str = "it has not been seen on an output yet";
+const UNSEEN: &str = "it is on no output, or has not been seen there yet";
 
 /// Every window with content, the topmost first.
 pub(super) fn all(state: &State) -> Vec<Window> {
