@@ -57,7 +57,7 @@ pub(super) fn call_back(
             input: entry.input.take(),
             ..ClientFrameRecord::default()
         };
-        entry.call_back(time);
+        entry.call_back(time, Some(now));
     }
     outputs.objects_ended |= called;
     if !called && let Some(pacer) = output.conductor.pacer_mut(pacer) {
@@ -89,7 +89,7 @@ pub(super) fn call_hidden_back(state: &mut State) {
             opened.push(entry.surface.clone());
         }
         entry.latch().discard(Unshown::Unseen);
-        entry.call_back(now);
+        entry.call_back(now, None);
         let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));
         ahead::answer_hidden(entry, output, now);
     }

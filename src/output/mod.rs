@@ -46,8 +46,8 @@ use crate::backend::Display;
 use crate::backend::fence::Fence;
 use crate::render::{Canvas, Renderer};
 use crate::scene::{Layer, Scene};
-use crate::shell::Hand;
 pub use crate::shell::geometry;
+use crate::shell::{Hand, hit};
 use crate::state::State;
 use crate::surface::Entry;
 use crate::time::{Clock, Instant, MonotonicClock};
@@ -344,16 +344,26 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
         // Nothing was ever shown: what would be shown is the best answer.
         return state.shell.hit(point);
     }
-    let live = output.on_screen.layers.iter().filter(|layer| layer.snapshot.is_none());
+    let scene = &output.on_screen;
+    let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none());
     live.into_iter().find_map(|layer| {
-        let local = layer.to_surface(point);
         // What slides out of sight is seen and is not meant.
         let hidden = state.shell.window_of(&layer.surface).is_some_and(|window| !state.shell.is_visible(window.id));
-        if hidden {
-            return None;
-        }
-        crate::shell::hit::accepts_input(&layer.surface, local).then(|| (layer.surface.clone(), point - local))
+        if hidden { None } else { hit_layer(scene, layer, point) }
     })
+}
+
+/// The surface that is meant by `point` on a layer: its own, or one of the same window that it covers and lets through to,
+/// as browsers have it. That one is not in the scene, since nothing of it is seen.
+fn hit_layer(scene: &Scene, layer: &Layer, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+    let local = layer.to_surface(point);
+    if hit::accepts_input(&layer.surface, local) {
+        return Some((layer.surface.clone(), point - local));
+    }
+    let (below, local) =
+        hit::covers(&layer.surface, local).then(|| hit::hit_tree_around(&layer.surface, local)).flatten()?;
+    let is_seen = scene.layers.iter().any(|layer| layer.surface == below);
+    (!is_seen).then(|| (below, point - local))
 }
 
 /// Every output with its rectangle (global logical coordinates).

@@ -12,7 +12,7 @@ use crate::timing::id::{ClientId, OutputId, SurfaceId};
 use crate::timing::pacer::{Answer, MissBudgets, Pacer};
 use crate::timing::pacing::{Pacing, PacingWish};
 use crate::timing::record::ClientFrameRecord;
-use crate::timing::target::Target;
+use crate::timing::target::{RefreshIndex, Target};
 
 /// How often surfaces that nobody sees are called back: often enough that nobody hangs, too seldom to cost anything.
 pub const HIDDEN_INTERVAL: Span = Span::from_seconds(1);
@@ -23,8 +23,8 @@ pub struct ClientPacing {
     /// Its pacer.
     pub pacer: PacerId,
     pub(super) clock: Option<crate::process_clock::ProcessClock>,
-    /// When it committed last since it was called back, while some of its surfaces have not.
-    pub(super) partial: Option<Instant>,
+    /// When it committed last since it was called back, while some of its surfaces have not; and the next refresh by then.
+    pub(super) partial: Option<(Instant, RefreshIndex)>,
 }
 
 impl Outputs {
@@ -80,15 +80,17 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
     let Commit { at: now, queued, buffers, stamp, bound } = commit;
     let client = state.surfaces.client_of(surface)?;
     let State { surfaces, outputs, .. } = state;
-    let was_called = surfaces.get(surface)?.is_called();
+    let was_called = surfaces.get(surface)?.called().is_some();
     // What it draws ahead says nothing of what its callbacks are for.
     let queued = queued || (bound.is_some() && !was_called);
     surfaces.get_mut(surface)?.answered();
-    let busy = was_called && is_busy(surfaces, client.id, surfaces.get(surface)?.output);
     let (output, pacer_id) = outputs.pacing_of(surfaces.get(surface)?, client)?;
+    let drawing = output.conductor.pacer(pacer_id).and_then(Pacer::drawing);
+    let busy = was_called && drawing.is_some_and(|drawing| is_busy(surfaces, client.id, drawing.sent));
+    let reaches = output.conductor.output().next_index(now);
     let pacing = output.clients.get_mut(&client.id)?;
     // While the client is busy with its other surfaces this is not its whole answer.
-    pacing.partial = busy.then_some(now);
+    pacing.partial = busy.then_some((now, reaches));
     let cpu = client.clock.and_then(|clock| clock.read());
     let answer = if busy { None } else { output.conductor.committed(pacer_id, now, cpu, queued) };
     let pacer = output.conductor.pacer_mut(pacer_id)?;
@@ -103,9 +105,10 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
     Some(Committed { hold: answer.and_then(|answer| answer.hold).filter(|_| was_called), runs_ahead })
 }
 
-/// Whether a client has surfaces on an output that were called back and have not committed.
-fn is_busy(surfaces: &Surfaces, client: ClientId, output: Option<OutputId>) -> bool {
-    surfaces.iter().any(|entry| entry.client == client && entry.output == output && entry.is_called())
+/// Whether a client has surfaces that were called back at `sent` and have not committed since. One that was called back
+/// before, and let that pass, is not waited for: a browser's window commits once a second, what moves in it sixty times.
+fn is_busy(surfaces: &Surfaces, client: ClientId, sent: Instant) -> bool {
+    surfaces.iter().any(|entry| entry.client == client && entry.called() == Some(sent))
 }
 
 /// Whether somebody was called back within the last refresh and has not committed yet: what he commits may be late.
@@ -190,9 +193,9 @@ pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) -> 
         let Some(output) = outputs.by_id_mut(id) else { return called };
         let Some(pacing) = output.clients.get_mut(client) else { continue };
         let pacer = pacing.pacer;
-        if let Some(at) = pacing.partial.take() {
+        if let Some((then, reaches)) = pacing.partial.take() {
             // Some of its surfaces were called back and had nothing to draw.
-            output.conductor.committed(pacer, at, None, false);
+            output.conductor.had_committed(pacer, then, reaches);
         }
         let entries = surfaces.iter().filter(|entry| entry.client == *client && entry.output == Some(id));
         let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::runs_ahead);

@@ -14,7 +14,14 @@ use crate::state::State;
 
 impl XdgDecorationHandler for State {
     fn new_decoration(&mut self, toplevel: ToplevelSurface) {
-        answer(self, &toplevel, Mode::ClientSide);
+        toplevel.with_pending_state(|pending| pending.decoration_mode = Some(Mode::ClientSide));
+        // The client may say what it wishes in its next request. SDL 2 takes an answer from before that for the answer to
+        // it, and shows no window.
+        self.loop_handle.insert_idle(move |state| {
+            if toplevel.alive() && toplevel.has_pending_changes() {
+                shell::send_configure(state, toplevel.wl_surface());
+            }
+        });
     }
 
     fn request_mode(&mut self, toplevel: ToplevelSurface, mode: Mode) {

@@ -47,14 +47,29 @@ pub fn hit_tree(root: &WlSurface, point: Point<f64, Logical>) -> Option<(WlSurfa
     })
 }
 
-/// Pixels are half-open: the point is rounded down, not to the nearest pixel as Smithay 0.7 does.
-fn takes_input(states: &SurfaceData, local: Point<f64, Logical>) -> bool {
+/// The topmost surface that takes input of the tree of `surface`, at the point `local` in that one's coordinates, whether or
+/// not anything of it is seen there; with the point in its own.
+pub fn hit_tree_around(surface: &WlSurface, local: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+    let root = crate::surface::root(surface);
+    let offset = find_downward(&root, Point::default(), &mut |known, _, offset| (known == surface).then_some(offset))?;
+    hit_tree(&root, local + offset.to_f64())
+}
+
+/// Whether `surface` has content at `local` (surface coordinates).
+pub fn covers(surface: &WlSurface, local: Point<f64, Logical>) -> bool {
+    compositor::with_states(surface, |states| has_content_at(states, local.to_i32_floor()))
+}
+
+fn has_content_at(states: &SurfaceData, pixel: Point<i32, Logical>) -> bool {
     let Some(data) = states.data_map.get::<RendererSurfaceStateUserData>() else { return false };
     let view = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner).view();
-    let Some(view) = view else { return false };
+    view.is_some_and(|view| (0..view.dst.w).contains(&pixel.x) && (0..view.dst.h).contains(&pixel.y))
+}
+
+/// Pixels are half-open: the point is rounded down, not to the nearest pixel as Smithay 0.7 does.
+fn takes_input(states: &SurfaceData, local: Point<f64, Logical>) -> bool {
     let pixel: Point<i32, Logical> = local.to_i32_floor();
-    let inside = (0..view.dst.w).contains(&pixel.x) && (0..view.dst.h).contains(&pixel.y);
-    inside
+    has_content_at(states, pixel)
         && states
             .cached_state
             .get::<SurfaceAttributes>()

@@ -61,8 +61,8 @@ pub struct Entry {
     pub(super) feedback: Feedback,
     /// Content was applied that no latch has taken.
     pub(super) fresh: bool,
-    /// Called back and not committed since.
-    pub(super) called: bool,
+    /// When it was called back, if it has not committed since.
+    pub(super) called: Option<Instant>,
     /// The output that paces it: where most of it was seen last.
     pub output: Option<OutputId>,
     /// The last scene of that output in which something of it could be seen.
@@ -117,8 +117,8 @@ impl Entry {
         !self.feedback.is_empty()
     }
 
-    /// Called back and not committed since.
-    pub const fn is_called(&self) -> bool {
+    /// When it was called back to draw, if it has not committed since.
+    pub const fn called(&self) -> Option<Instant> {
         self.called
     }
 
@@ -134,9 +134,9 @@ impl Entry {
         self.seen
     }
 
-    /// Answers its callbacks.
-    pub fn call_back(&mut self, time: Instant) {
-        self.called = true;
+    /// Answers its callbacks with `time`. `sent`: when it is to begin to draw; `None` if nobody sees what it draws.
+    pub fn call_back(&mut self, time: Instant, sent: Option<Instant>) {
+        self.called = sent;
         for callback in self.callbacks.drain(..) {
             callback.done(time.as_wayland_millis());
         }
@@ -160,7 +160,7 @@ impl Entry {
 
     /// New content was committed: it is not drawing any more.
     pub fn answered(&mut self) {
-        self.called = false;
+        self.called = None;
     }
 
     /// Opens what the latch for `index` may take. Returns whether anything was opened.

@@ -140,7 +140,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
             callbacks_after_latch: Vec::new(),
             feedback: Feedback::default(),
             fresh: false,
-            called: false,
+            called: None,
             output: None,
             seen: 0,
             record,

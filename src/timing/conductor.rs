@@ -6,7 +6,7 @@
 
 use super::frames::Step;
 use super::output::{OutputMachine, Work};
-use super::pacer::{Answer, MissBudgets, Pacer, Planned};
+use super::pacer::{Answer, Content, MissBudgets, Pacer, Planned};
 use super::pacing::PacingWish;
 use super::packing::{Batches, Stretch, Unit, pack};
 use super::record::Need;
@@ -167,6 +167,24 @@ impl<T> Conductor<T> {
 
     /// New content of the client arrived; see [`Pacer::committed`].
     pub fn committed(&mut self, id: PacerId, now: Instant, cpu: Option<Span>, queued: bool) -> Option<Answer> {
+        let reaches = self.output.next_index(now);
+        self.note_commit(id, now, reaches, cpu, queued)
+    }
+
+    /// The same of content that came at `then`, when it could reach the refresh `reaches`, and is known only now to have been
+    /// all that the client had to say.
+    pub fn had_committed(&mut self, id: PacerId, then: Instant, reaches: RefreshIndex) -> Option<Answer> {
+        self.note_commit(id, then, reaches, None, false)
+    }
+
+    fn note_commit(
+        &mut self,
+        id: PacerId,
+        now: Instant,
+        reaches: RefreshIndex,
+        cpu: Option<Span>,
+        queued: bool,
+    ) -> Option<Answer> {
         self.stale = true;
         let since = self.pacer(id)?.drawing().map(|drawing| drawing.scheduled);
         let mut others = self.pacers.iter().enumerate().filter(|(slot, _)| *slot != id.0 as usize);
@@ -174,7 +192,7 @@ impl<T> Conductor<T> {
         let contended =
             since.is_some_and(|since| others.any(|(_, other)| other.as_ref().is_some_and(|other| drew(other, since))));
         let pacer = self.pacers.get_mut(id.0 as usize)?.as_mut()?;
-        let answer = pacer.committed(now, cpu, queued, contended, &self.output);
+        let answer = pacer.committed(Content { at: now, reaches, cpu, queued, contended }, &self.output);
         let background = !pacer.is_focused();
         if let (true, Some(answer)) = (background, answer) {
             let last = !self.pacers.iter().flatten().any(|other| !other.is_focused() && other.is_drawing(now));

@@ -20,7 +20,7 @@ mod proof;
 
 use early_callbacks::EarlyCallbacks;
 pub use early_callbacks::EarlyRule;
-pub use kinds::{Answer, MissBudgets, OpenCallback, Planned, Reason};
+pub use kinds::{Answer, Content, MissBudgets, OpenCallback, Planned, Reason};
 pub use proof::Verdict;
 
 use super::class::{Classifier, Evidence};
@@ -346,16 +346,9 @@ impl Pacer {
         Some(planned)
     }
 
-    /// New content arrived (for a commit that waits for a fence: when it is ready). `queued`: it carries a fifo
-    /// barrier or a time stamp. `contended`: other clients were drawing meanwhile.
-    pub fn committed<T>(
-        &mut self,
-        now: Instant,
-        cpu: Option<Span>,
-        queued: bool,
-        contended: bool,
-        output: &OutputMachine<T>,
-    ) -> Option<Answer> {
+    /// New content arrived.
+    pub fn committed<T>(&mut self, content: Content, output: &OutputMachine<T>) -> Option<Answer> {
+        let Content { at: now, reaches: next, cpu, queued, contended } = content;
         let Some(drawing) = self.drawing.take() else {
             self.classifier.observe_unasked(queued);
             self.cpu_at_commit = cpu;
@@ -373,7 +366,6 @@ impl Pacer {
         }
         self.cpu_at_commit = cpu;
         self.answered = Some(now);
-        let next = output.next_index(now);
         let hold = (self.second_period && !queued && drawing.target > next).then_some(drawing.target);
         // A late frame takes the next refresh; the one after it is drawn for the refresh after that.
         self.last_target = self.last_target.max(Some(next).filter(|next| *next > drawing.target));

@@ -5,6 +5,8 @@ use upbeat::input::cursor::CursorView;
 use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_device_v1::Shape;
 use wayland_protocols::wp::pointer_constraints::zv1::client::zwp_pointer_constraints_v1::Lifetime;
 
+use crate::fixture::content::RED;
+use crate::fixture::handlers::id;
 use crate::fixture::{Event, World};
 
 fn pointer_at(world: &World) -> (f64, f64) {
@@ -132,4 +134,35 @@ fn a_cursor_shape_that_is_read_late_is_shown_though_nothing_else_happens() {
     std::io::Write::write_all(&mut waiting, b"[Icon Theme]\n").unwrap();
     drop(waiting);
     world.until("the shape of the theme", |world| world.pixel(204, 204) == RED);
+}
+
+/// As browsers have it: all that is seen is an opaque subsurface that takes no input, and the window below it is meant.
+#[test]
+fn a_window_below_its_own_opaque_subsurface_gets_what_that_lets_through() {
+    let mut world = World::lit();
+    let (a, window) = world.open("a", 400, 300);
+    let (child, subsurface) = world.client(a).subsurface(&window.surface);
+    subsurface.set_position(0, 0);
+    let client = world.client(a);
+    let handle = client.handle();
+    let (nothing, all) = (
+        client.globals().compositor.create_region(&handle, ()),
+        client.globals().compositor.create_region(&handle, ()),
+    );
+    all.add(0, 0, 400, 300);
+    child.set_input_region(Some(&nothing));
+    child.set_opaque_region(Some(&all));
+    client.draw(&child, 1, (400, 300), RED);
+    child.commit();
+    window.surface.commit();
+    world.settle();
+    world.rest();
+    world.client(a).take_events();
+    let corner = world.window("a").rect().loc.to_f64();
+    world.point(corner.x + 50.0, corner.y + 60.0);
+    let events = world.client(a).take_events();
+    let below = id(&window.surface);
+    let entered =
+        |event: &Event| matches!(event, Event::PointerEnter { surface, x: 50.0, y: 60.0 } if *surface == below);
+    assert!(events.iter().any(entered), "{events:?}");
 }

@@ -91,6 +91,21 @@ pub struct OpenCallback {
     pub(super) offset: Span,
 }
 
+/// New content of a client.
+#[derive(Clone, Copy, Debug)]
+pub struct Content {
+    /// When it came; where it waits for a fence, when that was ready.
+    pub at: Instant,
+    /// The next refresh by then.
+    pub reaches: RefreshIndex,
+    /// CPU time of the client by then.
+    pub cpu: Option<Span>,
+    /// It carries a fifo barrier or a time stamp.
+    pub queued: bool,
+    /// Other clients were drawing meanwhile.
+    pub contended: bool,
+}
+
 /// A commit that answered a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
