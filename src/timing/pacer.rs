@@ -14,12 +14,14 @@
 //! then gets a second period of slack, one that is being touched does not: its drops are the price of its latency.
 
 mod early_callbacks;
+mod guard;
 mod kinds;
 mod plan;
 mod proof;
 
 use early_callbacks::EarlyCallbacks;
 pub use early_callbacks::EarlyRule;
+use guard::{Guard, Guarded};
 pub use kinds::{Answer, Content, MissBudgets, OpenCallback, Planned, Reason};
 pub use proof::Verdict;
 
@@ -98,6 +100,8 @@ pub struct Pacer {
     buffers: usize,
     /// Whether it may be called back early.
     early: EarlyCallbacks,
+    /// Whether it makes as many frames as it could.
+    guard: Guard,
     reason: Reason,
 }
 
@@ -126,6 +130,7 @@ impl Pacer {
             second_period: false,
             buffers: 0,
             early: EarlyCallbacks::default(),
+            guard: Guard::default(),
             reason: Reason::New,
         }
     }
@@ -148,13 +153,12 @@ impl Pacer {
     /// The pacing in force and why.
     pub fn effective(&self) -> (Pacing, Reason) {
         // A client that never asks for callbacks is never planned for.
-        let reason = match (self.wish, self.class()) {
-            (PacingWish::Auto | PacingWish::Ahead, Class::OwnClock) => Reason::OwnClock,
-            (PacingWish::Auto | PacingWish::Ahead, Class::Queued) => Reason::Queued,
-            (PacingWish::Auto | PacingWish::Ahead, _) => self.reason,
-            _ => Reason::Configured,
+        let reason = self.reason_by_kind().unwrap_or(self.reason);
+        let chosen = match reason {
+            Reason::OwnClock => Pacing::VsyncLate,
+            Reason::Tried | Reason::Faster => Pacing::Vsync,
+            _ => Pacing::JustInTime,
         };
-        let chosen = if reason == Reason::OwnClock { Pacing::VsyncLate } else { Pacing::JustInTime };
         (self.wish.fixed().unwrap_or(chosen), reason)
     }
 
@@ -366,6 +370,9 @@ impl Pacer {
         }
         self.cpu_at_commit = cpu;
         self.answered = Some(now);
+        if !output.vsync().is_variable() {
+            self.guard.answered(now, interval, self.is_interactive(now));
+        }
         let hold = (self.second_period && !queued && drawing.target > next).then_some(drawing.target);
         // A late frame takes the next refresh; the one after it is drawn for the refresh after that.
         self.last_target = self.last_target.max(Some(next).filter(|next| *next > drawing.target));

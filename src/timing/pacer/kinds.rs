@@ -27,6 +27,10 @@ pub enum Reason {
     Queued,
     /// It does not fit, and cannot use a second period: too few buffers.
     FewBuffers,
+    /// It makes few frames: for half a second it is called back at the refresh, to see whether it makes more then.
+    Tried,
+    /// It was seen to make more frames when it is called back at the refresh.
+    Faster,
 }
 
 impl Reason {
@@ -43,6 +47,8 @@ impl Reason {
             }
             Reason::OwnClock => "it runs on its own clock",
             Reason::Queued => "it queues its commits",
+            Reason::Tried => "it makes few frames: tried whether it makes more when it is called back at the refresh",
+            Reason::Faster => "it makes more frames when it is called back at the refresh",
             Reason::FewBuffers => "its cost does not fit, and it has too few buffers for a second period",
         }
     }

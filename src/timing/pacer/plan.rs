@@ -1,6 +1,6 @@
 //! For which refresh a client is called back, when, and with how many periods of slack.
 
-use super::{FIRST_FRAMES, HICCUPS, Pacer, Planned, Reason, SLACK_EVIDENCE, SLACK_RETURN_DIVISOR};
+use super::{FIRST_FRAMES, Guarded, HICCUPS, Pacer, Planned, Reason, SLACK_EVIDENCE, SLACK_RETURN_DIVISOR};
 use crate::time::{Instant, Span};
 use crate::timing::defaults::AFTER_REFRESH;
 use crate::timing::estimator::Estimator;
@@ -17,13 +17,22 @@ impl Pacer {
     /// Chooses the way of pacing for this moment, and says why.
     pub(super) fn choose<T>(&mut self, now: Instant, output: &OutputMachine<T>) {
         let was_ahead = std::mem::take(&mut self.second_period);
-        self.reason = match (self.wish, self.class()) {
-            (PacingWish::Auto | PacingWish::Ahead, Class::OwnClock) => Reason::OwnClock,
-            (PacingWish::Auto | PacingWish::Ahead, Class::Queued) => Reason::Queued,
-            (PacingWish::Auto | PacingWish::Ahead, _) => self.reason_by_cost(now, output, was_ahead),
-            _ => Reason::Configured,
-        };
+        self.reason = self.reason_by_kind().unwrap_or_else(|| self.reason_by_cost(now, output, was_ahead));
         self.second_period = matches!(self.reason, Reason::FreeRunning | Reason::Early);
+    }
+
+    /// Why it is paced as it is whatever its frames cost; `None` if that depends on what they do.
+    pub(super) fn reason_by_kind(&self) -> Option<Reason> {
+        if !matches!(self.wish, PacingWish::Auto | PacingWish::Ahead) {
+            return Some(Reason::Configured);
+        }
+        match (self.guard.at_refresh(), self.class()) {
+            (Some(Guarded::Trial), _) => Some(Reason::Tried),
+            (Some(Guarded::Faster), _) => Some(Reason::Faster),
+            (None, Class::OwnClock) => Some(Reason::OwnClock),
+            (None, Class::Queued) => Some(Reason::Queued),
+            (None, _) => None,
+        }
     }
 
     fn reason_by_cost<T>(&self, now: Instant, output: &OutputMachine<T>, was_ahead: bool) -> Reason {

@@ -1,0 +1,251 @@
+//! Never worse than vsync: a client that makes fewer frames than its callbacks at the refresh would let it make is found out.
+//!
+//! Whatever was learned of a client may be wrong: its costs, its class, what its commits answer. What cannot be wrong is how
+//! many frames it makes. One that misses many refreshes is called back at the refresh for a moment, as ever-waiting
+//! compositors do; if it makes more frames then, it is paced so for a while.
+//!
+//! ```text
+//!   watch ── fewer than 9 of 10 refreshes ──► trial ── more frames ──► at the refresh ── 30 s, 60 s … ──► watch
+//!     ▲                                         └──── not more ──► rest, 10 s, 20 s …                        │
+//!     └──────────────────────────────────────────────────────────────┴───────────────────────────────────────┘
+//! ```
+//!
+//! A film of 24 pictures a second, or a client whose frames take two refreshes, is tried and is not faster at the refresh: the
+//! trials, of which each costs it the latency of half a second, become rare.
+
+use crate::time::{Instant, Span};
+
+/// How long frames are counted before it is said that they are few.
+const WATCHED: Span = Span::from_seconds(1);
+/// How long they are counted while they are called back at the refresh.
+const TRIED: Span = Span::from_millis(500);
+/// The first frames of a trial were begun before it.
+const CHANGE_OVER: u32 = 3;
+/// So many of ten refreshes without a new frame are few enough.
+const FEW_TENTHS: u32 = 9;
+/// What a trial has to gain, in tenths of all refreshes.
+const GAIN_TENTHS: u32 = 1;
+/// Frames further apart than so many refreshes are no run of frames: there was nothing to draw.
+const PAUSE: i64 = 4;
+/// How long a client is called back at the refresh that was faster so, the first time.
+const HELD: Span = Span::from_seconds(30);
+/// How long one is not tried again that was not, the first time.
+const RESTED: Span = Span::from_seconds(10);
+/// Both double each time up to this.
+const LONGEST: Span = Span::from_seconds(600);
+
+/// Frames made, of so many refreshes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    frames: u32,
+    refreshes: u32,
+}
+
+impl Count {
+    const fn are_few(self) -> bool {
+        self.frames * 10 < self.refreshes * FEW_TENTHS
+    }
+
+    /// Whether it is more, by what a trial has to gain, than `before`.
+    const fn is_more_than(self, before: Count) -> bool {
+        let (now, then) = (self.frames * before.refreshes * 10, before.frames * self.refreshes * 10);
+        now >= then + GAIN_TENTHS * self.refreshes * before.refreshes
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Watch,
+    /// What it made before; and its frames that do not count yet.
+    Trial {
+        before: Count,
+        change_over: u32,
+    },
+    AtRefresh {
+        until: Instant,
+    },
+    Rest {
+        until: Instant,
+    },
+}
+
+/// What a client is called back at the refresh for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guarded {
+    /// To see whether it makes more frames then.
+    Trial,
+    /// It was seen to.
+    Faster,
+}
+
+/// Watches how many frames a client makes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Guard {
+    phase: Phase,
+    count: Count,
+    answered: Option<Instant>,
+    /// How often in a row a trial ended as the last one did.
+    faster: u32,
+    not_faster: u32,
+}
+
+impl Guard {
+    /// What it is called back at the refresh for, if it is.
+    pub const fn at_refresh(&self) -> Option<Guarded> {
+        match self.phase {
+            Phase::Trial { .. } => Some(Guarded::Trial),
+            Phase::AtRefresh { .. } => Some(Guarded::Faster),
+            Phase::Watch | Phase::Rest { .. } => None,
+        }
+    }
+
+    /// The client answered a callback at `now`, where refreshes are `interval` apart. `touched`: somebody is at it and
+    /// wants its answers soon, so that nothing is tried.
+    pub fn answered(&mut self, now: Instant, interval: Span, touched: bool) {
+        let Some(before) = self.answered.replace(now) else { return };
+        let gap = now - before;
+        if gap > interval * PAUSE || touched {
+            return self.start_over();
+        }
+        match &mut self.phase {
+            Phase::AtRefresh { until } | Phase::Rest { until } => {
+                if now >= *until {
+                    self.watch(Phase::Watch);
+                }
+                return;
+            }
+            Phase::Trial { change_over, .. } if *change_over > 0 => {
+                *change_over -= 1;
+                return;
+            }
+            Phase::Trial { .. } | Phase::Watch => {}
+        }
+        self.count.frames += 1;
+        // Rounded: an answer is now earlier, now later within its refresh.
+        let refreshes = ((gap + interval / 2).as_nanos() / interval.as_nanos().max(1)).max(1);
+        self.count.refreshes += u32::try_from(refreshes).unwrap_or(1);
+        self.judge(now, interval);
+    }
+
+    fn judge(&mut self, now: Instant, interval: Span) {
+        let seen = interval * i64::from(self.count.refreshes);
+        match self.phase {
+            Phase::Watch if seen >= WATCHED => {
+                let few = self.count.are_few();
+                self.watch(if few {
+                    Phase::Trial { before: self.count, change_over: CHANGE_OVER }
+                } else {
+                    Phase::Watch
+                });
+            }
+            Phase::Trial { before, .. } if seen >= TRIED => {
+                if self.count.is_more_than(before) {
+                    (self.faster, self.not_faster) = (self.faster + 1, 0);
+                    self.watch(Phase::AtRefresh { until: now + doubled(HELD, self.faster) });
+                } else {
+                    (self.faster, self.not_faster) = (0, self.not_faster + 1);
+                    self.watch(Phase::Rest { until: now + doubled(RESTED, self.not_faster) });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn watch(&mut self, phase: Phase) {
+        (self.phase, self.count) = (phase, Count::default());
+    }
+
+    /// What was counted says nothing.
+    fn start_over(&mut self) {
+        self.count = Count::default();
+        if matches!(self.phase, Phase::Trial { .. }) {
+            self.phase = Phase::Watch;
+        }
+    }
+}
+
+/// `first`, doubled with each time after the first.
+fn doubled(first: Span, times: u32) -> Span {
+    (first * (1_i64 << times.saturating_sub(1).min(10))).min(LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Span = Span::from_micros(16_667);
+
+    struct Client {
+        guard: Guard,
+        now: Instant,
+        tries: u32,
+    }
+
+    impl Client {
+        fn new() -> Self {
+            Client { guard: Guard::default(), now: Instant::ZERO + Span::from_seconds(1), tries: 0 }
+        }
+
+        /// Answers for `span`, each frame so many refreshes after the one before: otherwise, and at the refresh.
+        fn play(&mut self, span: Span, otherwise: impl Fn(u32) -> i64, at_refresh: impl Fn(u32) -> i64) {
+            let end = self.now + span;
+            let mut number = 0;
+            while self.now < end {
+                let was = self.guard.at_refresh();
+                let refreshes = if was.is_some() { at_refresh(number) } else { otherwise(number) };
+                self.now += INTERVAL * refreshes;
+                number += 1;
+                self.guard.answered(self.now, INTERVAL, false);
+                self.tries += u32::from(was.is_none() && self.guard.at_refresh().is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn who_makes_half_of_its_frames_is_found_out_within_two_seconds_and_kept_at_the_refresh() {
+        let mut client = Client::new();
+        client.play(Span::from_millis(1_700), |_| 2, |_| 1);
+        assert_eq!(client.guard.at_refresh(), Some(Guarded::Faster));
+        client.play(Span::from_seconds(28), |_| 2, |_| 1);
+        assert_eq!(client.guard.at_refresh(), Some(Guarded::Faster));
+        client.play(Span::from_seconds(600), |_| 2, |_| 1);
+        assert!(client.tries <= 6, "{} trials in ten minutes", client.tries);
+    }
+
+    #[test]
+    fn who_makes_all_of_them_or_nearly_is_never_tried() {
+        for misses in [0, 20, 11] {
+            let mut client = Client::new();
+            let late = move |number: u32| if misses > 0 && number.is_multiple_of(misses) { 2 } else { 1 };
+            client.play(Span::from_seconds(60), late, late);
+            assert_eq!(client.tries, 0, "one late in {misses}");
+        }
+    }
+
+    #[test]
+    fn a_film_is_tried_seldom_and_left_as_it_was() {
+        for picture in [2, 3] {
+            let mut client = Client::new();
+            client.play(Span::from_seconds(600), |_| picture, |_| picture);
+            assert!(client.tries <= 7, "{} trials in ten minutes", client.tries);
+            assert_eq!(client.guard.at_refresh(), None);
+        }
+    }
+
+    #[test]
+    fn who_is_touched_or_pauses_is_not_tried() {
+        let mut guard = Guard::default();
+        let mut now = Instant::ZERO;
+        for _ in 0..1_000 {
+            now += INTERVAL * 2;
+            guard.answered(now, INTERVAL, true);
+            assert_eq!(guard.at_refresh(), None);
+        }
+        for _ in 0..1_000 {
+            now += INTERVAL * 5;
+            guard.answered(now, INTERVAL, false);
+            assert_eq!(guard.at_refresh(), None);
+        }
+    }
+}
