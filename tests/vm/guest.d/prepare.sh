@@ -1,6 +1,10 @@
 # shellcheck shell=bash
 # Everything a guest needs, into $cache: a stock Debian kernel with its modules (unpacked, not installed), vkms built
-# out of tree against it (Debian's kernels leave CONFIG_DRM_VKMS unset) and an initramfs. Sourced by ../guest.
+# out of tree against it (Debian's kernels leave CONFIG_DRM_VKMS unset; with several displays, vkms.sh) and an initramfs.
+# Sourced by ../guest.
+
+# shellcheck source=vkms.sh
+. "$here/guest.d/vkms.sh"
 
 # Bump when the contents of the cache change.
 readonly cache_format=1
@@ -28,9 +32,13 @@ prepare() {
     flock "$lock" # two test runs may start at once
     if [ -z "$force" ] && is_prepared; then return 0; fi
 
-    local log=$cache/prepare.log
+    local log=$cache/prepare.log status
     say "preparing $cache (log: $log)"
-    if ! (set -e; prepare_steps) >"$log" 2>&1; then
+    set +e # not as a condition: no step of one would end it
+    (set -e; prepare_steps) >"$log" 2>&1
+    status=$?
+    set -e
+    if [ "$status" != 0 ]; then
         tail -n 20 "$log" >&2
         fail "prepare failed; the whole log is in $log"
     fi
@@ -42,14 +50,16 @@ is_prepared() {
 }
 
 # Changes when the cache format or the guest's init changes.
-stamp() { printf '%s %s\n' "$cache_format" "$(cat "$here"/guest.d/{init,stage2,prepare.sh} | sha256sum)"; }
+stamp() { printf '%s %s\n' "$cache_format" "$(cat "$here"/guest.d/{init,stage2,prepare.sh,vkms.sh,displays.h} | sha256sum)"; }
+# Changes when our part of vkms does.
+vkms_stamp() { cat "$here"/guest.d/{vkms.sh,displays.h} | sha256sum; }
 
 prepare_steps() {
     set -x
     rm -f "$cache/stamp"
     "$here/../debian-backports" qemu-system-x86 seabios
     apt install busybox-static cpio kmod xz-utils gcc make libelf1 udev
-    if [ ! -s "$cache/vkms.ko" ] || [ ! -s "$cache/vmlinuz" ]; then
+    if [ ! -s "$cache/vkms.ko" ] || [ ! -s "$cache/vmlinuz" ] || [ "$(cat "$cache/vkms.stamp" 2>/dev/null)" != "$(vkms_stamp)" ]; then
         local work
         work=$(mktemp -d "$cache/build.XXXXXX")
         fetch_kernel "$work"
@@ -58,6 +68,7 @@ prepare_steps() {
         mv "$work"/kernel/boot/vmlinuz-* "$cache/vmlinuz"
         mv "$work/vkms/vkms.ko" "$cache/vkms.ko"
         cat "$work/release" >"$cache/release"
+        vkms_stamp >"$cache/vkms.stamp"
         rm -rf "$work"
     fi
     build_initramfs
@@ -87,6 +98,7 @@ fetch_kernel() {
 
 build_vkms() {
     local work=$1 headers
+    several_displays "$work/vkms"
     headers=$(ls -d "$work"/headers/usr/src/linux-headers-*-amd64)
     sed -i "s#/usr/src#$work/headers/usr/src#" "$headers/Makefile"
     # Without BTF the build needs neither pahole nor the kernel's own debug information.

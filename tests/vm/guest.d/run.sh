@@ -2,10 +2,11 @@
 # Boots the guest and hands back what the command said. Sourced by ../guest.
 
 run_guest() {
-    local gpu=none accelerator=icount limit=120 out='' root=/ memory=2G verbose=
+    local gpu=none accelerator=icount limit=120 out='' root=/ memory=2G verbose= displays=1
     while [ $# -gt 0 ]; do
         case $1 in
         --gpu) gpu=${2:-} && shift ;;
+        --displays) displays=${2:-} && shift ;;
         --icount) accelerator=icount ;;
         --tcg) accelerator=tcg ;;
         --timeout) limit=${2:-} && shift ;;
@@ -20,6 +21,8 @@ run_guest() {
     done
     [ $# -gt 0 ] || usage "no command to run"
     case $gpu in none | vkms | virtio | vkms+virtio) ;; *) usage "--gpu takes none, vkms, virtio or vkms+virtio, not '$gpu'" ;; esac
+    case $displays in [1-4]) ;; *) usage "--displays takes 1 to 4, not '$displays'" ;; esac
+    case $gpu$displays in vkms* | *1) ;; *) usage "--displays: only vkms has several" ;; esac
     case $limit in '' | *[!0-9]*) usage "--timeout takes whole seconds, not '$limit'" ;; esac
     [ -d "$root" ] || usage "--root: '$root' is not a directory"
     is_prepared || prepare
@@ -27,7 +30,7 @@ run_guest() {
     control=$(mktemp -d "${TMPDIR:-/tmp}/upbeat-guest.XXXXXX")
     trap 'rm -rf "$control"' EXIT
     write_control "$out" "$@"
-    boot "$gpu" "$accelerator" "$limit" "$out" "$root" "$memory"
+    boot "$gpu" "$displays" "$accelerator" "$limit" "$out" "$root" "$memory"
     finish "$verbose" "$limit"
 }
 
@@ -42,9 +45,9 @@ write_control() {
     if [ -z "$out" ]; then : >"$control/no-out"; else mkdir -p "$out"; fi
 }
 
-# boot GPU ACCELERATOR LIMIT OUT ROOT MEMORY: sets qemu_status and wall_seconds.
+# boot GPU DISPLAYS ACCELERATOR LIMIT OUT ROOT MEMORY: sets qemu_status and wall_seconds.
 boot() {
-    local gpu=$1 accelerator=$2 limit=$3 out=$4 root=$5 memory=$6
+    local gpu=$1 displays=$2 accelerator=$3 limit=$4 out=$5 root=$6 memory=$7
     local -a machine=(-M q35,i8042=off -nodefaults -no-user-config -display none -no-reboot -smp 1 -m "$memory")
     # Not "-cpu max": LLVM 15 (llvmpipe) aborts on it.
     machine+=(-cpu Nehalem)
@@ -63,7 +66,7 @@ boot() {
     *virtio) machine+=(-device virtio-gpu-pci,xres=1024,yres=768) ;;
     esac
     # no_timer_check: the check measures the emulated timer against the host and sometimes panics.
-    local kernel_options="console=ttyS0 quiet panic=-1 upbeat.gpu=$gpu no_timer_check tsc=reliable mitigations=off"
+    local kernel_options="console=ttyS0 quiet panic=-1 upbeat.gpu=$gpu upbeat.displays=$displays no_timer_check tsc=reliable mitigations=off"
     kernel_options+=" nokaslr norandmaps audit=0 selinux=0 apparmor=0 cryptomgr.notests"
 
     local started=$EPOCHREALTIME
