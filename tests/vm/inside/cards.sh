@@ -2,10 +2,6 @@
 # Two display devices in one session: one comes while it runs, windows go from one to the other, and one is pulled out.
 # Sourced by `kms`; needs a guest with --gpu vkms+virtio.
 
-outputs() { "$upbeat" msg --json outputs | python3 -c "
-import json, sys
-print(' '.join(sorted(output['name'] for output in json.load(sys.stdin)['outputs'])))"; }
-outputs_are() { [ "$(outputs)" = "$1" ]; }
 first_window() { "$upbeat" msg --json windows | python3 -c "
 import json, sys
 print(json.load(sys.stdin)['windows'][0]['window'])"; }

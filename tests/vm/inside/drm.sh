@@ -55,11 +55,18 @@ count_vblanks() {
 vblanks() { grep -c 'drm_vblank_event:' /sys/kernel/tracing/trace || true; }
 colours() { python3 "$here/picture.py" "$1"; }
 
-session() {
+outputs() { "$upbeat" msg --json outputs | python3 -c "
+import json, sys
+print(' '.join(sorted(output['name'] for output in json.load(sys.stdin)['outputs'])))"; }
+outputs_are() { [ "$(outputs)" = "$1" ]; }
+
+# session NAME [OPTION...]: on this machine's displays; session_on BACKEND NAME [OPTION...]: on others.
+session() { session_on drm "$@"; }
+session_on() {
     export UPBEAT_LOG=info
-    local name=$1
-    shift
-    start_compositor "$name" "$upbeat" --backend drm --frame-log "$results/$name.jsonl" "$@"
+    local backend=$1 name=$2
+    shift 2
+    start_compositor "$name" "$upbeat" --backend "$backend" --frame-log "$results/$name.jsonl" "$@"
     export UPBEAT_SOCKET=$XDG_RUNTIME_DIR/upbeat-$WAYLAND_DISPLAY.sock
     [ -S "$UPBEAT_SOCKET" ] || UPBEAT_SOCKET=$(find "$XDG_RUNTIME_DIR" -name '*upbeat*' -type s | head -n 1)
 }

@@ -4,12 +4,14 @@
 # All that a session does with a display, while the kernel notes every ioctl with the name of the thread that makes it.
 threads() {
     [ "$driver" = vkms ] || return 0
-    local scanout tracing=/sys/kernel/tracing settings=$XDG_RUNTIME_DIR/threads.toml connector client
+    local scanout tracing=/sys/kernel/tracing settings=$XDG_RUNTIME_DIR/threads.toml connector client all others
     scanout=$(in_memory "$(dirname "$upbeat_path")/examples/scanout")
     connector=$(find /sys/class/drm -maxdepth 1 -name 'card*-Virtual-1' | head -n 1)
     echo 'planes = true' >"$settings"
     [ -d $tracing/events ] || mount -t tracefs none $tracing
     session threads --config "$settings"
+    all=$(outputs)
+    others=${all#Virtual-1}
     echo 8192 >$tracing/buffer_size_kb
     echo >$tracing/trace
     echo 1 >$tracing/events/syscalls/sys_enter_ioctl/enable
@@ -22,9 +24,9 @@ threads() {
     "$upbeat" msg output mode Virtual-1 800x600@60 >/dev/null && sleep 1
     "$upbeat" msg output off Virtual-1 >/dev/null && sleep 0.5 && "$upbeat" msg output on Virtual-1 >/dev/null && sleep 1
     echo off >"$connector/status" && echo change >/sys/class/drm/card0/uevent
-    promise "an unplugged monitor is gone" soon has_no_output
+    promise "an unplugged monitor is gone" soon outputs_are "${others# }"
     echo on >"$connector/status" && echo change >/sys/class/drm/card0/uevent
-    promise "a plugged-in monitor is lit" soon has_output
+    promise "a plugged-in monitor is lit" soon outputs_are "$all"
     sleep 1
     kill "$client" && wait "$client" 2>/dev/null || true
     sleep 1
