@@ -166,7 +166,9 @@ mod tests {
     #[test]
     fn names_stand_for_the_codes_of_the_kernel() {
         let codes = [("escape", 1), ("q", 16), ("enter", 28), ("a", 30), ("z", 44), ("space", 57), ("f10", 68)];
-        for (name, code) in codes.into_iter().chain([("f11", 87), ("up", 103), ("Page_Down", 109), ("delete", 111), ("super", 125)]) {
+        for (name, code) in
+            codes.into_iter().chain([("f11", 87), ("up", 103), ("Page_Down", 109), ("delete", 111), ("super", 125)])
+        {
             assert_eq!(key_code(name), Some(code), "{name}");
         }
         assert_eq!(key_code("code:240"), Some(240));

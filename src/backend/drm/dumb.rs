@@ -46,7 +46,7 @@ impl DumbFrame {
         let size = (width.unsigned_abs(), height.unsigned_abs());
         let buffer = device.create_dumb_buffer(size, code, BITS_PER_PIXEL).map_err(|error| failed("memory", error))?;
         let bytes = buffer.pitch() as usize * size.1 as usize;
-        let mapping = Mapping::new(device.as_fd(), buffer.handle().into(), bytes);
+        let mapping = Mapping::new(device.as_fd(), buffer.handle().into(), bytes).inspect(Mapping::touch);
         let framebuffer = device.add_framebuffer(&buffer, depth, BITS_PER_PIXEL);
         match (mapping, framebuffer) {
             (Ok(mapping), Ok(framebuffer)) => {

@@ -6,6 +6,9 @@ use std::ptr::NonNull;
 
 use rustix::mm::{MapFlags, ProtFlags};
 
+/// Memory is made in pieces of this many bytes, or larger ones.
+const PAGE: usize = 4_096;
+
 /// The pixels of a dumb buffer, writable for as long as this lives. It may outlive the buffer's handle: the kernel keeps
 /// the memory as long as it is mapped.
 pub(super) struct Mapping {
@@ -26,6 +29,13 @@ impl Mapping {
         let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, device, offset)? };
         let start = NonNull::new(start.cast()).ok_or(rustix::io::Errno::NOMEM)?;
         Ok(Mapping { start, pixels: bytes / size_of::<u32>() })
+    }
+
+    /// Has the kernel make every page now. It would when the buffer is first copied into or shown, where a frame waits.
+    pub fn touch(&self) {
+        for pixel in self.pixels().iter().step_by(PAGE / size_of::<u32>()) {
+            std::hint::black_box(*pixel);
+        }
     }
 
     pub fn pixels(&self) -> &[u32] {
