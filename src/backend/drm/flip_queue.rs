@@ -77,9 +77,10 @@ impl<T> FlipQueue<T> {
         self.waiting.front()
     }
 
-    /// Takes it out, whether it is to be committed or not.
-    pub fn take_next(&mut self) -> Option<Waiting<T>> {
-        self.waiting.pop_front()
+    /// Takes it out if its refresh was `patience` ago or more: what it waits for will not come.
+    pub fn take_overdue(&mut self, patience: Span, now: Instant) -> Option<Waiting<T>> {
+        let is_overdue = self.next().is_some_and(|next| now >= next.present + patience);
+        if is_overdue { self.waiting.pop_front() } else { None }
     }
 
     /// The same, to change it.
@@ -182,6 +183,17 @@ mod tests {
         let timing = Timing { lead: Span::from_millis(9), early: Span::from_millis(4), ..TIMING };
         let next = queue(&[20]).next_commit(&timing).unwrap();
         assert!(next > at(10), "{next:?} is in the refresh before its own");
+    }
+
+    #[test]
+    fn a_frame_that_is_not_finished_stays_until_patience_ends() {
+        let (mut queue, patience) = (queue(&[20, 30]), Span::from_millis(100));
+        for millis in [10, 20, 119] {
+            assert!(queue.take_overdue(patience, at(millis)).is_none());
+            assert_eq!(queue.len(), 2, "looking at it does not take it away");
+        }
+        assert_eq!(queue.take_overdue(patience, at(120)).unwrap().frame, FrameId(0));
+        assert!(queue.take_overdue(patience, at(120)).is_none(), "the next one has its own time");
     }
 
     #[test]

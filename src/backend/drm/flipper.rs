@@ -248,8 +248,8 @@ impl Flipper {
                 self.let_go(late.frame, LossReason::Superseded, late.content);
             }
             if self.awaits_fence().is_some() {
-                let lost = self.queue.next().is_some_and(|next| now >= next.present + LONGEST_WAIT);
-                let Some(Waiting { frame, content, .. }) = self.queue.take_next().filter(|_| lost) else { return };
+                // It stays where it is until its fence or the end of our patience wakes us.
+                let Some(Waiting { frame, content, .. }) = self.queue.take_overdue(LONGEST_WAIT, now) else { return };
                 self.refuse(frame, SubmitError::Device("the GPU does not finish".to_owned()), content);
                 continue;
             }
