@@ -18,7 +18,7 @@ use super::pipe::Pipe;
 use super::post::{Inbox, queue};
 use super::worker::Jobs;
 use super::workshop::{Finding, Reports, Workshop};
-use super::{DrmError, ModeWish, mode};
+use super::{DrmError, ModeWish, mode, watchdog};
 
 /// What came of asking the device.
 #[derive(Debug)]
@@ -68,6 +68,7 @@ impl Card {
     pub fn new(descriptor: OwnedFd, heard: Ping) -> Result<Self, DrmError> {
         let failed = |error| DrmError::Device { what: "a worker", error };
         let (found, findings) = queue().map_err(failed)?;
+        watchdog::remember_limit();
         let jobs = Jobs::start()?;
         let reports = Reports::new(found, heard);
         let workshop = Arc::default();

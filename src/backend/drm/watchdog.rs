@@ -26,7 +26,9 @@ const MOST_COMPUTED: Span = Span::from_millis(250);
 const LONGEST_RUN: u64 = 300_000;
 
 /// What the limit was before it was ours, for programs that we start.
-static BEFORE: OnceLock<Option<Rlimit>> = OnceLock::new();
+static BEFORE: OnceLock<Rlimit> = OnceLock::new();
+/// The kernel was told to watch, or will not.
+static WATCHED: OnceLock<()> = OnceLock::new();
 /// How many threads the kernel has stopped.
 static STOPPED: AtomicU32 = AtomicU32::new(0);
 
@@ -60,11 +62,10 @@ impl RealTime {
     pub fn ask_for() -> Self {
         let stopped = STOPPED.load(Ordering::Relaxed);
         // Whoever has the class is watched from its first moment.
-        BEFORE.get_or_init(|| {
-            let watched = watch();
-            let failed =
-                |error| tracing::warn!(%error, "the kernel does not watch for how long real-time threads compute");
-            watched.map_err(failed).ok()
+        WATCHED.get_or_init(|| {
+            if let Err(error) = watch() {
+                tracing::warn!(%error, "the kernel does not watch for how long real-time threads compute");
+            }
         });
         let dog = match set_class(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, PRIORITY) {
             Ok(()) => Some(Watchdog { since: now(ClockId::Monotonic), computed: computed() }),
@@ -87,30 +88,45 @@ impl RealTime {
             return tracing::error!("the presenter computed for too long at once: it has lost the real-time class");
         }
         if dog.barks(now(ClockId::Monotonic), computed()) {
-            self.dog = None;
-            let left = set_class(libc::SCHED_OTHER, 0);
-            tracing::error!(?left, "the presenter computes for too long: it leaves the real-time class");
+            match leave() {
+                Ok(()) => self.dog = None,
+                // It is tried again after as much.
+                Err(_) => *dog = Watchdog { since: now(ClockId::Monotonic), computed: computed() },
+            }
+            tracing::error!(
+                left = !is_real_time(),
+                "the presenter computes for too long: it leaves the real-time class"
+            );
         }
     }
 }
 
 /// What programs that this one starts are to have as their limit; `None` where it is still what it was.
 pub fn limit_before() -> Option<Rlimit> {
-    BEFORE.get().copied().flatten()
+    BEFORE.get().copied()
 }
 
-/// From now on the kernel stops real-time threads of this process that do not sleep. Returns what the limit was.
-fn watch() -> std::io::Result<Rlimit> {
-    let before = getrlimit(Resource::Rttime);
+/// Notes the limit. To be called before there is any thread that asks for the class, by whoever starts programs: a thread
+/// that was just started sets the limit at a moment that nobody else knows.
+pub(super) fn remember_limit() -> Rlimit {
+    *BEFORE.get_or_init(|| getrlimit(Resource::Rttime))
+}
+
+/// From now on the kernel stops real-time threads of this process that do not sleep.
+fn watch() -> std::io::Result<()> {
+    let before = remember_limit();
     // By default the signal ends the process: the handler comes first.
     handle()?;
-    limit(before.maximum)?;
-    Ok(before)
+    limit(before.maximum)
 }
 
 fn limit(hard: Option<u64>) -> std::io::Result<()> {
-    let soft = hard.map_or(LONGEST_RUN, |hard| hard.min(LONGEST_RUN));
-    Ok(setrlimit(Resource::Rttime, Rlimit { current: Some(soft), maximum: hard })?)
+    Ok(setrlimit(Resource::Rttime, Rlimit { current: Some(soft_limit(hard)), maximum: hard })?)
+}
+
+/// Well before the hard one: the kernel looks at that first, and where both are reached it kills.
+fn soft_limit(hard: Option<u64>) -> u64 {
+    hard.map_or(LONGEST_RUN, |hard| LONGEST_RUN.min(hard / 2))
 }
 
 fn handle() -> std::io::Result<()> {
@@ -130,7 +146,7 @@ fn handle() -> std::io::Result<()> {
 extern "C" fn stop(_signal: libc::c_int) {
     // SAFETY: `errno` belongs to this thread; what it interrupted may be about to read it.
     let errno = unsafe { *libc::__errno_location() };
-    let _ = set_class(libc::SCHED_OTHER, 0);
+    let _ = leave();
     STOPPED.fetch_add(1, Ordering::Relaxed);
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
@@ -140,6 +156,11 @@ fn is_real_time() -> bool {
     // SAFETY: the call reads nothing of ours; 0 is the calling thread.
     let class = unsafe { libc::sched_getscheduler(0) };
     class & !libc::SCHED_RESET_ON_FORK == libc::SCHED_RR
+}
+
+/// Back to the ordinary class. The flag stays: whoever may not raise a class may leave it, but may not clear that.
+fn leave() -> std::io::Result<()> {
+    set_class(libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0)
 }
 
 fn set_class(policy: libc::c_int, priority: libc::c_int) -> std::io::Result<()> {
@@ -178,6 +199,33 @@ mod tests {
         let mut dog = Watchdog { since: at(0), computed: Span::ZERO };
         let first = (1..1_000).find(|millis| dog.barks(at(*millis), Span::from_millis(*millis)));
         assert!(first.is_some_and(|millis| millis <= 500), "{first:?}");
+    }
+
+    #[test]
+    fn the_signal_comes_before_the_kernel_kills() {
+        assert_eq!(soft_limit(None), LONGEST_RUN);
+        for hard in [100, 200_000, LONGEST_RUN, 1_000_000] {
+            assert!(soft_limit(Some(hard)) < hard && soft_limit(Some(hard)) <= LONGEST_RUN, "{hard}");
+        }
+    }
+
+    #[test]
+    fn whoever_may_not_raise_a_class_can_leave_it() {
+        // Only who may raise it and is somebody who may not afterwards can show it: nothing is proved for others.
+        let is_ordinary = std::thread::spawn(|| {
+            if set_class(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, PRIORITY).is_err() {
+                return true;
+            }
+            let nobody = rustix::process::Uid::from_raw(65_534);
+            // Of this thread alone.
+            if rustix::thread::set_thread_res_uid(nobody, nobody, nobody).is_ok() {
+                let _ = leave();
+            } else {
+                let _ = set_class(libc::SCHED_OTHER, 0);
+            }
+            !is_real_time()
+        });
+        assert!(is_ordinary.join().unwrap());
     }
 
     #[test]
