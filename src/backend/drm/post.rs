@@ -27,15 +27,14 @@ struct Letter<T> {
 struct Pile<T>(AtomicPtr<Letter<T>>);
 
 impl<T: Send> Pile<T> {
-    /// Returns whether nothing was there before.
-    fn put(&self, content: T) -> bool {
+    fn put(&self, content: T) {
         let letter = Box::into_raw(Box::new(Letter { content, older: null_mut() }));
         let mut newest = self.0.load(Ordering::Relaxed);
         loop {
             // SAFETY: nobody else knows of the letter before the exchange below succeeds.
             unsafe { (*letter).older = newest };
             match self.0.compare_exchange_weak(newest, letter, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) => return newest.is_null(),
+                Ok(_) => return,
                 Err(now) => newest = now,
             }
         }
@@ -103,14 +102,13 @@ impl<T> Clone for Mailbox<T> {
 impl<T: Send> Mailbox<T> {
     /// Sends it and wakes the receiver, which never makes this wait.
     pub fn send(&self, message: T) {
-        // Whoever found the pile empty wakes: the receiver has not taken what lies there since.
-        if self.0.0.pile.put(message) {
-            self.0.0.ring();
-        }
+        self.0.0.pile.put(message);
+        // Also where something lies there already: whoever put that may be of a lower class and not let run before it rings,
+        // and a real-time receiver must not wait for it. Rings that are not heard yet are one.
+        self.0.0.ring();
     }
 
-    /// Sends it without waking the receiver, who takes it when something else wakes it: not for queues whose messages
-    /// are [sent](Self::send), too.
+    /// Sends it without waking the receiver, who takes it when something else wakes it.
     pub fn note(&self, message: T) {
         self.0.0.pile.put(message);
     }
@@ -212,6 +210,17 @@ mod tests {
         inbox.quiet();
         assert!(!is_readable(&inbox));
         assert_eq!(inbox.take(), Some("loud"));
+    }
+
+    #[test]
+    fn a_message_wakes_the_receiver_whatever_lies_there_already() {
+        let (mailbox, mut inbox) = queue().unwrap();
+        // As from a sender that was stopped before it could ring.
+        mailbox.note("first");
+        mailbox.send("second");
+        assert!(is_readable(&inbox));
+        inbox.quiet();
+        assert_eq!([inbox.take(), inbox.take(), inbox.take()], [Some("first"), Some("second"), None]);
     }
 
     #[test]
