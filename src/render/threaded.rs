@@ -112,10 +112,11 @@ impl Gles {
     }
 
     pub(super) fn finished(&mut self) -> Option<Finished> {
-        // What a context was lost with is put to the next.
-        self.left.take_tests().into_iter().for_each(|test| self.thread.try_source(test));
         self.is_lost |= self.thread.has_lost_tests();
-        if let Some(left) = self.left.next() {
+        let left = self.left.next();
+        // What a context was lost with, as far as it has come back by now, is put to the next.
+        self.left.take_tests().into_iter().for_each(|test| self.thread.try_source(test));
+        if let Some(left) = left {
             // It was the context before that failed.
             return Some(left);
         }
