@@ -124,7 +124,7 @@ fn content(layer: &Layer, memories: &Memories) -> Option<PlaneContent> {
     let (at, size) = (layer.target.loc, layer.target.size);
     Some(PlaneContent {
         memory,
-        hold: Arc::new(buffer.clone()),
+        hold: memories.hold(buffer),
         source: SourceRect { x: source.loc.x, y: source.loc.y, width: source.size.w, height: source.size.h },
         target: PixelRect { x: at.x, y: at.y, width: size.w, height: size.h },
     })

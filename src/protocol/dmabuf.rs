@@ -39,6 +39,7 @@ use smithay::wayland::dmabuf::{
 
 use crate::backend::plane::{DeviceMemory, MemoryPart};
 use crate::state::State;
+use crate::surface::lent::Home;
 use crate::surface::memories::Memories;
 use imports::{Import, Imports, Refusal, Request};
 
@@ -86,11 +87,24 @@ pub fn offer_formats(state: &mut State, device: libc::dev_t, formats: Vec<DrmFor
     match feedback {
         Ok(feedback) => {
             Imports::listen(state);
+            take_back(state);
             let State { display_handle: display, protocols, .. } = state;
             let dmabuf = &mut protocols.dmabuf;
             dmabuf.global = Some(dmabuf.state.create_global_with_default_feedback::<State>(display, &feedback));
         }
         Err(error) => tracing::error!(%error, "buffers in the memory of devices are not offered"),
+    }
+}
+
+/// Lets go, on this thread, of buffers that others had a hold on.
+fn take_back(state: &mut State) {
+    let (home, returned) = Home::here();
+    match state.loop_handle.insert_source(returned, |event, (), _| drop(event)) {
+        Ok(_) => state.protocols.dmabuf.memories.home = Some(home),
+        Err(error) => {
+            tracing::error!(%error, "clients' buffers are not shown without a copy");
+            state.protocols.dmabuf.memories.on_planes = false;
+        }
     }
 }
 

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use rustix::event::{EventfdFlags, eventfd};
 use smithay::backend::allocator::dmabuf::{Dmabuf, WeakDmabuf};
+use smithay::backend::renderer::utils::Buffer;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::wayland::dmabuf::get_dmabuf;
 
-use crate::backend::plane::DeviceMemory;
+use super::lent::Home;
+use crate::backend::plane::{DeviceMemory, Hold};
 
 /// Clients' buffers as devices see them.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub struct Memories {
     unknown: Vec<(Dmabuf, Awaited)>,
     /// Whether planes may show them. Off, all is composed.
     pub on_planes: bool,
+    /// Where they are let go; `None`: no other thread ever has one.
+    pub home: Option<Home<Buffer>>,
 }
 
 /// Readable once it is known what becomes of a buffer; made when a commit wants to wait for that.
@@ -36,7 +40,7 @@ impl Drop for Awaited {
 
 impl Default for Memories {
     fn default() -> Self {
-        Memories { known: HashMap::new(), unknown: Vec::new(), on_planes: true }
+        Memories { known: HashMap::new(), unknown: Vec::new(), on_planes: true, home: None }
     }
 }
 
@@ -54,6 +58,14 @@ impl Memories {
     /// The memory behind `buffer`, if it is of this kind.
     pub fn of(&self, buffer: &WlBuffer) -> Option<Arc<DeviceMemory>> {
         self.known.get(&get_dmabuf(buffer).ok()?.weak()).cloned()
+    }
+
+    /// Keeps the client from drawing into `buffer`. Any thread may let go of it.
+    pub fn hold(&self, buffer: &Buffer) -> Arc<dyn Hold> {
+        match &self.home {
+            Some(home) => Arc::new(home.lend(buffer.clone())),
+            None => Arc::new(buffer.clone()),
+        }
     }
 
     /// Whether `buffer` can be composed is not known for now: what is committed with it waits.

@@ -14,6 +14,7 @@ mod feedback;
 pub mod fence;
 pub mod fingerprint;
 mod gate;
+pub mod lent;
 pub mod memories;
 pub mod paced;
 mod paced_frame;
