@@ -7,6 +7,7 @@
 //! ```
 
 mod commit;
+mod orphans;
 mod switching;
 
 use std::collections::VecDeque;
@@ -31,6 +32,7 @@ use super::planes::{ClientPlanes, Shown};
 use crate::backend::fence::hint_deadline;
 use crate::backend::{CursorPlane, FrameId, LossReason, SubmitError};
 use crate::time::{Clock, Instant};
+use orphans::Orphans;
 
 /// A flip that the driver has taken.
 #[derive(Debug)]
@@ -85,9 +87,8 @@ pub(super) struct Flipper {
     /// The next commit lights the output, and may block.
     modeset: bool,
     flight: Option<Flight>,
-    /// Flips that were given up while they were under way, and whose events are for nobody. The kernel numbers none: those
-    /// of one CRTC come in the order of its commits.
-    given_up: u32,
+    /// Flips that were given up while they were under way.
+    orphans: Orphans,
     queue: FlipQueue<FlipContent>,
     caution: Caution,
     /// Our picture that was committed last; a client's buffer may hide it.
@@ -123,7 +124,7 @@ impl Flipper {
             is_ours: true,
             modeset: true,
             flight: None,
-            given_up: 0,
+            orphans: Orphans::default(),
             queue: FlipQueue::default(),
             caution: Caution::default(),
             front: None,
@@ -141,7 +142,7 @@ impl Flipper {
 
     /// Whether the driver will say that a flip is done.
     pub fn awaits_event(&self) -> bool {
-        self.given_up > 0 || self.flight.as_ref().is_some_and(|flight| flight.light.is_none())
+        self.orphans.are_awaited() || self.flight.as_ref().is_some_and(|flight| flight.light.is_none())
     }
 
     /// What the next frame waits for besides its time, where its driver does not.
@@ -209,8 +210,7 @@ impl Flipper {
 
     /// The driver says that the flip is done.
     pub fn flipped(&mut self, event: FlipEvent, clock: &impl Clock) {
-        if self.given_up > 0 {
-            self.given_up -= 1;
+        if self.orphans.claim() {
             return;
         }
         let Some(flight) = &mut self.flight else { return };

@@ -108,8 +108,10 @@ pub(super) enum News {
     NoCursor,
     /// A frame with these on planes was refused.
     Refuses(Planes),
-    /// Whether the driver would show this.
-    Verdict(Shape, bool),
+    /// Whether the driver would show this; `None` if it could not be asked.
+    Verdict(Shape, Option<bool>),
+    /// The presenter has panicked: the output shows nothing any more.
+    Died,
     /// The mode was switched: the next frame lights it.
     Switched(Box<Switch>),
     /// It was not.

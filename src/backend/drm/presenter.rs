@@ -13,6 +13,7 @@
 //! it ever computes for long.
 
 use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
 use calloop::ping::Ping;
@@ -50,7 +51,14 @@ pub(super) fn start(
     let (mailbox, inbox) = queue().map_err(failed)?;
     let thread = std::thread::Builder::new().name("presenter".to_owned());
     let run = move || {
-        Presenter { flipper, surroundings, inbox, peers: Vec::new(), device_speaks: true, ended: false }.run();
+        let (news, heard) = (surroundings.news.clone(), surroundings.heard.clone());
+        let (peers, strangers) = (Vec::new(), Vec::new());
+        let presenter = Presenter { flipper, surroundings, inbox, peers, strangers, device_speaks: true, ended: false };
+        if catch_unwind(AssertUnwindSafe(|| presenter.run())).is_err() {
+            // Nobody takes its commands any more: without a word the output would stand still for ever.
+            news.note(News::Died);
+            heard.ping();
+        }
     };
     Ok((mailbox, thread.spawn(run).map_err(failed)?))
 }
@@ -61,6 +69,8 @@ struct Presenter {
     inbox: Inbox<Command>,
     /// The presenters of the device's other CRTCs.
     peers: Vec<(crtc::Handle, Mailbox<Command>)>,
+    /// Events of CRTCs whose presenters it was not introduced to yet.
+    strangers: Vec<(crtc::Handle, FlipEvent)>,
     /// The device still answers.
     device_speaks: bool,
     ended: bool,
@@ -112,10 +122,17 @@ impl Presenter {
 
     /// Does what was asked for.
     fn obey(&mut self, clock: &impl Clock) {
-        while let Some(command) = self.inbox.take() {
+        // Asked first: what was sent before that is taken.
+        let closed = self.inbox.is_closed();
+        // What comes after the end would light an output that is not there any more.
+        while !self.ended
+            && let Some(command) = self.inbox.take()
+        {
             self.act(command, clock);
         }
-        self.ended |= self.inbox.is_closed();
+        self.ended |= closed;
+        // Whoever they are of is gone.
+        self.strangers.clear();
     }
 
     fn act(&mut self, command: Command, clock: &impl Clock) {
@@ -125,13 +142,24 @@ impl Presenter {
             Command::Withdraw(from) => flipper.withdraw(from, LossReason::Superseded),
             Command::Cursor(cursor) => flipper.move_cursor(cursor.as_ref()),
             Command::Gamma(ramp) => flipper.set_gamma(ramp.as_ref()),
-            Command::Test(shape, shown) => flipper.test_planes(shape, &shown),
-            Command::Power(on) => flipper.set_power(on, clock.now()),
+            Command::Test(shape, shown) => flipper.test_planes(shape, shown),
+            Command::Power(on) => {
+                if on && flipper.awaits_event() {
+                    // What was given up before is not to be taken for what is committed from now on.
+                    self.read(clock);
+                }
+                self.flipper.set_power(on, clock.now());
+            }
             Command::Switch(switch) => flipper.switch(switch, clock),
             Command::Pause => flipper.pause(),
             Command::Resume => flipper.resume(),
             Command::Flipped(event) => flipper.flipped(event, clock),
-            Command::Meet(crtc, mailbox) => self.peers.push((crtc, mailbox)),
+            Command::Meet(crtc, mailbox) => {
+                self.strangers.extract_if(.., |(known, _)| *known == crtc).for_each(|(_, event)| {
+                    mailbox.send(Command::Flipped(event));
+                });
+                self.peers.push((crtc, mailbox));
+            }
             Command::Part(crtc) => self.peers.retain(|(known, _)| *known != crtc),
             Command::Unplug => {
                 flipper.unplug();
@@ -142,6 +170,14 @@ impl Presenter {
 
     /// Takes in what the driver has to say, for all outputs of the device.
     fn hear(&mut self, clock: &impl Clock) {
+        self.read(clock);
+        if !self.strangers.is_empty() {
+            // Each was introduced before it committed anything, perhaps just now.
+            self.obey(clock);
+        }
+    }
+
+    fn read(&mut self, clock: &impl Clock) {
         let events = match self.surroundings.device.receive_events() {
             Ok(events) => events,
             // Another presenter was quicker.
@@ -155,24 +191,12 @@ impl Presenter {
             let told = FlipEvent { time, sequence: flip.frame };
             if flip.crtc == self.surroundings.crtc {
                 self.flipper.flipped(told, clock);
+            } else if let Some((_, mailbox)) = self.peers.iter().find(|(known, _)| *known == flip.crtc) {
+                mailbox.send(Command::Flipped(told));
             } else {
-                self.send_on(flip.crtc, told, clock);
+                self.strangers.push((flip.crtc, told));
             }
         }
-    }
-
-    fn send_on(&mut self, crtc: crtc::Handle, event: FlipEvent, clock: &impl Clock) {
-        if !self.knows(crtc) {
-            // It was introduced before it committed anything, perhaps just now.
-            self.obey(clock);
-        }
-        if let Some((_, mailbox)) = self.peers.iter().find(|(known, _)| *known == crtc) {
-            mailbox.send(Command::Flipped(event));
-        }
-    }
-
-    fn knows(&self, crtc: crtc::Handle) -> bool {
-        self.peers.iter().any(|(known, _)| *known == crtc)
     }
 
     /// Says what has happened.

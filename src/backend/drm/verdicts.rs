@@ -14,8 +14,9 @@ use super::planes::Shown;
 use crate::backend::PixelRect;
 use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
 
-/// So many of the driver's answers are remembered; more shapes than a window has while it is moved need no more.
-const VERDICTS: usize = 16;
+/// So many of the driver's answers are remembered: more than one latch asks for, whatever the number of windows. With fewer
+/// each question would push out the answer to another that is asked again.
+const VERDICTS: usize = 64;
 
 /// All of an arrangement that a driver's answer depends on, as far as one can know.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,12 +154,20 @@ impl Verdicts {
         is_there && std::mem::take(&mut self.disappointed)
     }
 
-    /// The driver has answered. Returns whether somebody should ask again.
-    pub fn learn(&mut self, shape: Shape, shows: bool) -> bool {
+    /// The driver has answered; `None`: it could not be asked, and may be the next time. Returns whether somebody should ask
+    /// again.
+    pub fn learn(&mut self, shape: Shape, shows: Option<bool>) -> bool {
         // One that was forgotten meanwhile was asked under other circumstances.
-        if !self.known.iter().any(|(known, verdict)| *known == shape && *verdict == Verdict::Asked) {
+        let Some(index) = self.known.iter().position(|(known, verdict)| *known == shape && *verdict == Verdict::Asked)
+        else {
             return false;
-        }
+        };
+        let Some(shows) = shows else {
+            self.known.remove(index);
+            // Not at once: whatever was in the way may still be.
+            self.disappoint();
+            return false;
+        };
         self.remember(shape, if shows { Verdict::Yes } else { Verdict::No });
         shows && std::mem::take(&mut self.disappointed)
     }
@@ -237,7 +246,7 @@ mod tests {
         assert!(verdicts.imported(&Arc::downgrade(&memory), frame()), "ask again");
         assert!(matches!(verdicts.ask(&planes), Answer::Test(_)));
         assert!(matches!(verdicts.ask(&planes), Answer::Known(false)), "the driver was asked");
-        assert!(verdicts.learn(Shape::of(&planes), true), "ask again");
+        assert!(verdicts.learn(Shape::of(&planes), Some(true)), "ask again");
         assert!(matches!(verdicts.ask(&planes), Answer::Known(true)));
     }
 
@@ -248,9 +257,34 @@ mod tests {
         verdicts.ask(&here);
         verdicts.imported(&Arc::downgrade(&memory), frame());
         verdicts.ask(&here);
-        assert!(!verdicts.learn(Shape::of(&here), false));
+        assert!(!verdicts.learn(Shape::of(&here), Some(false)));
         assert!(matches!(verdicts.ask(&here), Answer::Known(false)));
         assert!(matches!(verdicts.ask(&there), Answer::Test(_)));
+    }
+
+    #[test]
+    fn an_answer_that_could_not_be_had_is_asked_for_again() {
+        let (mut verdicts, memory) = (Verdicts::default(), memory());
+        let planes = planes(&memory, 0);
+        verdicts.ask(&planes);
+        verdicts.imported(&Arc::downgrade(&memory), frame());
+        assert!(matches!(verdicts.ask(&planes), Answer::Test(_)));
+        assert!(!verdicts.learn(Shape::of(&planes), None), "not at once");
+        assert!(verdicts.take_disappointed(), "but when something was shown");
+        assert!(matches!(verdicts.ask(&planes), Answer::Test(_)));
+    }
+
+    #[test]
+    fn all_answers_of_a_latch_with_many_windows_are_remembered() {
+        let (mut verdicts, memory) = (Verdicts::default(), memory());
+        let windows: Vec<_> = (0..40).map(|x| planes(&memory, x)).collect();
+        verdicts.ask(&windows[0]);
+        verdicts.imported(&Arc::downgrade(&memory), frame());
+        for window in &windows {
+            assert!(matches!(verdicts.ask(window), Answer::Test(_)));
+            verdicts.learn(Shape::of(window), Some(true));
+        }
+        assert!(windows.iter().all(|window| matches!(verdicts.ask(window), Answer::Known(true))));
     }
 
     #[test]
@@ -261,7 +295,7 @@ mod tests {
         verdicts.imported(&Arc::downgrade(&memory), frame());
         verdicts.ask(&planes);
         verdicts.forget();
-        assert!(!verdicts.learn(Shape::of(&planes), true), "asked before the mode was switched");
+        assert!(!verdicts.learn(Shape::of(&planes), Some(true)), "asked before the mode was switched");
         assert!(matches!(verdicts.ask(&planes), Answer::Test(_)));
     }
 

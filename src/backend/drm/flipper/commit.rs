@@ -4,6 +4,7 @@ use smithay::backend::drm::{PlaneConfig, PlaneState};
 
 use super::Flipper;
 use crate::backend::drm::atomic::Commit;
+use crate::backend::drm::gamma::Gamma;
 use crate::backend::drm::messages::News;
 use crate::backend::drm::plane_config::whole;
 use crate::backend::drm::planes::Shown;
@@ -13,14 +14,19 @@ use crate::backend::{CursorPlane, SubmitError};
 
 impl Flipper {
     /// Whether the driver takes these besides what is there, as far as it tells; said when it is known.
-    pub fn test_planes(&mut self, shape: Shape, shown: &Shown) {
+    pub fn test_planes(&mut self, shape: Shape, shown: Shown) {
         // One that is not lit has nothing to compare with.
-        let states = self.client.states(shown, false).filter(|_| self.is_on && self.is_ours && !self.modeset);
-        let tested = states.map(|states| self.crtc.commit(&states, None, Commit::TestFlip));
+        let can_tell = self.is_on && self.is_ours && !self.modeset;
+        let tested = can_tell.then(|| match self.client.states(&shown, false) {
+            Some(states) => self.crtc.commit(&states, None, Commit::TestFlip),
+            None => Err(SubmitError::Unsupported("a plane for a client's buffer")),
+        });
         if let Some(Err(error)) = &tested {
             tracing::debug!(output = self.name, %error, "planes cannot show this, so it is composed");
         }
-        self.news.push_back(News::Verdict(shape, matches!(tested, Some(Ok(())))));
+        self.news.push_back(News::Verdict(shape, tested.and_then(|tested| verdict(&tested))));
+        // Its client may have drawn something else meanwhile: then this is the last hold on the buffer.
+        self.news.push_back(News::Released(vec![shown], Vec::new()));
     }
 
     /// Commits the planes; without the cursor's if the driver does not like that one.
@@ -61,9 +67,7 @@ impl Flipper {
 
     fn flip(&mut self, planes: &[PlaneState<'_>]) -> Result<(), SubmitError> {
         if self.modeset {
-            self.crtc.commit(planes, None, Commit::Light)?;
-            self.modeset = false;
-            return Ok(());
+            return self.light(planes);
         }
         if let Some(gamma) = &mut self.gamma
             && let Some(told) = gamma.to_tell()
@@ -84,6 +88,21 @@ impl Flipper {
         self.crtc.commit(planes, None, Commit::Flip)
     }
 
+    /// With the colours that are wanted: on a screen where nothing moves the next flip may be minutes away.
+    fn light(&mut self, planes: &[PlaneState<'_>]) -> Result<(), SubmitError> {
+        let colours = self.gamma.as_ref().and_then(Gamma::to_tell);
+        let mut lit = self.crtc.commit(planes, colours, Commit::Light);
+        if let (Ok(()), Some(gamma)) = (&lit, &mut self.gamma) {
+            gamma.told();
+        } else if colours.is_some() && lit.as_ref().is_err_and(|error| !is_passing(error)) {
+            // Perhaps they are what is refused: then the next flip finds that out.
+            lit = self.crtc.commit(planes, None, Commit::Light);
+        }
+        lit?;
+        self.modeset = false;
+        Ok(())
+    }
+
     fn planes<'a>(&mut self, primary: Option<PlaneConfig<'a>>, cursor: Option<&CursorPlane>) -> Vec<PlaneState<'a>> {
         let handle = self.crtc.primary().handle;
         let primary = primary.map(|config| PlaneState { handle, config: Some(config) });
@@ -92,5 +111,14 @@ impl Flipper {
             config: cursor.map(|cursor| whole(images.framebuffer(cursor), images.size, (cursor.x, cursor.y))),
         });
         primary.into_iter().chain(cursor).collect()
+    }
+}
+
+/// Whether the driver shows what was tested; `None` if its answer says nothing about that.
+fn verdict(tested: &Result<(), SubmitError>) -> Option<bool> {
+    match tested {
+        Ok(()) => Some(true),
+        Err(error) if is_passing(error) => None,
+        Err(_) => Some(false),
     }
 }

@@ -3,7 +3,7 @@
 
 use smithay::backend::drm::PlaneState;
 
-use super::{Flight, Flipper};
+use super::{Flight, Flipper, Orphans};
 use crate::backend::drm::atomic::Commit;
 use crate::backend::drm::memory::Picture;
 use crate::backend::drm::messages::{Generation, News, Switch};
@@ -13,7 +13,7 @@ use crate::backend::{FrameId, GammaRamp, LossReason, SubmitError};
 use crate::time::{Clock, Instant};
 
 impl Flipper {
-    /// Switches the picture on or off.
+    /// Switches the picture on or off. On: after all events that the device has for it were taken in.
     pub fn set_power(&mut self, on: bool, now: Instant) {
         match (self.is_on, on) {
             (true, false) => {
@@ -23,6 +23,7 @@ impl Flipper {
             }
             (false, true) => {
                 (self.is_on, self.modeset) = (true, true);
+                self.orphans.forget_lost();
                 self.clock.restart(mode_of(self.mode).interval(), now);
             }
             _ => {}
@@ -42,7 +43,7 @@ impl Flipper {
             tracing::warn!(output = self.name, %error, "the output's mode is not known after the switch");
         }
         // The other session's pictures came long after our last flip.
-        (self.is_ours, self.modeset, self.given_up) = (true, true, 0);
+        (self.is_ours, self.modeset, self.orphans) = (true, true, Orphans::default());
         if let Some(gamma) = &mut self.gamma {
             gamma.tell_again();
         }
@@ -57,10 +58,11 @@ impl Flipper {
 
     fn darken(&mut self) {
         // One that was pulled out does not answer any more.
-        if self.is_ours
-            && let Err(error) = self.crtc.clear()
-        {
-            tracing::info!(output = self.name, %error, "the output cannot be switched off");
+        if self.is_ours {
+            match self.crtc.clear() {
+                Ok(()) => self.orphans.settle(),
+                Err(error) => tracing::info!(output = self.name, %error, "the output cannot be switched off"),
+            }
         }
         let (shown, pictures) = (std::mem::take(&mut self.held), std::mem::take(&mut self.retired));
         self.news.push_back(News::Released(shown, pictures));
@@ -69,7 +71,9 @@ impl Flipper {
     /// All that was submitted is lost.
     fn lose(&mut self, reason: LossReason) {
         if let Some(Flight { frame, planes, light, picture, .. }) = self.flight.take() {
-            self.given_up += u32::from(light.is_none());
+            if light.is_none() {
+                self.orphans.add();
+            }
             // The device may get to show it all the same.
             self.held.push(planes);
             self.retired.extend(picture);

@@ -10,6 +10,8 @@ impl Pipe {
     pub fn poll_event(&mut self) -> Option<DisplayEvent> {
         if self.events.is_empty() {
             self.hear();
+            // Also while nothing is shown: clients' buffers that are gone keep their memory for as long.
+            self.verdicts.forget_gone();
         }
         self.events.pop_front()
     }
@@ -36,8 +38,6 @@ impl Pipe {
                     *picture = picture.take().or(before.and_then(|before| before.picture));
                 }
                 self.events.push_back(DisplayEvent::Presented { frame, time, sequence });
-                // What was shown before is gone with `before`, and with it framebuffers of buffers that are.
-                self.verdicts.forget_gone();
                 if first && self.verdicts.take_disappointed() {
                     self.events.push_back(DisplayEvent::PlanesKnown);
                 }
@@ -73,6 +73,10 @@ impl Pipe {
                     self.events.push_back(DisplayEvent::PlanesKnown);
                 }
             }
+            News::Died => {
+                tracing::error!(output = self.facts.name, "its presenter has panicked: the output is given up");
+                self.unplug();
+            }
             News::Switched(switch) => self.switched(*switch),
             News::NotSwitched(error) => {
                 tracing::error!(output = self.facts.name, error, "another mode was refused: the old one stays");
@@ -103,6 +107,7 @@ impl Pipe {
         }
         let Some((mode, scanout)) = mode else {
             if std::mem::replace(&mut self.facts.range, range) != range {
+                self.verdicts.forget();
                 self.events.push_back(DisplayEvent::Changed);
             }
             return;
