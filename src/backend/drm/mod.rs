@@ -16,7 +16,7 @@
 //! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
 //! | `drawer` | whoever composes, as a device sees it |
 //! | `damage`, `stale` | what drivers are told of what is new in a picture |
-//! | `property`, `refusal` | properties of the kernel's objects; what its refusals mean |
+//! | `property`, `refusal`, `patience` | properties of the kernel's objects; what its refusals mean, and when it is asked again |
 //! | `planes`, `verdicts` | planes that show clients' buffers, and what the driver is known to take |
 //! | `client`, `readback` | clients' buffers as framebuffers, and as pixels |
 //! | `plane_config` | what planes are told |
@@ -53,6 +53,7 @@ mod messages;
 mod mirror;
 pub mod mode;
 pub mod output;
+mod patience;
 mod pipe;
 mod plane_config;
 mod planes;

@@ -15,6 +15,7 @@ use super::memory::{ClientFrame, Picture};
 use super::messages::{Command, FlipContent, Generation, News, Switch};
 use super::mirror::{Mirror, Power};
 use super::mode::{DRIVER_MARGIN, Lead, mode_of};
+use super::patience::Patience;
 use super::planes::PlaneFormats;
 use super::post::{Inbox, Mailbox};
 use super::scanout::Scanout;
@@ -26,6 +27,7 @@ use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, LossReason, Mode,
     PixelBuffer, PixelRect, Plan, Shot, SubmitError, overlay,
 };
+use crate::time::{Clock, MonotonicClock};
 
 /// What the worker found out of an output, and made for it.
 pub(super) struct Facts {
@@ -79,6 +81,7 @@ pub(super) struct Pipe {
     generation: Generation,
     mirror: Mirror<Screen>,
     verdicts: Verdicts,
+    patience: Patience,
     /// The driver's timestamps are used.
     believed: bool,
     events: VecDeque<DisplayEvent>,
@@ -96,6 +99,7 @@ impl Pipe {
             generation: Generation::default(),
             mirror: Mirror::default(),
             verdicts: Verdicts::default(),
+            patience: Patience::default(),
             events: VecDeque::new(),
         }
     }
@@ -133,7 +137,8 @@ impl Pipe {
     }
 
     pub fn acquire(&mut self) -> Option<Buffer> {
-        if self.mirror.power != Power::On {
+        // While the device is left alone nobody composes what it would refuse.
+        if self.mirror.power != Power::On || !self.patience.allows(|| MonotonicClock.now()) {
             return None;
         }
         let buffer = self.scanout.acquire();
@@ -281,6 +286,7 @@ impl Pipe {
         self.events.extend(self.mirror.lose_all().map(|(frame, _)| DisplayEvent::Lost { frame, reason }));
         self.mirror.darken();
         self.verdicts.forget();
+        self.patience.renew();
     }
 
     /// Shows another of the monitor's modes, whose rate varies down to `slowest` (mHz), if that is wanted. Said when it is

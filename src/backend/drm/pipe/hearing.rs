@@ -3,7 +3,9 @@
 use super::{Pipe, Screen};
 use crate::backend::drm::messages::{Generation, News, Switch};
 use crate::backend::drm::mirror::Power;
+use crate::backend::drm::refusal::is_passing;
 use crate::backend::{DisplayEvent, LossReason};
+use crate::time::{Clock, MonotonicClock};
 
 impl Pipe {
     /// What happened since it was last asked, in order.
@@ -32,6 +34,7 @@ impl Pipe {
                 if !is_new {
                     return;
                 }
+                self.patience.renew();
                 if let Some(Screen { picture, cursor: shown, .. }) = self.mirror.shown_mut() {
                     *shown = cursor;
                     // Only planes have changed.
@@ -49,6 +52,9 @@ impl Pipe {
             }
             News::Refused { frame, error } => {
                 if self.mirror.lost(frame).is_some() {
+                    if !is_passing(&error) {
+                        self.patience.refused(MonotonicClock.now());
+                    }
                     self.events.push_back(DisplayEvent::Refused { frame, error });
                 }
             }

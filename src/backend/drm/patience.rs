@@ -1,0 +1,75 @@
+//! How soon a device is asked again that refuses what it is given. Pure.
+//!
+//! A monitor that cannot be lit (no bandwidth is left for it, its cable is bad) refuses every frame. To compose one for each
+//! refresh keeps the machine busy for nothing, and each try takes locks that other outputs wait for.
+
+use crate::time::{Instant, Span};
+
+/// So many refusals in a row have reasons that are gone with the next frame: a cursor, a client's buffer on a plane.
+const PASSING: u32 = 3;
+const SHORTEST: Span = Span::from_millis(50);
+/// Waits do not get longer: somebody may stand there and plug something in.
+const LONGEST: Span = Span::from_seconds(1);
+
+/// Refusals in a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Patience {
+    refusals: u32,
+    until: Option<Instant>,
+}
+
+impl Patience {
+    /// The device refused a frame.
+    pub fn refused(&mut self, now: Instant) {
+        self.refusals = self.refusals.saturating_add(1);
+        if let Some(more) = self.refusals.checked_sub(PASSING) {
+            // Doubled so often that the shortest has become longer than the longest.
+            self.until = Some(now + (SHORTEST * (1 << more.min(10))).min(LONGEST));
+        }
+    }
+
+    /// It took one, or what it is asked for is another thing now.
+    pub fn renew(&mut self) {
+        *self = Patience::default();
+    }
+
+    /// Whether it is asked now.
+    pub fn allows(&self, now: impl FnOnce() -> Instant) -> bool {
+        self.until.is_none_or(|until| now() >= until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Instant {
+        Instant::from_nanos(1_000_000_000) + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn a_frame_or_two_that_are_refused_delay_nothing() {
+        let mut patience = Patience::default();
+        (1..PASSING).for_each(|_| patience.refused(at(0)));
+        assert!(patience.allows(|| at(0)));
+        patience.renew();
+        patience.refused(at(0));
+        assert!(patience.allows(|| at(0)), "one was shown between them");
+    }
+
+    #[test]
+    fn a_device_that_goes_on_refusing_is_asked_less_and_less_often_but_once_a_second() {
+        let mut patience = Patience::default();
+        let mut now = 0;
+        let mut waits = Vec::new();
+        for _ in 0..10 {
+            patience.refused(at(now));
+            let wait = (0..).find(|wait| patience.allows(|| at(now + wait))).unwrap();
+            waits.push(wait);
+            now += wait;
+        }
+        assert_eq!(waits, [0, 0, 50, 100, 200, 400, 800, 1_000, 1_000, 1_000]);
+        patience.renew();
+        assert!(patience.allows(|| at(0)));
+    }
+}
