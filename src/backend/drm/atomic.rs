@@ -133,6 +133,8 @@ impl Atomic {
                 None => darken(&mut request, properties),
             }
         }
+        let forgotten = if lights { self.forgotten(planes) } else { Vec::new() };
+        forgotten.iter().filter_map(|plane| self.plane(*plane)).for_each(|plane| darken(&mut request, plane));
         let flags = match commit {
             Commit::Flip => AtomicCommitFlags::NONBLOCK | AtomicCommitFlags::PAGE_FLIP_EVENT,
             // Some drivers fail in interesting ways if they are not waited for.
@@ -146,6 +148,7 @@ impl Atomic {
             self.lit.extend(planes.iter().filter(|state| state.config.is_some()).map(|state| state.handle));
         }
         if commit == Commit::Light {
+            self.lit.retain(|lit| !forgotten.contains(lit));
             self.strays.clear();
         }
         Ok(())
@@ -160,11 +163,14 @@ impl Atomic {
             }
         }
         request.set(&self.connector, "CRTC_ID", 0);
+        // A CRTC without a mode has no connector: one that is switched off before it was ever lit may have the console's.
+        self.strays.iter().for_each(|stray| request.set(stray, "CRTC_ID", 0));
         request.set(&self.crtc, "ACTIVE", 0);
         request.set(&self.crtc, "MODE_ID", 0);
         request.set(&self.crtc, "VRR_ENABLED", 0);
         self.device.atomic_commit(AtomicCommitFlags::ALLOW_MODESET, request.0)?;
         self.lit.clear();
+        self.strays.clear();
         Ok(())
     }
 
@@ -177,6 +183,14 @@ impl Atomic {
         self.device.atomic_commit(AtomicCommitFlags::empty(), request.0)?;
         self.lit.retain(|lit| *lit != plane);
         Ok(())
+    }
+
+    /// Planes that may show something, of another session as a rule, and of which `planes` says nothing. Not the primary one,
+    /// which comes first: what is lit without it some drivers refuse.
+    fn forgotten(&self, planes: &[PlaneState<'_>]) -> Vec<plane::Handle> {
+        let primary = self.planes.first().map(|(plane, _)| *plane);
+        let is_told = |plane: plane::Handle| planes.iter().any(|state| state.handle == plane);
+        self.lit.iter().copied().filter(|plane| Some(*plane) != primary && !is_told(*plane)).collect()
     }
 
     fn plane(&self, wanted: plane::Handle) -> Option<&Properties> {
@@ -207,6 +221,25 @@ impl Atomic {
         ];
         values.into_iter().for_each(|(name, value)| request.set(plane, name, value));
     }
+}
+
+/// Switches everything off, in one commit: CRTCs and connectors that have to change places cannot do so one by one. To be
+/// called on the worker.
+pub(super) fn darken_all(device: &DrmDeviceFd) -> std::io::Result<()> {
+    let resources = device.resource_handles()?;
+    let mut request = Request(AtomicModeReq::new());
+    for connector in resources.connectors() {
+        request.set(&Properties::of(device, *connector)?, "CRTC_ID", 0);
+    }
+    for plane in device.plane_handles()? {
+        darken(&mut request, &Properties::of(device, plane)?);
+    }
+    for crtc in resources.crtcs() {
+        let crtc = Properties::of(device, *crtc)?;
+        request.set(&crtc, "ACTIVE", 0);
+        request.set(&crtc, "MODE_ID", 0);
+    }
+    device.atomic_commit(AtomicCommitFlags::ALLOW_MODESET, request.0)
 }
 
 struct Request(AtomicModeReq);

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,9 +16,9 @@ use super::drawer::Drawer;
 use super::messages::Command;
 use super::output::DrmOutput;
 use super::pipe::Pipe;
-use super::post::{Inbox, queue};
+use super::post::{Inbox, Mailbox, queue};
 use super::worker::Jobs;
-use super::workshop::{Finding, Reports, Workshop};
+use super::workshop::{Finding, Reports, Scan, Workshop};
 use super::{DrmError, ModeWish, mode, watchdog};
 
 /// What came of asking the device.
@@ -42,8 +43,10 @@ pub enum Change {
 /// A display device that is open, or is being opened.
 pub struct Card {
     jobs: Jobs,
-    /// What the worker knows: only jobs look at it.
-    workshop: Arc<Mutex<Workshop>>,
+    /// What the worker knows: only jobs look at it. Gone only while this is dropped.
+    workshop: Option<Arc<Mutex<Workshop>>>,
+    /// What is to be looked for.
+    scans: Mailbox<Scan>,
     reports: Reports,
     findings: Inbox<Finding>,
     opened: Option<Opened>,
@@ -68,11 +71,12 @@ impl Card {
     pub fn new(descriptor: OwnedFd, heard: Ping) -> Result<Self, DrmError> {
         let failed = |error| DrmError::Device { what: "a worker", error };
         let (found, findings) = queue().map_err(failed)?;
+        let (scans, wanted) = queue().map_err(failed)?;
         watchdog::remember_limit();
         let jobs = Jobs::start()?;
         let reports = Reports::new(found, heard);
-        let workshop = Arc::default();
-        let card = Card { jobs, workshop, reports, findings, opened: None, pipes: HashMap::new() };
+        let workshop = Some(Arc::new(Mutex::new(Workshop::new(wanted))));
+        let card = Card { jobs, workshop, scans, reports, findings, opened: None, pipes: HashMap::new() };
         let of_worker = card.reports.clone();
         card.ask(move |workshop| workshop.open(descriptor, &of_worker));
         Ok(card)
@@ -80,9 +84,17 @@ impl Card {
 
     /// Has the worker do something with what it knows.
     fn ask(&self, job: impl FnOnce(&mut Workshop) + Send + 'static) {
-        let workshop = self.workshop.clone();
-        // Nobody else has the lock: there is one worker.
-        self.jobs.ask(move || job(&mut workshop.lock().unwrap_or_else(PoisonError::into_inner)));
+        let (workshop, reports) = (self.workshop.clone(), self.reports.clone());
+        self.jobs.ask(move || {
+            // Nobody else has the lock: there is one worker.
+            let mut workshop = workshop.as_ref().map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
+            let done = catch_unwind(AssertUnwindSafe(|| workshop.as_deref_mut().map(job)));
+            if done.is_err() {
+                // Whoever waits for an answer gets one.
+                let error = std::io::Error::other("whoever asks it has panicked");
+                reports.say(Finding::Unknown(DrmError::Device { what: "anything", error }));
+            }
+        });
     }
 
     /// The kernel driver's name.
@@ -102,9 +114,10 @@ impl Card {
 
     /// Has its connectors looked at: monitors that are new get an output with the mode that `wish` names for them, and
     /// buffers that `drawer` can draw into.
-    pub fn scan(&self, wish: impl Fn(&str) -> ModeWish + Send + 'static, mut drawer: Box<dyn Drawer>) {
+    pub fn scan(&self, wish: impl Fn(&str) -> ModeWish + Send + 'static, drawer: Box<dyn Drawer>) {
+        self.scans.note(Scan { wish: Box::new(wish), drawer });
         let (jobs, reports) = (self.jobs.clone(), self.reports.clone());
-        self.ask(move |workshop| workshop.scan(&wish, drawer.as_mut(), &jobs, &reports));
+        self.ask(move |workshop| workshop.scan(&jobs, &reports));
     }
 
     /// The next thing that was found out, if there is one.
@@ -190,13 +203,14 @@ impl Card {
     /// All of its monitors are driven no more: the device was pulled out, or they are to be lit anew.
     pub fn unplug(&mut self) {
         self.pipes.drain().for_each(|(_, pipe)| pipe.borrow_mut().unplug());
-        self.ask(Workshop::forget_outputs);
+        let reports = self.reports.clone();
+        self.ask(move |workshop| workshop.forget_outputs(&reports));
     }
 }
 
 impl Drop for Card {
     fn drop(&mut self) {
         // The device puts back what was on screen before, which takes a while.
-        self.jobs.give_back(std::mem::take(&mut self.workshop));
+        self.jobs.give_back(self.workshop.take());
     }
 }

@@ -1,6 +1,6 @@
 //! Connectors: what is plugged in where, and which CRTC drives it.
 
-use smithay::reexports::drm::control::{Device, ResourceHandles, connector, crtc};
+use smithay::reexports::drm::control::{Device, ResourceHandles, connector, crtc, from_u32};
 
 use super::DrmError;
 use super::property::Properties;
@@ -35,6 +35,28 @@ pub(super) fn crtc_for(device: &impl Device, monitor: &Monitor, taken: &[crtc::H
     current.into_iter().chain(possible).find(|crtc| !taken.contains(crtc))
 }
 
+/// Which CRTC drives which connector, as far as any does. No monitor is asked.
+pub(super) fn routes(device: &impl Device) -> Vec<Route> {
+    let Ok(resources) = device.resource_handles() else { return Vec::new() };
+    let route = |connector: &connector::Handle| {
+        let crtc = Properties::of(device, *connector).ok()?.value("CRTC_ID")?;
+        Some((*connector, from_u32(u32::try_from(crtc).ok()?)?))
+    };
+    resources.connectors().iter().filter_map(route).collect()
+}
+
+/// A connector and what drives it.
+pub(super) type Route = (connector::Handle, crtc::Handle);
+
+/// Whether a commit of one of `ours` alone would leave another CRTC without its connector, or with one too many: the kernel
+/// refuses that, and if they have to change places each waits for the other.
+pub(super) fn are_crossed(now: &[Route], ours: &[Route]) -> bool {
+    now.iter().any(|(connector, crtc)| match ours.iter().find(|(known, _)| known == connector) {
+        Some((_, own)) => own != crtc,
+        None => ours.iter().any(|(_, own)| own == crtc),
+    })
+}
+
 /// Connectors without a monitor that `crtc` drives besides `ours`: the console left them there.
 pub(super) fn strays(device: &impl Device, crtc: crtc::Handle, ours: connector::Handle) -> Vec<Properties> {
     let Ok(resources) = device.resource_handles() else { return Vec::new() };
@@ -44,4 +66,30 @@ pub(super) fn strays(device: &impl Device, crtc: crtc::Handle, ours: connector::
     });
     let properties = empty.filter_map(|handle| Properties::of(device, *handle).ok());
     properties.filter(|properties| properties.value("CRTC_ID") == Some(u64::from(u32::from(crtc)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn routes(numbers: &[(u32, u32)]) -> Vec<Route> {
+        let route = |(connector, crtc): &(u32, u32)| Some((from_u32(*connector)?, from_u32(*crtc)?));
+        numbers.iter().filter_map(route).collect()
+    }
+
+    #[test]
+    fn monitors_that_are_where_they_were_or_dark_are_lit_one_by_one() {
+        let ours = routes(&[(1, 11), (2, 12)]);
+        for now in [&[][..], &[(1, 11)], &[(2, 12), (1, 11)], &[(1, 11), (3, 13)]] {
+            assert!(!are_crossed(&routes(now), &ours), "{now:?}");
+        }
+    }
+
+    #[test]
+    fn monitors_that_another_session_had_elsewhere_are_crossed() {
+        let ours = routes(&[(1, 11), (2, 12)]);
+        for now in [&[(1, 12), (2, 11)][..], &[(2, 11)], &[(1, 13)], &[(3, 12)]] {
+            assert!(are_crossed(&routes(now), &ours), "{now:?}");
+        }
+    }
 }

@@ -5,6 +5,8 @@
 //!   main thread, presenters ─► jobs ─► │ one after the other │ ─► answers ─► main thread
 //! ```
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::DrmError;
@@ -49,7 +51,10 @@ fn run(mut asked: Inbox<Job>) {
         asked.quiet();
         let closed = asked.is_closed();
         while let Some(job) = asked.take() {
-            job();
+            // What comes after is none of its business: other sessions want the device, monitors are plugged in.
+            if catch_unwind(AssertUnwindSafe(job)).is_err() {
+                tracing::error!("the worker of a display device has panicked over something; it goes on with the next");
+            }
         }
         if closed {
             return;
@@ -59,5 +64,19 @@ fn run(mut asked: Inbox<Job>) {
         {
             return tracing::error!(%error, "the worker of a display device has ended");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_panics_takes_no_other_with_it() {
+        let jobs = Jobs::start().unwrap();
+        let (done, told) = std::sync::mpsc::channel();
+        jobs.ask(|| panic!("as a driver's answer that nobody thought of"));
+        jobs.ask(move || done.send("the next one").unwrap());
+        assert_eq!(told.recv(), Ok("the next one"));
     }
 }

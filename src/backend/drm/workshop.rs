@@ -10,7 +10,7 @@ use smithay::reexports::drm::control::{Mode as DrmMode, connector, crtc};
 use smithay::reexports::drm::{Device as _, DriverCapability, VblankWaitFlags, VblankWaitTarget};
 use smithay::utils::DeviceFd;
 
-use super::atomic::{Atomic, Commit};
+use super::atomic::{self, Atomic, Commit};
 use super::clock::FlipClock;
 use super::connector::{self as connectors, Monitor};
 use super::crtc::Crtc;
@@ -23,7 +23,7 @@ use super::mode::mode_of;
 use super::pipe::{Ends, Facts};
 use super::plane_config::whole;
 use super::planes::{ClientPlanes, MOST_OVERLAYS};
-use super::post::{Mailbox, queue};
+use super::post::{Inbox, Mailbox, queue};
 use super::presenter::{self, Surroundings};
 use super::scanout::{Recipe, Scanout};
 use super::vrr::Rates;
@@ -58,10 +58,18 @@ impl Reports {
         Reports { found, heard }
     }
 
-    fn say(&self, finding: Finding) {
+    pub fn say(&self, finding: Finding) {
         self.found.send(finding);
         self.heard.ping();
     }
+}
+
+/// What is to be looked for.
+pub(super) struct Scan {
+    /// The mode for a monitor of this name.
+    pub wish: Box<dyn Fn(&str) -> ModeWish + Send>,
+    /// Who draws into its buffers.
+    pub drawer: Box<dyn Drawer>,
 }
 
 /// A monitor that is driven, or was until just now.
@@ -73,8 +81,9 @@ struct Driven {
 }
 
 /// One device.
-#[derive(Default)]
 pub(super) struct Workshop {
+    /// What is to be looked for; the newest counts.
+    scans: Inbox<Scan>,
     device: Option<DrmDevice>,
     driver: String,
     driven: Vec<Driven>,
@@ -83,6 +92,10 @@ pub(super) struct Workshop {
 }
 
 impl Workshop {
+    pub fn new(scans: Inbox<Scan>) -> Self {
+        Workshop { scans, device: None, driver: String::new(), driven: Vec::new(), leaving: Vec::new() }
+    }
+
     /// Opens the device.
     pub fn open(&mut self, descriptor: OwnedFd, reports: &Reports) {
         match self.take_over(descriptor) {
@@ -120,17 +133,39 @@ impl Workshop {
         if let Some(Err(error)) = self.device.as_mut().map(|device| device.activate(false)) {
             tracing::error!(%error, "a display device cannot be used again");
         }
+        self.disentangle();
         self.driven.iter().for_each(|driven| driven.presenter.send(Command::Resume));
     }
 
-    /// Looks at the connectors.
-    pub fn scan(&mut self, wish: &dyn Fn(&str) -> ModeWish, drawer: &mut dyn Drawer, jobs: &Jobs, reports: &Reports) {
+    /// Another session may have had our monitors on other CRTCs. Each presenter lights its own, and none could be the first:
+    /// then all start from darkness.
+    fn disentangle(&mut self) {
+        let Some(device) = self.device.as_ref().filter(|device| device.is_atomic()) else { return };
+        let ours: Vec<_> = self.driven.iter().map(|driven| (driven.connector, driven.crtc)).collect();
+        if !connectors::are_crossed(&connectors::routes(device), &ours) {
+            return;
+        }
+        tracing::info!("another session had the monitors on other CRTCs: all are switched off before they are lit");
+        if let Err(error) = atomic::darken_all(device.device_fd()) {
+            tracing::error!(%error, "monitors that another session had on other CRTCs may stay dark");
+        }
+    }
+
+    /// Looks at the connectors, unless that was done since it was asked for: a plug that does not sit well asks many times at
+    /// once, each time a monitor is asked it may take seconds, and what comes after waits.
+    pub fn scan(&mut self, jobs: &Jobs, reports: &Reports) {
+        let Some(Scan { wish, mut drawer }) = std::iter::from_fn(|| self.scans.take()).last() else { return };
         let Some(device) = self.device.as_ref().filter(|device| device.is_active()) else { return };
-        let monitors = match connectors::plugged(device, true) {
+        let mut monitors = match connectors::plugged(device, true) {
             Ok(monitors) => monitors,
             Err(error) => return reports.say(Finding::Unknown(error)),
         };
-        let is_there = |driven: &Driven| monitors.iter().any(|known| known.connector.handle() == driven.connector);
+        // Those that are lit keep their CRTCs: one that another was given could not be taken from them by its commits.
+        monitors.sort_by_key(|monitor| monitor.connector.current_encoder().is_none());
+        // One whose presenter has panicked is lit anew.
+        let is_there = |driven: &Driven| {
+            !driven.thread.is_finished() && monitors.iter().any(|known| known.connector.handle() == driven.connector)
+        };
         let (stay, gone): (Vec<_>, Vec<_>) = self.driven.drain(..).partition(is_there);
         self.driven = stay;
         for driven in gone {
@@ -144,7 +179,7 @@ impl Workshop {
                 reports.say(Finding::Modes(connector, monitor.connector.modes().to_vec()));
                 continue;
             }
-            reports.say(match self.drive(monitor, wish(&monitor.name), drawer, jobs, reports) {
+            reports.say(match self.drive(monitor, wish(&monitor.name), drawer.as_mut(), jobs, reports) {
                 Ok(plugged) => Finding::Plugged(Box::new(plugged)),
                 Err(error) => Finding::Unusable(monitor.name.clone(), error),
             });
@@ -153,9 +188,12 @@ impl Workshop {
     }
 
     /// Nothing is driven any more.
-    pub fn forget_outputs(&mut self) {
-        let driven = std::mem::take(&mut self.driven);
-        driven.into_iter().for_each(|driven| self.leave(driven));
+    pub fn forget_outputs(&mut self, reports: &Reports) {
+        for driven in std::mem::take(&mut self.driven) {
+            // The main thread may hear only now that it was plugged in: then it has to hear that it is gone, too.
+            reports.say(Finding::Unplugged(driven.connector));
+            self.leave(driven);
+        }
     }
 
     fn leave(&mut self, driven: Driven) {
