@@ -16,7 +16,6 @@ use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::allocator::dmabuf::{Dmabuf, DmabufFlags};
 use smithay::backend::allocator::gbm::GbmDevice;
-use smithay::backend::drm::DrmDeviceFd;
 use smithay::backend::egl::native::EGLNativeDisplay;
 use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
 use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTarget, GlesTexture, ffi};
@@ -127,7 +126,7 @@ impl GlesPainter {
     }
 
     /// On a display device, `number` of its kind, through GBM; with a GPU's driver, unless `software` may do so, too.
-    pub(super) fn on_display(device: DrmDeviceFd, number: u64, software: Software) -> Result<Self, RenderError> {
+    pub(super) fn on_display(device: OwnedFd, number: u64, software: Software) -> Result<Self, RenderError> {
         let device = GbmDevice::new(device).map_err(|error| RenderError::Gles(format!("GBM: {error}")))?;
         let painter = Self::on(device, Some(number))?;
         if software == Software::OffScreen && painter.draws_with_the_cpu() {

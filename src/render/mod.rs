@@ -28,10 +28,10 @@ use std::sync::Arc;
 use calloop::ping::Ping;
 use smithay::backend::allocator::Format;
 use smithay::backend::allocator::dmabuf::Dmabuf;
-use smithay::backend::drm::DrmDeviceFd;
 use smithay::backend::renderer::Color32F;
 use smithay::utils::{Physical, Rectangle};
 
+use crate::backend::drm::DrawOn;
 use crate::backend::{Buffer, PixelRect};
 use crate::scene::Scene;
 use crate::time::Span;
@@ -161,13 +161,29 @@ impl Renderer {
         Ok(Renderer::Gles(Box::new(Gles::start(make, Software::OffScreen, true)?)))
     }
 
-    /// From now on OpenGL ES draws on a display device, into its displays' own buffers. `number`: the device's, as
+    /// From now on OpenGL ES draws on a display device, into its displays' own buffers. `open`: opens it, as
+    /// a file that nobody else uses; called on the thread that draws. `number`: the device's, as
     /// [`Targets::formats`] is asked for it. What was under way is still
     /// [`finished`](Self::finished), as failed. An error: it stays where it is.
-    pub fn move_to(&mut self, device: DrmDeviceFd, number: u64) -> Result<(), RenderError> {
+    pub fn move_to(
+        &mut self,
+        open: impl Fn() -> std::io::Result<OwnedFd> + Send + Sync + 'static,
+        number: u64,
+    ) -> Result<(), RenderError> {
         let Renderer::Gles(gles) = self else { return Err(pixman_error("it draws into no device's memory")) };
         let software = gles.software;
-        gles.move_to(Arc::new(move || GlesPainter::on_display(device.clone(), number, software)))
+        gles.move_to(Arc::new(move || {
+            let device = open().map_err(|error| RenderError::Gles(format!("its device is not opened: {error}")))?;
+            GlesPainter::on_display(device, number, software)
+        }))
+    }
+
+    /// Which node of a display device it draws on.
+    pub fn draws_on(&self) -> DrawOn {
+        match self {
+            Renderer::Gles(gles) if gles.software == Software::InPlace => DrawOn::Display,
+            Renderer::Gles(_) | Renderer::Pixman(_) => DrawOn::Render,
+        }
     }
 
     /// Display device `number` is gone: nothing of it may be touched any more. Says whether it was drawn on; then all is

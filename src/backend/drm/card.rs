@@ -14,6 +14,7 @@ use smithay::reexports::drm::control::{Mode as DrmMode, connector};
 
 use super::drawer::Drawer;
 use super::messages::Command;
+use super::node::{self, DrawOn};
 use super::output::DrmOutput;
 use super::pipe::Pipe;
 use super::post::{Inbox, Mailbox, queue};
@@ -107,9 +108,16 @@ impl Card {
         self.opened.as_ref().map_or(0, |opened| opened.number)
     }
 
-    /// The device, for whoever draws into its memory or waits for points on its timelines; once it is open.
+    /// The device, for whoever waits for points on its timelines; once it is open.
     pub fn device(&self) -> Option<&DrmDeviceFd> {
         self.opened.as_ref().map(|opened| &opened.device)
+    }
+
+    /// Opens the device once more, on the thread that draws; once it is open. Buffers are numbered by file, and who draws must
+    /// not share its numbers with who shows.
+    pub fn opener(&self, node: DrawOn) -> Option<impl Fn() -> std::io::Result<OwnedFd> + Send + Sync + use<>> {
+        let device = self.device()?.clone();
+        Some(move || node::reopen(&device, node))
     }
 
     /// Has its connectors looked at: monitors that are new get an output with the mode that `wish` names for them, and

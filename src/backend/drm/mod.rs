@@ -14,7 +14,7 @@
 //! | `scanout`, `memory` | the pictures that the primary plane shows, of the better of the next two kinds |
 //! | `gbm`, `fence` | buffers of the device that a GPU draws into, handed over before it is done |
 //! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
-//! | `drawer` | whoever composes, as a device sees it |
+//! | `drawer`, `node` | whoever composes, as a device sees it, and the file that is drawn on |
 //! | `damage`, `stale` | what drivers are told of what is new in a picture |
 //! | `property`, `refusal`, `patience` | properties of the kernel's objects; what its refusals mean, and when it is asked again |
 //! | `planes`, `verdicts` | planes that show clients' buffers, and what the driver is known to take |
@@ -52,6 +52,7 @@ mod memory;
 mod messages;
 mod mirror;
 pub mod mode;
+mod node;
 pub mod output;
 mod patience;
 mod pipe;
@@ -74,6 +75,7 @@ mod workshop;
 pub use card::{Card, Change};
 pub use drawer::Drawer;
 pub use mode::ModeWish;
+pub use node::DrawOn;
 pub use output::DrmOutput;
 pub use watchdog::limit_before;
 

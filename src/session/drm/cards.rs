@@ -168,8 +168,8 @@ impl Drawer for Composer {
 /// A renderer that is better off on a display device moves there.
 fn draw_on(state: &mut State, card: &Card) {
     let Some(renderer) = state.outputs.renderer.as_mut().filter(|renderer| renderer.wants_device()) else { return };
-    let Some(device) = card.device().cloned() else { return };
-    match renderer.move_to(device, card.number()) {
+    let Some(open) = card.opener(renderer.draws_on()) else { return };
+    match renderer.move_to(open, card.number()) {
         Ok(()) => tracing::info!(driver = card.driver(), "OpenGL ES draws on the display device"),
         Err(reason) => {
             tracing::warn!(
