@@ -10,6 +10,7 @@ use smithay::reexports::drm::control::{
 };
 
 use super::property::{Blob, Properties};
+use super::watchdog::unhurried;
 
 /// The values of an object's properties have 16 bits after the point.
 const FIXED_POINT: f64 = 65_536.0;
@@ -142,7 +143,11 @@ impl Atomic {
             Commit::TestFlip => AtomicCommitFlags::TEST_ONLY,
             Commit::TestLight => AtomicCommitFlags::TEST_ONLY | AtomicCommitFlags::ALLOW_MODESET,
         };
-        self.device.atomic_commit(flags, request.0)?;
+        if lights {
+            unhurried(|| self.device.atomic_commit(flags, request.0))?;
+        } else {
+            self.device.atomic_commit(flags, request.0)?;
+        }
         if matches!(commit, Commit::Flip | Commit::Light) {
             self.lit.retain(|lit| planes.iter().all(|state| state.handle != *lit));
             self.lit.extend(planes.iter().filter(|state| state.config.is_some()).map(|state| state.handle));
@@ -168,7 +173,7 @@ impl Atomic {
         request.set(&self.crtc, "ACTIVE", 0);
         request.set(&self.crtc, "MODE_ID", 0);
         request.set(&self.crtc, "VRR_ENABLED", 0);
-        self.device.atomic_commit(AtomicCommitFlags::ALLOW_MODESET, request.0)?;
+        unhurried(|| self.device.atomic_commit(AtomicCommitFlags::ALLOW_MODESET, request.0))?;
         self.lit.clear();
         self.strays.clear();
         Ok(())

@@ -101,6 +101,17 @@ impl RealTime {
     }
 }
 
+/// Does something that nobody is in a hurry for without the class, if the thread has it: on a machine with few processors it
+/// would keep those of other outputs and their programs from theirs.
+pub(super) fn unhurried<T>(act: impl FnOnce() -> T) -> T {
+    let left = is_real_time() && leave().is_ok();
+    let done = act();
+    if left && let Err(error) = set_class(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, PRIORITY) {
+        tracing::warn!(%error, "the presenter left the real-time class for a modeset, and does not get it back");
+    }
+    done
+}
+
 /// What programs that this one starts are to have as their limit; `None` where it is still what it was.
 pub fn limit_before() -> Option<Rlimit> {
     BEFORE.get().copied()
@@ -226,6 +237,16 @@ mod tests {
             !is_real_time()
         });
         assert!(is_ordinary.join().unwrap());
+    }
+
+    #[test]
+    fn what_is_in_no_hurry_is_done_without_the_class_that_comes_back() {
+        let kept = std::thread::spawn(|| {
+            let has = set_class(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, PRIORITY).is_ok();
+            let meanwhile = unhurried(is_real_time);
+            !meanwhile && is_real_time() == has
+        });
+        assert!(kept.join().unwrap());
     }
 
     #[test]
