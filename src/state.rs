@@ -9,7 +9,7 @@ use crate::protocol::Protocols;
 use crate::session::Session;
 use crate::shell::Shell;
 use crate::surface::Surfaces;
-use crate::time::MonotonicClock;
+use crate::time::{Clock, SessionClock};
 
 /// Everything that lives on the main thread.
 #[derive(Debug)]
@@ -18,8 +18,8 @@ pub struct State {
     pub display_handle: DisplayHandle,
     /// Adds and removes event sources.
     pub loop_handle: LoopHandle<'static, State>,
-    /// `CLOCK_MONOTONIC`.
-    pub clock: MonotonicClock,
+    /// What everything here reads the time from.
+    pub clock: SessionClock,
     /// What each Wayland protocol remembers, one field per protocol.
     pub protocols: Protocols,
     /// Windows, popups, stacking, interactive move and resize.
@@ -37,13 +37,22 @@ pub struct State {
 impl State {
     /// A session without outputs or clients; every global is advertised on `display_handle`.
     pub fn new(display_handle: DisplayHandle, loop_handle: LoopHandle<'static, State>) -> Self {
+        Self::with_clock(display_handle, loop_handle, SessionClock::default())
+    }
+
+    /// The same on a clock that a test moves.
+    pub fn with_clock(
+        display_handle: DisplayHandle,
+        loop_handle: LoopHandle<'static, State>,
+        clock: SessionClock,
+    ) -> Self {
         let mut protocols = Protocols::new(&display_handle);
         let input = Input::new(&display_handle, &mut protocols.seat);
-        let outputs = Outputs::heard_by(&loop_handle);
+        let outputs = Outputs::heard_by(&loop_handle, clock.now());
         State {
             display_handle,
             loop_handle,
-            clock: MonotonicClock,
+            clock,
             protocols,
             shell: Shell::default(),
             input,

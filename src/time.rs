@@ -9,6 +9,7 @@
 use std::cell::Cell;
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -339,6 +340,24 @@ impl Clock for SimulatedClock {
     }
 }
 
+/// The one place where a session reads the time: the system's clock, or one that a test moves, so that ten minutes of a
+/// whole session take as long as what happens in them.
+#[derive(Clone, Debug, Default)]
+pub struct SessionClock(Option<Rc<SimulatedClock>>);
+
+impl SessionClock {
+    /// A clock that shows what `clock` shows.
+    pub const fn simulated(clock: Rc<SimulatedClock>) -> Self {
+        SessionClock(Some(clock))
+    }
+}
+
+impl Clock for SessionClock {
+    fn now(&self) -> Instant {
+        self.0.as_ref().map_or_else(|| MonotonicClock.now(), |clock| clock.now())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -359,6 +378,16 @@ mod tests {
         assert_eq!(Instant::ZERO - Instant::MAX, Span(i64::MIN));
         assert_eq!(Instant::MAX - Instant::ZERO, Span::MAX);
         assert_eq!(-Span(i64::MIN), Span::MAX);
+    }
+
+    #[test]
+    fn a_session_reads_the_clock_that_it_is_given() {
+        let hand = Rc::new(SimulatedClock::starting_at(Instant(5)));
+        let clock = SessionClock::simulated(hand.clone());
+        hand.advance(Span(2));
+        assert_eq!(clock.now(), Instant(7));
+        let before = MonotonicClock.now();
+        assert!(SessionClock::default().now() >= before);
     }
 
     #[test]

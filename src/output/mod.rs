@@ -50,7 +50,7 @@ pub use crate::shell::geometry;
 use crate::shell::{Hand, hit};
 use crate::state::State;
 use crate::surface::Entry;
-use crate::time::{Clock, Instant, MonotonicClock};
+use crate::time::{Clock, Instant};
 use crate::timing::conductor::Conductor;
 use crate::timing::id::{ClientId, FrameId, OutputId};
 use crate::timing::order::Order;
@@ -106,8 +106,9 @@ pub struct Outputs {
     last_id: u32,
 }
 
-impl Default for Outputs {
-    fn default() -> Self {
+impl Outputs {
+    /// No outputs yet.
+    fn new(now: Instant) -> Self {
         Outputs {
             list: Vec::new(),
             order: Order::default(),
@@ -122,7 +123,7 @@ impl Default for Outputs {
             rules_stale: false,
             statistics: statistics::Windows::default(),
             frame_log: None,
-            kernel: KernelTimer::start(MonotonicClock.now()),
+            kernel: KernelTimer::start(now),
             frames_ahead: 0,
             supersedes: true,
             background: [0.13, 0.14, 0.17],
@@ -191,19 +192,19 @@ fn drawn_by(fence: &OwnedFd) -> Option<Fence> {
 
 impl Outputs {
     /// No outputs yet; what is drawn on another thread wakes this loop.
-    pub(crate) fn heard_by(handle: &calloop::LoopHandle<'static, State>) -> Self {
+    pub(crate) fn heard_by(handle: &calloop::LoopHandle<'static, State>, now: Instant) -> Self {
         let (drawn, done) = match calloop::ping::make_ping() {
             Ok(ping) => ping,
             Err(error) => {
                 tracing::error!(%error, "what a GPU draws is seen only when something else happens");
-                return Outputs::default();
+                return Outputs::new(now);
             }
         };
         // What was drawn, the renderer says itself in the turn that this starts.
         if let Err(error) = handle.insert_source(done, |(), _, _| {}) {
             tracing::error!(%error, "what a GPU draws is seen only when something else happens");
         }
-        Outputs { drawn: Some(drawn), ..Outputs::default() }
+        Outputs { drawn: Some(drawn), ..Outputs::new(now) }
     }
 
     /// All outputs, also those that are switched off.
@@ -241,6 +242,11 @@ impl OutputState {
     /// The pacer of `client` on this output.
     pub fn pacer(&self, client: ClientId) -> Option<&Pacer> {
         self.conductor.pacer(self.clients.get(&client)?.pacer)
+    }
+
+    /// How often content was chosen for it, also where that came to nothing.
+    pub const fn latches(&self) -> u64 {
+        self.scenes
     }
 
     /// Something on it changed, for this reason.
