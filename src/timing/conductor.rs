@@ -263,9 +263,15 @@ impl<T> Conductor<T> {
         self.pacer_mut(id)?.called_back(now, cpu, (refresh, interval))
     }
 
+    /// Whether the refresh of the planned latch is over: nobody was awake. What is chosen for it would be shown at another time.
+    fn is_over(&self, now: Instant) -> bool {
+        self.latch.is_some_and(|(index, _)| self.output.vsync().present(index) <= now)
+    }
+
     /// Makes the plan anew if something happened since the last one. One that cannot be is made once more, by the clock.
     fn replan(&mut self, now: Instant) {
-        if !std::mem::take(&mut self.stale) {
+        let is_over = self.is_over(now);
+        if !std::mem::take(&mut self.stale) && !is_over {
             return;
         }
         self.plan(now);

@@ -150,12 +150,14 @@ impl<T> OutputMachine<T> {
     }
 
     /// The display starts its refreshes anew, `interval` apart if it is another one: its mode, or it is switched on. When,
-    /// its first timestamp will tell.
+    /// its first timestamp will tell. To be followed by a need: the latch that it brings finds out what waits for which of them.
     pub fn restart(&mut self, interval: Option<Span>, now: Instant) {
         match interval {
             Some(interval) => self.vsync.set_interval(interval, now),
             None => self.vsync.forget_phase(now),
         }
+        // Which refresh a stamp means, the first latch will say anew.
+        self.due = None;
         self.set_by_clock(now);
     }
 
