@@ -6,9 +6,11 @@ mod timeline;
 
 use expect_test::expect;
 use proptest::prelude::*;
+use timeline::desk::{Change, Desk, Step};
 use timeline::{Client, Costs, Rig};
 use upbeat::time::Span;
 use upbeat::timing::pacing::PacingWish;
+use upbeat::timing::record::Need;
 
 fn ms(millis: f64) -> Span {
     Span::from_millis_f64(millis)
@@ -170,5 +172,57 @@ proptest! {
         }
         rig.run_refreshes(200);
         rig.check_invariants()?;
+    }
+}
+
+/// Rates of outputs that stand beside each other, unequal or nearly so.
+const RATES: [u32; 6] = [60_000, 59_940, 75_000, 144_000, 30_000, 240_000];
+const MOST_OUTPUTS: usize = 3;
+
+fn change() -> impl Strategy<Value = Change> {
+    let needs = [Need::Content, Need::Callback, Need::Cursor, Need::Shell, Need::Animation, Need::Capture];
+    let need = prop::sample::select(needs.to_vec());
+    (need, any::<bool>(), any::<bool>()).prop_map(|(need, visible, effective)| Change { need, visible, effective })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let output = 0..MOST_OUTPUTS;
+    let rate = prop::sample::select(RATES.to_vec());
+    let length = prop_oneof![(0.1..50.0f64), (50.0..5_000.0f64), Just(600_000.0)].prop_map(ms);
+    let changes = (output.clone(), change(), 1..100u32, prop_oneof![(0.02..1.0f64), (1.0..40.0f64)]);
+    prop_oneof![
+        4 => changes.prop_map(|(output, change, count, apart)| {
+            Step::Changes { output, change, count, apart: ms(apart) }
+        }),
+        1 => (output.clone(), 0.0..2_000.0f64).prop_map(|(output, ahead)| Step::Stamp { output, ahead: ms(ahead) }),
+        2 => length.clone().prop_map(Step::Rest),
+        1 => length.clone().prop_map(Step::Suspend),
+        1 => (output.clone(), length).prop_map(|(output, off_for)| Step::Power { output, off_for }),
+        1 => (output.clone(), rate.clone()).prop_map(|(output, rate)| Step::Rate { output, rate }),
+        1 => (output, rate).prop_map(|(output, rate)| Step::Replug { output, rate }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    /// Whatever happens on several outputs, and to them: what changes is on screen within two refreshes.
+    #[test]
+    fn what_changes_on_an_output_is_on_screen_within_two_refreshes(
+        rates in prop::sample::subsequence(RATES.to_vec(), 2..=MOST_OUTPUTS).prop_shuffle(),
+        tells in any::<bool>(),
+        steps in prop::collection::vec(step(), 1..20),
+    ) {
+        Desk::new(&rates, tells).run(&steps)?;
+    }
+}
+
+#[test]
+fn who_wakes_late_chooses_nothing_for_a_refresh_that_is_over() {
+    let change = Change { need: Need::Content, visible: true, effective: false };
+    let changes = |count| Step::Changes { output: 0, change, count, apart: ms(1.0) };
+    for tells in [false, true] {
+        let mut desk = Desk::new(&[60_000, 30_000], tells);
+        desk.run(&[Step::Suspend(ms(2_400.0)), changes(1), Step::Suspend(ms(700.0)), changes(20)]).unwrap();
     }
 }

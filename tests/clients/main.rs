@@ -20,6 +20,7 @@ mod outputs;
 mod overview;
 mod pointer;
 mod popups;
+mod refreshes;
 mod rendering;
 mod selection;
 mod subsurfaces;

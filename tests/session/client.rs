@@ -27,6 +27,12 @@ pub const COLOUR: u32 = 0x00_33_66_cc;
 pub const STEADY_FRAMES: u32 = 30;
 /// Longer than two refreshes, shorter than the three that make a client one that has nothing to draw.
 pub const PAUSE: Duration = Duration::from_millis(40);
+/// How many updates `roleless` commits, one at a time.
+const COMMITS: u32 = 12_000;
+/// An output that shows nothing for so long at 480 Hz does not know any more when it refreshes.
+pub const UNKNOWN: Duration = Duration::from_secs(4);
+/// Between two of its updates.
+const BREATH: Duration = Duration::from_micros(100);
 
 const BUFFERS: usize = 4;
 const BYTES: i32 = SIZE.0 * SIZE.1 * 4;
@@ -69,6 +75,7 @@ pub fn play(role: &str) {
         "deaf" => flood(&connection, || {
             connection.display().sync(&client.handle, ());
         }),
+        "roleless" => return commits_unseen(&connection, &mut queue, &mut client),
         _ => {}
     }
     let mut frames = 0;
@@ -101,19 +108,51 @@ fn open_and_go() {
     queue.roundtrip(&mut client).unwrap();
 }
 
+/// A window goes, its surface stays, and after a while it commits, one update at a time, what nobody sees.
+fn commits_unseen(connection: &Connection, queue: &mut EventQueue<Client>, client: &mut Client) {
+    while !client.shown {
+        queue.blocking_dispatch(client).unwrap();
+    }
+    let (xdg, toplevel, ..) = &client._objects;
+    toplevel.destroy();
+    xdg.destroy();
+    client.surface.attach(None, 0, 0);
+    client.surface.commit();
+    queue.roundtrip(client).unwrap();
+    std::thread::sleep(UNKNOWN);
+    for _ in 0..COMMITS {
+        client.surface.damage(0, 0, 10, 10);
+        client.surface.commit();
+        flush(connection);
+        // Who floods is not listened to for a while.
+        std::thread::sleep(BREATH);
+    }
+    queue.roundtrip(client).unwrap();
+    say("done");
+    while queue.blocking_dispatch(client).is_ok() {}
+}
+
 /// Sends as fast as the socket takes it, and reads nothing.
 fn flood(connection: &Connection, mut request: impl FnMut()) {
     loop {
         (0..64).for_each(|_| request());
-        match connection.flush() {
-            Ok(()) => {}
-            Err(wayland_client::backend::WaylandError::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                let backend = connection.backend();
-                let _ = poll(&mut [PollFd::new(&backend.poll_fd(), PollFlags::OUT)], None);
-            }
-            Err(_) => return,
+        if !flush(connection) {
+            return;
         }
     }
+}
+
+/// Sends what the socket takes, and waits where it takes no more. Returns whether there is anybody.
+fn flush(connection: &Connection) -> bool {
+    match connection.flush() {
+        Ok(()) => {}
+        Err(wayland_client::backend::WaylandError::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {
+            let backend = connection.backend();
+            let _ = poll(&mut [PollFd::new(&backend.poll_fd(), PollFlags::OUT)], None);
+        }
+        Err(_) => return false,
+    }
+    true
 }
 
 pub struct Client {

@@ -19,6 +19,7 @@ mod misbehaviour;
 mod nested;
 mod pixels;
 mod records;
+mod refreshes;
 mod seat;
 mod service;
 mod session;

@@ -1,5 +1,7 @@
 //! A display and its clients in virtual time, driven by the real conductor.
 
+pub mod desk;
+
 use std::collections::VecDeque;
 use std::fmt::Write;
 

@@ -1,0 +1,149 @@
+//! Refreshes are counted by the clock: whatever goes on elsewhere and however long an output rests, what changes on it is on
+//! screen within two of its refreshes. In virtual time, so that ten minutes of rest cost seconds.
+
+mod across;
+mod nobody_draws;
+mod resting;
+mod roleless;
+mod variable;
+
+use upbeat::input::{self, InputEvent};
+use upbeat::shell::animation::Animations;
+use upbeat::time::{Instant, Span};
+use upbeat::timing::motion::Style;
+use upbeat::timing::motion::easing::CubicBezier;
+
+use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
+use crate::fixture::simulated::{Actor, SMALL, nothing};
+use crate::fixture::{ClientIndex, KEY_1, KEY_2, KEY_LEFT_SUPER, Toplevel, World};
+
+/// Size of windows.
+const SIZE: (i32, i32) = (100, 80);
+/// A mouse that sends 125 events a second.
+const MOUSE: Span = Span::from_millis(8);
+/// How long an eye glides to another workspace, and between two such glides.
+const GLIDE: Span = Span::from_millis(800);
+const GLIDES: Span = Span::from_millis(1_000);
+
+/// A window on `TEST-1`, which its client draws only when it is told to.
+struct Still {
+    client: ClientIndex,
+    window: Toplevel,
+    /// Its newest update.
+    number: u32,
+}
+
+impl Still {
+    /// Opens it where the pointer is.
+    fn open(world: &mut World, title: &str) -> Self {
+        let (client, window) = world.open_filled(title, SIZE, RED);
+        Still { client, window, number: 1 }
+    }
+
+    /// Shows other content.
+    fn commit(&mut self, world: &mut World) {
+        self.number += 1;
+        let colour: Colour = [RED, GREEN, BLUE][self.number as usize % 3];
+        world.client(self.client).draw(&self.window.surface, self.number, SIZE, colour);
+        self.window.surface.commit();
+    }
+
+    /// Its newest update, which was just committed, is on screen within two refreshes of the output in place `place`, while
+    /// `actor` goes on.
+    #[track_caller]
+    fn is_soon_seen(&self, world: &mut World, place: i32, what: &str, actor: Actor<'_>) {
+        let committed = world.now();
+        let interval = interval(world, place);
+        world.run_for(interval * 3, actor);
+        let client = world.client(self.client);
+        let (light, _) = client.light(self.number).unwrap_or_else(|| panic!("{what}: not shown in three refreshes"));
+        let took = light - committed;
+        assert!(took <= interval * 2, "{what}: shown after {took}, refreshes are {interval} apart");
+        // What was heard is not looked at again.
+        client.data.heard.clear();
+    }
+}
+
+/// What was asked for at `asked` is in a frame that the output in place `place` shows within two refreshes.
+#[track_caller]
+fn is_soon_shown(world: &mut World, place: i32, asked: Instant, what: &str) {
+    let interval = interval(world, place);
+    world.run_for(interval * 3, &mut nothing);
+    let mut fresh = world.output(place).records.iter().filter(|record| record.latched >= asked);
+    let light = fresh.find_map(|record| record.presented).unwrap_or_else(|| panic!("{what}: no frame"));
+    assert!(light - asked <= interval * 2, "{what}: a frame after {}, refreshes are {interval} apart", light - asked);
+}
+
+fn interval(world: &World, place: i32) -> Span {
+    world.output(place).conductor.output().vsync().interval()
+}
+
+/// The middle of the output in place `place`.
+fn middle(place: i32) -> (f64, f64) {
+    (f64::from(SMALL.0) * (f64::from(place) + 0.5), f64::from(SMALL.1) / 2.0)
+}
+
+/// What goes on for as long as a test lets the world run.
+type Stir = Box<dyn FnMut(&mut World) -> Option<Instant>>;
+
+/// The pointer moves on the outputs from place `first` to place `last`, once around in a second.
+fn cursor(world: &World, first: i32, last: i32) -> Stir {
+    let (mut next, mut events) = (world.now(), 0.0);
+    let width = f64::from(SMALL.0);
+    Box::new(move |world| {
+        let now = world.now();
+        if now < next {
+            return Some(next);
+        }
+        (next, events) = (now + MOUSE, events + 1.0);
+        let turn = f64::sin(events / 20.0).midpoint(1.0);
+        let x = width * f64::from(first) + 20.0 + turn * (width * f64::from(last - first + 1) - 40.0);
+        let event = InputEvent::PointerPosition { time: now, position: (x, 40.0 + 20.0 * turn).into() };
+        input::handle(&mut world.state, event);
+        Some(next)
+    })
+}
+
+/// A client draws whenever it is called back, in a window on the output in place `place`.
+fn client(world: &mut World, place: i32) -> Stir {
+    let (x, y) = middle(place);
+    world.point(x, y);
+    let (client, window) = world.open_filled("moves", SIZE, BLUE);
+    world.rest();
+    let buffer = world.client(client).solid(2, SIZE.0, SIZE.1, BLUE);
+    let draw = move |world: &mut World| {
+        let client = world.client(client);
+        window.surface.attach(Some(&buffer), 0, 0);
+        window.surface.damage_buffer(0, 0, 16, 16);
+        client.ask(&window.surface, 3);
+        window.surface.commit();
+    };
+    draw(world);
+    Box::new(move |world| {
+        let heard = std::mem::take(&mut world.client(client).data.heard);
+        if !heard.contains(&Heard::Called(3)) {
+            return None;
+        }
+        draw(world);
+        None
+    })
+}
+
+/// The eye glides to and fro between two workspaces of the output in place `place`.
+fn glide(world: &mut World, place: i32) -> Stir {
+    let style = Style::Easing { duration: GLIDE, curve: CubicBezier::LINEAR };
+    world.state.shell.set_animations(Animations { workspace: Some(style), ..Animations::default() });
+    let (x, y) = middle(place);
+    world.point(x, y);
+    world.open_filled("glides", SIZE, BLUE);
+    let (mut next, mut is_first) = (world.now(), true);
+    Box::new(move |world| {
+        let now = world.now();
+        if now < next {
+            return Some(next);
+        }
+        (next, is_first) = (now + GLIDES, !is_first);
+        world.chord(&[KEY_LEFT_SUPER], if is_first { KEY_1 } else { KEY_2 });
+        Some(next)
+    })
+}

@@ -1,0 +1,71 @@
+//! A renderer that is gone: what cannot be drawn is tried at the pace of the display, and is there when somebody draws again.
+
+use upbeat::render::{Fault, Renderer};
+
+use super::*;
+use crate::fixture::gles;
+use crate::fixture::simulated::name;
+
+/// How long nobody draws.
+const GONE: Span = Span::from_seconds(10);
+
+/// An output tries no more often than it refreshes, which it does so many times in the time that has passed.
+#[track_caller]
+fn tries_at_its_pace(world: &World, place: i32, latches: u64, time: Span) {
+    let tries = world.output(place).latches() - latches;
+    let refreshes = (time.as_nanos() / interval(world, place).as_nanos()) as u64;
+    assert!(tries <= refreshes + 2, "{} tried {tries} times in {refreshes} refreshes", name(place));
+}
+
+#[test]
+fn what_cannot_be_drawn_is_tried_once_a_refresh_and_shown_when_it_can() {
+    let mut world = World::simulated(&[60_000, 144_000]);
+    let (x, y) = middle(0);
+    world.point(x, y);
+    let mut still = Still::open(&mut world, "still");
+    world.rest();
+    let renderer = world.state.outputs.renderer.take();
+    still.commit(&mut world);
+    let (turns, latches) = (world.turns(), [0, 1].map(|place| world.output(place).latches()));
+    let mut mouse = cursor(&world, 1, 1);
+    world.run_for(GONE, &mut mouse);
+    for (place, latches) in (0..).zip(latches) {
+        tries_at_its_pace(&world, place, latches, GONE);
+    }
+    // A mouse, and two outputs that try.
+    let turns = (world.turns() - turns) as f64 / GONE.as_seconds_f64();
+    assert!(turns <= (125.0 + 60.0 + 144.0) * 2.0, "{turns} turns a second");
+    world.state.outputs.renderer = renderer;
+    // What was asked for meanwhile, and then something new.
+    let back = world.now();
+    is_soon_shown(&mut world, 0, back, "what could not be drawn");
+    still.commit(&mut world);
+    still.is_soon_seen(&mut world, 0, "what comes after", &mut nothing);
+}
+
+/// The same with a GPU that is lost for so long that the outputs go dark.
+#[test]
+fn outputs_are_dark_while_a_context_is_lost_and_answer_after_it() {
+    if gles().is_none() {
+        return;
+    }
+    let options = upbeat::backend::headless::OutputOptions::default;
+    let outputs = [(60_000, options()), (144_000, options())];
+    let mut world = World::simulated_on(&outputs, Renderer::gles_alone().unwrap());
+    let (x, y) = middle(0);
+    world.point(x, y);
+    let mut still = Still::open(&mut world, "still");
+    world.rest();
+    let (begun, latches) = (world.now(), [0, 1].map(|place| world.output(place).latches()));
+    world.state.outputs.renderer.as_ref().unwrap().disturb(Fault::Dead { contexts: 8, frames: 0 });
+    still.commit(&mut world);
+    world.until("darkness", |world| world.state.outputs.states().all(|output| !output.on));
+    world.until("light", |world| world.state.outputs.states().all(|output| output.on));
+    world.rest();
+    let time = world.now() - begun;
+    for (place, latches) in (0..).zip(latches) {
+        tries_at_its_pace(&world, place, latches, time);
+    }
+    still.commit(&mut world);
+    world.until("the window", |world| world.client(still.client).light(still.number).is_some());
+}

@@ -1,0 +1,129 @@
+//! One output rests for ten minutes while something goes on on another, and then something is to be seen on it.
+
+use upbeat::output::{hotplug, power};
+
+use super::*;
+use crate::fixture::simulated::name;
+
+/// How long an output rests.
+const REST: Span = Span::from_seconds(600);
+/// The same where only the rates are others: so long that nobody knows any more when it refreshes.
+const BRIEF: Span = Span::from_seconds(40);
+/// How long it does between two things that happen to another output.
+const SHORTLY: Span = Span::from_seconds(1);
+/// A frame or two may be due to what was going on before the rest.
+const LEFT_OVER: f64 = 2.0;
+/// What concerns all outputs, as the switch to another workspace, is looked for on all of them: once a second at most.
+const SWITCHES: f64 = 1.0;
+
+/// `TEST-1` rests for so long while `stir` goes on on the last output. Then its window draws, then a new one opens, and
+/// meanwhile all sorts of things happen to the last output.
+#[track_caller]
+fn rests(rates: &[u32], rest: Span, stir: impl FnOnce(&mut World, i32) -> Stir) {
+    let mut world = World::simulated(rates);
+    let last = rates.len() as i32 - 1;
+    let (x, y) = middle(0);
+    world.point(x, y);
+    let mut still = Still::open(&mut world, "still");
+    world.rest();
+    let mut stir = stir(&mut world, last);
+    world.run_for(SHORTLY, &mut stir);
+
+    let (latches, others) = (world.output(0).latches(), world.output(last).latches());
+    world.run_for(rest, &mut stir);
+    let went_on = world.output(last).latches() - others;
+    let seconds = rest.as_seconds_f64();
+    assert!(went_on as f64 > seconds * 15.0, "only {went_on} frames were wanted on the other output");
+    let latched = world.output(0).latches() - latches;
+    assert!(
+        latched as f64 <= LEFT_OVER + seconds * SWITCHES,
+        "an output with nothing to show was latched {latched} times"
+    );
+    still.commit(&mut world);
+    still.is_soon_seen(&mut world, 0, "after the rest", &mut stir);
+
+    happens_to(&mut world, &mut still, last, &mut stir);
+
+    // Windows open where the pointer is.
+    let (x, y) = middle(0);
+    world.point(x, y);
+    let new = Still::open(&mut world, "new");
+    new.is_soon_seen(&mut world, 0, "a new window", &mut nothing);
+}
+
+/// Suspend and resume, other rates, unplugging: of all this the first output sees nothing.
+#[track_caller]
+fn happens_to(world: &mut World, still: &mut Still, place: i32, stir: &mut Stir) {
+    let name = name(place);
+    let rate = world.output(place).display.mode().refresh;
+    let id = |world: &World| hotplug::by_name(&world.state, &name).unwrap();
+    let mut after = |world: &mut World, what: &str, stir: &mut Stir| {
+        world.run_for(SHORTLY, stir);
+        still.commit(world);
+        still.is_soon_seen(world, 0, what, stir);
+    };
+    let other = id(world);
+    power::set(&mut world.state, other, false);
+    after(world, "the other is off", stir);
+    power::set(&mut world.state, other, true);
+    after(world, "the other is on again", stir);
+    world.set_refresh(&name, 75_000);
+    after(world, "the other has another rate", stir);
+    world.set_refresh(&name, rate);
+    after(world, "the other has its rate again", stir);
+    world.oversleep(REST);
+    after(world, "all slept", stir);
+    let position = world.output(place).output.current_location();
+    world.unplug(&name);
+    // Whatever moved there would move on an output that is left.
+    after(world, "the other is unplugged", &mut (Box::new(nothing) as Stir));
+    world.plug_at(&name, rate, (position.x, position.y));
+    let (x, y) = middle(place);
+    world.point(x, y);
+    after(world, "the other is plugged in again", stir);
+}
+
+#[test]
+fn an_output_at_rest_answers_while_the_cursor_moves_on_another() {
+    rests(&[60_000, 60_000], REST, |world, last| cursor(world, last, last));
+}
+
+#[test]
+fn an_output_at_rest_answers_while_a_client_draws_on_another() {
+    rests(&[60_000, 20_000], REST, client);
+    rests(&[60_000, 60_000], BRIEF, client);
+}
+
+#[test]
+fn an_output_at_rest_answers_while_workspaces_glide_on_another() {
+    rests(&[60_000, 60_000], REST, glide);
+}
+
+#[test]
+fn an_output_at_rest_answers_where_another_is_faster() {
+    rests(&[60_000, 144_000], BRIEF, |world, last| cursor(world, last, last));
+    rests(&[60_000, 144_000], BRIEF, client);
+    rests(&[144_000, 60_000], BRIEF, glide);
+}
+
+#[test]
+fn an_output_at_rest_answers_while_something_goes_on_on_two_others() {
+    rests(&[60_000, 75_000, 144_000], BRIEF, |world, last| cursor(world, 1, last));
+    rests(&[60_000, 75_000, 144_000], BRIEF, client);
+}
+
+#[test]
+fn who_is_held_up_shows_what_is_right_for_the_time_at_which_it_is_seen() {
+    let mut world = World::simulated(&[60_000]);
+    let mut still = Still::open(&mut world, "still");
+    for held_up in [Span::from_millis(40), Span::from_seconds(2), REST] {
+        world.run_for(Span::from_millis(100), &mut nothing);
+        still.commit(&mut world);
+        // When to latch it is planned by now.
+        world.run_for(Span::from_micros(100), &mut nothing);
+        world.oversleep(held_up);
+        still.is_soon_seen(&mut world, 0, "after it was held up", &mut nothing);
+        let record = world.output(0).records.last().unwrap();
+        assert!(record.present >= record.latched, "{record:#?}");
+    }
+}

@@ -1,0 +1,315 @@
+//! Several outputs in virtual time, each with refreshes of its own that nobody tells its conductor but by lights, and all that
+//! may happen to them.
+//!
+//! Whatever changes on an output that is lit is on its screen within two refreshes that it could reach; no plan lies further
+//! ahead than two intervals behind what is in flight, but for a stamp; and nothing is latched again and again.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use upbeat::time::{Instant, Span};
+use upbeat::timing::conductor::{Action, Conductor};
+use upbeat::timing::id::FrameId;
+use upbeat::timing::output::{Composed, OutputMachine};
+use upbeat::timing::record::Need;
+use upbeat::timing::target::RefreshIndex;
+use upbeat::timing::vsync::VsyncModel;
+
+use super::{COMPOSE, LEAD, START};
+
+/// Latches of one output at one moment.
+const AT_ONCE: u32 = 4;
+/// A moment is at most so far from another that is the same.
+const EXACT: Span = Span::from_micros(50);
+
+/// What changes on an output.
+#[derive(Clone, Copy, Debug)]
+pub struct Change {
+    pub need: Need,
+    /// Whether it can be seen.
+    pub visible: bool,
+    /// If not: whether the latch that looked for it had effects all the same.
+    pub effective: bool,
+}
+
+/// What happens. Outputs are named by their place.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Something changes again and again.
+    Changes {
+        output: usize,
+        change: Change,
+        count: u32,
+        apart: Span,
+    },
+    /// An update waits for a moment.
+    Stamp {
+        output: usize,
+        ahead: Span,
+    },
+    /// Nothing does.
+    Rest(Span),
+    /// Everybody sleeps.
+    Suspend(Span),
+    Power {
+        output: usize,
+        off_for: Span,
+    },
+    Rate {
+        output: usize,
+        rate: u32,
+    },
+    Replug {
+        output: usize,
+        rate: u32,
+    },
+}
+
+/// What travels to the screen: when it changed, or for when it was stamped.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    changes: Vec<Instant>,
+    stamps: Vec<Instant>,
+}
+
+struct Monitor {
+    conductor: Conductor,
+    /// One of its refreshes, and what lies between two.
+    base: Instant,
+    interval: Span,
+    on: bool,
+    /// Whether it can be asked when its last refresh was.
+    tells: bool,
+    flight: Option<(Instant, FrameId, Seen)>,
+    waits: Seen,
+    /// Something was asked for that cannot be seen; whether looking for it has effects.
+    unseen: Option<bool>,
+    /// Latches of this moment.
+    latches: (Instant, u32),
+}
+
+pub struct Desk {
+    now: Instant,
+    monitors: Vec<Monitor>,
+}
+
+pub type Checked = Result<(), TestCaseError>;
+
+impl Monitor {
+    fn new(rate: u32, now: Instant, phase: Span, tells: bool) -> Self {
+        let interval = Span::from_millihertz(rate);
+        let machine = OutputMachine::new(VsyncModel::new(interval, now), LEAD, now);
+        let mut monitor = Monitor {
+            conductor: Conductor::new(machine, 2),
+            base: now - phase,
+            interval,
+            on: true,
+            tells,
+            flight: None,
+            waits: Seen::default(),
+            unseen: None,
+            latches: (now, 0),
+        };
+        monitor.lit(now);
+        monitor
+    }
+
+    /// Its refresh at or after `time`.
+    fn refresh_from(&self, time: Instant) -> Instant {
+        let elapsed = (time - self.base).as_nanos();
+        let interval = self.interval.as_nanos();
+        self.base + self.interval * (elapsed.div_euclid(interval) + i64::from(elapsed.rem_euclid(interval) != 0))
+    }
+
+    /// It begins to refresh: all is to be shown.
+    fn lit(&mut self, now: Instant) {
+        let last = self.refresh_from(now) - self.interval;
+        let machine = self.conductor.output_mut();
+        if self.tells {
+            machine.vsync_mut().synchronise(last);
+        }
+        machine.need(Need::Output);
+        self.waits.changes.push(now);
+    }
+
+    /// What is in flight will not be shown. It is not asked any more how soon that would have been.
+    fn lose(&mut self) {
+        self.waits.changes.clear();
+        let Some((_, frame, seen)) = self.flight.take() else { return };
+        self.conductor.output_mut().frames_mut().take(frame);
+        self.waits.stamps.extend(seen.stamps);
+    }
+
+    fn power(&mut self, on: bool, now: Instant) {
+        self.on = on;
+        self.lose();
+        self.conductor.output_mut().set_powered(on);
+        if on {
+            self.conductor.output_mut().restart(None, now);
+            self.lit(now);
+        }
+    }
+
+    fn rate(&mut self, rate: u32, now: Instant) {
+        self.lose();
+        (self.base, self.interval) = (now, Span::from_millihertz(rate));
+        self.conductor.output_mut().restart(Some(self.interval), now);
+        self.lit(now);
+    }
+
+    fn change(&mut self, change: Change, now: Instant) {
+        if change.visible {
+            self.waits.changes.push(now);
+        } else {
+            self.unseen = Some(self.unseen.unwrap_or(false) || change.effective);
+        }
+        self.conductor.output_mut().need(change.need);
+    }
+
+    /// Stamps that were not met are due at a refresh after `index`.
+    fn rearm(&mut self, index: RefreshIndex) {
+        let Some(first) = self.waits.stamps.iter().copied().min() else { return };
+        let machine = self.conductor.output_mut();
+        let due = machine.vsync().at_or_after(first - EXACT).max(index.next());
+        machine.need_at(due);
+    }
+
+    fn latch(&mut self, index: RefreshIndex, scheduled: Instant, now: Instant) -> Checked {
+        self.latches = if self.latches.0 == now { (now, self.latches.1 + 1) } else { (now, 1) };
+        prop_assert!(self.latches.1 <= AT_ONCE, "latched {} times at once", self.latches.1);
+        self.conductor.latched(index);
+        let present = self.conductor.output().vsync().present(index);
+        prop_assert!(present >= now, "latched for a refresh {} ago", now - present);
+        let is_due = |stamp: &mut Instant| *stamp <= present + EXACT;
+        let stamps: Vec<Instant> = self.waits.stamps.extract_if(.., is_due).collect();
+        let seen = Seen { changes: std::mem::take(&mut self.waits.changes), stamps };
+        let effective = self.unseen.take().unwrap_or(false);
+        let machine = self.conductor.output_mut();
+        if seen.changes.is_empty() && seen.stamps.is_empty() {
+            machine.empty(index, now, effective);
+        } else {
+            let (frame, done) = (machine.choose(index, ()), now + COMPOSE);
+            machine.submitted(frame, scheduled, done, Composed::Usual);
+            self.flight = Some((self.refresh_from(done + LEAD), frame, seen));
+        }
+        self.rearm(index);
+        Ok(())
+    }
+
+    fn light(&mut self, now: Instant) -> Checked {
+        let Some((light, frame, seen)) = self.flight.take_if(|(light, ..)| *light <= now) else { return Ok(()) };
+        self.conductor.output_mut().presented(frame, light, None, now);
+        for changed in seen.changes {
+            prop_assert!(light <= self.latest(changed), "{changed} was shown {} later", light - changed);
+        }
+        for stamp in seen.stamps {
+            prop_assert!(light >= stamp - self.interval, "{stamp} was shown at {light}");
+        }
+        Ok(())
+    }
+
+    /// By when what changed at `changed` is on screen: in the second refresh that it can reach.
+    fn latest(&self, changed: Instant) -> Instant {
+        changed + COMPOSE + LEAD + self.interval * 2
+    }
+
+    fn check(&mut self, now: Instant) -> Checked {
+        prop_assert!(self.conductor.take_fault().is_none(), "a plan was made anew");
+        if let Some(forgotten) = self.waits.changes.iter().find(|changed| self.latest(**changed) < now) {
+            return Err(TestCaseError::fail(format!("what changed at {forgotten} waits at {now}")));
+        }
+        let machine = self.conductor.output();
+        let Some((index, _)) = machine.next_latch(now) else { return Ok(()) };
+        let busy = self.flight.as_ref().map_or(now, |(light, ..)| *light);
+        let stamp = self.waits.stamps.iter().copied().max().unwrap_or(now);
+        // The first that can be reached, and the one after it.
+        let reach = machine.submit_lead() + machine.compose_budget();
+        let furthest = busy.max(stamp) + reach + self.interval * 2;
+        let planned = machine.vsync().present(index);
+        prop_assert!(planned <= furthest, "planned for {} from now", planned - now);
+        Ok(())
+    }
+}
+
+impl Desk {
+    /// Outputs of these rates; `tells`: they can be asked when they refreshed last.
+    pub fn new(rates: &[u32], tells: bool) -> Self {
+        let phase = |place: usize| Span::from_micros(1_900) * place as i64;
+        let monitors = rates.iter().enumerate().map(|(place, rate)| Monitor::new(*rate, START, phase(place), tells));
+        Desk { now: START, monitors: monitors.collect() }
+    }
+
+    /// Does all of it, one step after the other, and then looks whether everything still answers.
+    pub fn run(&mut self, steps: &[Step]) -> Checked {
+        for (number, step) in steps.iter().enumerate() {
+            let told = |error: TestCaseError| TestCaseError::fail(format!("{error}, in step {number}: {step:?}"));
+            self.step(step).map_err(told)?;
+        }
+        let visible = Change { need: Need::Content, visible: true, effective: false };
+        for output in 0..self.monitors.len() {
+            self.step(&Step::Changes { output, change: visible, count: 1, apart: Span::from_millis(200) })?;
+        }
+        // The furthest stamp has come by then.
+        self.run_for(Span::from_seconds(3))?;
+        for monitor in &self.monitors {
+            prop_assert!(monitor.waits.changes.is_empty() && monitor.waits.stamps.is_empty(), "something waits on");
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) -> Checked {
+        let count = self.monitors.len();
+        match *step {
+            Step::Changes { output, change, count: times, apart } => {
+                for _ in 0..times {
+                    self.monitors[output % count].change(change, self.now);
+                    self.run_for(apart)?;
+                }
+            }
+            Step::Stamp { output, ahead } => {
+                let monitor = &mut self.monitors[output % count];
+                monitor.waits.stamps.push(self.now + ahead);
+                monitor.rearm(monitor.conductor.output().latched());
+            }
+            Step::Rest(span) => self.run_for(span)?,
+            Step::Suspend(span) => {
+                self.now += span;
+                // Nobody was there to see to what waited.
+                for monitor in &mut self.monitors {
+                    monitor.waits.changes.fill(self.now);
+                }
+            }
+            Step::Power { output, off_for } => {
+                self.monitors[output % count].power(false, self.now);
+                self.run_for(off_for)?;
+                self.monitors[output % count].power(true, self.now);
+            }
+            Step::Rate { output, rate } => self.monitors[output % count].rate(rate, self.now),
+            Step::Replug { output, rate } => {
+                let tells = self.monitors[output % count].tells;
+                self.monitors[output % count] = Monitor::new(rate, self.now, Span::from_micros(700), tells);
+            }
+        }
+        Ok(())
+    }
+
+    fn run_for(&mut self, span: Span) -> Checked {
+        let end = self.now + span;
+        loop {
+            let mut next = end;
+            for monitor in &mut self.monitors {
+                monitor.light(self.now)?;
+                while let Some(Action::Latch { target, scheduled }) = monitor.conductor.poll_action(self.now) {
+                    monitor.latch(target.id, scheduled, self.now)?;
+                }
+                let wake = monitor.conductor.next_wake(self.now);
+                monitor.check(self.now)?;
+                let light = monitor.flight.as_ref().map(|(light, ..)| *light);
+                next = wake.into_iter().chain(light).fold(next, Instant::min);
+            }
+            if self.now >= end {
+                return Ok(());
+            }
+            self.now = next.max(self.now);
+        }
+    }
+}
