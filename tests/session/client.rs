@@ -28,11 +28,11 @@ pub const STEADY_FRAMES: u32 = 30;
 /// Longer than two refreshes, shorter than the three that make a client one that has nothing to draw.
 pub const PAUSE: Duration = Duration::from_millis(40);
 /// How many updates `roleless` commits, one at a time.
-const COMMITS: u32 = 12_000;
+const COMMITS: u32 = 4_000;
 /// An output that shows nothing for so long at 480 Hz does not know any more when it refreshes.
 pub const UNKNOWN: Duration = Duration::from_secs(4);
 /// Between two of its updates.
-const BREATH: Duration = Duration::from_micros(100);
+const BREATH: Duration = Duration::from_micros(300);
 
 const BUFFERS: usize = 4;
 const BYTES: i32 = SIZE.0 * SIZE.1 * 4;
@@ -75,7 +75,7 @@ pub fn play(role: &str) {
         "deaf" => flood(&connection, || {
             connection.display().sync(&client.handle, ());
         }),
-        "roleless" => return commits_unseen(&connection, &mut queue, &mut client),
+        "roleless" => return commits_unseen(&mut queue, &mut client),
         _ => {}
     }
     let mut frames = 0;
@@ -109,7 +109,7 @@ fn open_and_go() {
 }
 
 /// A window goes, its surface stays, and after a while it commits, one update at a time, what nobody sees.
-fn commits_unseen(connection: &Connection, queue: &mut EventQueue<Client>, client: &mut Client) {
+fn commits_unseen(queue: &mut EventQueue<Client>, client: &mut Client) {
     while !client.shown {
         queue.blocking_dispatch(client).unwrap();
     }
@@ -120,14 +120,14 @@ fn commits_unseen(connection: &Connection, queue: &mut EventQueue<Client>, clien
     client.surface.commit();
     queue.roundtrip(client).unwrap();
     std::thread::sleep(UNKNOWN);
-    for _ in 0..COMMITS {
+    for number in 0..COMMITS {
+        client.surface.attach((number % 2 == 0).then_some(&client.buffers[0]), 0, 0);
         client.surface.damage(0, 0, 10, 10);
         client.surface.commit();
-        flush(connection);
+        queue.roundtrip(client).unwrap();
         // Who floods is not listened to for a while.
         std::thread::sleep(BREATH);
     }
-    queue.roundtrip(client).unwrap();
     say("done");
     while queue.blocking_dispatch(client).is_ok() {}
 }
@@ -136,23 +136,15 @@ fn commits_unseen(connection: &Connection, queue: &mut EventQueue<Client>, clien
 fn flood(connection: &Connection, mut request: impl FnMut()) {
     loop {
         (0..64).for_each(|_| request());
-        if !flush(connection) {
-            return;
+        match connection.flush() {
+            Ok(()) => {}
+            Err(wayland_client::backend::WaylandError::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                let backend = connection.backend();
+                let _ = poll(&mut [PollFd::new(&backend.poll_fd(), PollFlags::OUT)], None);
+            }
+            Err(_) => return,
         }
     }
-}
-
-/// Sends what the socket takes, and waits where it takes no more. Returns whether there is anybody.
-fn flush(connection: &Connection) -> bool {
-    match connection.flush() {
-        Ok(()) => {}
-        Err(wayland_client::backend::WaylandError::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => {
-            let backend = connection.backend();
-            let _ = poll(&mut [PollFd::new(&backend.poll_fd(), PollFlags::OUT)], None);
-        }
-        Err(_) => return false,
-    }
-    true
 }
 
 pub struct Client {

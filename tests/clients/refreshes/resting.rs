@@ -41,6 +41,8 @@ fn rests(rates: &[u32], rest: Span, stir: impl FnOnce(&mut World, i32) -> Stir) 
     );
     still.commit(&mut world);
     still.is_soon_seen(&mut world, 0, "after the rest", &mut stir);
+    still.commit(&mut world);
+    still.is_soon_seen(&mut world, 0, "right after that", &mut stir);
 
     happens_to(&mut world, &mut still, last, &mut stir);
 

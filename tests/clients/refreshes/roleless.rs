@@ -46,8 +46,10 @@ fn answers_after(apart: Span) {
     world.run_for(IDLE, &mut nothing);
     commits(&mut world, client, &window, apart);
 
-    let new = Still::open(&mut world, "new");
+    let mut new = Still::open(&mut world, "new");
     new.is_soon_seen(&mut world, 0, "a new window", &mut nothing);
+    new.commit(&mut world);
+    new.is_soon_seen(&mut world, 0, "what it shows next", &mut nothing);
 
     world.client(new.client).take_events();
     world.key(KEY_A, true);
