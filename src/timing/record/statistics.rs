@@ -184,8 +184,8 @@ impl OutputStatistics {
         self.compose.add(record.compose_cost);
         let Some(presented) = record.presented else { return };
         self.latch_to_light.add(presented - record.latched);
-        if let (Some(due), Some(sequence)) = (record.due_sequence, record.sequence) {
-            self.cadence.presented(due, sequence, presented, record.interval);
+        if let (Some(late), Some(sequence)) = (record.refreshes_late(), record.sequence) {
+            self.cadence.presented(sequence.saturating_sub(late), sequence, presented, record.interval);
         }
     }
 }
@@ -225,8 +225,9 @@ impl WindowStatistics {
         add(&mut self.input_to_light, record.input_to_light());
         add(&mut self.callback_to_light, record.callback_to_light());
         add(&mut self.commit_to_light, record.commit_to_light());
-        if let (Some(due), Some(sequence), Some(presented)) = (record.due_sequence, record.sequence, record.presented) {
-            self.cadence.presented(due, sequence, presented, record.interval);
+        let seen = record.presented.zip(record.sequence);
+        if let (Some(late), Some((presented, sequence))) = (record.refreshes_late(), seen) {
+            self.cadence.presented(sequence.saturating_sub(late), sequence, presented, record.interval);
         }
     }
 }
