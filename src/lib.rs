@@ -19,6 +19,8 @@ pub mod client;
 #[cfg(feature = "compositor")]
 pub mod config;
 #[cfg(feature = "compositor")]
+mod files;
+#[cfg(feature = "compositor")]
 pub mod heap;
 #[cfg(feature = "compositor")]
 pub mod input;

@@ -4,18 +4,25 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tracing_appender::non_blocking::NonBlockingBuilder;
 use tracing_subscriber::EnvFilter;
 
 /// What is logged unless `UPBEAT_LOG` says otherwise.
 const DEFAULT_LOG: &str = "warn";
+/// Lines of the log that may wait to be written.
+const LINES_WAITING: usize = 4_096;
 
 fn main() -> ExitCode {
     upbeat::heap::give_large_blocks_back();
     let cli = upbeat::cli::Cli::parse();
+    // On a thread of its own: a pipe that nobody reads, or a full disk, is nothing to the session. What does not fit is lost.
+    let writer = || NonBlockingBuilder::default().buffered_lines_limit(LINES_WAITING).finish(std::io::stderr());
+    let (log, _ends_last) = upbeat::session::signals::out_of_reach(writer);
     let filter = EnvFilter::try_from_env("UPBEAT_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(log)
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
     match cli.run() {

@@ -110,12 +110,16 @@ impl Default for PointerSettings {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Keyboard {
     /// Such as `us` or `us,de`.
+    #[serde(deserialize_with = "name")]
     pub layout: String,
     /// Such as `dvorak`.
+    #[serde(deserialize_with = "name")]
     pub variant: String,
     /// Such as `pc105`.
+    #[serde(deserialize_with = "name")]
     pub model: String,
     /// Such as `compose:caps,grp:alt_shift_toggle`.
+    #[serde(deserialize_with = "name")]
     pub options: String,
     /// How long a key is held before it repeats, in milliseconds.
     pub repeat_delay: u16,
@@ -123,11 +127,21 @@ pub struct Keyboard {
     pub repeat_rate: u16,
 }
 
+/// A name that C libraries are given, which end it at a zero.
+fn name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    if name.contains('\0') {
+        return Err(serde::de::Error::custom("a name without zero characters was expected"));
+    }
+    Ok(name)
+}
+
 /// The pointer's image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Cursor {
     /// Name of an XCursor theme.
+    #[serde(deserialize_with = "name")]
     pub theme: String,
     /// Its nominal size in logical pixels.
     pub size: u16,

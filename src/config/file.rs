@@ -1,12 +1,12 @@
 //! Loading the configuration, and loading it again.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::{LARGEST, Wrong};
 use super::{Config, ConfigError};
+use crate::files;
 
 /// A configuration and the file that it comes from.
 #[derive(Clone, Debug, Default)]
@@ -58,10 +58,7 @@ impl ConfigFile {
 }
 
 fn read(path: &Path) -> Result<String, ConfigError> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
-        .map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+    let bytes = files::read(path, LARGEST).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     if bytes.len() as u64 > LARGEST {
         return Err(ConfigError::TooLarge { path: path.to_owned() });
     }

@@ -280,6 +280,15 @@ fn a_bad_file_keeps_what_is_in_force() {
 }
 
 #[test]
+fn a_name_with_a_zero_in_it_is_refused_where_it_stands() {
+    for (table, option) in [("keyboard", "layout"), ("keyboard", "options"), ("cursor", "theme")] {
+        let text = format!("[{table}]\n{option} = \"us\\u0000de\"");
+        let error = super::file::parse(Path::new("config.toml"), &text).unwrap_err().to_string();
+        assert!(error.starts_with("config.toml:2:") && error.contains("zero"), "{error}");
+    }
+}
+
+#[test]
 fn only_a_file_that_was_named_must_exist() {
     let missing = || Some("/no/such/config.toml".into());
     assert_eq!(ConfigFile::load(None, missing()).unwrap().config(), &Config::default());

@@ -1,12 +1,15 @@
 //! `wl_shm` 2: buffers in shared memory.
 //!
+//! A pool that is resized to nothing is refused before Smithay 0.7 hears of it, which says so and then panics.
+//!
 //! Besides the two formats that every compositor has: `Abgr8888` and `Xbgr8888`, which some toolkits prefer.
 
-use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
-use smithay::reexports::wayland_server::protocol::wl_shm::Format;
+use smithay::reexports::wayland_server::protocol::wl_shm::{self, Format, WlShm};
+use smithay::reexports::wayland_server::protocol::wl_shm_pool::{self, WlShmPool};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::wayland::buffer::BufferHandler;
-use smithay::wayland::shm::{ShmHandler, ShmState};
+use smithay::wayland::shm::{ShmBufferUserData, ShmHandler, ShmPoolUserData, ShmState};
 
 use crate::state::State;
 
@@ -27,4 +30,25 @@ impl ShmHandler for State {
     }
 }
 
-smithay::delegate_shm!(State);
+smithay::reexports::wayland_server::delegate_global_dispatch!(State: [WlShm: ()] => ShmState);
+smithay::reexports::wayland_server::delegate_dispatch!(State: [WlShm: ()] => ShmState);
+smithay::reexports::wayland_server::delegate_dispatch!(State: [WlBuffer: ShmBufferUserData] => ShmState);
+
+impl Dispatch<WlShmPool, ShmPoolUserData> for State {
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        pool: &WlShmPool,
+        request: wl_shm_pool::Request,
+        data: &ShmPoolUserData,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        if let wl_shm_pool::Request::Resize { size: ..=0 } = request {
+            return pool.post_error(wl_shm::Error::InvalidFd, "a pool cannot be resized to nothing");
+        }
+        <ShmState as Dispatch<WlShmPool, ShmPoolUserData, State>>::request(
+            state, client, pool, request, data, display, init,
+        );
+    }
+}

@@ -13,7 +13,7 @@ use std::process::Command;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Resource, Signal, kill_process_group, pidfd_open, setrlimit};
 
-use super::ExitStatus;
+use super::{ExitStatus, limits};
 
 /// How long a command may take to end after it was asked to.
 const GRACE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
@@ -124,12 +124,12 @@ impl Child {
     }
 }
 
-/// Gives the command an empty signal mask, and the limit on real-time threads that we were given. We block the signals that
+/// Gives the command an empty signal mask, and the limits on real-time threads and on open files that we were given. We block the signals that
 /// we read as events, and have our own real-time threads watched; both are inherited: a command could not be asked to end,
 /// and one with real-time threads of its own would be ended by the signal that ours are stopped with.
 #[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
 fn as_it_was(command: &mut Command) {
-    let limit = crate::backend::drm::limit_before();
+    let (limit, files) = (crate::backend::drm::limit_before(), limits::before());
     let restore = move || {
         // SAFETY: `mask` is a valid place for a signal set, and both calls are async-signal-safe.
         let failed = unsafe {
@@ -140,6 +140,7 @@ fn as_it_was(command: &mut Command) {
         if failed {
             return Err(io::Error::last_os_error());
         }
+        limits::restore(files)?;
         limit.map_or(Ok(()), |limit| setrlimit(Resource::Rttime, limit).map_err(io::Error::from))
     };
     // SAFETY: the closure allocates nothing, takes no lock and makes only calls that signal-safety(7) lists, and one system

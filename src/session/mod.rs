@@ -5,6 +5,7 @@ mod backend;
 pub mod child;
 mod drm;
 mod exit;
+mod limits;
 mod nested;
 mod options;
 mod outputs;

@@ -96,6 +96,7 @@ pub fn run_with(
     options: SessionOptions,
     prepare: impl FnOnce(&LoopHandle<'static, State>, &mut State) -> anyhow::Result<()>,
 ) -> anyhow::Result<ExitStatus> {
+    super::limits::raise();
     let backend = super::backend::choose(&options, |name| std::env::var_os(name))?;
     let mut event_loop: EventLoop<'static, State> = EventLoop::try_new().context("no event loop")?;
     let display: Display<State> = Display::new().context("no Wayland display")?;

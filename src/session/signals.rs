@@ -31,3 +31,19 @@ pub fn insert<State>(
     });
     insertion.map(|_| ()).map_err(|error| io::Error::other(error.error))
 }
+
+/// Starts threads that no signal reaches: signals are for the loop's thread, which lets them be events.
+#[expect(unsafe_code, reason = "the mask of a thread is set through libc: nothing safe has this call")]
+pub fn out_of_reach<T>(start: impl FnOnce() -> T) -> T {
+    // SAFETY: both masks are valid places for signal sets, and a zeroed one is a set.
+    let before = unsafe {
+        let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        before
+    };
+    let started = start();
+    // SAFETY: `before` is what the call above has written.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
+    started
+}

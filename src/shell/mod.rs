@@ -108,7 +108,7 @@ impl Shell {
     /// The window that `surface` is part of: as its root, as a subsurface, or inside one of its popups.
     pub fn window_of(&self, surface: &WlSurface) -> Option<&Window> {
         let mut root = surface::root(surface);
-        // A popup's parent precedes it in the list, so this ends.
+        // No popup hangs on itself (`popup::new_popup`), so this ends.
         while let Some(popup) = self.popup(&root) {
             root = surface::root(popup.parent()?);
         }

@@ -109,6 +109,13 @@ impl Shell {
         Some((parent, corner))
     }
 
+    /// Whether `surface` is `ancestor`, or hangs on it by popups and subsurfaces.
+    fn is_at_or_below(&self, surface: &WlSurface, ancestor: &WlSurface) -> bool {
+        let ancestor = surface::root(ancestor);
+        let above = |root: &WlSurface| self.popup(root)?.parent.as_ref().map(surface::root);
+        std::iter::successors(Some(surface::root(surface)), above).take(MAX_NESTING + 1).any(|root| root == ancestor)
+    }
+
     fn depth(&self, surface: &WlSurface) -> usize {
         let above = |surface: &WlSurface| self.popup(surface).and_then(|popup| popup.parent.clone());
         std::iter::successors(Some(surface.clone()), above).take(MAX_NESTING + 1).count()
@@ -135,6 +142,11 @@ impl Shell {
 pub fn new_popup(state: &mut State, popup: PopupSurface) {
     let parent = popup.get_parent_surface();
     let shell = &mut state.shell;
+    if parent.as_ref().is_some_and(|parent| shell.is_at_or_below(parent, popup.wl_surface())) {
+        let message = "a popup cannot be its own parent, nor the parent of its parent";
+        xdg_errors::post_base_error(popup.wl_surface(), xdg_wm_base::Error::InvalidPopupParent, message);
+        return;
+    }
     if parent.as_ref().is_some_and(|parent| shell.depth(parent) >= MAX_NESTING) {
         let message = "popups are nested too deeply";
         xdg_errors::post_base_error(popup.wl_surface(), xdg_wm_base::Error::InvalidPopupParent, message);

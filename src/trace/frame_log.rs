@@ -9,7 +9,6 @@
 //!                     full? left_out += 1 ─────────────────────► {"type":"left-out","records":n}
 //! ```
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::line::{Header, Line, Names};
+use crate::files;
 use crate::timing::id::{OutputId, WindowId};
 use crate::timing::record::{ClientFrameRecord, FrameRecord};
 
@@ -73,7 +73,7 @@ enum Entry {
 impl FrameLog {
     /// Creates the file, or empties it, and starts the log thread.
     pub fn create(path: &Path) -> Result<Self, FrameLogError> {
-        let file = File::create(path).map_err(|source| FrameLogError { path: path.to_owned(), source })?;
+        let file = files::create(path).map_err(|source| FrameLogError { path: path.to_owned(), source })?;
         Self::start(BufWriter::new(file), path.to_owned(), QUEUE)
     }
 

@@ -89,6 +89,36 @@ fn a_popup_needs_a_complete_positioner() {
 }
 
 #[test]
+fn popups_cannot_hang_on_each_other_or_on_themselves() {
+    for circle in [1, 2] {
+        let (mut world, good, bad, _window) = world();
+        let client = world.client(bad);
+        let positioner = client.positioner(0, 0, 10, 10);
+        let handle = client.handle();
+        let surfaces: Vec<_> =
+            (0..circle).map(|_| client.globals().base.get_xdg_surface(&client.surface(), &handle, ())).collect();
+        for (number, surface) in surfaces.iter().enumerate() {
+            surface.get_popup(Some(&surfaces[(number + 1) % circle]), &positioner, &handle, ());
+        }
+        let code = xdg_wm_base::Error::InvalidPopupParent as u32;
+        only_the_bad_one_is_gone(&mut world, good, bad, "xdg_wm_base", code);
+    }
+}
+
+#[test]
+fn a_pool_cannot_be_resized_to_nothing() {
+    use std::os::fd::AsFd;
+    for size in [0, -1, i32::MIN] {
+        let (mut world, good, bad, _window) = world();
+        let fd = rustix::fs::memfd_create("pool", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        rustix::fs::ftruncate(&fd, 4_096).unwrap();
+        let client = world.client(bad);
+        client.globals().shm.create_pool(fd.as_fd(), 4_096, &client.handle(), ()).resize(size);
+        only_the_bad_one_is_gone(&mut world, good, bad, "wl_shm_pool", wl_shm::Error::InvalidFd as u32);
+    }
+}
+
+#[test]
 fn a_time_stamp_of_too_many_nanoseconds_is_an_error() {
     let (mut world, good, bad, window) = world();
     let client = world.client(bad);

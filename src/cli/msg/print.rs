@@ -80,6 +80,11 @@ fn outputs_table(outputs: &[Output]) -> Table {
     table
 }
 
+/// What a client calls itself, without what a terminal would take for commands.
+fn printable(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter }).collect()
+}
+
 fn windows_text(windows: &[Window]) -> String {
     let mut table = Table::new(&[
         " window",
@@ -100,7 +105,7 @@ fn windows_text(windows: &[Window]) -> String {
     for window in windows {
         table.row(vec![
             window.window.0.to_string(),
-            window.app_id.clone(),
+            printable(&window.app_id),
             window.output.clone().unwrap_or_else(|| "-".to_owned()),
             window.class.to_string(),
             window.slope.map_or_else(|| "-".to_owned(), |slope| format!("{slope:.2}")),
@@ -150,7 +155,7 @@ fn stats_text(outputs: &[OutputStats], windows: &[WindowStats]) -> String {
         }
     }
     for window in windows {
-        let name = format!("{} ({})", window.window, window.app_id);
+        let name = format!("{} ({})", window.window, printable(&window.app_id));
         steadiness.row(cadence_row(name.clone(), &window.cadence));
         for (what, summary) in [
             ("input→light", window.input_to_light),
@@ -213,6 +218,13 @@ mod tests {
     fn summary(p50: i64, p99: i64, max: i64) -> Option<Summary> {
         let us = Span::from_micros;
         Some(Summary { p50: us(p50), p99: us(p99), max: us(max), samples: 100 })
+    }
+
+    #[test]
+    fn what_a_client_calls_itself_is_no_command_to_a_terminal() {
+        let text = windows_text(&[window(1, "\u{1b}]0;owned\u{7}\u{9b}2J")]);
+        assert!(!text.chars().any(|letter| letter.is_control() && letter != '\n'), "{text:?}");
+        assert!(text.contains("owned"));
     }
 
     fn window(number: u32, app_id: &str) -> Window {

@@ -70,7 +70,8 @@ impl ComposeCost {
         let memory = if self.is_motion { &mut self.motion } else { &mut self.rest };
         memory.margin.observe(overshoot, interval);
         memory.costs.observe(cost);
-        memory.last = Some((memory.last.map_or(cost, |(_, last)| last), cost));
+        // One frame says little: the first compiles what the others use.
+        memory.last = Some((memory.last.map_or(Span::ZERO, |(_, last)| last), cost));
     }
 
     /// What a frame costs at the output's miss budget; never more than half of an interval, lest content be chosen so

@@ -1,0 +1,95 @@
+//! Files that a user names: they may be anything, and nobody is to wait for them.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+/// So long whoever writes into a pipe may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Opening a pipe without it waits for the other side.
+const NONBLOCK: i32 = libc::O_NONBLOCK;
+
+/// Reads a file, but no more than `most` bytes and one. A pipe may be one, as a shell makes them; its writer has some seconds.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path)?;
+    let is_pipe = file.metadata()?.file_type().is_fifo();
+    let (mut bytes, deadline) = (Vec::new(), Instant::now() + PATIENCE);
+    let mut limited = (&file).take(most + 1);
+    while let Err(error) = limited.read_to_end(&mut bytes) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if error.kind() != io::ErrorKind::WouldBlock {
+            return Err(error);
+        }
+        let left = Timespec::try_from(left).map_err(io::Error::other)?;
+        if poll(&mut [PollFd::new(&file, PollFlags::IN)], Some(&left))? == 0 {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "nothing more came from it in time"));
+        }
+    }
+    if is_pipe && bytes.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it is a pipe that nobody writes to"));
+    }
+    Ok(bytes)
+}
+
+/// Creates a file, or empties it, to write to. A pipe is one too, if somebody reads it.
+pub fn create(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(true).custom_flags(NONBLOCK).open(path);
+    let file = file.map_err(|error| match error.raw_os_error() {
+        Some(libc::ENXIO) => io::Error::new(error.kind(), "it is a pipe that nobody reads"),
+        _ => error,
+    })?;
+    // Whoever writes has a thread of its own and may wait.
+    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use std::io::Write;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    fn pipe(directory: &Path) -> std::path::PathBuf {
+        let path = directory.join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        path
+    }
+
+    #[test]
+    fn nobody_waits_for_a_pipe() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = pipe(directory.path());
+        assert!(read(&path, 100).unwrap_err().to_string().contains("nobody writes"));
+        assert!(create(&path).unwrap_err().to_string().contains("nobody reads"));
+    }
+
+    #[test]
+    fn a_pipe_that_somebody_writes_to_is_read_to_its_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = pipe(directory.path());
+        let writer = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        (&writer).write_all(b"first ").unwrap();
+        let late = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            (&writer).write_all(b"and last").unwrap();
+        });
+        assert_eq!(read(&path, 100).unwrap(), b"first and last");
+        late.join().unwrap();
+    }
+
+    #[test]
+    fn a_file_is_read_and_emptied() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        create(&path).unwrap().write_all(b"old and long").unwrap();
+        create(&path).unwrap().write_all(b"new").unwrap();
+        assert_eq!(read(&path, 100).unwrap(), b"new");
+    }
+}
