@@ -28,8 +28,16 @@ fn main() -> ExitCode {
     match cli.run() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("upbeat: {error:#}");
+            eprintln!("upbeat: {}", sentence(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// What is wrong and why. Many errors name their cause themselves: it is not said twice.
+fn sentence(error: &anyhow::Error) -> String {
+    error.chain().skip(1).fold(error.to_string(), |text, cause| {
+        let cause = cause.to_string();
+        if text.contains(&cause) { text } else { format!("{text}: {cause}") }
+    })
 }
