@@ -9,6 +9,7 @@ mod animated_layers;
 mod animations;
 mod bad_input;
 mod capture;
+mod decorations;
 mod dmabuf;
 mod drawing;
 mod early_callbacks;
