@@ -2,6 +2,7 @@
 //! screen within two of its refreshes. In virtual time, so that ten minutes of rest cost seconds.
 
 mod across;
+mod browser;
 mod nobody_draws;
 mod resting;
 mod roleless;
