@@ -121,7 +121,7 @@ impl OutputState {
     /// The display's own number for a refresh of the model's grid. Where refreshes have none, the display counts those that
     /// it makes by itself, and nobody knows how many that will be.
     pub(crate) fn due_sequence(&self, index: RefreshIndex) -> Option<u64> {
-        let last = self.last_shown.filter(|_| !self.conductor.output().vsync().is_variable())?;
+        let (_, last) = self.last_light.filter(|_| !self.conductor.output().vsync().is_variable())?;
         Some(self.last_sequence? + index.since(last))
     }
 

@@ -79,7 +79,6 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         scenes: 0,
         lights: 0,
         last_sequence: None,
-        last_shown: None,
         last_light: None,
         cursor_moved: false,
         actions: 0,
@@ -148,7 +147,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
     output.drop_undrawn(renderer.as_mut());
     output.generation += 1;
     output.drawn = Arc::default();
-    (output.last_sequence, output.last_shown, output.last_light) = (None, None, None);
+    (output.last_sequence, output.last_light) = (None, None);
     let vblank = output.display.last_vblank(now);
     output.note_room();
     let machine = output.conductor.output_mut();

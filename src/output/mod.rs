@@ -166,10 +166,8 @@ pub struct OutputState {
     scenes: u64,
     /// Frames that reached light.
     lights: u64,
-    /// The display's count at the last light, and the refresh of the model's grid that it was.
+    /// The display's count at the last light; which frame that was, and the refresh of the model's grid.
     last_sequence: Option<u64>,
-    last_shown: Option<RefreshIndex>,
-    /// The last frame that was seen, and in which refresh.
     last_light: Option<(FrameId, RefreshIndex)>,
     /// The cursor of frames that the display holds was moved: what is on screen is not what was drawn.
     cursor_moved: bool,

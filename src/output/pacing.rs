@@ -87,10 +87,9 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
     let (output, pacer_id) = outputs.pacing_of(surfaces.get(surface)?, client)?;
     let drawing = output.conductor.pacer(pacer_id).and_then(Pacer::drawing);
     let busy = was_called && drawing.is_some_and(|drawing| is_busy(surfaces, client.id, drawing.sent));
-    let reaches = output.conductor.output().next_index(now);
     let pacing = output.clients.get_mut(&client.id)?;
     // While the client is busy with its other surfaces this is not its whole answer.
-    pacing.partial = busy.then_some((now, reaches));
+    pacing.partial = busy.then(|| (now, output.conductor.output().next_index(now)));
     let cpu = client.clock.and_then(|clock| clock.read());
     let answer = if busy { None } else { output.conductor.committed(pacer_id, now, cpu, queued) };
     let pacer = output.conductor.pacer_mut(pacer_id)?;

@@ -42,7 +42,7 @@ fn switch(state: &mut State, id: OutputId, on: bool) {
     output.conductor.output_mut().set_powered(on);
     output.drawn = std::sync::Arc::default();
     output.statistics.cadence.pause();
-    (output.last_sequence, output.last_shown) = (None, None);
+    (output.last_sequence, output.last_light) = (None, None);
     if on {
         let vblank = output.display.last_vblank(now);
         let machine = output.conductor.output_mut();

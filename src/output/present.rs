@@ -58,21 +58,19 @@ pub(super) fn hear_displays(state: &mut State) {
     }
 }
 
-fn presented(outputs: &mut Outputs, index: usize, frame: FrameId, time: Instant, sequence: Option<u64>, now: Instant) {
+fn presented(outputs: &mut Outputs, index: usize, id: FrameId, time: Instant, sequence: Option<u64>, now: Instant) {
     let output = &mut outputs.list[index];
-    let rendered = output.rendered(frame, now);
+    let rendered = output.rendered(id, now);
     let step = sequence.zip(output.last_sequence).map(|(now, before)| now.saturating_sub(before));
-    let (outcome, frame) = output.conductor.output_mut().presented(frame, time, step, now);
+    let (outcome, frame) = output.conductor.output_mut().presented(id, time, step, now);
     // Of a frame whose light nobody knows, as the first of a mode, the display's count is not that of its light either.
     let counted = sequence.filter(|_| time != Instant::ZERO || output.last_sequence.is_some());
     output.last_sequence = counted.or_else(|| output.last_sequence.map(|last| last + 1));
-    output.last_shown = Some(outcome.shown);
+    let before = output.last_light.replace((id, outcome.shown));
     let Some(frame) = frame else { return };
     let mut content = frame.content;
     // One that was late had this one's refresh.
-    let before = output.last_light.replace((frame.id, outcome.shown));
-    let displaced =
-        before.filter(|(_, shown)| *shown >= content.record.target && content.record.target > RefreshIndex(0));
+    let displaced = before.filter(|(_, shown)| *shown >= content.record.target);
     content.record.busy_with = displaced.map(|(frame, _)| frame.0);
     if let Some(rendered) = rendered {
         let record = &mut content.record;

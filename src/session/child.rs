@@ -124,9 +124,9 @@ impl Child {
     }
 }
 
-/// Gives the command an empty signal mask, and the limits on real-time threads and on open files that we were given. We block the signals that
-/// we read as events, and have our own real-time threads watched; both are inherited: a command could not be asked to end,
-/// and one with real-time threads of its own would be ended by the signal that ours are stopped with.
+/// Gives the command an empty signal mask, and the limits on real-time threads and on open files that we were given. We block
+/// the signals that we read as events, and have our own real-time threads watched; both are inherited: a command could not be
+/// asked to end, and one with real-time threads of its own would be ended by the signal that ours are stopped with.
 #[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
 fn as_it_was(command: &mut Command) {
     let (limit, files) = (crate::backend::drm::limit_before(), limits::before());

@@ -112,13 +112,17 @@ impl Shell {
     /// Whether `surface` is `ancestor`, or hangs on it by popups and subsurfaces.
     fn is_at_or_below(&self, surface: &WlSurface, ancestor: &WlSurface) -> bool {
         let ancestor = surface::root(ancestor);
-        let above = |root: &WlSurface| self.popup(root)?.parent.as_ref().map(surface::root);
-        std::iter::successors(Some(surface::root(surface)), above).take(MAX_NESTING + 1).any(|root| root == ancestor)
+        self.line(surface).any(|root| root == ancestor)
     }
 
     fn depth(&self, surface: &WlSurface) -> usize {
-        let above = |surface: &WlSurface| self.popup(surface).and_then(|popup| popup.parent.clone());
-        std::iter::successors(Some(surface.clone()), above).take(MAX_NESTING + 1).count()
+        self.line(surface).count()
+    }
+
+    /// The root that `surface` is part of, the one that its popup hangs on, and so on: no more than may be nested, and one.
+    fn line(&self, surface: &WlSurface) -> impl Iterator<Item = WlSurface> {
+        let above = |root: &WlSurface| self.popup(root)?.parent.as_ref().map(surface::root);
+        std::iter::successors(Some(surface::root(surface)), above).take(MAX_NESTING + 1)
     }
 
     /// The topmost popup that holds a grab and is shown: the keyboard is its.

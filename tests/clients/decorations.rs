@@ -1,40 +1,10 @@
 //! Who draws title bars.
 
-use wayland_client::{Connection, Dispatch, QueueHandle, WEnum};
-use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::{self, ZxdgDecorationManagerV1};
-use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::{
-    self, Mode, ZxdgToplevelDecorationV1,
-};
+use wayland_client::WEnum;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::Mode;
 
-use crate::fixture::client::Data;
 use crate::fixture::{Event, World};
-
-impl Dispatch<ZxdgDecorationManagerV1, ()> for Data {
-    fn event(
-        _: &mut Self,
-        _: &ZxdgDecorationManagerV1,
-        _: zxdg_decoration_manager_v1::Event,
-        _: &(),
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
-    }
-}
-
-impl Dispatch<ZxdgToplevelDecorationV1, ()> for Data {
-    fn event(
-        data: &mut Self,
-        _: &ZxdgToplevelDecorationV1,
-        event: zxdg_toplevel_decoration_v1::Event,
-        _: &(),
-        _: &Connection,
-        _: &QueueHandle<Self>,
-    ) {
-        if let zxdg_toplevel_decoration_v1::Event::Configure { mode } = event {
-            data.events.push(Event::Told(format!("{mode:?}")));
-        }
-    }
-}
 
 /// What a window that is shown already is told that asks for a decoration, and for `wish` in the same breath.
 fn answers(wish: Option<Mode>) -> Vec<String> {

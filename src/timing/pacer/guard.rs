@@ -1,8 +1,8 @@
 //! Never worse than vsync: a client that makes fewer frames than its callbacks at the refresh would let it make is found out.
 //!
 //! Whatever was learned of a client may be wrong: its costs, its class, what its commits answer. What cannot be wrong is how
-//! many frames it makes. One that misses many refreshes is called back at the refresh for a moment, as ever-waiting
-//! compositors do; if it makes more frames then, it is paced so for a while.
+//! many frames it makes. One that misses many refreshes is called back as early as may be for a moment; if it makes more
+//! frames then, it is paced so for a while.
 //!
 //! ```text
 //!   watch ── fewer than 3 of 4 refreshes ──► trial ── more frames ──► at the refresh ── 30 s, 60 s … ──► watch
