@@ -370,7 +370,10 @@ impl Pacer {
         }
         self.cpu_at_commit = cpu;
         self.answered = Some(now);
-        if !output.vsync().is_variable() {
+        if output.vsync().is_variable() {
+            // There are no refreshes that it could miss, nor any that it did.
+            self.guard = Guard::default();
+        } else {
             self.guard.answered(now, interval, self.is_interactive(now));
         }
         let hold = (self.second_period && !queued && drawing.target > next).then_some(drawing.target);

@@ -154,8 +154,9 @@ impl Workshop {
     /// Looks at the connectors, unless that was done since it was asked for: a plug that does not sit well asks many times at
     /// once, each time a monitor is asked it may take seconds, and what comes after waits.
     pub fn scan(&mut self, jobs: &Jobs, reports: &Reports) {
-        let Some(Scan { wish, mut drawer }) = std::iter::from_fn(|| self.scans.take()).last() else { return };
+        // Another session has it: what is wanted stays for the scan that follows its return.
         let Some(device) = self.device.as_ref().filter(|device| device.is_active()) else { return };
+        let Some(Scan { wish, mut drawer }) = std::iter::from_fn(|| self.scans.take()).last() else { return };
         let mut monitors = match connectors::plugged(device, true) {
             Ok(monitors) => monitors,
             Err(error) => return reports.say(Finding::Unknown(error)),

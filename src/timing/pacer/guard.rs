@@ -108,11 +108,15 @@ impl Guard {
     pub fn answered(&mut self, now: Instant, interval: Span, touched: bool) {
         let Some(before) = self.answered.replace(now) else { return };
         let gap = now - before;
+        if let Phase::Rest { until } | Phase::AtRefresh { until, .. } = self.phase
+            && now >= until
+        {
+            return self.watch(Phase::Watch);
+        }
         if gap > interval * PAUSE || touched {
             return self.start_over();
         }
         match &mut self.phase {
-            Phase::Rest { until } | Phase::AtRefresh { until, .. } if now >= *until => return self.watch(Phase::Watch),
             Phase::Rest { .. } => return,
             Phase::Trial { change_over, .. } if *change_over > 0 => {
                 *change_over -= 1;
@@ -249,6 +253,18 @@ mod tests {
         client.play(Span::from_millis(600), |_| 1, |_| 1);
         assert_eq!(client.guard.at_refresh(), Some(Guarded::Faster));
         client.play(Span::from_seconds(7), |_| 1, |_| 2);
+        assert_eq!(client.guard.at_refresh(), None);
+    }
+
+    #[test]
+    fn who_was_faster_is_not_kept_at_the_refresh_for_ever_while_somebody_touches_it() {
+        let mut client = Client::new();
+        client.play(Span::from_millis(1_700), |_| 2, |_| 1);
+        assert_eq!(client.guard.at_refresh(), Some(Guarded::Faster));
+        for _ in 0..2_000 {
+            client.now += INTERVAL;
+            client.guard.answered(client.now, INTERVAL, true);
+        }
         assert_eq!(client.guard.at_refresh(), None);
     }
 
