@@ -11,15 +11,15 @@
 //! cargo run --example scanout -- --device /dev/dri/card0 --size 320x240 --frames 60
 //! ```
 
-use std::fs::OpenOptions;
-use std::os::fd::{AsFd, FromRawFd as _, OwnedFd};
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsFd as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Parser;
-use drm_ffi::mode::dumbbuffer;
-use rustix::mm::{MapFlags, ProtFlags};
+use upbeat::bench::device::{DumbBuffer, Timeline};
 use wayland_client::globals::{GlobalListContents, registry_queue_init};
 use wayland_client::protocol::{wl_buffer, wl_callback, wl_compositor, wl_registry, wl_surface};
 use wayland_client::{Connection, Dispatch, QueueHandle, WEnum, delegate_noop};
@@ -64,71 +64,41 @@ fn size(text: &str) -> Result<(i32, i32), String> {
     numbers.filter(|(width, height)| valid(width) && valid(height)).ok_or_else(|| "expected WIDTHxHEIGHT".to_owned())
 }
 
-/// A dumb buffer.
-struct Picture {
-    pixels: Pixels,
-    stride: usize,
-    shared: OwnedFd,
-}
-
-/// Its memory.
-struct Pixels(&'static mut [u32]);
-
-impl Picture {
-    fn new(device: impl AsFd, (width, height): (i32, i32)) -> std::io::Result<Self> {
-        let device = device.as_fd();
-        let buffer = dumbbuffer::create(device, width.unsigned_abs(), height.unsigned_abs(), 32, 0)?;
-        let shared = drm_ffi::gem::handle_to_fd(device, buffer.handle, (libc::O_CLOEXEC | libc::O_RDWR) as u32)?.fd;
-        let offset = dumbbuffer::map(device, buffer.handle, 0, 0)?.offset;
-        let (bytes, access) = (buffer.size as usize, ProtFlags::READ | ProtFlags::WRITE);
-        // SAFETY: a new descriptor that nobody else knows.
-        let shared = unsafe { OwnedFd::from_raw_fd(shared) };
-        // SAFETY: a new mapping of `bytes` bytes, which is never undone.
-        let pixels = unsafe {
-            let start = rustix::mm::mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, device, offset)?;
-            std::slice::from_raw_parts_mut(start.cast::<u32>(), bytes / 4)
-        };
-        Ok(Picture { pixels: Pixels(pixels), stride: buffer.pitch as usize, shared })
-    }
-
-    /// Stripes that wander, so that no two frames look the same.
-    fn draw(&mut self, frame: u32) {
-        for (y, row) in self.pixels.0.chunks_exact_mut(self.stride / 4).enumerate() {
-            for (x, pixel) in row.iter_mut().enumerate() {
-                let (red, green, blue) = (x as u32 + frame * 4, y as u32 + frame * 2, (x ^ y) as u32);
-                *pixel = (red & 0xff) << 16 | (green & 0xff) << 8 | (blue & 0xff);
-            }
+/// Stripes that wander, so that no two frames look the same.
+fn draw(picture: &mut DumbBuffer, frame: u32) {
+    let row = picture.stride() as usize / size_of::<u32>();
+    for (y, row) in picture.pixels_mut().chunks_exact_mut(row).enumerate() {
+        for (x, pixel) in row.iter_mut().enumerate() {
+            let (red, green, blue) = (x as u32 + frame * 4, y as u32 + frame * 2, (x ^ y) as u32);
+            *pixel = (red & 0xff) << 16 | (green & 0xff) << 8 | (blue & 0xff);
         }
     }
 }
 
-/// A timeline of a display device: a point for each frame, counted from 1.
-struct Timeline {
-    object: u32,
-    shared: wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1,
+/// A timeline of a display device that the compositor knows: a point for each frame, counted from 1.
+struct Shared {
+    timeline: Arc<Timeline<Arc<File>>>,
+    object: wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1,
 }
 
-impl Timeline {
+impl Shared {
     fn new(
         manager: &wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1,
-        device: &std::fs::File,
+        device: &Arc<File>,
         queue: &QueueHandle<Window>,
     ) -> std::io::Result<Self> {
-        let object = drm_ffi::syncobj::create(device.as_fd(), false)?.handle;
-        let shared = drm_ffi::syncobj::handle_to_fd(device.as_fd(), object, false)?.fd;
-        // SAFETY: a new descriptor that nobody else knows.
-        let shared = unsafe { OwnedFd::from_raw_fd(shared) };
-        Ok(Timeline { object, shared: manager.import_timeline(shared.as_fd(), queue, ()) })
+        let timeline = Timeline::new(device.clone())?;
+        let object = manager.import_timeline(timeline.shared().as_fd(), queue, ());
+        Ok(Shared { timeline: Arc::new(timeline), object })
     }
 }
 
 /// Explicit synchronisation.
 struct Explicit {
-    device: std::fs::File,
     /// When frames are finished.
-    acquire: Timeline,
+    acquire: Shared,
     /// When the compositor is done with them.
-    release: Timeline,
+    release: Shared,
     surface: wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1,
     late: Duration,
     /// When each frame is finished, on the clock of the compositor.
@@ -139,27 +109,23 @@ struct Explicit {
 
 impl Explicit {
     /// The next frame is committed now, and finished later.
-    fn commit(&mut self, frame: u32) -> std::io::Result<()> {
+    fn commit(&mut self, frame: u32) {
         let point = frame + 1;
-        self.surface.set_acquire_point(&self.acquire.shared, 0, point);
-        self.surface.set_release_point(&self.release.shared, 0, point);
-        let (device, object, late) = (self.device.try_clone()?, self.acquire.object, self.late);
+        self.surface.set_acquire_point(&self.acquire.object, 0, point);
+        self.surface.set_release_point(&self.release.object, 0, point);
+        let (timeline, late) = (self.acquire.timeline.clone(), self.late);
         self.finished.push(now() + late);
         std::thread::spawn(move || {
             std::thread::sleep(late);
-            let signalled = drm_ffi::syncobj::timeline_signal(device.as_fd(), &[object], &[u64::from(point)]);
-            if let Err(error) = signalled {
+            if let Err(error) = timeline.signal(u64::from(point)) {
                 eprintln!("a point cannot be signalled: {error}");
             }
         });
-        Ok(())
     }
 
     /// How many frames the compositor is done with.
     fn released(&self) -> std::io::Result<u64> {
-        let mut points = [0];
-        drm_ffi::syncobj::query(self.device.as_fd(), &[self.release.object], &mut points, false)?;
-        Ok(points[0])
+        self.release.timeline.reached()
     }
 }
 
@@ -171,7 +137,7 @@ fn now() -> Duration {
 
 struct Window {
     explicit: Option<Explicit>,
-    pictures: Vec<Picture>,
+    pictures: Vec<DumbBuffer>,
     buffers: Vec<wl_buffer::WlBuffer>,
     /// Which of them the compositor has.
     held: [bool; BUFFERS],
@@ -210,7 +176,7 @@ impl Window {
         if !self.wanted || !self.configured || self.drawn == self.options.frames {
             return Ok(());
         }
-        self.pictures[free].draw(self.drawn);
+        draw(&mut self.pictures[free], self.drawn);
         self.held[free] = true;
         self.shows[free] = self.drawn;
         (self.wanted, self.drawn) = (false, self.drawn + 1);
@@ -219,7 +185,7 @@ impl Window {
         self.surface.frame(queue, ());
         self.presentation.feedback(&self.surface, queue, self.shows[free]);
         if let Some(explicit) = &mut self.explicit {
-            explicit.commit(self.shows[free])?;
+            explicit.commit(self.shows[free]);
         }
         self.surface.commit();
         Ok(())
@@ -229,8 +195,9 @@ impl Window {
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
     let device = OpenOptions::new().read(true).write(true).open(&options.device);
-    let device = device.with_context(|| options.device.display().to_string())?;
-    let pictures = (0..BUFFERS).map(|_| Picture::new(&device, options.size)).collect::<Result<Vec<_>, _>>()?;
+    let device = Arc::new(device.with_context(|| options.device.display().to_string())?);
+    let (width, height) = (options.size.0.unsigned_abs(), options.size.1.unsigned_abs());
+    let pictures = (0..BUFFERS).map(|_| DumbBuffer::new(&device, (width, height))).collect::<Result<Vec<_>, _>>()?;
 
     let connection = Connection::connect_to_env()?;
     let (globals, mut events) = registry_queue_init::<Window>(&connection)?;
@@ -242,7 +209,7 @@ fn main() -> anyhow::Result<()> {
     let (width, height) = options.size;
     let buffers = pictures.iter().enumerate().map(|(index, picture)| {
         let params = dmabuf.create_params(&queue, ());
-        params.add(picture.shared.as_fd(), 0, 0, picture.stride as u32, LINEAR, LINEAR);
+        params.add(picture.memory().as_fd(), 0, 0, picture.stride(), LINEAR, LINEAR);
         params.create_immed(width, height, FORMAT, zwp_linux_buffer_params_v1::Flags::empty(), &queue, index)
     });
     let buffers = buffers.collect();
@@ -259,11 +226,11 @@ fn main() -> anyhow::Result<()> {
         None => None,
         Some(late) => {
             let manager = globals.bind(&queue, 1..=1, ()).context("no explicit synchronisation here")?;
-            let timelines = [(); 2].map(|()| Timeline::new(&manager, &device, &queue));
+            let timelines = [(); 2].map(|()| Shared::new(&manager, &device, &queue));
             let [acquire, release] = timelines.map(|timeline| timeline.context("the device has no timelines"));
             let surface = manager.get_surface(&surface, &queue, ());
             let (acquire, release) = (acquire?, release?);
-            Some(Explicit { device, acquire, release, surface, late, finished: Vec::new(), unfinished: 0 })
+            Some(Explicit { acquire, release, surface, late, finished: Vec::new(), unfinished: 0 })
         }
     };
     let mut window = Window {

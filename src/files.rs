@@ -1,10 +1,12 @@
 //! Files that a user names: they may be anything, and nobody is to wait for them.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use crate::faults::{self, Fault};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -16,6 +18,7 @@ const NONBLOCK: i32 = libc::O_NONBLOCK;
 
 /// Reads a file, but no more than `most` bytes and one. A pipe may be one, as a shell makes them; its writer has some seconds.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    faults::check(Fault::File)?;
     let file = OpenOptions::new().read(true).custom_flags(NONBLOCK).open(path)?;
     let is_pipe = file.metadata()?.file_type().is_fifo();
     let (mut bytes, deadline) = (Vec::new(), Instant::now() + PATIENCE);
@@ -38,6 +41,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 
 /// Creates a file, or empties it, to write to. A pipe is one too, if somebody reads it.
 pub fn create(path: &Path) -> io::Result<File> {
+    faults::check(Fault::File)?;
     let file = OpenOptions::new().write(true).create(true).truncate(true).custom_flags(NONBLOCK).open(path);
     let file = file.map_err(|error| match error.raw_os_error() {
         Some(libc::ENXIO) => io::Error::new(error.kind(), "it is a pipe that nobody reads"),
@@ -48,11 +52,46 @@ pub fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// A file that is written to and that may be a pipe: whoever reads it has some seconds for each piece.
+#[derive(Debug)]
+pub struct Patient {
+    file: File,
+    patience: Duration,
+}
+
+/// Creates a file like [`create`], for somebody who does not wait for ever for a pipe's reader.
+pub fn create_patiently(path: &Path) -> io::Result<Patient> {
+    let file = create(path)?;
+    fcntl_setfl(&file, fcntl_getfl(&file)? | OFlags::NONBLOCK)?;
+    Ok(Patient { file, patience: PATIENCE })
+}
+
+impl Write for Patient {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.file.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    let patience = Timespec::try_from(self.patience).map_err(io::Error::other)?;
+                    if poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&patience))? == 0 {
+                        return Err(io::Error::new(
+                            io::ErrorKind::TimedOut,
+                            "it is a pipe, and its reader does not read",
+                        ));
+                    }
+                }
+                written => return written,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    use std::io::Write;
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -68,6 +107,16 @@ mod tests {
         let path = pipe(directory.path());
         assert!(read(&path, 100).unwrap_err().to_string().contains("nobody writes"));
         assert!(create(&path).unwrap_err().to_string().contains("nobody reads"));
+    }
+
+    #[test]
+    fn nobody_waits_for_ever_for_a_reader_who_does_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = pipe(directory.path());
+        let _reader = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let mut writer = Patient { patience: Duration::from_millis(10), ..create_patiently(&path).unwrap() };
+        let error = writer.write_all(&vec![0; 1 << 20]).unwrap_err();
+        assert!(error.to_string().contains("does not read"), "{error}");
     }
 
     #[test]

@@ -19,13 +19,23 @@ pub mod client;
 #[cfg(feature = "compositor")]
 pub mod config;
 #[cfg(feature = "compositor")]
+mod descriptors;
+#[cfg(feature = "compositor")]
+pub mod faults;
+#[cfg(feature = "compositor")]
 mod files;
+#[cfg(feature = "compositor")]
+pub mod guard;
 #[cfg(feature = "compositor")]
 pub mod heap;
 #[cfg(feature = "compositor")]
 pub mod input;
 #[cfg(feature = "compositor")]
 pub mod ipc;
+#[cfg(feature = "compositor")]
+mod lent_files;
+#[cfg(feature = "compositor")]
+pub mod log_limits;
 #[cfg(feature = "compositor")]
 pub mod output;
 #[cfg(feature = "compositor")]

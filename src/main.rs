@@ -6,9 +6,12 @@ use std::process::ExitCode;
 use clap::Parser;
 use tracing_appender::non_blocking::NonBlockingBuilder;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use upbeat::log_limits::LogLimits;
 
-/// What is logged unless `UPBEAT_LOG` says otherwise.
-const DEFAULT_LOG: &str = "warn";
+/// What is logged unless `UPBEAT_LOG` says otherwise: what is wrong, and who draws.
+const DEFAULT_LOG: &str = "warn,upbeat::session::renderer=info";
 /// Lines of the log that may wait to be written.
 const LINES_WAITING: usize = 4_096;
 
@@ -21,9 +24,11 @@ fn main() -> ExitCode {
     let filter = EnvFilter::try_from_env("UPBEAT_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(log)
+        .with_writer(log.clone())
         .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal())
+        .finish()
+        .with(LogLimits::new(log))
         .init();
     match cli.run() {
         Ok(code) => code,

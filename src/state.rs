@@ -1,8 +1,11 @@
 //! The compositor's state: holds the parts, has no logic. Each part belongs to the room that it is named after.
 
+use std::sync::Arc;
+
 use calloop::LoopHandle;
 use smithay::reexports::wayland_server::DisplayHandle;
 
+use crate::guard::Rules;
 use crate::input::Input;
 use crate::output::Outputs;
 use crate::protocol::Protocols;
@@ -20,6 +23,8 @@ pub struct State {
     pub loop_handle: LoopHandle<'static, State>,
     /// What everything here reads the time from.
     pub clock: SessionClock,
+    /// What clients may have and do.
+    pub rules: Arc<Rules>,
     /// What each Wayland protocol remembers, one field per protocol.
     pub protocols: Protocols,
     /// Windows, popups, stacking, interactive move and resize.
@@ -53,6 +58,7 @@ impl State {
             display_handle,
             loop_handle,
             clock,
+            rules: Arc::default(),
             protocols,
             shell: Shell::default(),
             input,

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[allow(dead_code, reason = "each test uses some of it")]
 mod timeline;
 
 use expect_test::expect;

@@ -16,6 +16,16 @@ use crate::time::Instant;
 
 pub use deadline::hint as hint_deadline;
 
+/// A sync file of all who write to a dma-buf now; `None` where `memory` is none, or the kernel cannot (before Linux 6.0).
+pub fn writers(memory: BorrowedFd<'_>) -> Option<OwnedFd> {
+    dma_buf::writers(memory).ok()
+}
+
+/// When the last fence of a sync file signalled; `None` if one has not, or if it is no sync file.
+pub fn signal_time(fence: BorrowedFd<'_>) -> Option<Instant> {
+    sync_file::signal_time(fence)
+}
+
 /// Where rendering stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FenceState {

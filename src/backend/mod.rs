@@ -16,6 +16,7 @@ pub mod drm;
 pub mod fence;
 mod gamma;
 pub mod headless;
+mod mapped;
 pub mod nested;
 mod overlay;
 pub mod plane;
@@ -25,6 +26,7 @@ pub mod timer;
 pub mod x11;
 
 pub use gamma::GammaRamp;
+pub use mapped::MappedPixels;
 pub use shot::Shot;
 use std::os::fd::OwnedFd;
 
@@ -154,6 +156,8 @@ pub struct Buffer {
 pub enum BufferStorage {
     /// Memory that the CPU draws into.
     Memory(PixelBuffer),
+    /// Memory of a display device that the CPU draws into, and the display reads without a copy.
+    Mapped(Box<dyn MappedPixels>),
     /// Memory of a display device, which a GPU (or its stand-in) draws into and the display reads without a copy.
     Device(std::sync::Arc<plane::DeviceMemory>),
 }

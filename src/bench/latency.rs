@@ -12,10 +12,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::bench::client::DEVICE;
 use crate::bench::load::Load;
 use crate::bench::pixels::check_files;
 use crate::bench::report::{BenchReport, RunReport};
 use crate::bench::run::{BenchError, Displays, Folder};
+use crate::bench::shape::Shape;
 use crate::timing::pacing::PacingWish;
 
 /// How the measured window is interacted with.
@@ -51,6 +53,12 @@ pub struct LatencyOptions {
     /// Windows, each in its own process; the first is measured, the others draw 0.5 ms a frame
     #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [1, 4, 10])]
     pub windows: Vec<u32>,
+    /// What the client is like: how it gets its buffers, who works for it, who is beside it
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Shape::default()])]
+    pub shape: Vec<Shape>,
+    /// The display device whose memory and timelines stand for the GPU of a client that has one
+    #[arg(long, value_name = "NODE", default_value = DEVICE)]
+    pub device: PathBuf,
     /// What the user does meanwhile
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Hand::Free])]
     pub input: Vec<Hand>,
@@ -61,9 +69,10 @@ pub struct LatencyOptions {
     /// What the outputs are
     #[arg(long, value_enum, default_value_t)]
     pub backend: Displays,
-    /// The output: large enough that none of the windows is covered by the others. A window's rate is its parent's
-    #[arg(long, value_name = "WIDTHxHEIGHT@HZ", default_value = "1920x1080@60")]
-    pub output: String,
+    /// The output: large enough that none of the windows is covered by the others; 1920x1080@48-144 has a variable rate.
+    /// With several, each run is made on each of them. A window's rate is its parent's
+    #[arg(long, value_name = "WIDTHxHEIGHT@HZ", value_delimiter = ',', default_values = ["1920x1080@60"])]
+    pub output: Vec<String>,
     /// How long to measure each run, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub duration: f64,
@@ -75,6 +84,9 @@ pub struct LatencyOptions {
     /// Makes each run once more beside so many clients that send requests as fast as they are taken
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub flood: u32,
+    /// Windows beside them that do nothing, each of a client of its own
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', default_values_t = [0])]
+    pub idle_windows: Vec<u32>,
     /// Seed of the costs and of the inputs' times, the same for all runs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -83,10 +95,16 @@ pub struct LatencyOptions {
 /// One run to be made.
 #[derive(Clone, Debug)]
 struct Run<'a> {
+    output: &'a str,
+    /// There are others, to be told from.
+    named: bool,
     pacing: PacingWish,
     miss_budget: Option<f64>,
     load: &'a Load,
     windows: u32,
+    shape: Shape,
+    /// Windows that do nothing.
+    idle: u32,
     input: Hand,
     /// Clients that flood meanwhile.
     flood: u32,
@@ -137,11 +155,36 @@ impl LatencyOptions {
         let mut runs = Vec::new();
         for load in &self.load {
             for &windows in &self.windows {
-                for &input in &self.input {
+                for (&input, &shape) in
+                    self.input.iter().flat_map(|input| self.shape.iter().map(move |shape| (input, shape)))
+                {
                     for &pacing in &self.pacing {
                         for &miss_budget in &budgets {
-                            let run = Run { pacing, miss_budget, load, windows, input, flood: 0, verified: false };
-                            runs.extend(floods.iter().map(|&flood| Run { flood, ..run.clone() }));
+                            let run = Run {
+                                output: "",
+                                named: self.output.len() > 1,
+                                pacing,
+                                miss_budget,
+                                load,
+                                windows,
+                                shape,
+                                input,
+                                idle: 0,
+                                flood: 0,
+                                verified: false,
+                            };
+                            let beside = self
+                                .idle_windows
+                                .iter()
+                                .flat_map(|&idle| floods.iter().map(move |&flood| (idle, flood)));
+                            for (idle, flood) in beside {
+                                runs.extend(self.output.iter().map(|output| Run {
+                                    output,
+                                    idle,
+                                    flood,
+                                    ..run.clone()
+                                }));
+                            }
                         }
                     }
                 }
@@ -157,8 +200,9 @@ impl LatencyOptions {
     fn choose_verified(&self, runs: &mut [Run<'_>]) {
         let per_load = runs.len() / self.load.len().max(1);
         for runs in runs.chunks_mut(per_load.max(1)) {
-            let best =
-                runs.iter_mut().min_by_key(|run| (run.input == Hand::None, run.flood, run.windows, !run.is_default()));
+            let best = runs
+                .iter_mut()
+                .min_by_key(|run| (run.input == Hand::None, run.flood, run.idle, run.windows, !run.is_default()));
             if let Some(run) = best {
                 run.verified = true;
             }
@@ -167,10 +211,14 @@ impl LatencyOptions {
 
     /// A session with the client in it, from start to end.
     fn session(&self, run: &Run<'_>, folder: &Folder, witness: Option<&Witness>) -> Result<Vec<RunReport>, BenchError> {
-        let mut session = folder.session(&run.title(), &self.output, &run.config())?.on(self.backend);
+        let mut session = folder.session(&run.title(), run.output, &run.config())?.on(self.backend);
         let seconds = if witness.is_some() { self.verify } else { self.duration };
         let mut arguments = self.probe_arguments(run, seconds);
         arguments.push("--json".into());
+        if run.shape == Shape::Gpu {
+            session = session.option("--lend-device", &self.device);
+            arguments.extend(["--device".into(), self.device.clone().into()]);
+        }
         if let Some(witness) = witness {
             session = session.option("--record-stream", &witness.recording);
             arguments.extend(["--journal".into(), witness.journal.clone().into()]);
@@ -186,8 +234,9 @@ impl LatencyOptions {
             ("--duration", seconds.to_string()),
             ("--seed", self.seed.to_string()),
             ("--flood", run.flood.to_string()),
+            ("--idle-windows", run.idle.to_string()),
         ];
-        let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
+        let pairs = pairs.into_iter().flat_map(|(name, value)| [name.to_owned(), value]).chain(run.shape.arguments());
         pairs.chain(run.input.arguments().iter().map(|&word| word.to_owned())).map(OsString::from).collect()
     }
 }
@@ -196,17 +245,20 @@ impl Run<'_> {
     /// The pacing's name, with the miss budget where one was asked for, and the flooding clients.
     fn label(&self) -> String {
         let pacing = self.miss_budget.map_or(self.pacing.to_string(), |percent| format!("{} {percent}%", self.pacing));
-        if self.flood == 0 { pacing } else { format!("{pacing}, {} flooding", self.flood) }
+        let shaped = if self.shape == Shape::Plain { pacing } else { format!("{pacing}, {}", self.shape) };
+        let flooded = if self.flood == 0 { shaped } else { format!("{shaped}, {} flooding", self.flood) };
+        if self.named { format!("{flooded}, {}", self.output) } else { flooded }
     }
 
     /// Paced as a user's programs are who has chosen nothing.
     fn is_default(&self) -> bool {
-        self.pacing == PacingWish::default() && self.miss_budget.is_none()
+        self.pacing == PacingWish::default() && self.miss_budget.is_none() && self.shape == Shape::Plain
     }
 
     fn title(&self) -> String {
-        format!("{}, {}, {} window(s), input {:?}", self.label(), self.load.name(), self.windows, self.input)
-            .to_lowercase()
+        let idle = if self.idle == 0 { String::new() } else { format!(" and {} idle", self.idle) };
+        let windows = format!("{} window(s){idle}", self.windows);
+        format!("{}, {}, {windows}, input {:?}", self.label(), self.load.name(), self.input).to_lowercase()
     }
 
     fn config(&self) -> String {
@@ -244,6 +296,15 @@ mod tests {
         assert_eq!(titles[0], "vsync, flat, 1 window(s), input free");
         assert_eq!(titles[3], "auto, flat, 1 window(s), input free");
         assert_eq!(titles[4], "vsync, flat, 1 window(s), input held");
+    }
+
+    #[test]
+    fn every_run_is_made_on_every_output_and_says_on_which() {
+        let options = options(&["--output", "640x480@48-144,640x480@60", "--pacing", "vsync,auto", "--load", "flat"]);
+        let titles: Vec<String> = options.runs().iter().filter(|run| run.windows == 1).map(Run::title).collect();
+        assert_eq!(titles.len(), 4);
+        assert_eq!(titles[0], "vsync, 640x480@48-144, flat, 1 window(s), input free");
+        assert_eq!(titles[3], "auto, 640x480@60, flat, 1 window(s), input free");
     }
 
     #[test]

@@ -20,6 +20,7 @@
 pub mod animations;
 pub mod block_code;
 pub mod client;
+pub mod device;
 mod hear;
 pub mod interrupt;
 pub mod latency;
@@ -29,6 +30,7 @@ pub mod process;
 pub mod report;
 pub mod run;
 pub mod sentinel;
+mod shape;
 pub mod smoothness;
 pub mod statistics;
 mod wait;

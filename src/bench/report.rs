@@ -44,6 +44,9 @@ pub struct RunReport {
     pub seed: u64,
     /// Windows that were drawing, this one included.
     pub windows: u32,
+    /// Windows beside those that did nothing.
+    #[serde(default)]
+    pub idle_windows: u32,
     /// How the window was interacted with.
     pub interaction: Interaction,
     /// The display's refresh rate, from presentation feedback, else from the output's mode.
@@ -89,6 +92,9 @@ pub struct RunReport {
     pub compositor_scheduling: Option<String>,
     /// The client's scheduling class.
     pub scheduling: Option<String>,
+    /// Frame callbacks that found the client without a buffer to draw into, from its first frame on.
+    #[serde(default)]
+    pub starved: u64,
     /// Commits per second of the clients that flooded meanwhile; null if there were none.
     #[serde(default)]
     pub flood_commits_per_s: Option<f64>,
@@ -151,7 +157,10 @@ fn cells(run: &RunReport) -> [String; 17] {
         run.compositor.clone().unwrap_or("-".into()),
         run.pacing.clone().unwrap_or("-".into()),
         run.load.clone(),
-        run.windows.to_string(),
+        match run.idle_windows {
+            0 => run.windows.to_string(),
+            idle => format!("{} +{idle} idle", run.windows),
+        },
         interaction.into(),
         format!("{:.1}", run.fps),
         format!("{:.2}", run.drops_per_s),

@@ -28,6 +28,11 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "RENDERER", default_value_t)]
     renderer: RendererKind,
 
+    /// For tests, with a renderer on the CPU: programs may draw into the memory of this display device, and use its
+    /// timelines, although no hardware draws here.
+    #[arg(long, hide = true, value_name = "NODE")]
+    lend_device: Option<PathBuf>,
+
     /// Configuration file [default: upbeat/config.toml in the configuration directory, if it is there].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -63,6 +68,7 @@ impl Arguments {
             backend: self.backend,
             outputs: self.outputs,
             renderer: self.renderer,
+            lend_device: self.lend_device,
             config: self.config,
             frame_log: self.frame_log,
             record: self.record,

@@ -5,7 +5,8 @@ use super::animations::{
 };
 use super::effects::{Passes, Radius, Reach, Share};
 use super::{
-    Animations, Colour, Config, Cursor, Effects, Keyboard, Keys, MissBudgets, Percent, PointerSettings, Timing,
+    Animations, Colour, Config, Cursor, Effects, Keyboard, Keys, Limits, MissBudgets, Percent, PointerSettings,
+    Privileges, Timing,
 };
 use crate::timing::defaults::OWN_FRAMES_AHEAD;
 use crate::timing::motion::easing::CubicBezier;
@@ -28,6 +29,8 @@ impl Default for Config {
             touchpad: PointerSettings::default(),
             cursor: Cursor::default(),
             terminal: "foot".to_owned(),
+            privileges: Privileges::default(),
+            limits: Limits::default(),
             outputs: Vec::new(),
             devices: Vec::new(),
             apps: Vec::new(),

@@ -70,6 +70,6 @@ fn read(path: &Path) -> Result<String, ConfigError> {
 }
 
 /// Reads a configuration from its text; `path` is named in errors.
-pub(super) fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
+pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
     toml::from_str(text).map_err(|error| ConfigError::Wrong(Box::new(Wrong::new(path, text, &error))))
 }

@@ -5,6 +5,7 @@
 //! [`ConfigFile`] loads it, and keeps the last good one when it is read again and is wrong.
 
 pub mod animations;
+pub mod clients;
 mod default;
 mod device;
 pub mod effects;
@@ -15,10 +16,11 @@ mod mode;
 mod value;
 
 pub use animations::Animations;
+pub use clients::{Limits, Privileges};
 pub use device::{Acceleration, AccelerationProfile, Cursor, DeviceRule, Keyboard, PointerSettings};
 pub use effects::Effects;
 pub use error::ConfigError;
-pub use file::{ConfigFile, default_path};
+pub use file::{ConfigFile, default_path, parse};
 pub use keys::Keys;
 pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
 use serde::{Deserialize, Serialize};
@@ -60,6 +62,10 @@ pub struct Config {
     pub cursor: Cursor,
     /// What the shortcut for a terminal runs: a program and its arguments, separated by blanks.
     pub terminal: String,
+    /// What programs may do to others.
+    pub privileges: Privileges,
+    /// How many of what one program may have.
+    pub limits: Limits,
     /// Rules for outputs, by name; where several match, the later one counts.
     #[serde(rename = "output")]
     pub outputs: Vec<OutputRule>,

@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 
 use super::file::parse;
 use super::*;
+use crate::guard::{Kind, Privilege};
 
 const DOCUMENTED: &str = include_str!("../../config/default.toml");
 
@@ -358,4 +359,38 @@ fn a_rule_for_a_device_counts_before_its_kind_and_leaves_the_rest_to_it() {
     );
     assert_eq!(config.device("A mouse", false), config.mouse);
     assert_eq!(config.device("A touchpad", true), config.touchpad);
+}
+
+#[test]
+fn a_limit_that_cannot_be_meant_is_named_and_what_is_not_said_stays_as_it_is_built_in() {
+    wrong(
+        "[limits]\npopups = 0\n",
+        &expect![[r#"
+        config.toml:2:10: [limits] popups: expected a whole number from 1 to 1000000
+          |
+        2 | popups = 0
+          |          ^"#]],
+    );
+    wrong(
+        "[limits]\nwindowz = 10\n",
+        &expect![[r#"
+        config.toml:2:1: [limits] windowz: unknown word `windowz`, expected one of `surfaces`, `subsurfaces`, `windows`, `popups`, `positioners`, `pools`, `buffers`, `buffer-params`, `callbacks`, `feedbacks`, `regions`, `registries`, `devices`, `constraints`, `sources`, `offers`, `activation-tokens`, `idle-inhibitors`, `captures`, `paced`, `virtual-devices`, `outputs`, `waiting-updates`, `waiting-keys`, `waiting-keymaps`, `others` (did you mean `windows`?)
+          |
+        2 | windowz = 10
+          | ^^^^^^^"#]],
+    );
+    wrong(
+        "[privileges]\ncapture = \"sometimes\"\n",
+        &expect![[r#"
+        config.toml:2:11: [privileges] capture: invalid type: string "sometimes", expected a boolean
+          |
+        2 | capture = "sometimes"
+          |           ^^^^^^^^^^^"#]],
+    );
+    let rules = crate::guard::Rules::default();
+    let config = config("[limits]\npopups = 3\n[privileges]\ngamma = false\n");
+    clients::apply(&config.limits, &config.privileges, &rules);
+    assert_eq!(rules.most(Kind::Popups), 3);
+    assert_eq!(rules.most(Kind::Windows), Kind::Windows.most());
+    assert!(!rules.grants(Privilege::Gamma) && rules.grants(Privilege::Capture));
 }

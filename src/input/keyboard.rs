@@ -2,6 +2,7 @@
 //! keymap that clients see is that of the keyboard used last.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use smithay::backend::input::KeyState;
 use smithay::input::keyboard::{
@@ -10,6 +11,7 @@ use smithay::input::keyboard::{
 };
 use smithay::utils::SERIAL_COUNTER;
 
+use super::keymap::{self, InForce, Keymap};
 use super::{KeyboardId, ShortcutTarget};
 use crate::bindings::{Action, Pressed};
 use crate::config;
@@ -39,9 +41,10 @@ pub struct Masks {
 /// The keyboards of the seat.
 #[derive(Debug, Default)]
 pub struct Keyboards {
-    /// Whose keymap is in force; the session's at first.
+    /// Who was used last: that keymap is in force; none where that is to be looked up.
     active: Option<KeyboardId>,
-    keymaps: BTreeMap<KeyboardId, String>,
+    keymaps: BTreeMap<KeyboardId, Arc<Keymap>>,
+    pub(super) in_force: InForce,
     pressed: Vec<(KeyboardId, u32)>,
     /// Pressed, but no client was told.
     swallowed: Vec<(KeyboardId, u32)>,
@@ -69,9 +72,10 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
         return Ok(());
     }
     release_all(state, KeyboardId::Session);
+    use_keyboard(state, &handle, KeyboardId::Session);
     match set_configured(state, &handle) {
         Ok(()) => {
-            state.input.keyboards.active = Some(KeyboardId::Session);
+            state.input.keyboards.in_force.own_changed();
             Ok(())
         }
         Err(_) => {
@@ -93,16 +97,21 @@ fn set_configured(state: &mut State, handle: &KeyboardHandle<State>) -> Result<(
     handle.set_xkb_config(state, names)
 }
 
-/// Gives a keyboard a keymap (`XKB_V1` text) and puts it in force. Returns whether it is one.
-pub fn set_keymap(state: &mut State, id: KeyboardId, keymap: String) -> bool {
-    let Some(handle) = state.input.keyboard.clone() else { return false };
-    release_all(state, id);
-    if handle.set_keymap_from_string(state, keymap.clone()).is_err() {
-        return false;
-    }
-    state.input.keyboards.keymaps.insert(id, keymap);
+/// Gives a keyboard a keymap and puts it in force.
+pub fn set_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
+    let Some(handle) = state.input.keyboard.clone() else { return };
+    remember_keymap(state, id, keymap.clone());
+    // What is in force is not put there again: keyboards on the screen say the same with each key.
+    keymap::put(state, &handle, Some(&keymap));
     state.input.keyboards.active = Some(id);
-    true
+}
+
+/// Gives a keyboard a keymap, which is put in force when it is next used.
+pub fn remember_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
+    release_all(state, id);
+    let keyboards = &mut state.input.keyboards;
+    keyboards.keymaps.insert(id, keymap);
+    keyboards.active.take_if(|active| *active == id);
 }
 
 /// A keyboard is gone: the keys that it holds are released.
@@ -121,20 +130,26 @@ pub fn release_all(state: &mut State, id: KeyboardId) {
     }
 }
 
+/// Whether what is in force is the keymap of `id`, or the same as that.
+pub fn is_in_force(state: &State, id: KeyboardId) -> bool {
+    keymap::is_in_force(state, state.input.keyboards.keymaps.get(&id))
+}
+
+/// Puts the keymap of `id` in force, as its next key would.
+pub fn put_in_force(state: &mut State, id: KeyboardId) {
+    if let Some(handle) = state.input.keyboard.clone() {
+        use_keyboard(state, &handle, id);
+    }
+}
+
 /// Puts the keymap of `id` in force.
 fn use_keyboard(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
-    let active = state.input.keyboards.active.unwrap_or(KeyboardId::Session);
-    if active == id {
+    if state.input.keyboards.active == Some(id) {
         return;
     }
-    let switched = match state.input.keyboards.keymaps.get(&id).cloned() {
-        Some(keymap) => handle.set_keymap_from_string(state, keymap),
-        None => set_configured(state, handle),
-    };
-    match switched {
-        Ok(()) => state.input.keyboards.active = Some(id),
-        Err(error) => tracing::warn!(%error, ?id, "a keymap that was accepted before does not load any more"),
-    }
+    let keymap = state.input.keyboards.keymaps.get(&id).cloned();
+    keymap::put(state, handle, keymap.as_ref());
+    state.input.keyboards.active = Some(id);
 }
 
 /// A key went down or up.

@@ -8,6 +8,7 @@
 //! ```
 
 mod around;
+mod behind;
 pub mod constraint;
 pub mod cursor;
 pub mod drag;
@@ -16,6 +17,7 @@ pub mod focus;
 pub mod gesture;
 mod hand;
 pub mod keyboard;
+pub mod keymap;
 pub mod libinput;
 pub mod pointer;
 pub mod serials;
@@ -74,6 +76,7 @@ pub struct Input {
     held: pointer::Held,
     /// What the pointer was last found to be on.
     pointer_focus: pointer::Focus,
+    owed: behind::Owed,
 }
 
 impl Input {
@@ -102,6 +105,7 @@ impl Input {
             tools: tablet::Tools::default(),
             held: pointer::Held::default(),
             pointer_focus: None,
+            owed: behind::Owed::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
 use super::event::{Scroll, ScrollSource};
-use super::{constraint, drag};
+use super::{behind, constraint, drag};
 use crate::bindings::ButtonAction;
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
@@ -58,6 +58,7 @@ fn bounded(point: Point<f64, Logical>) -> Point<f64, Logical> {
 }
 
 fn send_relative(state: &mut State, time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical>) {
+    let Some((delta, raw)) = behind::relative(state, delta, raw) else { return };
     let pointer = state.input.pointer.clone();
     let focus = state.input.pointer_focus.clone();
     let event = RelativeMotionEvent { delta, delta_unaccel: raw, utime: time.as_micros() };
@@ -69,7 +70,9 @@ fn move_within_constraint(state: &mut State, time: Instant, from: Point<f64, Log
         Some(position) => set_position(state, time, on_an_output(state, position)),
         None => {
             // Locked in place: the relative motion is all there is.
-            state.input.pointer.clone().frame(state);
+            if !behind::holds_relative(state) {
+                state.input.pointer.clone().frame(state);
+            }
             let focus = state.input.pointer.current_focus();
             output::input(state, InputKind::Motion, focus.as_ref(), time);
         }
@@ -91,9 +94,12 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
     let pointer = state.input.pointer.clone();
     let event =
         MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
+    let is_held = behind::holds_position(state, &focus, position);
     state.input.pointer_focus.clone_from(&focus);
-    pointer.motion(state, focus, &event);
-    pointer.frame(state);
+    if !is_held {
+        pointer.motion(state, focus, &event);
+        pointer.frame(state);
+    }
     if drag::holds_pointer(state) {
         drag::latch(state);
     } else {
@@ -227,6 +233,7 @@ fn release(state: &mut State, time: Instant, button: u32) {
 }
 
 fn deliver(state: &mut State, time: Instant, button: u32, new: ButtonState, serial: smithay::utils::Serial) {
+    behind::pay(state, time);
     let pointer = state.input.pointer.clone();
     let focus = pointer.current_focus();
     state.input.actions.push(serial);
@@ -256,6 +263,7 @@ pub fn scrolled(state: &mut State, time: Instant, source: ScrollSource, horizont
             frame = frame.stop(axis);
         }
     }
+    behind::pay(state, time);
     let pointer = state.input.pointer.clone();
     let focus = pointer.current_focus();
     output::input(state, InputKind::Scroll, focus.as_ref(), time);

@@ -16,6 +16,8 @@ pub(super) struct Connection {
     output: Vec<u8>,
     /// The answer to a request is being worked on: the next request waits, so that answers come in order.
     pub(super) waiting: bool,
+    /// When it asked for something last, by the server's count of requests; 0 if never.
+    pub(super) last_request: u64,
     /// The other side has said everything.
     closed: bool,
 }
@@ -32,7 +34,7 @@ pub(super) enum ConnectionError {
 impl Connection {
     pub(super) fn new(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Connection { stream, input: Vec::new(), output: Vec::new(), waiting: false, closed: false })
+        Ok(Connection { stream, input: Vec::new(), output: Vec::new(), waiting: false, last_request: 0, closed: false })
     }
 
     pub(super) fn stream(&self) -> &UnixStream {

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::clients::ClientUse;
 use super::input::InputEvent;
 use super::workspaces::{Workspace, WorkspaceOrder};
 use crate::config::OutputMode;
@@ -65,6 +66,8 @@ pub enum Request {
     Outputs,
     /// All windows, the topmost first.
     Windows,
+    /// Everybody who is connected.
+    Clients,
     /// Workspaces that are seen or have windows.
     Workspaces,
     /// Show a workspace, or put a window there.
@@ -152,7 +155,7 @@ pub enum Response {
         wayland_display: String,
         /// The command line's word for the backend.
         backend: String,
-        /// The command line's word for the renderer.
+        /// The command line's word for the renderer in use.
         renderer: String,
     },
     /// To [`Request::Outputs`] and [`Request::AddOutput`].
@@ -164,6 +167,14 @@ pub enum Response {
     Windows {
         /// The topmost first.
         windows: Vec<Window>,
+    },
+    /// To [`Request::Clients`].
+    Clients {
+        /// Who came first first.
+        clients: Vec<ClientUse>,
+        /// Panics that were caught since the session began; each ended the client that met it.
+        #[serde(default)]
+        bugs: u32,
     },
     /// To [`Request::Workspaces`].
     Workspaces {
@@ -233,6 +244,8 @@ pub struct Output {
     pub submit_lead: Span,
     /// What composing is budgeted with.
     pub compose_budget: Span,
+    /// Who composes, and why, for people.
+    pub drawn_by: String,
 }
 
 /// A window.

@@ -11,6 +11,7 @@
 //! [`message`] is the language; [`Client`] speaks it.
 
 mod client;
+pub mod clients;
 mod connection;
 pub mod input;
 pub mod message;

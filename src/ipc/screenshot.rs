@@ -1,9 +1,9 @@
 //! Writing a picture without holding up the frames: reading the screen, compression and the disk have a thread of their
 //! own.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use png::{BitDepth, ColorType, Compression, Encoder};
@@ -11,18 +11,47 @@ use png::{BitDepth, ColorType, Compression, Encoder};
 use super::Completion;
 use super::message::Response;
 use crate::backend::{PixelBuffer, Shot};
+use crate::faults::{self, Fault};
+use crate::files;
+
+/// Pictures that are written at once, each with a thread and some megabytes.
+const MOST_WRITTEN: usize = 4;
+static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+
+/// A picture that is being written.
+struct Writing;
+
+impl Writing {
+    /// One more, if there may be.
+    fn begin() -> Option<Self> {
+        let more = |count| (count < MOST_WRITTEN).then_some(count + 1);
+        WRITTEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Writing)
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        WRITTEN.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// Writes what `shot` shows, which is on `output`, as a PNG file to `path` on a thread of its own, and then answers through
 /// `completion`.
 pub fn write(shot: Shot, output: String, path: PathBuf, completion: Completion) {
+    let Some(writing) = Writing::begin() else {
+        let refused = format!("{MOST_WRITTEN} pictures are being written already");
+        return completion.finish(Err(refused));
+    };
     let job = move || {
+        let _writing = writing;
         let image = shot.whole().ok_or_else(|| format!("what {output} shows cannot be read"));
         // The display may have its buffer back while the picture is compressed.
         drop(shot);
         completion.finish(image.and_then(|image| write_now(&image, output, path)));
     };
     // If there is no thread to be had, the completion is dropped with the job, and that answers too.
-    if let Err(error) = thread::Builder::new().name("screenshot".to_owned()).spawn(job) {
+    let thread = thread::Builder::new().name("screenshot".to_owned());
+    if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {
         tracing::warn!("cannot start a thread for a screenshot: {error}");
     }
 }
@@ -42,7 +71,7 @@ fn encode(image: &PixelBuffer, width: u32, height: u32, path: &Path) -> io::Resu
         [red, green, blue]
     };
     let rgb: Vec<u8> = image.pixels.iter().flat_map(colours).collect();
-    let mut file = BufWriter::new(File::create(path)?);
+    let mut file = BufWriter::new(files::create_patiently(path)?);
     let mut encoder = Encoder::new(&mut file, width, height);
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);
@@ -56,6 +85,15 @@ fn encode(image: &PixelBuffer, width: u32, height: u32, path: &Path) -> io::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
+
+    #[test]
+    fn only_so_many_pictures_are_written_at_once() {
+        let written: Vec<_> = std::iter::from_fn(Writing::begin).collect();
+        assert_eq!(written.len(), MOST_WRITTEN);
+        drop(written);
+        assert!(Writing::begin().is_some());
+    }
 
     #[test]
     fn a_picture_has_the_colours_that_were_on_screen() {

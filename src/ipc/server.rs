@@ -14,8 +14,10 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 use super::Met;
 use super::connection::{Connection, ConnectionError};
 use super::message::{Answer, Question, Request, Response, VERSION};
+use crate::descriptors::Door;
 
-/// How many clients may be connected at once. One more has to wait until another is gone.
+/// How many clients may be connected at once. One more takes the place of the one that has said nothing whole for longest;
+/// it has to wait while all have something done for them.
 const MOST_CLIENTS: usize = 32;
 
 /// How many requests of one client are met in a turn: the rest waits for the next.
@@ -100,6 +102,9 @@ pub struct Server {
     completions: Arc<Completions>,
     clients: BTreeMap<u64, Connection>,
     next_client: u64,
+    /// Requests that were met: a clock that says who has been silent.
+    requests: u64,
+    door: Door,
 }
 
 impl Server {
@@ -123,7 +128,16 @@ impl Server {
         epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
         epoll::add(&epoll, &completions.wake, EventData::new_u64(COMPLETIONS), EventFlags::IN)?;
         let clients = BTreeMap::new();
-        Ok(Server { path: path.to_owned(), epoll, listener, completions, clients, next_client: FIRST_CLIENT })
+        Ok(Server {
+            path: path.to_owned(),
+            epoll,
+            listener,
+            completions,
+            clients,
+            next_client: FIRST_CLIENT,
+            requests: 0,
+            door: Door::new(),
+        })
     }
 
     /// Where it listens.
@@ -148,14 +162,16 @@ impl Server {
     }
 
     fn accept(&mut self) {
-        while self.clients.len() < MOST_CLIENTS {
-            match self.listener.accept().and_then(|(stream, _)| self.insert(stream)) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) => {
-                    tracing::warn!("private socket: {error}");
-                    break;
-                }
+        for _ in 0..EVENTS_A_TURN {
+            if !self.has_room() {
+                break;
+            }
+            let listener = &self.listener;
+            let accept = || listener.accept().map(|(stream, _)| Some(stream));
+            let Some(stream) = self.door.next(accept) else { break };
+            if let Err(error) = self.insert(stream) {
+                tracing::warn!("private socket: {error}");
+                break;
             }
         }
         self.watch_listener();
@@ -163,15 +179,31 @@ impl Server {
 
     fn insert(&mut self, stream: UnixStream) -> io::Result<()> {
         let connection = Connection::new(stream)?;
+        if let Some(idle) = self.idle().filter(|_| self.clients.len() >= MOST_CLIENTS)
+            && let Some(idle) = self.clients.remove(&idle)
+        {
+            let _ = epoll::delete(&self.epoll, idle.stream());
+        }
         epoll::add(&self.epoll, connection.stream(), EventData::new_u64(self.next_client), EventFlags::IN)?;
         self.clients.insert(self.next_client, connection);
         self.next_client += 1;
         Ok(())
     }
 
+    /// Whether one more may come.
+    fn has_room(&self) -> bool {
+        self.clients.len() < MOST_CLIENTS || self.idle().is_some()
+    }
+
+    /// The client that has nothing done for it, and has asked for nothing whole for longest.
+    fn idle(&self) -> Option<u64> {
+        let idle = self.clients.iter().filter(|(_, connection)| connection.listens());
+        idle.min_by_key(|(number, connection)| (connection.last_request, **number)).map(|(number, _)| *number)
+    }
+
     /// Listens for new clients only while there is room: an ignored one would keep the descriptor readable for ever.
     fn watch_listener(&self) {
-        let flags = if self.clients.len() < MOST_CLIENTS { EventFlags::IN } else { EventFlags::empty() };
+        let flags = if self.has_room() { EventFlags::IN } else { EventFlags::empty() };
         let _ = epoll::modify(&self.epoll, &self.listener, EventData::new_u64(LISTENER), flags);
     }
 
@@ -194,6 +226,10 @@ impl Server {
     /// Reads, meets and answers requests of one client, which has `ready` happened to.
     fn serve(&mut self, client: u64, answers: &mut impl Respond, ready: EventFlags) {
         let Some(connection) = self.clients.get_mut(&client) else { return };
+        if connection.has_request() {
+            self.requests += 1;
+            connection.last_request = self.requests;
+        }
         let result = turn(connection, client, &self.completions, answers, ready);
         self.after(client, result);
     }
@@ -214,7 +250,12 @@ impl Server {
         let mut flags = EventFlags::empty();
         flags.set(EventFlags::IN, connection.listens());
         flags.set(EventFlags::OUT, connection.speaks() || connection.has_request());
-        epoll::modify(&self.epoll, connection.stream(), EventData::new_u64(client), flags).is_ok()
+        let is_there = epoll::modify(&self.epoll, connection.stream(), EventData::new_u64(client), flags).is_ok();
+        if self.clients.len() >= MOST_CLIENTS {
+            // It may give way now.
+            self.watch_listener();
+        }
+        is_there
     }
 }
 

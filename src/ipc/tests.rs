@@ -204,3 +204,17 @@ fn more_clients_than_there_is_room_for_wait_their_turn() {
     drop(clients);
     assert_eq!(late.ask(Request::Reload).unwrap(), Response::Done);
 }
+
+#[test]
+fn half_lines_lock_nobody_out() {
+    let running = Running::start(Answers::default());
+    let half: Vec<_> = (0..40)
+        .map(|_| {
+            let mut half = UnixStream::connect(&running.path).unwrap();
+            half.write_all(b"{\"version\":").unwrap();
+            half
+        })
+        .collect();
+    assert_eq!(running.client().ask(Request::Reload).unwrap(), Response::Done);
+    drop(half);
+}

@@ -7,7 +7,7 @@ use super::{OutputState, Outputs, pacing};
 use crate::state::State;
 use crate::surface::{ClientEntry, Entry, FrameListener, Revoked};
 use crate::time::{Clock, Instant, Span};
-use crate::timing::ahead::{Bound, Circumstances, Issued, Reason};
+use crate::timing::ahead::{Ahead, Bound, Circumstances, Issued, Reason};
 use crate::timing::id::OutputId;
 use crate::timing::target::{RefreshIndex, Target};
 use crate::timing::virtualizer::Grid;
@@ -28,13 +28,11 @@ pub(super) fn attend_all(state: &mut State) {
     let now = state.clock.now();
     state.outputs.next_decision = None;
     let State { surfaces, outputs, .. } = state;
-    for (entry, client) in surfaces.paced() {
-        attend(entry, client, outputs, now);
-    }
+    surfaces.for_each_paced(|entry, client| attend(entry, client, outputs, now));
     let first = outputs.first();
     for output in &mut outputs.list {
-        let its = surfaces.paced().filter(|(entry, _)| entry.output.or(first) == Some(output.id));
-        let promised = its.filter_map(|(entry, _)| promised(entry)).min();
+        let its = surfaces.awake().filter(|entry| entry.output.or(first) == Some(output.id));
+        let promised = its.filter_map(promised).min();
         output.conductor.set_promised(promised);
     }
 }
@@ -79,16 +77,34 @@ fn attend(entry: &mut Entry, client: ClientEntry, outputs: &mut Outputs, now: In
         return;
     }
     let Some(output) = id.and_then(|id| outputs.by_id_mut(id)) else { return };
-    let next = output.conductor.output().next_index(now);
+    ledger.machine.set_range(output.conductor.output().vsync().range());
+    let coming = output.conductor.output().next_index(now);
+    let (_, next) = chain(&mut ledger.machine, output, coming, now);
     if let Some(first) = ledger.machine.recover(next) {
         listener.tell_revoked(first, Revoked::Rebased);
     }
     while ledger.machine.requests() > 0 {
+        let (grid, next) = chain(&mut ledger.machine, output, coming, now);
         let machine = output.conductor.output();
-        let earliest = machine.next_index(now + ledger.machine.cost());
-        let Some(issued) = ledger.machine.poll(grid_of(output, next), earliest, now) else { return };
+        let earliest =
+            if machine.vsync().is_variable() { next } else { machine.next_index(now + ledger.machine.cost()) };
+        let Some(issued) = ledger.machine.poll(grid, earliest, now) else { return };
         send(output, listener.as_ref(), issued, next);
     }
+}
+
+/// The grid of the targets that follow now, and its first refresh that is not decided; `coming`: the output's next refresh.
+fn chain(machine: &mut Ahead, output: &OutputState, coming: RefreshIndex, now: Instant) -> (Grid, RefreshIndex) {
+    let begun = now + machine.cost();
+    chain_from(machine, output, coming, begun)
+}
+
+/// The same for content that is there at `ready`.
+fn chain_from(machine: &mut Ahead, output: &OutputState, coming: RefreshIndex, ready: Instant) -> (Grid, RefreshIndex) {
+    let shows = output.conductor.output();
+    let grid = grid_of(output, coming);
+    let soonest = (ready + shows.compose_typical() + shows.submit_lead()).max(grid.present);
+    machine.chain(grid, soonest)
 }
 
 fn circumstances(
@@ -126,7 +142,8 @@ pub(super) fn answer_callback(entry: &Entry, output: &mut OutputState, refresh: 
     if !ledger.machine.waits_for_callback() {
         return false;
     }
-    let grid = grid_of(output, refresh);
+    // The refresh is when content could be shown that is there by its latch.
+    let (grid, refresh) = chain_from(&mut ledger.machine, output, refresh, now);
     let Some(issued) = ledger.machine.answer(grid, refresh, now) else { return false };
     send(output, listener.as_ref(), issued, output.conductor.output().next_index(now));
     true
@@ -139,7 +156,8 @@ pub(super) fn answer_hidden(entry: &Entry, output: Option<&mut OutputState>, now
     match output {
         Some(output) => {
             let next = output.conductor.output().next_index(now);
-            if let Some(issued) = ledger.machine.answer(grid_of(output, next), next, now) {
+            let (grid, next) = chain(&mut ledger.machine, output, next, now);
+            if let Some(issued) = ledger.machine.answer(grid, next, now) {
                 send(output, listener.as_ref(), issued, next);
             }
         }
@@ -158,7 +176,11 @@ pub(super) fn answer_hidden(entry: &Entry, output: Option<&mut OutputState>, now
 pub(super) fn target_of(state: &State, surface: &WlSurface, bound: &Bound) -> Option<Target> {
     let entry = state.surfaces.get(surface)?;
     let output = entry.output.or(state.outputs.first()).and_then(|id| state.outputs.by_id(id));
-    let output = output.filter(|_| !bound.revoked)?;
-    let target = output.conductor.output().target(bound.target.refresh);
-    Some(Target { present: bound.target.present, ..target })
+    let machine = output.filter(|_| !bound.revoked)?.conductor.output();
+    let Issued { refresh, present, interval, timed, .. } = bound.target;
+    if timed {
+        let ready_by = present - (machine.submit_lead() + machine.compose_typical());
+        return Some(Target { id: machine.latched().next(), present, ready_by, interval });
+    }
+    Some(Target { present, ..machine.target(refresh) })
 }

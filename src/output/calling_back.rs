@@ -1,12 +1,14 @@
 //! Frame callbacks are sent: to one client when its pacer says so, and once a second to those whom nobody sees.
 
 use super::gates::clear_blockers;
-use super::{ahead, early};
+use super::pacing::{HIDDEN_INTERVAL, hidden_waits};
+use super::{Outputs, ahead, early, spare_buffer};
 use crate::state::State;
-use crate::surface::{self, Unshown};
+use crate::surface::{self, Entry, Unshown};
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::PacerId;
 use crate::timing::id::OutputId;
+use crate::timing::pacer::Pacer;
 use crate::timing::record::ClientFrameRecord;
 use crate::timing::target::Target;
 
@@ -30,16 +32,21 @@ pub(super) fn call_back(
     let client = *client;
     pacing.partial = None;
     let cpu = pacing.clock.and_then(|clock| clock.read());
+    let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::runs_ahead);
     output.conductor.called_back(pacer, now, cpu);
     let time = early::tell_time(output, client, pacer, (time, target.interval), now);
     let due_sequence = output.due_sequence(target.id);
     let mut called = false;
     // A surface that was not seen yet may ask for its first target.
-    for entry in surfaces.iter_mut().filter(|entry| entry.client == client && entry.output.or(first) == Some(id)) {
+    surfaces.for_each_awake(|entry| {
+        if entry.client != client || entry.output.or(first) != Some(id) {
+            return;
+        }
         let answered = ahead::answer_callback(entry, output, target.id, now);
-        let wants = entry.wants_callback() && entry.output.is_some();
+        let may_be_called = spare_buffer::may_be_called(entry, output, runs_ahead);
+        let wants = entry.wants_callback() && entry.output.is_some() && may_be_called;
         if !(answered || wants) {
-            continue;
+            return;
         }
         called = true;
         entry.record = ClientFrameRecord {
@@ -58,7 +65,7 @@ pub(super) fn call_back(
             ..ClientFrameRecord::default()
         };
         entry.call_back(time, Some(now));
-    }
+    });
     outputs.objects_ended |= called;
     if !called && let Some(pacer) = output.conductor.pacer_mut(pacer) {
         // The callback went with its surface.
@@ -76,22 +83,40 @@ pub(super) fn call_hidden_back(state: &mut State) {
     let State { surfaces, outputs, .. } = state;
     let mut opened = Vec::new();
     let first = outputs.first();
-    for entry in surfaces.iter_mut() {
+    let mut spared = false;
+    surfaces.for_each_awake(|entry| {
         let has_content = surface::has_content(&entry.surface);
         let new = entry.output.is_none() && first.is_some() && entry.waiting() > 0 && !has_content;
         // The first frames of a surface wait for their refreshes.
         if outputs.sees(entry) || new {
-            continue;
+            return;
+        }
+        if outputs.is_about_to_look_at(entry, now) {
+            spared = true;
+            return;
         }
         entry.unseen = has_content;
         entry.clear_barrier();
-        if entry.open_all() {
+        if entry.open_finished() {
             opened.push(entry.surface.clone());
         }
         entry.latch().discard(Unshown::Unseen);
         entry.call_back(now, None);
         let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));
         ahead::answer_hidden(entry, output, now);
+    });
+    if spared {
+        hidden_waits(outputs, now);
     }
     clear_blockers(state, &opened);
+}
+
+impl Outputs {
+    /// Whether the surface has content that may be seen with the next latch: no output that may show it has latched since.
+    /// One that never does holds nobody up.
+    fn is_about_to_look_at(&self, entry: &Entry, now: Instant) -> bool {
+        let Some(since) = entry.fresh_since().filter(|since| now - *since < HIDDEN_INTERVAL) else { return false };
+        let mut may_show = self.list.iter().filter(|output| entry.output.is_none_or(|own| own == output.id));
+        may_show.any(|output| output.on && output.looked < since && output.conductor.output().is_needed())
+    }
 }

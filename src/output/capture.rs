@@ -12,16 +12,22 @@ use std::collections::VecDeque;
 
 use calloop::LoopHandle;
 use smithay::output::Output;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 
 use crate::backend::PixelRect;
+use crate::descriptors;
 use crate::state::State;
-use crate::time::Instant;
+use crate::time::{Clock, Instant, Span};
 use writer::{Job, Writer};
 
 /// Pictures in the writer's hands at once: one that it writes, and one so that it need not wait for the next turn. All
 /// others wait: what they show is then as new as it can be, and no more buffers of a display are kept from it.
 const MOST_WRITTEN: usize = 2;
+
+/// No output refreshes less often.
+const LONGEST_INTERVAL: Span = Span::from_seconds(1);
 
 /// A picture that a client asked for.
 #[derive(Debug)]
@@ -83,18 +89,29 @@ pub struct Captures {
     writer: Option<Writer>,
     /// The last picture before those of this writer.
     writes_after: u64,
+    /// The last refresh for which each client was given a picture of each output, where that is not long ago.
+    given: Vec<(ClientId, Output, Instant)>,
+    /// When somebody may have the next one who has to wait for that.
+    pub(super) wake: Option<Instant>,
 }
 
 /// Asks for a picture of what `output` presents. The request waits there until it is served.
 pub fn capture(state: &mut State, output: &Output, request: Request) {
+    if descriptors::are_scarce() {
+        // Dropped, it says that it failed.
+        tracing::debug!("no picture is taken: nine of ten descriptors are in use");
+        return;
+    }
     let lights = state.outputs.list.iter().find(|known| known.output == *output).map_or(0, |known| known.lights);
     state.outputs.captures.waiting.push(Waiting { output: output.clone(), request, lights });
 }
 
 /// Serves what can be served: at once what may show the screen as it is, else with the next light.
 pub(super) fn serve(state: &mut State) {
+    let now = state.clock.now();
     let State { outputs, loop_handle, .. } = state;
     let super::Outputs { list, captures, .. } = outputs;
+    captures.wake = None;
     for waiting in std::mem::take(&mut captures.waiting) {
         // An output that is gone will never light up again: dropping the request says that it failed.
         let Some(output) = list.iter().find(|known| known.output == waiting.output) else { continue };
@@ -106,11 +123,31 @@ pub(super) fn serve(state: &mut State) {
             captures.waiting.push(waiting);
             continue;
         }
+        if let Some(next) = captures.next_picture(output, &waiting.request, now) {
+            captures.wake = captures.wake.into_iter().chain([next]).min();
+            captures.waiting.push(waiting);
+            continue;
+        }
         captures.begin(output, waiting.request, loop_handle);
     }
 }
 
 impl Captures {
+    /// When the client may have its next picture, if not now: one that asks as fast as it can would keep a core busy with
+    /// pictures that show the same, and gets one a refresh.
+    fn next_picture(&mut self, output: &super::OutputState, request: &Request, now: Instant) -> Option<Instant> {
+        let interval = output.conductor.output().vsync().interval();
+        let client = request.buffer.client()?.id();
+        self.given.retain(|(_, _, given)| now - *given < LONGEST_INTERVAL);
+        let given = self.given.iter_mut().find(|(known, of, _)| *known == client && *of == output.output);
+        match given {
+            Some((_, _, given)) if now < *given + interval => return Some(*given + interval),
+            Some((_, _, given)) => *given = now,
+            None => self.given.push((client, output.output.clone(), now)),
+        }
+        None
+    }
+
     fn begin(&mut self, output: &super::OutputState, request: Request, handle: &LoopHandle<'static, State>) {
         let Request { region, buffer, with_cursor, reply, .. } = request;
         if self.writer.is_none() {

@@ -43,11 +43,14 @@ pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment:
     let State { surfaces, outputs, clock, protocols, .. } = state;
     let super::Outputs { list, renderer, drawn, .. } = outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id) else { return Came::Nothing { fresh: false } };
-    let number = output.scenes;
+    let number = output.stage.number();
     let mut waiting: Vec<(WlSurface, Feedback)> = Vec::new();
     let mut clients = Vec::new();
     let mut fresh = false;
-    for entry in surfaces.iter_mut().filter(|entry| entry.output == Some(id) && entry.seen() == number) {
+    surfaces.for_each_awake(|entry| {
+        if entry.output != Some(id) || entry.seen() != number {
+            return;
+        }
         fresh |= entry.is_fresh();
         if entry.is_fresh()
             && let Some(mut record) = entry.take_record()
@@ -59,7 +62,7 @@ pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment:
         if !feedback.is_empty() {
             waiting.push((entry.surface.clone(), feedback));
         }
-    }
+    });
     let cursor_moved = std::mem::take(&mut output.cursor_moved);
     let unchanged = scene.looks_like(&output.drawn) && scene.cursor == output.drawn.cursor && !cursor_moved;
     if unchanged && waiting.is_empty() && moment.need != Need::Output {

@@ -7,10 +7,10 @@ use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_shm::Format;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
-use smithay::wayland::compositor;
 use smithay::wayland::shm::with_buffer_contents;
 
 use crate::backend::PixelBuffer;
+use crate::guard;
 use crate::scene::{CursorLayer, CursorView, Scene};
 use crate::shell::Hand;
 use crate::state::State;
@@ -63,7 +63,7 @@ pub(super) fn shown_surface(state: &State, scene: &Scene) -> Option<WlSurface> {
 }
 
 fn client_image(images: &mut CursorImages, surface: &WlSurface, scale: f64) -> Option<Arc<PixelBuffer>> {
-    let (buffer, commit, buffer_scale) = compositor::with_states(surface, |states| {
+    let (buffer, commit, buffer_scale) = guard::with_states(surface, |states| {
         let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
         let data = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         Some((data.buffer()?.clone(), data.current_commit(), data.buffer_scale()))

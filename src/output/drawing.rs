@@ -144,6 +144,7 @@ pub(super) fn hear_renderer(state: &mut State) {
         }
         let id = output.id;
         super::handing_over::attend(state, id);
+        super::second_period::resume(state, id);
     }
     recover(state);
 }

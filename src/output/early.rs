@@ -19,7 +19,7 @@ const XWAYLAND: [&str; 2] = ["Xwayland", "xwayland-satell"];
 
 /// What a rule that asks for early callbacks means for `client`.
 pub(super) fn rule_for(surfaces: &Surfaces, display: &DisplayHandle, client: ClientId) -> EarlyRule {
-    let surface = surfaces.iter().find(|entry| entry.client == client);
+    let surface = surfaces.of_client(client).next();
     let process = surface.and_then(|entry| entry.surface.client()?.get_credentials(display).ok());
     let name = process.and_then(|process| std::fs::read_to_string(format!("/proc/{}/comm", process.pid)).ok());
     let is_xwayland = name.is_some_and(|name| XWAYLAND.contains(&name.trim_end()));
@@ -62,7 +62,7 @@ pub(super) fn drawn(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) {
         entry.fingerprint = fingerprint;
     }
     // A client is called back as one, and so is what it shows: all of its surfaces there, in any order.
-    let shown = surfaces.iter().filter(|entry| entry.client == client.id && entry.output == Some(id));
+    let shown = surfaces.of_client(client.id).filter(|entry| entry.output == Some(id));
     let numbers = shown.filter_map(|entry| Some(entry.fingerprint?.rotate_left(entry.id.0)));
     let all = fingerprint.map(|_| numbers.fold(0, |all, number| all ^ number));
     if let Some(pacer) = output.conductor.pacer_mut(pacer) {

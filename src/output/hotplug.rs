@@ -74,9 +74,11 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         wish: placement.pacing,
         clients: HashMap::new(),
         drawn: Arc::default(),
+        stage: super::stage::Stage::default(),
         spare: Vec::new(),
         on_screen: Arc::default(),
         scenes: 0,
+        looked: Instant::ZERO,
         lights: 0,
         last_sequence: None,
         last_light: None,
@@ -87,7 +89,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         records: Ring::new(),
         statistics: OutputStatistics::default(),
     });
-    state.outputs.rules_stale = true;
+    state.outputs.rules.changed();
     if let Some(output) = state.outputs.by_id_mut(id) {
         output.need(Need::Output);
     }
@@ -169,6 +171,7 @@ pub fn remove(state: &mut State, id: OutputId) {
     output.drop_undrawn(state.outputs.renderer.as_mut());
     output.forget_frames();
     crate::shell::visit::leave(state, &output.output);
+    crate::surface::scanout::forget(&output.output);
     if let Some(global) = output.global.take() {
         state.protocols.output.retire(&state.display_handle, global);
     }

@@ -6,17 +6,15 @@ use super::compose::{Came, compose};
 use super::frame::Moment;
 use super::gates::clear_blockers;
 use super::handing_over::{self, Taken};
-use super::placing::choose;
-use super::{OutputState, pacing};
+use super::{OutputState, pacing, second_period, stage};
 use crate::scene::Scene;
 use crate::shell::Hand;
 use crate::shell::animation::Shown;
-use crate::shell::render_order::RenderWindow;
 use crate::state::State;
 use crate::surface::Entry;
 use crate::time::{Clock, Instant, Span};
 use crate::timing::defaults::START_DELAY;
-use crate::timing::id::{ClientId, OutputId};
+use crate::timing::id::{ClientId, OutputId, WindowId};
 use crate::timing::record::Need;
 use crate::timing::target::{RefreshIndex, Target};
 
@@ -38,8 +36,12 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     let need = output.conductor.latched(target.id);
     output.conductor.output_mut().set_motion(is_moving);
     output.scenes += 1;
-    let (scene, windows) = choose(state, id, target.present);
-    see(state, id, &scene, &windows);
+    output.looked = latched;
+    let (scene, is_arranged_anew) = stage::choose(state, id, target.present);
+    see(state, id, &scene, is_arranged_anew);
+    if is_arranged_anew {
+        attend(state, id, target.present);
+    }
     let clients = fresh_clients(state, id);
     let came = compose(state, id, scene, Moment { target, scheduled, latched, need });
     let cleared = clear_barriers(state, id);
@@ -53,6 +55,7 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     };
     if counts {
         machine.calm_mut().latched(starts);
+        second_period::apply_next(state, id, target.id);
     }
 }
 
@@ -96,7 +99,7 @@ fn is_moving(state: &State, id: OutputId, present: Instant) -> bool {
 /// it draws, and could take the very time for it.
 fn somebody_draws(state: &State, output: &OutputState, now: Instant) -> bool {
     let first = state.outputs.first();
-    let mut here = state.surfaces.iter().filter(|entry| entry.output.or(first) == Some(output.id));
+    let mut here = state.surfaces.awake().filter(|entry| entry.output.or(first) == Some(output.id));
     let waits = |entry: &Entry| entry.waits() && (entry.output.is_none() || state.outputs.sees(entry));
     output.conductor.is_anybody_drawing(now) || here.any(waits)
 }
@@ -104,12 +107,13 @@ fn somebody_draws(state: &State, output: &OutputState, now: Instant) -> bool {
 /// Applies every update that is ready and due, in order. Returns whether there was one.
 fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
     let first = state.outputs.first();
-    let opened: Vec<WlSurface> = state
-        .surfaces
-        .iter_mut()
-        .filter(|entry| entry.waiting() > 0 && entry.output.or(first) == Some(id))
-        .filter_map(|entry| entry.open_due(target.id, target.present).then(|| entry.surface.clone()))
-        .collect();
+    let mut opened: Vec<WlSurface> = Vec::new();
+    state.surfaces.for_each_awake(|entry| {
+        let waits = entry.waiting() > 0 && entry.output.or(first) == Some(id);
+        if waits && entry.open_due(target.id, target.present) {
+            opened.push(entry.surface.clone());
+        }
+    });
     if !opened.is_empty() {
         clear_blockers(state, &opened);
     }
@@ -120,7 +124,7 @@ fn open_queues(state: &mut State, id: OutputId, target: Target) -> bool {
 fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
     let mut clients: Vec<ClientId> = state
         .surfaces
-        .iter()
+        .awake()
         .filter(|entry| entry.output == Some(id) && (entry.is_fresh() || entry.wants_callback()))
         .map(|entry| entry.client)
         .collect();
@@ -129,37 +133,41 @@ fn fresh_clients(state: &State, id: OutputId) -> Vec<ClientId> {
     clients
 }
 
-/// Notes which surfaces are seen on this output, and to which windows they belong.
-fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow]) {
+/// Notes which surfaces are seen on this output, and to which windows they belong: all of them where the scene is arranged
+/// anew, else those that another output paced until now.
+fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
+    let now = state.clock.now();
     let cursor = super::cursor::shown_surface(state, scene);
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id(id) else { return };
-    let number = output.scenes;
-    let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none());
-    for surface in live.map(|layer| &layer.surface).chain(&cursor) {
-        let Some(entry) = surfaces.get_mut(surface) else { continue };
-        // On several outputs at once: the one that had it first goes on pacing it.
-        let elsewhere = entry.output.filter(|other| *other != id).and_then(|other| outputs.by_id(other));
-        if elsewhere.is_some_and(|other| other.on && other.scenes == entry.seen()) {
-            continue;
+    let number = output.stage.number();
+    let paced_elsewhere = |entry: &&Entry| entry.output != Some(id) && output.stage.has(&entry.surface) == Some(true);
+    let seen: Vec<WlSurface> = match is_arranged_anew {
+        true => {
+            let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none());
+            live.map(|layer| layer.surface.clone()).collect()
         }
-        entry.see(id, number);
-        if entry.record.window.is_none() {
-            let window = windows.iter().find(|window| window.surface == *surface).map(|window| window.id);
-            let window = window.or_else(|| shell.window_of(surface).map(|window| window.id));
-            entry.record.window = window;
-        }
-    }
-    let client_of = |flag: fn(&RenderWindow) -> bool| {
-        windows.iter().find(|window| flag(window)).and_then(|window| surfaces.client_of(&window.surface))
+        false => surfaces.awake().filter(paced_elsewhere).map(|entry| entry.surface.clone()).collect(),
     };
-    let focused = client_of(|window| window.focused).map(|client| client.id);
-    let held = client_of(|window| window.pressed).map(|client| client.id);
-    let now = state.clock.now();
-    if let Some(output) = outputs.by_id_mut(id) {
-        pacing::attend(output, focused, held, now);
+    for (surface, is_cursor) in
+        seen.iter().map(|surface| (surface, false)).chain(cursor.iter().map(|cursor| (cursor, true)))
+    {
+        surfaces.note_seen(surface, |seen| {
+            let entry = seen.entry();
+            // On several outputs at once: the one that had it first goes on pacing it.
+            let elsewhere = entry.output.filter(|other| *other != id).and_then(|other| outputs.by_id(other));
+            // There is one cursor.
+            if !is_cursor && elsewhere.is_some_and(|other| other.on && other.stage.number() == entry.seen()) {
+                return;
+            }
+            let is_known = entry.record.window.is_some();
+            seen.see(id, number);
+            if !is_known {
+                seen.belongs_to(shell.window_of(surface).map(|window| window.id));
+            }
+        });
     }
-    let waits = surfaces.iter().any(|entry| {
+    let waits = surfaces.awake().any(|entry| {
         let elsewhere = entry.output.is_some_and(|output| output != id);
         !elsewhere && (entry.output != Some(id) || entry.seen() != number) && entry.waits()
     });
@@ -168,12 +176,29 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, windows: &[RenderWindow])
     }
 }
 
+/// Tells pacers who has the focus and whom a button or finger holds, among the windows on this output.
+fn attend(state: &mut State, id: OutputId, present: Instant) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, shell, .. } = state;
+    let Some(output) = outputs.by_id_mut(id) else { return };
+    let view = shell.view(&output.output, present);
+    let client_of = |window: Option<WindowId>| {
+        let window = shell.window(window.filter(|window| shell.is_on(*window, &view))?)?;
+        surfaces.client_of(window.surface()).map(|client| client.id)
+    };
+    let (focused, held) = (client_of(shell.focused()), client_of(shell.pressed()));
+    pacing::attend(output, focused, held, now);
+}
+
 /// Fifo barriers clear right after the latch that took what set them; a frame that was chosen before that clears none.
 /// Returns whether there was one.
 fn clear_barriers(state: &mut State, id: OutputId) -> bool {
     let first = state.outputs.first();
-    let here = state.surfaces.iter_mut().filter(|entry| entry.output.or(first) == Some(id));
-    here.filter_map(|entry| entry.clear_barrier().then_some(())).count() > 0
+    let mut cleared = false;
+    state.surfaces.for_each_awake(|entry| {
+        cleared |= entry.output.or(first) == Some(id) && entry.clear_barrier();
+    });
+    cleared
 }
 
 /// What waits on output `id` is due at a refresh after `index`.
@@ -181,7 +206,7 @@ pub(super) fn rearm(state: &mut State, id: OutputId, index: RefreshIndex) {
     let State { surfaces, outputs, .. } = state;
     let first = outputs.first();
     let Some(output) = outputs.by_id_mut(id) else { return };
-    for entry in surfaces.iter().filter(|entry| entry.waiting() > 0 && entry.output.or(first) == Some(id)) {
+    for entry in surfaces.awake().filter(|entry| entry.waiting() > 0 && entry.output.or(first) == Some(id)) {
         output.need_when_due(entry, index);
     }
 }

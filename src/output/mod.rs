@@ -5,6 +5,7 @@
 //! [`timing`](crate::timing), by one [`Conductor`] per output.
 
 pub mod ahead;
+mod bare;
 mod calling_back;
 pub mod capture;
 mod compose;
@@ -12,7 +13,6 @@ mod cursor;
 mod desk;
 mod drawing;
 mod early;
-mod following;
 mod frame;
 pub mod gamma;
 mod gates;
@@ -30,6 +30,8 @@ mod rendering_ahead;
 pub mod rules;
 mod second_period;
 mod shows;
+mod spare_buffer;
+mod stage;
 pub mod statistics;
 pub mod turn;
 
@@ -40,7 +42,7 @@ use std::sync::Arc;
 use calloop::ping::Ping;
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point, Rectangle};
+use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use crate::backend::Display;
 use crate::backend::fence::Fence;
@@ -85,10 +87,10 @@ pub struct Outputs {
     next_decision: Option<Instant>,
     /// Clients were sent events that end their objects.
     pub(crate) objects_ended: bool,
+    /// Surfaces went since the last turn.
+    surfaces_went: bool,
     /// How clients are to be paced.
     pub rules: PacingRules,
-    /// The rules, or whom they are for, changed: pacers are brought in line with the next turn.
-    pub rules_stale: bool,
     /// Per-window statistics.
     pub statistics: statistics::Windows,
     /// Where records are written to.
@@ -119,8 +121,8 @@ impl Outputs {
             hidden_tick: None,
             next_decision: None,
             objects_ended: false,
+            surfaces_went: false,
             rules: PacingRules::default(),
-            rules_stale: false,
             statistics: statistics::Windows::default(),
             frame_log: None,
             kernel: KernelTimer::start(now),
@@ -159,11 +161,15 @@ pub struct OutputState {
     canvas: Canvas,
     /// What the newest composed buffer shows.
     drawn: Arc<Scene>,
+    /// What the last latch chose.
+    stage: stage::Stage,
     /// Storage of a scene that is not looked at any more, for the next one.
     spare: Vec<Layer>,
     /// What is on screen.
     pub(crate) on_screen: Arc<Scene>,
     scenes: u64,
+    /// When content was chosen for it last.
+    looked: Instant,
     /// Frames that reached light.
     lights: u64,
     /// The display's count at the last light; which frame that was, and the refresh of the model's grid.
@@ -247,6 +253,11 @@ impl OutputState {
         self.scenes
     }
 
+    /// How often all windows were looked at for what is seen where, and not only what has changed.
+    pub const fn arrangements(&self) -> u64 {
+        self.stage.number()
+    }
+
     /// Something on it changed, for this reason.
     fn need(&mut self, need: Need) {
         self.conductor.output_mut().need(need);
@@ -264,7 +275,8 @@ impl OutputState {
 impl OutputState {
     /// Whether its newest scene shows something of `surface`.
     fn is_shown_by(&self, surface: &WlSurface) -> bool {
-        self.drawn.layers.iter().any(|layer| layer.surface == *surface)
+        let known = self.stage.has(surface);
+        known.unwrap_or_else(|| self.drawn.layers.iter().any(|layer| layer.surface == *surface))
     }
 
     fn touches(&self, area: Option<Rectangle<i32, Logical>>) -> bool {
@@ -289,7 +301,8 @@ pub enum InputKind {
 
 /// A window's application is called `app_id`: its rules count from now on, and the frame log knows its name.
 pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str) {
-    state.outputs.rules_stale = true;
+    let client = state.shell.window(id).and_then(|window| state.surfaces.client_of(window.surface()));
+    client.iter().for_each(|client| state.outputs.rules.changed_for(client.id));
     if let Some(log) = &state.outputs.frame_log {
         log.name_window(id, app_id);
     }
@@ -297,6 +310,7 @@ pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str)
 
 /// Something changed that may be seen on any output.
 pub fn need_all(state: &mut State) {
+    state.shell.note_change();
     need_all_for(state, Need::Shell);
 }
 
@@ -350,7 +364,16 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
     }
     let scene = &output.on_screen;
     let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none());
-    live.into_iter().find_map(|layer| {
+    let (handle, corner) = (&output.output, geometry(&output.output).loc.to_f64());
+    let place = (point - corner).to_physical(handle.current_scale().fractional_scale());
+    let there = |layer: &&Layer| {
+        // Its edges were rounded.
+        let mut reach = layer.target.to_f64();
+        reach.loc -= Point::from((1.0, 1.0));
+        reach.size += Size::from((2.0, 2.0));
+        reach.contains(place)
+    };
+    live.filter(there).find_map(|layer| {
         // What slides out of sight is seen and is not meant.
         let hidden = state.shell.window_of(&layer.surface).is_some_and(|window| !state.shell.is_visible(window.id));
         if hidden { None } else { hit_layer(scene, layer, point) }

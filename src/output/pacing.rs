@@ -2,13 +2,13 @@
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use super::{OutputState, Outputs, second_period};
+use super::{OutputState, Outputs, spare_buffer};
 use crate::state::State;
 use crate::surface::queue::STAMP_TOLERANCE;
-use crate::surface::{ClientEntry, Commit, Committed, Entry, Surfaces};
+use crate::surface::{ClientEntry, Commit, Committed, Entry, Finished, Surfaces};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
-use crate::timing::id::{ClientId, OutputId, SurfaceId};
+use crate::timing::id::{ClientId, OutputId, SurfaceId, UpdateId};
 use crate::timing::pacer::{Answer, MissBudgets, Pacer};
 use crate::timing::pacing::{Pacing, PacingWish};
 use crate::timing::record::ClientFrameRecord;
@@ -32,8 +32,12 @@ impl Outputs {
     pub(super) fn pacing_of(&mut self, entry: &Entry, client: ClientEntry) -> Option<(&mut OutputState, PacerId)> {
         let id = entry.output.or(self.first())?;
         let output = self.list.iter_mut().find(|output| output.id == id)?;
+        if !output.clients.contains_key(&client.id) {
+            // Whether it has the focus is found out with the next scene.
+            output.stage.forget();
+        }
         let pacing = output.clients.entry(client.id).or_insert_with(|| {
-            self.rules_stale = true;
+            self.rules.changed_for(client.id);
             ClientPacing {
                 pacer: output.conductor.add_pacer(PacingWish::default(), MissBudgets::default()),
                 clock: client.clock,
@@ -67,7 +71,7 @@ impl Outputs {
     /// Whether something of the surface was visible in the last scene of its output.
     pub fn sees(&self, entry: &Entry) -> bool {
         let output = entry.output.and_then(|id| self.by_id(id));
-        output.is_some_and(|output| output.on && entry.seen() == output.scenes)
+        output.is_some_and(|output| output.on && entry.seen() == output.stage.number())
     }
 }
 
@@ -77,7 +81,7 @@ pub(super) fn committed(state: &mut State, surface: &WlSurface, commit: Commit) 
 }
 
 fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option<Committed> {
-    let Commit { at: now, queued, buffers, stamp, bound } = commit;
+    let Commit { at: now, queued, buffers, stamp, bound, unfinished } = commit;
     let client = state.surfaces.client_of(surface)?;
     let State { surfaces, outputs, .. } = state;
     let was_called = surfaces.get(surface)?.called().is_some();
@@ -86,12 +90,20 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
     surfaces.get_mut(surface)?.answered();
     let (output, pacer_id) = outputs.pacing_of(surfaces.get(surface)?, client)?;
     let drawing = output.conductor.pacer(pacer_id).and_then(Pacer::drawing);
-    let busy = was_called && drawing.is_some_and(|drawing| is_busy(surfaces, client.id, drawing.sent));
+    // While the client is busy with its other surfaces this is not its whole answer, and none at all if nobody asked for it.
+    let busy = drawing.is_some_and(|drawing| is_busy(surfaces, client.id, drawing.sent));
     let pacing = output.clients.get_mut(&client.id)?;
-    // While the client is busy with its other surfaces this is not its whole answer.
-    pacing.partial = busy.then(|| (now, output.conductor.output().next_index(now)));
+    if was_called || !busy {
+        pacing.partial = busy.then(|| (now, output.conductor.output().next_index(now)));
+    }
     let cpu = client.clock.and_then(|clock| clock.read());
-    let answer = if busy { None } else { output.conductor.committed(pacer_id, now, cpu, queued) };
+    let newest = surfaces.get(surface).map(|entry| UpdateId { surface: entry.id, number: entry.newest() });
+    let update = newest.filter(|_| unfinished);
+    let answer = match update {
+        _ if busy => None,
+        Some(update) => output.conductor.committed_unfinished(pacer_id, now, update, (cpu, queued)),
+        None => output.conductor.committed(pacer_id, now, cpu, queued),
+    };
     let pacer = output.conductor.pacer_mut(pacer_id)?;
     pacer.buffers(buffers);
     let runs_ahead = pacer.runs_ahead() && !queued;
@@ -101,13 +113,26 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
         note_stamp(entry, output, stamp);
     }
     entry.keep_record();
-    Some(Committed { hold: answer.and_then(|answer| answer.hold).filter(|_| was_called), runs_ahead })
+    let hold = answer.and_then(|answer| answer.hold).filter(|_| was_called && entry.may_be_held());
+    Some(Committed { hold, runs_ahead })
+}
+
+/// A device has drawn what was committed as number `number` of `surface`.
+pub(super) fn finished(state: &mut State, surface: &WlSurface, number: u64, finished: Finished) {
+    let State { surfaces, outputs, .. } = state;
+    let Some((entry, client)) = surfaces.get(surface).zip(surfaces.client_of(surface)) else { return };
+    let update = UpdateId { surface: entry.id, number };
+    let paced = outputs.pacing_of(entry, client);
+    let cost = paced.and_then(|(output, pacer)| output.conductor.finished(pacer, update, finished.at));
+    if let Some(entry) = surfaces.get_mut(surface) {
+        entry.note_finished(number, finished, cost);
+    }
 }
 
 /// Whether a client has surfaces that were called back at `sent` and have not committed since. One that was called back
 /// before, and let that pass, is not waited for: a browser's window commits once a second, what moves in it sixty times.
 fn is_busy(surfaces: &Surfaces, client: ClientId, sent: Instant) -> bool {
-    surfaces.iter().any(|entry| entry.client == client && entry.called() == Some(sent))
+    surfaces.awake().any(|entry| entry.client == client && entry.called() == Some(sent))
 }
 
 /// Whether somebody was called back within the last refresh and has not committed yet: what he commits may be late.
@@ -145,7 +170,7 @@ fn record_commit(
     let depth = (entry.waiting() + 1).min(usize::from(u8::MAX)) as u8;
     let record = &mut entry.record;
     record.committed = Some(now);
-    record.ready = Some(now);
+    (record.ready, record.ready_at_most) = (Some(now), false);
     record.depth = depth;
     if let Some(pacer) = output.conductor.pacer(pacer) {
         record.class = pacer.class();
@@ -185,7 +210,7 @@ pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) -> 
     let mut called = false;
     for client in clients {
         // A client that came over from another output has no pacer here yet, and none is made before it is called back.
-        let entry = surfaces.iter().find(|entry| entry.client == *client && entry.output == Some(id));
+        let entry = surfaces.awake().find(|entry| entry.client == *client && entry.output == Some(id));
         if let Some((entry, client)) = entry.and_then(|entry| Some((entry, surfaces.client_of(&entry.surface)?))) {
             outputs.pacing_of(entry, client);
         }
@@ -196,10 +221,12 @@ pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) -> 
             // Some of its surfaces were called back and had nothing to draw.
             output.conductor.had_committed(pacer, then, reaches);
         }
-        let entries = surfaces.iter().filter(|entry| entry.client == *client && entry.output == Some(id));
+        // Of those that rest nobody wants or waits for anything.
+        let entries = surfaces.awake().filter(|entry| entry.client == *client && entry.output == Some(id));
         let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::runs_ahead);
         let (wants, may) = entries.fold((false, true), |(wants, may), entry| {
-            (wants || entry.wants_callback(), may && second_period::may_follow(entry, runs_ahead))
+            let may_be_called = spare_buffer::may_be_called(entry, output, runs_ahead);
+            (wants || entry.wants_callback(), may && (may_be_called || !entry.wants_callback()))
         });
         if wants
             && may
@@ -216,10 +243,7 @@ pub(super) fn latched(state: &mut State, id: OutputId, clients: &[ClientId]) -> 
 pub fn input(state: &mut State, surface: &WlSurface, interrupts: bool, at: Instant, now: Instant) {
     let Some(client) = state.surfaces.client_of(surface) else { return };
     let State { surfaces, outputs, .. } = state;
-    // Every surface of the client may be the one that shows it.
-    for entry in surfaces.iter_mut().filter(|entry| entry.client == client.id) {
-        entry.input = Some(at);
-    }
+    surfaces.note_input(client.id, at);
     let Some(entry) = surfaces.get(surface) else { return };
     if let Some((output, pacer)) = outputs.pacing_of(entry, client) {
         output.conductor.input(pacer, now, interrupts);
@@ -249,24 +273,13 @@ pub(super) fn let_go(state: &mut State) {
         return;
     }
     let now = state.clock.now();
-    for output in &mut state.outputs.list {
-        for pacing in output.clients.values() {
-            if output.conductor.pacer(pacing.pacer).is_some_and(Pacer::is_held)
-                && let Some(pacer) = output.conductor.pacer_mut(pacing.pacer)
-            {
-                pacer.set_held(false, now);
-            }
-        }
-    }
+    state.outputs.list.iter_mut().for_each(|output| output.conductor.let_go(now));
 }
 
 /// A surface is gone, and perhaps its client with it.
 pub(super) fn surface_gone(state: &mut State, surface: SurfaceId, client: ClientId, client_left: bool) {
     state.outputs.statistics.end(surface);
-    for output in &state.outputs.list {
-        // It remembers who has entered it.
-        output.output.cleanup();
-    }
+    state.outputs.surfaces_went = true;
     if !client_left {
         return;
     }
@@ -276,6 +289,13 @@ pub(super) fn surface_gone(state: &mut State, surface: SurfaceId, client: Client
         }
     }
     state.outputs.rules.forget(client);
+}
+
+/// Outputs remember who has entered them: they forget all who are gone at once.
+pub(super) fn forget_gone(outputs: &mut Outputs) {
+    if std::mem::take(&mut outputs.surfaces_went) {
+        outputs.list.iter().for_each(|output| output.output.cleanup());
+    }
 }
 
 /// A surface that nobody sees waits for something: it gets it with the next tick.

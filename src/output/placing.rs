@@ -1,11 +1,14 @@
 //! Choosing a scene: what of the shell's windows, and of those that are going, is seen where on one output.
 
+use std::sync::Arc;
+
 use smithay::backend::renderer::element::Id;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
+use super::bare::Bare;
 use super::{geometry, overlays};
-use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene};
+use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape};
 use crate::shell::Hand;
 use crate::shell::animation::Ghost;
 use crate::shell::effects::{Decoration, Effects};
@@ -16,9 +19,9 @@ use crate::surface::tree::find_downward;
 use crate::time::Instant;
 use crate::timing::id::OutputId;
 
-/// What output `id` is to show in the frame presented at `present`, and the windows that it was chosen from.
-pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scene, Vec<RenderWindow>) {
-    let Some(output) = state.outputs.by_id_mut(id) else { return Default::default() };
+/// What output `id` is to show in the frame presented at `present`.
+pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Scene {
+    let Some(output) = state.outputs.by_id_mut(id) else { return Scene::default() };
     let layers = std::mem::take(&mut output.spare);
     let handle = output.output.clone();
     let area = geometry(&handle);
@@ -32,10 +35,12 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
         cursor: super::cursor::layer(state, area, scale),
     };
     let placing = Placing { area, scale, effects: state.shell.effects };
+    let mut bare = Bare::all(&scene);
     if let Some(icon) = &state.input.drag_icon {
         let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
         let at = state.pointer_position().to_i32_round() + offset;
         placing.tree(&mut scene, icon, Fit::at(at), 1.0);
+        bare.cover(&mut scene);
     }
     let kept = &mut state.outputs.overlays;
     let (overview, help) = (&state.shell.overlays.overview, &state.shell.overlays.help);
@@ -44,13 +49,29 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
         overlays::show_help(&state.shell, &state.input.bindings, kept, &mut scene, (id, &handle), present);
     }
     // Topmost first: what is above decides what can be seen below.
-    let mut windows = state.shell.render_order(&handle, present);
-    for stacked in windows.iter().rev() {
-        match stacked {
-            Stacked::Ghost(ghost, shift) => placing.ghost(&mut scene, ghost, *shift, present),
-            Stacked::Window(window) => placing.window(&mut scene, window),
+    let view = state.shell.view(&handle, present);
+    for stacked in state.shell.stack_downward(&view) {
+        if bare.is_empty() {
+            break;
         }
-        if stacked.covers_output() {
+        let covers_output = match stacked {
+            Stacked::Ghost(ghost) => {
+                let shift = state.shell.shift_of_ghost(ghost, &view);
+                shift.into_iter().for_each(|shift| placing.ghost(&mut scene, ghost, shift, present));
+                false
+            }
+            Stacked::Window(window) => {
+                let reach = state.shell.reach_at_rest(window, &view);
+                if reach.is_some_and(|reach| !bare.overlaps(placing.with_effects(reach))) {
+                    continue;
+                }
+                let Some(window) = state.shell.render(window, &view) else { continue };
+                placing.window(&mut scene, &window);
+                window.fullscreen
+            }
+        };
+        bare.cover(&mut scene);
+        if covers_output {
             break;
         }
     }
@@ -60,9 +81,8 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
     if !overview && !help {
         kept.forget();
     }
-    let windows = windows.drain(..).filter_map(Stacked::into_window).collect();
-    cover(&mut scene);
-    (scene, windows)
+    bare.end(&mut scene);
+    scene
 }
 
 /// Where a tree of surfaces goes: the rectangle `from` (in the root's coordinates) is shown as `to` (global logical
@@ -116,6 +136,15 @@ impl Placing {
         self.decorate(scene, above, &window.decoration, rect, window.opacity);
     }
 
+    /// What a window that covers `reach` may be seen in, with what is drawn around it.
+    fn with_effects(&self, reach: Rectangle<i32, Logical>) -> Rectangle<i32, Physical> {
+        let mut rect = self.to_physical(reach.loc.to_f64(), reach.size.to_f64());
+        let margin = self.effects.shadow.map_or(0.0, |shadow| shadow.reach * self.scale).ceil() as i32;
+        rect.loc -= Point::from((margin, margin));
+        rect.size += Size::from((margin * 2, margin * 2));
+        rect
+    }
+
     /// Cuts the corners of the layers from `above` on, which are one window at `rect`, and adds what lies below it.
     fn decorate(
         &self,
@@ -158,8 +187,9 @@ impl Placing {
         let above = scene.layers.len();
         for part in &ghost.parts {
             let mut layer = self.layer(&part.content, part.offset, fit, look.opacity);
-            layer.id = part.id.clone();
-            layer.snapshot = Some(part.name.clone());
+            let shape = Arc::make_mut(&mut layer.shape);
+            shape.id = part.id.clone();
+            shape.snapshot = Some(part.name.clone());
             scene.layers.push(layer);
         }
         self.decorate(scene, above, &ghost.decoration, look.rect, look.opacity);
@@ -189,7 +219,7 @@ impl Placing {
             let inner = Point::from((fades, fades));
             Rectangle::new(rect.loc - target.loc + inner, Size::from((size.0.max(0), size.1.max(0))))
         });
-        Layer {
+        let shape = Shape {
             id: Id::from_wayland_resource(&content.surface),
             opaque: opaque.collect(),
             surface: content.surface.clone(),
@@ -197,17 +227,17 @@ impl Placing {
             buffer_scale: content.buffer_scale,
             buffer_transform: content.buffer_transform,
             source: content.source,
+            size: content.size,
+            solid: content.opaque.to_vec(),
             target,
-            damage: content.damage.clone(),
             origin,
             stretch: zoom,
             opacity: opacity as f32,
             clip: None,
             snapshot: None,
-            covered: false,
-            plane: None,
-            buffer: Some(content.buffer.clone()),
-        }
+        };
+        let (buffer, damage) = (Some(content.buffer.clone()), content.damage.clone());
+        Layer { shape: Arc::new(shape), buffer, damage, plane: None }
     }
 
     /// Edges are rounded, not sizes, so that neighbours stay neighbours at fractional scales.
@@ -226,10 +256,10 @@ fn round(layer: &mut Layer, window: Rounded) {
     if !corners.iter().any(|corner| corner.overlaps(layer.target)) {
         return;
     }
-    layer.clip = Some(window);
-    let corners = corners.map(|corner| Rectangle::new(corner.loc - layer.target.loc, corner.size));
-    let opaque = layer.opaque.iter().flat_map(|rect| rect.subtract_rects(corners));
-    layer.opaque = opaque.collect();
+    let shape = Arc::make_mut(&mut layer.shape);
+    shape.clip = Some(window);
+    let corners = corners.map(|corner| Rectangle::new(corner.loc - shape.target.loc, corner.size));
+    shape.opaque = shape.opaque.iter().flat_map(|rect| rect.subtract_rects(corners)).collect();
 }
 
 /// Whether what lies below a layer is seen through it, apart from its edges.
@@ -240,29 +270,4 @@ fn is_translucent(layer: &Layer) -> bool {
     }
     let inner = Rectangle::new(Point::from((1, 1)), Size::from((width, height)));
     !inner.subtract_rects(layer.opaque.iter().copied()).is_empty()
-}
-
-/// Marks the layers of which nothing can be seen: off the output, or behind opaque ones.
-fn cover(scene: &mut Scene) {
-    let screen = Rectangle::from_size(scene.size);
-    let mut above: Vec<Rectangle<i32, Physical>> = Vec::new();
-    for layer in &mut scene.layers {
-        if layer.opacity < 1.0 {
-            layer.opaque = Vec::new().into_iter().collect();
-        }
-        let visible = layer.target.intersection(screen);
-        layer.covered = match visible {
-            Some(rect) if !rect.is_empty() => rect.subtract_rects(above.iter().copied()).is_empty(),
-            _ => true,
-        };
-        if !layer.covered {
-            let opaque = layer.opaque.iter().map(|rect| Rectangle::new(rect.loc + layer.target.loc, rect.size));
-            above.extend(opaque.filter(|rect| !rect.is_empty()));
-        }
-    }
-    for effect in &mut scene.effects {
-        effect.depth = scene.layers[..effect.depth].iter().filter(|layer| !layer.covered).count();
-    }
-    scene.effects.retain(|effect| effect.target().overlaps(screen));
-    scene.layers.retain(|layer| !layer.covered);
 }

@@ -54,6 +54,7 @@ fn switch(state: &mut State, id: OutputId, on: bool) {
         return;
     }
     output.on_screen = std::sync::Arc::default();
+    output.stage.forget();
     state.shell.end_animations();
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     for pacing in output.clients.values() {
@@ -67,9 +68,7 @@ fn switch(state: &mut State, id: OutputId, on: bool) {
 /// Nobody is paced by output `id` any more. Other outputs that show the same surfaces pace them from now on.
 pub(super) fn forsake(state: &mut State, id: OutputId) {
     let now = state.clock.now();
-    for entry in state.surfaces.iter_mut().filter(|entry| entry.output == Some(id)) {
-        entry.output = None;
-    }
+    state.surfaces.forsake(id);
     pacing::hidden_waits(&mut state.outputs, now);
     super::need_all(state);
 }

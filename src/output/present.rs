@@ -4,7 +4,7 @@ use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_pre
 use smithay::wayland::presentation::Refresh;
 
 use super::frame::{Content, Pixels};
-use super::{OutputState, Outputs, following, handing_over, hotplug, latch};
+use super::{OutputState, Outputs, handing_over, hotplug, latch, second_period};
 use crate::backend::fence::FenceState;
 use crate::backend::{ClockSource, DisplayEvent, LossReason};
 use crate::shell::Hand;
@@ -33,7 +33,7 @@ pub(super) fn hear_displays(state: &mut State) {
                         latch::conclude(state, id, taken);
                     }
                     presented(&mut state.outputs, index, frame, time, sequence, now);
-                    following::landed(state, id);
+                    second_period::resume(state, id);
                     shown = true;
                 }
                 DisplayEvent::Lost { frame, reason } => lost(&mut state.outputs, index, frame, reason, now),

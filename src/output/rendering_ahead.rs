@@ -121,7 +121,7 @@ fn work_ahead(state: &mut State, id: OutputId, work: Work) -> bool {
 /// Records the next frame of output `id`, if something moves in it.
 fn record(state: &mut State, id: OutputId, work: Work, now: Instant) -> Option<FrameId> {
     let first = state.outputs.first();
-    if state.surfaces.iter().any(|entry| entry.output.or(first) == Some(id) && entry.waiting() > 0) {
+    if state.surfaces.awake().any(|entry| entry.output.or(first) == Some(id) && entry.waiting() > 0) {
         return None;
     }
     let output = state.outputs.by_id_mut(id)?;
@@ -132,7 +132,7 @@ fn record(state: &mut State, id: OutputId, work: Work, now: Instant) -> Option<F
     if !state.shell.is_moving(&handle, shown) {
         return None;
     }
-    let (scene, _) = choose(state, id, target.present);
+    let scene = choose(state, id, target.present);
     let moment = Moment { target, scheduled: now, latched: now, need: Need::Animation };
     let State { outputs, clock, .. } = state;
     let output = outputs.by_id_mut(id)?;

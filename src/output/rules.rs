@@ -23,11 +23,32 @@ pub struct PacingRules {
     pub apps: Vec<AppRule>,
     /// Content is never chosen before its latch, though all of it may be there.
     pub no_early_latch: bool,
+    /// Whose pacers are to be brought in line with the next turn.
+    stale: Stale,
     /// Asked for at run time. A client is paced as one, so this is for all of its windows.
     chosen: HashMap<ClientId, PacingWish>,
 }
 
+/// Whom the rules have to be looked up for again.
+#[derive(Debug, Default)]
+struct Stale {
+    all: bool,
+    clients: Vec<ClientId>,
+}
+
 impl PacingRules {
+    /// The rules, or the outputs that they are for, changed.
+    pub fn changed(&mut self) {
+        self.stale.all = true;
+    }
+
+    /// `client` appeared somewhere, or is called something else.
+    pub fn changed_for(&mut self, client: ClientId) {
+        if !self.stale.clients.contains(&client) {
+            self.stale.clients.push(client);
+        }
+    }
+
     /// What is asked for, for a client that calls itself `app_id` on an output that asks for `output`.
     pub fn find(
         &self,
@@ -63,27 +84,28 @@ pub fn set_output_wish(state: &mut State, id: OutputId, wish: PacingWish) {
     if let Some(output) = state.outputs.by_id_mut(id) {
         output.wish = Some(wish);
     }
-    state.outputs.rules_stale = true;
+    state.outputs.rules.changed();
 }
 
 /// Sets a client's pacing at run time.
 pub fn set_client_wish(state: &mut State, client: ClientId, wish: PacingWish) {
-    state.outputs.rules.chosen.insert(client, wish);
-    state.outputs.rules_stale = true;
+    let rules = &mut state.outputs.rules;
+    rules.chosen.insert(client, wish);
+    rules.changed_for(client);
 }
 
 /// Brings every pacer in line with the rules, if anything about them or about who they are for has changed: a client
 /// appeared or named itself, an output came, the configuration was read, a message came.
 pub(super) fn refresh(state: &mut State) {
-    if !std::mem::take(&mut state.outputs.rules_stale) {
+    let stale = std::mem::take(&mut state.outputs.rules.stale);
+    if !stale.all && stale.clients.is_empty() {
         return;
     }
     let State { surfaces, outputs, shell, display_handle, .. } = state;
     let early_rule = |client| super::early::rule_for(surfaces, display_handle, client);
     let app_id = |client: ClientId| {
         // A client with several windows is paced by the name of its oldest.
-        let windows = surfaces.iter().filter(|entry| entry.client == client);
-        let named = windows.filter_map(|entry| {
+        let named = surfaces.of_client(client).filter_map(|entry| {
             let window = shell.window_of_root(&entry.surface)?;
             Some((window.id, window.app_id()?))
         });
@@ -91,7 +113,10 @@ pub(super) fn refresh(state: &mut State) {
     };
     let Outputs { list, rules, .. } = outputs;
     for output in list {
-        for (client, pacing) in &output.clients {
+        let named =
+            stale.clients.iter().filter(|_| !stale.all).filter_map(|client| output.clients.get_key_value(client));
+        let all = output.clients.iter().filter(|_| stale.all);
+        for (client, pacing) in all.chain(named) {
             let app_id = app_id(*client);
             let (wish, budgets) = rules.find(*client, app_id.as_deref(), output.wish);
             if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {

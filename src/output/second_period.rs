@@ -1,26 +1,68 @@
-//! When a client with two periods of slack is called back for its next frame: as soon as it has a buffer to draw it into.
+//! When a client with a second period of slack is called back for its next frame: as soon as it has a buffer to draw it into.
 //!
 //! ```text
-//!   commit n ─► called back for n+1, if a buffer is left
-//!                 └ none is: when the frame in flight lands, and what was shown before it is released
-//!                     └ none is even then: at the latch of n
+//!   latch k-1 ──── n is applied, and n-1 goes back: nothing shows it any more ──── latch k (n) ──── light k
+//!       ▲              └─► called back for n+1, which is shown at k+1
+//!       └ until then n waits, if it was committed before
 //! ```
 //!
-//! Mesa's software rasteriser, which has four buffers, crashes when it finds none of them free.
+//! So two buffers are enough where all is composed, and nobody has fewer. How many a client could have is not known: one that
+//! makes them when it needs them has made as many as it needed so far ([`spare_buffer`](super::spare_buffer)).
 
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use super::gates::clear_blockers;
+use super::spare_buffer::can_draw;
+use super::{OutputState, pacing};
+use crate::state::State;
 use crate::surface::Entry;
+use crate::time::Clock;
+use crate::timing::id::OutputId;
+use crate::timing::target::RefreshIndex;
 
-/// Updates that may wait behind one that is latched: that of the next refresh.
-const MOST_BEHIND_LATCH: usize = 1;
-
-/// Whether the client of a surface that was just latched may draw one more frame while others wait.
-pub(super) fn may_follow(entry: &Entry, runs_ahead: bool) -> bool {
-    !runs_ahead
-        || entry.waiting() == 0
-        || (entry.waiting() <= MOST_BEHIND_LATCH && has_buffer(entry, entry.waiting(), true))
+/// The latch for `index` is over: what waits only for the refresh behind it is applied now. No latch lies between, and what
+/// was shown before goes back to its client a refresh earlier.
+pub(super) fn apply_next(state: &mut State, id: OutputId, index: RefreshIndex) {
+    let first = state.outputs.first();
+    let next = index.next();
+    let mut opened: Vec<WlSurface> = Vec::new();
+    state.surfaces.for_each_awake(|entry| {
+        let waits = entry.waiting() > 0 && entry.output.or(first) == Some(id);
+        opened.extend(waits.then(|| entry.open_next(next)).flatten());
+    });
+    if !opened.is_empty() {
+        clear_blockers(state, &opened);
+        resume(state, id);
+    }
 }
 
-/// Whether there is a buffer to draw into beside those of updates that wait, of what is on screen and in flight.
-pub(super) fn has_buffer(entry: &Entry, waiting: usize, in_flight: bool) -> bool {
-    entry.buffers() > waiting + 1 + usize::from(in_flight)
+/// An update of `surface` was applied, or waits: its client is called back if it runs ahead and can draw.
+pub(super) fn committed(state: &mut State, surface: &WlSurface) {
+    let Some(entry) = state.surfaces.get(surface) else { return };
+    let Some(output) = entry.output.or(state.outputs.first()).and_then(|id| state.outputs.by_id(id)) else { return };
+    if runs_ahead(entry, output) && can_draw(entry, output) {
+        pacing::callback_wanted(state, surface);
+    }
+}
+
+/// Buffers of clients on output `id` may have gone back: those that run ahead and waited for that are called back.
+pub(super) fn resume(state: &mut State, id: OutputId) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, .. } = state;
+    let Some(output) = outputs.by_id_mut(id) else { return };
+    for entry in surfaces.awake().filter(|entry| entry.output == Some(id) && entry.wants_callback()) {
+        if runs_ahead(entry, output)
+            && can_draw(entry, output)
+            && let Some(pacing) = output.clients.get(&entry.client)
+            && let Some(pacer) = output.conductor.pacer_mut(pacing.pacer)
+        {
+            pacer.callback_due(now);
+        }
+    }
+}
+
+/// Whether the client of a surface is to be called back before what it committed is latched, and is not yet.
+fn runs_ahead(entry: &Entry, output: &OutputState) -> bool {
+    let pacer = output.clients.get(&entry.client).and_then(|pacing| output.conductor.pacer(pacing.pacer));
+    pacer.is_some_and(|pacer| pacer.runs_ahead() && !pacer.is_waiting())
 }

@@ -5,9 +5,10 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use smithay::utils::{Logical, Rectangle};
 
-use super::{ahead, all, early, following, gates, need_all_for, pacing};
+use super::{ahead, all, early, gates, need_all_for, pacing, second_period};
+use crate::scene::CursorView;
 use crate::state::State;
-use crate::surface::{Commit, Committed, ShowsSurfaces};
+use crate::surface::{Commit, Committed, Finished, ShowsSurfaces};
 use crate::time::{Clock, Instant};
 use crate::timing::ahead::Bound;
 use crate::timing::id::{ClientId, SurfaceId};
@@ -25,6 +26,10 @@ impl ShowsSurfaces for State {
 
     fn need(&mut self, surface: &WlSurface) {
         need(self, surface);
+    }
+
+    fn tree_changed(&mut self, _surface: &WlSurface) {
+        self.shell.note_change();
     }
 
     fn need_when_due(&mut self, surface: &WlSurface) {
@@ -55,13 +60,21 @@ impl ShowsSurfaces for State {
         pacing::committed(self, surface, commit)
     }
 
+    fn finished(&mut self, surface: &WlSurface, number: u64, finished: Finished) {
+        pacing::finished(self, surface, number, finished);
+    }
+
     fn committed_ahead(&mut self, surface: &WlSurface) {
-        following::committed(self, surface);
+        second_period::committed(self, surface);
     }
 }
 
 /// Something that `surface` shows has changed.
 fn need(state: &mut State, surface: &WlSurface) {
+    let is_cursor = matches!(state.input.cursor.view(1.0), CursorView::Surface(cursor, _) if cursor == *surface);
+    if !is_cursor {
+        state.outputs.list.iter_mut().for_each(|output| output.stage.changed(surface));
+    }
     let Some(entry) = state.surfaces.get(surface) else { return };
     let (paced_by, waits) = (entry.output, entry.waits());
     match paced_by.filter(|id| state.outputs.by_id(*id).is_some()) {

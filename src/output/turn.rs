@@ -2,7 +2,9 @@
 //! decide → latch → scene → render → submit → report → flush. What is drawn on the render thread is submitted in the turn
 //! in which it is done.
 
-use super::{OutputState, Outputs, ahead, calling_back, drawing, handing_over, latch, present, rendering_ahead, rules};
+use super::{
+    OutputState, Outputs, ahead, calling_back, drawing, handing_over, latch, pacing, present, rendering_ahead, rules,
+};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Action;
@@ -22,6 +24,9 @@ pub fn run(state: &mut State) -> Option<Instant> {
     calling_back::call_hidden_back(state);
     ahead::attend_all(state);
     super::capture::serve(state);
+    let now = state.clock.now();
+    state.surfaces.settle(now);
+    pacing::forget_gone(&mut state.outputs);
     // Last: whatever is due now is done.
     let rendered = rendering_ahead::run_one(state);
     let wake = next_wake(state);
@@ -82,9 +87,9 @@ fn mend(state: &mut State, id: OutputId) {
 
 fn next_wake(state: &mut State) -> Option<Instant> {
     let now = state.clock.now();
-    let Outputs { list, order, hidden_tick, next_decision, .. } = &mut state.outputs;
+    let Outputs { list, order, hidden_tick, next_decision, captures, .. } = &mut state.outputs;
     let outputs = order.next_wake(list.iter_mut().filter_map(|output| output.pending(now)), now);
-    outputs.into_iter().chain(*hidden_tick).chain(*next_decision).min()
+    outputs.into_iter().chain(*hidden_tick).chain(*next_decision).chain(captures.wake).min()
 }
 
 impl OutputState {

@@ -9,16 +9,16 @@ use smithay::reexports::wayland_protocols::wp::commit_timing::v1::server::wp_com
 use smithay::reexports::wayland_protocols::wp::commit_timing::v1::server::wp_commit_timing_manager_v1::WpCommitTimingManagerV1;
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::reexports::wayland_server::{
-    Client, DataInit, Dispatch, DisplayHandle, Resource, Weak, delegate_dispatch, delegate_global_dispatch,
-};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource, Weak};
 use smithay::wayland::commit_timing::CommitTimingManagerState;
 
+use super::floor::delegate;
+use crate::guard::Handlers;
 use crate::state::State;
 use crate::time::NANOS_PER_SECOND;
 
-delegate_global_dispatch!(State: [WpCommitTimingManagerV1: bool] => CommitTimingManagerState);
-delegate_dispatch!(State: [WpCommitTimingManagerV1: bool] => CommitTimingManagerState);
+delegate!(global WpCommitTimingManagerV1: bool => CommitTimingManagerState);
+delegate!(WpCommitTimingManagerV1: bool => CommitTimingManagerState);
 
 /// The last second that nanoseconds in an `i64` can express: 292 years of uptime.
 const LAST_SECOND: u64 = (i64::MAX / NANOS_PER_SECOND) as u64 - 1;
@@ -32,15 +32,15 @@ fn bounded_stamp(seconds_high: u32, seconds_low: u32, nanos: u32) -> Option<(u32
     Some(((seconds >> 32) as u32, seconds as u32))
 }
 
-impl Dispatch<WpCommitTimerV1, Weak<WlSurface>> for State {
+impl Dispatch<WpCommitTimerV1, Weak<WlSurface>, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         timer: &WpCommitTimerV1,
         request: wp_commit_timer_v1::Request,
         data: &Weak<WlSurface>,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         let request = match request {
             wp_commit_timer_v1::Request::SetTimestamp { tv_sec_hi, tv_sec_lo, tv_nsec } => {
@@ -60,7 +60,7 @@ impl Dispatch<WpCommitTimerV1, Weak<WlSurface>> for State {
         );
     }
 
-    fn destroyed(state: &mut Self, client: ClientId, timer: &WpCommitTimerV1, data: &Weak<WlSurface>) {
+    fn destroyed(state: &mut State, client: ClientId, timer: &WpCommitTimerV1, data: &Weak<WlSurface>) {
         <CommitTimingManagerState as Dispatch<WpCommitTimerV1, Weak<WlSurface>, State>>::destroyed(
             state, client, timer, data,
         );

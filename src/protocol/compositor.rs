@@ -8,18 +8,68 @@ use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_compositor::WlCompositor;
 use smithay::reexports::wayland_server::protocol::wl_region::{self, WlRegion};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::reexports::wayland_server::{
-    Client, DataInit, Dispatch, DisplayHandle, delegate_dispatch, delegate_global_dispatch,
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle};
+use smithay::utils::Rectangle;
+use smithay::wayland::compositor::{
+    self, CompositorClientState, CompositorHandler, CompositorState, RectangleKind, RegionUserData,
 };
-use smithay::wayland::compositor::{self, CompositorClientState, CompositorHandler, CompositorState, RegionUserData};
 
+use super::floor::delegate;
 use crate::bounds;
+use crate::guard;
+use crate::guard::Handlers;
 use crate::state::State;
 use crate::{input, shell, surface};
 
+/// How many lists of surfaces there are: with as many surfaces as a client may have each is walked in a microsecond.
+const LISTS: usize = 256;
+
+/// Smithay's state of `wl_compositor`, many times.
+///
+/// It has a list of all surfaces, which it reads nowhere but walks for each surface that goes: the death of a client with
+/// 8 000 took seconds. So there are many lists, and a surface is taken out of the one that it was put into.
+#[derive(Debug)]
+pub struct Compositors {
+    lists: Vec<CompositorState>,
+    /// The list that a surface is put into, or taken out of, next.
+    place: usize,
+}
+
+/// The list that a surface is in.
+struct Place(usize);
+
+impl Compositors {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let lists = (0..LISTS).map(|number| {
+            let list = CompositorState::new_v6::<State>(display);
+            // One of them is advertised.
+            if number > 0 {
+                display.remove_global::<State>(list.compositor_global());
+                display.remove_global::<State>(list.subcompositor_global());
+            }
+            list
+        });
+        Compositors { lists: lists.collect(), place: 0 }
+    }
+
+    /// `surface` was put into the list in place.
+    fn is_in(&mut self, surface: &WlSurface) {
+        let place = self.place;
+        guard::with_states(surface, |states| states.data_map.insert_if_missing_threadsafe(|| Place(place)));
+        self.place = (place + 1) % LISTS;
+    }
+
+    /// The list in place is that of `surface`, which goes.
+    fn turn_to(&mut self, surface: &WlSurface) {
+        let place = guard::with_states(surface, |states| states.data_map.get::<Place>().map(|place| place.0));
+        self.place = place.unwrap_or(self.place);
+    }
+}
+
 impl CompositorHandler for State {
     fn compositor_state(&mut self) -> &mut CompositorState {
-        &mut self.protocols.compositor
+        let Compositors { lists, place } = &mut self.protocols.compositor;
+        &mut lists[*place]
     }
 
     #[expect(clippy::expect_used, reason = "every connection is made by protocol::client::connect")]
@@ -28,6 +78,7 @@ impl CompositorHandler for State {
     }
 
     fn new_surface(&mut self, surface: &WlSurface) {
+        self.protocols.compositor.is_in(surface);
         // Before Smithay's own hook, which takes the content away.
         compositor::add_destruction_hook(surface, shell::animation::about_to_destroy);
         surface::new_surface(self, surface);
@@ -48,40 +99,48 @@ impl CompositorHandler for State {
         shell::surface_destroyed(self, surface);
         input::surface_destroyed(self, surface);
         surface::destroyed(self, surface);
+        // It is taken out right after this.
+        self.protocols.compositor.turn_to(surface);
     }
 }
 
-delegate_global_dispatch!(State: [WlCompositor: ()] => CompositorState);
-delegate_dispatch!(State: [WlCompositor: ()] => CompositorState);
-delegate_dispatch!(State: [WlCallback: ()] => CompositorState);
+delegate!(global WlCompositor: () => CompositorState);
+delegate!(WlCompositor: () => CompositorState);
+delegate!(WlCallback: () => CompositorState);
 
-impl Dispatch<WlRegion, RegionUserData> for State {
+impl Dispatch<WlRegion, RegionUserData, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         region: &WlRegion,
         request: wl_region::Request,
         data: &RegionUserData,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
-        let request = match request {
+        let (request, change) = match request {
             wl_region::Request::Add { x, y, width, height } => {
                 let ((x, width), (y, height)) = (bounds::interval(x, width), bounds::interval(y, height));
-                wl_region::Request::Add { x, y, width, height }
+                let rect = Rectangle::new((x, y).into(), (width, height).into());
+                (wl_region::Request::Add { x, y, width, height }, Some((RectangleKind::Add, rect)))
             }
             wl_region::Request::Subtract { x, y, width, height } => {
                 let ((x, width), (y, height)) = (bounds::interval(x, width), bounds::interval(y, height));
-                wl_region::Request::Subtract { x, y, width, height }
+                let rect = Rectangle::new((x, y).into(), (width, height).into());
+                (wl_region::Request::Subtract { x, y, width, height }, Some((RectangleKind::Subtract, rect)))
             }
-            other => other,
+            other => (other, None),
         };
+        if change.is_some_and(|(kind, rect)| !state.surfaces.regions.changed(region, kind, rect)) {
+            return;
+        }
         <CompositorState as Dispatch<WlRegion, RegionUserData, State>>::request(
             state, client, region, request, data, display, init,
         );
     }
 
-    fn destroyed(state: &mut Self, client: ClientId, region: &WlRegion, data: &RegionUserData) {
+    fn destroyed(state: &mut State, client: ClientId, region: &WlRegion, data: &RegionUserData) {
+        state.surfaces.regions.forget(region);
         <CompositorState as Dispatch<WlRegion, RegionUserData, State>>::destroyed(state, client, region, data);
     }
 }

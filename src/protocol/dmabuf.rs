@@ -1,8 +1,9 @@
 //! `zwp_linux_dmabuf_v1` 5: buffers in the memory of a device.
 //!
-//! Offered in a session on displays, once the first display device is there and the renderer can read such buffers. The
-//! feedback's first tranche names what planes can scan out: a buffer of that kind may reach the screen without being
-//! copied (`output/planes.rs`). What a client passes is looked at by the renderer first, so that a buffer that cannot be
+//! Offered where there is a device whose memory the renderer can read: the first display device in a session on displays,
+//! else the one that draws. The feedback's first tranche names what planes can scan out: a buffer of that kind may reach the
+//! screen without being copied (`output/planes.rs`). Each surface is told that of the output that it is on
+//! (`surface/scanout.rs`), anybody else that of the first one. What a client passes is looked at by the renderer first, so that a buffer that cannot be
 //! composed is refused and never accepted and left out:
 //!
 //! ```text
@@ -29,18 +30,20 @@ use smithay::reexports::wayland_protocols::wp::linux_dmabuf::zv1::server::{
     zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1,
 };
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
-use smithay::reexports::wayland_server::{
-    Client, DataInit, Dispatch, DisplayHandle, delegate_dispatch, delegate_global_dispatch,
-};
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle};
 use smithay::wayland::dmabuf::{
-    DmabufData, DmabufFeedbackBuilder, DmabufFeedbackData, DmabufGlobal, DmabufGlobalData, DmabufHandler,
-    DmabufParamsData, DmabufState, ImportNotifier,
+    DmabufData, DmabufFeedback, DmabufFeedbackBuilder, DmabufFeedbackData, DmabufGlobal, DmabufGlobalData,
+    DmabufHandler, DmabufParamsData, DmabufState, ImportNotifier,
 };
 
+use super::floor::delegate;
 use crate::backend::plane::{DeviceMemory, MemoryPart};
+use crate::guard::Handlers;
 use crate::state::State;
 use crate::surface::lent::Home;
 use crate::surface::memories::Memories;
+use crate::surface::scanout;
 use imports::{Import, Imports, Refusal, Request};
 
 /// The global, and the buffers that there are.
@@ -48,6 +51,8 @@ use imports::{Import, Imports, Refusal, Request};
 pub struct LinuxDmabuf {
     state: DmabufState,
     global: Option<DmabufGlobal>,
+    /// The device that clients are to draw on, as the global says, and what the renderer could read of it then.
+    main: Option<(libc::dev_t, Vec<DrmFormat>)>,
     imports: Imports,
     /// What planes can be told of them.
     pub memories: Memories,
@@ -56,44 +61,61 @@ pub struct LinuxDmabuf {
 impl Default for LinuxDmabuf {
     fn default() -> Self {
         let memories = Memories::default();
-        LinuxDmabuf { state: DmabufState::new(), global: None, imports: Imports::default(), memories }
+        LinuxDmabuf { state: DmabufState::new(), global: None, main: None, imports: Imports::default(), memories }
     }
 }
 
-/// Offers the global, unless it is there already. `device`: the device whose planes can show `scanout`.
-pub fn offer(state: &mut State, device: libc::dev_t, scanout: &[DrmFormat]) {
-    let Some(renderer) = &state.outputs.renderer else { return };
-    let formats = renderer.dmabuf_formats();
-    offer_formats(state, device, formats, scanout);
+/// Offers the global, unless it is there already. `device`: the device whose planes can show `scanout`. Returns what
+/// surfaces are told that these planes show.
+pub fn offer(state: &mut State, device: libc::dev_t, scanout: &[DrmFormat]) -> Option<DmabufFeedback> {
+    let formats = state.outputs.renderer.as_ref()?.dmabuf_formats();
+    offer_formats(state, device, formats, scanout)
 }
 
 /// The same of a renderer that reads these formats.
-pub fn offer_formats(state: &mut State, device: libc::dev_t, formats: Vec<DrmFormat>, scanout: &[DrmFormat]) {
-    let dmabuf = &mut state.protocols.dmabuf;
-    if dmabuf.global.is_some() || formats.is_empty() {
-        return;
+pub fn offer_formats(
+    state: &mut State,
+    device: libc::dev_t,
+    formats: Vec<DrmFormat>,
+    scanout: &[DrmFormat],
+) -> Option<DmabufFeedback> {
+    if formats.is_empty() {
+        return None;
     }
-    let shown: Vec<DrmFormat> = formats
-        .iter()
-        .copied()
-        .filter(|format| {
-            let unnamed = DrmFormat { modifier: DrmModifier::Invalid, ..*format };
-            scanout.contains(format) || format.modifier == DrmModifier::Linear && scanout.contains(&unnamed)
-        })
-        .collect();
-    let feedback = DmabufFeedbackBuilder::new(device, formats)
-        .add_preference_tranche(device, Some(TrancheFlags::Scanout), shown)
-        .build();
-    match feedback {
-        Ok(feedback) => {
-            Imports::listen(state);
-            take_back(state);
-            let State { display_handle: display, protocols, .. } = state;
-            let dmabuf = &mut protocols.dmabuf;
-            dmabuf.global = Some(dmabuf.state.create_global_with_default_feedback::<State>(display, &feedback));
+    let (main, readable) = state.protocols.dmabuf.main.get_or_insert((device, formats)).clone();
+    let feedback = match feedback(main, readable, device, scanout) {
+        Ok(feedback) => feedback,
+        Err(error) => {
+            tracing::error!(%error, "buffers in the memory of devices are not offered");
+            return None;
         }
-        Err(error) => tracing::error!(%error, "buffers in the memory of devices are not offered"),
+    };
+    if state.protocols.dmabuf.global.is_none() {
+        Imports::listen(state);
+        take_back(state);
+        let State { display_handle: display, protocols, .. } = state;
+        let dmabuf = &mut protocols.dmabuf;
+        dmabuf.global = Some(dmabuf.state.create_global_with_default_feedback::<State>(display, &feedback));
     }
+    Some(feedback)
+}
+
+/// Clients draw on `main`, whose memory is `readable`, and planes of `device` show `scanout`.
+fn feedback(
+    main: libc::dev_t,
+    readable: Vec<DrmFormat>,
+    device: libc::dev_t,
+    scanout: &[DrmFormat],
+) -> std::io::Result<DmabufFeedback> {
+    let is_shown = |format: &DrmFormat| {
+        let unnamed = DrmFormat { modifier: DrmModifier::Invalid, ..*format };
+        let is_linear = format.modifier == DrmModifier::Linear;
+        // Of how one device lays out its memory another knows only what lies row by row.
+        (main == device || is_linear) && (scanout.contains(format) || is_linear && scanout.contains(&unnamed))
+    };
+    let shown: Vec<DrmFormat> = readable.iter().copied().filter(is_shown).collect();
+    let builder = DmabufFeedbackBuilder::new(main, readable);
+    builder.add_preference_tranche(device, Some(TrancheFlags::Scanout), shown).build()
 }
 
 /// Lets go, on this thread, of buffers that others had a hold on.
@@ -133,6 +155,11 @@ impl DmabufHandler for State {
         &mut self.protocols.dmabuf.state
     }
 
+    fn new_surface_feedback(&mut self, surface: &WlSurface, _global: &DmabufGlobal) -> Option<DmabufFeedback> {
+        let output = self.surfaces.get(surface)?.output?;
+        scanout::of(&self.outputs.by_id(output)?.output)
+    }
+
     fn dmabuf_imported(&mut self, _global: &DmabufGlobal, dmabuf: Dmabuf, notifier: ImportNotifier) {
         destroyed(self);
         let Some(request) = self.protocols.dmabuf.imports.request.take() else { return notifier.failed() };
@@ -153,23 +180,23 @@ pub(super) fn destroyed(state: &mut State) {
 
 /// Smithay's, with a note of what is asked: its notifier says neither whether the object is still there nor what it is
 /// to answer.
-impl Dispatch<ZwpLinuxBufferParamsV1, DmabufParamsData> for State {
+impl Dispatch<ZwpLinuxBufferParamsV1, DmabufParamsData, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         params: &ZwpLinuxBufferParamsV1,
         request: zwp_linux_buffer_params_v1::Request,
         data: &DmabufParamsData,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         let is_immediate = matches!(request, zwp_linux_buffer_params_v1::Request::CreateImmed { .. });
         state.protocols.dmabuf.imports.request = Some(Request::new(params, client, is_immediate));
-        <DmabufState as Dispatch<_, _, Self>>::request(state, client, params, request, data, display, init);
+        <DmabufState as Dispatch<_, _, State>>::request(state, client, params, request, data, display, init);
     }
 }
 
-delegate_global_dispatch!(State: [ZwpLinuxDmabufV1: DmabufGlobalData] => DmabufState);
-delegate_dispatch!(State: [ZwpLinuxDmabufV1: DmabufData] => DmabufState);
-delegate_dispatch!(State: [WlBuffer: Dmabuf] => DmabufState);
-delegate_dispatch!(State: [ZwpLinuxDmabufFeedbackV1: DmabufFeedbackData] => DmabufState);
+delegate!(global ZwpLinuxDmabufV1: DmabufGlobalData => DmabufState);
+delegate!(ZwpLinuxDmabufV1: DmabufData => DmabufState);
+delegate!(WlBuffer: Dmabuf => DmabufState);
+delegate!(ZwpLinuxDmabufFeedbackV1: DmabufFeedbackData => DmabufState);

@@ -14,6 +14,7 @@ use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
+use crate::guard::Handlers;
 use crate::shell::spaces;
 use crate::shell::workspaces::{Number, Place, Row, Screen};
 use crate::state::State;
@@ -189,14 +190,14 @@ impl Group {
     }
 }
 
-impl GlobalDispatch<ExtWorkspaceManagerV1, ()> for State {
+impl GlobalDispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
     fn bind(
-        state: &mut Self,
+        state: &mut State,
         display: &DisplayHandle,
         _client: &Client,
         manager: New<ExtWorkspaceManagerV1>,
         _data: &(),
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         let mut manager = Manager { object: init.init(manager, ()), groups: Vec::new(), wanted: Vec::new() };
         let rows = state.shell.workspaces.rows();
@@ -209,17 +210,21 @@ impl GlobalDispatch<ExtWorkspaceManagerV1, ()> for State {
         }
         listeners.managers.push(manager);
     }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        super::privileges::may_bind::<ExtWorkspaceManagerV1>(&client)
+    }
 }
 
-impl Dispatch<ExtWorkspaceManagerV1, ()> for State {
+impl Dispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         _client: &Client,
         manager: &ExtWorkspaceManagerV1,
         request: ext_workspace_manager_v1::Request,
         _data: &(),
         _display: &DisplayHandle,
-        _init: &mut DataInit<'_, Self>,
+        _init: &mut DataInit<'_, State>,
     ) {
         let managers = &mut state.protocols.ext_workspace.managers;
         match request {
@@ -236,34 +241,34 @@ impl Dispatch<ExtWorkspaceManagerV1, ()> for State {
         }
     }
 
-    fn destroyed(state: &mut Self, _client: ClientId, manager: &ExtWorkspaceManagerV1, _data: &()) {
+    fn destroyed(state: &mut State, _client: ClientId, manager: &ExtWorkspaceManagerV1, _data: &()) {
         state.protocols.ext_workspace.managers.retain(|known| known.object != *manager);
     }
 }
 
-impl Dispatch<ExtWorkspaceGroupHandleV1, ()> for State {
+impl Dispatch<ExtWorkspaceGroupHandleV1, (), State> for Handlers {
     fn request(
-        _state: &mut Self,
+        _state: &mut State,
         _client: &Client,
         _group: &ExtWorkspaceGroupHandleV1,
         _request: ext_workspace_group_handle_v1::Request,
         _data: &(),
         _display: &DisplayHandle,
-        _init: &mut DataInit<'_, Self>,
+        _init: &mut DataInit<'_, State>,
     ) {
         // Workspaces cannot be made; the capabilities say so.
     }
 }
 
-impl Dispatch<ExtWorkspaceHandleV1, Handle> for State {
+impl Dispatch<ExtWorkspaceHandleV1, Handle, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         _client: &Client,
         _handle: &ExtWorkspaceHandleV1,
         request: ext_workspace_handle_v1::Request,
         data: &Handle,
         _display: &DisplayHandle,
-        _init: &mut DataInit<'_, Self>,
+        _init: &mut DataInit<'_, State>,
     ) {
         if !matches!(request, ext_workspace_handle_v1::Request::Activate) {
             return;

@@ -1,9 +1,14 @@
 //! `wp_fractional_scale_manager_v1` 1: tells a surface the exact scale of the output that it is on. The scale is sent
 //! by [`shell::visit`] together with the outputs that a surface enters.
 
+use smithay::reexports::wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
+use smithay::reexports::wayland_protocols::wp::fractional_scale::v1::server::wp_fractional_scale_v1::WpFractionalScaleV1;
+use smithay::reexports::wayland_server::Weak;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::fractional_scale::FractionalScaleHandler;
+use smithay::wayland::fractional_scale::FractionalScaleManagerState;
 
+use super::floor::delegate;
 use crate::shell;
 use crate::state::State;
 
@@ -13,4 +18,6 @@ impl FractionalScaleHandler for State {
     }
 }
 
-smithay::delegate_fractional_scale!(State);
+delegate!(global WpFractionalScaleManagerV1: () => FractionalScaleManagerState);
+delegate!(WpFractionalScaleManagerV1: () => FractionalScaleManagerState);
+delegate!(WpFractionalScaleV1: Weak<WlSurface> => FractionalScaleManagerState);

@@ -20,6 +20,7 @@ use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
 use crate::backend::GammaRamp;
+use crate::guard::Handlers;
 use crate::output::{gamma, hotplug};
 use crate::state::State;
 use crate::timing::id::OutputId;
@@ -65,28 +66,32 @@ pub(super) fn refresh(state: &mut State) {
     });
 }
 
-impl GlobalDispatch<ZwlrGammaControlManagerV1, ()> for State {
+impl GlobalDispatch<ZwlrGammaControlManagerV1, (), State> for Handlers {
     fn bind(
-        _state: &mut Self,
+        _state: &mut State,
         _display: &DisplayHandle,
         _client: &Client,
         manager: New<ZwlrGammaControlManagerV1>,
         _data: &(),
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         init.init(manager, ());
     }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        super::privileges::may_bind::<ZwlrGammaControlManagerV1>(&client)
+    }
 }
 
-impl Dispatch<ZwlrGammaControlManagerV1, ()> for State {
+impl Dispatch<ZwlrGammaControlManagerV1, (), State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         _client: &Client,
         _manager: &ZwlrGammaControlManagerV1,
         request: zwlr_gamma_control_manager_v1::Request,
         _data: &(),
         _display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         use zwlr_gamma_control_manager_v1::Request;
         let Request::GetGammaControl { id, output } = request else { return };
@@ -108,15 +113,15 @@ fn output_of(state: &State, output: &WlOutput) -> Option<OutputId> {
     hotplug::by_name(state, &output.name())
 }
 
-impl Dispatch<ZwlrGammaControlV1, ()> for State {
+impl Dispatch<ZwlrGammaControlV1, (), State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         _client: &Client,
         control: &ZwlrGammaControlV1,
         request: zwlr_gamma_control_v1::Request,
         _data: &(),
         _display: &DisplayHandle,
-        _init: &mut DataInit<'_, Self>,
+        _init: &mut DataInit<'_, State>,
     ) {
         let zwlr_gamma_control_v1::Request::SetGamma { fd } = request else { return };
         let held = state.protocols.gamma_control.output(control);
@@ -131,7 +136,7 @@ impl Dispatch<ZwlrGammaControlV1, ()> for State {
         }
     }
 
-    fn destroyed(state: &mut Self, _client: ClientId, control: &ZwlrGammaControlV1, _data: &()) {
+    fn destroyed(state: &mut State, _client: ClientId, control: &ZwlrGammaControlV1, _data: &()) {
         if let Some(output) = state.protocols.gamma_control.output(control) {
             state.protocols.gamma_control.let_go(control);
             gamma::set(state, output, None);

@@ -2,10 +2,14 @@
 //!
 //! [`IdleInhibit::surfaces`] lists them; whoever switches outputs off asks.
 
+use smithay::reexports::wayland_protocols::wp::idle_inhibit::zv1::server::zwp_idle_inhibit_manager_v1::ZwpIdleInhibitManagerV1;
+use smithay::reexports::wayland_protocols::wp::idle_inhibit::zv1::server::zwp_idle_inhibitor_v1::ZwpIdleInhibitorV1;
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::wayland::idle_inhibit::inhibitor::IdleInhibitorState;
 use smithay::wayland::idle_inhibit::{IdleInhibitHandler, IdleInhibitManagerState};
 
+use super::floor::delegate;
 use crate::state::State;
 
 /// The surfaces that inhibit idling.
@@ -42,4 +46,6 @@ impl IdleInhibitHandler for State {
     }
 }
 
-smithay::delegate_idle_inhibit!(State);
+delegate!(global ZwpIdleInhibitManagerV1: () => IdleInhibitManagerState);
+delegate!(ZwpIdleInhibitManagerV1: () => IdleInhibitManagerState);
+delegate!(ZwpIdleInhibitorV1: IdleInhibitorState => IdleInhibitManagerState);

@@ -11,21 +11,26 @@ pub mod cursor_shape;
 pub mod dmabuf;
 pub mod ext_workspace;
 pub mod fifo;
+mod floor;
 pub mod fractional_scale;
 pub mod frame_pacing;
 pub mod gamma_control;
 pub mod idle_inhibit;
+pub mod offers;
 pub mod output;
 pub mod pointer_constraints;
 pub mod pointer_gestures;
 pub mod presentation;
+pub mod privileges;
 pub mod relative_pointer;
 pub mod screencopy;
 pub mod seat;
+pub mod security_context;
 pub mod selection;
 pub mod shm;
 pub mod single_pixel_buffer;
 pub mod subcompositor;
+pub mod sweep;
 pub mod syncobj;
 pub mod tablet;
 pub mod viewporter;
@@ -39,7 +44,6 @@ pub mod xdg_shell;
 use smithay::input::SeatState;
 use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::wayland::commit_timing::CommitTimingManagerState;
-use smithay::wayland::compositor::CompositorState;
 use smithay::wayland::cursor_shape::CursorShapeManagerState;
 use smithay::wayland::fifo::FifoManagerState;
 use smithay::wayland::fractional_scale::FractionalScaleManagerState;
@@ -64,7 +68,7 @@ use crate::state::State;
 #[derive(Debug)]
 #[expect(missing_docs, reason = "each field is named after its protocol; the file of that name explains it")]
 pub struct Protocols {
-    pub compositor: CompositorState,
+    pub compositor: compositor::Compositors,
     pub shm: ShmState,
     pub dmabuf: dmabuf::LinuxDmabuf,
     pub explicit_sync: syncobj::ExplicitSync,
@@ -74,6 +78,7 @@ pub struct Protocols {
     pub xdg_shell: XdgShellState,
     pub xdg_decoration: XdgDecorationState,
     pub xdg_activation: XdgActivationState,
+    pub tokens: xdg_activation::Tokens,
     pub presentation: PresentationState,
     pub viewporter: ViewporterState,
     pub fractional_scale: FractionalScaleManagerState,
@@ -95,13 +100,14 @@ pub struct Protocols {
     pub gamma_control: gamma_control::GammaControls,
     pub frame_pacing: frame_pacing::FramePacingManager,
     pub ext_workspace: ext_workspace::ExtWorkspace,
+    pub security_context: security_context::SecurityContexts,
 }
 
 impl Protocols {
     /// Advertises every global.
     pub fn new(display: &DisplayHandle) -> Self {
         Protocols {
-            compositor: CompositorState::new_v6::<State>(display),
+            compositor: compositor::Compositors::new(display),
             shm: shm::new(display),
             dmabuf: dmabuf::LinuxDmabuf::default(),
             explicit_sync: syncobj::ExplicitSync::default(),
@@ -111,6 +117,7 @@ impl Protocols {
             xdg_shell: xdg_shell::new(display),
             xdg_decoration: XdgDecorationState::new::<State>(display),
             xdg_activation: XdgActivationState::new::<State>(display),
+            tokens: xdg_activation::Tokens::default(),
             presentation: presentation::new(display),
             viewporter: ViewporterState::new::<State>(display),
             fractional_scale: FractionalScaleManagerState::new::<State>(display),
@@ -132,6 +139,7 @@ impl Protocols {
             gamma_control: gamma_control::GammaControls::new(display),
             frame_pacing: frame_pacing::FramePacingManager::new(display),
             ext_workspace: ext_workspace::ExtWorkspace::new(display),
+            security_context: security_context::SecurityContexts::new(display),
         }
     }
 }
@@ -140,4 +148,5 @@ impl Protocols {
 pub fn refresh(state: &mut State) {
     gamma_control::refresh(state);
     ext_workspace::refresh(state);
+    offers::cover(&state.display_handle);
 }

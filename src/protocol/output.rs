@@ -6,11 +6,12 @@
 use std::collections::VecDeque;
 
 use smithay::output::Output;
+use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::backend::GlobalId;
 use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
-use smithay::reexports::wayland_server::{DisplayHandle, delegate_dispatch, delegate_global_dispatch};
 use smithay::wayland::output::{OutputHandler, OutputManagerState, OutputUserData, WlOutputData};
 
+use super::floor::delegate;
 use crate::state::State;
 
 /// Outputs that are gone and can still be bound. A client that has not heard of it yet may ask for one, and would be
@@ -40,5 +41,5 @@ impl OutputHandler for State {
     }
 }
 
-delegate_global_dispatch!(State: [WlOutput: WlOutputData] => OutputManagerState);
-delegate_dispatch!(State: [WlOutput: OutputUserData] => OutputManagerState);
+delegate!(global WlOutput: WlOutputData => OutputManagerState);
+delegate!(WlOutput: OutputUserData => OutputManagerState);

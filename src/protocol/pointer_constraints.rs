@@ -4,10 +4,15 @@
 //! when focus leaves. `input::constraint` enforces it.
 
 use smithay::input::pointer::PointerHandle;
+use smithay::reexports::wayland_protocols::wp::pointer_constraints::zv1::server::zwp_confined_pointer_v1::ZwpConfinedPointerV1;
+use smithay::reexports::wayland_protocols::wp::pointer_constraints::zv1::server::zwp_locked_pointer_v1::ZwpLockedPointerV1;
+use smithay::reexports::wayland_protocols::wp::pointer_constraints::zv1::server::zwp_pointer_constraints_v1::ZwpPointerConstraintsV1;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 use smithay::wayland::pointer_constraints::PointerConstraintsHandler;
+use smithay::wayland::pointer_constraints::{PointerConstraintUserData, PointerConstraintsState};
 
+use super::floor::delegate;
 use crate::input::constraint;
 use crate::state::State;
 
@@ -26,4 +31,7 @@ impl PointerConstraintsHandler for State {
     }
 }
 
-smithay::delegate_pointer_constraints!(State);
+delegate!(global ZwpPointerConstraintsV1: () => PointerConstraintsState);
+delegate!(ZwpPointerConstraintsV1: () => PointerConstraintsState);
+delegate!(ZwpConfinedPointerV1: PointerConstraintUserData<State> => PointerConstraintsState);
+delegate!(ZwpLockedPointerV1: PointerConstraintUserData<State> => PointerConstraintsState);

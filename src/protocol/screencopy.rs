@@ -23,6 +23,7 @@ use smithay::wayland::shm::with_buffer_contents;
 
 use crate::backend::PixelRect;
 use crate::bounds;
+use crate::guard::Handlers;
 use crate::output;
 use crate::output::capture::{Captured, Reply, Request};
 use crate::state::State;
@@ -87,28 +88,32 @@ impl Drop for Answer {
     }
 }
 
-impl GlobalDispatch<ZwlrScreencopyManagerV1, ()> for State {
+impl GlobalDispatch<ZwlrScreencopyManagerV1, (), State> for Handlers {
     fn bind(
-        _state: &mut Self,
+        _state: &mut State,
         _display: &DisplayHandle,
         _client: &Client,
         manager: New<ZwlrScreencopyManagerV1>,
         _data: &(),
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         init.init(manager, ());
     }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        super::privileges::may_bind::<ZwlrScreencopyManagerV1>(&client)
+    }
 }
 
-impl Dispatch<ZwlrScreencopyManagerV1, ()> for State {
+impl Dispatch<ZwlrScreencopyManagerV1, (), State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         _client: &Client,
         _manager: &ZwlrScreencopyManagerV1,
         request: zwlr_screencopy_manager_v1::Request,
         _data: &(),
         _display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         use zwlr_screencopy_manager_v1::Request as R;
         let (frame, overlay_cursor, output, region) = match request {
@@ -166,15 +171,15 @@ fn physical(
     PixelRect { x, y, width: (right - x).max(0), height: (bottom - y).max(0) }
 }
 
-impl Dispatch<ZwlrScreencopyFrameV1, Frame> for State {
+impl Dispatch<ZwlrScreencopyFrameV1, Frame, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         _client: &Client,
         frame: &ZwlrScreencopyFrameV1,
         request: zwlr_screencopy_frame_v1::Request,
         data: &Frame,
         _display: &DisplayHandle,
-        _init: &mut DataInit<'_, Self>,
+        _init: &mut DataInit<'_, State>,
     ) {
         let (buffer, on_damage) = match request {
             zwlr_screencopy_frame_v1::Request::Copy { buffer } => (buffer, false),

@@ -1,16 +1,25 @@
 //! `wl_seat` 9: keyboard, pointer and touch, on every backend. `foot` and `wl-copy` exit without a seat, so there is
 //! one on headless displays too.
 //!
-//! Events come from [`input::handle`](crate::input::handle) only.
+//! Events come from [`input::handle`] only.
 
 use smithay::input::keyboard::LedState;
 use smithay::input::pointer::CursorImageStatus;
 use smithay::input::{Seat, SeatHandler, SeatState};
-use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::protocol::wl_keyboard::WlKeyboard;
+use smithay::reexports::wayland_server::protocol::wl_pointer::WlPointer;
+use smithay::reexports::wayland_server::protocol::wl_seat::{self, WlSeat};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::protocol::wl_touch::WlTouch;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
+use smithay::wayland::seat::{KeyboardUserData, PointerUserData, SeatGlobalData, SeatUserData, TouchUserData};
 use smithay::wayland::selection::data_device::set_data_device_focus;
 use smithay::wayland::selection::primary_selection::set_primary_focus;
 
+use super::floor::delegate;
+use crate::guard::Handlers;
+use crate::input;
 use crate::state::State;
 
 impl SeatHandler for State {
@@ -38,4 +47,29 @@ impl SeatHandler for State {
     }
 }
 
-smithay::delegate_seat!(State);
+delegate!(global WlSeat: SeatGlobalData<State> => SeatState<State>);
+delegate!(WlPointer: PointerUserData<State> => SeatState<State>);
+delegate!(WlKeyboard: KeyboardUserData<State> => SeatState<State>);
+delegate!(WlTouch: TouchUserData<State> => SeatState<State>);
+
+impl Dispatch<WlSeat, SeatUserData<State>, State> for Handlers {
+    fn request(
+        state: &mut State,
+        client: &Client,
+        seat: &WlSeat,
+        request: wl_seat::Request,
+        data: &SeatUserData<State>,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        let is_keyboard = matches!(request, wl_seat::Request::GetKeyboard { .. });
+        <SeatState<State> as Dispatch<WlSeat, _, State>>::request(state, client, seat, request, data, display, init);
+        if is_keyboard {
+            input::keymap::tell_newest(state, client);
+        }
+    }
+
+    fn destroyed(state: &mut State, client: ClientId, seat: &WlSeat, data: &SeatUserData<State>) {
+        <SeatState<State> as Dispatch<WlSeat, _, State>>::destroyed(state, client, seat, data);
+    }
+}

@@ -6,6 +6,7 @@
 //! are given back here, as soon as that can be: a request can only be made up while another is met, and the list grows
 //! only with requests.
 
+use ahash::HashMap;
 use primary_device::ZwpPrimarySelectionDeviceV1;
 use primary_manager::ZwpPrimarySelectionDeviceManagerV1;
 use primary_source::ZwpPrimarySelectionSourceV1;
@@ -14,14 +15,12 @@ use smithay::reexports::wayland_protocols::wp::primary_selection::zv1::server::{
     zwp_primary_selection_device_manager_v1 as primary_manager, zwp_primary_selection_device_v1 as primary_device,
     zwp_primary_selection_source_v1 as primary_source,
 };
-use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
 use smithay::reexports::wayland_server::protocol::wl_data_device::{self, WlDataDevice};
 use smithay::reexports::wayland_server::protocol::wl_data_device_manager::WlDataDeviceManager;
-use smithay::reexports::wayland_server::protocol::wl_data_source::WlDataSource;
+use smithay::reexports::wayland_server::protocol::wl_data_source::{self, WlDataSource};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::reexports::wayland_server::{
-    Client, DataInit, Dispatch, DisplayHandle, Resource, delegate_dispatch, delegate_global_dispatch,
-};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::wayland::selection::SelectionHandler;
 use smithay::wayland::selection::data_device::{
     ClientDndGrabHandler, DataDeviceHandler, DataDeviceState, DataDeviceUserData, DataSourceUserData,
@@ -32,6 +31,9 @@ use smithay::wayland::selection::primary_selection::{
     PrimarySourceUserData,
 };
 
+use super::floor::delegate;
+use crate::guard;
+use crate::guard::Handlers;
 use crate::output;
 use crate::state::State;
 
@@ -39,11 +41,26 @@ use crate::state::State;
 /// that had thousands is gone.
 const AT_ONCE: usize = 64;
 
-/// The devices that no client has any more and that are still on the seat's list.
+/// Types that one selection may be offered as; office programs have 40.
+const MOST_TYPES: usize = 512;
+/// Bytes of their names. Who gets the focus is told of all of them at once, and is thrown out if he has no room for it: a
+/// socket holds about 200 KB.
+const MOST_TYPE_BYTES: usize = 32 * 1024;
+
+/// The devices that no client has any more and that are still on the seat's list, and what sources are offered as.
 #[derive(Debug, Default)]
 pub struct Devices {
     gone: Vec<WlDataDevice>,
     gone_primary: Vec<ZwpPrimarySelectionDeviceV1>,
+    /// What sources are offered as.
+    offered: HashMap<ObjectId, Offered>,
+}
+
+/// Types, and bytes of their names.
+#[derive(Clone, Copy, Debug, Default)]
+struct Offered {
+    types: usize,
+    bytes: usize,
 }
 
 /// Gives the devices back that are gone. `client` is who has just asked for something.
@@ -64,35 +81,35 @@ macro_rules! forward {
             }
         }
 
-        impl Dispatch<$manager, ()> for State {
+        impl Dispatch<$manager, (), State> for Handlers {
             fn request(
-                state: &mut Self,
+                state: &mut State,
                 client: &Client,
                 manager: &$manager,
                 request: <$manager as Resource>::Request,
                 data: &(),
                 display: &DisplayHandle,
-                init: &mut DataInit<'_, Self>,
+                init: &mut DataInit<'_, State>,
             ) {
                 tidy(state, client, display, init);
                 <$kind as Dispatch<_, _, State>>::request(state, client, manager, request, data, display, init);
             }
         }
 
-        impl Dispatch<$device, $data> for State {
+        impl Dispatch<$device, $data, State> for Handlers {
             fn request(
-                state: &mut Self,
+                state: &mut State,
                 client: &Client,
                 device: &$device,
                 request: <$device as Resource>::Request,
                 data: &$data,
                 display: &DisplayHandle,
-                init: &mut DataInit<'_, Self>,
+                init: &mut DataInit<'_, State>,
             ) {
                 <$kind as Dispatch<_, _, State>>::request(state, client, device, request, data, display, init);
             }
 
-            fn destroyed(state: &mut Self, _client: ClientId, device: &$device, _data: &$data) {
+            fn destroyed(state: &mut State, _client: ClientId, device: &$device, _data: &$data) {
                 state.protocols.selection.$gone.push(device.clone());
             }
         }
@@ -104,11 +121,54 @@ forward!(WlDataDeviceManager, WlDataDevice: DataDeviceUserData => DataDeviceStat
 forward!(ZwpPrimarySelectionDeviceManagerV1, ZwpPrimarySelectionDeviceV1: PrimaryDeviceUserData => PrimarySelectionState;
     gone_primary, give_back_primary: primary_device::Request::Destroy);
 
-delegate_global_dispatch!(State: [WlDataDeviceManager: ()] => DataDeviceState);
-delegate_dispatch!(State: [WlDataSource: DataSourceUserData] => DataDeviceState);
-delegate_global_dispatch!(State:
-    [ZwpPrimarySelectionDeviceManagerV1: PrimaryDeviceManagerGlobalData] => PrimarySelectionState);
-delegate_dispatch!(State: [ZwpPrimarySelectionSourceV1: PrimarySourceUserData] => PrimarySelectionState);
+delegate!(global WlDataDeviceManager: () => DataDeviceState);
+delegate!(global ZwpPrimarySelectionDeviceManagerV1: PrimaryDeviceManagerGlobalData => PrimarySelectionState);
+
+/// Passes what is offered on to Smithay, up to what whoever has the focus next can be told.
+macro_rules! offered {
+    ($source:ty: $data:ty => $kind:ty, $request:ident) => {
+        impl Dispatch<$source, $data, State> for Handlers {
+            fn request(
+                state: &mut State,
+                client: &Client,
+                source: &$source,
+                request: $request::Request,
+                data: &$data,
+                display: &DisplayHandle,
+                init: &mut DataInit<'_, State>,
+            ) {
+                if let $request::Request::Offer { mime_type } = &request
+                    && !state.protocols.selection.may_offer(source.id(), mime_type)
+                {
+                    return guard::end_for(display, client, &too_many_types());
+                }
+                <$kind as Dispatch<_, _, State>>::request(state, client, source, request, data, display, init);
+            }
+
+            fn destroyed(state: &mut State, client: ClientId, source: &$source, data: &$data) {
+                state.protocols.selection.offered.remove(&source.id());
+                <$kind as Dispatch<_, _, State>>::destroyed(state, client, source, data);
+            }
+        }
+    };
+}
+
+offered!(WlDataSource: DataSourceUserData => DataDeviceState, wl_data_source);
+offered!(ZwpPrimarySelectionSourceV1: PrimarySourceUserData => PrimarySelectionState, primary_source);
+
+impl Devices {
+    /// A source is offered as one more type. Whether it may be.
+    fn may_offer(&mut self, source: ObjectId, mime_type: &str) -> bool {
+        let offered = self.offered.entry(source).or_default();
+        offered.types += 1;
+        offered.bytes += mime_type.len();
+        offered.types <= MOST_TYPES && offered.bytes <= MOST_TYPE_BYTES
+    }
+}
+
+fn too_many_types() -> String {
+    format!("more than {MOST_TYPES} types, or {MOST_TYPE_BYTES} bytes of their names, in one data source")
+}
 
 impl SelectionHandler for State {
     type SelectionUserData = ();

@@ -4,6 +4,8 @@
 //!
 //! Besides the two formats that every compositor has: `Abgr8888` and `Xbgr8888`, which some toolkits prefer.
 
+use std::os::fd::AsFd;
+
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_shm::{self, Format, WlShm};
 use smithay::reexports::wayland_server::protocol::wl_shm_pool::{self, WlShmPool};
@@ -11,6 +13,9 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use smithay::wayland::buffer::BufferHandler;
 use smithay::wayland::shm::{ShmBufferUserData, ShmHandler, ShmPoolUserData, ShmState};
 
+use super::floor::delegate;
+use crate::guard::Handlers;
+use crate::lent_files;
 use crate::state::State;
 
 /// Advertises the global.
@@ -30,19 +35,41 @@ impl ShmHandler for State {
     }
 }
 
-smithay::reexports::wayland_server::delegate_global_dispatch!(State: [WlShm: ()] => ShmState);
-smithay::reexports::wayland_server::delegate_dispatch!(State: [WlShm: ()] => ShmState);
-smithay::reexports::wayland_server::delegate_dispatch!(State: [WlBuffer: ShmBufferUserData] => ShmState);
+delegate!(global WlShm: () => ShmState);
 
-impl Dispatch<WlShmPool, ShmPoolUserData> for State {
+impl Dispatch<WlShm, (), State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
+        client: &Client,
+        shm: &WlShm,
+        request: wl_shm::Request,
+        data: &(),
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        // Its pixels are read on the main thread.
+        let request = match request {
+            wl_shm::Request::CreatePool { fd, .. } if !lent_files::is_at_hand(fd.as_fd()) => {
+                lent_files::let_go(fd);
+                return shm.post_error(wl_shm::Error::InvalidFd, "the file lies where reading it may wait for ever");
+            }
+            other => other,
+        };
+        <ShmState as Dispatch<WlShm, (), State>>::request(state, client, shm, request, data, display, init);
+    }
+}
+
+delegate!(WlBuffer: ShmBufferUserData => ShmState);
+
+impl Dispatch<WlShmPool, ShmPoolUserData, State> for Handlers {
+    fn request(
+        state: &mut State,
         client: &Client,
         pool: &WlShmPool,
         request: wl_shm_pool::Request,
         data: &ShmPoolUserData,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         if let wl_shm_pool::Request::Resize { size: ..=0 } = request {
             return pool.post_error(wl_shm::Error::InvalidFd, "a pool cannot be resized to nothing");

@@ -5,25 +5,25 @@
 
 use smithay::reexports::wayland_server::protocol::wl_subcompositor::{self, WlSubcompositor};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::reexports::wayland_server::{
-    Client, DataInit, Dispatch, DisplayHandle, Resource, delegate_global_dispatch,
-};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::wayland::compositor::{self, CompositorState};
 
+use super::floor::delegate;
 use crate::bounds::MAX_NESTING;
+use crate::guard::Handlers;
 use crate::state::State;
 
-delegate_global_dispatch!(State: [WlSubcompositor: ()] => CompositorState);
+delegate!(global WlSubcompositor: () => CompositorState);
 
-impl Dispatch<WlSubcompositor, ()> for State {
+impl Dispatch<WlSubcompositor, (), State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         subcompositor: &WlSubcompositor,
         request: wl_subcompositor::Request,
         data: &(),
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         let too_deep = match &request {
             wl_subcompositor::Request::GetSubsurface { surface, parent, .. } => {

@@ -1,7 +1,7 @@
 //! `wp_linux_drm_syncobj_manager_v1` 1: explicit synchronisation, with points on timelines of a display device.
 //!
-//! Offered in a session on displays, once there is a device whose driver can tell of a point through an eventfd (Linux
-//! 6.6). A commit waits in the queue of its surface until its *acquire point* is signalled, like for any other fence
+//! Offered once there is a device, of displays or the one that draws, whose driver can tell of a point through an eventfd
+//! (Linux 6.6). A commit waits in the queue of its surface until its *acquire point* is signalled, like for any other fence
 //! (`surface/sync_points.rs`, `surface/fence.rs`); its *release point* is signalled when nobody reads its buffer any more: when it has been composed,
 //! when the flip that takes its plane away is done, or at once if it is never shown.
 //!
@@ -13,8 +13,13 @@
 //! Buffers whose client says so are not waited for by the fences that they carry themselves.
 
 use smithay::backend::drm::DrmDeviceFd;
+use smithay::reexports::wayland_protocols::wp::linux_drm_syncobj::v1::server::wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1;
+use smithay::reexports::wayland_protocols::wp::linux_drm_syncobj::v1::server::wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1;
+use smithay::reexports::wayland_protocols::wp::linux_drm_syncobj::v1::server::wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1;
+use smithay::wayland::drm_syncobj::{DrmSyncobjGlobalData, DrmSyncobjSurfaceData, DrmSyncobjTimelineData};
 use smithay::wayland::drm_syncobj::{DrmSyncobjHandler, DrmSyncobjState, supports_syncobj_eventfd};
 
+use super::floor::delegate;
 use crate::state::State;
 
 /// The global, while there is a device for it.
@@ -49,4 +54,7 @@ impl DrmSyncobjHandler for State {
     }
 }
 
-smithay::delegate_drm_syncobj!(State);
+delegate!(global WpLinuxDrmSyncobjManagerV1: DrmSyncobjGlobalData => DrmSyncobjState);
+delegate!(WpLinuxDrmSyncobjManagerV1: () => DrmSyncobjState);
+delegate!(WpLinuxDrmSyncobjSurfaceV1: DrmSyncobjSurfaceData => DrmSyncobjState);
+delegate!(WpLinuxDrmSyncobjTimelineV1: DrmSyncobjTimelineData => DrmSyncobjState);

@@ -12,14 +12,14 @@ use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_s
 use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_tool_v2::ZwpTabletToolV2;
 use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_v2::ZwpTabletV2;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::reexports::wayland_server::{
-    Client, DataInit, DisplayHandle, GlobalDispatch, New, Resource, delegate_dispatch,
-};
+use smithay::reexports::wayland_server::{Client, DataInit, DisplayHandle, GlobalDispatch, New, Resource};
 use smithay::wayland::tablet_manager::{
     TabletManagerState, TabletSeatHandler, TabletSeatUserData, TabletToolUserData, TabletUserData,
 };
 
 use super::client;
+use super::floor::delegate;
+use crate::guard::Handlers;
 use crate::input::TabletClients;
 use crate::output;
 use crate::state::State;
@@ -39,14 +39,14 @@ impl TabletSeatHandler for State {
     }
 }
 
-impl GlobalDispatch<ZwpTabletManagerV2, ()> for State {
+impl GlobalDispatch<ZwpTabletManagerV2, (), State> for Handlers {
     fn bind(
-        state: &mut Self,
+        state: &mut State,
         display: &DisplayHandle,
         client: &Client,
         resource: New<ZwpTabletManagerV2>,
         data: &(),
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         if let Some(client) = client.get_data::<client::Client>() {
             client.knows_tablets.store(true, Ordering::Relaxed);
@@ -57,7 +57,7 @@ impl GlobalDispatch<ZwpTabletManagerV2, ()> for State {
     }
 }
 
-delegate_dispatch!(State: [ZwpTabletManagerV2: ()] => TabletManagerState);
-delegate_dispatch!(State: [ZwpTabletSeatV2: TabletSeatUserData] => TabletManagerState);
-delegate_dispatch!(State: [ZwpTabletV2: TabletUserData] => TabletManagerState);
-delegate_dispatch!(State: [ZwpTabletToolV2: TabletToolUserData] => TabletManagerState);
+delegate!(ZwpTabletManagerV2: () => TabletManagerState);
+delegate!(ZwpTabletSeatV2: TabletSeatUserData => TabletManagerState);
+delegate!(ZwpTabletV2: TabletUserData => TabletManagerState);
+delegate!(ZwpTabletToolV2: TabletToolUserData => TabletManagerState);

@@ -21,6 +21,7 @@ use smithay::reexports::wayland_server::{
 };
 use smithay::utils::{Logical, Point, Rectangle};
 
+use crate::guard::Handlers;
 use crate::input::{self, InputEvent, Scroll, ScrollSource};
 use crate::output;
 use crate::state::State;
@@ -62,28 +63,32 @@ struct Gathered {
     held: Vec<u32>,
 }
 
-impl GlobalDispatch<ZwlrVirtualPointerManagerV1, ()> for State {
+impl GlobalDispatch<ZwlrVirtualPointerManagerV1, (), State> for Handlers {
     fn bind(
-        _state: &mut Self,
+        _state: &mut State,
         _display: &DisplayHandle,
         _client: &Client,
         manager: New<ZwlrVirtualPointerManagerV1>,
         _data: &(),
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         init.init(manager, ());
     }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        super::privileges::may_bind::<ZwlrVirtualPointerManagerV1>(&client)
+    }
 }
 
-impl Dispatch<ZwlrVirtualPointerManagerV1, ()> for State {
+impl Dispatch<ZwlrVirtualPointerManagerV1, (), State> for Handlers {
     fn request(
-        _state: &mut Self,
+        _state: &mut State,
         _client: &Client,
         _manager: &ZwlrVirtualPointerManagerV1,
         request: zwlr_virtual_pointer_manager_v1::Request,
         _data: &(),
         _display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         use zwlr_virtual_pointer_manager_v1::Request;
         let (id, output): (_, Option<WlOutput>) = match request {
@@ -96,15 +101,15 @@ impl Dispatch<ZwlrVirtualPointerManagerV1, ()> for State {
     }
 }
 
-impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer> for State {
+impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         _client: &Client,
         pointer: &ZwlrVirtualPointerV1,
         request: zwlr_virtual_pointer_v1::Request,
         data: &VirtualPointer,
         _display: &DisplayHandle,
-        _init: &mut DataInit<'_, Self>,
+        _init: &mut DataInit<'_, State>,
     ) {
         let time = state.clock.now();
         match data.gather(state, time, request) {
@@ -113,7 +118,7 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer> for State {
         }
     }
 
-    fn destroyed(state: &mut Self, _client: ClientId, _pointer: &ZwlrVirtualPointerV1, data: &VirtualPointer) {
+    fn destroyed(state: &mut State, _client: ClientId, _pointer: &ZwlrVirtualPointerV1, data: &VirtualPointer) {
         // A button of a device that is gone is not held any more. Not now: its client may be going, and its surfaces
         // must not be named meanwhile (see `input::focus::lost`).
         let Gathered { events, held, .. } = std::mem::take(&mut *data.lock());

@@ -3,28 +3,79 @@
 //! A token is honoured when it was made with the serial of a recent action on the seat and is younger than
 //! [`TOKEN_LIFETIME`]; others are valid but move no focus.
 
-use std::time::Duration;
+use smithay::reexports::wayland_protocols::xdg::activation::v1::server::xdg_activation_token_v1::XdgActivationTokenV1;
+use smithay::reexports::wayland_protocols::xdg::activation::v1::server::xdg_activation_v1::XdgActivationV1;
+use smithay::wayland::xdg_activation::ActivationTokenData;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
+use ahash::HashMap;
 use smithay::input::Seat;
+use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::xdg_activation::{
     XdgActivationHandler, XdgActivationState, XdgActivationToken, XdgActivationTokenData,
 };
 
+use super::floor::delegate;
 use crate::shell;
 use crate::state::State;
 
 /// How long a launched program has to show its window: longer and the person has moved on.
 pub const TOKEN_LIFETIME: Duration = Duration::from_secs(30);
 
+/// Tokens of one client that are kept at once; the oldest gives way. A launcher makes one for a program that it starts.
+const MOST_TOKENS: usize = 64;
+
+/// Tokens that may still be used, the oldest first.
+#[derive(Debug, Default)]
+pub struct Tokens {
+    kept: VecDeque<(Instant, XdgActivationToken, Option<ClientId>)>,
+    of_clients: HashMap<Option<ClientId>, usize>,
+}
+
+impl Tokens {
+    /// `client` was given `token` at `now`: which are forgotten for it. Each is looked at once, when it is, and one that its
+    /// client has too many of.
+    fn made(&mut self, token: XdgActivationToken, client: Option<ClientId>, now: Instant) -> Vec<XdgActivationToken> {
+        let mut forgotten = Vec::new();
+        while let Some((made, ..)) = self.kept.front()
+            && now.saturating_duration_since(*made) >= TOKEN_LIFETIME
+        {
+            forgotten.extend(self.forget(0));
+        }
+        if self.of_clients.get(&client).is_some_and(|count| *count >= MOST_TOKENS) {
+            let oldest = self.kept.iter().position(|(.., owner)| *owner == client);
+            forgotten.extend(oldest.and_then(|oldest| self.forget(oldest)));
+        }
+        *self.of_clients.entry(client.clone()).or_default() += 1;
+        self.kept.push_back((now, token, client));
+        forgotten
+    }
+
+    fn forget(&mut self, index: usize) -> Option<XdgActivationToken> {
+        let (_, token, client) = self.kept.remove(index)?;
+        if let Some(count) = self.of_clients.get_mut(&client) {
+            *count -= 1;
+            if *count == 0 {
+                self.of_clients.remove(&client);
+            }
+        }
+        Some(token)
+    }
+}
+
 impl XdgActivationHandler for State {
     fn activation_state(&mut self) -> &mut XdgActivationState {
         &mut self.protocols.xdg_activation
     }
 
-    fn token_created(&mut self, _token: XdgActivationToken, data: XdgActivationTokenData) -> bool {
+    fn token_created(&mut self, token: XdgActivationToken, data: XdgActivationTokenData) -> bool {
         // Tokens that nobody used would pile up.
-        self.protocols.xdg_activation.retain_tokens(|_, token| token.timestamp.elapsed() < TOKEN_LIFETIME);
+        let forgotten = self.protocols.tokens.made(token, data.client_id.clone(), data.timestamp);
+        for token in forgotten {
+            self.protocols.xdg_activation.remove_token(&token);
+        }
         data.serial.is_some_and(|(serial, seat)| {
             Seat::<State>::from_resource(&seat).is_some() && self.input.is_recent_action(serial)
         })
@@ -38,4 +89,24 @@ impl XdgActivationHandler for State {
     }
 }
 
-smithay::delegate_xdg_activation!(State);
+delegate!(global XdgActivationV1: () => XdgActivationState);
+delegate!(XdgActivationV1: () => XdgActivationState);
+delegate!(XdgActivationTokenV1: ActivationTokenData => XdgActivationState);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_tokens_and_the_oldest_of_too_many_are_forgotten() {
+        let (mut tokens, start) = (Tokens::default(), Instant::now());
+        let made: Vec<_> = (0..=MOST_TOKENS).map(|_| XdgActivationToken::from(String::new())).collect();
+        for token in &made[..MOST_TOKENS] {
+            assert_eq!(tokens.made(token.clone(), None, start), []);
+        }
+        assert_eq!(tokens.made(made[MOST_TOKENS].clone(), None, start).len(), 1);
+        assert_eq!(tokens.kept.len(), MOST_TOKENS);
+        let forgotten = tokens.made(made[0].clone(), None, start + TOKEN_LIFETIME);
+        assert_eq!((forgotten.len(), tokens.kept.len(), tokens.of_clients[&None]), (MOST_TOKENS, 1, 1));
+    }
+}

@@ -5,10 +5,14 @@
 //! clients (foot, mpv, Qt with the right flag) expect of a compositor of this kind. A client that does not ask is told to
 //! draw its own, since otherwise it would have neither.
 
+use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
 use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_toplevel_decoration_v1::Mode;
+use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_toplevel_decoration_v1::ZxdgToplevelDecorationV1;
 use smithay::wayland::shell::xdg::ToplevelSurface;
 use smithay::wayland::shell::xdg::decoration::XdgDecorationHandler;
+use smithay::wayland::shell::xdg::decoration::{XdgDecorationManagerGlobalData, XdgDecorationState};
 
+use super::floor::delegate;
 use crate::shell;
 use crate::state::State;
 
@@ -39,4 +43,6 @@ fn answer(state: &mut State, toplevel: &ToplevelSurface, mode: Mode) {
     shell::send_configure(state, toplevel.wl_surface());
 }
 
-smithay::delegate_xdg_decoration!(State);
+delegate!(global ZxdgDecorationManagerV1: XdgDecorationManagerGlobalData => XdgDecorationState);
+delegate!(ZxdgDecorationManagerV1: () => XdgDecorationState);
+delegate!(ZxdgToplevelDecorationV1: ToplevelSurface => XdgDecorationState);

@@ -13,6 +13,7 @@ use smithay::reexports::wayland_server::protocol::wl_output::{self, WlOutput};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 use smithay::utils::{Logical, Point, Rectangle};
 
+use crate::guard::Handlers;
 use crate::state::State;
 
 const VERSION: u32 = 3;
@@ -92,28 +93,28 @@ fn introduce(object: &ZxdgOutputV1, wl_output: &WlOutput, output: &Output) {
     }
 }
 
-impl GlobalDispatch<ZxdgOutputManagerV1, ()> for State {
+impl GlobalDispatch<ZxdgOutputManagerV1, (), State> for Handlers {
     fn bind(
-        _state: &mut Self,
+        _state: &mut State,
         _display: &DisplayHandle,
         _client: &Client,
         manager: New<ZxdgOutputManagerV1>,
         _data: &(),
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         init.init(manager, ());
     }
 }
 
-impl Dispatch<ZxdgOutputManagerV1, ()> for State {
+impl Dispatch<ZxdgOutputManagerV1, (), State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         _client: &Client,
         _manager: &ZxdgOutputManagerV1,
         request: zxdg_output_manager_v1::Request,
         _data: &(),
         _display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         let zxdg_output_manager_v1::Request::GetXdgOutput { id, output: wl_output } = request else { return };
         let output = Output::from_resource(&wl_output);
@@ -125,20 +126,20 @@ impl Dispatch<ZxdgOutputManagerV1, ()> for State {
     }
 }
 
-impl Dispatch<ZxdgOutputV1, About> for State {
+impl Dispatch<ZxdgOutputV1, About, State> for Handlers {
     fn request(
-        _state: &mut Self,
+        _state: &mut State,
         _client: &Client,
         _object: &ZxdgOutputV1,
         _request: zxdg_output_v1::Request,
         _about: &About,
         _display: &DisplayHandle,
-        _init: &mut DataInit<'_, Self>,
+        _init: &mut DataInit<'_, State>,
     ) {
         // Nothing but its end can be asked for.
     }
 
-    fn destroyed(state: &mut Self, _client: ClientId, object: &ZxdgOutputV1, _about: &About) {
+    fn destroyed(state: &mut State, _client: ClientId, object: &ZxdgOutputV1, _about: &About) {
         state.protocols.xdg_output.objects.retain(|known| known != object);
     }
 }

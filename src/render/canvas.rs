@@ -31,18 +31,30 @@ impl Canvas {
     }
 }
 
-/// What a painter remembers under the name of a canvas; `T` is what it draws into.
+/// What tells two frames apart.
+pub(super) trait Memory {
+    /// Of an output of `size`, of which nothing was drawn yet.
+    fn of(size: Size<i32, Physical>) -> Self;
+}
+
+impl Memory for OutputDamageTracker {
+    fn of(size: Size<i32, Physical>) -> Self {
+        OutputDamageTracker::new(size, 1.0, Transform::Normal)
+    }
+}
+
+/// What a painter remembers under the name of a canvas; `T` is what it draws into, `M` tells what has to be drawn.
 #[derive(Debug)]
-pub(super) struct Drawn<T> {
+pub(super) struct Drawn<T, M = OutputDamageTracker> {
     version: u64,
-    pub tracker: OutputDamageTracker,
+    pub tracker: M,
     /// How many frames were drawn, and which of them each buffer holds. The display counts only those that it was given.
     frames: u64,
     buffers: Vec<(usize, u64)>,
     pub targets: T,
 }
 
-impl<T> Drawn<T> {
+impl<T, M> Drawn<T, M> {
     /// How many frames ago the content of `buffer` was drawn; 0 where that is unknown.
     pub fn age(&self, buffer: &Buffer) -> usize {
         let known = self.buffers.iter().find(|(slot, _)| *slot == buffer.slot).filter(|_| buffer.age > 0);
@@ -61,23 +73,23 @@ impl<T> Drawn<T> {
 
 /// What a painter remembers of all outputs. It is let go when the output has let go of the name.
 #[derive(Debug)]
-pub(super) struct Canvases<T>(Vec<(Weak<()>, Drawn<T>)>);
+pub(super) struct Canvases<T, M = OutputDamageTracker>(Vec<(Weak<()>, Drawn<T, M>)>);
 
-impl<T> Default for Canvases<T> {
+impl<T, M> Default for Canvases<T, M> {
     fn default() -> Self {
         Canvases(Vec::new())
     }
 }
 
-impl<T: Default> Canvases<T> {
+impl<T: Default, M: Memory> Canvases<T, M> {
     /// What is remembered under this name.
-    pub fn of(&mut self, canvas: &Canvas) -> &mut Drawn<T> {
+    pub fn of(&mut self, canvas: &Canvas) -> &mut Drawn<T, M> {
         self.0.retain(|(name, _)| name.strong_count() > 0);
         let name = Arc::downgrade(&canvas.name);
         let index = self.0.iter().position(|(known, _)| known.ptr_eq(&name)).unwrap_or_else(|| {
             let drawn = Drawn {
                 version: canvas.version,
-                tracker: tracker(canvas.size),
+                tracker: M::of(canvas.size),
                 frames: 0,
                 buffers: Vec::new(),
                 targets: T::default(),
@@ -88,19 +100,15 @@ impl<T: Default> Canvases<T> {
         let drawn = &mut self.0[index].1;
         if drawn.version != canvas.version {
             drawn.version = canvas.version;
-            drawn.tracker = tracker(canvas.size);
+            drawn.tracker = M::of(canvas.size);
         }
         drawn
     }
 
     /// A frame was drawn in part: the next one is drawn as a whole.
     pub fn spoil(&mut self, canvas: &Canvas) {
-        self.of(canvas).tracker = tracker(canvas.size);
+        self.of(canvas).tracker = M::of(canvas.size);
     }
-}
-
-fn tracker(size: Size<i32, Physical>) -> OutputDamageTracker {
-    OutputDamageTracker::new(size, 1.0, Transform::Normal)
 }
 
 #[cfg(test)]

@@ -163,7 +163,8 @@ pub fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
     layer.source.to_buffer(f64::from(layer.buffer_scale), layer.buffer_transform, &logical)
 }
 
-fn damage_since(layer: &Layer, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
+/// What changed of a layer since `commit`, relative to it.
+pub(super) fn damage_since(layer: &Layer, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
     let whole = || DamageSet::from_slice(&[Rectangle::from_size(layer.target.size)]);
     let Some(damage) = layer.damage.damage_since(commit) else { return whole() };
     damage.iter().filter_map(|rect| to_target(layer, *rect)).collect()
@@ -195,7 +196,15 @@ impl RenderElement<PixmanRenderer> for SceneElement<'_, PixmanTexture> {
         damage: &[Rectangle<i32, Physical>],
         opaque: &[Rectangle<i32, Physical>],
     ) -> Result<(), PixmanError> {
-        draw::<PixmanRenderer>(self, frame, src, dst, damage, opaque)
+        let drawn = draw::<PixmanRenderer>(self, frame, src, dst, damage, opaque);
+        match (drawn, self) {
+            // Such as one that is enlarged beyond what pixman can count with: it is lost, and not the frame.
+            (Err(error), SceneElement::Layer(_)) => {
+                tracing::debug!(%error, "a surface cannot be drawn");
+                frame.draw_solid(dst, damage, Color32F::BLACK)
+            }
+            (drawn, _) => drawn,
+        }
     }
 }
 

@@ -9,13 +9,13 @@
 //! happen on a thread of its own ([`thread`](super::thread)).
 
 use std::collections::VecDeque;
+use std::ffi::{CStr, c_char};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Weak};
 
 use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::allocator::dmabuf::{Dmabuf, DmabufFlags};
-use smithay::backend::allocator::gbm::GbmDevice;
 use smithay::backend::egl::native::EGLNativeDisplay;
 use smithay::backend::egl::{EGLContext, EGLDevice, EGLDisplay};
 use smithay::backend::renderer::gles::{GlesRenderbuffer, GlesRenderer, GlesTarget, GlesTexture, ffi};
@@ -27,7 +27,7 @@ use super::backdrop::BackdropCache;
 use super::canvas::{self, Canvases};
 use super::element::SceneElement;
 use super::import::{Caches, import};
-use super::{Drawn, Job, RenderError, Software, background, gles_error, rounded, to_rects};
+use super::{Drawn, Job, RenderError, background, gles_error, rounded, to_rects};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::scene::Scene;
@@ -46,11 +46,17 @@ pub(super) struct GlesPainter {
     canvases: Canvases<Surfaces>,
     /// The display device whose memory it draws into.
     device: Option<u64>,
+    /// The device that it draws on.
+    node: Option<u64>,
 }
 
 /// What a context can do.
 #[derive(Clone, Debug)]
 pub(super) struct Abilities {
+    /// What OpenGL calls whoever draws.
+    pub name: String,
+    /// The device that it draws on; `None`: the CPU.
+    pub node: Option<u64>,
     /// The display device whose memory it draws into; `None`: it draws off screen.
     pub device: Option<u64>,
     /// What it could draw into, if it lay in that device's memory.
@@ -116,30 +122,14 @@ impl Targets {
 }
 
 impl GlesPainter {
-    /// On the software device, which every machine with Mesa has.
-    pub(super) fn off_screen() -> Result<Self, RenderError> {
-        let device = EGLDevice::enumerate()
-            .map_err(gles_error)?
-            .find(EGLDevice::is_software)
-            .ok_or_else(|| RenderError::Gles("there is no software EGL device; is Mesa installed?".to_owned()))?;
-        Self::on(device, None)
-    }
-
-    /// On a display device, `number` of its kind, through GBM; with a GPU's driver, unless `software` may do so, too.
-    pub(super) fn on_display(device: OwnedFd, number: u64, software: Software) -> Result<Self, RenderError> {
-        let device = GbmDevice::new(device).map_err(|error| RenderError::Gles(format!("GBM: {error}")))?;
-        let painter = Self::on(device, Some(number))?;
-        if software == Software::OffScreen && painter.draws_with_the_cpu() {
-            return Err(RenderError::Gles("its driver draws with the CPU".to_owned()));
-        }
-        if painter.renderer.egl_context().dmabuf_render_formats().iter().next().is_none() {
-            return Err(RenderError::Gles("its driver draws into no memory of others".to_owned()));
-        }
-        Ok(painter)
-    }
-
     #[expect(unsafe_code, reason = "Smithay makes its caller promise that the context stays on one thread; ours does")]
-    fn on(native: impl EGLNativeDisplay + 'static, device: Option<u64>) -> Result<Self, RenderError> {
+    /// On an EGL or GBM device. `device`: the display device whose memory it is to draw into; `node`: the number of the
+    /// device that it draws on.
+    pub(super) fn on(
+        native: impl EGLNativeDisplay + 'static,
+        device: Option<u64>,
+        node: Option<u64>,
+    ) -> Result<Self, RenderError> {
         // SAFETY: `native` is a valid EGL device or GBM device, and the display keeps it as long as it lives.
         let display = unsafe { EGLDisplay::new(native) }.map_err(gles_error)?;
         let context = EGLContext::new(&display).map_err(gles_error)?;
@@ -154,18 +144,38 @@ impl GlesPainter {
             backdrops: BackdropCache::default(),
             canvases: Canvases::default(),
             device,
+            node,
         })
     }
 
-    fn draws_with_the_cpu(&self) -> bool {
+    /// Whether EGL says that it draws with the CPU.
+    pub(super) fn is_software(&self) -> bool {
         let device = EGLDevice::device_for_display(self.renderer.egl_context().display());
         device.is_ok_and(|device| device.is_software())
     }
 
+    /// Whether it can draw into memory that others made.
+    pub(super) fn draws_into_others(&self) -> bool {
+        self.renderer.egl_context().dmabuf_render_formats().iter().next().is_some()
+    }
+
+    /// What OpenGL calls whoever draws.
+    pub(super) fn name(&mut self) -> String {
+        #[expect(unsafe_code, reason = "OpenGL is a C interface")]
+        // SAFETY: the context is current in the closure; what comes back ends with a zero and lives as long as the context.
+        let name = self.renderer.with_context(|gl| unsafe {
+            let name = gl.GetString(ffi::RENDERER).cast::<c_char>();
+            (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+        });
+        name.ok().flatten().unwrap_or_default()
+    }
+
     /// What it can do.
-    pub(super) fn abilities(&self) -> Abilities {
+    pub(super) fn abilities(&mut self) -> Abilities {
         Abilities {
+            name: self.name(),
             device: self.device,
+            node: self.node,
             targets: self.renderer.egl_context().dmabuf_render_formats().iter().copied().collect(),
             sources: self.renderer.dmabuf_formats().iter().copied().collect(),
         }
@@ -227,11 +237,19 @@ impl GlesPainter {
         let GlesPainter { renderer, caches, backdrops, canvases, .. } = self;
         let canvas = canvases.of(canvas);
         let age = canvas.age(buffer);
-        let mut elements = import(renderer, scene, with_cursor, caches);
+        let mut elements = import(renderer, scene, with_cursor, None, caches).0;
         backdrops.prepare(renderer, scene, &mut elements);
         match &mut buffer.storage {
             BufferStorage::Device(memory) => draw_on_device(renderer, scene, &elements, memory, age, canvas),
             BufferStorage::Memory(pixels) => draw_and_read_back(renderer, scene, &elements, pixels, age, canvas),
+            BufferStorage::Mapped(mapped) => {
+                // Of an output that the CPU drew for until a GPU came.
+                let (width, height) = mapped.size();
+                let mut pixels = PixelBuffer::new(width, height);
+                let drawn = draw_and_read_back(renderer, scene, &elements, &mut pixels, age, canvas)?;
+                mapped.draw(&mut |rows, stride| copy_rows(&pixels, rows, stride));
+                Ok(drawn)
+            }
         }
     }
 }
@@ -305,6 +323,16 @@ fn read_back(
         *pixel = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
     }
     Ok(())
+}
+
+/// All of `from`, into rows that lie `stride` pixels apart.
+fn copy_rows(from: &PixelBuffer, rows: &mut [u32], stride: usize) {
+    let width = from.width.unsigned_abs() as usize;
+    for (from, to) in from.pixels.chunks_exact(width.max(1)).zip(rows.chunks_mut(stride.max(1))) {
+        if let Some(to) = to.get_mut(..width) {
+            to.copy_from_slice(from);
+        }
+    }
 }
 
 /// What signals when the drawing is done; `None` when it is done. Where nothing can be exported it is waited for, as

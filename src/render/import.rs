@@ -7,8 +7,8 @@ use smithay::backend::renderer::element::Id;
 use smithay::backend::renderer::utils::CommitCounter;
 use smithay::backend::renderer::{Color32F, ContextId, ImportAll, ImportMem, Renderer, Texture};
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
-use smithay::utils::{Buffer as BufferCoords, Rectangle, Size};
-use smithay::wayland::compositor::{self, SurfaceData};
+use smithay::utils::{Buffer as BufferCoords, Physical, Rectangle, Size};
+use smithay::wayland::compositor::SurfaceData;
 use smithay::wayland::single_pixel_buffer::get_single_pixel_buffer;
 
 use super::element::{CursorElement, EffectElement, Fill, LayerElement, SceneElement};
@@ -17,6 +17,8 @@ use super::picture_cache::PictureCache;
 use super::shadow_cache::ShadowCache;
 use super::source::is_finished;
 use crate::backend::PixelBuffer;
+use crate::faults::{self, Fault};
+use crate::guard;
 use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Scene, Snapshot};
 
 /// The cursor's image where it was used last, so that moving it imports nothing.
@@ -117,19 +119,24 @@ impl<T> Caches<T> {
     }
 }
 
-/// The scene with its content, topmost first. What cannot be imported is left out and named.
+/// What of the scene lies in `region`, if that is said, with its content, topmost first. What cannot be imported is left out
+/// and named; whether nothing is.
 pub(super) fn import<'a, R>(
     renderer: &mut R,
     scene: &'a Scene,
     with_cursor: bool,
+    region: Option<&[Rectangle<i32, Physical>]>,
     caches: &mut Caches<R::TextureId>,
-) -> Vec<SceneElement<'a, R::TextureId>>
+) -> (Vec<SceneElement<'a, R::TextureId>>, bool)
 where
     R: Renderer + ImportAll + ImportMem,
     R::TextureId: Texture + Clone + Send + 'static,
 {
     let cursor = scene.cursor.as_ref().filter(|_| with_cursor);
-    let mut elements = Vec::with_capacity(scene.layers.len() + 1);
+    let is_drawn =
+        |place: Rectangle<i32, Physical>| region.is_none_or(|rects| rects.iter().any(|rect| rect.overlaps(place)));
+    let mut is_complete = true;
+    let mut elements = Vec::new();
     elements.extend(cursor.and_then(|cursor| caches.cursors.element(renderer, cursor)));
     caches.snapshots.forget_gone();
     let mut effects = scene.effects.iter().peekable();
@@ -137,21 +144,23 @@ where
         while let Some(effect) = effects.next_if(|effect| effect.depth <= depth) {
             elements.push(self::effect(renderer, effect, caches));
         }
-        if layer.plane.is_some() {
+        if layer.plane.is_some() || !is_drawn(layer.target) {
             continue;
         }
         if caches.must_not_wait && !layer.buffer.as_ref().is_none_or(|buffer| is_finished(buffer)) {
             tracing::warn!("a client draws into what it shows: it is left out");
+            is_complete = false;
             continue;
         }
-        if let Some(fill) = fill(renderer, layer, &mut caches.snapshots) {
-            elements.push(SceneElement::Layer(LayerElement { layer, fill }));
+        match fill(renderer, layer, &mut caches.snapshots) {
+            Some(fill) => elements.push(SceneElement::Layer(LayerElement { layer, fill })),
+            None => is_complete = false,
         }
     }
     elements.extend(effects.map(|effect| self::effect(renderer, effect, caches)));
     caches.shadows.forget_unused();
     caches.pictures.forget_gone();
-    elements
+    (elements, is_complete)
 }
 
 /// An effect; a blur has no pixels yet.
@@ -190,8 +199,12 @@ where
         return snapshots.texture(renderer, snapshot, buffer);
     }
     let context = renderer.context_id();
-    let imported = compositor::with_states(&layer.surface, |states| {
+    let imported = guard::with_states(&layer.surface, |states| {
         let damage = unseen_damage(states, layer, context);
+        if let Err(error) = faults::check(Fault::Texture) {
+            tracing::warn!(%error, "a client's buffer cannot be read");
+            return None;
+        }
         renderer.import_buffer(buffer, Some(states), &damage)
     });
     read(imported).map(Fill::Texture)

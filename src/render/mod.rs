@@ -1,20 +1,25 @@
 //! A scene into a buffer.
 //!
 //! Pixman draws into memory on this thread and is done when it returns: a hand-over would cost more than it brings. GLES
-//! is there by choice, for machines whose GPU is worth it: into the buffers of a display where it can, else read back, on
-//! a thread of its own (`thread`) that nobody waits for.
+//! is there for machines that draw in hardware (`hardware` says which do, `moving` who draws): into the buffers of a
+//! display where it can, else read back, on a thread of its own (`thread`) that nobody waits for.
 
 mod backdrop;
 mod canvas;
+mod damage;
+mod device;
 mod element;
 mod fault;
 mod gles;
+mod hardware;
 mod import;
 mod intermediate;
 mod left;
+mod moving;
 mod panel;
 mod picture_cache;
 mod pixman;
+mod prospect;
 mod retry;
 mod rounded;
 mod shadow_cache;
@@ -31,7 +36,6 @@ use smithay::backend::allocator::dmabuf::Dmabuf;
 use smithay::backend::renderer::Color32F;
 use smithay::utils::{Physical, Rectangle};
 
-use crate::backend::drm::DrawOn;
 use crate::backend::{Buffer, PixelRect};
 use crate::scene::Scene;
 use crate::time::Span;
@@ -39,7 +43,9 @@ pub use canvas::Canvas;
 pub(crate) use element::source;
 pub use fault::Fault;
 use gles::GlesPainter;
+pub use moving::SLOW;
 use pixman::PixmanPainter;
+pub use prospect::{Outcome, Prospect, Proven};
 pub use source::Answer;
 use thread::Make;
 use threaded::Turn;
@@ -143,7 +149,7 @@ impl Renderer {
         Ok(Renderer::Pixman(Box::new(PixmanPainter::new()?)))
     }
 
-    /// Draws with OpenGL ES off screen, on the software device, which every machine with Mesa has.
+    /// Draws with OpenGL ES off screen: with a GPU, or on the software device, which every machine with Mesa has.
     pub fn gles() -> Result<Self, RenderError> {
         Self::gles_with(Software::OffScreen)
     }
@@ -161,50 +167,9 @@ impl Renderer {
         Ok(Renderer::Gles(Box::new(Gles::start(make, Software::OffScreen, true)?)))
     }
 
-    /// From now on OpenGL ES draws on a display device, into its displays' own buffers. `open`: opens it, as
-    /// a file that nobody else uses; called on the thread that draws. `number`: the device's, as
-    /// [`Targets::formats`] is asked for it. What was under way is still
-    /// [`finished`](Self::finished), as failed. An error: it stays where it is.
-    pub fn move_to(
-        &mut self,
-        open: impl Fn() -> std::io::Result<OwnedFd> + Send + Sync + 'static,
-        number: u64,
-    ) -> Result<(), RenderError> {
-        let Renderer::Gles(gles) = self else { return Err(pixman_error("it draws into no device's memory")) };
-        let software = gles.software;
-        gles.move_to(Arc::new(move || {
-            let device = open().map_err(|error| RenderError::Gles(format!("its device is not opened: {error}")))?;
-            GlesPainter::on_display(device, number, software)
-        }))
-    }
-
-    /// Which node of a display device it draws on.
-    pub fn draws_on(&self) -> DrawOn {
-        match self {
-            Renderer::Gles(gles) if gles.software == Software::InPlace => DrawOn::Display,
-            Renderer::Gles(_) | Renderer::Pixman(_) => DrawOn::Render,
-        }
-    }
-
-    /// Display device `number` is gone: nothing of it may be touched any more. Says whether it was drawn on; then all is
-    /// drawn off screen from now on, and what was under way is still [`finished`](Self::finished), as failed.
-    pub fn leave(&mut self, number: u64) -> Result<bool, RenderError> {
-        match self {
-            Renderer::Gles(gles) if gles.abilities.device == Some(number) => {
-                gles.move_to(Arc::new(GlesPainter::off_screen)).map(|()| true)
-            }
-            Renderer::Gles(_) | Renderer::Pixman(_) => Ok(false),
-        }
-    }
-
     fn gles_with(software: Software) -> Result<Self, RenderError> {
         let make: Make = Arc::new(GlesPainter::off_screen);
         Ok(Renderer::Gles(Box::new(Gles::start(make, software, false)?)))
-    }
-
-    /// Whether it could draw into displays' own buffers if it were on their device.
-    pub fn wants_device(&self) -> bool {
-        matches!(self, Renderer::Gles(gles) if gles.abilities.device.is_none())
     }
 
     /// What it can draw into in the memory of display devices, to be asked from another thread; `None` where it draws
@@ -263,7 +228,8 @@ impl Renderer {
             Some(Turn::Back) => return Ok(Some(Recovered::Back)),
             Some(Turn::Leave) => {}
         }
-        let pixman = PixmanPainter::new()?;
+        let mut pixman = PixmanPainter::new()?;
+        pixman.stands_in = gles.stood_in_for.then(|| (gles.software, "OpenGL ES was lost again and again".to_owned()));
         let old = std::mem::replace(self, Renderer::Pixman(Box::new(pixman)));
         if let (Renderer::Gles(old), Renderer::Pixman(painter)) = (old, self) {
             painter.take_over(old.end());

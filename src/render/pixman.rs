@@ -7,10 +7,14 @@ use smithay::backend::renderer::{Bind, ImportDma};
 use smithay::reexports::pixman::{FormatCode, Image};
 
 use super::canvas::Canvases;
+use super::damage::{self, SceneDamage};
 use super::import::{Caches, import};
 use super::left::Left;
-use super::{Canvas, Drawn, Finished, Job, JobId, RenderError, background, intermediate, pixman_error, to_rects};
-use crate::backend::{Buffer, BufferStorage, PixelBuffer};
+use super::thread::RenderThread;
+use super::{
+    Canvas, Drawn, Finished, Job, JobId, RenderError, Software, background, intermediate, pixman_error, to_rects,
+};
+use crate::backend::{Buffer, BufferStorage};
 use crate::scene::Scene;
 
 /// The file system that dma-bufs lie in (`DMA_BUF_MAGIC` in `linux/magic.h`).
@@ -20,16 +24,18 @@ const DMA_BUF: u64 = 0x444d_4142;
 pub struct PixmanPainter {
     renderer: PixmanRenderer,
     caches: Caches<PixmanTexture>,
-    canvases: Canvases<()>,
+    canvases: Canvases<(), SceneDamage>,
     /// What was under way where OpenGL ES was lost.
     left: Left,
+    /// A GPU takes its place when there is one, of which kind, and why there is none; `None`: nobody asked for that.
+    pub(super) stands_in: Option<(Software, String)>,
 }
 
 impl PixmanPainter {
     pub(super) fn new() -> Result<Self, RenderError> {
         let renderer = PixmanRenderer::new().map_err(pixman_error)?;
         let caches = Caches::without_waiting();
-        Ok(PixmanPainter { renderer, caches, canvases: Canvases::default(), left: Left::default() })
+        Ok(PixmanPainter { renderer, caches, canvases: Canvases::default(), left: Left::default(), stands_in: None })
     }
 
     /// The buffers in devices' memory that it can read.
@@ -62,6 +68,16 @@ impl PixmanPainter {
         self.left = left;
     }
 
+    /// Lets a thread end that draws nothing for it.
+    pub(super) fn give_up(&mut self, thread: RenderThread) {
+        self.left.give_up(thread);
+    }
+
+    /// What others could not draw, for whoever takes its place.
+    pub(super) fn leave(&mut self) -> Left {
+        std::mem::take(&mut self.left)
+    }
+
     /// A frame that another could not draw.
     pub(super) fn finished(&mut self) -> Option<Finished> {
         let left = self.left.next();
@@ -92,7 +108,18 @@ impl PixmanPainter {
     ) -> Result<Drawn, RenderError> {
         let age = self.canvases.of(canvas).age(buffer);
         match &mut buffer.storage {
-            BufferStorage::Memory(pixels) => self.draw_in_memory(scene, with_cursor, pixels, age, canvas),
+            BufferStorage::Memory(pixels) => {
+                let (size, stride) = ((pixels.width, pixels.height), pixels.width.unsigned_abs() as usize);
+                self.draw_in_memory(scene, with_cursor, (&mut pixels.pixels, size, stride), age, canvas)
+            }
+            BufferStorage::Mapped(mapped) => {
+                let size = mapped.size();
+                let mut result = Err(pixman_error("the buffer has no memory"));
+                mapped.draw(&mut |pixels, stride| {
+                    result = self.draw_in_memory(scene, with_cursor, (pixels, size, stride), age, canvas);
+                });
+                result
+            }
             BufferStorage::Device(_) => Err(pixman_error("the buffer is a device's")),
         }
     }
@@ -102,31 +129,34 @@ impl PixmanPainter {
         &mut self,
         scene: &Scene,
         with_cursor: bool,
-        pixels: &mut PixelBuffer,
+        (pixels, (width, height), stride): (&mut [u32], (i32, i32), usize),
         age: usize,
         canvas: &Canvas,
     ) -> Result<Drawn, RenderError> {
-        let stride = pixels.stride();
-        // SAFETY: `pixels` is borrowed mutably until the end of this function, where the image is gone again; it holds
-        // `height` rows of `stride` bytes, and its alignment is that of `u32`.
-        let image = unsafe {
-            Image::from_raw_mut(
-                FormatCode::X8R8G8B8,
-                pixels.width as usize,
-                pixels.height as usize,
-                pixels.pixels.as_mut_ptr(),
-                stride,
-                false,
-            )
-        };
+        let (width, height) = (width.unsigned_abs() as usize, height.unsigned_abs() as usize);
+        if width > stride || stride * height > pixels.len() {
+            return Err(pixman_error("the buffer is smaller than its picture"));
+        }
+        let bytes = stride * size_of::<u32>();
+        // SAFETY: `pixels` is borrowed mutably until the end of this function, where the image is gone again; as was just
+        // looked, it holds `height` rows of `bytes` bytes, and its alignment is that of `u32`.
+        let image =
+            unsafe { Image::from_raw_mut(FormatCode::X8R8G8B8, width, height, pixels.as_mut_ptr(), bytes, false) };
         let mut image = image.map_err(|_| RenderError::Pixman("the buffer cannot be drawn into".to_owned()))?;
-        let mut elements = import(&mut self.renderer, scene, with_cursor, &mut self.caches);
+        let tracker = &mut self.canvases.of(canvas).tracker;
+        let region = tracker.observe(scene, with_cursor, age);
+        if region.is_empty() {
+            return Ok(Drawn::default());
+        }
+        let (mut elements, is_complete) =
+            import(&mut self.renderer, scene, with_cursor, Some(&region), &mut self.caches);
+        if !is_complete {
+            tracker.forget();
+        }
         intermediate::prepare(&mut self.renderer, scene, &mut elements);
         let mut target = self.renderer.bind(&mut image).map_err(pixman_error)?;
-        let tracker = &mut self.canvases.of(canvas).tracker;
-        let result = tracker
-            .render_output(&mut self.renderer, &mut target, age, &elements, background(scene))
-            .map_err(|error| RenderError::Pixman(error.to_string()))?;
-        Ok(Drawn { damage: result.damage.map(|damage| to_rects(damage)).unwrap_or_default(), fence: None })
+        let frame = (scene.size, background(scene));
+        damage::draw(&mut self.renderer, &mut target, frame, &elements, &region).map_err(pixman_error)?;
+        Ok(Drawn { damage: to_rects(&region), fence: None })
     }
 }

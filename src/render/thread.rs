@@ -27,6 +27,7 @@ use super::fault::{Fault, Faults, Omen};
 use super::gles::{Abilities, GlesPainter};
 use super::source::SourceTest;
 use super::{Finished, Job, JobId, RenderError};
+use crate::faults;
 use crate::time::{Clock, MonotonicClock, Span};
 
 /// How long the end of the session waits for a draw that is under way. A GPU that hangs is reset by its driver within
@@ -149,14 +150,15 @@ impl RenderThread {
         let shared = Arc::<Shared>::default();
         let (living, alive) = mpsc::channel();
         let (its, its_omen) = (shared.clone(), omen.clone());
-        let thread = std::thread::Builder::new()
-            .name("render".to_owned())
-            .spawn(move || {
-                let _living = living;
-                if its.stays_open(wait) {
-                    run(&make, its_omen, &its);
-                }
-            })
+        let thread = std::thread::Builder::new().name("render".to_owned());
+        let draw = move || {
+            let _living = living;
+            if its.stays_open(wait) {
+                run(&make, its_omen, &its);
+            }
+        };
+        let thread = faults::check(faults::Fault::Thread)
+            .and_then(|()| thread.spawn(draw))
             .map_err(|error| RenderError::Lost(format!("there is no thread for it: {error}")))?;
         Ok(RenderThread { shared, omen, alive, thread: Some(thread) })
     }
@@ -229,13 +231,13 @@ impl RenderThread {
         !self.shared.lock().lost_tests.is_empty()
     }
 
-    /// Says whether a context was made that draws. Asked before whatever else is; nobody waits for the answer, and `wake` is
-    /// pinged when it is there.
-    pub fn prove(&self, wake: Option<Ping>) -> mpsc::Receiver<Result<(), RenderError>> {
+    /// Says whether a context was made that draws, and what it can do. Asked before whatever else is; nobody waits for the
+    /// answer, and `wake` is pinged when it is there.
+    pub fn prove(&self, wake: Option<Ping>) -> mpsc::Receiver<Result<Abilities, RenderError>> {
         let (answer, answered) = mpsc::channel();
         self.put_first(Request::Ask(Box::new(move |painter| {
             // Nobody wants to know any more: another took its place.
-            let _ = answer.send(painter.with(GlesPainter::prove));
+            let _ = answer.send(painter.with(|gles| gles.prove().map(|()| gles.abilities())));
             wake.iter().for_each(Ping::ping);
         })));
         answered

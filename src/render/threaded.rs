@@ -12,6 +12,7 @@ use smithay::backend::allocator::dmabuf::Dmabuf;
 use super::fault::Omen;
 use super::gles::Abilities;
 use super::left::Left;
+use super::prospect::{Prospect, Proven};
 use super::retry::Retry;
 use super::source::{Answer, SourceTest};
 use super::thread::{Asker, Make, RenderThread};
@@ -27,6 +28,8 @@ pub struct Gles {
     pub(super) software: Software,
     /// Nothing takes its place where it fails.
     is_alone: bool,
+    /// Pixman drew before it, and does after it.
+    pub(super) stood_in_for: bool,
     last: JobId,
     /// Threads that were given up, and what they leave.
     left: Left,
@@ -35,7 +38,7 @@ pub struct Gles {
     is_lost: bool,
     retry: Retry,
     /// Says whether the next context is sound, while the screen is dark for the want of one.
-    proof: Option<Receiver<Result<(), RenderError>>>,
+    proof: Option<Receiver<Result<Abilities, RenderError>>>,
 }
 
 /// What became of a context that was lost.
@@ -81,19 +84,41 @@ impl Gles {
     pub(super) fn start(make: Make, software: Software, is_alone: bool) -> Result<Self, RenderError> {
         let thread = RenderThread::start(make.clone(), Omen::default(), Span::ZERO)?;
         let abilities = thread.abilities()?;
-        Ok(Gles {
+        Ok(Self::new(thread, make, abilities, software, is_alone))
+    }
+
+    fn new(thread: RenderThread, make: Make, abilities: Abilities, software: Software, is_alone: bool) -> Self {
+        Gles {
             thread,
             make,
             abilities,
             software,
             is_alone,
+            stood_in_for: false,
             last: JobId(0),
             left: Left::default(),
             failures: 0,
             is_lost: false,
             retry: Retry::default(),
             proof: None,
-        })
+        }
+    }
+
+    /// In a context that draws. `left`: what was under way before; `instead`: Pixman stood in for it.
+    pub(super) fn proven(proven: Proven, left: Left, instead: bool) -> Self {
+        let Proven { prospect: Prospect { thread, make, software, .. }, abilities } = proven;
+        Gles { left, stood_in_for: instead, ..Self::new(thread, make, abilities, software, false) }
+    }
+
+    /// Goes on in another context, which draws.
+    pub(super) fn adopt(&mut self, proven: Proven) {
+        let Proven { prospect: Prospect { thread, make, .. }, abilities } = proven;
+        self.go_on(thread, make, abilities);
+    }
+
+    /// Lets a thread end that draws nothing for it.
+    pub(super) fn give_up(&mut self, thread: RenderThread) {
+        self.left.give_up(thread);
     }
 
     /// What it can draw into, to be asked from another thread.
@@ -140,7 +165,7 @@ impl Gles {
     pub(super) fn turn(&mut self, refresh: Span, wake: Option<&Ping>) -> Result<Option<Turn>, RenderError> {
         if let Some(proof) = &self.proof {
             match proof.try_recv() {
-                Ok(Ok(())) => {
+                Ok(Ok(_)) => {
                     self.proof = None;
                     return Ok(Some(Turn::Back));
                 }
@@ -169,11 +194,15 @@ impl Gles {
     /// Goes on in a context that `make` makes, once there is one.
     pub(super) fn move_to(&mut self, make: Make) -> Result<(), RenderError> {
         let thread = RenderThread::start(make.clone(), self.thread.omen(), Span::ZERO)?;
-        self.abilities = thread.abilities()?;
-        self.replace(thread);
-        self.make = make;
-        (self.failures, self.is_lost, self.retry) = (0, false, Retry::default());
+        let abilities = thread.abilities()?;
+        self.go_on(thread, make, abilities);
         Ok(())
+    }
+
+    fn go_on(&mut self, thread: RenderThread, make: Make, abilities: Abilities) {
+        self.replace(thread);
+        (self.make, self.abilities) = (make, abilities);
+        (self.failures, self.is_lost, self.retry) = (0, false, Retry::default());
     }
 
     fn replace(&mut self, thread: RenderThread) {

@@ -138,7 +138,13 @@ impl Effect {
         }
     }
 
+    /// Whether both look the same, however many layers lie above them.
+    pub fn is_like(&self, other: &Effect) -> bool {
+        self.id == other.id && self.opacity == other.opacity && self.kind == other.kind
+    }
+
+    /// Whether both look the same.
     pub(super) fn looks_like(&self, other: &Effect) -> bool {
-        self.id == other.id && self.depth == other.depth && self.opacity == other.opacity && self.kind == other.kind
+        self.depth == other.depth && self.is_like(other)
     }
 }

@@ -10,7 +10,7 @@ mod pointer;
 use std::sync::Arc;
 
 use smithay::backend::renderer::element::Id;
-use smithay::backend::renderer::utils::{Buffer, CommitCounter, DamageSnapshot, OpaqueRegions};
+use smithay::backend::renderer::utils::{Buffer, CommitCounter, DamageSnapshot};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Logical, Physical, Point, Rectangle, Size, Transform};
 
@@ -27,15 +27,26 @@ pub enum OnPlane {
     Overlay,
 }
 
-/// One surface of a scene. Physical coordinates are relative to the output.
-#[derive(Debug)]
+/// One surface of a scene: where and how it is shown, which many scenes share, and what it shows.
+#[derive(Clone, Debug)]
 pub struct Layer {
+    /// Where and how.
+    pub shape: Arc<Shape>,
+    /// The content; `None` after the scene was drawn.
+    pub buffer: Option<Buffer>,
+    /// What changed with which commit.
+    pub damage: DamageSnapshot<i32, BufferCoords>,
+    /// The plane that shows it; it is not composed then.
+    pub plane: Option<OnPlane>,
+}
+
+/// Where and how a surface is shown. Physical coordinates are relative to the output.
+#[derive(Clone, Debug)]
+pub struct Shape {
     /// Its name for damage tracking.
     pub id: Id,
     /// Whose content.
     pub surface: WlSurface,
-    /// The content; `None` after the scene was drawn.
-    pub buffer: Option<Buffer>,
     /// The buffer's size in its own pixels.
     pub buffer_size: Size<i32, BufferCoords>,
     /// `wl_surface.set_buffer_scale`.
@@ -44,12 +55,14 @@ pub struct Layer {
     pub buffer_transform: Transform,
     /// What of the content is shown, in surface coordinates before scaling.
     pub source: Rectangle<f64, Logical>,
+    /// How large the surface is (logical coordinates).
+    pub size: Size<i32, Logical>,
+    /// What of the content is opaque, in surface coordinates.
+    pub solid: Vec<Rectangle<i32, Logical>>,
     /// Where.
     pub target: Rectangle<i32, Physical>,
     /// What of it is opaque, relative to `target`.
-    pub opaque: OpaqueRegions<i32, Physical>,
-    /// What changed with which commit.
-    pub damage: DamageSnapshot<i32, BufferCoords>,
+    pub opaque: Vec<Rectangle<i32, Physical>>,
     /// Where the surface's origin is (global logical coordinates).
     pub origin: Point<f64, Logical>,
     /// How much larger it is shown than its client drew it: an interactive resize that is ahead of it, or an animation.
@@ -60,10 +73,27 @@ pub struct Layer {
     pub clip: Option<Rounded>,
     /// Set where it is the last that is seen of a window that is gone; it takes no input.
     pub snapshot: Option<Snapshot>,
-    /// Nothing of it can be seen.
-    pub covered: bool,
-    /// The plane that shows it; it is not composed then.
-    pub plane: Option<OnPlane>,
+}
+
+impl Shape {
+    /// Whether the same content looks the same in both.
+    pub fn looks_like(&self, other: &Shape) -> bool {
+        self.id == other.id
+            && self.target == other.target
+            && self.source == other.source
+            && self.opaque == other.opaque
+            && self.buffer_transform == other.buffer_transform
+            && self.opacity == other.opacity
+            && self.clip == other.clip
+    }
+}
+
+impl std::ops::Deref for Layer {
+    type Target = Shape;
+
+    fn deref(&self) -> &Shape {
+        &self.shape
+    }
 }
 
 impl Layer {
@@ -73,12 +103,8 @@ impl Layer {
     }
 
     fn looks_like(&self, other: &Layer) -> bool {
-        self.id == other.id
-            && self.commit() == other.commit()
-            && self.target == other.target
-            && self.source == other.source
-            && self.opacity == other.opacity
-            && self.clip == other.clip
+        self.commit() == other.commit()
+            && (Arc::ptr_eq(&self.shape, &other.shape) || self.shape.looks_like(&other.shape))
     }
 
     /// `point` (global logical coordinates) in surface coordinates.

@@ -13,6 +13,7 @@ mod parent;
 pub(crate) mod reading;
 mod recording;
 mod reload;
+mod renderer;
 mod respond;
 mod run;
 mod service;

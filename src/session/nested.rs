@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use calloop::generic::Generic;
 use calloop::{Interest, LoopHandle, PostAction};
@@ -13,6 +14,7 @@ use super::parent::{Opened, Parent};
 use crate::backend::nested::{AxisMotion, AxisSource, ParentEvent, WindowId};
 use crate::bindings::Modifier;
 use crate::config::{Config, OutputMode};
+use crate::input::keymap::Keymap;
 use crate::input::{self, InputEvent, KeyboardId, Scroll, ScrollSource};
 use crate::output::hotplug::{self, Placement};
 use crate::output::power;
@@ -134,11 +136,11 @@ fn heard(state: &mut State, event: ParentEvent) {
         ParentEvent::Scale { window, scale } => rescale(state, window, scale),
         ParentEvent::Closed { window } => closed(state, window),
         ParentEvent::Keymap { file, size } => {
-            let keymap = read_keymap(file, size);
-            let taken = keymap.is_some_and(|keymap| input::keyboard::set_keymap(state, KeyboardId::Parent, keymap));
-            state.session.nested.has_keymap = taken;
-            if !taken {
-                tracing::warn!(size, "the parent's keymap cannot be used: the configured one is");
+            let keymap = read_keymap(file, size).and_then(|text| Keymap::compile(&text));
+            state.session.nested.has_keymap = keymap.is_some();
+            match keymap {
+                Some(keymap) => input::keyboard::set_keymap(state, KeyboardId::Parent, Arc::new(keymap)),
+                None => tracing::warn!(size, "the parent's keymap cannot be used: the configured one is"),
             }
         }
         ParentEvent::KeyboardLeft => input::keyboard::release_all(state, keyboard(state)),

@@ -24,11 +24,16 @@ pub enum BackendKind {
 /// Who draws.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum RendererKind {
-    /// The CPU, through pixman.
+    /// OpenGL ES where a device draws in hardware, else Pixman.
     #[default]
+    Auto,
+    /// The CPU, through pixman.
     Pixman,
-    /// The GPU, through OpenGL ES.
+    /// OpenGL ES, with a GPU where there is one.
     Gles,
+    /// As auto, for tests: a driver that draws with the CPU will do.
+    #[value(hide = true)]
+    AutoInPlace,
     /// The same for tests: a driver that draws with the CPU draws into the displays' own buffers, too.
     #[value(hide = true)]
     GlesInPlace,
@@ -48,6 +53,8 @@ impl fmt::Display for BackendKind {
 impl fmt::Display for RendererKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
+            RendererKind::Auto => "auto",
+            RendererKind::AutoInPlace => "auto-in-place",
             RendererKind::Pixman => "pixman",
             RendererKind::Gles => "gles",
             RendererKind::GlesInPlace => "gles-in-place",
@@ -65,6 +72,8 @@ pub struct SessionOptions {
     pub outputs: Vec<OutputMode>,
     /// Who draws.
     pub renderer: RendererKind,
+    /// A display device whose memory and timelines programs may use though the CPU draws.
+    pub lend_device: Option<PathBuf>,
     /// The configuration file named on the command line.
     pub config: Option<PathBuf>,
     /// Where to write one line per frame.

@@ -7,6 +7,7 @@ use calloop::channel::{Event, Sender, channel};
 
 use super::settings;
 use crate::config::{ConfigError, ConfigFile};
+use crate::faults::{self, Fault};
 use crate::ipc::Completion;
 use crate::ipc::message::Response;
 use crate::state::State;
@@ -38,7 +39,8 @@ pub(super) fn begin(state: &mut State, completion: Option<Completion>) {
     let Some(sender) = state.session.reread.clone() else { return };
     let file = state.session.config.clone();
     let job = move || read(file, completion, &sender);
-    if let Err(error) = std::thread::Builder::new().name("configuration".to_owned()).spawn(job) {
+    let thread = std::thread::Builder::new().name("configuration".to_owned());
+    if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {
         tracing::error!(%error, "the configuration is not read again");
     }
 }

@@ -16,11 +16,13 @@ use super::reading::{self, Reading};
 use super::recording::Recordings;
 use super::reload::{self, Reread};
 use super::signals::SignalWish;
-use super::{BackendKind, ExitStatus, RendererKind, SessionOptions, socket};
+use super::{BackendKind, ExitStatus, SessionOptions, renderer, socket};
 use crate::backend::headless::HeadlessBackend;
 use crate::config::ConfigFile;
+use crate::descriptors::Door;
+use crate::faults::{self, Fault};
+use crate::guard::floor;
 use crate::ipc;
-use crate::render::Renderer;
 use crate::state::State;
 use crate::time::Clock;
 
@@ -55,7 +57,6 @@ pub(super) struct Identity {
     /// The name of the Wayland socket.
     pub socket: String,
     pub backend: BackendKind,
-    pub renderer: RendererKind,
 }
 
 impl std::fmt::Debug for Session {
@@ -107,11 +108,7 @@ pub fn run_with(
         SignalWish::Reload => reload::begin(state, None),
     })?;
     state.session.signal = Some(event_loop.get_signal());
-    state.outputs.renderer = Some(match options.renderer {
-        RendererKind::Pixman => Renderer::pixman()?,
-        RendererKind::Gles => Renderer::gles()?,
-        RendererKind::GlesInPlace => Renderer::gles_in_place()?,
-    });
+    state.outputs.renderer = Some(renderer::start(options.renderer, backend)?);
     if let Some(path) = &options.frame_log {
         state.outputs.frame_log = Some(crate::trace::FrameLog::create(path)?);
     }
@@ -123,12 +120,13 @@ pub fn run_with(
     reading::listen(&handle, &mut state, display)?;
     listen_to_alarm(&handle, &mut state)?;
     super::backend::start(backend, &handle, &mut state, &options.outputs)?;
+    renderer::offer_memory(&mut state, options.lend_device.as_deref())?;
     let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
     let name = open_socket(&handle, &runtime, options.socket.as_deref())?;
     let ipc_path = socket::ipc_path(&runtime, &name);
     listen_to_messages(&handle, &ipc_path)?;
     tracing::info!(socket = name, "ready");
-    state.session.identity = Identity { socket: name.clone(), backend, renderer: options.renderer };
+    state.session.identity = Identity { socket: name.clone(), backend };
     if let Some(ready) = options.ready {
         socket::announce(ready, &name)?;
     }
@@ -137,7 +135,12 @@ pub fn run_with(
     prepare(&handle, &mut state)?;
     // The first frame needs no reason from outside.
     turn(&mut state);
-    event_loop.run(None, &mut state, turn).context("the event loop failed")?;
+    let ran = floor::catch(|| event_loop.run(None, &mut state, turn));
+    let ran = ran.map_err(|panic| bug(&panic)).and_then(|ran| ran.context("the event loop failed"));
+    if ran.is_err() {
+        command.iter().for_each(|child| _ = child.borrow_mut().end());
+    }
+    ran?;
     let ended = state.session.exit.unwrap_or_default();
     let status = command.map_or(ended, |child| end_command(&child, ended));
     state.session.recordings.finish();
@@ -156,8 +159,16 @@ fn configure(state: &mut State, named: Option<std::path::PathBuf>) -> anyhow::Re
     super::settings::apply(state, None, &config).map_err(anyhow::Error::msg)
 }
 
+/// A panic on the way. Nothing is done with the state after it but to give it back: consoles and displays with it.
+fn bug(panic: &floor::Panic) -> anyhow::Error {
+    tracing::error!("{}", panic.backtrace);
+    anyhow::anyhow!("a bug ended the session, please report it: {panic}")
+}
+
 /// What follows every wake-up, in its one order.
 fn turn(state: &mut State) {
+    faults::stumble(Fault::Turn);
+    faults::fall(Fault::Abort);
     let mut wake = super::turn::run(state);
     if reading::bury_objects(state) {
         wake = super::turn::run(state);
@@ -169,9 +180,7 @@ fn turn(state: &mut State) {
     {
         tracing::error!(%error, "the alarm cannot be set");
     }
-    if let Err(error) = state.display_handle.flush_clients() {
-        tracing::debug!(%error, "a client could not be written to");
-    }
+    reading::write(state);
 }
 
 fn listen_to_alarm(handle: &LoopHandle<'static, State>, state: &mut State) -> anyhow::Result<()> {
@@ -194,13 +203,17 @@ fn open_socket(
     runtime: &std::path::Path,
     wanted: Option<&str>,
 ) -> anyhow::Result<String> {
-    let source = socket::listen(runtime, wanted)?;
-    let name = source.socket_name().to_string_lossy().into_owned();
+    let socket = socket::listen(runtime, wanted)?;
+    let name = socket.socket_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut door = Door::new();
     handle
-        .insert_source(source, |stream, (), state| {
-            if let Err(error) = crate::protocol::client::connect(&mut state.display_handle, stream) {
-                tracing::warn!(%error, "a client could not be let in");
+        .insert_source(Generic::new(socket, Interest::READ, Mode::Level), move |_, socket, state| {
+            while let Some(stream) = door.next(|| socket.accept()) {
+                if let Err(error) = crate::protocol::client::connect(&mut state.display_handle, stream, &state.rules) {
+                    tracing::warn!(%error, "a client could not be let in");
+                }
             }
+            Ok(PostAction::Continue)
         })
         .map_err(|error| anyhow::anyhow!("the Wayland socket cannot be listened to: {error}"))?;
     Ok(name)

@@ -10,6 +10,7 @@ use crate::state::State;
 pub(super) fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<(), String> {
     let background = new.background.components();
     state.outputs.background = [background[0], background[1], background[2]];
+    crate::config::clients::apply(&new.limits, &new.privileges, &state.rules);
     state.shell.set_animations(new.animations.motions(new.reduced_motion));
     state.shell.effects = new.effects.drawn();
     crate::output::planes::switch(state, new.planes);
@@ -19,7 +20,7 @@ pub(super) fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Re
     let rules = &mut state.outputs.rules;
     (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());
     rules.no_early_latch = !new.timing.early_latch;
-    state.outputs.rules_stale = true;
+    state.outputs.rules.changed();
     if old.is_none_or(|old| old.cursor != new.cursor) {
         crate::input::cursor::load_theme(state, &new.cursor);
     }

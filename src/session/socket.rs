@@ -6,14 +6,16 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use smithay::reexports::wayland_server::BindError;
-use smithay::wayland::socket::ListeningSocketSource;
+use smithay::reexports::wayland_server::{BindError, ListeningSocket};
 
 /// The longest path of a unix socket, in bytes, without its terminating zero (`sun_path`).
 const LONGEST_PATH: usize = 107;
 
 /// What is added to the Wayland socket's name for the private socket of `upbeat msg`, the longer of the two.
 const IPC_SUFFIX: &str = ".upbeat.sock";
+
+/// The last of the names that are tried, as everywhere.
+const LAST_NUMBER: u32 = 32;
 
 /// There is no place for sockets, or no socket.
 #[derive(Debug, thiserror::Error)]
@@ -72,17 +74,40 @@ pub fn runtime_directory(value: Option<std::ffi::OsString>) -> Result<PathBuf, S
 /// Opens the Wayland socket in the runtime directory: the one called `name`, or the first free `wayland-N`.
 ///
 /// A lock file beside it (`NAME.lock`) keeps two compositors apart; it goes with the process.
-pub fn listen(runtime: &Path, name: Option<&str>) -> Result<ListeningSocketSource, SocketError> {
+pub fn listen(runtime: &Path, name: Option<&str>) -> Result<ListeningSocket, SocketError> {
     let Some(name) = name else {
         check_length(runtime, "wayland-32")?;
-        return ListeningSocketSource::new_auto().map_err(|error| bind_error(error, runtime, "wayland-N"));
+        return listen_anywhere(runtime);
     };
     let bad = |reason: &str| SocketError::Name { name: name.to_owned(), reason: reason.to_owned() };
     if name.is_empty() || name.contains(['/', '\0']) {
         return Err(bad("a plain file name was expected"));
     }
     check_length(runtime, name)?;
-    ListeningSocketSource::with_name(name).map_err(|error| bind_error(error, runtime, name))
+    if locks_a_link(runtime, name) {
+        return Err(bad("its lock file is a symbolic link: what it points to would be emptied"));
+    }
+    ListeningSocket::bind(name).map_err(|error| bind_error(error, runtime, name))
+}
+
+/// Opens the first free one.
+fn listen_anywhere(runtime: &Path) -> Result<ListeningSocket, SocketError> {
+    for name in (1..=LAST_NUMBER).map(|number| format!("wayland-{number}")) {
+        if locks_a_link(runtime, &name) {
+            tracing::warn!("{name}.lock is a symbolic link: another name is taken");
+            continue;
+        }
+        match ListeningSocket::bind(&name) {
+            Err(BindError::AlreadyInUse) => {}
+            opened => return opened.map_err(|error| bind_error(error, runtime, &name)),
+        }
+    }
+    Err(SocketError::AllTaken(runtime.to_owned()))
+}
+
+/// Whether the lock file beside the socket called `name` is a symbolic link: wayland-server opens it by name, and empties it.
+fn locks_a_link(runtime: &Path, name: &str) -> bool {
+    fs::symlink_metadata(runtime.join(name).with_extension("lock")).is_ok_and(|metadata| metadata.is_symlink())
 }
 
 fn check_length(runtime: &Path, name: &str) -> Result<(), SocketError> {
@@ -98,7 +123,6 @@ fn check_length(runtime: &Path, name: &str) -> Result<(), SocketError> {
 fn bind_error(error: BindError, runtime: &Path, name: &str) -> SocketError {
     match error {
         BindError::RuntimeDirNotSet => SocketError::NoRuntimeDirectory,
-        BindError::AlreadyInUse if name == "wayland-N" => SocketError::AllTaken(runtime.to_owned()),
         BindError::AlreadyInUse => {
             SocketError::Name { name: name.to_owned(), reason: "another compositor uses it".to_owned() }
         }
@@ -149,6 +173,17 @@ mod tests {
             assert!(matches!(listen(directory.path(), Some(name)), Err(SocketError::Name { .. })), "{name}");
         }
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_lock_file_points_to_stays_as_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("precious");
+        fs::write(&target, "words").unwrap();
+        std::os::unix::fs::symlink(&target, directory.path().join("upbeat.lock")).unwrap();
+        let error = listen(directory.path(), Some("upbeat")).err().unwrap().to_string();
+        assert!(error.contains("symbolic link"), "{error}");
+        assert_eq!(fs::read_to_string(target).unwrap(), "words");
     }
 
     #[test]

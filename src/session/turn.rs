@@ -6,6 +6,8 @@ use crate::{output, protocol};
 
 /// Does everything that is due. Returns when the next thing is; `None` to sleep until something happens.
 pub fn run(state: &mut State) -> Option<Instant> {
+    // Before anything is drawn of it.
+    protocol::sweep::after_a_bug(state);
     let wake = output::turn::run(state);
     protocol::refresh(state);
     wake

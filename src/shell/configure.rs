@@ -10,9 +10,10 @@
 use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::Serial;
-use smithay::wayland::compositor::{self, Cacheable};
+use smithay::wayland::compositor::Cacheable;
 use smithay::wayland::shell::xdg::Configure;
 
+use crate::guard;
 use crate::state::State;
 
 /// The configure acknowledged before a commit; `None` when there was no new one.
@@ -42,7 +43,7 @@ pub fn acknowledged(state: &mut State, surface: &WlSurface, configure: &Configur
     } else if let Some(popup) = state.shell.popup_mut(surface) {
         popup.acknowledged = true;
     }
-    compositor::with_states(surface, |states| {
+    guard::with_states(surface, |states| {
         states.cached_state.get::<Acknowledged>().pending().0 = Some(serial);
     });
 }
@@ -60,5 +61,5 @@ pub fn allows_content(state: &State, surface: &WlSurface) -> bool {
 
 /// The configure that the content just applied was made for, if it is a new one.
 pub(super) fn take_applied(surface: &WlSurface) -> Option<Serial> {
-    compositor::with_states(surface, |states| states.cached_state.get::<Acknowledged>().current().0.take())
+    guard::with_states(surface, |states| states.cached_state.get::<Acknowledged>().current().0.take())
 }

@@ -3,9 +3,10 @@
 use smithay::backend::renderer::utils::RendererSurfaceStateUserData;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
-use smithay::wayland::compositor::{self, SurfaceAttributes, SurfaceData};
+use smithay::wayland::compositor::{SurfaceAttributes, SurfaceData};
 
 use super::{Shell, Window};
+use crate::guard;
 use crate::surface::tree::find_downward;
 
 impl Shell {
@@ -57,7 +58,7 @@ pub fn hit_tree_around(surface: &WlSurface, local: Point<f64, Logical>) -> Optio
 
 /// Whether `surface` has content at `local` (surface coordinates).
 pub fn covers(surface: &WlSurface, local: Point<f64, Logical>) -> bool {
-    compositor::with_states(surface, |states| has_content_at(states, local.to_i32_floor()))
+    guard::with_states(surface, |states| has_content_at(states, local.to_i32_floor()))
 }
 
 fn has_content_at(states: &SurfaceData, pixel: Point<i32, Logical>) -> bool {
@@ -81,5 +82,5 @@ fn takes_input(states: &SurfaceData, local: Point<f64, Logical>) -> bool {
 
 /// Whether `surface` takes input at `local` (surface coordinates).
 pub fn accepts_input(surface: &WlSurface, local: Point<f64, Logical>) -> bool {
-    compositor::with_states(surface, |states| takes_input(states, local))
+    guard::with_states(surface, |states| takes_input(states, local))
 }

@@ -15,12 +15,15 @@ pub mod hit;
 pub mod overview;
 pub mod placement;
 pub mod popup;
+mod popup_list;
 pub mod render_order;
 pub mod resize;
 pub mod spaces;
 pub mod stacking;
+pub mod sweep;
 pub mod visit;
 pub mod window;
+mod window_list;
 pub mod workspaces;
 pub mod xdg_errors;
 
@@ -28,9 +31,9 @@ use smithay::desktop::utils::bbox_from_surface_tree;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial};
-use smithay::wayland::compositor;
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface};
 
+use crate::guard;
 use crate::state::State;
 use crate::surface;
 pub use crate::timing::id::WindowId;
@@ -41,17 +44,18 @@ pub use desk::{Desk, Hand, geometry};
 use drag::Drag;
 use effects::Effects;
 use overview::Overlays;
-use popup::Popup;
+use popup_list::PopupList;
 pub use window::Window;
+use window_list::WindowList;
 use workspaces::Workspaces;
 
 /// All windows and popups.
 #[derive(Debug, Default)]
 pub struct Shell {
     /// Bottom to top; windows without content are among them and are skipped.
-    windows: Vec<Window>,
+    windows: WindowList,
     /// A popup always comes after its parent.
-    popups: Vec<Popup>,
+    popups: PopupList,
     /// Grabbing popups, the outermost first.
     popup_grabs: Vec<WlSurface>,
     focused: Option<WindowId>,
@@ -73,6 +77,8 @@ pub struct Shell {
     pub allow_unconfigured_content: bool,
     /// While a role is being given: the object that asked for it.
     pub(crate) constructing: Option<XdgSurface>,
+    /// [`Shell::changes`] when nothing was found to move by itself.
+    still: Option<(u64, u64)>,
     last_id: u32,
 }
 
@@ -84,20 +90,20 @@ impl Shell {
 
     /// The window called `id`.
     pub fn window(&self, id: WindowId) -> Option<&Window> {
-        self.windows.iter().find(|window| window.id == id)
+        self.windows.get(id)
     }
 
     fn window_mut(&mut self, id: WindowId) -> Option<&mut Window> {
-        self.windows.iter_mut().find(|window| window.id == id)
+        self.windows.get_mut(id)
     }
 
     /// The window whose root surface is `surface`.
     pub(crate) fn window_of_root(&self, surface: &WlSurface) -> Option<&Window> {
-        self.windows.iter().find(|window| window.surface() == surface)
+        self.windows.of_root(surface)
     }
 
     pub(crate) fn window_of_root_mut(&mut self, surface: &WlSurface) -> Option<&mut Window> {
-        self.windows.iter_mut().find(|window| window.surface() == surface)
+        self.windows.of_root_mut(surface)
     }
 
     /// The xdg toplevel whose surface is `surface`.
@@ -122,6 +128,16 @@ impl Shell {
         Some(bbox_from_surface_tree(window.surface(), window.origin()))
     }
 
+    /// Another value whenever anything changed that says what is seen where, apart from the content of surfaces.
+    pub const fn changes(&self) -> (u64, u64) {
+        (self.windows.changes(), self.workspaces.changes())
+    }
+
+    /// Something changed that says what is seen where.
+    pub fn note_change(&mut self) {
+        self.windows.note_change();
+    }
+
     /// The window that has the keyboard's attention.
     pub fn focused(&self) -> Option<WindowId> {
         self.focused
@@ -134,7 +150,9 @@ impl Shell {
 
     /// Notes which window a button or finger holds down; `None` when all are up.
     pub fn set_pressed(&mut self, window: Option<WindowId>) {
-        self.pressed = window;
+        if std::mem::replace(&mut self.pressed, window) != window {
+            self.note_change();
+        }
     }
 }
 
@@ -161,7 +179,9 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
     let bounds = state.usable_area(None).map(|(_, area)| area.size);
-    let Some(window) = state.shell.window_of_root_mut(root) else { return };
+    let extent = bbox_from_surface_tree(root, (0, 0));
+    let Some(window) = state.shell.windows.of_root_mut_quietly(root) else { return };
+    let before = (window.geometry, window.extent, window.applied.clone(), window.mapped);
 
     let was_mapped = std::mem::replace(&mut window.mapped, has_content);
     if !window.configured && is_root {
@@ -171,10 +191,15 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
         });
         window.send();
     }
-    window.geometry = window_geometry(root);
+    window.geometry = window_geometry(root, extent);
+    window.extent = extent;
     let answered = acknowledged.is_some();
     window.take_answer(acknowledged);
     let id = window.id;
+    let after = (window.geometry, window.extent, window.applied.clone(), window.mapped);
+    if answered || before != after {
+        state.shell.note_change();
+    }
     match (was_mapped, has_content) {
         (false, true) => mapped(state, id),
         (true, false) => unmapped(state, id),
@@ -185,10 +210,8 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
 }
 
 /// The window geometry that the client set, cut to what it covers; all of it if it set none.
-fn window_geometry(root: &WlSurface) -> Rectangle<i32, Logical> {
-    let covered = bbox_from_surface_tree(root, (0, 0));
-    let set =
-        compositor::with_states(root, |states| states.cached_state.get::<SurfaceCachedState>().current().geometry);
+fn window_geometry(root: &WlSurface, covered: Rectangle<i32, Logical>) -> Rectangle<i32, Logical> {
+    let set = guard::with_states(root, |states| states.cached_state.get::<SurfaceCachedState>().current().geometry);
     set.and_then(|geometry| geometry.intersection(covered)).unwrap_or(covered)
 }
 
@@ -290,9 +313,9 @@ pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
         window.mapped = false;
     }
     gone(state, id);
-    stacking::adopt_children(&mut state.shell, toplevel);
+    stacking::adopt_children(&mut state.shell, id, toplevel);
     state.shell.workspaces.remove(id);
-    state.shell.windows.retain(|window| window.id != id);
+    state.shell.windows.remove(id);
     state.focus_lost(toplevel.wl_surface());
 }
 
@@ -367,7 +390,11 @@ pub fn send_configure(state: &mut State, surface: &WlSurface) {
 
 /// A window was given another parent: it is kept above it.
 pub fn parent_changed(state: &mut State, surface: &WlSurface) {
-    if let Some(id) = state.shell.window_of_root(surface).map(|window| window.id) {
+    let parent = state.shell.toplevel_of(surface).and_then(ToplevelSurface::parent);
+    let parent = parent.and_then(|parent| state.shell.window_of_root(&parent)).map(|window| window.id);
+    if let Some(window) = state.shell.window_of_root_mut(surface) {
+        window.parent = parent;
+        let id = window.id;
         if state.shell.focused == Some(id) {
             state.shell.raise(id);
         }

@@ -1,12 +1,19 @@
 //! Where new windows go: pure geometry.
 
+use ahash::AHashSet;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 /// How far windows that would lie exactly on each other are moved apart, in logical pixels: about a title bar.
 const CASCADE_STEP: i32 = 32;
+/// Where nothing is free, so many windows, the topmost, are kept clear of: on a screen as full as that something is covered
+/// anyhow, and the places to try are as many as the square of their number.
+const MOST_HEEDED: usize = 32;
+/// Looks at a window, or at a column, in search of a free place: less than half a millisecond. It is enough for every row
+/// beside a hundred windows; beside more, the rows that are nearest to the middle are tried.
+const MOST_LOOKS: usize = 100_000;
 
 /// The top left corner for a new window of `size`: where it covers least of the windows that are there, and of such
-/// places the one nearest to the middle of `area`. A window larger than the area starts at the area's corner.
+/// places the one nearest to the middle of `area`. `others`: bottom to top. A window larger than the area starts at the area's corner.
 ///
 /// The candidates are the middle and the corners that it would have beside the edges of the others; where all of them
 /// cover something as large, windows cascade down and right from the middle.
@@ -17,19 +24,124 @@ pub fn place(
 ) -> Point<i32, Logical> {
     let room = (area.size.w - size.w, area.size.h - size.h);
     let centre = area.loc + Point::from((room.0.max(0) / 2, room.1.max(0) / 2));
-    let columns = edges(centre.x, area.loc.x, room.0, size.w, others.iter().map(|other| (other.loc.x, other.size.w)));
-    let rows = edges(centre.y, area.loc.y, room.1, size.h, others.iter().map(|other| (other.loc.y, other.size.h)));
-    let places = rows.iter().flat_map(|y| columns.iter().map(|x| Point::from((*x, *y))));
-    let best = places.min_by_key(|corner| (covered(Rectangle::new(*corner, size), others), distance(*corner, centre)));
-    let mut corner = best.unwrap_or(centre);
+    if let Some(free) = free(size, area, centre, others, MOST_LOOKS) {
+        return free;
+    }
+    let heeded = &others[others.len().saturating_sub(MOST_HEEDED)..];
+    let (columns, rows) = (columns(size, area, centre, heeded), rows(size, area, centre, heeded));
+    let mut corner = least_covering(size, &columns, &rows, heeded, centre).unwrap_or(centre);
     let last = area.loc + Point::from((room.0.max(0), room.1.max(0)));
-    while others.iter().any(|other| other.loc == corner)
+    let corners: AHashSet<(i32, i32)> = others.iter().map(|other| (other.loc.x, other.loc.y)).collect();
+    while corners.contains(&(corner.x, corner.y))
         && corner.x + CASCADE_STEP <= last.x
         && corner.y + CASCADE_STEP <= last.y
     {
         corner += Point::from((CASCADE_STEP, CASCADE_STEP));
     }
     corner
+}
+
+/// The place nearest to `centre` that covers nothing, if there is one among those that about `looks` looks are enough for.
+///
+/// A row is walked from left to right, past windows and places in the order of their left edges.
+fn free(
+    size: Size<i32, Logical>,
+    area: Rectangle<i32, Logical>,
+    centre: Point<i32, Logical>,
+    others: &[Rectangle<i32, Logical>],
+    mut looks: usize,
+) -> Option<Point<i32, Logical>> {
+    let columns = columns(size, area, centre, others);
+    let mut rows = rows(size, area, centre, others);
+    rows.sort_by_key(|row| (i64::from(*row) - i64::from(centre.y)).abs());
+    let mut sorted = others.to_vec();
+    sorted.sort_by_key(|other| other.loc.x);
+    // Of places as near as each other the upper one, and the one on the left.
+    let mut best: Option<(i64, i32, i32)> = None;
+    for row in rows {
+        let nearest = distance(Point::from((centre.x, row)), centre);
+        let Some(left) = looks.checked_sub(columns.len() + sorted.len()) else { break };
+        if best.is_some_and(|(distance, ..)| distance < nearest) {
+            break;
+        }
+        looks = left;
+        let in_the_way = sorted.iter().filter(|other| {
+            i64::from(other.loc.y) < i64::from(row) + i64::from(size.h)
+                && i64::from(row) < i64::from(other.loc.y) + i64::from(other.size.h)
+        });
+        let mut in_the_way = in_the_way.peekable();
+        // Where those end that begin to the left of a place's right edge.
+        let mut taken_until = i64::MIN;
+        for column in &columns {
+            let right = i64::from(*column) + i64::from(size.w);
+            while let Some(other) = in_the_way.next_if(|other| i64::from(other.loc.x) < right) {
+                taken_until = taken_until.max(i64::from(other.loc.x) + i64::from(other.size.w));
+            }
+            let place = (distance(Point::from((*column, row)), centre), row, *column);
+            if taken_until <= i64::from(*column) && best.is_none_or(|best| place < best) {
+                best = Some(place);
+            }
+        }
+    }
+    best.map(|(_, y, x)| Point::from((x, y)))
+}
+
+/// Which corner in one of these `columns` and `rows` covers least of `others`, and of such the one nearest to `centre`. What
+/// is common along each axis is reckoned once for each column and each row, and not for each place.
+fn least_covering(
+    size: Size<i32, Logical>,
+    columns: &[i32],
+    rows: &[i32],
+    others: &[Rectangle<i32, Logical>],
+    centre: Point<i32, Logical>,
+) -> Option<Point<i32, Logical>> {
+    let along = |x: &i32| others.iter().map(|other| common((*x, size.w), (other.loc.x, other.size.w))).collect();
+    let widths: Vec<Vec<i64>> = columns.iter().map(along).collect();
+    let mut best: Option<(i64, i64, Point<i32, Logical>)> = None;
+    let mut heights = Vec::with_capacity(others.len());
+    for y in rows {
+        heights.clear();
+        let down = others.iter().map(|other| common((*y, size.h), (other.loc.y, other.size.h)));
+        heights.extend(down.enumerate().filter(|(_, height)| *height > 0));
+        for (x, widths) in columns.iter().zip(&widths) {
+            let corner = Point::from((*x, *y));
+            let covered = heights.iter().map(|(other, height)| widths[*other] * height).sum();
+            if best.is_some_and(|(least, ..)| least < covered) {
+                continue;
+            }
+            let found = (covered, distance(corner, centre), corner);
+            if best.is_none_or(|(least, nearest, _)| (found.0, found.1) < (least, nearest)) {
+                best = Some(found);
+            }
+        }
+    }
+    best.map(|(.., corner)| corner)
+}
+
+/// How much of two stretches (start and length) is common.
+fn common((a, a_length): (i32, i32), (b, b_length): (i32, i32)) -> i64 {
+    let end = a.saturating_add(a_length).min(b.saturating_add(b_length));
+    (i64::from(end) - i64::from(a.max(b))).max(0)
+}
+
+fn columns(
+    size: Size<i32, Logical>,
+    area: Rectangle<i32, Logical>,
+    centre: Point<i32, Logical>,
+    others: &[Rectangle<i32, Logical>],
+) -> Vec<i32> {
+    let others = others.iter().map(|other| (other.loc.x, other.size.w));
+    edges(centre.x, area.loc.x, area.size.w - size.w, size.w, others)
+}
+
+fn rows(
+    size: Size<i32, Logical>,
+    area: Rectangle<i32, Logical>,
+    centre: Point<i32, Logical>,
+    others: &[Rectangle<i32, Logical>],
+) -> Vec<i32> {
+    let others = others.iter().map(|other| (other.loc.y, other.size.h));
+    edges(centre.y, area.loc.y, area.size.h - size.h, size.h, others)
 }
 
 /// Starts along one axis at which a window of length `size` is in the middle, at an edge of the area, or beside another.
@@ -42,12 +154,6 @@ fn edges(centre: i32, area: i32, room: i32, size: i32, others: impl Iterator<Ite
     starts.sort_unstable();
     starts.dedup();
     starts
-}
-
-/// Pixels of `others` below `rect`, those that lie below several of them counted as often.
-fn covered(rect: Rectangle<i32, Logical>, others: &[Rectangle<i32, Logical>]) -> i64 {
-    let common = others.iter().filter_map(|other| other.intersection(rect));
-    common.map(|common| i64::from(common.size.w) * i64::from(common.size.h)).sum()
 }
 
 fn distance(a: Point<i32, Logical>, b: Point<i32, Logical>) -> i64 {
@@ -103,7 +209,30 @@ mod tests {
         Rectangle::new((1920, 0).into(), (1280, 720).into())
     }
 
+    /// Pixels of `others` below `rect`, those that lie below several of them counted as often.
+    fn covered(rect: Rectangle<i32, Logical>, others: &[Rectangle<i32, Logical>]) -> i64 {
+        let common = others.iter().filter_map(|other| other.intersection(rect));
+        common.map(|common| i64::from(common.size.w) * i64::from(common.size.h)).sum()
+    }
+
     proptest! {
+        #[test]
+        fn of_all_places_the_one_that_covers_least_is_found(
+            others in proptest::collection::vec((1900..3000, -50..700, 1..900, 1..500), 0..20),
+            columns in proptest::collection::vec(1920..3000, 1..12),
+            rows in proptest::collection::vec(0..700, 1..12),
+        ) {
+            let rect = |&(x, y, w, h): &(i32, i32, i32, i32)| Rectangle::new((x, y).into(), (w, h).into());
+            let others: Vec<_> = others.iter().map(rect).collect();
+            let (size, centre) = (Size::from((320, 240)), Point::from((2400, 240)));
+            let places = rows.iter().flat_map(|y| columns.iter().map(|x| Point::from((*x, *y))));
+            let cost = |corner: Point<i32, Logical>| {
+                (covered(Rectangle::new(corner, size), &others), distance(corner, centre))
+            };
+            let found = least_covering(size, &columns, &rows, &others, centre).unwrap();
+            prop_assert_eq!(cost(found), places.map(cost).min().unwrap());
+        }
+
         #[test]
         fn a_window_that_fits_is_placed_on_the_screen(w in 1..1280, h in 1..720, others in 0..40_usize) {
             let mut rects = Vec::new();
@@ -111,6 +240,28 @@ mod tests {
                 let corner = place((w, h).into(), area(), &rects);
                 prop_assert!(area().contains_rect(Rectangle::new(corner, (w, h).into())));
                 rects.push(Rectangle::new(corner, (w, h).into()));
+            }
+        }
+
+        #[test]
+        fn a_place_that_covers_nothing_is_found_where_there_is_one_and_it_is_the_nearest(
+            windows in proptest::collection::vec((-100..1280, -100..720, 1..500, 1..400), 0..40),
+            w in 1..600, h in 1..500,
+        ) {
+            let windows: Vec<Rectangle<i32, Logical>> = windows
+                .into_iter()
+                .map(|(x, y, w, h)| Rectangle::new(area().loc + Point::from((x, y)), (w, h).into()))
+                .collect();
+            let size = Size::from((w, h));
+            let centre = area().loc + Point::from(((1280 - w) / 2, (720 - h) / 2));
+            let (columns, rows) = (columns(size, area(), centre, &windows), rows(size, area(), centre, &windows));
+            let places = rows.iter().flat_map(|y| columns.iter().map(|x| Point::from((*x, *y))));
+            let is_free = |corner: &Point<i32, Logical>| covered(Rectangle::new(*corner, size), &windows) == 0;
+            let nearest = places.filter(is_free).map(|corner| distance(corner, centre)).min();
+            let found = place(size, area(), &windows);
+            if let Some(nearest) = nearest {
+                prop_assert!(is_free(&found), "{:?}", found);
+                prop_assert_eq!(distance(found, centre), nearest);
             }
         }
 
@@ -146,6 +297,25 @@ mod tests {
             rects.push(rect);
         }
         assert_eq!(rects[0].loc, area().loc + Point::from((480, 240)));
+    }
+
+    #[test]
+    fn beside_a_thousand_windows_a_free_place_near_the_middle_is_found_with_a_bounded_number_of_looks() {
+        // A wall of small windows with a gap near the middle, and one of them a pixel off: no two edges are the same.
+        let small = Size::from((20, 20));
+        let gap = Rectangle::<i32, Logical>::new(area().loc + Point::from((600, 340)), (80, 60).into());
+        let mut windows: Vec<_> = (0..64 * 36)
+            .map(|n| area().loc + Point::from((n % 64 * 20 + n % 3 - 1, n / 64 * 20 + n % 2)))
+            .map(|corner| Rectangle::new(corner, small))
+            .filter(|window| !window.overlaps(gap))
+            .collect();
+        windows.truncate(2_000);
+        let size = Size::from((50, 40));
+        let found = Rectangle::new(place(size, area(), &windows), size);
+        assert_eq!(covered(found, &windows), 0, "{found:?}");
+        // No row is walked for which there are not looks enough.
+        let centre = area().loc + Point::from((615, 340));
+        assert_eq!(free(size, area(), centre, &windows, windows.len()), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use smithay::desktop::utils::bbox_from_surface_tree;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_popup::XdgPopup;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_wm_base;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -36,6 +37,11 @@ pub struct Popup {
 }
 
 impl Popup {
+    /// Whether its object is there.
+    pub(super) fn is_alive(&self) -> bool {
+        self.popup.alive()
+    }
+
     /// The root surface.
     pub fn surface(&self) -> &WlSurface {
         self.popup.wl_surface()
@@ -69,11 +75,11 @@ impl Popup {
 
 impl Shell {
     pub(crate) fn popup(&self, surface: &WlSurface) -> Option<&Popup> {
-        self.popups.iter().find(|popup| popup.surface() == surface)
+        self.popups.of_root(surface)
     }
 
     pub(crate) fn popup_mut(&mut self, surface: &WlSurface) -> Option<&mut Popup> {
-        self.popups.iter_mut().find(|popup| popup.surface() == surface)
+        self.popups.of_root_mut(surface)
     }
 
     /// The visible popups of the window with root `root`, bottom to top, each with the global location of its
@@ -82,7 +88,7 @@ impl Shell {
         &'a self,
         root: &'a WlSurface,
     ) -> impl DoubleEndedIterator<Item = (&'a Popup, Point<i32, Logical>)> {
-        let mine = self.popups.iter().filter(|popup| popup.is_visible()).filter_map(move |popup| {
+        let mine = self.popups.below(root).filter(|popup| popup.is_visible()).filter_map(move |popup| {
             let (owner, corner) = self.popup_corner(popup)?;
             (owner == *root).then(|| (popup, corner - popup.geometry.loc))
         });
@@ -183,18 +189,23 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
         }
     }
     let Some(popup) = state.shell.popup_mut(root) else { return };
+    let before = popup.placed;
     if let Some(serial) = acknowledged {
         while let Some((_, placed)) = popup.sent.front().filter(|(sent, _)| *sent <= serial).copied() {
             popup.placed = placed;
             popup.sent.pop_front();
         }
     }
-    popup.geometry = window_geometry(root);
+    let geometry = window_geometry(root, bbox_from_surface_tree(root, (0, 0)));
+    let is_changed = std::mem::replace(&mut popup.geometry, geometry) != geometry || popup.placed != before;
     let was_mapped = std::mem::replace(&mut popup.mapped, has_content);
     if was_mapped && !has_content {
         popup.configured = false;
         popup.acknowledged = false;
         popup.sent.clear();
+    }
+    if is_changed {
+        state.shell.note_change();
     }
     match (was_mapped, has_content) {
         (false, true) => state.update_keyboard(),
@@ -274,6 +285,7 @@ impl GrabError for XdgPopup {
 
 /// Tells one popup that it is done, and hides it.
 fn dismiss(state: &mut State, surface: &WlSurface) {
+    state.shell.note_change();
     if let Some(popup) = state.shell.popup_mut(surface)
         && !std::mem::replace(&mut popup.dismissed, true)
         && popup.popup.alive()
@@ -293,10 +305,8 @@ pub fn dismiss_grabs(state: &mut State) {
 
 /// Tells every popup of a window that goes away that it is done.
 pub(super) fn dismiss_of_window(state: &mut State, id: WindowId) {
-    let belongs = |shell: &Shell, popup: &Popup| shell.window_of(popup.surface()).is_some_and(|window| window.id == id);
-    let shell = &state.shell;
-    let mine: Vec<WlSurface> =
-        shell.popups.iter().filter(|popup| belongs(shell, popup)).map(|popup| popup.surface().clone()).collect();
+    let Some(root) = state.shell.window(id).map(|window| window.surface().clone()) else { return };
+    let mine: Vec<WlSurface> = state.shell.popups.below(&root).map(|popup| popup.surface().clone()).collect();
     for surface in mine.iter().rev() {
         dismiss(state, surface);
         state.shell.popup_grabs.retain(|grab| grab != surface);
@@ -305,9 +315,8 @@ pub(super) fn dismiss_of_window(state: &mut State, id: WindowId) {
 
 /// Whether a popup may be destroyed now: only when no other popup has it as a parent.
 pub fn check_destroy_order(state: &State, popup: &XdgPopup) {
-    let shell = &state.shell;
-    let Some(going) = shell.popups.iter().find(|entry| entry.popup.xdg_popup() == popup) else { return };
-    if shell.popups.iter().any(|other| other.parent.as_ref() == Some(going.surface())) {
+    let Some(going) = state.shell.popups.iter().find(|entry| entry.popup.xdg_popup() == popup) else { return };
+    if state.shell.popups.has_children(going.surface()) {
         let message = "a popup was destroyed that is not the topmost one";
         xdg_errors::post_base_error(going.surface(), xdg_wm_base::Error::NotTheTopmostPopup, message);
     }
@@ -315,7 +324,7 @@ pub fn check_destroy_order(state: &State, popup: &XdgPopup) {
 
 /// A popup's protocol object or surface is gone.
 pub fn destroyed(state: &mut State, surface: &WlSurface) {
-    state.shell.popups.retain(|popup| popup.surface() != surface);
+    state.shell.popups.remove(surface);
     state.shell.popup_grabs.retain(|grab| grab != surface);
     state.focus_lost(surface);
     state.need_all();

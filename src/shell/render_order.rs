@@ -32,10 +32,6 @@ pub struct RenderWindow {
     pub opacity: f64,
     /// Its popups, bottom to top: surface and where its origin goes. They are not stretched.
     pub popups: Vec<(WlSurface, Point<i32, Logical>)>,
-    /// It has the keyboard's attention.
-    pub focused: bool,
-    /// A button or finger is down on it.
-    pub pressed: bool,
     /// What is drawn below and around it.
     pub decoration: Decoration,
     /// It covers an output by itself: nothing below it needs to be drawn there, black where it does not reach.
@@ -43,32 +39,20 @@ pub struct RenderWindow {
 }
 
 /// One thing in the stack.
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "all but a few are windows, and the list lives for one latch")]
+#[derive(Clone, Copy, Debug)]
 pub enum Stacked<'a> {
     /// A window.
-    Window(RenderWindow),
-    /// The last that is seen of one, and how far from where it was (logical pixels).
-    Ghost(&'a Ghost, Point<f64, Logical>),
-}
-
-impl Stacked<'_> {
-    /// Whether nothing below it is seen.
-    pub fn covers_output(&self) -> bool {
-        matches!(self, Stacked::Window(window) if window.fullscreen)
-    }
-
-    /// The window, if it is one.
-    pub fn into_window(self) -> Option<RenderWindow> {
-        if let Stacked::Window(window) = self { Some(window) } else { None }
-    }
+    Window(&'a Window),
+    /// The last that is seen of one.
+    Ghost(&'a Ghost),
 }
 
 /// How far from being gone a workspace is, as a share of its width, when what reaches beyond it begins to fade.
 const FADES_WITHIN: f64 = 0.25;
 
 /// For whom a stack is listed.
-struct View<'a> {
+#[derive(Debug)]
+pub struct View<'a> {
     output: &'a Output,
     /// Its rectangle (global logical coordinates).
     area: Rectangle<i32, Logical>,
@@ -100,25 +84,49 @@ pub(super) fn between(
 }
 
 impl Shell {
-    /// What reaches into `output` in the frame presented at `present`, bottom to top. Windows whose subsurfaces or popups
-    /// alone reach into it are included too: those may lie anywhere.
-    pub fn render_order(&self, output: &Output, present: Instant) -> Vec<Stacked<'_>> {
+    /// How `output` sees things in the frame presented at `present`.
+    pub fn view<'a>(&self, output: &'a Output, present: Instant) -> View<'a> {
         let shows = self.overlays.overview.is_seen(present);
         let overview = shows.then(|| (self.overview_at(output, present), self.overlays.overview.at(present)));
-        let view =
-            View { overview, output, area: geometry(output), screen: self.workspaces.screen(&output.name()), present };
-        let mut stack = Vec::with_capacity(self.windows.len() + self.ghosts.len());
-        let mut below = 0;
-        let ghosts = || self.ghosts.iter().filter(|ghost| ghost.is_seen(present));
-        let shown = |ghost| self.show_ghost(ghost, &view);
-        for window in self.windows() {
-            stack.extend(ghosts().filter(|ghost| ghost.below == below).filter_map(shown));
-            stack.extend(self.render(window, &view).map(Stacked::Window));
-            below += 1;
-        }
-        // Also those that had more windows below them than there are now.
-        stack.extend(ghosts().filter(|ghost| ghost.below >= below).filter_map(shown));
-        stack
+        View { overview, output, area: geometry(output), screen: self.workspaces.screen(&output.name()), present }
+    }
+
+    /// All windows with content and all that is still seen of others, topmost first, wherever they are.
+    pub fn stack_downward<'a>(&'a self, view: &View<'_>) -> impl Iterator<Item = Stacked<'a>> {
+        let present = view.present;
+        let ghosts = move |lies: fn(usize, usize) -> bool, place: usize| {
+            let seen = self.ghosts.iter().rev().filter(move |ghost| ghost.is_seen(present));
+            seen.filter(move |ghost| lies(ghost.below, place)).map(Stacked::Ghost)
+        };
+        let count = if self.ghosts.is_empty() { 0 } else { self.windows().count() };
+        // On top also those that had more windows below them than there are now.
+        let on_top = ghosts(|below, count| below >= count, count);
+        on_top.chain(self.windows().rev().enumerate().flat_map(move |(depth, window)| {
+            let place = count.saturating_sub(depth + 1);
+            std::iter::once(Stacked::Window(window)).chain(ghosts(|below, place| below == place, place))
+        }))
+    }
+
+    /// How far a ghost is seen from where it was (logical pixels).
+    pub fn shift_of_ghost(&self, ghost: &Ghost, view: &View<'_>) -> Option<Point<f64, Logical>> {
+        // The overview has no place for what is gone.
+        self.shift(view, ghost.place?).filter(|_| view.overview.is_none())
+    }
+
+    /// What a window can cover that is seen where it belongs, without popups (global logical coordinates). `None`: that is
+    /// not so simple.
+    pub fn reach_at_rest(&self, window: &Window, view: &View<'_>) -> Option<Rectangle<i32, Logical>> {
+        let rests = self.popups.is_empty()
+            && view.overview.is_none()
+            && !window.motion.moves_after(view.present)
+            && window.stretch.is_none()
+            && !self.slides.moves_after(view.screen?, view.present);
+        rests.then(|| window.reach())
+    }
+
+    /// Whether a window is among those that `output` shows something of, covered or not.
+    pub fn is_on(&self, id: WindowId, view: &View<'_>) -> bool {
+        self.window(id).filter(|window| window.mapped).is_some_and(|window| self.render(window, view).is_some())
     }
 
     /// How far from their places things on a workspace are seen: those of this output glide along with it, those of others
@@ -141,13 +149,9 @@ impl Shell {
         Some(Point::from((side * f64::from(view.area.size.w) * (1.0 + GAP), 0.0)))
     }
 
-    fn show_ghost<'a>(&'a self, ghost: &'a Ghost, view: &View<'_>) -> Option<Stacked<'a>> {
-        // The overview has no place for what is gone.
-        let shift = self.shift(view, ghost.place?).filter(|_| view.overview.is_none());
-        shift.map(|shift| Stacked::Ghost(ghost, shift))
-    }
-
-    fn render(&self, window: &Window, view: &View<'_>) -> Option<RenderWindow> {
+    /// How `window` is seen in a view. `None` if nothing of it is; one whose subsurfaces or popups alone reach into it is,
+    /// too: those may lie anywhere.
+    pub fn render(&self, window: &Window, view: &View<'_>) -> Option<RenderWindow> {
         let View { output, area, present, .. } = *view;
         let held = self.is_dragged(window.id);
         let place = self.workspaces.place(window.id)?;
@@ -170,8 +174,8 @@ impl Shell {
             pose.rect = between(pose.rect, cell, share);
         }
         let moves = window.motion.moves_after(present) || shift != Point::default() || cell.is_some();
-        let covers = smithay::desktop::utils::bbox_from_surface_tree(window.surface(), window.origin());
-        let reaches = covers.overlaps(area) || window.rect().overlaps(area) || pose.rect.overlaps(area.to_f64());
+        let reaches =
+            window.reach().overlaps(area) || window.rect().overlaps(area) || pose.rect.overlaps(area.to_f64());
         (reaches || !popups.is_empty()).then(|| RenderWindow {
             id: window.id,
             surface: window.surface().clone(),
@@ -181,8 +185,6 @@ impl Shell {
             animated: moves.then_some(pose.rect),
             opacity: pose.opacity,
             popups,
-            focused: self.focused == Some(window.id),
-            pressed: self.pressed == Some(window.id),
             decoration: window.decoration(),
             // What is below one that is on its way is seen around it.
             fullscreen: window.is_fullscreen() && !moves,

@@ -35,9 +35,12 @@ impl Shell {
 /// Tells windows which of them has the focus, and which nobody can see: those may stop drawing.
 pub(super) fn tell_windows(shell: &mut Shell) {
     let Shell { windows, workspaces, focused, overlays, .. } = shell;
-    for window in windows {
+    for window in windows.iter_mut_quietly() {
         let active = *focused == Some(window.id);
         let suspended = window.mapped && !workspaces.is_visible(window.id) && !overlays.overview.is_on();
+        if window.told.replace((active, suspended)) == Some((active, suspended)) {
+            continue;
+        }
         window.toplevel.with_pending_state(|pending| {
             for (flag, on) in [(Flag::Activated, active), (Flag::Suspended, suspended)] {
                 let _ = if on { pending.states.set(flag) } else { pending.states.unset(flag) };

@@ -1,11 +1,11 @@
 //! Which window lies above which: the focused one on top, children above their parents.
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::wayland::compositor;
 use smithay::wayland::shell::xdg::{ToplevelSurface, XdgToplevelSurfaceData};
 
 use super::{Shell, WindowId};
 use crate::bounds::MAX_NESTING;
+use crate::guard;
 
 impl Shell {
     /// Raises a window above all others that are not its children. Its ancestors come up with it, below it.
@@ -23,21 +23,15 @@ impl Shell {
 
     /// Puts windows in a stated order on top of all others, the last one topmost.
     pub(crate) fn restack(&mut self, bottom_to_top: &[WindowId]) {
-        for id in bottom_to_top {
-            self.move_to_top(*id);
-        }
+        self.windows.restack(bottom_to_top);
     }
 
     fn move_to_top(&mut self, id: WindowId) {
-        if let Some(index) = self.windows.iter().position(|window| window.id == id) {
-            let window = self.windows.remove(index);
-            self.windows.push(window);
-        }
+        self.windows.move_to_top(id);
     }
 
     pub(super) fn parent_of(&self, id: WindowId) -> Option<WindowId> {
-        let parent = self.window(id)?.toplevel().parent()?;
-        self.window_of_root(&parent).map(|window| window.id)
+        self.window(id)?.parent
     }
 
     /// Nearest first.
@@ -47,23 +41,22 @@ impl Shell {
 
     /// In stacking order.
     pub(super) fn descendants(&self, id: WindowId) -> Vec<WindowId> {
-        let is_descendant = |other: &WindowId| self.ancestors(*other).contains(&id);
-        self.windows.iter().map(|window| window.id).filter(is_descendant).collect()
+        let dialogs = self.windows.iter().filter(|window| window.parent.is_some()).map(|window| window.id);
+        dialogs.filter(|other| self.ancestors(*other).contains(&id)).collect()
     }
 }
 
 /// The children of a window that goes away get its parent, as the protocol wants it.
-pub(super) fn adopt_children(shell: &mut Shell, gone: &ToplevelSurface) {
-    let grandparent = gone.parent();
-    for window in &mut shell.windows {
-        if window.surface() != gone.wl_surface() && window.toplevel.parent().as_ref() == Some(gone.wl_surface()) {
-            set_parent(window.surface(), grandparent.clone());
-        }
+pub(super) fn adopt_children(shell: &mut Shell, gone: WindowId, toplevel: &ToplevelSurface) {
+    let grandparent = (shell.parent_of(gone), toplevel.parent());
+    for window in shell.windows.iter_mut().filter(|window| window.parent == Some(gone)) {
+        window.parent = grandparent.0;
+        set_parent(window.surface(), grandparent.1.clone());
     }
 }
 
 fn set_parent(surface: &WlSurface, parent: Option<WlSurface>) {
-    compositor::with_states(surface, |states| {
+    guard::with_states(surface, |states| {
         if let Some(data) = states.data_map.get::<XdgToplevelSurfaceData>() {
             data.lock().unwrap_or_else(std::sync::PoisonError::into_inner).parent = parent;
         }

@@ -1,4 +1,4 @@
-//! Tells surfaces which outputs they are on, and at what scale to draw there.
+//! Tells surfaces which outputs they are on, at what scale to draw there, and into which memory.
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -7,12 +7,15 @@ use smithay::wayland::compositor::{self, SurfaceData, TraversalAction};
 use smithay::wayland::fractional_scale::with_fractional_scale;
 
 use super::WindowId;
+use crate::guard;
 use crate::shell::Desk;
 use crate::state::State;
+use crate::surface::scanout;
 
 /// Sends enter and leave events, preferred scale and transform for a window and its popups.
 pub fn update_outputs(state: &mut State, id: WindowId) {
-    let Some(window) = state.shell.window(id) else { return };
+    let changes = state.shell.changes();
+    let Some(window) = state.shell.window(id).filter(|window| window.visited != Some(changes)) else { return };
     let rect = window.rect();
     let mut roots = vec![window.surface().clone()];
     roots.extend(state.shell.popups_of(window.surface()).map(|(popup, _)| popup.surface().clone()));
@@ -30,15 +33,19 @@ pub fn update_outputs(state: &mut State, id: WindowId) {
             preferred = Some(output.clone());
         }
     }
-    let Some(output) = preferred else { return };
-    for root in &roots {
-        for_each_surface(root, |surface, states| prefer(surface, states, &output));
+    if let Some(output) = preferred {
+        for root in &roots {
+            for_each_surface(root, |surface, states| prefer(surface, states, &output));
+        }
+    }
+    if let Some(window) = state.shell.windows.of_root_mut_quietly(&roots[0]) {
+        window.visited = Some(changes);
     }
 }
 
 /// Tells every surface that `output` is no longer one that it is on: it is about to go.
 pub fn leave(state: &State, output: &Output) {
-    for window in &state.shell.windows {
+    for window in state.shell.windows.iter() {
         let popups = state.shell.popups_of(window.surface()).map(|(popup, _)| popup.surface());
         for root in std::iter::once(window.surface()).chain(popups) {
             for_each_surface(root, |surface, _| output.leave(surface));
@@ -50,7 +57,7 @@ pub fn leave(state: &State, output: &Output) {
 pub fn prefer_likely_scale(state: &State, surface: &WlSurface) {
     if let Some(output) = state.outputs.iter().next() {
         let scale = output.current_scale().fractional_scale();
-        compositor::with_states(surface, |states| {
+        guard::with_states(surface, |states| {
             with_fractional_scale(states, |fractional| {
                 fractional.set_preferred_scale(fractional.preferred_scale().unwrap_or(scale));
             });
@@ -63,6 +70,7 @@ fn prefer(surface: &WlSurface, states: &SurfaceData, output: &Output) {
     let transform: Transform = output.current_transform();
     compositor::send_surface_state(surface, states, scale.integer_scale(), transform);
     with_fractional_scale(states, |fractional| fractional.set_preferred_scale(scale.fractional_scale()));
+    scanout::prefer(states, output);
 }
 
 fn for_each_surface(root: &WlSurface, mut visit: impl FnMut(&WlSurface, &SurfaceData)) {

@@ -7,7 +7,6 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
-use smithay::wayland::compositor;
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgToplevelSurfaceData};
 
 use super::WindowId;
@@ -15,6 +14,8 @@ use super::animation::WindowMotion;
 use super::arrangement::Arrangement;
 use super::effects::{Decoration, EffectNames};
 use super::resize::{self, Edges, SizeLimits};
+
+use crate::guard;
 
 /// How many configures a client may leave unanswered: a stopped program gathers one per change of focus, one that asks
 /// for states in a loop and never answers would fill the memory.
@@ -73,6 +74,14 @@ pub struct Window {
     pub(super) stretch: Option<Stretch>,
     /// The window geometry of the applied content, in surface coordinates.
     pub(super) geometry: Rectangle<i32, Logical>,
+    /// What its surfaces cover, in coordinates of the root surface: no less, and no more once it has committed.
+    pub(super) extent: Rectangle<i32, Logical>,
+    /// The focus and the visibility that its client was told of last.
+    pub(super) told: Option<(bool, bool)>,
+    /// [`Shell::changes`](super::Shell::changes) when its surfaces were told of their outputs last.
+    pub(super) visited: Option<(u64, u64)>,
+    /// The window that it is a dialog of.
+    pub(super) parent: Option<WindowId>,
     /// What moves it by itself.
     pub(super) motion: WindowMotion,
     /// Names of what is drawn below it.
@@ -97,6 +106,10 @@ impl Window {
             before_fullscreen: Arrangement::Floating,
             stretch: None,
             geometry: Rectangle::default(),
+            extent: Rectangle::default(),
+            told: None,
+            visited: None,
+            parent: None,
             motion: WindowMotion::default(),
             effect_names: EffectNames::default(),
         }
@@ -147,7 +160,7 @@ impl Window {
         &self,
         read: impl FnOnce(&smithay::wayland::shell::xdg::XdgToplevelSurfaceRoleAttributes) -> Option<T>,
     ) -> Option<T> {
-        compositor::with_states(self.surface(), |states| {
+        guard::with_states(self.surface(), |states| {
             let data = states.data_map.get::<XdgToplevelSurfaceData>()?;
             read(&data.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
         })
@@ -155,7 +168,7 @@ impl Window {
 
     /// The sizes that the client accepts, as last applied.
     pub fn size_limits(&self) -> SizeLimits {
-        compositor::with_states(self.surface(), |states| {
+        guard::with_states(self.surface(), |states| {
             let mut cached = states.cached_state.get::<SurfaceCachedState>();
             let current = cached.current();
             SizeLimits { min: current.min_size, max: current.max_size }
@@ -210,6 +223,12 @@ impl Window {
     /// Where the surface's own origin is on screen, not stretched.
     pub fn origin(&self) -> Point<i32, Logical> {
         self.rect().loc - self.geometry.loc
+    }
+
+    /// What its surfaces may cover on screen, not stretched and where it belongs (global logical coordinates).
+    pub fn reach(&self) -> Rectangle<i32, Logical> {
+        let (origin, extent) = (self.origin(), self.extent);
+        Rectangle::new(origin + extent.loc, extent.size).merge(self.rect())
     }
 
     /// Sends what is pending, if it differs from what was sent before. Returns whether something was sent. Before the

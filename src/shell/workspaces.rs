@@ -11,6 +11,7 @@
 //!   DP-2    1    [2: b] 3: c       (remembered: b at home on 2)    1    [2: b] 3: c
 //! ```
 
+use ahash::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::WindowId;
@@ -128,7 +129,7 @@ struct Known {
 pub struct Workspaces {
     /// In the order in which they were plugged in first. One that is unplugged stays while windows are at home there.
     screens: Vec<Known>,
-    homes: Vec<(WindowId, Place)>,
+    homes: HashMap<WindowId, Place>,
     last: u32,
     /// How often anything here may have changed.
     changes: u64,
@@ -149,11 +150,11 @@ impl Workspaces {
         if let Some(first) = self.stand_in() {
             // What came before any output is at home on the first one.
             let nowhere = self.screens.iter().find(|known| known.name == NOWHERE).map(|known| known.screen);
-            let homeless = self.homes.iter_mut().filter(|(_, home)| Some(home.screen) == nowhere);
-            homeless.for_each(|(_, home)| home.screen = first);
+            let homeless = self.homes.values_mut().filter(|home| Some(home.screen) == nowhere);
+            homeless.for_each(|home| home.screen = first);
         }
         let Workspaces { screens, homes, .. } = self;
-        screens.retain(|known| known.connected || homes.iter().any(|(_, home)| home.screen == known.screen));
+        screens.retain(|known| known.connected || homes.values().any(|home| home.screen == known.screen));
     }
 
     fn learn(&mut self, name: &str) -> Screen {
@@ -218,21 +219,18 @@ impl Workspaces {
             return;
         }
         self.changes += 1;
-        match self.homes.iter_mut().find(|(known, _)| *known == window) {
-            Some((_, home)) => *home = place,
-            None => self.homes.push((window, place)),
-        }
+        self.homes.insert(window, place);
     }
 
     /// A window is gone.
     pub fn remove(&mut self, window: WindowId) {
         self.changes += 1;
-        self.homes.retain(|(known, _)| *known != window);
+        self.homes.remove(&window);
     }
 
     /// Where a window is at home, though its output may be unplugged.
     pub fn home(&self, window: WindowId) -> Option<Place> {
-        self.homes.iter().find(|(known, _)| *known == window).map(|(_, home)| *home)
+        self.homes.get(&window).copied()
     }
 
     /// Where a window is.
@@ -252,7 +250,7 @@ impl Workspaces {
     pub fn rows(&self) -> Vec<Row> {
         let row = |(screen, _)| Row { screen, active: self.active(screen), occupied: 0 };
         let mut rows: Vec<Row> = self.screens().map(row).collect();
-        for place in self.homes.iter().filter_map(|(window, _)| self.place(*window)) {
+        for place in self.homes.keys().filter_map(|window| self.place(*window)) {
             if let Some(row) = rows.iter_mut().find(|row| row.screen == place.screen) {
                 row.occupied |= 1 << place.number.get();
             }
@@ -262,7 +260,7 @@ impl Workspaces {
 
     /// Whether any window is on this workspace.
     pub fn is_occupied(&self, place: Place) -> bool {
-        self.homes.iter().any(|(window, _)| self.place(*window) == Some(place))
+        self.homes.keys().any(|window| self.place(*window) == Some(place))
     }
 }
 

@@ -6,7 +6,8 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgS
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_wm_base::{self, XdgWmBase};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Resource, Weak};
-use smithay::wayland::compositor;
+
+use crate::guard;
 
 /// The protocol objects of a surface that errors are reported on. The xdg_surface holds the surface: held in turn, neither
 /// would ever be freed.
@@ -20,7 +21,7 @@ pub(crate) struct XdgObjects {
 
 /// Reads or changes them.
 pub(crate) fn with_objects<T>(surface: &WlSurface, access: impl FnOnce(&mut XdgObjects) -> T) -> T {
-    compositor::with_states(surface, |states| {
+    guard::with_states(surface, |states| {
         let objects = states.data_map.get_or_insert_threadsafe(Mutex::<XdgObjects>::default);
         access(&mut objects.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     })

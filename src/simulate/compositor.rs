@@ -331,6 +331,7 @@ impl<'a> World<'a> {
 mod tests {
     use super::*;
     use crate::simulate::random::Random;
+    use crate::timing::estimator::MissBudget;
 
     const INTERVAL: Span = Span::from_nanos(16_666_667);
 
@@ -338,11 +339,15 @@ mod tests {
         vec![FrameCost { record: Span::from_millis_f64(millis), render: Span::ZERO }]
     }
 
-    /// Lognormal, median 6 ms, 95th percentile 20 ms.
     fn heavy() -> Vec<FrameCost> {
+        heavy_frames(4_000)
+    }
+
+    /// Lognormal, median 6 ms, 95th percentile 20 ms.
+    fn heavy_frames(count: usize) -> Vec<FrameCost> {
         let mut random = Random::new(9);
         let sigma = (20.0_f64 / 6.0).ln() / 1.645;
-        (0..4_000)
+        (0..count)
             .map(|_| FrameCost { record: Span::from_millis_f64(random.lognormal(6.0, sigma)), render: Span::ZERO })
             .collect()
     }
@@ -372,6 +377,47 @@ mod tests {
         assert!(free.drops_per_second() < 1.7 && free.callback_to_light.p50 < 33.5, "{free:?}");
         let touched = one(&heavy(), PacingWish::Auto, true);
         assert!(touched.drops_per_second() < 5.9 && touched.callback_to_light.p50 < 18.2, "{touched:?}");
+    }
+
+    /// What a client has that is called back `start` before its refresh, always: mean latency and drops a second. Content is to be
+    /// there `lead` before its refresh.
+    fn with_a_fixed_start(frames: &[FrameCost], start: Span, lead: Span) -> (f64, f64) {
+        let (mut refresh, mut free, mut drops, mut latencies) = (3, Span::ZERO, 0, Vec::new());
+        for cost in frames {
+            let ready_by = |refresh: i64| INTERVAL * refresh - lead;
+            refresh += i64::from(ready_by(refresh) <= free);
+            let called = free.max(INTERVAL * refresh - start);
+            free = called + cost.total();
+            let shown = (refresh..).find(|refresh| ready_by(*refresh) >= free).unwrap_or(refresh);
+            drops += shown - refresh;
+            latencies.push((INTERVAL * shown - called).as_millis_f64() as f32);
+            refresh = shown + 1;
+        }
+        let seconds = (INTERVAL * refresh).as_seconds_f64();
+        (Summary::of(&mut latencies).mean, drops as f64 / seconds)
+    }
+
+    /// Latency against drops: the miss budget moves along the curve of all fixed starts, and off it by no more than a window
+    /// of the last costs can know.
+    #[test]
+    fn the_miss_budget_chooses_a_point_on_the_curve_of_latency_against_drops() {
+        const OFF_BY: (f64, f64) = (0.7, 0.1);
+        let costs = heavy_frames(20_000);
+        let machine = Machine::headless(INTERVAL);
+        let curve: Vec<_> = (170..=330)
+            .map(|tenths| with_a_fixed_start(&costs, Span::from_micros(tenths * 100), Span::from_micros(1_100)))
+            .collect();
+        let mut before = (f64::MAX, 0.0);
+        for per_mille in [1, 10, 20, 30, 50] {
+            let budget = MissBudget::per_mille(per_mille);
+            let budgets = MissBudgets { free_running: budget, interactive: budget };
+            let outcome = run(&machine, &[client(&costs, PacingWish::Auto)], costs.len(), budgets).remove(0);
+            let point = (outcome.callback_to_light.mean, outcome.drops_per_second());
+            assert!(point.0 < before.0 && point.1 > before.1, "{per_mille}: {point:?} after {before:?}");
+            let near = |fixed: &(f64, f64)| point.0 - fixed.0 <= OFF_BY.0 && point.1 - fixed.1 <= OFF_BY.1;
+            assert!(curve.iter().any(near), "{per_mille}: {point:?} is off the curve");
+            before = point;
+        }
     }
 
     #[test]

@@ -47,6 +47,9 @@ pub enum StrokeError {
     },
 }
 
+/// The largest number of a recording: a day in microseconds. What is beyond is no time, and no place on a screen.
+const LARGEST: f64 = 86_400e6;
+
 /// Reads a recording with the columns `t_us,x,y,state`.
 pub fn read(path: &Path) -> Result<Recording, StrokeError> {
     let name = path.display().to_string();
@@ -68,7 +71,8 @@ pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeEr
         });
         let mut number = || {
             let (at, field) = fields.next().unwrap_or((1, ""));
-            field.trim().parse::<f64>().map_err(|_| StrokeError::Malformed {
+            let number = field.trim().parse::<f64>().ok().filter(|number| number.abs() <= LARGEST);
+            number.ok_or_else(|| StrokeError::Malformed {
                 path: path.to_owned(),
                 line: index + 1,
                 column: at,
@@ -188,6 +192,15 @@ mod tests {
         assert_eq!(recording.strokes.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);
         let error = parse("t_us,x,y,state\n0,up,0,down\n", "x.csv", "x".into()).unwrap_err();
         assert_eq!(error.to_string(), "x.csv:2:3: expected `t_us,x,y,state`, found `up`");
+    }
+
+    #[test]
+    fn a_time_or_a_place_that_no_number_of_days_has_is_refused() {
+        for wrong in ["83101e99900", "950009999999999999999999900", "NaN", "-inf"] {
+            let text = format!("t_us,x,y,state\n0,0,0,down\n{wrong},1,0,move\n");
+            let error = parse(&text, "x.csv", "x".into()).unwrap_err();
+            assert_eq!(error.to_string(), format!("x.csv:3:1: expected `t_us,x,y,state`, found `{wrong}`"));
+        }
     }
 
     #[test]

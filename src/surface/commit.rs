@@ -1,5 +1,6 @@
 //! What happens between a client's commit and Smithay's: does the update have a reason to wait?
 
+use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::commit_timing::CommitTimerStateUserData;
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes, SurfaceData};
@@ -16,8 +17,10 @@ use super::shows::{Commit, ShowsSurfaces};
 use super::stash::Lasting;
 use super::sync_points::{self, Points};
 use super::update::{Content, UpdateNumber};
+use crate::guard::{self, Kind};
 use crate::state::State;
 use crate::time::{Clock, Instant};
+use crate::timing::target::RefreshIndex;
 
 /// Updates that may wait before the one that is being committed by a client that runs ahead, if its callbacks are to be
 /// answered at once: that one is about to be latched.
@@ -28,10 +31,10 @@ const MOST_BEFORE_COMMIT: usize = 1;
 /// This is no pre-commit hook of Smithay's: a hook would have to be registered anew with each commit to stay in its place
 /// among the others.
 pub fn before(state: &mut State, surface: &WlSurface) {
-    let content = compositor::with_states(surface, content);
+    let content = guard::with_states(surface, content);
     let attached = if let Content::Attached(buffer) = &content { Some(buffer.clone()) } else { None };
     let replay = state.surfaces.get(surface).is_some_and(|entry| entry.replay);
-    let mut conditions = if replay { Conditions::default() } else { compositor::with_states(surface, conditions) };
+    let mut conditions = if replay { Conditions::default() } else { guard::with_states(surface, conditions) };
     let bound = paced::take(state, surface, attached.is_some(), conditions.not_before.is_some());
     let bound_target = bound.as_ref().and_then(|bound| bound.target);
     if let Some(bound) = &bound {
@@ -41,6 +44,7 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     let is_explicit = points.release.is_some();
     number(state, surface, content, bound, points.release);
     let synchronised = compositor::is_sync_subsurface(surface);
+    let mut runs_ahead = false;
     let mut fences = fence::unsignalled(state, surface);
     fences.extend(points.acquire.filter(|fence| !fence.is_signalled()));
     let unfinished = attached.iter().filter(|_| !is_explicit).flat_map(fence::unfinished);
@@ -52,18 +56,30 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     }
     if let Some(buffer) = attached {
         let now = state.clock.now();
+        apply_held(state, surface);
         state.drawn(surface, &buffer);
         let State { surfaces, display_handle, .. } = state;
-        let buffers = surfaces.get_mut(surface).map_or(0, |entry| entry.count_buffers(display_handle, &buffer));
-        let queued = conditions.set_barrier || conditions.wait_barrier || conditions.not_before.is_some();
-        let answer = state
-            .committed(surface, Commit { at: now, queued, buffers, stamp: conditions.not_before, bound: bound_target });
+        let buffers = surfaces.get_mut(surface).map_or(0, |entry| entry.attach(display_handle, &buffer));
+        let stamped = conditions.not_before.is_some() && bound_target.is_none();
+        let queued = conditions.set_barrier || conditions.wait_barrier || stamped;
+        let answer = state.committed(
+            surface,
+            Commit {
+                at: now,
+                queued,
+                buffers,
+                stamp: conditions.not_before,
+                bound: bound_target,
+                unfinished: !fences.is_empty(),
+            },
+        );
         if conditions.frame.is_none() {
             conditions.target = answer.hold;
         }
         let may_answer = state.surfaces.get(surface).is_some_and(|entry| entry.waiting() <= MOST_BEFORE_COMMIT);
-        if answer.runs_ahead && !synchronised && may_answer {
-            call_back_early(state, surface);
+        runs_ahead = answer.runs_ahead && !synchronised && may_answer;
+        if runs_ahead {
+            free_callbacks(state, surface);
         }
     }
     if synchronised {
@@ -81,6 +97,18 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     entry.queue.push(conditions, gate.clone());
     fence::watch(state, surface, fences, &gate);
     state.need_when_due(surface);
+    if runs_ahead {
+        state.committed_ahead(surface);
+    }
+}
+
+/// The update before is applied if only its refresh held it back: its client draws without being called back. Of the buffers
+/// that are held on our own account one is enough, and some clients end when none is free.
+fn apply_held(state: &mut State, surface: &WlSurface) {
+    let held = state.surfaces.get_mut(surface).and_then(|entry| entry.open_next(RefreshIndex(u64::MAX)));
+    if held.is_some() {
+        state.apply_opened(surface);
+    }
 }
 
 /// Numbers the commit and notes what it owes.
@@ -91,13 +119,16 @@ fn number(
     bound: Option<BoundCommit>,
     release: Option<DrmSyncPoint>,
 ) {
+    let client = surface.client();
+    let held = client.and_then(|client| guard::hold(&state.display_handle, &client, Kind::WaitingUpdates));
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
-    entry.lasting = compositor::with_states(surface, |states| {
+    entry.lasting = guard::with_states(surface, |states| {
         let presentation =
             std::mem::take(&mut states.cached_state.get::<PresentationFeedbackCachedState>().pending().callbacks);
         let frames = bound.map(|bound| bound.frame).into_iter().collect();
         let feedback = Feedback { presentation, frames, ..Feedback::default() };
-        *states.cached_state.get::<UpdateNumber>().pending() = entry.outstanding.commit(content, release, feedback);
+        *states.cached_state.get::<UpdateNumber>().pending() =
+            entry.outstanding.commit(content, release, feedback, held);
         // Only a subsurface's state is ever committed by somebody else.
         (states.role == Some("subsurface")).then(|| Lasting::pending(states))
     });
@@ -113,15 +144,14 @@ fn hold_parent(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn Acqui
     fence::watch(state, surface, fences, &gate);
 }
 
-/// The client runs ahead: it is called back for the next frame while this one waits.
-fn call_back_early(state: &mut State, surface: &WlSurface) {
-    let callbacks = compositor::with_states(surface, |states| {
+/// The client runs ahead: it may be called back for the next frame while this one waits.
+fn free_callbacks(state: &mut State, surface: &WlSurface) {
+    let callbacks = guard::with_states(surface, |states| {
         std::mem::take(&mut states.cached_state.get::<SurfaceAttributes>().pending().frame_callbacks)
     });
     if let Some(entry) = state.surfaces.get_mut(surface) {
         entry.callbacks.extend(callbacks);
     }
-    state.committed_ahead(surface);
 }
 
 fn content(states: &SurfaceData) -> Content {

@@ -3,24 +3,27 @@
 //! Numbers are brought into range on the way (`bounds`).
 
 use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::protocol::wl_region::WlRegion;
 use smithay::reexports::wayland_server::protocol::wl_surface::{self, WlSurface};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle};
-use smithay::wayland::compositor::{CompositorState, SurfaceUserData};
+use smithay::wayland::compositor::{CompositorState, SurfaceAttributes, SurfaceUserData};
 
 use super::stash::Stash;
-use super::{commit, subsurface};
+use super::{commit, damage, subsurface};
 use crate::bounds::{MAX_SCALE, coordinate, interval};
+use crate::guard;
+use crate::guard::Handlers;
 use crate::state::State;
 
-impl Dispatch<WlSurface, SurfaceUserData> for State {
+impl Dispatch<WlSurface, SurfaceUserData, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         surface: &WlSurface,
         request: wl_surface::Request,
         data: &SurfaceUserData,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         let commits = matches!(request, wl_surface::Request::Commit);
         if let Some(entry) = state.surfaces.get_mut(surface) {
@@ -35,14 +38,57 @@ impl Dispatch<WlSurface, SurfaceUserData> for State {
             commit::before(state, surface);
             hidden = subsurface::hide_synchronised(state, surface);
         }
+        let bound = Bounded::of(&request);
         <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(
             state, client, surface, request, data, display, init,
         );
+        bound.apply(state, surface);
         hidden.into_iter().for_each(Stash::restore);
     }
 
-    fn destroyed(state: &mut Self, client: ClientId, surface: &WlSurface, data: &SurfaceUserData) {
+    fn destroyed(state: &mut State, client: ClientId, surface: &WlSurface, data: &SurfaceUserData) {
         <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::destroyed(state, client, surface, data);
+    }
+}
+
+/// What a request leaves pending that has to be bounded.
+enum Bounded {
+    Opaque(WlRegion),
+    Input(WlRegion),
+    Damage,
+    Nothing,
+}
+
+impl Bounded {
+    fn of(request: &wl_surface::Request) -> Self {
+        use wl_surface::Request;
+        match request {
+            Request::SetOpaqueRegion { region: Some(region) } => Bounded::Opaque(region.clone()),
+            Request::SetInputRegion { region: Some(region) } => Bounded::Input(region.clone()),
+            Request::Damage { .. } | Request::DamageBuffer { .. } => Bounded::Damage,
+            _ => Bounded::Nothing,
+        }
+    }
+
+    fn apply(self, state: &State, surface: &WlSurface) {
+        if matches!(self, Bounded::Nothing) {
+            return;
+        }
+        let regions = &state.surfaces.regions;
+        guard::with_states(surface, |states| {
+            let mut attributes = states.cached_state.get::<SurfaceAttributes>();
+            let pending = attributes.pending();
+            match self {
+                Bounded::Opaque(region) => {
+                    pending.opaque_region = pending.opaque_region.take().and_then(|kept| regions.opaque(&region, kept));
+                }
+                Bounded::Input(region) => {
+                    pending.input_region = pending.input_region.take().map(|kept| regions.input(&region, kept));
+                }
+                Bounded::Damage => damage::bound(&mut pending.damage),
+                Bounded::Nothing => {}
+            }
+        });
     }
 }
 

@@ -3,33 +3,33 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use calloop::RegistrationToken;
+use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point};
-use smithay::wayland::shm::with_buffer_contents;
 
+use super::asked::Asked;
+use super::buffers::{BufferMemory, Buffers};
 use super::feedback::Feedback;
-use super::fence::AcquireFence;
+use super::fence::{AcquireFence, Watched};
 use super::gate::Gate;
 use super::paced;
 use super::paced_frame::FrameListener;
 use super::queue::UpdateQueue;
+use super::shows::Finished;
 use super::stash::Lasting;
+use super::tree;
 use super::update::Outstanding;
-use crate::time::Instant;
-use crate::timing::id::{ClientId, OutputId, SurfaceId};
+use crate::time::{Instant, Span};
+use crate::timing::id::{ClientId, OutputId, SurfaceId, WindowId};
 use crate::timing::record::ClientFrameRecord;
 use crate::timing::target::RefreshIndex;
 
 /// Committed frames whose records are kept until a latch takes them; of a client that floods the newest count.
 pub(super) const MOST_COMMITTED: usize = 8;
-/// A client's buffers are counted with its first commits and then once in so many: it may make new ones at any time.
-const COUNT_BUFFERS_EVERY: u64 = 64;
-/// The first count: by then a client has what it starts with.
-const FIRST_COUNT: u64 = 4;
+/// How long a surface that was called back and has said nothing since may be one that is drawn: no frame takes longer.
+const DRAWS_FOR: Span = Span::from_seconds(1);
 
 /// What is kept for one surface.
 #[derive(Debug)]
@@ -51,33 +51,34 @@ pub struct Entry {
     pub(super) replay: bool,
     /// Fences that its next commit waits for.
     pub(super) acquire: Vec<Box<dyn AcquireFence>>,
-    /// Fences of commits that wait.
-    pub(super) watches: Vec<(Gate, RegistrationToken)>,
+    /// Commits that wait for fences.
+    pub(super) watches: Vec<Watched>,
     /// Callbacks of applied updates (and of held ones of a client that runs ahead), not answered yet.
     pub(super) callbacks: Vec<WlCallback>,
     /// Callbacks of applied content that no latch has taken: they may be answered after it.
     pub(super) callbacks_after_latch: Vec<WlCallback>,
     /// Feedback for applied content that no latch has taken.
     pub(super) feedback: Feedback,
-    /// Content was applied that no latch has taken.
-    pub(super) fresh: bool,
+    /// Since when there is content that was applied and that no latch has taken.
+    pub(super) fresh: Option<Instant>,
     /// When it was called back, if it has not committed since.
     pub(super) called: Option<Instant>,
     /// The output that paces it: where most of it was seen last.
     pub output: Option<OutputId>,
-    /// The last scene of that output in which something of it could be seen.
+    /// The last arrangement of that output in which something of it could be seen.
     pub(super) seen: u64,
     /// The frame that its client is making, or made last.
     pub record: ClientFrameRecord,
     /// The frames that were committed and that no latch has taken, oldest first.
-    pub(super) committed: VecDeque<ClientFrameRecord>,
+    pub(super) committed: VecDeque<(u64, ClientFrameRecord)>,
     /// Where a drag icon's origin is from the pointer: the sum of its buffers' offsets (surface coordinates).
     pub offset: Point<i32, Logical>,
     /// The newest input event that no frame of it has answered yet.
     pub input: Option<Instant>,
-    /// How many buffers it can draw into, as far as we know.
-    pub(super) buffers: usize,
-    pub(super) commits: u64,
+    /// What it is drawn into.
+    pub(super) buffers: Buffers,
+    /// Which of its frames were asked for.
+    asked: Asked,
     /// A number for what it showed when somebody wanted to know last.
     pub fingerprint: Option<u64>,
     /// What paces it, if its client asked for that.
@@ -88,9 +89,80 @@ pub struct Entry {
     pub(super) acknowledges: bool,
     /// What describes the buffer that it shows.
     pub(super) described: Option<paced::Described>,
+    /// Its subsurfaces, as they were applied last.
+    pub(super) family: tree::Known,
+    /// Listed as one that is awake.
+    pub(super) awake: bool,
+}
+
+/// An entry of which only that may be changed which says where it is seen.
+#[derive(Debug)]
+pub struct Seen<'a>(pub(super) &'a mut Entry);
+
+impl Seen<'_> {
+    /// What is known of it.
+    pub fn entry(&self) -> &Entry {
+        self.0
+    }
+
+    /// Something of it is visible in this arrangement of `output`.
+    pub fn see(&mut self, output: OutputId, arrangement: u64) {
+        if self.0.output.replace(output) != Some(output) {
+            self.0.queue.unbind_refreshes();
+        }
+        self.0.seen = arrangement;
+        self.0.unseen = false;
+    }
+
+    /// It is part of this window.
+    pub fn belongs_to(&mut self, window: Option<WindowId>) {
+        self.0.record.window = window;
+    }
 }
 
 impl Entry {
+    /// A surface of which nothing is known yet.
+    pub(super) fn new(surface: WlSurface, id: SurfaceId, client: ClientId) -> Self {
+        Entry {
+            surface,
+            id,
+            client,
+            queue: UpdateQueue::default(),
+            touched: false,
+            outstanding: Outstanding::default(),
+            lasting: None,
+            replay: false,
+            acquire: Vec::new(),
+            watches: Vec::new(),
+            callbacks: Vec::new(),
+            callbacks_after_latch: Vec::new(),
+            feedback: Feedback::default(),
+            fresh: None,
+            called: None,
+            output: None,
+            seen: 0,
+            record: ClientFrameRecord { client, surface: id, ..ClientFrameRecord::default() },
+            committed: VecDeque::new(),
+            offset: Point::default(),
+            input: None,
+            buffers: Buffers::default(),
+            asked: Asked::default(),
+            fingerprint: None,
+            frame_pacing: None,
+            unseen: false,
+            acknowledges: false,
+            described: None,
+            family: tree::Known::default(),
+            awake: false,
+        }
+    }
+
+    /// Whether no latch, tick or turn has anything to do with it until somebody says something.
+    pub(super) fn may_rest(&self, now: Instant) -> bool {
+        let is_drawing = self.called.is_some_and(|called| now - called < DRAWS_FOR);
+        !self.is_fresh() && !self.waits() && !self.queue.has_barrier() && !is_drawing && self.frame_pacing.is_none()
+    }
+
     /// How many updates wait in its queue.
     pub fn waiting(&self) -> usize {
         self.queue.len()
@@ -98,6 +170,11 @@ impl Entry {
 
     /// Whether content was applied that no latch has taken.
     pub const fn is_fresh(&self) -> bool {
+        self.fresh.is_some()
+    }
+
+    /// Since when there is such content.
+    pub const fn fresh_since(&self) -> Option<Instant> {
         self.fresh
     }
 
@@ -122,14 +199,7 @@ impl Entry {
         self.called
     }
 
-    /// Notes that something of it is visible in scene number `scene` of `output`.
-    pub fn see(&mut self, output: OutputId, scene: u64) {
-        self.output = Some(output);
-        self.seen = scene;
-        self.unseen = false;
-    }
-
-    /// The last scene in which something of it was visible.
+    /// The last arrangement of its output in which something of it was visible.
     pub const fn seen(&self) -> u64 {
         self.seen
     }
@@ -147,20 +217,37 @@ impl Entry {
         if self.committed.len() == MOST_COMMITTED {
             self.committed.pop_front();
         }
-        self.committed.push_back(self.record);
+        self.committed.push_back((self.newest(), self.record));
+    }
+
+    /// The number of the newest commit with new content.
+    pub const fn newest(&self) -> u64 {
+        self.buffers.attached
+    }
+
+    /// The commit number `number` was finished; `cost`: what it took, if it answered a callback.
+    pub fn note_finished(&mut self, number: u64, finished: Finished, cost: Option<Span>) {
+        // It may be at the next one already.
+        let is_newest = number == self.newest() && self.record.committed.is_some();
+        let newest = is_newest.then_some(&mut self.record);
+        let kept = self.committed.iter_mut().filter(|(kept, _)| *kept == number).map(|(_, record)| record);
+        for record in kept.chain(newest) {
+            (record.ready, record.ready_at_most) = (Some(finished.at), finished.at_most);
+            record.cost_wall = record.cost_wall.and(cost).or(record.cost_wall);
+        }
     }
 
     /// The record of the newest frame that was applied; those that it took the place of are forgotten.
     pub fn take_record(&mut self) -> Option<ClientFrameRecord> {
         let applied = self.committed.len().saturating_sub(self.queue.frames());
-        let record = self.committed.drain(..applied).next_back()?;
+        let (_, record) = self.committed.drain(..applied).next_back()?;
         // Which window it is may have been learned only since.
         Some(ClientFrameRecord { window: self.record.window, ..record })
     }
 
     /// New content was committed: it is not drawing any more.
     pub fn answered(&mut self) {
-        self.called = None;
+        self.asked.note(self.called.take().is_some());
     }
 
     /// Opens what the latch for `index` may take. Returns whether anything was opened.
@@ -183,6 +270,16 @@ impl Entry {
         opened
     }
 
+    /// Opens what no device draws any more, whatever else it waits for: nobody sees it.
+    pub fn open_finished(&mut self) -> bool {
+        let mut opened = false;
+        while let Some(gate) = self.queue.take_finished() {
+            gate.open();
+            opened = true;
+        }
+        opened
+    }
+
     /// The refreshes that its frames wait for will not come.
     pub(crate) fn unbind_refreshes(&mut self) {
         self.queue.unbind_refreshes();
@@ -190,7 +287,7 @@ impl Entry {
 
     /// The latch took what was applied. Returns the feedback that travels with the frame.
     pub fn latch(&mut self) -> Feedback {
-        self.fresh = false;
+        self.fresh = None;
         self.feedback.latched();
         self.callbacks.append(&mut self.callbacks_after_latch);
         std::mem::take(&mut self.feedback)
@@ -211,34 +308,29 @@ impl Entry {
         self.queue.due(after, at_or_after)
     }
 
+    /// Applies the oldest update now if it waits for nothing but the refresh `next`. Says whose it is.
+    pub fn open_next(&mut self, next: RefreshIndex) -> Option<WlSurface> {
+        self.queue.take_next(next)?.open();
+        Some(self.surface.clone())
+    }
+
+    /// Where its buffers lie.
+    pub const fn memory(&self) -> BufferMemory {
+        self.buffers.memory
+    }
+
     /// How many buffers it can draw into, as far as is known.
-    pub const fn buffers(&self) -> usize {
-        self.buffers
+    pub fn buffers(&self) -> usize {
+        self.buffers.count()
     }
 
-    /// How many buffers the client of `buffer` has that could take its place.
-    pub(super) fn count_buffers(&mut self, display: &DisplayHandle, buffer: &WlBuffer) -> usize {
-        self.commits += 1;
-        if self.commits.is_multiple_of(COUNT_BUFFERS_EVERY) || self.commits == FIRST_COUNT {
-            self.buffers = alternatives(display, buffer);
-        }
-        self.buffers
+    /// It is drawn into `buffer`. Returns how many its client can draw into.
+    pub(super) fn attach(&mut self, display: &DisplayHandle, buffer: &WlBuffer) -> usize {
+        self.buffers.attach(display, buffer)
     }
-}
 
-/// The buffers of a client that are as large as `buffer`, itself included.
-fn alternatives(display: &DisplayHandle, buffer: &WlBuffer) -> usize {
-    let size = |buffer: &WlBuffer| with_buffer_contents(buffer, |_, _, data| (data.width, data.height)).ok();
-    let (Some(wanted), Some(client)) = (size(buffer), buffer.client()) else { return 0 };
-    let mut buffers = Vec::new();
-    let listed = display.backend_handle().with_all_objects_for(client.id(), |object| {
-        if object.interface().name == WlBuffer::interface().name {
-            buffers.push(object);
-        }
-    });
-    if listed.is_err() {
-        return 0;
+    /// Whether its frames may wait for the refresh that they were drawn for.
+    pub const fn may_be_held(&self) -> bool {
+        self.asked.may_be_held()
     }
-    let buffers = buffers.into_iter().filter_map(|object| WlBuffer::from_id(display, object).ok());
-    buffers.filter(|other| size(other) == Some(wanted)).count()
 }

@@ -3,18 +3,21 @@
 //! Anything with a descriptor that becomes readable once will do: an eventfd that a timeline point signals (explicit
 //! synchronisation), a dma-buf's own fence.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use calloop::generic::Generic;
 use calloop::{Interest, Mode, PostAction, RegistrationToken};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::dmabuf::get_dmabuf;
 
 use super::gate::Gate;
-use super::shows::ShowsSurfaces;
+use super::shows::{Finished, ShowsSurfaces};
+use crate::backend::fence::{signal_time, writers};
+use crate::guard;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -23,6 +26,11 @@ pub trait AcquireFence: AsFd + std::fmt::Debug {
     /// Tells whoever works for it by when it is wanted, where that can be told.
     fn hint_deadline(&self, deadline: Instant) {
         crate::backend::fence::hint_deadline(self.as_fd(), deadline);
+    }
+
+    /// When it signalled, where that can be told.
+    fn signalled_at(&self) -> Option<Instant> {
+        None
     }
 
     /// Whether it has signalled.
@@ -34,8 +42,12 @@ pub trait AcquireFence: AsFd + std::fmt::Debug {
     }
 }
 
-/// A descriptor that becomes readable.
-impl AcquireFence for OwnedFd {}
+/// A descriptor that becomes readable. A sync file knows when it did.
+impl AcquireFence for OwnedFd {
+    fn signalled_at(&self) -> Option<Instant> {
+        signal_time(self.as_fd())
+    }
+}
 
 /// An eventfd that a point signals.
 impl AcquireFence for Arc<OwnedFd> {}
@@ -44,8 +56,9 @@ impl AcquireFence for Arc<OwnedFd> {}
 /// memory.
 pub(super) fn unfinished(buffer: &WlBuffer) -> Vec<OwnedFd> {
     let Ok(dmabuf) = get_dmabuf(buffer) else { return Vec::new() };
-    let descriptors = dmabuf.handles().filter_map(|descriptor| descriptor.try_clone_to_owned().ok());
-    descriptors.filter(|descriptor| !descriptor.is_signalled()).collect()
+    // Where the kernel can, as sync files: they say when they signalled.
+    let fence = |memory: BorrowedFd<'_>| writers(memory).or_else(|| memory.try_clone_to_owned().ok());
+    dmabuf.handles().filter_map(fence).filter(|fence| !fence.is_signalled()).collect()
 }
 
 /// The next commit of `surface` waits for `fence`.
@@ -63,43 +76,76 @@ pub(super) fn unsignalled(state: &mut State, surface: &WlSurface) -> Vec<Box<dyn
     fences
 }
 
+/// An update that waits for fences.
+#[derive(Debug)]
+pub(super) struct Watched {
+    gate: Gate,
+    /// The number of its commit.
+    commit: u64,
+    /// All of them, those included that have signalled.
+    fences: Vec<RegistrationToken>,
+    /// How many have not.
+    left: usize,
+    /// When the last of the others did.
+    finished: Option<Finished>,
+}
+
 /// Waits for the fences of the update behind `gate`.
 pub(super) fn watch(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn AcquireFence>>, gate: &Gate) {
+    let Some(entry) = state.surfaces.get_mut(surface).filter(|_| !fences.is_empty()) else { return };
+    let commit = entry.newest();
+    entry.watches.push(Watched { gate: gate.clone(), commit, fences: Vec::new(), left: fences.len(), finished: None });
     for fence in fences {
         let (watched, opens) = (surface.clone(), gate.clone());
         let source = Generic::new(fence, Interest::READ, Mode::Level);
-        let token = state.loop_handle.insert_source(source, move |_, _, state| {
-            signalled(state, &watched, &opens);
+        let token = state.loop_handle.insert_source(source, move |_, fence, state| {
+            let now = state.clock.now();
+            let told = fence.signalled_at().map(|at| Finished { at: at.min(now), at_most: false });
+            signalled(state, &watched, &opens, told.unwrap_or(Finished { at: now, at_most: true }));
             Ok(PostAction::Remove)
         });
         match token {
             Ok(token) => {
-                if let Some(entry) = state.surfaces.get_mut(surface) {
-                    entry.watches.push((gate.clone(), token));
-                }
+                let entry = state.surfaces.get_mut(surface);
+                let update = entry.and_then(|entry| entry.watches.iter_mut().find(|update| update.gate == *gate));
+                update.into_iter().for_each(|update| update.fences.push(token));
             }
             Err(error) => {
-                tracing::error!(%error, "a fence cannot be waited for; its buffer is shown as it is");
-                signalled(state, surface, gate);
+                let more = surface.client().and_then(|client| guard::complaint(&client, "fence"));
+                more.into_iter().for_each(|more| {
+                    tracing::error!(more, %error, "a fence cannot be waited for; its buffer is shown as it is");
+                });
+                let now = state.clock.now();
+                signalled(state, surface, gate, Finished { at: now, at_most: true });
             }
         }
     }
 }
 
 /// One fence of the update behind `gate` has signalled.
-fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate) {
+fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate, fence: Finished) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
-    if let Some(index) = entry.watches.iter().position(|(watched, _)| watched == gate) {
-        entry.watches.swap_remove(index);
+    let Some(index) = entry.watches.iter().position(|update| update.gate == *gate) else { return };
+    let update = &mut entry.watches[index];
+    update.left -= 1;
+    let before = update.finished.get_or_insert(fence);
+    if fence.at >= before.at {
+        *before = fence;
     }
-    if let Some(conditions) = entry.queue.fence_signalled(|update| update == gate) {
-        if let Some((id, _)) = conditions.frame.filter(|_| conditions.fences == 0)
-            && let Some(frame) = entry.outstanding.frame_mut(id)
+    let (finished, commit, is_last) = (*before, update.commit, update.left == 0);
+    if is_last {
+        entry.watches.swap_remove(index);
+        if let Some(frame) =
+            entry.queue.frame_of(|update| update == gate).and_then(|id| entry.outstanding.frame_mut(id))
         {
-            frame.ready = state.clock.now();
+            frame.ready = finished.at;
         }
+        state.finished(surface, commit, finished);
+    }
+    let Some(entry) = state.surfaces.get_mut(surface) else { return };
+    if entry.queue.fence_signalled(|update| update == gate) {
         state.need_when_due(surface);
-    } else if !entry.watches.iter().any(|(watched, _)| watched == gate) {
+    } else if is_last {
         // A synchronised subsurface's: it is its parent's update that waits in Smithay's queue.
         gate.open();
         state.apply_opened(surface);
@@ -107,8 +153,9 @@ fn signalled(state: &mut State, surface: &WlSurface, gate: &Gate) {
 }
 
 /// Nobody waits any more: the surface is gone.
-pub(super) fn forget(state: &State, watches: Vec<(Gate, RegistrationToken)>) {
-    for (_, token) in watches {
+pub(super) fn forget(state: &State, watches: Vec<Watched>) {
+    watches.iter().for_each(|update| update.gate.open());
+    for token in watches.into_iter().flat_map(|update| update.fences) {
         state.loop_handle.remove(token);
     }
 }

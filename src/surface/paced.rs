@@ -12,6 +12,7 @@ use super::paced_frame::{CommitFault, FrameListener, PacedFrame, Revoked};
 use super::pacing_state::{PacingState, PendingTarget};
 use super::queue::Conditions;
 use super::shows::ShowsSurfaces;
+use crate::guard;
 use crate::state::State;
 use crate::time::Clock;
 use crate::timing::ahead::{Bound, TargetId};
@@ -41,7 +42,7 @@ pub(super) struct BoundCommit {
 
 /// Takes the target of the commit that is being made, if it has one and may have it.
 pub(super) fn take(state: &mut State, surface: &WlSurface, attached: bool, stamped: bool) -> Option<BoundCommit> {
-    let (pending, wishes) = compositor::with_states(surface, |states| {
+    let (pending, wishes) = guard::with_states(surface, |states| {
         let pending = std::mem::take(states.cached_state.get::<PendingTarget>().pending());
         (pending, states.cached_state.get::<PacingState>().pending().0)
     });
@@ -77,7 +78,7 @@ impl BoundCommit {
         if self.latest_ready {
             return;
         }
-        match self.target {
+        match self.target.filter(|_| !self.bound.target.timed) {
             Some(target) => conditions.target = Some(target.id),
             None => conditions.not_before = Some(self.bound.target.present),
         }
@@ -156,7 +157,7 @@ pub(super) fn describe(states: &SurfaceData) -> Described {
 pub(super) fn applied(state: &mut State, surface: &WlSurface) {
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     if let Some(mut ledger) = entry.frame_pacing.as_ref().and_then(|listener| listener.ledger()) {
-        let wishes = compositor::with_states(surface, |states| states.cached_state.get::<PacingState>().current().0);
+        let wishes = guard::with_states(surface, |states| states.cached_state.get::<PacingState>().current().0);
         ledger.machine.set_wishes(wishes);
     }
 }

@@ -103,16 +103,27 @@ impl<T> UpdateQueue<T> {
         free
     }
 
+    /// Whether an applied update has set a barrier that no latch has cleared yet.
+    pub const fn has_barrier(&self) -> bool {
+        self.barrier
+    }
+
     /// Puts an update at the end.
     pub fn push(&mut self, conditions: Conditions, gate: T) {
         self.waiting.push_back(QueuedUpdate { conditions, gate });
     }
 
-    /// A fence of the update for which `which` holds signalled. Returns what such an update waits for, if there is one.
-    pub fn fence_signalled(&mut self, which: impl Fn(&T) -> bool) -> Option<Conditions> {
-        let update = self.waiting.iter_mut().find(|update| which(&update.gate))?;
+    /// A fence of the update for which `which` holds signalled. Whether there is such an update.
+    pub fn fence_signalled(&mut self, which: impl Fn(&T) -> bool) -> bool {
+        let Some(update) = self.waiting.iter_mut().find(|update| which(&update.gate)) else { return false };
         update.conditions.fences = update.conditions.fences.saturating_sub(1);
-        Some(update.conditions)
+        true
+    }
+
+    /// The target that the update for which `which` holds is bound to.
+    pub fn frame_of(&self, which: impl Fn(&T) -> bool) -> Option<TargetId> {
+        let update = self.waiting.iter().find(|update| which(&update.gate))?;
+        update.conditions.frame.map(|(id, _)| id)
     }
 
     /// How many updates wait with their content.
@@ -166,6 +177,17 @@ impl<T> UpdateQueue<T> {
         self.waiting.pop_front().map(|update| update.gate)
     }
 
+    /// The next update, if the refresh `next` is all that it waits for: once the latch for the refresh before is over it
+    /// may as well be applied.
+    pub fn take_next(&mut self, next: RefreshIndex) -> Option<T> {
+        let front = self.waiting.front()?.conditions;
+        let only_target = Conditions { target: front.target, ..Conditions::default() };
+        if front != only_target || front.target.is_none_or(|target| target > next) {
+            return None;
+        }
+        self.waiting.pop_front().map(|update| update.gate)
+    }
+
     /// How many frames drawn ahead the latch for `index` passes over.
     fn give_way(&self, index: RefreshIndex, present: Instant) -> usize {
         let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
@@ -174,7 +196,16 @@ impl<T> UpdateQueue<T> {
         late.min(frames.saturating_sub(1))
     }
 
-    /// Takes everything: the surface is gone, or nobody will see it.
+    /// Takes the oldest update if its buffer is finished: nobody will see it.
+    pub fn take_finished(&mut self) -> Option<T> {
+        self.barrier = false;
+        if self.waiting.front()?.conditions.fences > 0 {
+            return None;
+        }
+        self.waiting.pop_front().map(|update| update.gate)
+    }
+
+    /// Takes everything: the surface is gone.
     pub fn drain(&mut self) -> impl Iterator<Item = T> + '_ {
         self.barrier = false;
         self.waiting.drain(..).map(|update| update.gate)
@@ -310,13 +341,34 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_for_the_next_refresh_and_nothing_else_may_be_applied_before_its_latch() {
+        let for_five = Conditions { target: Some(RefreshIndex(5)), ..Conditions::default() };
+        let next = |conditions, next| {
+            let mut queue = UpdateQueue::default();
+            queue.push(conditions, 1);
+            queue.take_next(RefreshIndex(next))
+        };
+        assert_eq!([4, 5, 6].map(|index| next(for_five, index)), [None, Some(1), Some(1)]);
+        for more in [
+            Conditions { fences: 1, ..for_five },
+            Conditions { wait_barrier: true, ..for_five },
+            Conditions { set_barrier: true, ..for_five },
+            Conditions { not_before: Some(present(5)), ..for_five },
+            Conditions { frame: Some((TargetId(1), present(5))), ..for_five },
+            Conditions { target: None, ..for_five },
+        ] {
+            assert_eq!(next(more, 5), None, "{more:?}");
+        }
+    }
+
+    #[test]
     fn an_unfinished_update_holds_those_behind_it() {
         let mut queue = UpdateQueue::default();
         queue.push(Conditions { fences: 1, ..Conditions::default() }, 1);
         queue.push(Conditions::default(), 2);
         assert_eq!(latch(&mut queue, 1), [0u32; 0]);
         assert_eq!(queue.due(RefreshIndex(1), |_| RefreshIndex(0)), None);
-        assert!(queue.fence_signalled(|gate| *gate == 1).is_some());
+        assert!(queue.fence_signalled(|gate| *gate == 1));
         assert_eq!(latch(&mut queue, 2), [1, 2]);
     }
 

@@ -17,6 +17,15 @@ pub struct Committed {
     pub runs_ahead: bool,
 }
 
+/// When a device had drawn something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// When, or when that was heard of.
+    pub at: Instant,
+    /// Nobody could say when: it was not later.
+    pub at_most: bool,
+}
+
 /// A commit with new content.
 #[derive(Clone, Copy, Debug)]
 pub struct Commit {
@@ -30,6 +39,8 @@ pub struct Commit {
     pub stamp: Option<Instant>,
     /// The refresh that it was drawn for, where its client says so.
     pub bound: Option<Target>,
+    /// A device is still drawing it.
+    pub unfinished: bool,
 }
 
 /// Whoever shows surfaces: the outputs, of which a surface knows only this.
@@ -42,6 +53,9 @@ pub trait ShowsSurfaces {
 
     /// Something that `surface` shows has changed.
     fn need(&mut self, surface: &WlSurface);
+
+    /// Other surfaces hang on `surface`, or elsewhere.
+    fn tree_changed(&mut self, surface: &WlSurface);
 
     /// An update of `surface` waits: its output has to latch when it is due.
     fn need_when_due(&mut self, surface: &WlSurface);
@@ -65,6 +79,9 @@ pub trait ShowsSurfaces {
     /// A commit with new content came in.
     fn committed(&mut self, surface: &WlSurface, commit: Commit) -> Committed;
 
-    /// An update was committed by a client that runs ahead, and is not in the queue yet.
+    /// A device has drawn what was committed as number `number` of `surface`.
+    fn finished(&mut self, surface: &WlSurface, number: u64, at: Finished);
+
+    /// An update of `surface` was applied, or waits, and its client may be one that is called back before it is latched.
     fn committed_ahead(&mut self, surface: &WlSurface);
 }

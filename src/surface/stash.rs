@@ -8,13 +8,15 @@ use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_output::Transform;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
-use smithay::wayland::compositor::{self, BufferAssignment, Damage, RegionAttributes, SurfaceAttributes, SurfaceData};
+use smithay::wayland::compositor::{BufferAssignment, Damage, RegionAttributes, SurfaceAttributes, SurfaceData};
 use smithay::wayland::fifo::FifoCachedState;
 use smithay::wayland::presentation::{PresentationFeedbackCachedState, PresentationFeedbackCallback};
 use smithay::wayland::viewporter::ViewportCachedState;
 
 use super::pacing_state::{PacingState, PendingTarget};
 use super::tree::Children;
+
+use crate::guard;
 
 /// State that stays from one commit to the next.
 #[derive(Clone, Debug)]
@@ -121,7 +123,7 @@ impl Once {
 
 /// Puts aside what `surface` has not committed. `committed`: what it committed last, if it ever did as a subsurface.
 pub(super) fn hide(surface: &WlSurface, committed: Option<Lasting>) -> Stash {
-    compositor::with_states(surface, |states| {
+    guard::with_states(surface, |states| {
         let lasting = Lasting::pending(states);
         committed.unwrap_or_else(|| Lasting::current(states)).put(states);
         let mut once = Once::default();
@@ -133,7 +135,7 @@ pub(super) fn hide(surface: &WlSurface, committed: Option<Lasting>) -> Stash {
 impl Stash {
     /// Puts it back.
     pub fn restore(mut self) {
-        compositor::with_states(&self.surface, |states| {
+        guard::with_states(&self.surface, |states| {
             self.lasting.put(states);
             self.once.exchange(states);
         });

@@ -11,17 +11,18 @@ use super::shows::ShowsSurfaces;
 use super::stash::{self, Stash};
 use super::tree::{self, Side};
 use crate::bounds::coordinate;
+use crate::guard::Handlers;
 use crate::state::State;
 
-impl Dispatch<WlSubsurface, SubsurfaceUserData> for State {
+impl Dispatch<WlSubsurface, SubsurfaceUserData, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         subsurface: &WlSubsurface,
         request: wl_subsurface::Request,
         data: &SubsurfaceUserData,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         use wl_subsurface::Request;
         let surface = data.surface().clone();
@@ -45,9 +46,12 @@ impl Dispatch<WlSubsurface, SubsurfaceUserData> for State {
         }
     }
 
-    fn destroyed(state: &mut Self, client: ClientId, subsurface: &WlSubsurface, data: &SubsurfaceUserData) {
-        if let Some(parent) = compositor::get_parent(data.surface()) {
+    fn destroyed(state: &mut State, client: ClientId, subsurface: &WlSubsurface, data: &SubsurfaceUserData) {
+        // Of one that goes with all of its client nobody looks at the family any more.
+        let parent = compositor::get_parent(data.surface()).filter(|parent| parent.client().is_some());
+        if let Some(parent) = parent {
             tree::remove(&parent, data.surface());
+            state.tree_changed(&parent);
             state.need(data.surface());
         }
         <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::destroyed(

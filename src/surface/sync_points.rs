@@ -2,10 +2,11 @@
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::wayland::compositor::{self, SurfaceData};
+use smithay::wayland::compositor::SurfaceData;
 use smithay::wayland::drm_syncobj::{DrmSyncPoint, DrmSyncobjCachedState};
 
 use super::fence::AcquireFence;
+use crate::guard;
 
 /// What a commit says of its buffer.
 #[derive(Debug, Default)]
@@ -19,14 +20,17 @@ pub(super) struct Points {
 
 /// The points of the commit that `surface` is making. One whose acquire point cannot be waited for is the client's fault.
 pub(super) fn pending(surface: &WlSurface) -> Points {
-    let (acquire, release) = compositor::with_states(surface, |states| {
+    let (acquire, release) = guard::with_states(surface, |states| {
         let mut points = states.cached_state.get::<DrmSyncobjCachedState>();
         let points = points.pending();
         (points.acquire_point.clone(), points.release_point.clone())
     });
     let (Some(acquire), Some(release)) = (acquire, release) else { return Points::default() };
     let waits = acquire.eventfd().inspect_err(|error| {
-        tracing::warn!(client = ?surface.client().map(|client| client.id()), %error, "an acquire point cannot be waited for");
+        let Some(client) = surface.client() else { return };
+        if let Some(more) = guard::complaint(&client, "acquire point") {
+            tracing::warn!(client = ?client.id(), more, %error, "an acquire point cannot be waited for");
+        }
     });
     let acquire = waits.ok().map(|descriptor| Box::new(descriptor) as Box<dyn AcquireFence>);
     Points { acquire, release: Some(release) }

@@ -12,6 +12,8 @@ use smithay::reexports::wayland_server::{DisplayHandle, Resource, Weak};
 use smithay::utils::{Logical, Point};
 use smithay::wayland::compositor::{self, Cacheable, SubsurfaceCachedState, SurfaceData};
 
+use crate::guard;
+
 /// One subsurface of a parent.
 #[derive(Clone, Debug)]
 struct Child {
@@ -80,7 +82,7 @@ impl Family {
 }
 
 fn with_pending<T>(parent: &WlSurface, change: impl FnOnce(&mut Family) -> T) -> T {
-    compositor::with_states(parent, |states| {
+    guard::with_states(parent, |states| {
         let mut children = states.cached_state.get::<Children>();
         change(Arc::make_mut(&mut children.pending().0))
     })
@@ -98,7 +100,7 @@ pub(super) fn add(parent: &WlSurface, surface: &WlSurface) {
 
 /// It is no subsurface any more: it vanishes at once.
 pub(super) fn remove(parent: &WlSurface, surface: &WlSurface) {
-    compositor::with_states(parent, |states| {
+    guard::with_states(parent, |states| {
         let mut children = states.cached_state.get::<Children>();
         forget(&mut children.pending().0, surface);
         forget(&mut children.current().0, surface);
@@ -126,9 +128,13 @@ pub(super) fn place(parent: &WlSurface, surface: &WlSurface, side: Side, sibling
     sibling != Some(surface) && with_pending(parent, |family| family.place(surface, side, sibling)).is_some()
 }
 
-/// Tells Smithay where the applied state of `surface` and its parent puts it and its children. Returns whether it has
-/// children.
-pub(super) fn update_positions(surface: &WlSurface) -> bool {
+/// The children of a surface when it was looked at last.
+#[derive(Debug, Default)]
+pub(super) struct Known(Option<Arc<Family>>);
+
+/// Tells Smithay where the applied state of `surface` and its parent puts it and its children. Returns whether it has other
+/// children than `known`, or has them elsewhere.
+pub(super) fn update_positions(surface: &WlSurface, known: &mut Known) -> bool {
     if let Some(parent) = compositor::get_parent(surface) {
         let family = applied(&parent);
         if let Some(index) = family.index_of(surface) {
@@ -141,11 +147,20 @@ pub(super) fn update_positions(surface: &WlSurface) -> bool {
             tell_position(&surface, child.position);
         }
     }
-    !family.children.is_empty()
+    let had_any = known.0.is_some();
+    let has_any = !family.children.is_empty();
+    let is_same = match &known.0 {
+        Some(known) => Arc::ptr_eq(known, &family),
+        None => !has_any,
+    };
+    if had_any || has_any {
+        known.0 = Some(family);
+    }
+    !is_same
 }
 
 fn applied(surface: &WlSurface) -> Arc<Family> {
-    compositor::with_states(surface, family_of)
+    guard::with_states(surface, family_of)
 }
 
 fn family_of(states: &SurfaceData) -> Arc<Family> {
@@ -153,7 +168,7 @@ fn family_of(states: &SurfaceData) -> Arc<Family> {
 }
 
 fn tell_position(surface: &WlSurface, position: Point<i32, Logical>) {
-    compositor::with_states(surface, |states| {
+    guard::with_states(surface, |states| {
         let mut cached = states.cached_state.get::<SubsurfaceCachedState>();
         cached.current().location = position;
         // Smithay copies this with each of the child's commits.
@@ -167,7 +182,7 @@ pub type Visit<'a, T> = dyn FnMut(&WlSurface, &SurfaceData, Point<i32, Logical>)
 /// Visits a surface and what hangs on it, as applied, topmost first, until `visit` returns something. It is given each
 /// surface's origin, starting from `origin` for the root. What has no content hides its children, too.
 pub fn find_downward<T>(root: &WlSurface, origin: Point<i32, Logical>, visit: &mut Visit<'_, T>) -> Option<T> {
-    let family = compositor::with_states(root, |states| has_view(states).then(|| family_of(states)))?;
+    let family = guard::with_states(root, |states| has_view(states).then(|| family_of(states)))?;
     let walk = |children: &[Child], visit: &mut Visit<'_, T>| {
         children.iter().rev().find_map(|child| {
             let surface = child.surface.upgrade().ok()?;
@@ -178,7 +193,7 @@ pub fn find_downward<T>(root: &WlSurface, origin: Point<i32, Logical>, visit: &m
     };
     let (below, above) = family.children.split_at(family.below);
     walk(above, visit)
-        .or_else(|| compositor::with_states(root, |states| visit(root, states, origin)))
+        .or_else(|| guard::with_states(root, |states| visit(root, states, origin)))
         .or_else(|| walk(below, visit))
 }
 

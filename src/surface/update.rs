@@ -15,6 +15,7 @@ use smithay::wayland::drm_syncobj::DrmSyncPoint;
 use super::feedback::Feedback;
 use super::paced_frame::{PacedFrame, Unshown};
 use super::sync_points;
+use crate::guard::Held;
 use crate::timing::ahead::TargetId;
 
 /// Which commit a state belongs to, counted from 1; 0 before the first.
@@ -65,6 +66,8 @@ struct Commit {
     feedback: Feedback,
     /// Its content was cancelled, and its buffer released.
     cancelled: bool,
+    /// It counts as one that waits.
+    _held: Option<Held>,
 }
 
 /// Commits of one surface that were not applied yet, oldest first.
@@ -85,9 +88,16 @@ pub(super) struct Applied {
 
 impl Outstanding {
     /// A commit is made.
-    pub fn commit(&mut self, content: Content, release: Option<DrmSyncPoint>, feedback: Feedback) -> UpdateNumber {
+    pub fn commit(
+        &mut self,
+        content: Content,
+        release: Option<DrmSyncPoint>,
+        feedback: Feedback,
+        held: Option<Held>,
+    ) -> UpdateNumber {
         self.last.0 += 1;
-        self.commits.push_back(Commit { number: self.last, content, release, feedback, cancelled: false });
+        let number = self.last;
+        self.commits.push_back(Commit { number, content, release, feedback, cancelled: false, _held: held });
         self.last
     }
 

@@ -18,6 +18,10 @@
 //!  gated, heard late:   callback ► commit ─work─► heard      inside: that of the next frame; outside: nothing
 //! ```
 //!
+//! A film of 24 or 30 pictures a second waits for its own clock, too, longer than a refresh and nearly idle, every time.
+//! Another process that draws for the client looks so as well, but seldom every time; if it does, the
+//! [guard](super::pacer) finds out that its frames come sooner when it is called back sooner.
+//!
 //! Slope: over callbacks sent at different moments of a refresh, the measured cost of *draws* is flat
 //! (slope 0), that of *own clock* falls one for one (slope −1), because its commit comes when it comes.
 
@@ -48,6 +52,8 @@ const GATED_RATIO: f64 = 0.5;
 const GATED_SHARE: f64 = 0.3;
 /// And it is not any more when less than this share does.
 const NOT_GATED_SHARE: f64 = 0.15;
+/// A client waits for its own clock when it waits long, and leaves the CPU alone, in more than this share of its frames.
+const WAITS_SHARE: f64 = 0.9;
 /// Less CPU than this a frame cannot be told from accounting noise.
 const MINIMUM_CPU_MS: f64 = 0.05;
 
@@ -62,6 +68,8 @@ pub struct Evidence {
     pub cpu_inside: Option<Span>,
     /// CPU time of the client between the commit before and this callback.
     pub cpu_outside: Option<Span>,
+    /// It answered later than a refresh after its callback, and was nearly idle meanwhile.
+    pub waited: bool,
 }
 
 /// Exponentially forgotten sums over frames. Fixed size; nothing is allocated.
@@ -77,6 +85,8 @@ pub struct Classifier {
     /// Frames that look like those of a gated client.
     looks_gated: f64,
     gated: bool,
+    /// Frames that waited.
+    waited: f64,
     /// Share of commits that no callback had asked for.
     unasked: f64,
     unasked_weight: f64,
@@ -97,6 +107,7 @@ impl Classifier {
             (&mut self.answer, y),
             (&mut self.offset_squared, x * x),
             (&mut self.offset_answer, x * y),
+            (&mut self.waited, f64::from(u8::from(frame.waited))),
         ] {
             *sum = *sum * KEEP + value;
         }
@@ -161,7 +172,8 @@ impl Classifier {
         if self.gated {
             return Class::Gated;
         }
-        if self.slope().is_some_and(|slope| slope < OWN_CLOCK_SLOPE) && self.waits() {
+        let has_own_rhythm = self.slope().is_some_and(|slope| slope < OWN_CLOCK_SLOPE) && self.waits();
+        if has_own_rhythm || self.waited > WAITS_SHARE * self.weight {
             return Class::OwnClock;
         }
         Class::Draws
@@ -200,6 +212,7 @@ mod tests {
                 answer: ms(answer(*offset)),
                 cpu_inside: Some(ms(inside)),
                 cpu_outside: Some(ms(outside)),
+                waited: false,
             });
         }
     }
@@ -231,6 +244,26 @@ mod tests {
     }
 
     #[test]
+    fn who_always_waits_longer_than_a_refresh_has_its_own_clock_and_who_does_so_at_times_draws() {
+        for (waits_in_eight, class) in [(8, Class::OwnClock), (6, Class::Draws)] {
+            let mut classifier = Classifier::default();
+            for number in 0..200 {
+                let waited = number % 8 < waits_in_eight;
+                let answer = ms(if waited { 33.0 } else { 6.0 });
+                let cpu = Some(ms(1.5));
+                classifier.observe(Evidence {
+                    answer,
+                    waited,
+                    cpu_inside: cpu,
+                    cpu_outside: cpu,
+                    ..Evidence::default()
+                });
+            }
+            assert_eq!(classifier.class(), class, "{waits_in_eight} of 8");
+        }
+    }
+
+    #[test]
     fn older_frames_count_half_after_32_newer_ones() {
         assert!((KEEP.powi(32) - 0.5).abs() < 1e-12);
     }
@@ -259,6 +292,7 @@ mod tests {
             answer: frame[1],
             cpu_inside: Some(frame[2]),
             cpu_outside: Some(frame[3]),
+            waited: false,
         };
         frames.map(evidence).collect()
     }

@@ -5,8 +5,11 @@
 //! that waking late shows in the figures instead of moving the plan.
 
 use super::frames::Step;
+use super::id::UpdateId;
 use super::output::{OutputMachine, Work};
 use super::pacer::{Answer, Content, MissBudgets, Pacer, Planned};
+pub use super::pacers::PacerId;
+use super::pacers::Pacers;
 use super::pacing::PacingWish;
 use super::packing::{Batches, Stretch, Unit, pack};
 use super::record::Need;
@@ -15,12 +18,6 @@ use crate::time::{Instant, Span};
 
 /// So many latches in a row may miss their moment before one is made at once.
 const SLIPS_ALLOWED: u32 = 2;
-/// Pacers that fit without an allocation.
-const CAPACITY: usize = 64;
-
-/// Names a pacer of one conductor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PacerId(u32);
 
 /// What is due now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +47,7 @@ pub enum Action {
 #[derive(Clone, Debug)]
 pub struct Conductor<T = ()> {
     output: OutputMachine<T>,
-    pacers: Vec<Option<Pacer>>,
+    pacers: Pacers,
     latch: Option<(RefreshIndex, Instant)>,
     /// Latches in a row whose moment passed unused: whoever drives us is late by more than composing takes.
     slips: u32,
@@ -82,7 +79,7 @@ impl<T> Conductor<T> {
     pub fn new(output: OutputMachine<T>, cores: usize) -> Self {
         Conductor {
             output,
-            pacers: Vec::with_capacity(CAPACITY),
+            pacers: Pacers::new(),
             latch: None,
             slips: 0,
             stale: true,
@@ -115,32 +112,24 @@ impl<T> Conductor<T> {
 
     /// A client appeared on this output.
     pub fn add_pacer(&mut self, wish: PacingWish, budgets: MissBudgets) -> PacerId {
-        let pacer = Some(Pacer::new(wish, budgets));
-        let slot = self.pacers.iter().position(Option::is_none).unwrap_or_else(|| {
-            self.pacers.push(None);
-            self.pacers.len() - 1
-        });
-        self.pacers[slot] = pacer;
-        PacerId(slot as u32)
+        self.pacers.add(Pacer::new(wish, budgets))
     }
 
     /// The client left.
     pub fn remove_pacer(&mut self, id: PacerId) {
-        if let Some(slot) = self.pacers.get_mut(id.0 as usize) {
-            *slot = None;
-        }
+        self.pacers.remove(id);
         self.stale = true;
     }
 
     /// A client's pacer.
     pub fn pacer(&self, id: PacerId) -> Option<&Pacer> {
-        self.pacers.get(id.0 as usize)?.as_ref()
+        self.pacers.get(id)
     }
 
     /// A client's pacer, to tell it what happened.
     pub fn pacer_mut(&mut self, id: PacerId) -> Option<&mut Pacer> {
         self.stale = true;
-        self.pacers.get_mut(id.0 as usize)?.as_mut()
+        self.pacers.get_mut(id)
     }
 
     /// Whether content of which all is there may be chosen before its latch.
@@ -160,7 +149,7 @@ impl<T> Conductor<T> {
         }
         self.replan(now);
         let interval = self.output.vsync().interval();
-        if let Some(pacer) = self.pacers[id.0 as usize].as_mut() {
+        if let Some(pacer) = self.pacers.get_mut(id) {
             pacer.snap_to_input(now, interval);
         }
     }
@@ -168,13 +157,33 @@ impl<T> Conductor<T> {
     /// New content of the client arrived; see [`Pacer::committed`].
     pub fn committed(&mut self, id: PacerId, now: Instant, cpu: Option<Span>, queued: bool) -> Option<Answer> {
         let reaches = self.output.next_index(now);
-        self.note_commit(id, now, reaches, cpu, queued)
+        self.note_commit(id, now, reaches, (cpu, queued, None))
+    }
+
+    /// The same of content that a device is still drawing; [`Conductor::finished`] is to be told when it was done.
+    pub fn committed_unfinished(
+        &mut self,
+        id: PacerId,
+        now: Instant,
+        update: UpdateId,
+        (cpu, queued): (Option<Span>, bool),
+    ) -> Option<Answer> {
+        let reaches = self.output.next_index(now);
+        self.note_commit(id, now, reaches, (cpu, queued, Some(update)))
+    }
+
+    /// A device has drawn what the client committed with `update`. Returns what the frame cost, if it answered a callback.
+    pub fn finished(&mut self, id: PacerId, update: UpdateId, at: Instant) -> Option<Span> {
+        self.stale = true;
+        let (target, cost) = self.pacers.get_mut(id)?.finished(update, at, &self.output)?;
+        self.answered = Some(target);
+        Some(cost)
     }
 
     /// The same of content that came at `then`, when it could reach the refresh `reaches`, and is known only now to have been
     /// all that the client had to say.
     pub fn had_committed(&mut self, id: PacerId, then: Instant, reaches: RefreshIndex) -> Option<Answer> {
-        self.note_commit(id, then, reaches, None, false)
+        self.note_commit(id, then, reaches, (None, false, None))
     }
 
     fn note_commit(
@@ -182,26 +191,25 @@ impl<T> Conductor<T> {
         id: PacerId,
         now: Instant,
         reaches: RefreshIndex,
-        cpu: Option<Span>,
-        queued: bool,
+        (cpu, queued, unfinished): (Option<Span>, bool, Option<UpdateId>),
     ) -> Option<Answer> {
         self.stale = true;
         let since = self.pacer(id)?.drawing().map(|drawing| drawing.scheduled);
-        let mut others = self.pacers.iter().enumerate().filter(|(slot, _)| *slot != id.0 as usize);
         let drew = |other: &Pacer, since| other.is_drawing(now) || other.answered_since(since);
         let contended =
-            since.is_some_and(|since| others.any(|(_, other)| other.as_ref().is_some_and(|other| drew(other, since))));
-        let pacer = self.pacers.get_mut(id.0 as usize)?.as_mut()?;
-        let answer = pacer.committed(Content { at: now, reaches, cpu, queued, contended }, &self.output);
+            since.is_some_and(|since| self.pacers.awake().any(|(other, pacer)| other != id && drew(pacer, since)));
+        let pacer = self.pacers.get_mut(id)?;
+        let answer = pacer.committed(Content { at: now, reaches, cpu, queued, contended, unfinished }, &self.output);
         let background = !pacer.is_focused();
         if let (true, Some(answer)) = (background, answer) {
-            let last = !self.pacers.iter().flatten().any(|other| !other.is_focused() && other.is_drawing(now));
+            let last = !self.pacers().any(|other| !other.is_focused() && other.is_drawing(now));
             self.stretch.answered(answer.cpu, last, now);
         }
         if let Some(refresh) = answer.and_then(|answer| answer.hold) {
             self.output.need_at(refresh);
         }
-        self.answered = answer.map(|answer| answer.drawing.target).or(self.answered);
+        let all_there = answer.filter(|_| unfinished.is_none());
+        self.answered = all_there.map(|answer| answer.drawing.target).or(self.answered);
         answer
     }
 
@@ -213,9 +221,9 @@ impl<T> Conductor<T> {
             let target = self.output.publish(index);
             return Some(Action::Latch { target, scheduled });
         }
-        let due = self.pacers.iter().enumerate().find_map(|(slot, pacer)| {
-            let planned = pacer.as_ref()?.planned()?;
-            (planned.start <= now).then_some((PacerId(slot as u32), planned))
+        let due = self.pacers.awake().find_map(|(id, pacer)| {
+            let planned = pacer.planned()?;
+            (planned.start <= now).then_some((id, planned))
         });
         let (pacer, planned) = due?;
         let target = self.output.publish(planned.target);
@@ -227,7 +235,7 @@ impl<T> Conductor<T> {
     pub fn next_wake(&mut self, now: Instant) -> Option<Instant> {
         self.replan(now);
         let latch = self.latch.map(|(_, when)| when);
-        self.pacers.iter().flatten().filter_map(|pacer| pacer.planned()).map(|planned| planned.start).chain(latch).min()
+        self.pacers().filter_map(|pacer| pacer.planned()).map(|planned| planned.start).chain(latch).min()
     }
 
     /// Content is being chosen for `index`; see [`OutputMachine::latch`].
@@ -283,27 +291,31 @@ impl<T> Conductor<T> {
         self.mended = Some(now);
         self.fault = Some(Fault { index, ahead: self.output.vsync().present(index) - now });
         self.output.renumber(now);
-        self.pacers.iter_mut().flatten().for_each(Pacer::forget_targets);
+        self.pacers.for_each(Pacer::forget_targets);
         (self.latch, self.answered) = (None, None);
         self.plan(now);
     }
 
     /// The last refresh that anything is planned for. A callback may be for the one behind the next.
     fn furthest_plan(&self) -> Option<RefreshIndex> {
-        let callbacks = self.pacers.iter().flatten().filter_map(|pacer| pacer.planned());
+        let callbacks = self.pacers().filter_map(|pacer| pacer.planned());
         let callbacks = callbacks.map(|planned| RefreshIndex(planned.target.0.saturating_sub(1)));
         callbacks.chain(self.latch.map(|(index, _)| index)).max()
     }
 
     fn plan(&mut self, now: Instant) {
         self.output.expect(now);
-        for pacer in self.pacers.iter_mut().flatten() {
+        let output = &self.output;
+        self.pacers.for_each_awake(|pacer| {
             // What is due already stays as it was planned.
             if pacer.planned().is_none_or(|planned| planned.start > now) {
-                pacer.plan(now, &self.output);
+                pacer.plan(now, output);
             }
-        }
+        });
+        self.pacers.settle(now);
         self.pack(now);
+        let drawn_for = self.pacers().any(|pacer| pacer.is_drawing(now) || pacer.planned().is_some());
+        self.output.set_drawn_for(drawn_for);
         self.plan_latch(now);
     }
 
@@ -331,21 +343,39 @@ impl<T> Conductor<T> {
         self.latch = next.map(|next| due.filter(|(index, _)| *index == next.0).unwrap_or(next));
     }
 
+    /// Those that there is anything to plan for.
+    fn pacers(&self) -> impl Iterator<Item = &Pacer> {
+        self.pacers.awake().map(|(_, pacer)| pacer)
+    }
+
+    /// No button and no finger is down any more.
+    pub fn let_go(&mut self, now: Instant) {
+        if self.pacers().any(Pacer::is_held) {
+            self.stale = true;
+            self.pacers.for_each_awake(|pacer| {
+                if pacer.is_held() {
+                    pacer.set_held(false, now);
+                }
+            });
+        }
+    }
+
     /// Whether a client draws for this output, as far as can be told.
     pub fn is_anybody_drawing(&self, now: Instant) -> bool {
-        self.pacers.iter().flatten().any(|pacer| pacer.is_drawing(now))
+        self.pacers().any(|pacer| pacer.is_drawing(now))
     }
 
     /// Whether a client draws, and may commit within the refresh in which it was called back.
     pub fn is_expected_soon(&self, now: Instant) -> bool {
         let interval = self.output.vsync().interval();
-        let drawing = self.pacers.iter().flatten().filter(|pacer| pacer.is_drawing(now));
+        let drawing = self.pacers().filter(|pacer| pacer.is_drawing(now));
         drawing.filter_map(Pacer::drawing).any(|drawing| now - drawing.sent < interval)
     }
 
     /// Whether all that happens has been foreseen for a while: nobody touches anything, nobody draws just in time.
     fn is_calm(&mut self, now: Instant) -> bool {
-        if self.output.is_pressed() || self.is_anybody_drawing(now) {
+        let anybody = self.pacers().any(|pacer| pacer.is_drawing(now) || pacer.unfinished(now).count() > 0);
+        if self.output.is_pressed() || anybody {
             self.output.calm_mut().stir(now);
         }
         self.output.calm_mut().is_lasting(now)
@@ -353,14 +383,15 @@ impl<T> Conductor<T> {
 
     /// Whether somebody touches a client, and wants to see what comes of it.
     fn is_touched(&self, now: Instant) -> bool {
-        self.pacers.iter().flatten().any(|pacer| pacer.is_interactive(now))
+        self.pacers().any(|pacer| pacer.is_interactive(now))
     }
 
     /// Whether a client draws for the refresh `index`, late ones included, or will.
     fn is_drawn_for(&self, index: RefreshIndex, now: Instant) -> bool {
-        self.pacers.iter().flatten().any(|pacer| {
+        self.pacers().any(|pacer| {
             let drawing = pacer.drawing().filter(|_| pacer.is_drawing(now)).map(|drawing| drawing.target);
-            drawing.into_iter().chain(pacer.planned().map(|planned| planned.target)).any(|target| target <= index)
+            let targets = drawing.into_iter().chain(pacer.planned().map(|planned| planned.target));
+            targets.chain(pacer.unfinished(now)).any(|target| target <= index)
         })
     }
 
@@ -371,24 +402,24 @@ impl<T> Conductor<T> {
         let units = self.packed(now).filter(|(planned, _)| planned.target == target);
         let units = units.filter_map(|(_, pacer)| self.unit(pacer, now));
         let Batches { background, focused } = pack(units, self.cores, ready_by);
-        for pacer in self.pacers.iter_mut().flatten() {
+        self.pacers.for_each_awake(|pacer| {
             let movable = pacer.planned().filter(|p| p.packed && p.target == target && p.start > now);
             if let Some(planned) = movable {
                 let batch = if pacer.is_focused() { focused } else { background };
                 pacer.set_start(planned.start.min(batch).max(now));
             }
-        }
+        });
     }
 
     /// What packing has to know of a client: behind the focused one, with the overhead of its batch.
     fn unit(&self, pacer: &Pacer, now: Instant) -> Option<Unit> {
-        let unit = pacer.unit(now)?;
+        let unit = pacer.unit(now, self.output.vsync())?;
         let cpu = if unit.focused { unit.cpu } else { self.stretch.apply(unit.cpu) };
         Some(Unit { wall: unit.wall.max(cpu), cpu, ..unit })
     }
 
     fn packed(&self, now: Instant) -> impl Iterator<Item = (Planned, &Pacer)> {
-        self.pacers.iter().flatten().filter_map(move |pacer| {
+        self.pacers().filter_map(move |pacer| {
             let planned = pacer.planned().filter(|planned| planned.packed && planned.start > now)?;
             Some((planned, pacer))
         })

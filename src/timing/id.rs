@@ -41,6 +41,15 @@ id!(
     "window"
 );
 
+/// An update of a surface, by its number among the commits with new content of that surface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UpdateId {
+    /// Whose.
+    pub surface: SurfaceId,
+    /// Counted from 1.
+    pub number: u64,
+}
+
 /// A frame of one output, numbered in the order in which contents were chosen. Some are never composed, and some never
 /// shown; no number is used twice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

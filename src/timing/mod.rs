@@ -41,6 +41,7 @@ pub mod motion;
 pub mod order;
 pub mod output;
 pub mod pacer;
+mod pacers;
 pub mod pacing;
 pub mod packing;
 pub mod record;

@@ -10,11 +10,13 @@
 //! waits for the one in flight; where a display takes a refresh or more from submit to light, for the one before that.
 
 mod ahead;
+mod cadence;
 mod compose_cost;
 mod driver_margin;
 mod in_hand;
 mod light;
 mod numbers;
+mod rhythm;
 
 use super::calm::Calm;
 use super::frames::{AheadSettings, Flight, Frame, FrameQueue, Trigger};
@@ -28,6 +30,7 @@ use compose_cost::ComposeCost;
 use driver_margin::DriverMargin;
 pub use light::Outcome;
 use numbers::Numbers;
+use rhythm::Rhythm;
 
 /// Targets whose deadlines are out at the same time: those of frames ahead, and the one being latched.
 const PUBLISHED: usize = 2 * super::ahead::MOST_AHEAD as usize;
@@ -80,6 +83,16 @@ pub struct OutputMachine<T = ()> {
     due: Option<Due>,
     /// The first refresh that somebody was promised who has not committed for it.
     promised: Option<RefreshIndex>,
+    /// Where refreshes have no grid: the first moment that an update which waits is bound to.
+    bound: Option<Instant>,
+    /// When pictures come, and whether the last one is to be shown again, where the rate is variable.
+    rhythm: Rhythm,
+    /// The latch at hand shows the last picture again.
+    shows_again: bool,
+    /// Somebody draws for it, or is about to: the cursor alone waits for that, where the rate is variable.
+    drawn_for: bool,
+    /// The refresh in which it is.
+    repeating: Option<RefreshIndex>,
     /// The last refresh whose latch passed unused, and how late whoever drives us woke for it.
     skipped: Option<(RefreshIndex, Span)>,
     frames: FrameQueue<T>,
@@ -118,6 +131,11 @@ impl<T> OutputMachine<T> {
             need: None,
             due: None,
             promised: None,
+            bound: None,
+            rhythm: Rhythm::default(),
+            shows_again: false,
+            drawn_for: false,
+            repeating: None,
             skipped: None,
             frames,
             numbers: Numbers { spent: last, shown: RefreshIndex(0), empty: None, not_before: Instant::ZERO },
@@ -183,7 +201,7 @@ impl<T> OutputMachine<T> {
     pub fn set_powered(&mut self, powered: bool) {
         self.powered = powered;
         if !powered {
-            (self.need, self.due, self.withdraws) = (None, None, false);
+            (self.need, self.due, self.bound, self.withdraws) = (None, None, None, false);
         }
     }
 
@@ -243,8 +261,11 @@ impl<T> OutputMachine<T> {
         self.need_from(index, Instant::ZERO);
     }
 
-    /// The same; where refreshes have no grid, not before the moment `at`.
+    /// The same; where refreshes have no grid, at the moment `at`, if there is one.
     pub fn need_from(&mut self, index: RefreshIndex, at: Instant) {
+        if at > Instant::ZERO {
+            self.bound = Some(self.bound.map_or(at, |known| known.min(at)));
+        }
         let due = Due { index, at };
         self.due = Some(self.due.map_or(due, |known| known.min(due)));
     }
@@ -266,7 +287,9 @@ impl<T> OutputMachine<T> {
 
     /// When content for `index` is chosen, by the latest estimate but not before what was published.
     pub fn latch_at(&self, index: RefreshIndex) -> Instant {
-        let estimate = self.submit_by(index) - self.compose_budget();
+        // Where refreshes have no grid, composing a little longer misses nothing.
+        let compose = if self.vsync.is_variable() { self.compose_typical() } else { self.compose_budget() };
+        let estimate = self.submit_by(index) - compose;
         match self.published[Self::published_slot(index)] {
             // Where refreshes have no grid there is none that could be missed.
             (published, ready_by) if published == index && !self.vsync.is_variable() => estimate.max(ready_by),
@@ -306,8 +329,11 @@ impl<T> OutputMachine<T> {
     /// The next latch: for which refresh and when. `None` while there is nothing to show, the display takes no more
     /// frames or the output is off.
     pub fn next_latch(&self, now: Instant) -> Option<(RefreshIndex, Instant)> {
-        if !self.powered || self.is_full() || !self.is_needed() {
+        if !self.powered || self.is_full() {
             return None;
+        }
+        if !self.is_needed() {
+            return self.next_timed_latch(now);
         }
         if let Some(submit) = self.submits_finished(now) {
             return Some(submit);
@@ -325,11 +351,8 @@ impl<T> OutputMachine<T> {
         if at_once && self.may_latch_at_once(index, now) {
             return Some((index, now));
         }
-        // Where refreshes have no grid, a time stamp says when. What is composed sooner than it might be is shown sooner, and
-        // what is composed later misses nothing: so what it usually takes.
-        let stamped =
-            due.filter(|_| self.vsync.is_variable()).map(|due| due.at - (self.submit_lead() + self.compose_typical()));
-        Some((index, self.latch_at(index).max(stamped.unwrap_or(now)).max(now)))
+        let timed = self.next_timed_latch(now);
+        timed.or_else(|| Some((index, self.latch_at(index).max(now))))
     }
 
     /// Content is being chosen for `index`, for this reason. To be followed by [`choose`](Self::choose) or
@@ -338,7 +361,12 @@ impl<T> OutputMachine<T> {
         if self.due.is_some_and(|due| due.index <= index) {
             self.due = None;
         }
-        self.need.take().unwrap_or(Need::Content)
+        // What waits on says so again.
+        self.bound = None;
+        self.repeating = std::mem::take(&mut self.shows_again).then_some(index);
+        self.rhythm.stop();
+        let usual = if self.repeating.is_some() { Need::Output } else { Need::Content };
+        self.need.take().unwrap_or(usual)
     }
 
     /// A latch chose `content` for `index`. To be followed by [`submitted`](Self::submitted) or [`fail`](Self::fail).

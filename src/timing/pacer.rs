@@ -11,14 +11,19 @@
 //!
 //! *Just in time* starts at `ready_by(k) − budget`, where the budget is what the client needs at its miss budget. Where
 //! no budget fits into a period, the earliest legal moment is right after the latch; a client that nobody is touching
-//! then gets a second period of slack, one that is being touched does not: its drops are the price of its latency.
+//! then gets as much of a second period of slack as its miss budget asks for (latency against drops is a curve), one that is
+//! being touched does not: its drops are the price of its latency.
 
+mod attention;
 mod early_callbacks;
 mod guard;
 mod kinds;
 mod plan;
 mod proof;
+mod unfinished;
+mod variable;
 
+use attention::Attention;
 use early_callbacks::EarlyCallbacks;
 pub use early_callbacks::EarlyRule;
 use guard::{Guard, Guarded};
@@ -26,14 +31,17 @@ pub use kinds::{Answer, Content, MissBudgets, OpenCallback, Planned, Reason};
 pub use proof::Verdict;
 
 use super::class::{Classifier, Evidence};
-use super::defaults::{CLIENT_FLOOR, COST_WINDOW, CPU_WINDOW, LINGER};
+use super::defaults::{CLIENT_FLOOR, COST_WINDOW, CPU_WINDOW};
 use super::estimator::{Estimator, MissBudget, WindowQuantile};
+use super::id::UpdateId;
 use super::margin::{Margin, known_quantile};
 use super::output::OutputMachine;
 use super::pacing::{Class, Pacing, PacingWish};
 use super::packing::Unit;
 use super::target::RefreshIndex;
+use super::vsync::VsyncModel;
 use crate::time::{Instant, Span};
+use unfinished::{Unfinished, UnfinishedFrames};
 
 /// Frames before a client is started later than right after the latch.
 const FIRST_FRAMES: usize = 6;
@@ -43,12 +51,12 @@ const SLACK_EVIDENCE: usize = 24;
 const HICCUPS: u32 = 2;
 /// The share of the miss budget at which the second period is taken back: hysteresis.
 const SLACK_RETURN_DIVISOR: u32 = 2;
-/// Input events further apart than this are no rhythm.
-const RHYTHM_GAP: Span = Span::from_millis(40);
 /// A frame that takes longer than so many periods is a pause of the client, not a cost.
 const PAUSE_PERIODS: i64 = 12;
 /// So is one that takes this many periods and leaves the CPU alone meanwhile: it had nothing to draw.
 const IDLE_PERIODS: i64 = 3;
+/// One that takes longer than so many intervals (numerator, denominator), and leaves the CPU alone, waits for something.
+const WAITS_INTERVALS: (i64, i64) = (3, 2);
 /// What a client is given beyond its CPU time where others were drawing too, as a share of an interval: waking up and
 /// sending a commit cost something.
 const CONTENTION_ALLOWANCE: i64 = 64;
@@ -62,8 +70,12 @@ const PAUSE_CPU_DIVISOR: i64 = 4;
 /// What an answer cost.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
+    /// From the scheduled callback until it was finished.
     wall: Span,
+    /// CPU time of the client meanwhile.
     cpu: Option<Span>,
+    /// How much of it a device was drawing, after the commit.
+    gpu: Span,
     /// Other clients were drawing meanwhile.
     contended: bool,
     /// How far beyond the deadline it came.
@@ -83,15 +95,13 @@ pub struct Pacer {
     /// A callback may be sent from this moment on.
     due: Option<Instant>,
     drawing: Option<OpenCallback>,
+    /// Committed, and a device still draws it.
+    unfinished: UnfinishedFrames,
     planned: Option<Planned>,
     given_budget: Span,
     /// The refresh of the last callback.
     last_target: Option<RefreshIndex>,
-    focused: bool,
-    held: bool,
-    interrupted: Option<Instant>,
-    input: Option<Instant>,
-    input_interval: Option<Span>,
+    attention: Attention,
     /// When it answered last.
     answered: Option<Instant>,
     /// Two periods of slack are in use.
@@ -118,14 +128,11 @@ impl Pacer {
             cpu_at_commit: None,
             due: None,
             drawing: None,
+            unfinished: UnfinishedFrames::default(),
             planned: None,
             given_budget: Span::ZERO,
             last_target: None,
-            focused: false,
-            held: false,
-            interrupted: None,
-            input: None,
-            input_interval: None,
+            attention: Attention::default(),
             answered: None,
             second_period: false,
             buffers: 0,
@@ -182,58 +189,9 @@ impl Pacer {
         self.planned = None;
     }
 
-    /// Whether the client's window has the focus.
-    pub fn set_focused(&mut self, focused: bool) {
-        self.focused = focused;
-    }
-
-    /// Whether a button or a finger is down on it.
-    pub fn set_held(&mut self, held: bool, now: Instant) {
-        self.held = held;
-        self.interrupt(now);
-    }
-
-    /// Whether the client's window has the focus.
-    pub const fn is_focused(&self) -> bool {
-        self.focused
-    }
-
-    /// Whether a button or a finger is down on it.
-    pub const fn is_held(&self) -> bool {
-        self.held
-    }
-
-    /// An input event that interrupts was delivered: button, touch, key press, scroll.
-    pub fn interrupt(&mut self, now: Instant) {
-        self.interrupted = Some(now);
-        self.input(now);
-    }
-
-    /// Any input event was delivered, motion too.
-    pub fn input(&mut self, now: Instant) {
-        if let Some(gap) = self.input.map(|last| now - last).filter(|gap| *gap > Span::ZERO) {
-            self.input_interval = (gap < RHYTHM_GAP).then(|| match self.input_interval {
-                Some(interval) => interval + (gap - interval) / 8,
-                None => gap,
-            });
-        }
-        self.input = Some(now);
-    }
-
     /// The client was seen to have this many buffers in use at once.
     pub fn buffers(&mut self, count: usize) {
         self.buffers = self.buffers.max(count);
-    }
-
-    /// Whether the user is at it.
-    pub fn is_interactive(&self, now: Instant) -> bool {
-        self.held || self.interrupted.is_some_and(|at| now - at < LINGER)
-    }
-
-    /// Until when the user counts as being at it, if nothing else happens; `None` if that is over, or while something is
-    /// held down.
-    pub fn interactive_until(&self, now: Instant) -> Option<Instant> {
-        self.interrupted.map(|at| at + LINGER).filter(|until| *until > now && !self.held)
     }
 
     /// Whether a callback is waiting to be sent.
@@ -252,6 +210,12 @@ impl Pacer {
         self.drawing.is_some_and(|drawing| now < drawing.expected_until)
     }
 
+    /// The refreshes for which it has committed, while a device still draws that, as far as can be told.
+    pub fn unfinished(&self, now: Instant) -> impl Iterator<Item = RefreshIndex> {
+        let expected = self.unfinished.iter().filter(move |frame| now < frame.drawing.expected_until);
+        expected.map(|frame| frame.drawing.target)
+    }
+
     /// Whether it answered since `from`.
     pub fn answered_since(&self, from: Instant) -> bool {
         self.answered.is_some_and(|answered| answered > from)
@@ -260,6 +224,7 @@ impl Pacer {
     /// The refreshes that it was called back for will not come: other numbers count from now on.
     pub fn forget_targets(&mut self) {
         (self.planned, self.last_target, self.drawing) = (None, None, None);
+        self.unfinished.clear();
     }
 
     /// The callback planned.
@@ -285,6 +250,7 @@ impl Pacer {
         self.due = None;
         self.planned = None;
         self.drawing = None;
+        self.unfinished.clear();
     }
 
     /// Plans the callback that is due, if any.
@@ -308,22 +274,13 @@ impl Pacer {
     }
 
     /// What packing has to know, for a start that it may move.
-    pub fn unit(&self, now: Instant) -> Option<Unit> {
-        let wall = self.budget(now)?;
+    pub fn unit(&self, now: Instant, vsync: &VsyncModel) -> Option<Unit> {
+        let wall = match vsync.range() {
+            Some(range) => self.surely(now, range)?,
+            None => self.budget(now)?,
+        };
         let cpu = self.cpu.budget(MissBudget::per_mille(50)).unwrap_or(wall).min(wall);
-        Some(Unit { wall, cpu, focused: self.focused })
-    }
-
-    /// Snaps a just-in-time start to the input event that was just delivered, if no other is expected before it.
-    /// Presto 3.1: the last event that still fits.
-    pub fn snap_to_input(&mut self, now: Instant, interval: Span) {
-        // Slower than the display, the next event is anybody's guess.
-        let snaps = self.is_interactive(now) && self.input_interval.is_some_and(|rhythm| rhythm <= interval);
-        let next_event = self.input.zip(self.input_interval).map(|(last, interval)| last + interval);
-        let (Some(planned), Some(next_event)) = (&mut self.planned, next_event) else { return };
-        if planned.packed && self.input == Some(now) && next_event > planned.start && snaps {
-            planned.start = planned.start.min(now);
-        }
+        Some(Unit { wall, cpu, focused: self.is_focused() })
     }
 
     /// The callback is being sent. `cpu`: the client's CPU time so far, if known; `refresh`: the refresh before the
@@ -338,7 +295,9 @@ impl Pacer {
         self.due = None;
         self.last_target = Some(planned.target);
         self.given_budget = self.budget(now).unwrap_or(Span::ZERO);
+        let overlaps = self.is_drawing(now);
         self.drawing = Some(OpenCallback {
+            overlaps,
             target: planned.target,
             scheduled: planned.start,
             sent: now,
@@ -352,7 +311,7 @@ impl Pacer {
 
     /// New content arrived.
     pub fn committed<T>(&mut self, content: Content, output: &OutputMachine<T>) -> Option<Answer> {
-        let Content { at: now, reaches: next, cpu, queued, contended } = content;
+        let Content { at: now, reaches: next, cpu, queued, contended, unfinished } = content;
         let Some(drawing) = self.drawing.take() else {
             self.classifier.observe_unasked(queued);
             self.cpu_at_commit = cpu;
@@ -362,11 +321,17 @@ impl Pacer {
         let spent = cpu.zip(drawing.cpu).map(|(now, then)| (now - then).max(Span::ZERO));
         let interval = output.vsync().interval();
         let idle = spent.is_none_or(|cpu| cpu < wall / PAUSE_CPU_DIVISOR);
-        let pause = wall > interval * PAUSE_PERIODS || (idle && wall > interval * IDLE_PERIODS);
-        if !pause {
+        // Where the rate varies, a frame that takes the longest interval is nothing unusual.
+        let slowest = output.vsync().range().map_or(interval, |(_, longest)| longest);
+        let pause = wall > slowest * PAUSE_PERIODS || (idle && wall > slowest * IDLE_PERIODS);
+        if !pause && !drawing.overlaps {
             // Late is what misses the deadline, not what takes longer than thought.
             let overshoot = now - output.latch_at(drawing.target);
-            self.learn(drawing, Cost { wall, cpu: spent, contended, overshoot }, interval);
+            let cost = Cost { wall, cpu: spent, gpu: Span::ZERO, contended, overshoot };
+            match unfinished {
+                Some(update) => self.unfinished.push(Unfinished { update, drawing, committed: now, cost }),
+                None => self.learn(drawing, cost, output.vsync()),
+            }
         }
         self.cpu_at_commit = cpu;
         self.answered = Some(now);
@@ -376,26 +341,44 @@ impl Pacer {
         } else {
             self.guard.answered(now, interval, self.is_interactive(now));
         }
-        let hold = (self.second_period && !queued && drawing.target > next).then_some(drawing.target);
+        let may_hold = self.second_period && !queued && !drawing.overlaps && !output.vsync().is_variable();
+        let hold = (may_hold && drawing.target > next).then_some(drawing.target);
         // A late frame takes the next refresh; the one after it is drawn for the refresh after that.
         self.last_target = self.last_target.max(Some(next).filter(|next| *next > drawing.target));
         Some(Answer { drawing, wall, cpu: spent, budget: self.given_budget, pause, hold })
     }
 
-    fn learn(&mut self, drawing: OpenCallback, cost: Cost, interval: Span) {
-        let Cost { wall, cpu, contended, overshoot } = cost;
+    /// A device has drawn what was committed with `update`, at `at`. Returns the cost of the frame, if it answered a callback.
+    pub fn finished<T>(
+        &mut self,
+        update: UpdateId,
+        at: Instant,
+        output: &OutputMachine<T>,
+    ) -> Option<(RefreshIndex, Span)> {
+        let frame = self.unfinished.take(update)?;
+        let (drawing, cost) = frame.finished(at, |drawing| output.latch_at(drawing.target));
+        self.learn(drawing, cost, output.vsync());
+        Some((drawing.target, cost.wall))
+    }
+
+    fn learn(&mut self, drawing: OpenCallback, cost: Cost, vsync: &VsyncModel) {
+        let (interval, has_grid) = (vsync.interval(), !vsync.is_variable());
+        let Cost { wall, cpu, gpu, contended, overshoot } = cost;
         if self.wall.samples() >= FIRST_FRAMES {
             self.margin.observe(overshoot, interval);
         }
         // Waiting for other clients is no cost of this one: packing sees to it that it does not have to.
-        let alone = cpu.filter(|_| contended).map_or(wall, |cpu| cpu + interval / CONTENTION_ALLOWANCE).min(wall);
+        let alone = cpu.filter(|_| contended).map_or(wall, |cpu| cpu + gpu + interval / CONTENTION_ALLOWANCE).min(wall);
         self.wall.observe(alone);
-        self.cpu.observe(cpu.unwrap_or(wall).min(wall));
+        self.cpu.observe(cpu.unwrap_or(wall).min(wall - gpu));
         self.classifier.observe(Evidence {
             callback_offset: drawing.offset,
-            answer: wall,
+            answer: wall - gpu,
             cpu_inside: cpu,
             cpu_outside: drawing.cpu_outside,
+            waited: has_grid
+                && wall - gpu > interval * WAITS_INTERVALS.0 / WAITS_INTERVALS.1
+                && cpu.is_some_and(|cpu| cpu < (wall - gpu) / PAUSE_CPU_DIVISOR),
         });
     }
 

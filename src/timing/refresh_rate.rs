@@ -17,6 +17,16 @@ const SPEED_THRESHOLDS: [f64; 2] = [400.0, 1_600.0];
 /// A rate is left only when the speed is this part below the threshold that led to it, so that it does not flicker.
 const SPEED_HYSTERESIS: f64 = 0.75;
 
+/// Frames that are drawn ahead follow each other at steps of so many to the shortest interval: small enough to lose little,
+/// large enough that a rate lasts.
+const STEPS: i64 = 4;
+/// What a frame may take of its interval, if frames are to wait ahead (denominator, numerator), before the rate falls…
+const FULL: (i64, i64) = (17, 16);
+/// …and what it must leave for the rate to rise.
+const ROOM: (i64, i64) = (5, 4);
+/// Frames follow each other no slower than so many times the longest interval.
+const SLOWEST_TIMES: i64 = 8;
+
 /// What is on screen, as far as the rate is concerned (D-VSync 5.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scenario {
@@ -67,12 +77,35 @@ pub struct RateGovernor {
     current: Span,
     /// Which of the speed ranges motion was last in.
     speed_range: usize,
+    /// The distance between frames that somebody draws ahead.
+    distance: Span,
 }
 
 impl RateGovernor {
     /// A governor for a display that runs at its fastest rate.
     pub const fn new(range: RateRange) -> Self {
-        RateGovernor { range, current: range.fastest, speed_range: SPEED_THRESHOLDS.len() }
+        RateGovernor { range, current: range.fastest, speed_range: SPEED_THRESHOLDS.len(), distance: range.fastest }
+    }
+
+    /// The rates that the display offers.
+    pub const fn range(&self) -> RateRange {
+        self.range
+    }
+
+    /// How far apart the frames are to be that somebody draws ahead who needs `cost` for each: as close as he can keep up
+    /// with. May be longer than the longest interval: each picture is shown several times then.
+    pub fn distance_for(&mut self, cost: Span) -> Span {
+        let step = (self.range.fastest / STEPS).max(Span::from_nanos(1));
+        let fits = |(numerator, denominator)| {
+            let steps = (cost.scale(numerator, denominator).as_nanos() - 1) / step.as_nanos() + 1;
+            (step * steps).max(self.range.fastest).min(self.range.slowest * SLOWEST_TIMES)
+        };
+        if fits(FULL) > self.distance {
+            self.distance = fits(FULL);
+        } else if fits(ROOM) < self.distance {
+            self.distance = fits(ROOM);
+        }
+        self.distance
     }
 
     /// The interval at which the display runs.
@@ -172,6 +205,15 @@ mod tests {
             RateGovernor::new(RateRange { fastest: F120, slowest: Span::from_millihertz(30_000), variable: false });
         let hertz = (fixed.interval_for(Scenario::Video(Span::from_millihertz(60_000))).as_millihertz() + 500) / 1_000;
         assert_eq!(hertz, 60);
+    }
+
+    #[test]
+    fn who_draws_ahead_is_given_the_rate_that_he_keeps_up_with_and_it_does_not_flicker() {
+        let fastest = Span::from_millis(8);
+        let mut governor = RateGovernor::new(RateRange { fastest, slowest: Span::from_millis(20), variable: true });
+        let costs = [3.0, 7.0, 7.4, 7.6, 7.4, 6.5, 6.3, 11.0, 33.0, 2.0];
+        let distances = costs.map(|cost| governor.distance_for(Span::from_millis_f64(cost)).as_millis_f64());
+        assert_eq!(distances, [8.0, 8.0, 8.0, 10.0, 10.0, 10.0, 8.0, 12.0, 36.0, 8.0]);
     }
 
     #[test]

@@ -93,6 +93,17 @@ impl Virtualizer {
         }
     }
 
+    /// Targets are on this grid from the next one on. Where there is none in truth, it says when the next one is.
+    pub const fn follow(&mut self, grid: Grid) {
+        self.grid = grid;
+        self.since_calibration = 0;
+    }
+
+    /// The last target that was issued, or that the chain goes on after.
+    pub const fn last(&self) -> Option<DisplayTarget> {
+        self.last
+    }
+
     /// The grid in use.
     pub const fn grid(&self) -> Grid {
         self.grid

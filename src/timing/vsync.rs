@@ -24,6 +24,12 @@ const PERIOD_TOLERANCE: i64 = 33;
 const GIVE_UP_AFTER: u32 = 4;
 /// How far two oscillators may drift apart, in parts per million: what an idle display costs in phase.
 const DRIFT_PPM: i64 = 20;
+/// How far a mode's own period may be from what the display keeps, with that: crystals, and rates that are rounded.
+const CLOCK_PPM: i64 = 100;
+/// After so many refreshes without a timestamp a driver may have stopped its clock meanwhile.
+const PAUSE: u64 = 60;
+/// A longer pause explains no more: days.
+const MOST_PAUSED: u64 = 1 << 24;
 /// A phase known worse than this share of a period is not worth waiting for.
 const TRUST_DIVISOR: i64 = 32;
 /// A timestamp may lie this far ahead of `now`: drivers stamp the *start of scan-out* from within the blanking.
@@ -181,6 +187,11 @@ impl VsyncModel {
         Instant::from_nanos(nanos.clamp(0, u64::MAX as i128) as u64)
     }
 
+    /// When the last refresh was that is known.
+    pub const fn last(&self) -> Instant {
+        self.anchor.time
+    }
+
     /// On a variable-refresh panel: refresh `index`, the next that there is, is wanted at `time`, or as soon after the last
     /// one as the panel allows.
     pub fn expect(&mut self, index: RefreshIndex, time: Instant) {
@@ -202,10 +213,23 @@ impl VsyncModel {
         let off = (time - self.present(self.nearest(time))).abs();
         let is_off = off > self.period / OUTLIER_DIVISOR;
         if self.variable.is_none() && self.len > 0 && is_off && drift > self.period / TRUST_DIVISOR {
-            self.len = 0;
-            self.next = 0;
-            self.residual = Span::ZERO;
+            self.forget_samples();
         }
+    }
+
+    /// Whether the grid moved in a pause, farther than clocks go apart: fitted through the samples from before, the step
+    /// would be taken for a wrong period.
+    fn has_slipped(&self, index: RefreshIndex, error: Span) -> bool {
+        let paused = index.0.saturating_sub(self.anchor.index);
+        let explained = (self.period * paused.min(MOST_PAUSED) as i64).scale(CLOCK_PPM, 1_000_000);
+        self.len > 0 && paused >= PAUSE && error.abs() > explained + self.residual * 2
+    }
+
+    /// The period stays what it is until there are new ones.
+    fn forget_samples(&mut self) {
+        self.len = 0;
+        self.next = 0;
+        self.residual = Span::ZERO;
     }
 
     /// The first refresh at or after `time`.
@@ -245,6 +269,9 @@ impl VsyncModel {
         let error = time - self.present(index);
         if self.len > 0 && error.abs() > self.period / OUTLIER_DIVISOR {
             return self.off_grid(time, error, now);
+        }
+        if self.has_slipped(index, error) {
+            self.forget_samples();
         }
         self.accept(index, time);
         Observation::Accepted { index, error }

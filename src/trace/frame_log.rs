@@ -18,6 +18,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::line::{Header, Line, Names};
+use crate::faults::{self, Fault};
 use crate::files;
 use crate::timing::id::{OutputId, WindowId};
 use crate::timing::record::{ClientFrameRecord, FrameRecord};
@@ -81,9 +82,9 @@ impl FrameLog {
         let (queue, entries) = sync_channel(capacity);
         let shared = Arc::new(Shared::default());
         let writer = Writer { sink, path: path.clone(), shared: Arc::clone(&shared), summary: LogSummary::default() };
-        let writer = thread::Builder::new()
-            .name("frame log".to_owned())
-            .spawn(move || writer.run(&entries))
+        let thread = thread::Builder::new().name("frame log".to_owned());
+        let writer = faults::check(Fault::Thread)
+            .and_then(|()| thread.spawn(move || writer.run(&entries)))
             .map_err(|source| FrameLogError { path, source })?;
         Ok(FrameLog { queue: Some(queue), shared, writer: Some(writer) })
     }

@@ -1,12 +1,23 @@
 //! An allocator that counts, for tests of what must not allocate or must not keep what it allocates.
-#![allow(dead_code, reason = "each test uses one of the two")]
+#![allow(dead_code, reason = "each test uses some of it")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes in use by all threads.
+static IN_USE_BY_ALL: AtomicI64 = AtomicI64::new(0);
+static COUNTING_ALL: Mutex<()> = Mutex::new(());
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
     static IN_USE: Cell<i64> = const { Cell::new(0) };
+}
+
+fn count_bytes(change: i64) {
+    IN_USE_BY_ALL.fetch_add(change, Ordering::Relaxed);
+    let _ = IN_USE.try_with(|bytes| bytes.set(bytes.get() + change));
 }
 
 /// Counts the allocations of each thread, and the bytes that it allocated and did not free.
@@ -17,13 +28,13 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // During the end of a thread its counter may be gone; those allocations are nobody's.
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        let _ = IN_USE.try_with(|bytes| bytes.set(bytes.get() + layout.size().cast_signed() as i64));
+        count_bytes(layout.size().cast_signed() as i64);
         // SAFETY: the caller's promise about `layout` is passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        let _ = IN_USE.try_with(|bytes| bytes.set(bytes.get() - layout.size().cast_signed() as i64));
+        count_bytes(-(layout.size().cast_signed() as i64));
         // SAFETY: the caller's promise about `pointer` and `layout` is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -45,6 +56,18 @@ pub fn kept(work: impl FnOnce()) -> i64 {
     let before = IN_USE.with(Cell::get);
     work();
     IN_USE.with(Cell::get) - before
+}
+
+/// For as long as this is held, no other test that counts what all threads keep runs beside.
+pub fn alone() -> MutexGuard<'static, ()> {
+    COUNTING_ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As [`kept`], for work whose memory other threads free. For tests that are [`alone`].
+pub fn kept_by_all(work: impl FnOnce()) -> i64 {
+    let before = IN_USE_BY_ALL.load(Ordering::Relaxed);
+    work();
+    IN_USE_BY_ALL.load(Ordering::Relaxed) - before
 }
 
 #[test]

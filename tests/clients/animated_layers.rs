@@ -1,5 +1,7 @@
 //! Layers as animations show them, scaled and fading: the same drawn bit by bit and as a whole, by both renderers.
 
+use std::sync::Arc;
+
 use crate::fixture::content::{BLUE, RED};
 use crate::fixture::{World, gles};
 use proptest::prelude::*;
@@ -8,7 +10,7 @@ use smithay::backend::renderer::element::Id;
 use smithay::utils::{Physical, Point, Rectangle, Size};
 use upbeat::backend::{Buffer, BufferStorage, PixelBuffer};
 use upbeat::render::{Canvas, Job, Renderer};
-use upbeat::scene::{Effect, EffectKind, Layer, Rounded, Scene, Snapshot};
+use upbeat::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape, Snapshot};
 use upbeat::surface::content::SurfaceContent;
 
 /// Buffers that take turns, as those of a display do.
@@ -80,25 +82,25 @@ impl Stage {
             let target = Rectangle::<i32, Physical>::new(Point::from((x, y)), Size::from((width, height)));
             let window = look.window();
             let opaque = (look.opacity >= 1.0 && window.radius == 0).then(|| Rectangle::from_size(target.size));
-            Layer {
+            let shape = Shape {
                 id: if look.snapshot { name.0.clone() } else { Id::from_wayland_resource(&content.surface) },
                 surface: content.surface.clone(),
-                buffer: Some(content.buffer.clone()),
                 buffer_size: content.buffer_size,
                 buffer_scale: content.buffer_scale,
                 buffer_transform: content.buffer_transform,
                 source: content.source,
+                size: content.size,
+                solid: content.opaque.to_vec(),
                 target,
                 opaque: opaque.into_iter().collect(),
-                damage: content.damage.clone(),
                 origin: Point::default(),
                 stretch: (1.0, 1.0),
                 opacity: look.opacity,
                 clip: (window.radius > 0).then_some(window),
                 snapshot: look.snapshot.then(|| name.1.clone()),
-                covered: false,
-                plane: None,
-            }
+            };
+            let (buffer, damage) = (Some(content.buffer.clone()), content.damage.clone());
+            Layer { shape: Arc::new(shape), buffer, damage, plane: None }
         };
         let layers = self.contents.iter().zip(&self.names).zip(looks).map(layer);
         let layers = layers.collect();
@@ -244,7 +246,7 @@ fn what_lies_behind_a_translucent_window_is_blurred_and_what_lies_beside_it_is_n
     // An edge of blue in the middle of a clear pane.
     let looks = [Look { blur: true, ..Look::plain((100, 60, 200, 150), 0.9) }, Look::plain((200, 0, 200, 270), 1.0)];
     let mut scene = stage.scene(&looks);
-    scene.layers[0].opacity = 0.05;
+    Arc::make_mut(&mut scene.layers[0].shape).opacity = 0.05;
     scene.effects[0].opacity = 1.0;
     let picture = Panel::new(gles).draw(scene);
     let blue = |x: i32, y: i32| (picture.pixels[(y * PANEL.0 + x) as usize] & 0xff) as i32;

@@ -6,7 +6,7 @@ use wayland_protocols::wp::commit_timing::v1::client::wp_commit_timer_v1;
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
 
 /// A world with a client that behaves, and one that is about not to.
-fn world() -> (World, ClientIndex, ClientIndex, Toplevel) {
+pub fn world() -> (World, ClientIndex, ClientIndex, Toplevel) {
     let mut world = World::new();
     let (good, _) = world.open("good", 200, 100);
     let (bad, window) = world.open("bad", 200, 100);

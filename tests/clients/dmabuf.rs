@@ -10,12 +10,17 @@ use crate::fixture::client::Data;
 use crate::fixture::content::{GREEN, RED};
 use crate::fixture::{ClientIndex, Event, KEY_A, Toplevel, World, gles};
 use drm_fourcc::{DrmFormat, DrmFourcc, DrmModifier};
+use upbeat::output::hotplug;
 use upbeat::protocol::dmabuf;
 use upbeat::render::Fault;
+use upbeat::surface::scanout;
 use wayland_client::protocol::wl_buffer::WlBuffer;
 use wayland_client::{Connection, Dispatch, QueueHandle};
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_buffer_params_v1::{
     self as params, Flags, ZwpLinuxBufferParamsV1,
+};
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_feedback_v1::{
+    self as feedback, ZwpLinuxDmabufFeedbackV1,
 };
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
 
@@ -55,6 +60,23 @@ impl Dispatch<ZwpLinuxBufferParamsV1, u32> for Data {
     wayland_client::event_created_child!(Data, ZwpLinuxBufferParamsV1, [
         params::EVT_CREATED_OPCODE => (WlBuffer, ()),
     ]);
+}
+
+/// Which device's planes could show a buffer, as a surface is told it.
+impl Dispatch<ZwpLinuxDmabufFeedbackV1, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwpLinuxDmabufFeedbackV1,
+        event: feedback::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let feedback::Event::TrancheTargetDevice { device } = event {
+            let device = u64::from_ne_bytes(device.try_into().unwrap());
+            data.events.push(Event::Told(format!("device {device}")));
+        }
+    }
 }
 
 /// The render thread is busy until this is dropped, or for [`HELD`].
@@ -264,4 +286,34 @@ fn a_gpu_that_is_reset_meanwhile_costs_nobody_a_buffer() {
     let (client, _window) = world.open_filled("next", SIZE, GREEN);
     world.rest();
     assert!(world.client(client).light(1).is_some(), "it draws");
+}
+
+#[test]
+fn a_surface_is_told_what_the_planes_of_its_own_output_show() {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    let format = DrmFormat { code: DrmFourcc::Xrgb8888, modifier: DrmModifier::Linear };
+    dmabuf::offer_formats(&mut world.state, 1, vec![format], &[]).unwrap();
+    world.rest();
+    let global = world.client(client).bind::<ZwpLinuxDmabufV1>();
+    let handle = world.client(client).handle();
+    let _feedback = global.get_surface_feedback(&window.surface, &handle, ());
+    world.settle();
+    assert_eq!(told(&mut world, client), ["device 1"], "no plane shows anything: there is the device to draw on");
+    // Another device's planes, which know nothing of how the first lays out its memory.
+    let shown = dmabuf::offer_formats(&mut world.state, 2, vec![format], &[format]).unwrap();
+    let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
+    scanout::keep(&world.state.outputs.by_id(id).unwrap().output, shown);
+    hotplug::arrange(&mut world.state, id, None, 2.0);
+    world.settle();
+    assert_eq!(told(&mut world, client), ["device 2", "device 1"]);
+    // Whoever asks later is told the same.
+    let other = global.get_surface_feedback(&window.surface, &handle, ());
+    world.settle();
+    assert_eq!(told(&mut world, client), ["device 2", "device 1"]);
+    drop(other);
+    // Gone, it can still be bound for a while, but keeps no descriptor of what surfaces on it were told.
+    let output = world.state.outputs.by_id(id).unwrap().output.clone();
+    hotplug::remove(&mut world.state, id);
+    assert!(scanout::of(&output).is_none());
 }

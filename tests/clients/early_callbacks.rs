@@ -55,7 +55,7 @@ impl Stage {
         let mut world = World::lit();
         let config: Config = toml::from_str(rule).unwrap();
         world.state.outputs.rules.apps = config.apps;
-        world.state.outputs.rules_stale = true;
+        world.state.outputs.rules.changed();
         let (client, window) = world.open("a", SIZE.0, SIZE.1);
         let mut stage = Stage { world, client, window, frames: 0, draws, _name: name };
         stage.draw();

@@ -1,7 +1,7 @@
 //! Constraints, relative motion and the cursor.
 
-use upbeat::input::InputEvent;
 use upbeat::input::cursor::CursorView;
+use upbeat::input::{self, InputEvent};
 use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_device_v1::Shape;
 use wayland_protocols::wp::pointer_constraints::zv1::client::zwp_pointer_constraints_v1::Lifetime;
 
@@ -165,4 +165,78 @@ fn a_window_below_its_own_opaque_subsurface_gets_what_that_lets_through() {
     let entered =
         |event: &Event| matches!(event, Event::PointerEnter { surface, x: 50.0, y: 60.0 } if *surface == below);
     assert!(events.iter().any(entered), "{events:?}");
+}
+
+/// Where the client was told that its pointer is, each time.
+fn motions(world: &mut World, client: crate::fixture::ClientIndex) -> Vec<(f64, f64)> {
+    let motion = |event| if let Event::PointerMotion { x, y } = event { Some((x, y)) } else { None };
+    world.client(client).take_events().into_iter().filter_map(motion).collect()
+}
+
+#[test]
+fn a_client_that_does_not_read_for_a_while_is_not_thrown_out_and_is_told_where_the_pointer_is_then() {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 400, 300);
+    let corner = world.window("a").rect().loc.to_f64();
+    world.point(corner.x + 50.0, corner.y + 50.0);
+    let client = world.client(a);
+    let (pointer, handle) = (client.globals().pointer().clone(), client.handle());
+    client.globals().relative_pointers.get_relative_pointer(&pointer, &handle, ());
+    world.settle();
+    world.client(a).take_events();
+    world.client(a).is_stopped = true;
+    for step in 0..3_000 {
+        let time = world.tick();
+        let across = if step % 2 == 0 { 1.0 } else { -1.0 };
+        input::handle(
+            &mut world.state,
+            InputEvent::PointerMotion { time, delta: (across, 0.0).into(), raw: (1.0, 0.0).into() },
+        );
+        if step % 4 == 0 {
+            world.flush();
+        }
+    }
+    let time = world.tick();
+    world.input(InputEvent::PointerPosition { time, position: (corner.x + 70.0, corner.y + 80.0).into() });
+    world.client(a).is_stopped = false;
+    let mut heard = Vec::new();
+    let mut moved = 0.0;
+    world.until("the last position", |world| {
+        assert!(!world.client(a).is_gone());
+        for event in world.client(a).take_events() {
+            match event {
+                Event::PointerMotion { x, y } => heard.push((x, y)),
+                Event::Relative { dx, .. } => moved += dx,
+                _ => {}
+            }
+        }
+        heard.last() == Some(&(70.0, 80.0))
+    });
+    assert!(heard.len() < 1_000, "{}", heard.len());
+    assert_eq!(moved, 0.0, "as far to the right as to the left");
+    world.point(corner.x + 71.0, corner.y + 80.0);
+    assert_eq!(motions(&mut world, a), [(71.0, 80.0)], "it is told of everything again");
+}
+
+#[test]
+fn a_press_finds_the_pointer_where_it_is_though_the_client_is_behind() {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 400, 300);
+    let corner = world.window("a").rect().loc.to_f64();
+    world.point(corner.x + 50.0, corner.y + 50.0);
+    world.client(a).take_events();
+    world.client(a).is_stopped = true;
+    for step in 0..1_000 {
+        world.point(corner.x + 50.0 + f64::from(step % 100), corner.y + 50.0);
+    }
+    world.click(corner.x + 10.0, corner.y + 20.0);
+    world.client(a).is_stopped = false;
+    world.settle();
+    let events = world.client(a).take_events();
+    let press = events.iter().position(|event| matches!(event, Event::Button { pressed: true, .. })).unwrap();
+    let before = events[..press]
+        .iter()
+        .rev()
+        .find_map(|event| if let Event::PointerMotion { x, y } = event { Some((*x, *y)) } else { None });
+    assert_eq!(before, Some((10.0, 20.0)));
 }

@@ -2,11 +2,11 @@
 
 use crate::fixture::content::{BLUE, GREEN, Heard, RED, set_stamp};
 use crate::fixture::{ClientIndex, OUTPUT, Toplevel, World};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use upbeat::surface::fence;
 use upbeat::time::{Clock, MonotonicClock, Span};
 use wayland_client::Proxy;
-use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::protocol::{wl_subsurface::WlSubsurface, wl_surface::WlSurface};
 
 const SIZE: (i32, i32) = (100, 80);
 /// A time stamp may be this much after a refresh and still mean it.
@@ -38,6 +38,29 @@ impl Stage {
         let surface = self.surface();
         self.world.client(self.client).draw(&surface, number, SIZE, colour);
         surface.commit();
+    }
+
+    /// A synchronised child commits a buffer that is not finished until the event is written to, and after it its parent.
+    fn hold_by_a_child(&mut self) -> (WlSurface, WlSubsurface, OwnedFd) {
+        let (client, parent) = (self.client, self.surface());
+        let (child, subsurface) = self.world.client(client).subsurface(&parent);
+        let number = child.id().protocol_id();
+        self.world.client(client).draw(&child, 50, (10, 10), GREEN);
+        self.world.settle();
+        let event = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
+        let server = self
+            .world
+            .state
+            .surfaces
+            .iter()
+            .find(|entry| smithay::reexports::wayland_server::Resource::id(&entry.surface).protocol_id() == number);
+        let server = server.unwrap().surface.clone();
+        fence::acquire(&mut self.world.state, &server, Box::new(event.as_fd().try_clone_to_owned().unwrap()));
+        child.commit();
+        self.commit(2, BLUE);
+        self.world.settle();
+        self.world.rest();
+        (child, subsurface, event)
     }
 
     /// Waits for the end of an update's feedback.
@@ -238,24 +261,7 @@ fn a_finished_buffer_does_not_wait() {
 #[test]
 fn an_unfinished_buffer_of_a_synchronised_child_holds_its_parent() {
     let mut stage = Stage::new();
-    let (client, parent) = (stage.client, stage.surface());
-    let (child, _subsurface) = stage.world.client(client).subsurface(&parent);
-    let number = child.id().protocol_id();
-    stage.world.client(client).draw(&child, 50, (10, 10), GREEN);
-    stage.world.settle();
-    let event = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
-    let server = stage
-        .world
-        .state
-        .surfaces
-        .iter()
-        .find(|entry| smithay::reexports::wayland_server::Resource::id(&entry.surface).protocol_id() == number);
-    let server = server.unwrap().surface.clone();
-    fence::acquire(&mut stage.world.state, &server, Box::new(event.as_fd().try_clone_to_owned().unwrap()));
-    child.commit();
-    stage.commit(2, BLUE);
-    stage.world.settle();
-    stage.world.rest();
+    let (_child, _subsurface, event) = stage.hold_by_a_child();
     assert_eq!(stage.pixel(), RED, "neither the child nor the parent");
     rustix::io::write(&event, &1u64.to_ne_bytes()).unwrap();
     stage.ended(2);
@@ -363,4 +369,17 @@ fn after_a_flood_of_commits_that_change_nothing_the_next_content_counts() {
     }
     assert_eq!(stage.pixel(), BLUE);
     stage.everything_is_answered_once(1..=5);
+}
+
+#[test]
+fn an_unfinished_child_that_is_destroyed_lets_its_parent_go() {
+    let mut stage = Stage::new();
+    let (child, subsurface, event) = stage.hold_by_a_child();
+    subsurface.destroy();
+    child.destroy();
+    stage.world.settle();
+    rustix::io::write(&event, &1u64.to_ne_bytes()).unwrap();
+    stage.commit(3, GREEN);
+    stage.ended(3);
+    assert_eq!(stage.pixel(), GREEN);
 }

@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
 
 use crate::fixture::handlers::id;
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_A, KEY_F4, OUTPUT, World};
 use smithay::input::keyboard::xkb;
+use upbeat::guard::Kind;
 use wayland_client::protocol::wl_pointer::{Axis, AxisSource, ButtonState};
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::zwp_virtual_keyboard_v1::{self, ZwpVirtualKeyboardV1};
 
@@ -25,6 +27,15 @@ fn virtual_keyboard(world: &mut World, client: ClientIndex) -> ZwpVirtualKeyboar
     client.globals().virtual_keyboards.create_virtual_keyboard(&seat, &client.handle(), ())
 }
 
+/// A world with a window of the first client's, and a second one that has a keyboard.
+fn with_typist() -> (World, ClientIndex, ClientIndex, ZwpVirtualKeyboardV1) {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 200, 100);
+    let typist = world.connect();
+    let keyboard = virtual_keyboard(&mut world, typist);
+    (world, a, typist, keyboard)
+}
+
 fn give_keymap(keyboard: &ZwpVirtualKeyboardV1, keymap: &str) {
     let fd = rustix::fs::memfd_create("keymap", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
     let mut file = File::from(fd);
@@ -33,12 +44,18 @@ fn give_keymap(keyboard: &ZwpVirtualKeyboardV1, keymap: &str) {
     keyboard.keymap(XKB_V1, file.as_fd(), keymap.len() as u32 + 1);
 }
 
+/// Which keys were pressed and released.
+fn strokes(events: Vec<Event>) -> Vec<(u32, bool)> {
+    let stroke = |event| match event {
+        Event::Key { key, pressed, .. } => Some((key, pressed)),
+        _ => None,
+    };
+    events.into_iter().filter_map(stroke).collect()
+}
+
 #[test]
 fn a_virtual_keyboard_types_into_the_focused_window_with_its_own_keymap() {
-    let mut world = World::new();
-    let (a, _) = world.open("a", 200, 100);
-    let typist = world.connect();
-    let keyboard = virtual_keyboard(&mut world, typist);
+    let (mut world, a, _typist, keyboard) = with_typist();
     give_keymap(&keyboard, &keymap("fr"));
     world.settle();
     world.client(a).take_events();
@@ -47,15 +64,8 @@ fn a_virtual_keyboard_types_into_the_focused_window_with_its_own_keymap() {
     keyboard.key(0, KEY_A, 0);
     world.settle();
     let events = world.client(a).take_events();
-    let keys: Vec<(u32, bool)> = events
-        .iter()
-        .filter_map(|event| match event {
-            Event::Key { key, pressed, .. } => Some((*key, *pressed)),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(keys, [(KEY_A, true), (KEY_A, false)]);
     assert!(events.iter().any(|event| matches!(event, Event::Modifiers { depressed: 1 })), "{events:?}");
+    assert_eq!(strokes(events), [(KEY_A, true), (KEY_A, false)]);
 
     // A real key brings the session's keymap back before it is delivered.
     world.key(KEY_A, true);
@@ -67,10 +77,7 @@ fn a_virtual_keyboard_types_into_the_focused_window_with_its_own_keymap() {
 
 #[test]
 fn clients_see_the_keymap_of_the_virtual_keyboard_itself() {
-    let mut world = World::new();
-    let (a, _) = world.open("a", 200, 100);
-    let typist = world.connect();
-    let keyboard = virtual_keyboard(&mut world, typist);
+    let (mut world, a, _typist, keyboard) = with_typist();
     world.client(a).take_events();
     let french = keymap("fr");
     give_keymap(&keyboard, &french);
@@ -87,10 +94,7 @@ fn clients_see_the_keymap_of_the_virtual_keyboard_itself() {
 
 #[test]
 fn shortcuts_work_from_a_virtual_keyboard_and_its_keys_are_released_when_it_goes() {
-    let mut world = World::new();
-    let (a, _) = world.open("a", 200, 100);
-    let typist = world.connect();
-    let keyboard = virtual_keyboard(&mut world, typist);
+    let (mut world, a, typist, keyboard) = with_typist();
     give_keymap(&keyboard, &keymap("us"));
     const MOD_ALT: u32 = 1 << 3;
     keyboard.modifiers(MOD_ALT, 0, 0, 0);
@@ -121,6 +125,308 @@ fn a_virtual_key_without_a_keymap_is_an_error() {
     world.settle();
     let code = zwp_virtual_keyboard_v1::Error::NoKeymap as u32;
     assert_eq!(world.client(typist).error, Some(("zwp_virtual_keyboard_v1".to_owned(), code)));
+}
+
+/// What of `events` a typist follows: keymaps by the number that `keymaps` gives them, and keys that go down.
+fn typed(events: Vec<Event>, keymaps: &[&str]) -> Vec<String> {
+    let word = |event| match event {
+        Event::Keymap(fd, size) => {
+            // All share one file, and its position.
+            let mut text = vec![0; size as usize];
+            File::from(fd).read_exact_at(&mut text, 0).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let number = keymaps.iter().position(|keymap| *keymap == text.trim_end_matches('\0'));
+            Some(number.map_or("another".to_owned(), |number| format!("keymap {number}")))
+        }
+        Event::Key { key, pressed: true, .. } => Some(format!("key {key}")),
+        _ => None,
+    };
+    events.into_iter().filter_map(word).collect()
+}
+
+#[test]
+fn keys_wait_behind_their_keymap_which_is_compiled_elsewhere() {
+    let (mut world, a, typist, keyboard) = with_typist();
+    let (french, german) = (keymap("fr"), keymap("de"));
+    world.client(a).take_events();
+    give_keymap(&keyboard, &french);
+    for key in 30..50 {
+        keyboard.key(0, key, 1);
+        keyboard.key(0, key, 0);
+    }
+    give_keymap(&keyboard, &german);
+    keyboard.key(0, 50, 1);
+    keyboard.key(0, 50, 0);
+    world.client(typist).send();
+    world.carry_once();
+    world.client(a).receive();
+    // It is not compiled on this thread.
+    assert!(world.state.protocols.virtual_keyboard.is_waiting());
+    assert_eq!(typed(world.client(a).take_events(), &[]), [""; 0]);
+    world.settle();
+    let mut expected = vec!["keymap 0".to_owned()];
+    expected.extend((30..50).map(|key| format!("key {key}")));
+    expected.extend(["keymap 1".to_owned(), "key 50".to_owned()]);
+    assert_eq!(typed(world.client(a).take_events(), &[&french, &german]), expected);
+}
+
+#[test]
+fn a_keymap_in_a_file_on_a_disk_is_read_too_and_one_in_a_pipe_is_not() {
+    let (mut world, a, typist, keyboard) = with_typist();
+    let french = keymap("fr");
+    world.client(a).take_events();
+    let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    file.write_all(french.as_bytes()).unwrap();
+    let (reader, _writer) = rustix::pipe::pipe().unwrap();
+    keyboard.keymap(XKB_V1, file.as_file().as_fd(), french.len() as u32);
+    keyboard.key(0, KEY_A, 1);
+    keyboard.keymap(XKB_V1, reader.as_fd(), 1_000);
+    keyboard.key(0, KEY_A, 0);
+    world.settle();
+    assert_eq!(typed(world.client(a).take_events(), &[&french]), ["keymap 0", &format!("key {KEY_A}")]);
+    assert!(!world.client(typist).is_gone(), "it has a keymap");
+}
+
+#[test]
+fn of_many_keymaps_at_once_the_newest_counts_and_one_that_is_none_changes_nothing() {
+    let (mut world, a, typist, keyboard) = with_typist();
+    let (french, german) = (keymap("fr"), keymap("de"));
+    world.client(a).take_events();
+    for _ in 0..300 {
+        give_keymap(&keyboard, &french);
+        world.client(typist).send();
+        world.carry_once();
+    }
+    give_keymap(&keyboard, &german);
+    world.settle();
+    let heard = typed(world.client(a).take_events(), &[&french, &german]);
+    assert!(heard.len() <= 3 && heard.last().is_some_and(|last| last == "keymap 1"), "{heard:?}");
+    give_keymap(&keyboard, &french);
+    give_keymap(&keyboard, "xkb_keymap { nonsense };");
+    keyboard.key(0, KEY_A, 1);
+    world.settle();
+    assert_eq!(typed(world.client(a).take_events(), &[&french, &german]), ["keymap 0", &format!("key {KEY_A}")]);
+    assert!(!world.client(typist).is_gone());
+}
+
+#[test]
+fn a_keymap_that_is_refused_at_sight_takes_the_place_of_none_that_waits() {
+    const HUGE: u32 = 2 << 20;
+    const NO_KEYMAP: u32 = 0;
+    let (mut world, a, _typist, keyboard) = with_typist();
+    let (french, german) = (keymap("fr"), keymap("de"));
+    world.client(a).take_events();
+    let file = tempfile::tempfile().unwrap();
+    for (format, size) in [(XKB_V1, HUGE), (NO_KEYMAP, 10)] {
+        give_keymap(&keyboard, &german);
+        give_keymap(&keyboard, &french);
+        keyboard.keymap(format, file.as_fd(), size);
+        keyboard.key(0, KEY_A, 1);
+        keyboard.key(0, KEY_A, 0);
+        world.settle();
+        let heard = typed(world.client(a).take_events(), &[&german, &french]);
+        assert_eq!(heard.last(), Some(&format!("key {KEY_A}")));
+        assert_eq!(heard.iter().rev().nth(1).map(String::as_str), Some("keymap 1"), "{heard:?}");
+        // Another is in force when the next begins.
+        give_keymap(&keyboard, &german);
+        world.settle();
+        world.client(a).take_events();
+    }
+}
+
+#[test]
+fn two_keyboards_that_take_turns_change_the_keymap_of_others_seldom_and_lose_no_key() {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 200, 100);
+    let typist = world.connect();
+    let keyboards = ["fr", "de"].map(|layout| {
+        let keyboard = virtual_keyboard(&mut world, typist);
+        give_keymap(&keyboard, &keymap(layout));
+        keyboard
+    });
+    world.settle();
+    world.client(a).take_events();
+    let start = std::time::Instant::now();
+    let keys: Vec<u32> = (20..50).collect();
+    for key in &keys {
+        let keyboard = &keyboards[*key as usize % 2];
+        keyboard.key(0, *key, 1);
+        keyboard.key(0, *key, 0);
+        world.client(typist).send();
+        world.carry_once();
+    }
+    world.settle();
+    let words = typed(world.client(a).take_events(), &[]);
+    let changes = words.iter().filter(|word| *word == "another").count();
+    let most = start.elapsed().as_millis() / 20 + 1;
+    assert!(changes as u128 <= most, "{changes} of {most}");
+    let mut heard: Vec<_> = words.into_iter().filter(|word| word != "another").collect();
+    heard.sort();
+    assert_eq!(heard, keys.iter().map(|key| format!("key {key}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_typist_that_dies_while_its_keymap_is_compiled_is_heard_and_leaves_nothing() {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 200, 100);
+    world.client(a).take_events();
+    let french = keymap("fr");
+    for number in 0..20 {
+        let typist = world.connect();
+        let keyboard = virtual_keyboard(&mut world, typist);
+        // Each another, so that each is compiled.
+        give_keymap(&keyboard, &format!("{french} // {number}"));
+        keyboard.key(0, KEY_A, 1);
+        world.client(typist).send();
+        world.carry_once();
+        world.kill(typist);
+        assert!(!world.state.protocols.virtual_keyboard.is_waiting());
+        // What it left pressed is released.
+        assert_eq!(strokes(world.client(a).take_events()), [(KEY_A, true), (KEY_A, false)], "{number}");
+    }
+    world.key(KEY_A, true);
+    assert_eq!(strokes(world.client(a).take_events()), [(KEY_A, true)]);
+}
+
+#[test]
+fn a_typist_that_types_destroys_its_keyboard_and_goes_at_once_is_heard() {
+    let (mut world, a, typist, keyboard) = with_typist();
+    let french = keymap("fr");
+    give_keymap(&keyboard, &french);
+    world.client(typist).send();
+    world.carry_once();
+    world.client(a).take_events();
+    keyboard.key(0, KEY_A, 1);
+    keyboard.key(0, KEY_A, 0);
+    // Its end: nobody types with this one.
+    give_keymap(&keyboard, "none");
+    keyboard.destroy();
+    world.client(typist).send();
+    // Of who is gone already nothing is read.
+    world.carry_once();
+    world.kill(typist);
+    assert_eq!(strokes(world.client(a).take_events()), [(KEY_A, true), (KEY_A, false)]);
+    assert!(!world.state.protocols.virtual_keyboard.is_waiting());
+}
+
+#[test]
+fn keys_of_a_typist_that_is_gone_and_had_no_keymap_are_nobodys_business() {
+    let (mut world, a, typist, keyboard) = with_typist();
+    world.client(a).take_events();
+    give_keymap(&keyboard, "this is no keymap");
+    keyboard.key(0, KEY_A, 1);
+    keyboard.destroy();
+    world.client(typist).send();
+    // Of who is gone already nothing is read.
+    world.carry_once();
+    world.kill(typist);
+    assert_eq!(strokes(world.client(a).take_events()), []);
+    assert!(!world.state.protocols.virtual_keyboard.is_waiting());
+}
+
+#[test]
+fn more_keymaps_than_may_wait_for_the_one_before_end_who_sends_them_and_nobody_else() {
+    let (mut world, a, typist, keyboard) = with_typist();
+    let french = keymap("fr");
+    // Each another, so that each takes some milliseconds; all of them are there within few.
+    for number in 0..=2 * Kind::WaitingKeymaps.most() {
+        give_keymap(&keyboard, &format!("{french} // {number}"));
+        keyboard.key(0, KEY_A, number % 2);
+        world.client(typist).send();
+        world.carry_once();
+        world.client(typist).receive();
+        if world.client(typist).is_gone() {
+            break;
+        }
+    }
+    world.settle();
+    assert!(world.client(typist).said().contains("more than 256 keymaps that wait"), "{}", world.client(typist).said());
+    assert!(!world.state.protocols.virtual_keyboard.is_waiting());
+    assert!(!world.client(a).is_gone());
+}
+
+#[test]
+fn a_keyboard_that_a_program_makes_later_hears_of_the_keymap_in_force_and_of_modifiers() {
+    let (mut world, a, _typist, keyboard) = with_typist();
+    let french = keymap("fr");
+    give_keymap(&keyboard, &french);
+    keyboard.modifiers(1, 0, 0, 0);
+    world.settle();
+    world.client(a).take_events();
+    let client = world.client(a);
+    client.globals().seat.get_keyboard(&client.handle(), ());
+    world.settle();
+    let events = world.client(a).take_events();
+    assert!(matches!(events.last(), Some(Event::Modifiers { depressed: 1 })), "{events:?}");
+    assert_eq!(typed(events, &[&french]), ["another", "keymap 0"]);
+    // The session's is in force again with the next key of its own.
+    world.key(KEY_A, true);
+    let heard = typed(world.client(a).take_events(), &[&french]);
+    let key = format!("key {KEY_A}");
+    assert_eq!(heard, ["another", "another", &key, &key]);
+}
+
+#[test]
+fn what_is_locked_on_the_sessions_keyboard_stays_locked_while_another_types() {
+    const KEY_CAPSLOCK: u32 = 58;
+    const LOCK: u32 = 2;
+    let (mut world, a, _typist, keyboard) = with_typist();
+    world.key(KEY_CAPSLOCK, true);
+    world.key(KEY_CAPSLOCK, false);
+    world.client(a).take_events();
+    give_keymap(&keyboard, &keymap("fr"));
+    keyboard.key(0, KEY_A, 1);
+    keyboard.key(0, KEY_A, 0);
+    world.settle();
+    let handle = world.state.input.keyboard.clone().unwrap();
+    assert!(!handle.modifier_state().caps_lock, "another keyboard");
+    world.key(KEY_A, true);
+    assert!(handle.modifier_state().caps_lock);
+    assert_eq!(handle.modifier_state().serialized.locked, LOCK);
+}
+
+/// What is locked or held on the session's keyboard, and the layout, as the next change of modifiers tells them: `act` is
+/// done, one key comes from a virtual keyboard, and one from the session's; then `after` is done.
+fn after_a_virtual_key(options: &str, act: &[(u32, bool)], after: &[(u32, bool)]) -> (u32, u32) {
+    let mut world = World::new();
+    let keys = upbeat::config::Keyboard { layout: "us,ru".into(), options: options.into(), ..Default::default() };
+    upbeat::input::keyboard::configure(&mut world.state, &keys).unwrap();
+    let _a = world.open("a", 200, 100);
+    let typist = world.connect();
+    let keyboard = virtual_keyboard(&mut world, typist);
+    give_keymap(&keyboard, &keymap("fr"));
+    world.settle();
+    act.iter().for_each(|(key, pressed)| world.key(*key, *pressed));
+    keyboard.key(0, KEY_A, 1);
+    keyboard.key(0, KEY_A, 0);
+    world.settle();
+    after.iter().for_each(|(key, pressed)| world.key(*key, *pressed));
+    let held = world.state.input.keyboard.clone().unwrap().modifier_state().serialized;
+    (held.locked, held.layout_effective)
+}
+
+#[test]
+fn what_is_locked_or_held_on_the_sessions_keyboard_is_no_more_and_no_less_after_a_virtual_key() {
+    const RIGHT_ALT: u32 = 100;
+    const SHIFT: u32 = 42;
+    const CAPSLOCK: u32 = 58;
+    const MENU: u32 = 127;
+    const LSGT: u32 = 86;
+    // The layout that a held key chooses goes with it.
+    let held = [(RIGHT_ALT, true), (KEY_A, true), (KEY_A, false)];
+    assert_eq!(after_a_virtual_key("grp:switch", &held, &[(SHIFT, true)]), (0, 1));
+    assert_eq!(after_a_virtual_key("grp:switch", &held, &[(SHIFT, true), (RIGHT_ALT, false)]), (0, 0));
+    // A layout that was chosen for good stays.
+    let chosen = [(MENU, true), (MENU, false)];
+    assert_eq!(after_a_virtual_key("grp:menu_toggle", &chosen, &[(SHIFT, true)]), (0, 1));
+    // The key that locks is held meanwhile: it unlocks nothing.
+    let locks = [(CAPSLOCK, true)];
+    assert_eq!(after_a_virtual_key("", &locks, &[(CAPSLOCK, false), (SHIFT, true)]), (2, 0));
+    // What no flag stands for is locked, too.
+    let locked = [(LSGT, true), (RIGHT_ALT, true), (RIGHT_ALT, false), (LSGT, false)];
+    let options = "lv5:lsgt_switch_lock,lv5:ralt_switch_lock";
+    let (locked, _) = after_a_virtual_key(options, &locked, &[(SHIFT, true)]);
+    assert_ne!(locked, 0);
 }
 
 #[test]

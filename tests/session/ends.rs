@@ -52,3 +52,67 @@ fn a_signal_ends_it_in_order() {
     let socket = session.path("test.upbeat.sock");
     wait("the private socket to go", || (!socket.exists()).then_some(()));
 }
+
+/// Only a build with debug assertions can be made to fail.
+#[cfg(debug_assertions)]
+#[test]
+fn a_bug_ends_it_with_a_sentence_and_its_command_with_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = "echo $$ > $XDG_RUNTIME_DIR/pid; sleep 1000";
+    let mut command = crate::session::upbeat(directory.path(), &["--output", "320x200", "--", "sh", "-c", script]);
+    let output = command.env("UPBEAT_FAULTS", "turn:3").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("upbeat: a bug ended the session, please report it: a fault on purpose: Turn ("), "{text}");
+    assert!(text.contains("src/faults.rs:"), "{text}");
+    let pid = std::fs::read_to_string(directory.path().join("pid")).unwrap();
+    wait("the command to end", || (!std::path::Path::new(&format!("/proc/{}", pid.trim())).exists()).then_some(()));
+    assert!(!directory.path().join("wayland-1").exists() && !directory.path().join("wayland-0").exists());
+}
+
+/// Who calls may be C, past which nothing unwinds; then nothing is left but to say why.
+#[cfg(debug_assertions)]
+#[test]
+fn a_bug_where_nothing_can_be_caught_is_told_of_before_the_process_ends() {
+    let (status, said) = refused("abort:3", &["--output", "320x200", "--", "sleep", "1"]);
+    assert_eq!(status, None, "{said}");
+    assert!(said.contains("a fault on purpose: Abort") && said.contains("src/faults.rs:"), "{said}");
+}
+
+/// What a session says that is refused something, and how it ends.
+#[cfg(debug_assertions)]
+fn refused(faults: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = crate::session::upbeat(directory.path(), arguments);
+    let output = command.current_dir(directory.path()).env("UPBEAT_FAULTS", faults).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn a_session_that_is_refused_what_it_was_told_to_have_ends_with_a_sentence() {
+    let start = ["--output", "320x200", "--frame-log", "frames.jsonl", "--", "true"];
+    for fault in ["file:1", "thread:1"] {
+        let (status, said) = refused(fault, &start);
+        assert_eq!(status, Some(1), "{fault}: {said}");
+        assert!(said.contains("upbeat: ") && said.contains("frames.jsonl"), "{fault}: {said}");
+        assert!(said.contains("Cannot allocate memory") && !said.contains("panicked"), "{fault}: {said}");
+    }
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn whichever_thread_or_buffer_is_refused_later_the_session_ends_as_it_should() {
+    let script = "upbeat=$0; $upbeat msg screenshot $PWD/a.png; $upbeat msg reload; $upbeat msg version; exit 7";
+    let upbeat = env!("CARGO_BIN_EXE_upbeat");
+    let start = ["--output", "320x200", "--renderer", "pixman", "--", "sh", "-c", script, upbeat];
+    for nth in 1..=3 {
+        for fault in ["thread", "buffer", "file"] {
+            // The first file is the configuration, without which there is no session.
+            let nth = nth + u32::from(fault == "file");
+            let (status, said) = refused(&format!("{fault}:{nth}"), &start);
+            assert_eq!(status, Some(7), "{fault}:{nth}: {said}");
+            assert!(!said.contains("panicked"), "{fault}:{nth}: {said}");
+        }
+    }
+}

@@ -29,6 +29,22 @@ fn it_says_who_it_is_and_what_it_shows() {
 }
 
 #[test]
+fn it_says_who_draws_and_why() {
+    let mut session = Session::start(&["--output", "320x200", "--renderer", "auto"]);
+    let Response::Version { renderer, .. } = session.ask(Request::Version) else { panic!() };
+    let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+    let drawn_by = &outputs[0].drawn_by;
+    match renderer.as_str() {
+        // Without a GPU, and that is said.
+        "pixman" => assert!(drawn_by.starts_with("Pixman, with the CPU: "), "{drawn_by}"),
+        "gles" => assert!(drawn_by.starts_with("OpenGL ES on "), "{drawn_by}"),
+        other => panic!("{other}"),
+    }
+    let text = words(&session.msg(&["outputs"]));
+    assert!(text.contains(&format!("drawn by {drawn_by}")), "{text}");
+}
+
+#[test]
 fn a_window_that_draws_is_described_with_its_costs() {
     let mut session = Session::start(&["--output", "640x480"]);
     let program = session.shown("draw");
@@ -48,6 +64,20 @@ fn a_window_that_draws_is_described_with_its_costs() {
     assert_eq!(json["windows"][0]["app_id"], "draw");
     drop(program);
     wait("the window to go", || session.windows().is_empty().then_some(()));
+}
+
+#[test]
+fn clients_are_listed_with_what_they_have_beside_what_one_may_have() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _program = session.shown("draw");
+    let Response::Clients { clients, bugs: 0 } = session.ask(Request::Clients) else { panic!() };
+    let [client] = &clients[..] else { panic!("{clients:?}") };
+    assert_eq!((client.pid, &client.sandbox), (session.window("draw").pid, &None));
+    let windows = client.uses.iter().find(|one| one.kind == "windows").unwrap();
+    assert_eq!((windows.used, windows.most_used, windows.bound), (1, 1, 1_024));
+    assert!(client.objects > 5 && client.uses.iter().all(|one| one.part() < 0.1), "{client:?}");
+    let text = words(&session.msg(&["clients"]));
+    assert!(text.contains(&client.name) && text.contains("of 1024 windows"), "{text}");
 }
 
 #[test]

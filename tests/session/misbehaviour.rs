@@ -51,3 +51,53 @@ fn a_client_that_cuts_its_buffers_off_harms_itself_at_most() {
         session.goes_on("draw");
     }
 }
+
+#[test]
+fn without_descriptors_nobody_new_is_let_in_and_everybody_else_goes_on() {
+    let (mut session, _victim) = world();
+    let pid = rustix::process::Pid::from_raw(session.pid() as i32);
+    let few = rustix::process::Rlimit { current: Some(256), maximum: Some(256) };
+    rustix::process::prlimit(pid, rustix::process::Resource::Nofile, few).unwrap();
+    let connect = |name| std::os::unix::net::UnixStream::connect(session.path(name)).ok();
+    let crowd: Vec<_> = (0..400).filter_map(|_| connect("test")).collect();
+    let others: Vec<_> = (0..100).filter_map(|_| connect("test.upbeat.sock")).collect();
+    assert_eq!(crowd.len(), 400);
+    session.goes_on("draw");
+    drop((crowd, others));
+    let _late = session.shown("idle");
+    session.goes_on("draw");
+}
+
+/// A pipe takes 64 KiB; less than a line of the log is missing from that many bytes.
+const FULL_PIPE: u64 = 60_000;
+/// How long the session goes on until it has said that much.
+const MOST_ROUNDS: u32 = 100;
+
+#[test]
+fn a_log_on_a_full_disk_or_in_a_pipe_that_nobody_reads_stops_nobody() {
+    let full = || std::fs::File::options().write(true).open("/dev/full").map(std::os::fd::OwnedFd::from).unwrap();
+    let (unread, to_unread) = rustix::pipe::pipe().unwrap();
+    let (left, to_left) = rustix::pipe::pipe().unwrap();
+    drop(left);
+    let said = || rustix::io::ioctl_fionread(&unread).unwrap();
+    for (log, is_full_at) in [(full(), 0), (to_unread, FULL_PIPE), (to_left, 0)] {
+        let mut session = Session::logging_to(log, &["--output", "640x480"]);
+        let _victim = session.shown("draw");
+        for round in 0..MOST_ROUNDS {
+            session.goes_on("draw");
+            if round >= 2 && said() >= is_full_at {
+                break;
+            }
+        }
+        // libwayland says something of each of them.
+        for _ in 0..3 {
+            let mut bad = std::os::unix::net::UnixStream::connect(session.path("test")).unwrap();
+            let request = [1_u32, 0x0008_0009].map(u32::to_ne_bytes).concat();
+            std::io::Write::write_all(&mut bad, &request).unwrap();
+            session.goes_on("draw");
+        }
+        let (status, _) = session.quit();
+        assert_eq!(status.code(), Some(0));
+    }
+    assert!(said() >= FULL_PIPE, "the pipe was never full: {} bytes", said());
+}

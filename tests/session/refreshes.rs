@@ -105,6 +105,9 @@ fn an_output_at_rest_answers_while_the_cursor_moves_on_another() {
     log.is_shown_soon("draw");
 }
 
+/// Who shows nothing new for so long is at rest.
+const SEVERAL_REFRESHES: std::time::Duration = std::time::Duration::from_millis(100);
+
 #[test]
 fn a_window_opens_and_keys_are_answered_after_thousands_of_commits_that_nobody_sees() {
     let mut session = logged(1);
@@ -115,14 +118,20 @@ fn a_window_opens_and_keys_are_answered_after_thousands_of_commits_that_nobody_s
     // A window that draws would make frames of its own.
     drop(program);
     wait("its end", || session.windows().is_empty().then_some(()));
-    let asked = MonotonicClock.now();
     let keys = [(SUPER, true), (O, true), (O, false), (SUPER, false)];
     let events = keys.map(|(key, pressed)| InputEvent::Key { key, pressed }).to_vec();
     let frames = |session: &mut Session| {
         let Response::Stats { outputs, .. } = session.ask(Request::Stats) else { panic!() };
         outputs[0].cadence.frames.total
     };
-    let before = frames(&mut session);
+    // The frame without the window is no answer.
+    let mut before = 0;
+    wait("rest", || {
+        std::thread::sleep(SEVERAL_REFRESHES);
+        let last = std::mem::replace(&mut before, frames(&mut session));
+        (before == last).then_some(())
+    });
+    let asked = MonotonicClock.now();
     session.ask(Request::Input { events });
     wait("the overview", || (frames(&mut session) > before).then_some(()));
     let log = Log::of(session);

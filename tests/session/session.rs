@@ -58,8 +58,21 @@ impl Session {
         Self::start_in(tempfile::tempdir().unwrap(), arguments)
     }
 
+    /// Drawn by Pixman where nobody says who draws: the same on every machine.
     pub fn start_in(directory: TempDir, arguments: &[&str]) -> Self {
-        let process = upbeat(directory.path(), arguments).args(["--socket", "test"]).spawn().unwrap();
+        let drawn_by = ["--renderer", "pixman"];
+        let drawn_by = if arguments.contains(&drawn_by[0]) { &[][..] } else { &drawn_by };
+        let process = upbeat(directory.path(), drawn_by).args(arguments).args(["--socket", "test"]).spawn().unwrap();
+        let path = directory.path().join("test.upbeat.sock");
+        let client = wait("the session", || Client::connect(&path).ok());
+        Session { directory, process, client }
+    }
+
+    /// One that logs all that it can, to `log`.
+    pub fn logging_to(log: impl Into<Stdio>, arguments: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = upbeat(directory.path(), &["--renderer", "pixman", "--socket", "test"]);
+        let process = command.args(arguments).env("UPBEAT_LOG", "trace").stderr(log).spawn().unwrap();
         let path = directory.path().join("test.upbeat.sock");
         let client = wait("the session", || Client::connect(&path).ok());
         Session { directory, process, client }

@@ -73,6 +73,12 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// What a program says, and what was written down of its protocol traffic.
+fn log_of(folder: &Path, program: &str) -> PathBuf {
+    let name = Path::new(program).file_name().unwrap().to_str().unwrap();
+    folder.join(format!("{name}.log"))
+}
+
 fn upbeat(backend: &str, (width, height): (u32, u32), folder: &Path, runtime: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_upbeat"));
     command
@@ -225,8 +231,9 @@ impl Session {
         self.runtime.path().join(SOCKET)
     }
 
+    /// Looks until something is found.
     #[track_caller]
-    fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
+    pub fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
         let started = Instant::now();
         loop {
             if let Some(found) = look() {
@@ -255,7 +262,7 @@ impl Session {
     }
 
     fn start_program(&mut self, words: &[&str], environment: &[(&str, &str)]) {
-        let log = File::create(self.folder.join(format!("{}.log", words[0]))).unwrap();
+        let log = File::create(log_of(&self.folder, words[0])).unwrap();
         let child = self
             .command(words[0])
             .args(&words[1..])
@@ -300,13 +307,24 @@ impl Session {
     /// Waits until the compositor says of its only window that it is of this class.
     pub fn wait_for_class(&self, class: &str) {
         let found = || {
-            let mut command = self.command(env!("CARGO_BIN_EXE_upbeat"));
-            let output = command.args(["msg", "--json", "windows"]).output().unwrap();
-            let text = String::from_utf8_lossy(&output.stdout);
-            fs::write(self.folder.join("windows.json"), text.as_bytes()).unwrap();
+            let text = self.message(&["windows"]);
+            fs::write(self.folder.join("windows.json"), &text).unwrap();
             text.contains(&format!("\"class\": \"{class}\"")).then_some(())
         };
         self.wait(&format!("class {class}"), found);
+    }
+
+    /// What the compositor answers to `upbeat msg`, as JSON.
+    pub fn message(&self, words: &[&str]) -> String {
+        let mut command = self.command(env!("CARGO_BIN_EXE_upbeat"));
+        let output = command.args(["msg", "--json"]).args(words).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// What was written down of a program's protocol traffic.
+    pub fn traffic(&self, program: &str) -> String {
+        String::from_utf8_lossy(&fs::read(log_of(&self.folder, program)).unwrap()).into_owned()
     }
 
     /// Nobody has left.

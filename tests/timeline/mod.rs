@@ -1,6 +1,7 @@
 //! A display and its clients in virtual time, driven by the real conductor.
 
 pub mod desk;
+pub mod panel;
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -29,6 +30,10 @@ fn random(state: &mut u64) -> f64 {
 }
 
 impl Costs {
+    pub fn of(costs: impl FnMut() -> Span + 'static) -> Self {
+        Costs(Box::new(costs))
+    }
+
     pub fn constant(cost: Span) -> Self {
         Costs(Box::new(move || cost))
     }

@@ -10,6 +10,7 @@ use smithay::reexports::drm::control::{
 };
 
 use super::property::{Blob, Properties};
+use super::told::{Say, Told};
 use super::watchdog::unhurried;
 
 /// The values of an object's properties have 16 bits after the point.
@@ -20,6 +21,9 @@ const UPRIGHT: property::RawValue = 1;
 const OPAQUE: property::RawValue = 0xffff;
 /// There is nothing to wait for, in `IN_FENCE_FD`.
 const NO_FENCE: property::RawValue = property::RawValue::MAX;
+
+/// The kind of a cursor plane, in `type`: `DRM_PLANE_TYPE_CURSOR`.
+const CURSOR: property::RawValue = 2;
 
 /// What a commit is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +55,8 @@ pub(super) struct Atomic {
     strays: Vec<Properties>,
     /// Planes that may show something.
     lit: Vec<plane::Handle>,
+    /// What the kernel has, so that a flip says only what is new.
+    told: Told,
 }
 
 impl Atomic {
@@ -73,6 +79,7 @@ impl Atomic {
             mode: Blob::of(device, &mode)?,
             vrr: false,
             strays: Vec::new(),
+            told: Told::default(),
         })
     }
 
@@ -106,6 +113,7 @@ impl Atomic {
     /// Somebody else had the device: any plane may show something.
     pub fn reset(&mut self) {
         self.lit = self.planes.iter().map(|(plane, _)| *plane).collect();
+        self.told.forget();
     }
 
     /// Whether the CRTC can vary its rate.
@@ -113,12 +121,72 @@ impl Atomic {
         self.crtc.handle("VRR_ENABLED").is_some()
     }
 
-    /// Shows `planes`, or asks whether it could.
+    /// Shows `planes`, or asks whether it could. A flip says what differs from the commit before it; all else, and what
+    /// follows a commit that failed, says everything.
     pub fn commit(&mut self, planes: &[PlaneState<'_>], extra: Option<Extra>, commit: Commit) -> std::io::Result<()> {
+        let told = if commit == Commit::Flip { std::mem::take(&mut self.told) } else { Told::default() };
         let lights = matches!(commit, Commit::Light | Commit::TestLight);
+        let forgotten = if lights { self.forgotten(planes) } else { Vec::new() };
+        let request = self.request(planes, extra, lights, &told, &forgotten);
+        let flags = match commit {
+            Commit::Flip => AtomicCommitFlags::NONBLOCK | AtomicCommitFlags::PAGE_FLIP_EVENT,
+            // Some drivers fail in interesting ways if they are not waited for.
+            Commit::Light => AtomicCommitFlags::ALLOW_MODESET | AtomicCommitFlags::PAGE_FLIP_EVENT,
+            Commit::TestFlip => AtomicCommitFlags::TEST_ONLY,
+            Commit::TestLight => AtomicCommitFlags::TEST_ONLY | AtomicCommitFlags::ALLOW_MODESET,
+        };
+        if matches!(commit, Commit::TestFlip | Commit::TestLight) {
+            return match lights {
+                true => unhurried(|| self.device.atomic_commit(flags, request.0)),
+                false => self.device.atomic_commit(flags, request.0),
+            };
+        }
+        // Until the kernel has taken it nothing is known: an error leaves it at that.
+        self.told = Told::default();
+        if lights {
+            unhurried(|| self.device.atomic_commit(flags, request.0))?;
+        } else {
+            self.device.atomic_commit(flags, request.0)?;
+        }
+        self.told = told;
+        self.told.learn(planes, self.vrr);
+        self.lit.retain(|lit| planes.iter().all(|state| state.handle != *lit));
+        self.lit.extend(planes.iter().filter(|state| state.config.is_some()).map(|state| state.handle));
+        if lights {
+            self.lit.retain(|lit| !forgotten.contains(lit));
+            self.strays.clear();
+        }
+        Ok(())
+    }
+
+    /// What of `planes` differs from what was told, and `forgotten` dark. `lights`: with the mode.
+    fn request(
+        &self,
+        planes: &[PlaneState<'_>],
+        extra: Option<Extra>,
+        lights: bool,
+        told: &Told,
+        forgotten: &[plane::Handle],
+    ) -> Request {
         let mut request = Request(AtomicModeReq::new());
-        request.set(&self.crtc, "ACTIVE", 1);
-        request.set(&self.crtc, "VRR_ENABLED", u64::from(self.vrr));
+        // A commit that says nothing at all would be one of no CRTC, and nobody would hear of it.
+        let mut is_named = false;
+        for state in planes {
+            let Some(properties) = self.plane(state.handle) else { continue };
+            // Of all pictures only the cursor's are never drawn anew while they are shown.
+            let say = told.say(state, properties.value("type") != Some(CURSOR));
+            match &state.config {
+                _ if say == Say::Nothing => continue,
+                Some(config) if say == Say::Picture => self.flip(&mut request, properties, config),
+                Some(config) => self.show(&mut request, properties, config),
+                None => darken(&mut request, properties),
+            }
+            is_named = true;
+        }
+        if lights || !is_named || !told.knows_vrr(self.vrr) {
+            request.set(&self.crtc, "ACTIVE", 1);
+            request.set(&self.crtc, "VRR_ENABLED", u64::from(self.vrr));
+        }
         if let Some((property, value)) = extra {
             request.0.add_raw_property(self.crtc.object(), property, value);
         }
@@ -127,36 +195,8 @@ impl Atomic {
             request.set(&self.connector, "CRTC_ID", number(self.crtc.object()));
             self.strays.iter().for_each(|stray| request.set(stray, "CRTC_ID", 0));
         }
-        for state in planes {
-            let Some(properties) = self.plane(state.handle) else { continue };
-            match &state.config {
-                Some(config) => self.show(&mut request, properties, config),
-                None => darken(&mut request, properties),
-            }
-        }
-        let forgotten = if lights { self.forgotten(planes) } else { Vec::new() };
         forgotten.iter().filter_map(|plane| self.plane(*plane)).for_each(|plane| darken(&mut request, plane));
-        let flags = match commit {
-            Commit::Flip => AtomicCommitFlags::NONBLOCK | AtomicCommitFlags::PAGE_FLIP_EVENT,
-            // Some drivers fail in interesting ways if they are not waited for.
-            Commit::Light => AtomicCommitFlags::ALLOW_MODESET | AtomicCommitFlags::PAGE_FLIP_EVENT,
-            Commit::TestFlip => AtomicCommitFlags::TEST_ONLY,
-            Commit::TestLight => AtomicCommitFlags::TEST_ONLY | AtomicCommitFlags::ALLOW_MODESET,
-        };
-        if lights {
-            unhurried(|| self.device.atomic_commit(flags, request.0))?;
-        } else {
-            self.device.atomic_commit(flags, request.0)?;
-        }
-        if matches!(commit, Commit::Flip | Commit::Light) {
-            self.lit.retain(|lit| planes.iter().all(|state| state.handle != *lit));
-            self.lit.extend(planes.iter().filter(|state| state.config.is_some()).map(|state| state.handle));
-        }
-        if commit == Commit::Light {
-            self.lit.retain(|lit| !forgotten.contains(lit));
-            self.strays.clear();
-        }
-        Ok(())
+        request
     }
 
     /// Switches it off, with all that it shows.
@@ -173,6 +213,7 @@ impl Atomic {
         request.set(&self.crtc, "ACTIVE", 0);
         request.set(&self.crtc, "MODE_ID", 0);
         request.set(&self.crtc, "VRR_ENABLED", 0);
+        self.told.forget();
         unhurried(|| self.device.atomic_commit(AtomicCommitFlags::ALLOW_MODESET, request.0))?;
         self.lit.clear();
         self.strays.clear();
@@ -185,6 +226,7 @@ impl Atomic {
         if let Some(properties) = self.plane(plane) {
             darken(&mut request, properties);
         }
+        self.told.forget_plane(plane);
         self.device.atomic_commit(AtomicCommitFlags::empty(), request.0)?;
         self.lit.retain(|lit| *lit != plane);
         Ok(())
@@ -200,6 +242,17 @@ impl Atomic {
 
     fn plane(&self, wanted: plane::Handle) -> Option<&Properties> {
         self.planes.iter().find(|(plane, _)| *plane == wanted).map(|(_, properties)| properties)
+    }
+
+    /// Another picture where the plane lies already. The kernel forgets fence and damage after each commit.
+    fn flip(&self, request: &mut Request, plane: &Properties, config: &PlaneConfig<'_>) {
+        request.set(plane, "FB_ID", number(framebuffer::Handle::into(config.fb)));
+        if let Some(fence) = &config.fence {
+            request.set(plane, "IN_FENCE_FD", i64::from(fence.as_raw_fd()).cast_unsigned());
+        }
+        if let Some(clips) = config.damage_clips {
+            request.set(plane, "FB_DAMAGE_CLIPS", property::RawValue::from(clips));
+        }
     }
 
     fn show(&self, request: &mut Request, plane: &Properties, config: &PlaneConfig<'_>) {

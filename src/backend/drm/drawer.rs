@@ -15,6 +15,9 @@ pub trait Drawer: Send {
     /// (`st_rdev`). None: it draws into ordinary memory.
     fn formats(&self, device: u64) -> Vec<DrmFormat>;
 
+    /// Whether it draws with the CPU, into whatever is mapped.
+    fn is_cpu(&self) -> bool;
+
     /// Makes sure that it can draw into this; an error says why not.
     fn try_draw(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), String>;
 }

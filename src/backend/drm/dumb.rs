@@ -74,6 +74,21 @@ impl DumbFrame {
         self.framebuffer
     }
 
+    /// Pixels from one row to the next.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// All rows, with their padding.
+    pub fn pixels_mut(&mut self) -> &mut [u32] {
+        self.mapping.pixels_mut()
+    }
+
+    /// Whether the CPU reads it about as fast as ordinary memory; to be called where nobody waits.
+    pub fn is_quick_to_read(&self) -> bool {
+        self.mapping.is_quick()
+    }
+
     /// Copies a rectangle from rows of `width` pixels that hold the same picture. What lies outside is left out.
     pub fn copy(&mut self, from: &[u32], width: i32, rect: PixelRect) {
         let (left, right) = (rect.x.max(0), (rect.x + rect.width).min(self.width).min(width));

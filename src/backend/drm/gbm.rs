@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   acquire ─► GBM buffer, some frames old ─► (GPU draws) ─► fill ─► plane, from its fence on
-//!                  ▲                                                    │
+//!                  ▲                                                    │        (`frames` keeps count)
 //!                  └────────── not on screen, nor on its way, nor waiting
 //! ```
 //!
@@ -22,16 +22,12 @@ use smithay::backend::drm::{DrmDeviceFd, PlaneState};
 
 use super::atomic::Commit;
 use super::crtc::Crtc;
-use super::drawer::{Drawer, MOST_WAITING};
+use super::drawer::Drawer;
+use super::frames::FEWEST;
 use super::memory::Picture;
 use super::plane_config::whole as whole_plane;
-use super::stale::{add, whole};
 use super::worker::Jobs;
 use crate::backend::plane::{DeviceMemory, MemoryPart};
-use crate::backend::{Buffer, BufferStorage, PixelRect};
-
-/// One is on screen, one is on its way there, one is drawn into.
-const FEWEST: usize = 3;
 
 /// Eight bits a channel, without alpha where there is a choice; nothing blends with what is below the primary plane.
 const CODES: [DrmFourcc; 4] = [DrmFourcc::Xrgb8888, DrmFourcc::Argb8888, DrmFourcc::Xbgr8888, DrmFourcc::Abgr8888];
@@ -57,24 +53,6 @@ pub(super) struct Foundry {
 pub(super) struct Cast {
     picture: Picture,
     memory: Arc<DeviceMemory>,
-}
-
-struct Slot {
-    picture: Picture,
-    memory: Arc<DeviceMemory>,
-    /// Where it differs from the newest frame.
-    stale: Vec<PixelRect>,
-    /// Which frame it holds, if that is known.
-    content: Option<u64>,
-    lent: bool,
-}
-
-/// The buffers of one pipe in one mode.
-pub(super) struct DeviceFrames {
-    foundry: Foundry,
-    slots: Vec<Slot>,
-    /// Frames that were submitted.
-    frames: u64,
 }
 
 impl Foundry {
@@ -143,7 +121,7 @@ impl Foundry {
     }
 
     /// Makes as many as are needed at first, besides `first`. Fewer where there is no memory for more.
-    pub fn cast_all(mut self, first: Option<Cast>, jobs: &Jobs) -> Result<DeviceFrames, String> {
+    pub fn cast_all(mut self, first: Option<Cast>, jobs: &Jobs) -> Result<(Self, Vec<Cast>), String> {
         let mut casts: Vec<Cast> = first.into_iter().collect();
         while casts.len() < FEWEST {
             match self.cast(jobs) {
@@ -155,80 +133,14 @@ impl Foundry {
                 }
             }
         }
-        let mut frames = DeviceFrames { foundry: self, slots: Vec::new(), frames: 0 };
-        casts.into_iter().for_each(|cast| frames.add(cast));
-        Ok(frames)
+        Ok((self, casts))
     }
 }
 
-impl DeviceFrames {
-    /// What makes more of them.
-    pub fn foundry(&self) -> &Foundry {
-        &self.foundry
-    }
-
-    /// How many frames may wait behind the one on its way to the screen.
-    pub fn most_waiting(&self) -> usize {
-        self.slots.len().saturating_sub(FEWEST)
-    }
-
-    /// Whether there may be more buffers, and all that there are are in use.
-    pub fn wants_more(&self) -> bool {
-        self.slots.len() < FEWEST + MOST_WAITING && !self.slots.iter().any(Slot::is_free)
-    }
-
-    /// There is one more.
-    pub fn add(&mut self, Cast { picture, memory }: Cast) {
-        self.slots.push(Slot { picture, memory, stale: vec![whole(self.foundry.size)], content: None, lent: false });
-    }
-
-    /// Any of the pictures.
-    pub fn first(&self) -> Option<Picture> {
-        self.slots.first().map(|slot| slot.picture.clone())
-    }
-
-    /// The buffer with the newest content that is neither lent nor shown.
-    pub fn acquire(&mut self) -> Option<Buffer> {
-        let free = self.slots.iter().enumerate().filter(|(_, slot)| slot.is_free());
-        let (index, _) = free.max_by_key(|(_, slot)| slot.content)?;
-        let slot = &mut self.slots[index];
-        slot.lent = true;
-        let age = slot.content.map_or(0, |content| u32::try_from(self.frames - content + 1).unwrap_or(0));
-        Some(Buffer { storage: BufferStorage::Device(slot.memory.clone()), age, slot: index })
-    }
-
-    /// Takes a buffer back; nobody knows what is in it.
-    pub fn release(&mut self, buffer: &Buffer) {
-        let all = whole(self.foundry.size);
-        if let Some(slot) = self.lent(buffer) {
-            (slot.lent, slot.content) = (false, None);
-            slot.stale = vec![all];
-        }
-    }
-
-    /// A frame was composed: its picture, and what is new in its memory. Gives the buffer back if it is none of these.
-    pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(Picture, Vec<PixelRect>), Buffer> {
-        if self.lent(&buffer).is_none() {
-            return Err(buffer);
-        }
-        self.frames += 1;
-        self.slots.iter_mut().for_each(|slot| add(&mut slot.stale, damage));
-        let slot = &mut self.slots[buffer.slot];
-        (slot.lent, slot.content) = (false, Some(self.frames));
-        let changed = std::mem::take(&mut slot.stale);
-        Ok((slot.picture.clone(), changed))
-    }
-
-    /// The slot that was lent as `buffer`; none if that is of another mode.
-    fn lent(&mut self, buffer: &Buffer) -> Option<&mut Slot> {
-        let BufferStorage::Device(memory) = &buffer.storage else { return None };
-        self.slots.get_mut(buffer.slot).filter(|slot| slot.lent && Arc::ptr_eq(&slot.memory, memory))
-    }
-}
-
-impl Slot {
-    fn is_free(&self) -> bool {
-        !self.lent && self.picture.is_free()
+impl Cast {
+    /// What it is lent as.
+    pub fn into_parts(self) -> (Picture, Arc<DeviceMemory>) {
+        (self.picture, self.memory)
     }
 }
 

@@ -3,11 +3,19 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
+use std::time::{Duration, Instant};
 
 use rustix::mm::{MapFlags, ProtFlags};
 
 /// Memory is made in pieces of this many bytes, or larger ones.
 const PAGE: usize = 4_096;
+/// So many pixels are read to find out how fast that is: 256 KB, which uncached memory takes a millisecond or more for.
+const TRIAL: usize = 65_536;
+/// Whoever disturbs one reading does not disturb all of these.
+const READINGS: usize = 3;
+/// Memory of a device is uncached where it takes more than this many times as long to read as ordinary memory: there it is
+/// ten times or more, where it is cached both are the same but for chance.
+const SLOW: u32 = 4;
 
 /// The pixels of a dumb buffer, writable for as long as this lives. It may outlive the buffer's handle: the kernel keeps
 /// the memory as long as it is mapped.
@@ -38,6 +46,13 @@ impl Mapping {
         }
     }
 
+    /// Whether it is read about as fast as ordinary memory. Reads some of both.
+    pub fn is_quick(&self) -> bool {
+        let own = &self.pixels()[..self.pixels.min(TRIAL)];
+        let ordinary = vec![1; own.len()];
+        reading_time(own) <= reading_time(&ordinary) * SLOW
+    }
+
     pub fn pixels(&self) -> &[u32] {
         // SAFETY: `new` mapped that many pixels, page-aligned; they are writable through `&mut self` only. The display
         // reads them, which changes nothing.
@@ -57,6 +72,16 @@ impl Drop for Mapping {
             tracing::error!(%error, "memory of a display buffer could not be given back");
         }
     }
+}
+
+/// How long it takes to read these, at best.
+fn reading_time(pixels: &[u32]) -> Duration {
+    let readings = (0..READINGS).map(|_| {
+        let begin = Instant::now();
+        std::hint::black_box(pixels.iter().fold(0, |sum: u32, pixel| sum.wrapping_add(*pixel)));
+        begin.elapsed()
+    });
+    readings.min().unwrap_or_default()
 }
 
 /// All of a dma-buf's memory, to be read. Its client may write at the same time: then the pixels are some mixture.

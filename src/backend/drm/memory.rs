@@ -12,7 +12,8 @@ use smithay::reexports::drm::control::{Device, framebuffer};
 
 use super::dumb::DumbFrame;
 use super::worker::Jobs;
-use crate::backend::{PixelBuffer, PixelRect};
+use crate::backend::plane::DeviceMemory;
+use crate::backend::{BufferStorage, MappedPixels, PixelBuffer, PixelRect};
 
 /// A composed picture that a CRTC can read.
 #[derive(Clone)]
@@ -27,7 +28,7 @@ struct Memory {
 }
 
 enum Kind {
-    /// Copied into by the CPU. The lock is there for the compiler: nobody writes a picture that others hold, too.
+    /// Copied or drawn into by the CPU. The lock is there for the compiler: nobody writes a picture that others show or read.
     Dumb(Mutex<DumbFrame>),
     /// Drawn into by a GPU. The framebuffer is declared before the memory that it shows: it is given back first.
     Gbm { _framebuffer: GbmFramebuffer, buffer: GbmBuffer },
@@ -49,6 +50,12 @@ impl Picture {
         Picture(Arc::new(Memory { framebuffer: handle, size, jobs: jobs.clone(), kind }))
     }
 
+    /// One without memory, for tests of who has it.
+    #[cfg(test)]
+    pub fn empty(framebuffer: framebuffer::Handle, size: (i32, i32), jobs: &Jobs) -> Self {
+        Picture(Arc::new(Memory { framebuffer, size, jobs: jobs.clone(), kind: None }))
+    }
+
     /// What a plane is told to show.
     pub fn framebuffer(&self) -> framebuffer::Handle {
         self.0.framebuffer
@@ -64,6 +71,15 @@ impl Picture {
         if let Some(Kind::Dumb(frame)) = &self.0.kind {
             let mut frame = frame.lock().unwrap_or_else(PoisonError::into_inner);
             rects.iter().for_each(|rect| frame.copy(from, width, *rect));
+        }
+    }
+
+    /// Has the CPU draw into it, where it can.
+    fn draw(&self, draw: &mut dyn FnMut(&mut [u32], usize)) {
+        if let Some(Kind::Dumb(frame)) = &self.0.kind {
+            let mut frame = frame.lock().unwrap_or_else(PoisonError::into_inner);
+            let stride = frame.stride();
+            draw(frame.pixels_mut(), stride);
         }
     }
 
@@ -100,6 +116,55 @@ impl Drop for Memory {
         if let Some(kind) = self.kind.take() {
             self.jobs.give_back(kind);
         }
+    }
+}
+
+/// How the memory of a picture is lent to whoever draws.
+pub(super) trait Lend {
+    /// What is lent.
+    fn lend(&self, picture: &Picture) -> BufferStorage;
+
+    /// Whether that is what came back.
+    fn is(&self, picture: &Picture, storage: &BufferStorage) -> bool;
+}
+
+/// Memory that a GPU draws into.
+impl Lend for Arc<DeviceMemory> {
+    fn lend(&self, _: &Picture) -> BufferStorage {
+        BufferStorage::Device(self.clone())
+    }
+
+    fn is(&self, _: &Picture, storage: &BufferStorage) -> bool {
+        matches!(storage, BufferStorage::Device(memory) if Arc::ptr_eq(self, memory))
+    }
+}
+
+/// Memory that the CPU draws into: the picture's own.
+pub(super) struct Mapped;
+
+impl Lend for Mapped {
+    fn lend(&self, picture: &Picture) -> BufferStorage {
+        BufferStorage::Mapped(Box::new(Loan(picture.clone())))
+    }
+
+    fn is(&self, picture: &Picture, storage: &BufferStorage) -> bool {
+        let BufferStorage::Mapped(pixels) = storage else { return false };
+        let pixels: &dyn std::any::Any = &**pixels;
+        pixels.downcast_ref::<Loan>().is_some_and(|loan| loan.0 == *picture)
+    }
+}
+
+/// A picture while somebody draws into it.
+#[derive(Debug)]
+struct Loan(Picture);
+
+impl MappedPixels for Loan {
+    fn size(&self) -> (i32, i32) {
+        self.0.0.size
+    }
+
+    fn draw(&mut self, draw: &mut dyn FnMut(&mut [u32], usize)) {
+        self.0.draw(draw);
     }
 }
 

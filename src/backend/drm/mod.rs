@@ -9,9 +9,10 @@
 //! | `presenter`, `watchdog` | the real-time thread of one output, which hears of flips and commits |
 //! | `flipper`, `flip_queue`, `caution` | what it owns: one flip under way, others that wait, and until when |
 //! | `messages`, `post` | what these threads say to each other, and how |
-//! | `crtc`, `atomic` | commits, and tests of commits |
+//! | `crtc`, `atomic`, `told` | commits, of what is new, and tests of commits |
 //! | `output` | a pipe as a [`Display`](super::Display) |
-//! | `scanout`, `memory` | the pictures that the primary plane shows, of the better of the next two kinds |
+//! | `scanout`, `memory` | the pictures that the primary plane shows, of the best of the next kinds |
+//! | `frames` | buffers that are drawn into in place, by a GPU or the CPU: which are free, and how old they are |
 //! | `gbm`, `fence` | buffers of the device that a GPU draws into, handed over before it is done |
 //! | `shadow`, `cursor`, `dumb`, `mapping` | memory that the CPU copies into |
 //! | `drawer`, `node` | whoever composes, as a device sees it, and the file that is drawn on |
@@ -45,6 +46,7 @@ mod dumb;
 mod fence;
 mod flip_queue;
 mod flipper;
+mod frames;
 mod gamma;
 mod gbm;
 mod mapping;
@@ -66,6 +68,7 @@ mod refusal;
 mod scanout;
 mod shadow;
 mod stale;
+mod told;
 mod verdicts;
 mod vrr;
 mod watchdog;
@@ -77,6 +80,7 @@ pub use drawer::Drawer;
 pub use mode::ModeWish;
 pub use node::DrawOn;
 pub use output::DrmOutput;
+pub use vrr::slowest_rate;
 pub use watchdog::limit_before;
 
 /// What can go wrong with a display device. Each says what was wanted and what the kernel answered.

@@ -64,7 +64,7 @@ const BOTH_OFFSET: u8 = 0b11;
 const OFFSET: u32 = 255;
 
 /// The slowest vertical rate that the monitor names, in mHz; `None` if it names none or what it says is no EDID.
-fn slowest_rate(edid: &[u8]) -> Option<u32> {
+pub fn slowest_rate(edid: &[u8]) -> Option<u32> {
     let block = edid.get(..BLOCK)?;
     let sum = block.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
     if !block.starts_with(&HEADER) || sum != 0 {

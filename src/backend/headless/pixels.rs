@@ -56,7 +56,7 @@ impl From<Buffer> for Scanned {
         // A panel is given nothing but what its pool recognises, which is memory.
         let pixels = match buffer.storage {
             BufferStorage::Memory(pixels) => pixels,
-            BufferStorage::Device(_) => PixelBuffer::default(),
+            BufferStorage::Device(_) | BufferStorage::Mapped(_) => PixelBuffer::default(),
         };
         Scanned { slot: buffer.slot, pixels: Pixels::Own(pixels) }
     }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::pixels::{Pixels, Scanned};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
+use crate::faults::{self, Fault};
 
 enum Place {
     /// In the pool; `None` until it is wanted for the first time.
@@ -65,6 +66,8 @@ impl BufferPool {
     pub fn acquire(&mut self) -> Option<Buffer> {
         let (width, height, composed) = (self.width, self.height, self.composed);
         self.take_back_read();
+        let memory = faults::check(Fault::Buffer).inspect_err(|error| tracing::warn!(%error, "there is no buffer"));
+        memory.ok()?;
         let free = self.slots.iter_mut().filter(|slot| matches!(slot.place, Place::Free(_)));
         let slot = free.max_by_key(|slot| slot.content)?;
         let Place::Free(pixels) = std::mem::replace(&mut slot.place, Place::Lent) else { return None };

@@ -1,16 +1,26 @@
-//! Shared memory with the frames' pixels: one pool, a few buffers, a picture that says which frame it is.
+//! Memory with the frames' pixels, shared or of a device: a few buffers, a picture that says which frame it is.
 
+use std::fs::File;
+use std::io;
 use std::os::fd::AsFd;
 
 use wayland_client::protocol::{wl_buffer::WlBuffer, wl_shm, wl_shm::WlShm};
 use wayland_client::{Dispatch, QueueHandle};
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_buffer_params_v1::{self, ZwpLinuxBufferParamsV1};
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
 
 use super::input::WINDOW;
 use crate::bench::block_code::{self, Code};
+use crate::bench::device::DumbBuffer;
 use crate::client::memory::SharedMemory;
 
 const PIXELS: usize = WINDOW.0 * WINDOW.1;
 const BYTES: usize = PIXELS * size_of::<u32>();
+
+const STRIDE: usize = WINDOW.0 * size_of::<u32>();
+/// `XRGB8888`, row by row, as in `drm_fourcc.h`.
+const XRGB8888: u32 = u32::from_le_bytes(*b"XR24");
+const LINEAR: u32 = 0;
 
 const BACKGROUND: u32 = 0xff20_3048;
 const BAR: u32 = 0xffff_b020;
@@ -20,19 +30,51 @@ const BAR_STEP: usize = 4;
 /// What a window behind changes with each frame, in pixels: about what a terminal or a clock does.
 pub(super) const PATCH: (i32, i32) = (128, 32);
 
+/// When a client makes its buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::bench) enum Making {
+    /// All of them before the first frame.
+    AtOnce,
+    /// One more whenever none is free, as Mesa and the toolkits do.
+    OnDemand,
+}
+
+/// Where the pixels are.
+enum Memory {
+    Shared(SharedMemory),
+    Device(Vec<DumbBuffer>),
+}
+
+impl Memory {
+    /// Those of buffer `index`, without gaps between the rows.
+    fn picture(&mut self, index: usize) -> Option<&mut [u32]> {
+        match self {
+            Memory::Shared(memory) => memory.pixels_mut().chunks_mut(PIXELS).nth(index),
+            Memory::Device(buffers) => buffers.get_mut(index)?.pixels_mut().get_mut(..PIXELS),
+        }
+    }
+}
+
 /// The window's buffers, and which of them the compositor holds.
-#[derive(Debug)]
 pub(in crate::bench) struct Buffers {
-    memory: SharedMemory,
+    memory: Memory,
     buffers: Vec<WlBuffer>,
     held: Vec<bool>,
+    /// Makes the buffer of an index.
+    make: Box<dyn Fn(usize) -> WlBuffer>,
+}
+
+impl std::fmt::Debug for Buffers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Buffers").field("buffers", &self.buffers).field("held", &self.held).finish_non_exhaustive()
+    }
 }
 
 impl Buffers {
-    /// `count` buffers; the user data of each is its index, to be handed to [`Buffers::released`].
+    /// `count` buffers at most; the user data of each is its index, to be handed to [`Buffers::released`].
     pub(in crate::bench) fn new<State>(
         shm: &WlShm,
-        count: usize,
+        (count, making): (usize, Making),
         handle: &QueueHandle<State>,
     ) -> rustix::io::Result<Self>
     where
@@ -40,15 +82,48 @@ impl Buffers {
     {
         let memory = SharedMemory::new("upbeat-probe", count * PIXELS)?;
         let pool = shm.create_pool(memory.file().as_fd(), (count * BYTES) as i32, handle, ());
-        let (width, height, stride) = (WINDOW.0 as i32, WINDOW.1 as i32, (WINDOW.0 * size_of::<u32>()) as i32);
-        let buffers = (0..count)
-            .map(|index| {
-                let offset = (index * BYTES) as i32;
-                pool.create_buffer(offset, width, height, stride, wl_shm::Format::Xrgb8888, handle, index)
-            })
-            .collect();
-        pool.destroy();
-        Ok(Buffers { memory, buffers, held: vec![false; count] })
+        let (width, height, stride) = (WINDOW.0 as i32, WINDOW.1 as i32, STRIDE as i32);
+        let handle = handle.clone();
+        let make = Box::new(move |index: usize| {
+            let offset = (index * BYTES) as i32;
+            pool.create_buffer(offset, width, height, stride, wl_shm::Format::Xrgb8888, &handle, index)
+        });
+        Ok(Self::made_by(Memory::Shared(memory), make, (count, making)))
+    }
+
+    /// The same in the memory of `device`.
+    pub(super) fn of_device<State>(
+        (dmabuf, device): (ZwpLinuxDmabufV1, &File),
+        (count, making): (usize, Making),
+        handle: &QueueHandle<State>,
+    ) -> io::Result<Self>
+    where
+        State: Dispatch<ZwpLinuxBufferParamsV1, ()> + Dispatch<WlBuffer, usize> + 'static,
+    {
+        let size = (WINDOW.0 as u32, WINDOW.1 as u32);
+        let memory = (0..count).map(|_| DumbBuffer::new(device, size)).collect::<io::Result<Vec<_>>>()?;
+        if memory.iter().any(|buffer| buffer.stride() as usize != STRIDE) {
+            return Err(io::Error::other("the device pads the rows of a window of this width"));
+        }
+        let shared = memory.iter().map(|buffer| buffer.memory().as_fd().try_clone_to_owned());
+        let shared = shared.collect::<io::Result<Vec<_>>>()?;
+        let handle = handle.clone();
+        let make = Box::new(move |index: usize| {
+            let params = dmabuf.create_params(&handle, ());
+            params.add(shared[index].as_fd(), 0, 0, STRIDE as u32, LINEAR, LINEAR);
+            let (width, height) = (WINDOW.0 as i32, WINDOW.1 as i32);
+            let flags = zwp_linux_buffer_params_v1::Flags::empty();
+            let buffer = params.create_immed(width, height, XRGB8888, flags, &handle, index);
+            params.destroy();
+            buffer
+        });
+        Ok(Self::made_by(Memory::Device(memory), make, (count, making)))
+    }
+
+    fn made_by(memory: Memory, make: Box<dyn Fn(usize) -> WlBuffer>, (count, making): (usize, Making)) -> Self {
+        let made = if making == Making::AtOnce { count } else { 0 };
+        let buffers = (0..made).map(&make).collect();
+        Buffers { memory, buffers, held: vec![false; count], make }
     }
 
     /// A buffer that the compositor does not hold.
@@ -58,7 +133,7 @@ impl Buffers {
 
     /// Draws the frame into buffer `index`, every pixel of it.
     pub(in crate::bench) fn draw(&mut self, index: usize, code: Code) {
-        let Some(picture) = self.memory.pixels_mut().chunks_mut(PIXELS).nth(index) else { return };
+        let Some(picture) = self.memory.picture(index) else { return };
         let (above, below) = (block_code::HEIGHT, WINDOW.1 - block_code::HEIGHT);
         picture[above * WINDOW.0..below * WINDOW.0].fill(BACKGROUND);
         let bar = code.frame as usize * BAR_STEP % (WINDOW.0 - BAR_WIDTH);
@@ -71,7 +146,7 @@ impl Buffers {
 
     /// Draws the frame's patch at the top left corner of buffer `index`.
     pub(super) fn draw_patch(&mut self, index: usize, frame: u32) {
-        let Some(picture) = self.memory.pixels_mut().chunks_mut(PIXELS).nth(index) else { return };
+        let Some(picture) = self.memory.picture(index) else { return };
         let bar = frame as usize * BAR_STEP % (PATCH.0 as usize - BAR_WIDTH);
         for row in picture.chunks_mut(WINDOW.0).take(PATCH.1 as usize) {
             row[..PATCH.0 as usize].fill(BACKGROUND);
@@ -82,6 +157,10 @@ impl Buffers {
     /// Gives buffer `index` to the compositor.
     pub(in crate::bench) fn give(&mut self, index: usize) -> &WlBuffer {
         self.held[index] = true;
+        // The first that is not held is at most one behind those that were made.
+        while self.buffers.len() <= index {
+            self.buffers.push((self.make)(self.buffers.len()));
+        }
         &self.buffers[index]
     }
 

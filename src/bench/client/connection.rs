@@ -13,8 +13,9 @@ use wayland_protocols::xdg::shell::client::{
     xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
 };
 
-use super::buffers::{Buffers, PATCH};
+use super::buffers::{Buffers, Making, PATCH};
 use super::error::ClientError;
+use super::gpu::{self, Gpu};
 use super::injector::Hand;
 use super::journal::{Frame, Journal};
 use super::options::{ClientOptions, Flood};
@@ -57,6 +58,8 @@ pub(super) struct Client {
     pub(super) window: Window,
     pub(super) presentation: WpPresentation,
     pub(super) buffers: Buffers,
+    /// What finishes its frames after the commit, and the point of the newest frame in each buffer.
+    gpu: Option<(Gpu, Vec<u64>)>,
     /// One of the windows behind: it changes a patch, as a terminal or a clock does.
     pub(super) is_companion: bool,
     pub(super) journal: Journal,
@@ -77,6 +80,8 @@ pub(super) struct Client {
     pub(super) hand: Option<Hand>,
     /// The newest event that the window has been told of.
     pub(super) newest_event: u32,
+    /// Callbacks that found no buffer to draw into: some programs end then.
+    pub(super) starved: u64,
 }
 
 /// A frame between drawing and commit.
@@ -85,6 +90,8 @@ pub(super) struct Drawn {
     pub(super) buffer: usize,
     pub(super) start: Instant,
     pub(super) cost: Span,
+    /// The part of the cost that a GPU works for.
+    pub(super) on_gpu: Span,
     pub(super) event: u32,
 }
 
@@ -136,11 +143,18 @@ impl Client {
         toplevel.set_app_id(options.app_id.clone());
         toplevel.set_title("Upbeat latency probe".to_owned());
         let fifo = fifo_manager.map(|manager| manager.get_fifo(&surface, handle, ()));
+        let count = (options.buffers as usize, making(options));
+        let (buffers, gpu) = if options.gpu > 0.0 {
+            Self::on_gpu(options, globals, &surface, handle)?
+        } else {
+            let shared = Buffers::new(&shm, count, handle);
+            (shared.map_err(|error| ClientError::SharedMemory(error.into()))?, None)
+        };
         Ok(Client {
             window: Window { surface, _xdg_surface: xdg_surface, _toplevel: toplevel, fifo },
             presentation,
-            buffers: Buffers::new(&shm, options.buffers as usize, handle)
-                .map_err(|error| ClientError::SharedMemory(error.into()))?,
+            buffers,
+            gpu: gpu.map(|gpu| (gpu, vec![0; count.0])),
             is_companion: options.companion.is_some(),
             journal: Journal::with_capacity(64 * 1024),
             clock: PresentationClock(ClockId::Monotonic),
@@ -154,19 +168,46 @@ impl Client {
             pointer: None,
             hand: None,
             newest_event: 0,
+            starved: 0,
         })
     }
 
-    /// Draws a frame that has cost `cost` since `start` and answers to `event` into a free buffer.
-    pub(super) fn draw(&mut self, start: Instant, cost: Span, event: u32) {
-        let Some(buffer) = self.buffers.free() else { return };
+    /// What a client that draws on a GPU needs.
+    fn on_gpu(
+        options: &ClientOptions,
+        globals: &GlobalList,
+        surface: &WlSurface,
+        handle: &QueueHandle<Client>,
+    ) -> Result<(Buffers, Option<Gpu>), ClientError> {
+        let (dmabuf, manager) = (require(globals, handle, 3..=4)?, require(globals, handle, 1..=1)?);
+        let failed = |source| ClientError::Device { device: options.device.clone(), source };
+        let device = gpu::open(&options.device).map_err(failed)?;
+        let count = (options.buffers as usize, making(options));
+        let buffers = Buffers::of_device((dmabuf, &device), count, handle).map_err(failed)?;
+        let gpu = Gpu::new(&manager, surface, &device, handle).map_err(failed)?;
+        Ok((buffers, Some(gpu)))
+    }
+
+    /// A buffer that the compositor is done with.
+    pub(super) fn free_buffer(&self) -> Option<usize> {
+        let is_done = |index: &usize| match &self.gpu {
+            Some((gpu, points)) => gpu.is_released(points[*index]),
+            None => true,
+        };
+        self.buffers.free().filter(is_done)
+    }
+
+    /// Draws a frame that has cost `cost` since `start`, and costs a GPU a part of it later, and answers to `event` into a
+    /// free buffer.
+    pub(super) fn draw(&mut self, start: Instant, (cost, on_gpu): (Span, Span), event: u32) {
+        let Some(buffer) = self.free_buffer() else { return };
         let frame = self.journal.len() as u32 + 1;
         if self.is_companion {
             self.buffers.draw_patch(buffer, frame);
         } else {
             self.buffers.draw(buffer, Code { frame, event });
         }
-        self.drawn = Some(Drawn { buffer, start, cost, event });
+        self.drawn = Some(Drawn { buffer, start, cost, on_gpu, event });
     }
 
     /// Commits the drawn frame, as a client of this kind does.
@@ -192,6 +233,9 @@ impl Client {
             outcome: Default::default(),
         });
         self.presentation.feedback(surface, handle, index);
+        if let Some((gpu, points)) = &mut self.gpu {
+            points[drawn.buffer] = gpu.begin(drawn.on_gpu);
+        }
         surface.commit();
     }
 
@@ -201,14 +245,18 @@ impl Client {
     }
 }
 
-fn require<I>(
+const fn making(options: &ClientOptions) -> Making {
+    if options.on_demand { Making::OnDemand } else { Making::AtOnce }
+}
+
+pub(super) fn require<I, State>(
     globals: &GlobalList,
-    handle: &QueueHandle<Client>,
+    handle: &QueueHandle<State>,
     versions: std::ops::RangeInclusive<u32>,
 ) -> Result<I, ClientError>
 where
     I: Proxy + 'static,
-    Client: wayland_client::Dispatch<I, ()>,
+    State: wayland_client::Dispatch<I, ()> + 'static,
 {
     let least = *versions.start();
     globals.bind(handle, versions, ()).map_err(|_| ClientError::Missing { interface: I::interface().name, least })

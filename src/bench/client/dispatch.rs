@@ -8,6 +8,14 @@ use wayland_client::{Proxy as _, WEnum, delegate_noop};
 use wayland_protocols::wp::fifo::v1::client::{wp_fifo_manager_v1::WpFifoManagerV1, wp_fifo_v1::WpFifoV1};
 use wayland_protocols::wp::presentation_time::client::{wp_presentation, wp_presentation_feedback};
 
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_buffer_params_v1::ZwpLinuxBufferParamsV1;
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
+use wayland_protocols::wp::linux_drm_syncobj::v1::client::{
+    wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1,
+    wp_linux_drm_syncobj_surface_v1::WpLinuxDrmSyncobjSurfaceV1,
+    wp_linux_drm_syncobj_timeline_v1::WpLinuxDrmSyncobjTimelineV1,
+};
+
 use super::connection::{Client, PresentationClock};
 use super::input;
 use super::journal::{Light, Outcome};
@@ -21,6 +29,11 @@ delegate_noop!(Client: ignore WlShmPool);
 delegate_noop!(Client: ignore WlSurface);
 delegate_noop!(Client: ignore WpFifoManagerV1);
 delegate_noop!(Client: ignore WpFifoV1);
+delegate_noop!(Client: ignore ZwpLinuxDmabufV1);
+delegate_noop!(Client: ignore ZwpLinuxBufferParamsV1);
+delegate_noop!(Client: ignore WpLinuxDrmSyncobjManagerV1);
+delegate_noop!(Client: ignore WpLinuxDrmSyncobjSurfaceV1);
+delegate_noop!(Client: ignore WpLinuxDrmSyncobjTimelineV1);
 
 hear_session!(Client);
 hear_window!(Client);
@@ -31,6 +44,7 @@ hear!(Client: wl_callback::WlCallback, (), |client, callback, event, _, _| {
     {
         client.awaited_callback = None;
         client.callback_at = Some(client.clock.now());
+        client.starved += u64::from(client.free_buffer().is_none());
     }
 });
 

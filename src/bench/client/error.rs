@@ -35,6 +35,14 @@ pub enum ClientError {
     /// No memory for the pixels.
     #[error("no shared memory for the window's buffers: {0}")]
     SharedMemory(std::io::Error),
+    /// The device that stands for a GPU lacks what that takes.
+    #[error("{}: {source}", device.display())]
+    Device {
+        /// Its node.
+        device: std::path::PathBuf,
+        /// What is missing.
+        source: std::io::Error,
+    },
     /// The connection broke, or the probe made a protocol error.
     #[error("the connection to the compositor broke: {0}")]
     Dispatch(#[from] DispatchError),

@@ -9,7 +9,8 @@
 //! | `options` | the command line, and the same options as arguments for the other windows |
 //! | `personality` | when a client of each kind draws and when it commits (pure) |
 //! | `burn` | how to spend CPU time |
-//! | `buffers` | shared memory with the frames' pixels |
+//! | `buffers` | memory with the frames' pixels |
+//! | `gpu` | what stands for a GPU that finishes frames after their commit |
 //! | `input` | how an event number hides in a pointer position (pure) |
 //! | `injector` | the second connection that plays the user's hand |
 //! | `journal` | what happened to each frame, and the figures that follow (pure) |
@@ -18,6 +19,7 @@
 //! | `others` | the windows behind |
 //! | `error` | why a run gave no figures |
 //! | `flood` | a client that sends as much as it can |
+//! | `resting` | windows that do nothing |
 
 pub(in crate::bench) mod buffers;
 mod burn;
@@ -25,12 +27,14 @@ mod connection;
 mod dispatch;
 mod error;
 mod flood;
+mod gpu;
 mod injector;
 mod input;
 mod journal;
 mod options;
 mod others;
 mod personality;
+mod resting;
 mod session;
 
 use crate::bench::report::RunReport;
@@ -38,14 +42,17 @@ pub use burn::burn;
 pub use error::ClientError;
 pub(in crate::bench) use injector::Pointer;
 pub(in crate::bench) use input::WINDOW;
-pub use options::{ClientOptions, Flood};
+pub use options::{ClientOptions, DEVICE, Flood};
 pub use others::run_with_others;
 pub use personality::Kind;
 pub use session::run;
 
-/// Runs one of the windows behind the measured one, or one of the clients that flood, if `options` say so. Says `ready` on
+/// Runs one of the windows behind the measured one, one of the clients that flood, or those that rest, if `options` say so. Says `ready` on
 /// stdout when it is mapped, goes on until stdin closes, and reports on what it did in between.
 pub fn run_companion(options: &ClientOptions) -> Result<RunReport, ClientError> {
+    if let Some(count) = options.resting {
+        return resting::rest(count, options.idle_per_client);
+    }
     match options.flooding {
         Some(flood) => flood::run_flooder(options, flood),
         None => session::draw_behind(options),

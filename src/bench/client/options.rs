@@ -7,6 +7,9 @@ use super::personality::Kind;
 use crate::bench::load::Load;
 use crate::time::Span;
 
+/// The first display device.
+pub const DEVICE: &str = "/dev/dri/card0";
+
 /// What it floods with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Flood {
@@ -70,9 +73,30 @@ pub struct ClientOptions {
     /// Further clients that send requests as fast as they are taken: what they cost the measured window
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub flood: u32,
+    /// Further windows that do nothing, opened before the measured one
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub idle_windows: u32,
+    /// How many of those each client has
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub idle_per_client: u32,
     /// Buffers of the window
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub buffers: u32,
+    /// Make a buffer only when none is free, as toolkits do
+    #[arg(long)]
+    pub on_demand: bool,
+    /// Share of a frame's cost that another process works for, while this one waits: 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share)]
+    pub elsewhere: f64,
+    /// Share of a frame's cost that a GPU works for once the frame is committed: 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share, conflicts_with = "elsewhere")]
+    pub gpu: f64,
+    /// The display device whose memory and timelines stand for that GPU's
+    #[arg(long, value_name = "NODE", default_value = DEVICE)]
+    pub device: PathBuf,
+    /// Further windows that draw for a moment, ask for one more callback and then have nothing to say
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    pub idle: u32,
     /// Rate of a client with its own clock, in hertz
     #[arg(long, value_name = "HZ", default_value_t = 50.0, value_parser = rate)]
     pub own_hz: f64,
@@ -91,6 +115,12 @@ pub struct ClientOptions {
     /// Inner use: be one of the flooding clients, until stdin closes
     #[arg(long, hide = true, value_enum, requires = "companion")]
     pub flooding: Option<Flood>,
+    /// Inner use: draw this many frames and then nothing
+    #[arg(long, hide = true, value_name = "COUNT", requires = "companion")]
+    pub fall_silent: Option<u32>,
+    /// Inner use: be so many windows that do nothing, until stdin closes
+    #[arg(long, hide = true, value_name = "COUNT", requires = "companion")]
+    pub resting: Option<u32>,
     /// Inner use: be the other window of this number, until stdin closes
     #[arg(long, hide = true, value_name = "NUMBER")]
     pub companion: Option<u32>,
@@ -120,6 +150,22 @@ impl ClientOptions {
         arguments
     }
 
+    /// The arguments that make another probe the `number`th of the windows that have nothing to say.
+    pub(super) fn idle_arguments(&self, number: u32) -> Vec<OsString> {
+        let mut arguments = self.companion_arguments(self.windows + self.flood + number);
+        arguments.extend(["--fall-silent".to_owned(), IDLE_AFTER.to_string()].map(OsString::from));
+        arguments
+    }
+
+    /// The arguments that make another probe all the windows of this run that do nothing.
+    pub(super) fn resting_arguments(&self) -> Vec<OsString> {
+        let mut arguments = self.companion_arguments(self.windows + self.flood);
+        let (count, each) = (self.idle_windows.to_string(), self.idle_per_client.to_string());
+        let words = ["--resting".to_owned(), count, "--idle-per-client".to_owned(), each];
+        arguments.extend(words.map(OsString::from));
+        arguments
+    }
+
     /// The warm-up as a span.
     pub(super) fn warm_up(&self) -> Span {
         Span::from_millis_f64(self.warm_up * 1e3)
@@ -140,6 +186,8 @@ impl Default for ClientOptions {
     }
 }
 
+/// Frames that a window draws before it has nothing more to say: enough to be known for what it is.
+const IDLE_AFTER: u32 = 60;
 /// Longest run, as a guard against wrong units: a day.
 const LONGEST_SECONDS: f64 = 86_400.0;
 /// Fastest rate of inputs or of a client's own clock.
@@ -147,6 +195,10 @@ const FASTEST_HZ: f64 = 10_000.0;
 
 fn seconds(text: &str) -> Result<f64, String> {
     in_range(text, 0.0, LONGEST_SECONDS, "seconds")
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    in_range(text, 0.0, 1.0, "a share")
 }
 
 fn rate(text: &str) -> Result<f64, String> {

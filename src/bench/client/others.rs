@@ -13,6 +13,15 @@ use crate::bench::report::RunReport;
 /// `program` makes the command that starts a probe (this program's own path, with whatever leads to
 /// [`run_companion`](super::run_companion)); the arguments of the window are added to it.
 pub fn run_with_others(options: &ClientOptions, program: impl Fn() -> Command) -> Result<RunReport, ClientError> {
+    let resting = if options.idle_windows > 0 {
+        let mut command = program();
+        command.args(options.resting_arguments());
+        let mut resting = Other::start(options.windows + options.flood, command)?;
+        resting.wait_until_ready()?;
+        Some(resting)
+    } else {
+        None
+    };
     let mut others = Vec::new();
     for number in 1..options.windows {
         let mut command = program();
@@ -21,6 +30,13 @@ pub fn run_with_others(options: &ClientOptions, program: impl Fn() -> Command) -
     }
     for other in &mut others {
         other.wait_until_ready()?;
+    }
+    for number in 0..options.idle {
+        let mut command = program();
+        command.args(options.idle_arguments(number));
+        let mut idle = Other::start(options.windows + options.flood + number, command)?;
+        idle.wait_until_ready()?;
+        others.push(idle);
     }
     let mut flooders = Vec::new();
     for number in 0..options.flood {
@@ -37,6 +53,9 @@ pub fn run_with_others(options: &ClientOptions, program: impl Fn() -> Command) -
     }
     for other in others {
         report.others.push(other.finish()?);
+    }
+    if let Some(resting) = resting {
+        resting.finish()?;
     }
     Ok(report)
 }

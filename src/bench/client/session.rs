@@ -26,6 +26,8 @@ const SEARCH_LIMIT: Span = Span::from_seconds(60);
 const LAST_LIGHT_LIMIT: Span = Span::from_seconds(1);
 /// The warm-up draws from a sequence of its own, so that the first measured frame is the seed's first cost.
 const WARM_UP_SEED: u64 = 0x5761_726d_2075_7021;
+/// What the share of work that is done elsewhere is reckoned in.
+const SHARES: f64 = 1_000.0;
 /// Frames are counted out by this time at the latest.
 const FOREVER: Span = Span::from_seconds(86_400);
 
@@ -130,11 +132,13 @@ impl<'a> Session<'a> {
             kind: options.kind.to_string(),
             seed: options.seed,
             windows: options.windows,
+            idle_windows: options.idle_windows,
             interaction: interaction(options, &injected),
             compositor_cpu_ms_per_frame: used.and_then(|used| per(used.cpu.as_millis_f64(), figures.frames as f64)),
             compositor_wakeups_per_refresh: used.and_then(|used| per(used.wake_ups as f64, refreshes)),
             compositor_scheduling: pid.and_then(scheduling_class),
             scheduling: scheduling_class(std::process::id()),
+            starved: client.starved,
             sentinel_wake_p99_ms: noise.map(|noise| noise.p99),
             sentinel_wake_max_ms: noise.map(|noise| noise.max),
             ..figures
@@ -163,7 +167,8 @@ impl<'a> Session<'a> {
             if now >= deadline || done(self) {
                 return Ok(());
             }
-            match self.options.kind.next_step(self.readiness(now)) {
+            let step = self.options.kind.next_step(self.readiness(now));
+            match if self.has_fallen_silent() { Step::Wait } else { step } {
                 Step::Draw => self.draw(now),
                 Step::Commit => self.client.commit(self.options.kind, &self.queue.handle()),
                 Step::Wait => self.read_events(Some(self.wake_at(now).min(deadline)))?,
@@ -171,10 +176,15 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Whether it has drawn all that it has to say; it has asked for one more callback.
+    fn has_fallen_silent(&self) -> bool {
+        self.options.fall_silent.is_some_and(|frames| self.client.journal.len() >= frames as usize)
+    }
+
     fn readiness(&self, now: Instant) -> Readiness {
         Readiness {
             awaits_callback: self.client.awaited_callback.is_some(),
-            has_buffer: self.client.buffers.free().is_some(),
+            has_buffer: self.client.free_buffer().is_some(),
             has_drawn: self.client.drawn.is_some(),
             tick_due: now >= self.next_tick,
         }
@@ -195,7 +205,12 @@ impl<'a> Session<'a> {
         }
         let (start, event, cost) = (self.client.clock.now(), self.client.newest_event, self.costs.next_cost());
         // Drawing the pixels is part of the cost.
-        fill_up(cost, || self.client.draw(start, cost, event));
+        let share = |part: f64| cost.scale((part * SHARES) as i64, SHARES as i64);
+        let (elsewhere, on_gpu) = (share(self.options.elsewhere), share(self.options.gpu));
+        fill_up(cost - elsewhere - on_gpu, || self.client.draw(start, (cost, on_gpu), event));
+        if elsewhere > Span::ZERO {
+            std::thread::sleep(elsewhere.to_duration());
+        }
     }
 
     /// Sends what was requested, then reads and handles what has come; with `until` waits for it, otherwise does not.

@@ -13,7 +13,7 @@ use super::device::Press;
 use super::figures::{InterruptRun, Shown};
 use super::presser::Presser;
 use crate::bench::block_code::Code;
-use crate::bench::client::buffers::Buffers;
+use crate::bench::client::buffers::{Buffers, Making};
 use crate::bench::process::{Usage, peer_of};
 use crate::bench::wait::wait;
 use crate::client::{FramePacer, FrameTarget, NotHeld, Outcome, PacerEvent, Pacing, PacingOptions};
@@ -172,7 +172,8 @@ impl Player {
         });
         surface.commit();
         // One more than are under way: that on screen is not given back before the next is shown.
-        let buffers = Buffers::new(&shm, usize::from(options.ahead) + 1, handle).map_err(io::Error::from)?;
+        let buffers =
+            Buffers::new(&shm, (usize::from(options.ahead) + 1, Making::AtOnce), handle).map_err(io::Error::from)?;
         Ok(Player {
             surface,
             pacer,

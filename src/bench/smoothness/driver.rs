@@ -1,7 +1,9 @@
 //! The runs: the same costs by vsync and ahead, each in a fresh session, beside the simulator's figures.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::num::ParseFloatError;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use serde::Serialize;
 
@@ -34,12 +36,41 @@ pub struct SmoothnessOptions {
     /// What the outputs are
     #[arg(long, value_enum, default_value_t)]
     pub backend: Displays,
-    /// The display; a window has the rate of its parent, and a display of this machine that of its mode
-    #[arg(long, value_name = "HZ", default_value_t = 60.0)]
-    pub refresh: f64,
+    /// The display; 48-144 has a variable rate, and costs are a share of its shortest interval. With several, each run is
+    /// made on each of them. A window has the rate of its parent, and a display of this machine that of its mode
+    #[arg(long, value_name = "HZ", value_delimiter = ',', default_values = ["60"])]
+    pub refresh: Vec<Rate>,
+    /// The rate that costs are a share of, if it is not that of the display
+    #[arg(long, value_name = "HZ")]
+    pub costs_of: Option<f64>,
     /// Seed of the costs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+/// The rate of a display, or its range of rates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    slowest: Option<f64>,
+    fastest: f64,
+}
+
+impl FromStr for Rate {
+    type Err = ParseFloatError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('-') {
+            Some((slowest, fastest)) => Ok(Rate { slowest: Some(slowest.parse()?), fastest: fastest.parse()? }),
+            None => Ok(Rate { slowest: None, fastest: text.parse()? }),
+        }
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.slowest.map_or(Ok(()), |slowest| write!(f, "{slowest}-"))?;
+        write!(f, "{}", self.fastest)
+    }
 }
 
 /// All runs.
@@ -54,13 +85,16 @@ impl SmoothnessOptions {
     pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<SmoothnessReport, BenchError> {
         let folder = Folder::create(upbeat)?;
         let mut report = SmoothnessReport::default();
-        for load in self.loads()? {
+        let loads = self.loads()?;
+        for (load, rate) in loads.iter().flat_map(|load| self.refresh.iter().map(move |rate| (load, *rate))) {
             let mut baseline: Option<SmoothRun> = None;
-            for game in self.games(&load) {
-                let title = format!("{load}, {}", game.policy());
+            for game in self.games(load, rate) {
+                let title = format!("{load}, {rate} Hz, {}", game.policy());
                 progress(&title);
-                let mut run = self.session(&game, &title, &folder)?;
-                run.simulated_drop_reduction = self.simulated(&game).map_err(|error| game_error(&title, error))?;
+                let mut run = self.session(&game, rate, &title, &folder)?;
+                run.display = rate.to_string();
+                let simulated = self.simulated(&game, rate.slowest.is_some());
+                run.simulated_drop_reduction = simulated.map_err(|error| game_error(&title, error))?;
                 if let Some(baseline) = &baseline {
                     run.drop_reduction = 1.0 - run.drops_per_s / baseline.drops_per_s.max(f64::MIN_POSITIVE);
                 }
@@ -90,9 +124,10 @@ impl SmoothnessOptions {
     }
 
     /// The baseline first.
-    fn games(&self, load: &str) -> Vec<GameOptions> {
+    fn games(&self, load: &str, rate: Rate) -> Vec<GameOptions> {
+        let refresh = self.costs_of.unwrap_or(rate.fastest);
         let game = |buffers, run_ahead, vsync| GameOptions {
-            costs: CostOptions { load: load.to_owned(), frames: self.frames, seed: self.seed, refresh: self.refresh },
+            costs: CostOptions { load: load.to_owned(), frames: self.frames, seed: self.seed, refresh },
             buffers,
             run_ahead,
             vsync,
@@ -106,20 +141,21 @@ impl SmoothnessOptions {
     }
 
     /// How many fewer drops the simulator counts on the same costs.
-    fn simulated(&self, game: &GameOptions) -> Result<f64, GameError> {
+    fn simulated(&self, game: &GameOptions, variable: bool) -> Result<f64, GameError> {
         let load = game.costs.costs().map_err(GameError::from)?;
         let policy = if game.vsync {
             AnimationPolicy::vsync(game.buffers)
         } else {
             AnimationPolicy::ahead(AheadSettings::buffers(game.buffers).with_run_ahead(game.run_ahead))
         };
+        let policy = if variable && !game.vsync { policy.on_variable_refresh() } else { policy };
         Ok(simulate(&load, &policy).reduction(&simulate(&load, &AnimationPolicy::vsync(3))))
     }
 
-    fn session(&self, game: &GameOptions, title: &str, folder: &Folder) -> Result<SmoothRun, BenchError> {
+    fn session(&self, game: &GameOptions, rate: Rate, title: &str, folder: &Folder) -> Result<SmoothRun, BenchError> {
         let pacing = if game.vsync { "vsync" } else { "auto" };
         let config = format!("pacing = \"{pacing}\"\nreduced-motion = true\n");
-        let session = folder.session(title, &format!("1280x720@{}", self.refresh), &config)?.on(self.backend);
+        let session = folder.session(title, &format!("1280x720@{rate}"), &config)?.on(self.backend);
         let pairs = [
             ("--load", game.costs.load.clone()),
             ("--frames", game.costs.frames.to_string()),
@@ -140,14 +176,15 @@ fn game_error(run: &str, error: GameError) -> BenchError {
 /// For people.
 pub fn table(runs: &[SmoothRun]) -> String {
     let mut text = String::from(
-        "load        policy               frames  drops/s  fewer  simulated  hitches/s   fps  freeze  age p50/p99/max ms      \
+        "load        display  policy               frames  drops/s  fewer  simulated  hitches/s   fps  freeze  age p50/p99/max ms      \
          error p50/p99/max ms   cpu ms  wake-ups  MB\n",
     );
     for run in runs {
         let _ = writeln!(
             text,
-            "{:<11} {:<20} {:>6} {:>8.2} {:>5.1}% {:>9.1}% {:>10.2} {:>5.1} {:>7.1}  {:<21}  {:<21} {:>6.2} {:>8.1} {:>4.1}",
+            "{:<11} {:<8} {:<20} {:>6} {:>8.2} {:>5.1}% {:>9.1}% {:>10.2} {:>5.1} {:>7.1}  {:<21}  {:<21} {:>6.2} {:>8.1} {:>4.1}",
             run.load,
+            run.display,
             run.policy,
             run.frames,
             run.drops_per_s,

@@ -22,6 +22,9 @@ pub(super) struct Shown {
 pub struct SmoothRun {
     /// The load's name.
     pub load: String,
+    /// The display's rate, or its range of rates, in Hz.
+    #[serde(default)]
+    pub display: String,
     /// `vsync-3`, `ahead-4`, `ahead-4+run-ahead-2` …
     pub policy: String,
     /// Pixel buffers of the client.
@@ -32,7 +35,8 @@ pub struct SmoothRun {
     pub frames: usize,
     /// Frames that were drawn and not shown, because a newer one was due.
     pub discarded: usize,
-    /// Refreshes in which the animation ran and nothing new was shown.
+    /// Refreshes in which the animation ran and nothing new was shown. Where the rate varies: in which the panel showed its
+    /// picture again.
     pub drops: u64,
     /// The same in a second.
     pub drops_per_s: f64,

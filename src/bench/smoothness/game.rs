@@ -16,7 +16,7 @@ use super::costs::{CostOptions, NoLoad};
 use super::figures::{Shown, SmoothRun};
 use super::pipeline::{Frame, Permission, Pipeline};
 use crate::bench::block_code::Code;
-use crate::bench::client::buffers::Buffers;
+use crate::bench::client::buffers::{Buffers, Making};
 use crate::bench::process::{Usage, peer_of};
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_v1::{Pacing, UpbeatFramePacingV1};
@@ -140,7 +140,8 @@ impl Game {
             presentation,
             fifo,
             pacing,
-            buffers: Buffers::new(&shm, usize::from(options.buffers), handle).map_err(io::Error::from)?,
+            buffers: Buffers::new(&shm, (usize::from(options.buffers), Making::AtOnce), handle)
+                .map_err(io::Error::from)?,
             configured: false,
             closed: false,
             permissions: VecDeque::new(),

@@ -44,6 +44,8 @@ enum Message {
     Outputs,
     /// All windows: class, pacing and the reason for it, costs.
     Windows,
+    /// Everybody who is connected: what each has, and how much one may have.
+    Clients,
     /// Workspaces that are seen or have windows.
     Workspaces,
     /// Show a workspace (1 to 9), or put a window there.
@@ -159,6 +161,7 @@ impl Message {
             Message::Version => Request::Version,
             Message::Outputs => Request::Outputs,
             Message::Windows => Request::Windows,
+            Message::Clients => Request::Clients,
             Message::Workspaces => Request::Workspaces,
             Message::Workspace { number, output, window } => {
                 Request::Workspace(WorkspaceOrder { output, number, window: window.map(WindowId) })

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::table::Table;
+use crate::ipc::clients::ClientUse;
 use crate::ipc::message::{CadenceStats, Output, OutputStats, Response, Window, WindowStats};
 use crate::ipc::workspaces::Workspace;
 use crate::time::Span;
@@ -26,8 +27,13 @@ fn render(response: &Response) -> String {
         Response::Version { version, wayland_display, backend, renderer } => {
             format!("upbeat {version} on {wayland_display}, backend {backend}, renderer {renderer}\n")
         }
-        Response::Outputs { outputs } => outputs_table(outputs).to_string(),
+        Response::Outputs { outputs } => outputs_text(outputs),
         Response::Windows { windows } => windows_text(windows),
+        Response::Clients { clients, bugs: 0 } => clients_table(clients).to_string(),
+        Response::Clients { clients, bugs } => format!(
+            "{}{bugs} panics were caught, and each ended a client: the log has them; please report them\n",
+            clients_table(clients)
+        ),
         Response::Workspaces { workspaces } => workspaces_table(workspaces).to_string(),
         Response::Stats { outputs, windows } => stats_text(outputs, windows),
         Response::WhyLate { misses } if misses.is_empty() => "No frame was late.\n".to_owned(),
@@ -40,6 +46,27 @@ fn render(response: &Response) -> String {
     }
 }
 
+/// Of what a client had most, measured by what it may have: so many kinds are told of.
+const USES_TOLD: usize = 3;
+
+fn clients_table(clients: &[ClientUse]) -> Table {
+    let mut table = Table::new(&["  pid", "program", "sandbox", " objects", "most, of what one may have"]);
+    for client in clients {
+        let mut uses: Vec<_> = client.uses.iter().collect();
+        uses.sort_by(|a, b| b.part().total_cmp(&a.part()));
+        let told = uses.iter().take(USES_TOLD);
+        let told: Vec<_> = told.map(|one| format!("{} of {} {}", one.most_used, one.bound, one.kind)).collect();
+        table.row(vec![
+            client.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+            printable(&client.name),
+            client.sandbox.as_deref().map_or_else(|| "-".to_owned(), printable),
+            client.objects.to_string(),
+            told.join(", "),
+        ]);
+    }
+    table
+}
+
 fn workspaces_table(workspaces: &[Workspace]) -> Table {
     let mut table = Table::new(&["output", " workspace", "seen", "windows"]);
     for Workspace { output, number, active, windows } in workspaces {
@@ -50,7 +77,7 @@ fn workspaces_table(workspaces: &[Workspace]) -> Table {
     table
 }
 
-fn outputs_table(outputs: &[Output]) -> Table {
+fn outputs_text(outputs: &[Output]) -> String {
     let mut table = Table::new(&[
         "output",
         "mode",
@@ -77,7 +104,9 @@ fn outputs_table(outputs: &[Output]) -> Table {
             millis(output.compose_budget),
         ]);
     }
-    table
+    // One draws for all of them.
+    let drawn_by = outputs.first().map(|output| format!("\ndrawn by {}\n", printable(&output.drawn_by)));
+    format!("{table}{}", drawn_by.unwrap_or_default())
 }
 
 /// What a client calls itself, without what a terminal would take for commands.

@@ -10,12 +10,14 @@ use smithay::input::pointer::{CursorIcon, CursorImageAttributes, CursorImageStat
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
-use smithay::wayland::compositor::{self, SurfaceAttributes};
+use smithay::wayland::compositor::SurfaceAttributes;
 
+use crate::guard;
 use crate::output;
 pub use crate::scene::{CursorImage, CursorView};
 use crate::state::State;
 use theme::Theme;
+pub use theme::read_sizes;
 
 /// The cursor of the seat.
 #[derive(Debug)]
@@ -92,7 +94,7 @@ fn listen(state: &State) -> anyhow::Result<Ping> {
 }
 
 fn hotspot(surface: &WlSurface) -> Point<i32, Logical> {
-    compositor::with_states(surface, |states| {
+    guard::with_states(surface, |states| {
         let data = states.data_map.get::<CursorImageSurfaceData>();
         data.map(|data| data.lock().unwrap_or_else(PoisonError::into_inner).hotspot).unwrap_or_default()
     })
@@ -103,7 +105,7 @@ pub(super) fn applied(state: &mut State, surface: &WlSurface) {
     if !state.input.cursor.is_surface(surface) {
         return;
     }
-    compositor::with_states(surface, |states| {
+    guard::with_states(surface, |states| {
         let delta = states.cached_state.get::<SurfaceAttributes>().current().buffer_delta.take();
         if let (Some(delta), Some(data)) = (delta, states.data_map.get::<Mutex<CursorImageAttributes>>()) {
             let mut attributes = data.lock().unwrap_or_else(PoisonError::into_inner);

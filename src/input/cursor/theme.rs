@@ -9,11 +9,18 @@ use xcursor::CursorTheme;
 
 use super::{CursorImage, arrow};
 use crate::backend::PixelBuffer;
+use crate::faults::{self, Fault};
 
 /// Nominal size when `XCURSOR_SIZE` does not say, in logical pixels.
 const DEFAULT_SIZE: u32 = 24;
 /// No cursor is larger: a broken file cannot eat the memory.
 const MAX_SIDE: u32 = 1024;
+/// Pictures of one file: animations have 60 in each of some sizes.
+const MOST_PICTURES: u32 = 2_048;
+/// Of a picture that memory is taken for, in pixels; those beyond [`MAX_SIDE`] are left out afterwards.
+const LARGEST_SIDE: u32 = 4_096;
+/// What a table of contents calls a picture.
+const PICTURE: u32 = 0xfffd_0002;
 
 /// A shape in every size that the theme has, by nominal size. Only the first picture of an animation is kept: an
 /// animated cursor would keep an idle session awake.
@@ -83,7 +90,7 @@ impl Theme {
 
 fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes, arrived: Option<Ping>) {
     let reader = std::thread::Builder::new().name("cursor theme".to_owned());
-    let spawned = reader.spawn(move || {
+    let read = move || {
         let theme = CursorTheme::load(&theme);
         let read = read_shape(&theme, icon).or_else(|| read_shape(&theme, CursorIcon::Default));
         let differs = read.is_some();
@@ -91,8 +98,8 @@ fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes, arrived: 
         if let Some(arrived) = arrived.filter(|_| differs) {
             arrived.ping();
         }
-    });
-    if let Err(error) = spawned {
+    };
+    if let Err(error) = faults::check(Fault::Thread).and_then(|()| reader.spawn(read)) {
         tracing::warn!(%error, "the cursor theme is not read");
     }
 }
@@ -100,15 +107,39 @@ fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes, arrived: 
 fn read_shape(theme: &CursorTheme, icon: CursorIcon) -> Option<Sizes> {
     let names = std::iter::once(icon.name()).chain(icon.alt_names().iter().copied());
     let path = names.into_iter().find_map(|name| theme.load_icon(name))?;
-    let bytes = std::fs::read(path).ok()?;
+    read_sizes(&std::fs::read(path).ok()?)
+}
+
+/// The pictures of a cursor file, one of each size; `None` if it is no such file, or has none that can be shown.
+pub fn read_sizes(bytes: &[u8]) -> Option<Sizes> {
+    if !says_that_it_is_small(bytes) {
+        return None;
+    }
     let mut sizes = Sizes::new();
-    for image in xcursor::parser::parse_xcursor(&bytes)? {
+    for image in xcursor::parser::parse_xcursor(bytes)? {
         let known = sizes.iter().any(|(size, _)| *size == image.size);
         if let (false, Some(cursor)) = (known, to_cursor(&image)) {
             sizes.push((image.size, cursor));
         }
     }
     (!sizes.is_empty()).then_some(sizes)
+}
+
+/// Whether there are few pictures, and none says that it is large: each is given memory before it is looked whether the file
+/// has as much, 4 GiB if it says so.
+fn says_that_it_is_small(bytes: &[u8]) -> bool {
+    let word = |at: usize| {
+        let word = bytes.get(at..at.checked_add(4)?)?;
+        Some(u32::from_le_bytes(word.try_into().ok()?))
+    };
+    let (Some(header), Some(count)) = (word(4), word(12)) else { return false };
+    let at = |place: u32| (header as usize).saturating_add(12 * place as usize);
+    let is_small = |place: u32| {
+        let (Some(kind), Some(picture)) = (word(at(place)), word(at(place).saturating_add(8))) else { return false };
+        let side = |offset| word((picture as usize).saturating_add(offset));
+        kind != PICTURE || [16, 20].into_iter().all(|offset| side(offset).is_some_and(|side| side <= LARGEST_SIDE))
+    };
+    count <= MOST_PICTURES && (0..count).all(is_small)
 }
 
 fn to_cursor(image: &xcursor::parser::Image) -> Option<CursorImage> {
@@ -125,4 +156,24 @@ fn to_cursor(image: &xcursor::parser::Image) -> Option<CursorImage> {
     let pixels = PixelBuffer { width: image.width as i32, height: image.height as i32, pixels };
     let hotspot = (image.xhot.min(image.width) as i32, image.yhot.min(image.height) as i32);
     Some(CursorImage { pixels: Arc::new(pixels), hotspot })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file with one picture of four pixels, which says that it is `width` pixels wide, and that there are `count`.
+    fn file(width: u32, count: u32) -> Vec<u8> {
+        let picture = [36, PICTURE, 24, 1, width, 2, 1, 1, 0, 1, 2, 3, 4];
+        let head = [u32::from_le_bytes(*b"Xcur"), 16, 0x1_0000, count, PICTURE, 24, 28];
+        head.into_iter().chain(picture).flat_map(u32::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn a_file_that_says_that_it_is_large_is_refused_before_memory_is_taken() {
+        assert_eq!(read_sizes(&file(2, 1)).map(|sizes| sizes.len()), Some(1));
+        assert!(!says_that_it_is_small(&file(0x7fff, 1)) && !says_that_it_is_small(&file(2, u32::MAX)));
+        assert!(says_that_it_is_small(&file(2, 1)) && !says_that_it_is_small(&[0; 10]));
+        assert_eq!(read_sizes(&file(0x7fff, 1)).map(|sizes| sizes.len()), None);
+    }
 }

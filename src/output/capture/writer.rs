@@ -16,6 +16,7 @@ use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::wayland::shm::with_buffer_contents_mut;
 
 use crate::backend::{PixelRect, Shot};
+use crate::faults::{self, Fault};
 use crate::state::State;
 
 /// As much is written at a time, in bytes: meanwhile nobody else may use the client's memory, not even to draw what it
@@ -52,6 +53,7 @@ impl Writer {
             Event::Closed => ended(state),
         });
         heard.map_err(|error| io::Error::other(error.to_string()))?;
+        faults::check(Fault::Thread)?;
         std::thread::Builder::new().name("capture".to_owned()).spawn(move || {
             let mut pixels = Vec::new();
             for job in handed_over {

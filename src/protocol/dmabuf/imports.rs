@@ -12,6 +12,7 @@ use smithay::reexports::wayland_server::{Client, Resource};
 use smithay::wayland::dmabuf::ImportNotifier;
 
 use crate::backend::plane::DeviceMemory;
+use crate::guard;
 use crate::state::State;
 use crate::surface::memories::Memories;
 
@@ -65,7 +66,8 @@ impl Request {
 
     /// Tells the client that the buffer is not taken.
     pub fn refuse(&self, notifier: ImportNotifier, refusal: &Refusal) {
-        tracing::info!(%refusal, "a client's buffer is refused");
+        let more = self.params.client().and_then(|client| guard::complaint(&client, "buffer"));
+        more.into_iter().for_each(|more| tracing::info!(more, %refusal, "a client's buffer is refused"));
         if !self.is_immediate || self.params.is_alive() {
             return notifier.failed();
         }

@@ -15,8 +15,9 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{
     Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, WEnum,
 };
-use smithay::wayland::compositor;
 
+use crate::guard;
+use crate::guard::Handlers;
 use crate::state::State;
 use crate::surface::{PacingState, PendingTarget, paced};
 use crate::timing::ahead::{BindError, MOST_AHEAD, TargetId};
@@ -40,28 +41,28 @@ impl FramePacingManager {
     }
 }
 
-impl GlobalDispatch<UpbeatFramePacingManagerV1, ()> for State {
+impl GlobalDispatch<UpbeatFramePacingManagerV1, (), State> for Handlers {
     fn bind(
-        _state: &mut Self,
+        _state: &mut State,
         _display: &DisplayHandle,
         _client: &Client,
         manager: New<UpbeatFramePacingManagerV1>,
         _data: &(),
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         init.init(manager, ());
     }
 }
 
-impl Dispatch<UpbeatFramePacingManagerV1, ()> for State {
+impl Dispatch<UpbeatFramePacingManagerV1, (), State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         _client: &Client,
         manager: &UpbeatFramePacingManagerV1,
         request: manager::Request,
         _data: &(),
         _display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         if let manager::Request::GetFramePacing { id, surface } = request {
             let object = init.init(id, FramePacing::new(&surface));
@@ -80,15 +81,15 @@ impl Dispatch<UpbeatFramePacingManagerV1, ()> for State {
     }
 }
 
-impl Dispatch<UpbeatFramePacingV1, FramePacing> for State {
+impl Dispatch<UpbeatFramePacingV1, FramePacing, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         _client: &Client,
         object: &UpbeatFramePacingV1,
         request: wire::Request,
         data: &FramePacing,
         _display: &DisplayHandle,
-        _init: &mut DataInit<'_, Self>,
+        _init: &mut DataInit<'_, State>,
     ) {
         use wire::Request;
         let Some(surface) = data.surface.upgrade().ok().filter(|_| !data.lock().is_inert()) else { return };
@@ -133,14 +134,14 @@ impl Dispatch<UpbeatFramePacingV1, FramePacing> for State {
         }
     }
 
-    fn destroyed(_state: &mut Self, _client: ClientId, _object: &UpbeatFramePacingV1, data: &FramePacing) {
+    fn destroyed(_state: &mut State, _client: ClientId, _object: &UpbeatFramePacingV1, data: &FramePacing) {
         data.lock().make_inert();
     }
 }
 
 /// Changes what the next commit of `surface` carries.
 fn set(surface: &WlSurface, change: impl FnOnce(&mut PacingState, &mut PendingTarget)) {
-    compositor::with_states(surface, |states| {
+    guard::with_states(surface, |states| {
         let mut wishes = states.cached_state.get::<PacingState>();
         let mut target = states.cached_state.get::<PendingTarget>();
         change(wishes.pending(), target.pending());

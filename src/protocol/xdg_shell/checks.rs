@@ -9,9 +9,7 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::{se
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_wm_base::{self, XdgWmBase};
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::reexports::wayland_server::{
-    Client, DataInit, Dispatch, DisplayHandle, Resource, delegate_global_dispatch,
-};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes};
 use smithay::wayland::shell::xdg::{
     PositionerState, SurfaceCachedState, XDG_POPUP_ROLE, XDG_TOPLEVEL_ROLE, XdgPositionerUserData, XdgShellState,
@@ -19,11 +17,14 @@ use smithay::wayland::shell::xdg::{
 };
 
 use crate::bounds::{coordinate, extent};
+use crate::guard;
+use crate::guard::Handlers;
+use crate::protocol::floor::delegate;
 use crate::shell::xdg_errors::{post_base_error, with_objects};
 use crate::state::State;
 use crate::{shell, surface};
 
-delegate_global_dispatch!(State: [XdgWmBase: ()] => XdgShellState);
+delegate!(global XdgWmBase: () => XdgShellState);
 
 /// Whether a popup can be placed with `positioner`; if not, the client of `surface` got the protocol's error.
 pub fn positioner_is_complete(surface: &WlSurface, positioner: &PositionerState) -> bool {
@@ -44,7 +45,7 @@ pub fn positioner_is_complete(surface: &WlSurface, positioner: &PositionerState)
 /// Checks what is about to be committed on a surface with an xdg role. Registered as a pre-commit hook when the role
 /// is given.
 pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
-    let (has_new_buffer, limits) = compositor::with_states(surface, |states| {
+    let (has_new_buffer, limits) = guard::with_states(surface, |states| {
         let buffer = matches!(
             states.cached_state.get::<SurfaceAttributes>().pending().buffer,
             Some(BufferAssignment::NewBuffer(_))
@@ -75,7 +76,7 @@ fn can_become_xdg(surface: &WlSurface) -> Result<(), (xdg_wm_base::Error, &'stat
     if compositor::get_role(surface).is_some_and(|role| role != XDG_TOPLEVEL_ROLE && role != XDG_POPUP_ROLE) {
         return Err((xdg_wm_base::Error::Role, "the surface has another role"));
     }
-    let is_attached = compositor::with_states(surface, |states| {
+    let is_attached = guard::with_states(surface, |states| {
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
         matches!(attributes.pending().buffer, Some(BufferAssignment::NewBuffer(_)))
     });
@@ -85,15 +86,15 @@ fn can_become_xdg(surface: &WlSurface) -> Result<(), (xdg_wm_base::Error, &'stat
     Ok(())
 }
 
-impl Dispatch<XdgWmBase, XdgWmBaseUserData> for State {
+impl Dispatch<XdgWmBase, XdgWmBaseUserData, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         base: &XdgWmBase,
         request: xdg_wm_base::Request,
         data: &XdgWmBaseUserData,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         if let xdg_wm_base::Request::GetXdgSurface { surface, .. } = &request {
             if let Err((error, message)) = can_become_xdg(surface) {
@@ -107,20 +108,20 @@ impl Dispatch<XdgWmBase, XdgWmBaseUserData> for State {
         );
     }
 
-    fn destroyed(state: &mut Self, client: ClientId, base: &XdgWmBase, data: &XdgWmBaseUserData) {
+    fn destroyed(state: &mut State, client: ClientId, base: &XdgWmBase, data: &XdgWmBaseUserData) {
         <XdgShellState as Dispatch<XdgWmBase, XdgWmBaseUserData, State>>::destroyed(state, client, base, data);
     }
 }
 
-impl Dispatch<XdgSurface, XdgSurfaceUserData> for State {
+impl Dispatch<XdgSurface, XdgSurfaceUserData, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         xdg_surface: &XdgSurface,
         request: xdg_surface::Request,
         data: &XdgSurfaceUserData,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         let request = match request {
             xdg_surface::Request::SetWindowGeometry { width, height, .. } if width <= 0 || height <= 0 => {
@@ -154,7 +155,7 @@ impl Dispatch<XdgSurface, XdgSurfaceUserData> for State {
         state.shell.constructing = None;
     }
 
-    fn destroyed(state: &mut Self, client: ClientId, xdg_surface: &XdgSurface, data: &XdgSurfaceUserData) {
+    fn destroyed(state: &mut State, client: ClientId, xdg_surface: &XdgSurface, data: &XdgSurfaceUserData) {
         <XdgShellState as Dispatch<XdgSurface, XdgSurfaceUserData, State>>::destroyed(state, client, xdg_surface, data);
     }
 }
@@ -171,15 +172,15 @@ pub fn watch_role(surface: &WlSurface, xdg_surface: Option<XdgSurface>) {
     }
 }
 
-impl Dispatch<XdgToplevel, XdgShellSurfaceUserData> for State {
+impl Dispatch<XdgToplevel, XdgShellSurfaceUserData, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         toplevel: &XdgToplevel,
         request: xdg_toplevel::Request,
         data: &XdgShellSurfaceUserData,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         let request = match request {
             xdg_toplevel::Request::SetMinSize { width, height }
@@ -205,22 +206,22 @@ impl Dispatch<XdgToplevel, XdgShellSurfaceUserData> for State {
         );
     }
 
-    fn destroyed(state: &mut Self, client: ClientId, toplevel: &XdgToplevel, data: &XdgShellSurfaceUserData) {
+    fn destroyed(state: &mut State, client: ClientId, toplevel: &XdgToplevel, data: &XdgShellSurfaceUserData) {
         <XdgShellState as Dispatch<XdgToplevel, XdgShellSurfaceUserData, State>>::destroyed(
             state, client, toplevel, data,
         );
     }
 }
 
-impl Dispatch<XdgPopup, XdgShellSurfaceUserData> for State {
+impl Dispatch<XdgPopup, XdgShellSurfaceUserData, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         popup: &XdgPopup,
         request: xdg_popup::Request,
         data: &XdgShellSurfaceUserData,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         if let xdg_popup::Request::Destroy = request {
             shell::popup::check_destroy_order(state, popup);
@@ -230,20 +231,20 @@ impl Dispatch<XdgPopup, XdgShellSurfaceUserData> for State {
         );
     }
 
-    fn destroyed(state: &mut Self, client: ClientId, popup: &XdgPopup, data: &XdgShellSurfaceUserData) {
+    fn destroyed(state: &mut State, client: ClientId, popup: &XdgPopup, data: &XdgShellSurfaceUserData) {
         <XdgShellState as Dispatch<XdgPopup, XdgShellSurfaceUserData, State>>::destroyed(state, client, popup, data);
     }
 }
 
-impl Dispatch<XdgPositioner, XdgPositionerUserData> for State {
+impl Dispatch<XdgPositioner, XdgPositionerUserData, State> for Handlers {
     fn request(
-        state: &mut Self,
+        state: &mut State,
         client: &Client,
         positioner: &XdgPositioner,
         request: xdg_positioner::Request,
         data: &XdgPositionerUserData,
         display: &DisplayHandle,
-        init: &mut DataInit<'_, Self>,
+        init: &mut DataInit<'_, State>,
     ) {
         use xdg_positioner::Request;
         // Upper bounds only where Smithay has the lower ones (a size below one is its error to report).

@@ -1,7 +1,7 @@
 //! The display devices of the seat.
 
 use std::cell::RefCell;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,6 +13,7 @@ use calloop::{LoopHandle, RegistrationToken};
 
 use drm_fourcc::DrmFormat;
 
+use super::drawing::{self, Drawing};
 use crate::backend::drm::{Card, Change, Drawer, DrmOutput, ModeWish};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::seat::Seat;
@@ -21,6 +22,7 @@ use crate::output::power;
 use crate::protocol::syncobj;
 use crate::render::{Renderer, Targets};
 use crate::state::State;
+use crate::surface::scanout;
 
 /// How long after a device could not be opened it is tried again, and how often. The kernel registers a device's name some
 /// milliseconds before the device.
@@ -37,6 +39,8 @@ struct Open {
     descriptor: RawFd,
     /// Wakes the loop when an output has something to say.
     events: RegistrationToken,
+    /// The renderer may move here. Its monitors wait until that is known.
+    drawing: Option<Drawing>,
 }
 
 /// All display devices that are open.
@@ -53,6 +57,10 @@ impl Cards {
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
+    }
+
+    fn get(&mut self, id: DeviceId) -> Option<&mut Open> {
+        self.open.iter_mut().find(|open| open.id == id)
     }
 
     pub(super) fn pause(&mut self) {
@@ -119,7 +127,7 @@ pub(super) fn add(
     let raw = descriptor.as_raw_fd();
     let opened = open(handle, id, descriptor);
     let (card, events) = opened.inspect_err(|_| seat.borrow_mut().forget(raw))?;
-    session.cards.open.push(Open { id, card, descriptor: raw, events });
+    session.cards.open.push(Open { id, card, descriptor: raw, events, drawing: None });
     Ok(())
 }
 
@@ -130,6 +138,9 @@ pub(super) fn settle(handle: &LoopHandle<'static, State>, state: &mut State, id:
         let change = card.borrow_mut().wait().context("it does not answer")?;
         let is_settled = matches!(change, Change::Scanned | Change::Unknown(_));
         learn(handle, state, id, &card, change)?;
+        // Programs that start before it is known who draws would not be offered a GPU's memory.
+        let patience = state.outputs.renderer.as_ref().map_or(Duration::ZERO, Renderer::patience);
+        settle_drawing(handle, state, id, patience);
         if is_settled {
             return Ok(());
         }
@@ -159,32 +170,64 @@ impl Drawer for Composer {
         self.0.as_ref().map_or(Vec::new(), |targets| targets.formats(device))
     }
 
+    fn is_cpu(&self) -> bool {
+        self.0.is_none()
+    }
+
     fn try_draw(&mut self, memory: &Arc<DeviceMemory>) -> Result<(), String> {
         let targets = self.0.as_ref().ok_or("nobody draws")?;
         targets.try_draw(memory).map_err(|error| error.to_string())
     }
 }
 
-/// A renderer that is better off on a display device moves there.
-fn draw_on(state: &mut State, card: &Card) {
-    let Some(renderer) = state.outputs.renderer.as_mut().filter(|renderer| renderer.wants_device()) else { return };
-    let Some(open) = card.opener(renderer.draws_on()) else { return };
-    match renderer.move_to(open, card.number()) {
-        Ok(()) => tracing::info!(driver = card.driver(), "OpenGL ES draws on the display device"),
-        Err(reason) => {
-            tracing::warn!(
-                driver = card.driver(),
-                %reason,
-                "OpenGL ES draws off screen: frames are read back and copied"
-            );
-        }
+/// A renderer that is better off on a device begins to move there. Says whether it does: then the device's monitors wait.
+fn begin_to_draw(
+    handle: &LoopHandle<'static, State>,
+    state: &mut State,
+    id: DeviceId,
+    card: &Rc<RefCell<Card>>,
+) -> bool {
+    let State { outputs, session, .. } = state;
+    let Some(renderer) = &mut outputs.renderer else { return false };
+    let again = handle.clone();
+    let known = move |state: &mut State| settle_drawing(&again, state, id, Duration::ZERO);
+    let drawing = drawing::begin(handle, renderer, &card.borrow(), known);
+    let begins = drawing.is_some();
+    if let Some(open) = session.drm.as_mut().and_then(|session| session.cards.get(id)) {
+        open.drawing = drawing;
+    }
+    begins
+}
+
+/// What waited until it is known who draws on a device is done, if that is known by now, or after `patience`.
+fn settle_drawing(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId, patience: Duration) {
+    let State { outputs, session, .. } = state;
+    let Some(open) = session.drm.as_mut().and_then(|session| session.cards.get(id)) else { return };
+    let (Some(drawing), Some(renderer)) = (open.drawing.take(), &mut outputs.renderer) else { return };
+    let card = open.card.clone();
+    open.drawing = drawing.settle(handle, renderer, card.borrow().driver(), patience);
+    if open.drawing.is_some() {
+        return;
+    }
+    // While the session runs its outputs may have yet to hear of what happened before.
+    if patience.is_zero() { scan_soon(handle, id) } else { scan(state, &card) }
+}
+
+/// Has the monitors of a device looked at when its outputs have heard of what happened before.
+fn scan_soon(handle: &LoopHandle<'static, State>, id: DeviceId) {
+    let soon = handle.insert_source(Timer::from_duration(RETRY_AFTER), move |_, (), state: &mut State| {
+        changed(state, id);
+        TimeoutAction::Drop
+    });
+    if let Err(error) = soon {
+        tracing::error!(%error, "monitors stay dark");
     }
 }
 
 fn open(
     handle: &LoopHandle<'static, State>,
     id: DeviceId,
-    descriptor: std::os::fd::OwnedFd,
+    descriptor: OwnedFd,
 ) -> anyhow::Result<(Rc<RefCell<Card>>, RegistrationToken)> {
     let (heard, events) = calloop::ping::make_ping()?;
     let card = Rc::new(RefCell::new(Card::new(descriptor, heard)?));
@@ -204,16 +247,17 @@ pub(super) fn changed(state: &mut State, id: DeviceId) {
     if session.is_paused() {
         return;
     }
-    if let Some(card) = card(state, id) {
-        scan(state, &card);
+    // Nor is one whose monitors wait until it is known who draws on it.
+    if let Some(open) = session.cards.open.iter().find(|open| open.id == id && open.drawing.is_none()) {
+        scan(state, &open.card);
     }
 }
 
 /// The same for all devices.
 pub(super) fn look_again(state: &mut State) {
     let Some(session) = &state.session.drm else { return };
-    let cards: Vec<_> = session.cards.open.iter().map(|open| open.card.clone()).collect();
-    cards.iter().for_each(|card| scan(state, card));
+    let known = session.cards.open.iter().filter(|open| open.drawing.is_none());
+    known.for_each(|open| scan(state, &open.card));
 }
 
 /// A device was pulled out.
@@ -231,9 +275,12 @@ pub(super) fn removed(handle: &LoopHandle<'static, State>, state: &mut State, id
 fn let_go(handle: &LoopHandle<'static, State>, state: &mut State, id: DeviceId) -> Option<Rc<RefCell<Card>>> {
     let cards = &mut state.session.drm.as_mut()?.cards;
     let index = cards.open.iter().position(|open| open.id == id)?;
-    let Open { card, descriptor, events, .. } = cards.open.remove(index);
+    let Open { card, descriptor, events, drawing, .. } = cards.open.remove(index);
     handle.remove(events);
     cards.seat.borrow_mut().forget(descriptor);
+    if let (Some(drawing), Some(renderer)) = (drawing, state.outputs.renderer.as_mut()) {
+        drawing.give_up(handle, renderer);
+    }
     Some(card)
 }
 
@@ -246,9 +293,9 @@ fn draw_elsewhere(handle: &LoopHandle<'static, State>, state: &mut State, gone: 
         Some(Ok(false)) | None => return,
     }
     let Some(session) = &state.session.drm else { return };
-    let cards: Vec<_> = session.cards.open.iter().map(|open| open.card.clone()).collect();
-    for card in &cards {
-        draw_on(state, &card.borrow());
+    let cards: Vec<_> = session.cards.open.iter().map(|open| (open.id, open.card.clone())).collect();
+    for (id, card) in &cards {
+        begin_to_draw(handle, state, *id, card);
         card.borrow_mut().unplug();
     }
     // Not before their outputs have heard of it.
@@ -279,11 +326,12 @@ fn learn(
 ) -> anyhow::Result<()> {
     match change {
         Change::Opened => {
-            draw_on(state, &card.borrow());
             if let Some(opened) = card.borrow().device() {
                 syncobj::offer(state, opened);
             }
-            scan(state, card);
+            if !begin_to_draw(handle, state, device, card) {
+                scan(state, card);
+            }
         }
         Change::Failed(error) => {
             let_go(handle, state, device);
@@ -305,11 +353,14 @@ fn light(state: &mut State, device: DeviceId, output: DrmOutput) {
     let name = crate::backend::Display::name(&output).to_owned();
     let mode = crate::session::outputs::mode_of(&output);
     tracing::info!(output = name, %mode, "monitor plugged in");
-    crate::protocol::dmabuf::offer(state, device, &output.scanout_formats());
+    let feedback = crate::protocol::dmabuf::offer(state, device, &output.scanout_formats());
     let settings = state.session.config.config().output(&name);
     let (position, scale) = (settings.position, Some(settings.scale.factor()));
     let placement = Placement { position, scale, pacing: Some(settings.pacing) };
     let id = hotplug::add(state, Box::new(output), placement);
+    if let (Some(feedback), Some(added)) = (feedback, state.outputs.by_id(id)) {
+        scanout::keep(&added.output, feedback);
+    }
     power::set(state, id, settings.enabled);
 }
 

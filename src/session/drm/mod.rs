@@ -9,6 +9,7 @@
 //! ```
 
 mod cards;
+mod drawing;
 
 use std::cell::RefCell;
 use std::os::fd::OwnedFd;

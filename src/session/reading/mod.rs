@@ -8,6 +8,7 @@
 //! ```
 
 mod muting;
+mod stuck;
 mod throttle;
 
 use std::cell::RefCell;
@@ -20,10 +21,13 @@ use calloop::generic::Generic;
 use calloop::{Interest, LoopHandle, Mode, PostAction};
 use smithay::reexports::wayland_server::Display;
 
-use crate::output;
+use crate::guard::Unsent;
+use crate::guard::requests::Counting;
 use crate::state::State;
 use crate::time::{Clock, Instant, Span};
-use muting::{Listening, Speaker};
+use crate::{output, protocol};
+use muting::{Listening, Source, Suspect};
+use stuck::Stuck;
 use throttle::Throttle;
 
 /// A flooder has a turn that long after his pause even if others are kept waiting by it: between two refreshes and three
@@ -41,14 +45,18 @@ const LONGEST_TURN: Span = Span::from_millis(5);
 #[derive(Debug, Default)]
 pub struct Reading {
     display: Option<Rc<RefCell<Display<State>>>>,
+    /// Whom something is to be written to.
+    unsent: Option<Unsent>,
     listening: Option<Listening>,
     all: Throttle,
     /// Lately more was read than without a pause is: it is looked who says so much.
     is_flooded: bool,
     /// What those say who have spoken meanwhile.
-    accounts: HashMap<Speaker, Throttle>,
+    accounts: HashMap<Source, Throttle>,
+    /// Who says what cannot be understood.
+    stuck: Stuck,
     /// Who floods, and is not listened to; with the end of his pause.
-    muted: Vec<(Instant, Speaker)>,
+    muted: Vec<(Instant, Suspect)>,
     /// What a turn takes, at most, lately.
     cost: Span,
 }
@@ -65,6 +73,7 @@ pub(super) fn listen(
     let listening = Listening::of(&display).context("clients cannot be listened to")?;
     let descriptor = display.as_fd().try_clone_to_owned().context("clients cannot be listened to")?;
     let reading = &mut state.session.reading;
+    reading.unsent = Some(Unsent::on(&display.handle()));
     (reading.listening, reading.display) = (Some(listening), Some(Rc::new(RefCell::new(display))));
     handle
         .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), |_, _, state| {
@@ -80,11 +89,25 @@ fn read(state: &mut State) {
     let Some(display) = state.session.reading.display.clone() else { return };
     let before = state.session.reading.suspects();
     let start = state.clock.now();
-    if let Err(error) = display.borrow_mut().dispatch_clients(state) {
-        tracing::error!(%error, "clients cannot be listened to");
+    let handle = state.display_handle.clone();
+    protocol::offers::cover(&handle);
+    let unread = stuck::look(&handle, &before);
+    {
+        let _counting = (!unread.is_empty()).then(|| Counting::on(&handle));
+        if let Err(error) = display.borrow_mut().dispatch_clients(state) {
+            tracing::error!(%error, "clients cannot be listened to");
+        }
     }
     let end = state.clock.now();
+    state.session.reading.stuck.were_read(&handle, unread, end);
     state.session.reading.was_read(&before, start, end);
+}
+
+/// Writes to clients what they were told in this turn.
+pub(super) fn write(state: &mut State) {
+    if let Some(unsent) = &mut state.session.reading.unsent {
+        unsent.flush();
+    }
 }
 
 /// Lets go of objects that ended with an event of ours (callbacks, presentation feedback), if there are any. Whether
@@ -102,23 +125,25 @@ pub(super) fn bury_objects(state: &mut State) -> bool {
 
 impl Reading {
     /// Those who are about to be read, while somebody floods.
-    fn suspects(&self) -> Vec<Speaker> {
+    fn suspects(&self) -> Vec<Suspect> {
         let listening = self.listening.as_ref().filter(|_| self.is_flooded || !self.accounts.is_empty());
-        listening.map(Listening::speaking).unwrap_or_default()
+        listening.map(Listening::suspects).unwrap_or_default()
     }
 
     /// Those who spoke `before` were read from `start` to `end`, and share what that took. Who has had more than his share
-    /// of the time is muted.
-    fn was_read(&mut self, before: &[Speaker], start: Instant, end: Instant) {
+    /// of the time is muted, with all the connections of his process.
+    fn was_read(&mut self, before: &[Suspect], start: Instant, end: Instant) {
         self.is_flooded = self.all.is_flooded(start, end);
         let Some(listening) = self.listening.as_ref().filter(|_| !before.is_empty()) else { return };
         let each = (end - start) / before.len() as i64;
-        for speaker in before {
-            let pause = self.accounts.entry(*speaker).or_default().read(end - each, end);
-            if let Some(until) = pause.filter(|_| listening.mute(*speaker)) {
-                self.muted.push((until, *speaker));
-                self.cost = (end - start).max(self.cost - self.cost / FORGET).min(LONGEST_TURN);
-            }
+        for (index, Suspect { speaker, source, .. }) in before.iter().enumerate() {
+            let pause = self.accounts.entry(*source).or_default().read(end - each, end);
+            let Some(until) = pause.filter(|_| listening.mute(*speaker)) else { continue };
+            // Who has one share speaks with one voice at a time: the others of his process wait as long, and go first then.
+            let others = self.muted.iter_mut().filter(|(_, other)| other.source == *source);
+            others.for_each(|(turn, _)| *turn = (*turn).max(until));
+            self.muted.push((until + Span::from_nanos(index as i64 + 1), before[index]));
+            self.cost = (end - start).max(self.cost - self.cost / FORGET).min(LONGEST_TURN);
         }
         self.accounts.retain(|_, account| !account.is_forgotten(end));
         if !self.is_flooded && !self.accounts.values().any(Throttle::is_on_probation) {
@@ -135,12 +160,14 @@ impl Reading {
     fn give_a_turn(&mut self, now: Instant) -> bool {
         let Some(listening) = &self.listening else { return false };
         while let Some((_, index)) = self.next_turn().filter(|(until, _)| *until <= now) {
-            let (_, speaker) = self.muted.swap_remove(index);
+            let (_, Suspect { speaker, source, .. }) = self.muted.swap_remove(index);
             if listening.unmute(speaker) && listening.speaking().contains(&speaker) {
                 return true;
             }
             // One who had nothing to say in his pause only had much to say once, as a program that starts. Or he is gone.
-            self.accounts.remove(&speaker);
+            if !self.muted.iter().any(|(_, other)| other.source == source) {
+                self.accounts.remove(&source);
+            }
         }
         false
     }
@@ -190,9 +217,91 @@ mod tests {
         (display, client, reading, until)
     }
 
+    /// Connections of the process `pid`, as far as their reading is concerned.
+    fn of_process(reading: &Reading, pid: i32) -> Vec<Suspect> {
+        let source = Source::Process(rustix::process::Pid::from_raw(pid).unwrap());
+        reading.suspects().into_iter().map(|suspect| Suspect { source, ..suspect }).collect()
+    }
+
+    #[test]
+    fn sixteen_connections_of_one_process_have_the_share_of_one() {
+        let mut display = Display::<()>::new().unwrap();
+        let mut clients: Vec<_> = (0..16)
+            .map(|_| {
+                let (client, ours) = UnixStream::pair().unwrap();
+                display.handle().insert_client(ours, Arc::new(())).unwrap();
+                client.set_nonblocking(true).unwrap();
+                client
+            })
+            .collect();
+        let listening = Some(Listening::of(&display).unwrap());
+        let mut reading = Reading { listening, is_flooded: true, ..Reading::default() };
+        let each = Span::from_micros(300);
+        let (mut now, mut read) = (START, Span::ZERO);
+        for _ in 0..20_000 {
+            if now >= START + Span::from_seconds(1) {
+                break;
+            }
+            // One who is not read has no room for more.
+            clients.iter_mut().for_each(|client| _ = client.write(&SYNC.map(u32::to_ne_bytes).concat()));
+            let before = of_process(&reading, 4_711);
+            display.dispatch_clients(&mut ()).unwrap();
+            if !before.is_empty() {
+                let took = each * before.len() as i64;
+                reading.is_flooded = true;
+                reading.was_read(&before, now, now + took);
+                (now, read) = (now + took, read + took);
+            }
+            if let Some((until, _)) = reading.next_turn() {
+                now = now.max(until);
+                reading.give_a_turn(now);
+            }
+        }
+        assert!(read < Span::from_millis(150), "an eighth of the time: {read}");
+        assert!(read > Span::from_millis(5), "and not nothing: {read}");
+    }
+
+    #[test]
+    fn one_whose_message_can_never_be_read_is_told_so_and_ends_and_nobody_else() {
+        let mut display = Display::<()>::new().unwrap();
+        let handle = display.handle();
+        let [mut bad, mut good] = [(); 2].map(|()| {
+            let (client, ours) = UnixStream::pair().unwrap();
+            client.set_nonblocking(true).unwrap();
+            crate::guard::connection::connect(&mut display.handle(), ours, &std::sync::Arc::default()).unwrap();
+            client
+        });
+        let listening = Some(Listening::of(&display).unwrap());
+        let mut reading = Reading { listening, is_flooded: true, ..Reading::default() };
+        // A request of 65 532 bytes, and the first 8 000 of them.
+        bad.write_all(&[1, 0xfffc_0000_u32].map(u32::to_ne_bytes).concat()).unwrap();
+        bad.write_all(&[0; 8_000]).unwrap();
+        /// A turn of a loop that has much to do.
+        const TURN: Span = Span::from_millis(15);
+        let mut turns = 0;
+        while reading.suspects().iter().any(|_| turns < 200) {
+            speak(&mut good);
+            let unread = stuck::look(&handle, &reading.suspects());
+            let counting = Counting::on(&handle);
+            display.dispatch_clients(&mut ()).unwrap();
+            drop(counting);
+            reading.stuck.were_read(&handle, unread, Instant::ZERO + TURN * turns);
+            display.flush_clients().unwrap();
+            turns += 1;
+        }
+        assert!(turns < 100, "there is still something to read");
+        let mut heard = Vec::new();
+        let _ = std::io::Read::read_to_end(&mut bad, &mut heard);
+        assert!(String::from_utf8_lossy(&heard).contains("a message of more than 4096 bytes"), "{heard:?}");
+        let mut heard = [0; 12];
+        std::io::Read::read_exact(&mut good, &mut heard).expect("the other one is answered");
+    }
+
     /// `wl_display.sync`.
+    const SYNC: [u32; 3] = [1, 12 << 16, 2];
+
     fn speak(client: &mut UnixStream) {
-        [1_u32, 12 << 16, 2].iter().for_each(|word| client.write_all(&word.to_ne_bytes()).unwrap());
+        SYNC.iter().for_each(|word| client.write_all(&word.to_ne_bytes()).unwrap());
     }
 
     #[test]

@@ -16,6 +16,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::process::Pid;
 use rustix::time::Timespec;
 
 /// Clients asked for in one go who speaks. With more of them speaking at once, the rest is asked for the next time.
@@ -24,6 +25,23 @@ const AT_ONCE: usize = 64;
 /// Somebody that libwayland listens to: what its epoll says of him.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Speaker(u64);
+
+/// Whose share of the time a speaker's reading is: all connections of a process have one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Source {
+    /// The process that made the connection.
+    Process(Pid),
+    /// The connection alone: this process made it, or nobody knows who did.
+    Connection(Speaker),
+}
+
+/// Somebody who is about to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Suspect {
+    pub speaker: Speaker,
+    pub socket: Option<RawFd>,
+    pub source: Source,
+}
 
 /// libwayland's event loop.
 #[derive(Debug)]
@@ -72,11 +90,40 @@ impl Listening {
         epoll::modify(&self.epoll, socket, EventData::new_u64(speaker.0), what).is_ok()
     }
 
+    /// Those who have said something, with all that is known of them.
+    pub fn suspects(&self) -> Vec<Suspect> {
+        let speakers = self.speaking();
+        let sockets = self.sockets(&speakers);
+        let suspect = |speaker: &Speaker| {
+            let socket = sockets.iter().find(|(other, _)| other == speaker).map(|(_, socket)| *socket);
+            let process = socket.and_then(process).filter(|process| *process != rustix::process::getpid());
+            Suspect { speaker: *speaker, socket, source: process.map_or(Source::Connection(*speaker), Source::Process) }
+        };
+        speakers.iter().map(suspect).collect()
+    }
+
+    /// The sockets of these.
+    fn sockets(&self, speakers: &[Speaker]) -> Vec<(Speaker, RawFd)> {
+        if speakers.is_empty() {
+            return Vec::new();
+        }
+        let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", self.epoll.as_raw_fd())).unwrap_or_default();
+        let targets = text.lines().filter_map(target).map(|(socket, data)| (Speaker(data), socket));
+        targets.filter(|(speaker, _)| speakers.contains(speaker)).collect()
+    }
+
     /// The descriptor in the epoll.
     fn socket(&self, speaker: Speaker) -> Option<RawFd> {
-        let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", self.epoll.as_raw_fd())).ok()?;
-        text.lines().filter_map(target).find_map(|(socket, data)| (data == speaker.0).then_some(socket))
+        self.sockets(&[speaker]).first().map(|(_, socket)| *socket)
     }
+}
+
+/// Who made the connection.
+#[expect(unsafe_code, reason = "the socket is libwayland's")]
+fn process(socket: RawFd) -> Option<Pid> {
+    // SAFETY: it was in libwayland's epoll a moment ago, and only this thread closes clients.
+    let socket = unsafe { BorrowedFd::borrow_raw(socket) };
+    rustix::net::sockopt::socket_peercred(socket).ok().map(|credentials| credentials.pid)
 }
 
 /// `tfd: DESCRIPTOR events: MASK data: HEX …`, one line for each descriptor in the set.

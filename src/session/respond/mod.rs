@@ -1,5 +1,6 @@
 //! What `upbeat msg` is answered with.
 
+mod clients;
 mod outputs;
 mod statistics;
 mod windows;
@@ -9,10 +10,12 @@ use std::path::PathBuf;
 
 use super::{ExitStatus, outputs as virtual_outputs, reload};
 use crate::config::OutputMode;
+use crate::guard::floor;
 use crate::ipc::input::InputEvent;
 use crate::ipc::message::{Request, Response, Target};
 use crate::ipc::{Met, Respond, Ticket, screenshot};
 use crate::output::{power, rules};
+use crate::render::Renderer;
 use crate::state::State;
 use crate::time::Clock;
 use crate::timing::id::OutputId;
@@ -27,6 +30,7 @@ impl Respond for State {
             Request::Version => Ok(version(self)),
             Request::Outputs => Ok(Response::Outputs { outputs: outputs::all(self) }),
             Request::Windows => Ok(Response::Windows { windows: windows::all(self) }),
+            Request::Clients => Ok(Response::Clients { clients: clients::all(self), bugs: floor::count() }),
             Request::Workspaces => Ok(Response::Workspaces { workspaces: workspaces::all(self) }),
             Request::Workspace(order) => workspaces::follow(self, &order),
             Request::Stats => Ok(statistics::all(self)),
@@ -56,7 +60,7 @@ fn version(state: &State) -> Response {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         wayland_display: identity.socket.clone(),
         backend: identity.backend.to_string(),
-        renderer: identity.renderer.to_string(),
+        renderer: state.outputs.renderer.as_ref().map_or("none", Renderer::word).to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::ipc::message::{Output, Rect};
 use crate::output::{self, OutputState};
+use crate::render::Renderer;
 use crate::session::outputs::mode_of;
 use crate::state::State;
 use crate::time::{Clock, Instant};
@@ -39,6 +40,7 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> Output {
         vsync_error: machine.vsync().is_usable().then(|| machine.vsync().error(now)),
         submit_lead: machine.submit_lead(),
         compose_budget: machine.compose_budget(),
+        drawn_by: state.outputs.renderer.as_ref().map_or_else(|| "nobody".to_owned(), Renderer::describe),
     }
 }
 

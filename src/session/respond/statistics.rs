@@ -57,7 +57,7 @@ fn of_windows(state: &State, now: Instant, only: Option<WindowId>) -> Vec<Miss> 
         let window = windows::with_surfaces(state).find(|(window, _)| Some(windows::number(window)) == number);
         window.and_then(|(window, _)| window.app_id()).unwrap_or_default()
     };
-    let records = state.outputs.statistics.iter().flat_map(|(_, history)| history.records.iter());
+    let records = state.outputs.statistics.iter().flat_map(|(_, history)| history.missed.iter());
     let wanted = records.filter(|record| only.is_none() || record.window == only);
     wanted.filter_map(|record| Miss::of_client(record, &app_id(record.window), now)).collect()
 }

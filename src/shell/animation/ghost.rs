@@ -6,10 +6,11 @@
 use smithay::backend::renderer::element::Id;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
-use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes};
+use smithay::wayland::compositor::{BufferAssignment, SurfaceAttributes};
 
 use super::Fade;
 use super::pose::{Look, LookSample, Pose, WindowMotion};
+use crate::guard;
 use crate::scene::Snapshot;
 use crate::shell::Desk;
 use crate::shell::effects::Decoration;
@@ -88,7 +89,7 @@ impl Ghost {
 /// An update of `surface` is about to be applied: one that takes a window's content away leaves a snapshot of it.
 pub fn about_to_apply(state: &mut State, surface: &WlSurface) {
     let Some(window) = state.shell.window_of_root(surface).filter(|window| window.mapped) else { return };
-    let removes = compositor::with_states(surface, |states| {
+    let removes = guard::with_states(surface, |states| {
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
         matches!(attributes.current().buffer, Some(BufferAssignment::Removed))
     });

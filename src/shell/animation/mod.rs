@@ -68,6 +68,10 @@ impl Shell {
     /// Starts what changed since the last latch, and drops what has come to its end. Returns whether something starts
     /// that waits.
     pub fn animate(&mut self, shown: Shown) -> bool {
+        if self.is_still() {
+            return false;
+        }
+        let changes = self.changes();
         let areas = self.overlays.glides.areas();
         let places = areas.into_iter().map(|(screen, area)| self.places(screen, area)).collect();
         let Shell { windows, ghosts, animations, drag, slides, workspaces, overlays, .. } = self;
@@ -79,28 +83,44 @@ impl Shell {
         }
         overlays.help.follow(animations.help, shown);
         let mut waits = false;
-        for window in windows.iter_mut() {
+        let mut is_still = true;
+        for window in windows.iter_mut_quietly() {
             if !window.mapped {
                 window.motion = WindowMotion::default();
+                continue;
+            }
+            let is_held = drag.as_ref().is_some_and(|drag| drag.window == window.id);
+            if !is_held && window.stretch.is_none() && window.motion.rests_at(window.rect(), &window.applied) {
                 continue;
             }
             // A window that comes back before it is gone goes on from there.
             let returning = ghosts.iter().position(|ghost| ghost.window == window.id && window.motion.is_new());
             let from = returning.map(|index| ghosts.remove(index).pose(shown.before));
-            let held = window.stretch.is_some() || drag.as_ref().is_some_and(|drag| drag.window == window.id);
+            let held = window.stretch.is_some() || is_held;
             waits |= animations.open.is_some() && window.motion.is_new() && from.is_none();
             let (rect, arrangement) = (window.rect(), window.applied.clone());
             window.motion.follow(animations, shown, rect, arrangement, held, from);
+            is_still &= !held && !window.motion.is_moving();
         }
         for ghost in ghosts.iter_mut() {
             waits |= ghost.start(animations.close, shown.unasked);
         }
         ghosts.retain(|ghost| ghost.is_seen(shown.at));
+        is_still &= ghosts.is_empty() && slides.is_still() && !overlays.is_anything_seen(shown.at) && drag.is_none();
+        self.still = is_still.then_some(changes);
         waits && shown.waits()
+    }
+
+    /// Whether all is where it belongs, and stays there until something is [changed](Self::changes).
+    pub fn is_still(&self) -> bool {
+        self.still == Some(self.changes())
     }
 
     /// Whether anything on `output` looks different after the frame presented at `present`, by itself.
     pub fn is_moving(&self, output: &Output, present: Instant) -> bool {
+        if self.is_still() {
+            return false;
+        }
         let area = geometry(output);
         let Overlays { overview, help, glides, .. } = &self.overlays;
         if overview.moves_after(present) || help.moves_after(present) || glides.moves_after(present) {
@@ -132,7 +152,7 @@ impl Shell {
         if animations.help.is_none() {
             self.overlays.help.end();
         }
-        for window in &mut self.windows {
+        for window in self.windows.iter_mut() {
             window.motion.allow(&animations);
         }
     }
@@ -144,7 +164,7 @@ impl Shell {
         self.overlays.overview.end();
         self.overlays.glides.stop();
         self.overlays.help.end();
-        for window in &mut self.windows {
+        for window in self.windows.iter_mut() {
             window.motion.allow(&Animations::default());
         }
     }

@@ -148,10 +148,22 @@ impl WindowMotion {
         self.place = self.place.filter(|place| place.settled_by() > shown.at);
     }
 
+    /// Whether it lies still at `rect` in this arrangement, as it did in the frame before: then there is nothing to
+    /// [follow](Self::follow).
+    pub(super) fn rests_at(&self, rect: Rectangle<i32, Logical>, arrangement: &Arrangement) -> bool {
+        let is_known = self.known.as_ref().is_some_and(|(at, known)| *at == rect && known == arrangement);
+        is_known && !self.is_moving() && !self.glides
+    }
+
     /// Ends at once what is switched off.
     pub(super) fn allow(&mut self, animations: &Animations) {
         self.look = self.look.filter(|_| animations.open.is_some());
         self.place = self.place.filter(|_| animations.place.is_some());
+    }
+
+    /// Whether anything moves it.
+    pub(super) fn is_moving(&self) -> bool {
+        self.look.is_some() || self.place.is_some()
     }
 
     /// Whether it looks different after the frame presented at `present`.

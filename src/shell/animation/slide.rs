@@ -61,6 +61,11 @@ impl Slides {
         self.0.iter_mut().for_each(|slide| slide.motion = None);
     }
 
+    /// Whether the eye rests everywhere.
+    pub(super) fn is_still(&self) -> bool {
+        self.0.iter().all(|slide| slide.motion.is_none())
+    }
+
     fn motion(&self, screen: Screen) -> Option<&Motion> {
         self.0.iter().find(|slide| slide.screen == screen)?.motion.as_ref()
     }

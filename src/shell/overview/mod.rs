@@ -33,6 +33,13 @@ pub struct Overlays {
 }
 
 impl Overlays {
+    /// Whether anything lies over the windows in the frame presented at `present`, or will.
+    pub(super) fn is_anything_seen(&self, present: Instant) -> bool {
+        [&self.overview, &self.help].into_iter().any(|overlay| overlay.is_on() || overlay.is_seen(present))
+    }
+}
+
+impl Overlays {
     /// Whether input is for them.
     pub const fn take_input(&self) -> bool {
         self.overview.is_on() || self.help.is_on()

@@ -19,11 +19,13 @@
 mod effective;
 #[cfg(test)]
 mod tests;
+mod variable;
 
-use super::estimator::{Estimator, WindowQuantile};
+use super::estimator::{Estimator, MeanOfLast, WindowQuantile};
 use super::fixed_queue::FixedQueue;
 use super::late_frame;
 use super::pacing::Pacing;
+use super::refresh_rate::RateGovernor;
 use super::target::RefreshIndex;
 use super::virtualizer::{CatchUp, DisplayTarget, Grid, Virtualizer};
 use crate::time::{Instant, Span};
@@ -38,6 +40,8 @@ const MOST_LIVE: usize = 16;
 const MOST_REVOKED: usize = 32;
 /// Frames that the cost is taken from: half a second at 60 Hz.
 const COST_WINDOW: usize = 32;
+/// Frames that a rate is taken from: a change of scene is followed within a quarter of a second, one long frame is not.
+const PACE_WINDOW: usize = 16;
 
 /// The number of a target. Numbers grow by one and are never used twice for one object; 0 is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +67,8 @@ pub struct Issued {
     pub interval: Span,
     /// When it was sent.
     pub sent: Instant,
+    /// Where refreshes have no grid: its time says when it is, and its refresh only in which order.
+    pub timed: bool,
 }
 
 /// What a commit was bound to.
@@ -125,6 +131,10 @@ pub struct Ahead {
     restarts: bool,
     cost: WindowQuantile<COST_WINDOW>,
     committed: Instant,
+    /// Where refreshes have no grid: the rate that it keeps up with.
+    rate: Option<RateGovernor>,
+    /// What a frame takes on average.
+    pace: MeanOfLast<PACE_WINDOW>,
 }
 
 impl Default for Ahead {
@@ -143,6 +153,8 @@ impl Default for Ahead {
             restarts: false,
             cost: WindowQuantile::new(),
             committed: Instant::ZERO,
+            rate: None,
+            pace: MeanOfLast::new(),
         }
     }
 }
@@ -232,14 +244,22 @@ impl Ahead {
         let is_ahead = self.effective.pacing == Pacing::Ahead;
         let waiting = if self.virtualizer.is_none() && !is_ahead { waiting as u64 } else { 0 };
         let virtualizer = self.virtualizer.get_or_insert_with(|| Virtualizer::new(grid, CatchUp::Skip));
-        virtualizer.calibrate(grid);
-        let free = if is_ahead || self.restarts { free_after(&self.live, grid.refresh) } else { refresh };
+        if self.rate.is_some() {
+            virtualizer.follow(grid);
+        } else {
+            virtualizer.calibrate(grid);
+        }
+        // Without a grid, who is late takes nobody's refresh.
+        let follows = (is_ahead || self.restarts) && self.rate.is_none();
+        let free = if follows { free_after(&self.live, grid.refresh) } else { refresh };
         let target = virtualizer.issue(refresh.max(free), waiting);
         self.requests -= 1;
         self.restarts = false;
         self.last_id = self.last_id.next();
         let interval = virtualizer.grid().interval;
-        let issued = Issued { id: self.last_id, refresh: target.refresh, present: target.present, interval, sent: now };
+        let DisplayTarget { refresh, present, .. } = target;
+        let timed = self.rate.is_some();
+        let issued = Issued { id: self.last_id, refresh, present, interval, sent: now, timed };
         self.live.push(Frame { target: issued, stage: Stage::Sent }).ok()?;
         Some(issued)
     }
@@ -262,9 +282,13 @@ impl Ahead {
         if sent || revoked || id <= self.forgotten { Ok(()) } else { Err(BindError::Used(id)) }
     }
 
-    /// The first refresh that a target was sent for and no commit is bound to.
+    /// The first refresh of the output's grid that a target was sent for and no commit is bound to.
     pub fn promised(&self) -> Option<RefreshIndex> {
-        self.live.iter().filter(|frame| frame.stage == Stage::Sent).map(|frame| frame.target.refresh).min()
+        self.live
+            .iter()
+            .filter(|frame| frame.stage == Stage::Sent && !frame.target.timed)
+            .map(|frame| frame.target.refresh)
+            .min()
     }
 
     /// A commit at `now` is bound to `id`, which was [checked](Self::check).
@@ -275,6 +299,7 @@ impl Ahead {
         self.stalled = false;
         if let Some(target) = sent {
             self.cost.observe(now - started);
+            self.keep_pace(now - started);
             self.live.update(|frame| frame.target.id == id, |frame| frame.stage = Stage::Bound);
             self.give_up(id);
             return Bound { target, revoked: false };

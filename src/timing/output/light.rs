@@ -80,6 +80,12 @@ impl<T> OutputMachine<T> {
             Observation::Accepted { index, .. } | Observation::Moved { index } => (index, time),
             Observation::Refused { index, .. } => self.guess_light(index, flight, now),
         };
+        if let Some(range) = self.vsync.range() {
+            match self.repeating.take().filter(|repeating| flight.is_some_and(|flight| flight.target == *repeating)) {
+                Some(_) => self.rhythm.repeated(present),
+                None => self.rhythm.picture(present, flight.map_or(present, |flight| flight.flight().submitted), range),
+            }
+        }
         let late = flight.map_or(0, |flight| shown.since(flight.target));
         let overshoot = |flight: &Frame<T>| flight.flight().submitted - flight.flight().submit_by;
         let submit_overshoot = flight.map_or(Span::ZERO, overshoot);

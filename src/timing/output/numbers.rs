@@ -117,10 +117,13 @@ impl<T> OutputMachine<T> {
         self.expect_from(now, Instant::ZERO);
     }
 
-    /// The same for a latch that is made `now`: one for which nothing but a time stamp waits is for that.
+    /// The same for a latch that is made `now`: one for which nothing but bound updates waits is for the first of those, or
+    /// shows the picture before it again.
     pub fn expect_latch(&mut self, now: Instant) {
-        let stamp = self.due.filter(|_| self.need.is_none()).map_or(Instant::ZERO, |due| due.at);
-        self.expect_from(now, stamp);
+        let again = self.again(now).filter(|_| !self.is_wanted_now());
+        self.shows_again = again.is_some();
+        let bound = self.known_moment().filter(|_| !self.is_wanted_now());
+        self.expect_from(now, again.or(bound).unwrap_or(Instant::ZERO));
     }
 
     fn expect_from(&mut self, now: Instant, stamp: Instant) {
@@ -133,6 +136,7 @@ impl<T> OutputMachine<T> {
         let behind = under_way.map(light).max().unwrap_or(Instant::ZERO);
         let index = self.next_index(now);
         self.vsync.expect(index, soonest.max(stamp).max(behind).max(self.numbers.not_before));
+        self.vsync.expect(index, self.beside_bound(self.vsync.present(index)));
     }
 
     /// Whether a plan for refresh `index` cannot be: it lies further ahead than two intervals behind what the display is
@@ -157,7 +161,7 @@ impl<T> OutputMachine<T> {
             None => self.vsync.forget_phase(now),
         }
         // Which refresh a stamp means, the first latch will say anew.
-        self.due = None;
+        (self.due, self.bound) = (None, None);
         self.set_by_clock(now);
     }
 
@@ -165,7 +169,7 @@ impl<T> OutputMachine<T> {
     /// refreshes does not hold any more.
     pub fn renumber(&mut self, now: Instant) {
         self.set_by_clock(now);
-        (self.due, self.promised) = (None, None);
+        (self.due, self.bound, self.promised) = (None, None, None);
     }
 
     fn set_by_clock(&mut self, now: Instant) {

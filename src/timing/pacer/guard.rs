@@ -5,7 +5,7 @@
 //! frames then, it is paced so for a while.
 //!
 //! ```text
-//!   watch ── fewer than 3 of 4 refreshes ──► trial ── more frames ──► at the refresh ── 30 s, 60 s … ──► watch
+//!   watch ── 3 of 4 refreshes or fewer ────► trial ── more frames ──► at the refresh ── 30 s, 60 s … ──► watch
 //!     ▲                                        └──── not more ──► rest, 10 s … ◄── not more ──┘              │
 //!     └──────────────────────────────────────────────────────────────┴───────────────────────────────────────┘
 //! ```
@@ -23,7 +23,7 @@ const TRIED: Span = Span::from_millis(500);
 const CONFIRMED: Span = Span::from_seconds(3);
 /// The first frames of a trial were begun before it.
 const CHANGE_OVER: u32 = 3;
-/// Frames for fewer than this share of the refreshes are few. A client whose costs vary misses one in ten at times, by chance.
+/// Frames for no more than this share of the refreshes are few. A client whose costs vary misses one in ten at times, by chance.
 const ENOUGH: (u32, u32) = (3, 4);
 /// What a trial has to gain, in tenths of all refreshes.
 const GAIN_TENTHS: u32 = 1;
@@ -45,7 +45,7 @@ struct Count {
 
 impl Count {
     const fn are_few(self) -> bool {
-        self.frames * ENOUGH.1 < self.refreshes * ENOUGH.0
+        self.frames * ENOUGH.1 <= self.refreshes * ENOUGH.0
     }
 
     /// Whether it is more, by what a trial has to gain, than `before`.

@@ -3,6 +3,7 @@
 use crate::time::{Instant, Span};
 use crate::timing::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
 use crate::timing::estimator::MissBudget;
+use crate::timing::id::UpdateId;
 use crate::timing::target::RefreshIndex;
 
 /// Why a client is paced as it is.
@@ -17,7 +18,7 @@ pub enum Reason {
     Fits,
     /// It is being touched and does not fit: started right after the latch.
     Interactive,
-    /// It is not being touched and does not fit: a second period of slack.
+    /// It is not being touched and does not fit: as much of a second period of slack as its miss budget asks for.
     FreeRunning,
     /// A rule asks for it, and it is proven that it draws for the time of its callbacks: they come a period earlier.
     Early,
@@ -41,7 +42,9 @@ impl Reason {
             Reason::Configured => "configured",
             Reason::Fits => "its cost fits into a refresh",
             Reason::Interactive => "touched, and its cost does not fit: called back right after the latch",
-            Reason::FreeRunning => "not touched, and its cost does not fit: two periods of slack",
+            Reason::FreeRunning => {
+                "not touched, and its cost does not fit: as much of two periods as its miss budget asks for"
+            }
             Reason::Early => {
                 "a rule asks for it, and it is proven to draw for the time of its callbacks: called back early"
             }
@@ -91,6 +94,9 @@ pub struct OpenCallback {
     pub sent: Instant,
     /// From then on nobody expects an answer: there was nothing to draw.
     pub expected_until: Instant,
+    /// The one before was not answered yet: whoever asks for the next callback before it draws may answer that one. What
+    /// it takes is not known then.
+    pub overlaps: bool,
     /// CPU time of the client then.
     pub(super) cpu: Option<Span>,
     pub(super) cpu_outside: Option<Span>,
@@ -100,7 +106,7 @@ pub struct OpenCallback {
 /// New content of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Content {
-    /// When it came; where it waits for a fence, when that was ready.
+    /// When it came.
     pub at: Instant,
     /// The next refresh by then.
     pub reaches: RefreshIndex,
@@ -110,6 +116,8 @@ pub struct Content {
     pub queued: bool,
     /// Other clients were drawing meanwhile.
     pub contended: bool,
+    /// A device is still drawing it; [`Pacer::finished`](super::Pacer::finished) says when it was done.
+    pub unfinished: Option<UpdateId>,
 }
 
 /// A commit that answered a callback.

@@ -2,14 +2,14 @@
 
 use super::{FIRST_FRAMES, Guarded, HICCUPS, Pacer, Planned, Reason, SLACK_EVIDENCE, SLACK_RETURN_DIVISOR};
 use crate::time::{Instant, Span};
-use crate::timing::defaults::AFTER_REFRESH;
+use crate::timing::defaults::{AFTER_REFRESH, CLIENT_FLOOR};
 use crate::timing::estimator::Estimator;
 use crate::timing::output::OutputMachine;
 use crate::timing::pacing::{Class, PacingWish};
 use crate::timing::target::RefreshIndex;
 
-/// Buffers that a client needs for a second period, if it draws when it is called back.
-const BUFFERS_TO_DRAW: usize = 3;
+/// Buffers that a client needs for a second period, if it draws when it is called back: one that is shown, one to draw into.
+const BUFFERS_TO_DRAW: usize = 2;
 /// The same for one that answers at once and draws its next frame after that, and so is always a buffer ahead.
 const BUFFERS_TO_GATE: usize = 5;
 
@@ -18,7 +18,9 @@ impl Pacer {
     pub(super) fn choose<T>(&mut self, now: Instant, output: &OutputMachine<T>) {
         let was_ahead = std::mem::take(&mut self.second_period);
         self.reason = self.reason_by_kind().unwrap_or_else(|| self.reason_by_cost(now, output, was_ahead));
-        self.second_period = matches!(self.reason, Reason::FreeRunning | Reason::Early);
+        let asked_for = matches!(self.reason, Reason::FreeRunning | Reason::Early | Reason::Tried | Reason::Faster);
+        // Without refreshes there are no periods.
+        self.second_period = asked_for && !output.vsync().is_variable();
     }
 
     /// Why it is paced as it is whatever its frames cost; `None` if that depends on what they do.
@@ -55,7 +57,9 @@ impl Pacer {
         if too_long <= allowed {
             return Reason::Fits;
         }
-        if self.is_interactive(now) {
+        // One of which no frame fits would be late with each: what it draws then is not newer, only rarer.
+        let fits_mostly = self.wall.typical().is_none_or(|typical| typical <= available);
+        if self.is_interactive(now) && fits_mostly {
             return Reason::Interactive;
         }
         if samples < SLACK_EVIDENCE && !was_ahead {
@@ -64,15 +68,17 @@ impl Pacer {
         if self.has_spare_buffers() { Reason::FreeRunning } else { Reason::FewBuffers }
     }
 
-    /// Whether a second period cannot leave it without a buffer to draw into. One is on the screen and one waits; where a
-    /// light is late, one more. Mesa's software rasteriser, which has four, crashes when it finds none free.
+    /// Whether a second period cannot leave it without a buffer to draw into. Of one that is gated two wait, one is on the
+    /// screen, and where a light is late one more: Mesa's software rasteriser, which has four, crashes when it finds none free.
     fn has_spare_buffers(&self) -> bool {
         self.buffers >= if self.class() == Class::Gated { BUFFERS_TO_GATE } else { BUFFERS_TO_DRAW }
     }
 
-    fn reachable<T>(&self, now: Instant, output: &OutputMachine<T>) -> RefreshIndex {
+    pub(super) fn reachable<T>(&self, now: Instant, output: &OutputMachine<T>) -> RefreshIndex {
         let next = output.next_index(now);
-        self.last_target.map_or(next, |last| next.max(last.next()))
+        let target = self.last_target.map_or(next, |last| next.max(last.next()));
+        // Without a grid there is no refresh further ahead that anything could be for.
+        if output.vsync().is_variable() { target.min(next.next()) } else { target }
     }
 
     pub(super) fn plan_at_refresh<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
@@ -88,10 +94,22 @@ impl Pacer {
         Planned { target, start: (earliest + offset).max(now), packed: false }
     }
 
+    /// Within the two periods before its refresh, as late as its miss budget allows: latency against drops.
+    fn plan_within_two<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
+        // The commit before this one may still wait for its refresh; this one is drawn for the next after that.
+        let earliest = self.plan_two_ahead(now, AFTER_REFRESH, output);
+        let Some(needed) = self.wall.budget(self.budgets.free_running) else { return earliest };
+        // No margin that learns: it would rise with every miss that the budget allows.
+        let latest = output.latch_at(earliest.target) - needed - CLIENT_FLOOR;
+        Planned { start: earliest.start.max(latest), ..earliest }
+    }
+
     pub(super) fn plan_just_in_time<T>(&self, now: Instant, output: &OutputMachine<T>) -> Planned {
+        if let Some(range) = output.vsync().range() {
+            return self.plan_for_panel(now, output, range);
+        }
         if self.second_period {
-            // The commit before this one still waits for its refresh; this one is drawn for the next after that.
-            return self.plan_two_ahead(now, AFTER_REFRESH, output);
+            return self.plan_within_two(now, output);
         }
         let mut target = self.reachable(now, output);
         let interval = output.vsync().interval();

@@ -153,6 +153,9 @@ pub struct ClientFrameRecord {
     pub committed: Option<Instant>,
     /// When the last fence of its buffer had signalled.
     pub ready: Option<Instant>,
+    /// Nobody could say when that was: it was heard of then, and not later.
+    #[serde(default)]
+    pub ready_at_most: bool,
     /// When a latch took it.
     pub latched: Option<Instant>,
     /// The output's frame that took it.

@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Blame, ClientFrameRecord, FrameRecord};
 use crate::time::{Instant, NANOS_PER_SECOND, Span};
-use crate::timing::estimator::{Estimator, MissBudget, WindowQuantile};
 
-/// How many values a [`Distribution`] remembers: 8 seconds at 60 Hz, enough for a p99 that rests on five values.
+/// How many values a [`Distribution`] of an output remembers: 8 seconds at 60 Hz, enough for a p99 that rests on five values.
 const VALUES_KEPT: usize = 512;
+/// The same of a window, of which there are many: 4 seconds.
+const WINDOW_VALUES_KEPT: usize = 256;
 
 /// Over how many seconds a [`Rate`] looks back.
 const RATE_SECONDS: usize = 10;
@@ -15,9 +16,15 @@ const RATE_SECONDS: usize = 10;
 /// A gap of more than this many thousandths of a period is a hitch.
 pub const HITCH_PER_MILLE: i64 = 1_260;
 
-/// The spread of the last values of something.
+/// The spread of the last `N` values of something, up to four seconds each. It takes memory for those that there were: what
+/// seldom happens costs little. Adding a value moves none of the others; asking sorts them.
 #[derive(Clone, Debug, Default)]
-pub struct Distribution(WindowQuantile<VALUES_KEPT>);
+pub struct Distribution<const N: usize = VALUES_KEPT> {
+    /// In nanoseconds.
+    values: Vec<u32>,
+    /// Where the next one goes, once there are `N`.
+    oldest: usize,
+}
 
 /// A [`Distribution`] in four numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,20 +39,27 @@ pub struct Summary {
     pub samples: usize,
 }
 
-impl Distribution {
+impl<const N: usize> Distribution<N> {
     /// Adds a value. Negative ones count as zero.
     pub fn add(&mut self, value: Span) {
-        self.0.observe(value);
+        let nanos = u32::try_from(value.as_nanos().max(0)).unwrap_or(u32::MAX);
+        if self.values.len() < N {
+            self.values.push(nanos);
+            return;
+        }
+        self.values[self.oldest] = nanos;
+        self.oldest = (self.oldest + 1) % N;
     }
 
     /// The spread of the values remembered; `None` without any.
     pub fn summary(&self) -> Option<Summary> {
-        Some(Summary {
-            p50: self.0.typical()?,
-            p99: self.0.budget(MissBudget::per_mille(10))?,
-            max: self.0.largest()?,
-            samples: self.0.samples(),
-        })
+        let mut sorted = self.values.clone();
+        sorted.sort_unstable();
+        let last = sorted.len().checked_sub(1)?;
+        // So many of the values lie above it.
+        let quantile =
+            |per_mille: usize| Span::from_nanos(i64::from(sorted[last - (sorted.len() * per_mille / 1000).min(last)]));
+        Some(Summary { p50: quantile(500), p99: quantile(10), max: quantile(0), samples: sorted.len() })
     }
 }
 
@@ -196,15 +210,15 @@ pub struct WindowStatistics {
     /// Frames, drops and hitches.
     pub cadence: Cadence,
     /// What a frame takes, from the scheduled callback until it is ready.
-    pub cost: Distribution,
+    pub cost: Distribution<WINDOW_VALUES_KEPT>,
     /// How much of that is CPU time.
-    pub cpu: Distribution,
+    pub cpu: Distribution<WINDOW_VALUES_KEPT>,
     /// From the newest input that a frame can show to light.
-    pub input_to_light: Distribution,
+    pub input_to_light: Distribution<WINDOW_VALUES_KEPT>,
     /// From the callback to light.
-    pub callback_to_light: Distribution,
+    pub callback_to_light: Distribution<WINDOW_VALUES_KEPT>,
     /// From the commit to light.
-    pub commit_to_light: Distribution,
+    pub commit_to_light: Distribution<WINDOW_VALUES_KEPT>,
     /// Who was to blame for late frames.
     pub misses: Misses,
 }
@@ -215,7 +229,7 @@ impl WindowStatistics {
         if let Some(miss) = record.miss {
             self.misses.add(miss.blame());
         }
-        let add = |distribution: &mut Distribution, value: Option<Span>| {
+        let add = |distribution: &mut Distribution<WINDOW_VALUES_KEPT>, value: Option<Span>| {
             if let Some(value) = value {
                 distribution.add(value);
             }
@@ -286,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_summary_states_the_tail_and_not_an_average() {
-        let mut distribution = Distribution::default();
+        let mut distribution = Distribution::<VALUES_KEPT>::default();
         assert_eq!(distribution.summary(), None);
         for value in 1..=100 {
             distribution.add(Span::from_micros(value));

@@ -60,6 +60,31 @@ fn a_driver_that_lies_leaves_a_readable_trace_and_a_right_grid() {
     .assert_eq(&story);
 }
 
+/// vkms stops its clock when nobody wants vblanks; the first one after that has no time of its own.
+#[test]
+fn a_grid_that_moved_in_a_pause_is_not_taken_for_another_period() {
+    let step = Span::from_micros(1_845);
+    let mut model = model_after(1);
+    for index in (664..720).step_by(3) {
+        let time = grid(index) + step;
+        model.observe(time, Some(3), time);
+        assert_eq!(model.interval(), PERIOD, "refresh {index}");
+    }
+    assert_eq!(model.present(RefreshIndex(1_000)), grid(1_000) + step);
+}
+
+/// What lies within what clocks do is the period's.
+#[test]
+fn a_period_is_learned_across_pauses() {
+    let slow = Span::from_nanos(PERIOD.as_nanos() + 500);
+    let time = |index: u64| grid(0) + slow * index as i64;
+    let mut model = VsyncModel::new(PERIOD, grid(0));
+    for index in (100..=1_000).step_by(100) {
+        model.observe(time(index), None, time(index));
+    }
+    assert_eq!(model.interval(), slow);
+}
+
 #[test]
 fn a_driver_without_timestamps_becomes_software_vsync() {
     let mut model = model_after(0);

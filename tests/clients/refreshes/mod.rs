@@ -3,8 +3,12 @@
 
 mod across;
 mod browser;
+mod first_frames;
+mod gpu;
+mod heavy;
 mod nobody_draws;
 mod resting;
+mod rhythm;
 mod roleless;
 mod variable;
 

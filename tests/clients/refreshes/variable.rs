@@ -2,10 +2,12 @@
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::render::Renderer;
+use upbeat::timing::record::ClientFrameRecord;
 
 use super::*;
 use crate::fixture::KEY_O;
-use crate::fixture::content::set_stamp;
+use crate::fixture::content::{Heard, set_stamp};
+use crate::fixture::pacing::{Pacing, Target, bind};
 
 /// What the panel can do.
 const SHORTEST: Span = Span::from_millihertz(144_000);
@@ -93,4 +95,99 @@ fn stamped_updates_are_latched_when_they_are_due_and_not_before() {
     assert!(latched <= 3 * UPDATES, "{latched} latches for {UPDATES} updates");
     let turns = world.turns() - turns;
     assert!(turns <= 10 * UPDATES, "{turns} turns for {UPDATES} updates");
+}
+
+/// Who asks to be called back and draws nothing is called back as often as the panel can show something.
+#[test]
+fn callbacks_without_content_come_at_the_shortest_interval() {
+    let mut world = variable();
+    let (client, window) = world.open_filled("asks", SIZE, RED);
+    world.rest();
+    world.client(client).data.heard.clear();
+    let ask = |world: &mut World| {
+        world.client(client).ask(&window.surface, 3);
+        window.surface.commit();
+    };
+    ask(&mut world);
+    let mut called = vec![world.now()];
+    world.run_for(Span::from_seconds(1), &mut |world| {
+        if std::mem::take(&mut world.client(client).data.heard).contains(&Heard::Called(3)) {
+            called.push(world.now());
+            ask(world);
+        }
+        None
+    });
+    let longest = called.windows(2).map(|pair| pair[1] - pair[0]).max().expect("it is called back");
+    assert!(longest <= SHORTEST * 2 && called.len() > 70, "{} callbacks, {longest} apart at most", called.len());
+}
+
+/// A number from 0 to 1 that depends on `number` as little as can be seen.
+fn random(number: u32) -> f64 {
+    let mixed = (u64::from(number) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / f64::from(1 << 24)
+}
+
+/// What is drawn needn't wait for the panel, however much frames differ: as far as the panel can follow.
+#[test]
+fn who_is_called_back_waits_for_its_own_frames_only() {
+    for (least, most) in [(2.0, 2.0), (1.0, 9.0), (4.0, 14.0), (8.0, 20.0), (17.0, 20.5)] {
+        let cost = |number| Span::from_millis_f64(least + (most - least) * random(number));
+        let records = rhythm::play(cost);
+        let own = |record: &ClientFrameRecord| Some(record.committed? - record.callback_sent?);
+        let waited = |record: &ClientFrameRecord| Some(record.callback_to_light()? - own(record)?);
+        let mut waits: Vec<Span> = records.iter().filter_map(waited).collect();
+        waits.sort();
+        assert!(waits.len() > 40, "{least} to {most} ms: {} frames", waits.len());
+        let longest = waits[(waits.len() - 1) * 99 / 100];
+        assert!(longest <= rhythm::TO_LIGHT, "{least} to {most} ms: {longest} on top of its own cost");
+    }
+}
+
+/// What a client that draws ahead takes for a frame, how many it draws ahead, and how far off their times they may be.
+const DRAWS: Span = Span::from_millis(11);
+const LIMIT: u32 = 3;
+const EXACT: Span = Span::from_micros(500);
+
+/// Frames that wait are shown at their times, at the rate that their client keeps up with, whatever else changes.
+#[test]
+fn frames_that_wait_keep_their_rate_while_something_else_changes() {
+    let mut world = variable();
+    let (client, window) = world.open_filled("ahead", SIZE, RED);
+    let mut still = Still::open(&mut world, "still");
+    let pacing = world.client(client).pacing(&window.surface);
+    pacing.set_pacing(Pacing::Ahead);
+    pacing.set_ahead_limit(LIMIT);
+    (0..LIMIT).for_each(|_| pacing.request_target());
+    window.surface.commit();
+    let (mut taken, mut drawing, mut shown) = (0, None::<(Target, Instant)>, Vec::new());
+    let (begun, mut next) = (world.now(), world.now());
+    world.run_for(WHILE / 2, &mut |world| {
+        let now = world.now();
+        if let Some((target, _)) = drawing.take_if(|(_, done)| *done <= now) {
+            bind(&pacing, target.id);
+            world.client(client).draw(&window.surface, 1_000 + target.id as u32, SIZE, BLUE);
+            window.surface.commit();
+            pacing.request_target();
+            shown.push((target, now));
+        }
+        if drawing.is_none()
+            && let Some(target) = world.client(client).targets().get(taken).copied()
+        {
+            (drawing, taken) = (Some((target, now + DRAWS)), taken + 1);
+        }
+        if now >= next && now > begun + WHILE / 10 {
+            next = now + Span::from_micros(4_300);
+            still.commit(world);
+        }
+        drawing.map(|(_, done)| done).into_iter().chain(Some(next)).min()
+    });
+    let late: Vec<_> = shown.iter().filter(|(target, _)| target.present > begun + WHILE / 10 * 2).collect();
+    assert!(late.len() > 200, "{} frames", late.len());
+    for pair in late.windows(2).take(late.len() - 8) {
+        let (before, (target, committed)) = (&pair[0].0, &pair[1]);
+        let light = world.client(client).fate(target.id).expect("it is over").expect("it was shown");
+        let off = light - target.present;
+        assert!(off.abs() <= EXACT, "{off} off, committed {} before its time", target.present - *committed);
+        assert!(target.present - before.present < DRAWS + SHORTEST / 4 * 2, "no rate that it could not keep");
+    }
 }

@@ -68,6 +68,8 @@ boot() {
     # no_timer_check: the check measures the emulated timer against the host and sometimes panics.
     local kernel_options="console=ttyS0 quiet panic=-1 upbeat.gpu=$gpu upbeat.displays=$displays no_timer_check tsc=reliable mitigations=off"
     kernel_options+=" nokaslr norandmaps audit=0 selinux=0 apparmor=0 cryptomgr.notests"
+    # A kernel thread that looks for huge pages has the only processor for 5 ms, at moments that nothing in a run decides.
+    kernel_options+=" transparent_hugepage=never"
     # What the kernel does for one display is not to keep its only processor from another's: as if there were several.
     [ "$displays" = 1 ] || kernel_options+=" preempt=full"
 

@@ -28,8 +28,10 @@ end_well() {
 gles() {
     stand_still pixman
     end_well pixman
+    promise "a driver that draws with the CPU is not taken for a GPU" \
+        grep -q "drawn by Pixman, with the CPU: " "$results/pixman.log"
     # As on a GPU: a driver that draws with the CPU would draw off screen.
-    stand_still gles --renderer gles-in-place
+    stand_still gles --renderer auto-in-place
     weston-simple-shm >/dev/null 2>&1 &
     local client=$!
     promise "a window that moves appears" soon windows_are 1
@@ -37,6 +39,7 @@ gles() {
     "$upbeat" msg screenshot "$results/gles-moving.png" >/dev/null
     kill "$client" && wait "$client" 2>/dev/null || true
     end_well gles
+    promise "what takes it for a GPU says so" grep -q "drawn by OpenGL ES on " "$results/gles.log"
     promise "OpenGL ES draws into the display's own buffers" \
         grep -q "composed in the display's own buffers" "$results/gles.log"
     promise "the picture is pixman's" python3 "$here/agree.py" "$results/pixman-still.png" "$results/gles-still.png"

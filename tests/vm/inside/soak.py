@@ -14,8 +14,12 @@ the middle one of the rounds memory grows by no more than LARGEST_STEP_KIB, and 
 the worst of them, has its thirds compared.
 """
 
+import collections
+import contextlib
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -78,7 +82,12 @@ class Session:
         return 0
 
     def descriptors(self):
-        return len(list(pathlib.Path(f"/proc/{self.process}/fd").iterdir()))
+        """How many of each kind it has."""
+        kinds = collections.Counter()
+        for descriptor in pathlib.Path(f"/proc/{self.process}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                kinds[re.sub(r"\d{3,}", "N", os.readlink(descriptor))] += 1
+        return kinds
 
 
 def terminal(*which):
@@ -145,16 +154,17 @@ def verdict(samples):
     third = len(samples) // 3
     early, late = samples[:third], samples[-third:]
     growth = min(memory for memory, _ in late) - min(memory for memory, _ in early)
-    more = min(descriptors for _, descriptors in late) - min(descriptors for _, descriptors in early)
+    more = min(kinds.total() for _, kinds in late) - min(kinds.total() for _, kinds in early)
     print(f"     {len(samples)} rounds after the warm-up: memory {early[0][0]} KiB, then {late[-1][0]} KiB "
-          f"(level within {growth} KiB); descriptors {early[0][1]}, then {late[-1][1]}")
+          f"(level within {growth} KiB); descriptors {early[0][1].total()}, then {late[-1][1].total()}")
     steps = sorted(after[0] - before[0] for before, after in zip(samples, samples[1:]))
     if steps[len(steps) // 2] > LARGEST_STEP_KIB:
         yield f"memory grows with the rounds: {[memory for memory, _ in samples]}"
     if third >= MANY_ROUNDS and growth > LARGEST_GROWTH_KIB:
         yield f"memory grew by {growth} KiB: {[memory for memory, _ in samples]}"
     if more > MOST_MORE_DESCRIPTORS:
-        yield f"descriptors grew by {more}: {[descriptors for _, descriptors in samples]}"
+        grown = late[-1][1] - early[0][1]
+        yield f"descriptors grew by {more}: {[kinds.total() for _, kinds in samples]}; now more of {dict(grown)}"
 
 
 def main():

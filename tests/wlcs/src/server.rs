@@ -99,7 +99,7 @@ impl Handle {
         let (ours, theirs) = UnixStream::pair()?;
         let descriptor = theirs.as_raw_fd();
         let connected = self.run(move |state, clients| {
-            let client = protocol::client::connect(&mut state.display_handle, ours)?;
+            let client = protocol::client::connect(&mut state.display_handle, ours, &state.rules)?;
             clients.insert(descriptor, client);
             Ok(())
         });

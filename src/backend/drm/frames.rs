@@ -1,0 +1,168 @@
+//! Buffers of a display device that are drawn into in place: which of them are free, how old each is, and what of it is new
+//! to the display.
+//!
+//! ```text
+//!   acquire ─► the newest that is free ─► (drawn into) ─► fill ─► plane
+//!                  ▲                                                │
+//!                  └──────── not on screen, nor on its way, nor waiting
+//! ```
+
+use super::drawer::MOST_WAITING;
+use super::memory::{Lend, Picture};
+use super::stale::{add, whole};
+use crate::backend::{Buffer, PixelRect};
+
+/// One is on screen, one is on its way there, one is drawn into.
+pub(super) const FEWEST: usize = 3;
+
+struct Slot<M> {
+    picture: Picture,
+    memory: M,
+    /// Where it differs from the newest frame.
+    stale: Vec<PixelRect>,
+    /// Which frame it holds, if that is known.
+    content: Option<u64>,
+    lent: bool,
+}
+
+/// The buffers of one pipe in one mode.
+pub(super) struct Frames<M> {
+    slots: Vec<Slot<M>>,
+    size: (i32, i32),
+    /// Frames that were submitted.
+    frames: u64,
+}
+
+impl<M: Lend> Frames<M> {
+    /// Of `size` pixels, at least one.
+    pub fn new(buffers: impl IntoIterator<Item = (Picture, M)>, size: (i32, i32)) -> Self {
+        let mut frames = Frames { slots: Vec::new(), size, frames: 0 };
+        buffers.into_iter().for_each(|(picture, memory)| frames.add(picture, memory));
+        frames
+    }
+
+    /// How many frames may wait behind the one on its way to the screen.
+    pub fn most_waiting(&self) -> usize {
+        self.slots.len().saturating_sub(FEWEST)
+    }
+
+    /// Whether there may be more buffers, and all that there are are in use.
+    pub fn wants_more(&self) -> bool {
+        self.slots.len() < FEWEST + MOST_WAITING && !self.slots.iter().any(Slot::is_free)
+    }
+
+    /// There is one more.
+    pub fn add(&mut self, picture: Picture, memory: M) {
+        self.slots.push(Slot { picture, memory, stale: vec![whole(self.size)], content: None, lent: false });
+    }
+
+    /// Any of the pictures.
+    pub fn first(&self) -> Option<Picture> {
+        self.slots.first().map(|slot| slot.picture.clone())
+    }
+
+    /// The buffer with the newest content that is neither lent nor shown.
+    pub fn acquire(&mut self) -> Option<Buffer> {
+        let free = self.slots.iter().enumerate().filter(|(_, slot)| slot.is_free());
+        let (index, _) = free.max_by_key(|(_, slot)| slot.content)?;
+        let slot = &mut self.slots[index];
+        slot.lent = true;
+        let age = slot.content.map_or(0, |content| u32::try_from(self.frames - content + 1).unwrap_or(0));
+        Some(Buffer { storage: slot.memory.lend(&slot.picture), age, slot: index })
+    }
+
+    /// Takes a buffer back; nobody knows what is in it.
+    pub fn release(&mut self, buffer: &Buffer) {
+        let all = whole(self.size);
+        if let Some(slot) = self.lent(buffer) {
+            (slot.lent, slot.content) = (false, None);
+            slot.stale = vec![all];
+        }
+    }
+
+    /// A frame was composed: its picture, and what is new in its memory. Gives the buffer back if it is none of these.
+    pub fn fill(&mut self, buffer: Buffer, damage: &[PixelRect]) -> Result<(Picture, Vec<PixelRect>), Buffer> {
+        if self.lent(&buffer).is_none() {
+            return Err(buffer);
+        }
+        self.frames += 1;
+        self.slots.iter_mut().for_each(|slot| add(&mut slot.stale, damage));
+        let slot = &mut self.slots[buffer.slot];
+        (slot.lent, slot.content) = (false, Some(self.frames));
+        let changed = std::mem::take(&mut slot.stale);
+        Ok((slot.picture.clone(), changed))
+    }
+
+    /// The slot that was lent as `buffer`; none if that is of another mode.
+    fn lent(&mut self, buffer: &Buffer) -> Option<&mut Slot<M>> {
+        let slot = self.slots.get_mut(buffer.slot)?;
+        (slot.lent && slot.memory.is(&slot.picture, &buffer.storage)).then_some(slot)
+    }
+}
+
+impl<M> Slot<M> {
+    fn is_free(&self) -> bool {
+        !self.lent && self.picture.is_free()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::drm::memory::Mapped;
+    use crate::backend::drm::worker::Jobs;
+
+    const SIZE: (i32, i32) = (64, 48);
+    const LEFT: PixelRect = PixelRect { x: 0, y: 0, width: 8, height: 8 };
+    const RIGHT: PixelRect = PixelRect { x: 32, y: 0, width: 8, height: 8 };
+
+    fn picture(number: u32, jobs: &Jobs) -> Picture {
+        Picture::empty(smithay::reexports::drm::control::from_u32(number).unwrap(), SIZE, jobs)
+    }
+
+    fn frames(count: u32) -> Frames<Mapped> {
+        let jobs = Jobs::start().unwrap();
+        Frames::new((1..=count).map(|number| (picture(number, &jobs), Mapped)), SIZE)
+    }
+
+    #[test]
+    fn what_is_shown_or_lent_is_not_drawn_into() {
+        let mut frames = frames(3);
+        let (first, _) = frames.acquire().map(|buffer| frames.fill(buffer, &[whole(SIZE)]).unwrap()).unwrap();
+        let lent = [frames.acquire().unwrap(), frames.acquire().unwrap()];
+        assert!(frames.acquire().is_none() && frames.wants_more());
+        assert!(lent.iter().all(|buffer| !Mapped.is(&first, &buffer.storage)), "the first one is on screen");
+        let [second, _] = lent;
+        frames.release(&second);
+        assert!(frames.acquire().is_none(), "whoever gave it back has it yet");
+        drop(second);
+        assert!(frames.acquire().is_some_and(|buffer| buffer.age == 0), "nobody knows what is in it");
+    }
+
+    #[test]
+    fn a_buffer_is_as_old_as_frames_came_since_and_new_where_they_changed_it() {
+        let mut frames = frames(2);
+        let mut draw = |damage, shown: &mut Option<Picture>| {
+            let buffer = frames.acquire().unwrap();
+            let age = buffer.age;
+            let (picture, changed) = frames.fill(buffer, &[damage]).unwrap();
+            *shown = Some(picture);
+            (age, changed)
+        };
+        let mut shown = None;
+        assert_eq!(draw(LEFT, &mut shown), (0, vec![whole(SIZE)]));
+        assert_eq!(draw(LEFT, &mut shown), (0, vec![whole(SIZE)]));
+        assert_eq!(draw(RIGHT, &mut shown), (2, vec![LEFT, RIGHT]));
+        assert_eq!(draw(LEFT, &mut shown), (2, vec![RIGHT, LEFT]));
+    }
+
+    #[test]
+    fn a_buffer_of_a_mode_before_is_not_taken() {
+        let (mut before, mut now) = (frames(1), frames(1));
+        let (stray, lent) = (before.acquire().unwrap(), now.acquire().unwrap());
+        let stray = now.fill(stray, &[]).unwrap_err();
+        now.release(&stray);
+        assert!(now.acquire().is_none(), "its own is still lent");
+        assert!(now.fill(lent, &[]).is_ok());
+    }
+}

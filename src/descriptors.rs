@@ -1,0 +1,164 @@
+//! How many descriptors there are left, and letting people in while there are.
+//!
+//! Every client is a descriptor, and every buffer of one. A process that has none left cannot even refuse: what waits at the
+//! door stays there, and keeps waking it. So beyond nine tenths nobody new is let in, and one descriptor is kept to turn
+//! people away with when all others are gone.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+/// Of ten descriptors so many are for those who are there already.
+const TENTHS_IN_USE: u64 = 9;
+/// People who are let in, or turned away, in one go.
+const AT_ONCE: usize = 64;
+
+/// Whether `descriptor`, the lowest that was free, leaves so few that nobody new is let in.
+fn is_among_the_last(descriptor: RawFd) -> bool {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    u64::from(descriptor.unsigned_abs()) >= limit.saturating_mul(TENTHS_IN_USE) / 10
+}
+
+/// Whether so few descriptors are left that nothing new is begun.
+pub fn are_scarce() -> bool {
+    // The kernel gives out the lowest that is free.
+    spare().is_none_or(|probe| is_among_the_last(probe.as_raw_fd()))
+}
+
+/// Whether it may be otherwise the next time that somebody is let in.
+fn may_pass(error: &io::Error) -> bool {
+    let scarce = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS].map(Errno::raw_os_error);
+    error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error().is_some_and(|error| scarce.contains(&error))
+}
+
+fn spare() -> Option<OwnedFd> {
+    File::open("/dev/null").map(OwnedFd::from).ok()
+}
+
+/// Lets people in, one descriptor in hand.
+#[derive(Debug)]
+pub struct Door {
+    spare: Option<OwnedFd>,
+    /// It was said that nobody is let in.
+    is_shut: bool,
+}
+
+impl Door {
+    /// Takes the descriptor.
+    pub fn new() -> Self {
+        Door { spare: spare(), is_shut: false }
+    }
+
+    /// The next who is let in; `accept` brings one who waits. Others are turned away on the way.
+    pub fn next(&mut self, mut accept: impl FnMut() -> io::Result<Option<UnixStream>>) -> Option<UnixStream> {
+        for _ in 0..AT_ONCE {
+            match accept() {
+                Ok(None) => return None,
+                Ok(Some(stream)) if !is_among_the_last(stream.as_raw_fd()) => {
+                    self.is_shut = false;
+                    return Some(stream);
+                }
+                Ok(Some(stream)) => {
+                    drop(stream);
+                    self.shut(None);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
+                Err(error) => {
+                    self.shut(Some(&error));
+                    self.spare.take()?;
+                    // With the one in hand whoever waits is let in and turned away.
+                    let _ = accept();
+                    self.spare = spare();
+                }
+            }
+        }
+        None
+    }
+
+    /// The same at a socket that others chose.
+    ///
+    /// # Errors
+    /// When nobody can ever be let in there. That descriptors are few is not such a reason.
+    pub fn next_of(&mut self, listener: &UnixListener) -> io::Result<Option<UnixStream>> {
+        let mut broken = None;
+        let next = self.next(|| match listener.accept() {
+            Ok((stream, _)) => Ok(Some(stream)),
+            Err(error) if may_pass(&error) => Err(error),
+            Err(error) => {
+                broken = Some(error);
+                Ok(None)
+            }
+        });
+        broken.map_or(Ok(next), Err)
+    }
+
+    /// Says once that nobody is let in.
+    fn shut(&mut self, error: Option<&io::Error>) {
+        if !std::mem::replace(&mut self.is_shut, true) {
+            let error = error.map(tracing::field::display);
+            tracing::warn!(error, "nobody new is let in: nine of ten descriptors are in use");
+        }
+    }
+}
+
+impl Default for Door {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use rustix::process::{Rlimit, setrlimit};
+
+    fn limit(current: u64) -> Rlimit {
+        let before = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..before }).unwrap();
+        before
+    }
+
+    /// One test: what it changes is the process's.
+    #[test]
+    fn the_door_is_shut_while_descriptors_are_few_and_nobody_is_left_waiting() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("door");
+        let listener = UnixListener::bind(&path).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let accept = || match listener.accept() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            accepted => accepted.map(|(stream, _)| Some(stream)),
+        };
+        let mut door = Door::new();
+        let mut waiting: Vec<_> = (0..100).map(|_| UnixStream::connect(&path).unwrap()).collect();
+        let inside: Vec<_> = (0..50).map(|_| door.next(accept).expect("there is room")).collect();
+        let highest = inside.iter().map(AsRawFd::as_raw_fd).max().unwrap() as u64;
+        assert!(!are_scarce());
+        // Nine tenths are in use: who waits is turned away.
+        let before = limit(highest + 5);
+        assert!(are_scarce());
+        assert!(door.next(accept).is_none() && accept().unwrap().is_none(), "nobody waits any more");
+        // All of them are.
+        waiting.extend((0..3).map(|_| UnixStream::connect(&path).unwrap_or_else(|_| panic!("the limit is too low"))));
+        limit(highest + 1);
+        assert!(door.next(accept).is_none());
+        setrlimit(Resource::Nofile, before).unwrap();
+        assert!(door.next(accept).is_none(), "they were turned away meanwhile");
+        waiting.push(UnixStream::connect(&path).unwrap());
+        assert!(door.next(accept).is_some());
+        // The same at a socket of somebody else's, which is not given up for that.
+        waiting.extend((0..3).map(|_| UnixStream::connect(&path).unwrap()));
+        let before = limit(highest + 1);
+        assert!(door.next_of(&listener).is_ok_and(|next| next.is_none()));
+        setrlimit(Resource::Nofile, before).unwrap();
+        waiting.push(UnixStream::connect(&path).unwrap());
+        assert!(door.next_of(&listener).is_ok_and(|next| next.is_some()));
+        let (none, _other) = UnixStream::pair().unwrap();
+        assert!(door.next_of(&UnixListener::from(OwnedFd::from(none))).is_err(), "nobody listens there");
+    }
+}

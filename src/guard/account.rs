@@ -1,0 +1,148 @@
+//! What one client has.
+
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+
+use super::complaints::Complaints;
+use super::kinds::Kind;
+use super::rules::Rules;
+
+/// Unread bytes of a client that is behind, as the kernel counts them (with what it keeps beside each piece): a quarter of
+/// what it lets wait by default. The rest is for what cannot wait.
+const BEHIND_BYTES: std::ffi::c_int = 52 * 1024;
+
+/// What one client has, and the most that it had. Shared by all that is counted: it lives on while anything is.
+#[derive(Debug, Default)]
+pub struct Account {
+    rules: Arc<Rules>,
+    used: [AtomicU32; Kind::ALL.len()],
+    most: [AtomicU32; Kind::ALL.len()],
+    /// It was told that it ends.
+    ends: AtomicBool,
+    /// What was said of it in the log.
+    pub(super) complaints: Complaints,
+    /// Requests of it that were [counted](super::requests::Counting).
+    pub(super) requests: AtomicU32,
+    /// It was told something that was not [written](super::Unsent) yet.
+    pub(super) unsent: AtomicBool,
+    /// Its socket while it is connected, 0 after that.
+    pub(super) socket: AtomicI32,
+}
+
+impl Account {
+    /// Nothing yet; how much it may be is said by `rules`.
+    pub(super) fn new(rules: &Arc<Rules>) -> Self {
+        Account { rules: rules.clone(), ..Account::default() }
+    }
+
+    /// What clients may have and do.
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// How many of `kind` it may have.
+    pub fn most(&self, kind: Kind) -> u32 {
+        self.rules.most(kind)
+    }
+
+    /// It has `count` more. Returns whether that is more than it may have.
+    pub fn take(&self, kind: Kind, count: u32) -> bool {
+        let used = self.used[kind as usize].fetch_add(count, Ordering::Relaxed).saturating_add(count);
+        self.most[kind as usize].fetch_max(used, Ordering::Relaxed);
+        used > self.most(kind)
+    }
+
+    /// It has `count` fewer.
+    pub fn give_back(&self, kind: Kind, count: u32) {
+        let fewer = |used: u32| Some(used.saturating_sub(count));
+        let _ = self.used[kind as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
+    }
+
+    /// How many it has.
+    pub fn used(&self, kind: Kind) -> u32 {
+        self.used[kind as usize].load(Ordering::Relaxed)
+    }
+
+    /// How many it had when it had most.
+    pub fn most_used(&self, kind: Kind) -> u32 {
+        self.most[kind as usize].load(Ordering::Relaxed)
+    }
+
+    /// How many of its requests were counted, modulo 2³².
+    pub fn requests(&self) -> u32 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Its socket, while it is connected: a number to compare.
+    pub fn socket(&self) -> Option<RawFd> {
+        Some(self.socket.load(Ordering::Relaxed)).filter(|socket| *socket > 0)
+    }
+
+    /// Whether it has not read much of what it was told: what would bear waiting should.
+    #[expect(unsafe_code, reason = "the socket is libwayland's, and rustix has no name for this question")]
+    pub fn is_behind(&self) -> bool {
+        let Some(socket) = self.socket() else { return false };
+        let mut unread: std::ffi::c_int = 0;
+        // SAFETY: the kernel writes one number where `unread` is.
+        let asked = unsafe { libc::ioctl(socket, libc::TIOCOUTQ, &raw mut unread) };
+        asked == 0 && unread > BEHIND_BYTES
+    }
+
+    /// Whether it is connected.
+    pub fn is_connected(&self) -> bool {
+        self.socket().is_some()
+    }
+
+    /// It is told that it ends. Returns whether it was not told before.
+    pub(super) fn begin_end(&self) -> bool {
+        !self.ends.swap(true, Ordering::Relaxed)
+    }
+}
+
+/// One thing that a client has, until it is dropped.
+#[derive(Debug)]
+pub struct Held {
+    account: Arc<Account>,
+    kind: Kind,
+}
+
+impl Held {
+    /// `account` has one more of `kind`.
+    pub fn new(account: &Arc<Account>, kind: Kind) -> Self {
+        account.take(kind, 1);
+        Held { account: account.clone(), kind }
+    }
+
+    /// Whether it is more than its client may have.
+    pub fn is_too_many(&self) -> bool {
+        self.account.used(self.kind) > self.account.most(self.kind)
+    }
+
+    /// Whether its client was told that it ends.
+    pub fn is_of_one_who_ends(&self) -> bool {
+        self.account.ends.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.account.give_back(self.kind, 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_more_than_the_bound_is_too_many_and_what_is_given_back_can_be_had_again() {
+        let account = Account::default();
+        assert!(!account.take(Kind::Popups, Kind::Popups.most()));
+        assert!(account.take(Kind::Popups, 1));
+        account.give_back(Kind::Popups, 2);
+        assert!(!account.take(Kind::Popups, 1));
+        assert_eq!((account.used(Kind::Popups), account.most_used(Kind::Popups)), (128, 129));
+        assert_eq!(account.used(Kind::Windows), 0);
+    }
+}

@@ -1,0 +1,62 @@
+//! Lines of the log of one kind from one client are counted instead of repeated.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// So long after a line of a kind others of that kind from the same client are only counted: a person can read one a second.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What was said of one client. How many lines there are more is said when it is gone, if not before.
+#[derive(Debug, Default)]
+pub(super) struct Complaints(Mutex<Vec<Kind>>);
+
+#[derive(Debug)]
+struct Kind {
+    name: &'static str,
+    said: Instant,
+    more: u32,
+}
+
+impl Complaints {
+    /// Whether there is to be a line of the kind `name` at `now`; then how many there were more since the last.
+    pub fn may_say(&self, name: &'static str, now: Instant) -> Option<u32> {
+        let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(kind) = kinds.iter_mut().find(|kind| kind.name == name) else {
+            kinds.push(Kind { name, said: now, more: 0 });
+            return Some(0);
+        };
+        if now.saturating_duration_since(kind.said) < PAUSE {
+            kind.more = kind.more.saturating_add(1);
+            return None;
+        }
+        kind.said = now;
+        Some(std::mem::take(&mut kind.more))
+    }
+}
+
+impl Drop for Complaints {
+    fn drop(&mut self) {
+        let kinds = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for Kind { name, more, .. } in kinds.iter().filter(|kind| kind.more > 0) {
+            tracing::warn!(more, about = name, "a client that is gone gave cause for more lines of this kind");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_a_kind_is_said_once_a_second_with_the_number_of_those_that_were_not() {
+        let complaints = Complaints::default();
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        assert_eq!(complaints.may_say("keymap", at(0)), Some(0));
+        assert!((1..1_000).all(|moment| complaints.may_say("keymap", at(moment)).is_none()));
+        assert_eq!(complaints.may_say("fence", at(500)), Some(0), "another kind");
+        assert_eq!(complaints.may_say("keymap", at(1_000)), Some(999));
+        assert_eq!(complaints.may_say("keymap", at(2_000)), Some(0));
+        assert_eq!(Complaints::default().may_say("keymap", at(0)), Some(0), "another client");
+    }
+}

@@ -1,0 +1,123 @@
+//! How much of what one client may have.
+//!
+//! The bounds keep a client that goes wrong, or means harm, from costing the others what can be felt. They are far above
+//! what programs have: the hungriest that are known stay below a tenth.
+
+/// Makes the list of what is counted: its name, the bound, what one of them is called, and the interfaces of its objects.
+macro_rules! kinds {
+    ($($(#[$reason:meta])* $kind:ident = $most:literal, $words:literal: [$($interface:literal),*];)*) => {
+        /// Something that a client has a number of.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Kind {
+            $($(#[$reason])* $kind,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: &[Kind] = &[$(Kind::$kind),*];
+
+            /// How many of them one client may have, unless the user says otherwise ([`Rules`](super::Rules)).
+            pub const fn most(self) -> u32 {
+                match self {
+                    $(Kind::$kind => $most,)*
+                }
+            }
+
+            /// What they are called.
+            pub const fn words(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $words,)*
+                }
+            }
+
+            /// What objects of this interface count as.
+            pub fn of_interface(interface: &str) -> Kind {
+                match interface {
+                    $($($interface => Kind::$kind,)*)*
+                    _ => Kind::Others,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A terminal that serves 80 windows and draws their frames itself has 720. Each costs some KB and a look a frame.
+    Surfaces = 8_192, "surfaces": ["wl_surface"];
+    /// As many as surfaces: nearly all of those that toolkits have many of are subsurfaces.
+    Subsurfaces = 8_192, "subsurfaces": ["wl_subsurface"];
+    /// Windows of one program, on all workspaces: 80 of that terminal. Placing and arranging look at all of them.
+    Windows = 1_024, "windows": ["xdg_toplevel"];
+    /// Menus that are open at once, with their submenus: about ten. Each is placed anew in a frame.
+    Popups = 128, "popups": ["xdg_popup"];
+    /// Descriptions of where popups go: used once and thrown away.
+    Positioners = 1_024, "positioners": ["xdg_positioner"];
+    /// Pieces of memory that pictures lie in, each a descriptor and a mapping: a browser has about 100.
+    Pools = 2_048, "memory pools": ["wl_shm_pool"];
+    /// Pictures: a browser with 30 tabs has about 400; each keeps its memory mapped.
+    Buffers = 8_192, "buffers": ["wl_buffer"];
+    /// Buffers in a device's memory that are being described.
+    BufferParams = 1_024, "buffer descriptions": ["zwp_linux_buffer_params_v1"];
+    /// Questions for the next frame or for the end of what was said; a window that is not seen has one open.
+    Callbacks = 16_384, "callbacks": ["wl_callback"];
+    /// Frames whose fate a client wants to hear: one a frame that is on its way.
+    Feedbacks = 16_384, "presentation feedbacks": ["wp_presentation_feedback"];
+    /// Descriptions of parts of surfaces: used once and thrown away.
+    Regions = 4_096, "regions": ["wl_region"];
+    /// Looks at the list of globals, which no client can give back: libraries that a program loads have one each.
+    Registries = 4_096, "registries": ["wl_registry"];
+    /// Pointers, keyboards, touch screens and what is attached to them: each hears every event, so that a motion costs
+    /// as many times more. Toolkits have one of each kind; a program with five toolkits has 40.
+    Devices = 512, "input devices": [
+        "wl_pointer", "wl_keyboard", "wl_touch", "zwp_relative_pointer_v1", "zwp_pointer_gesture_swipe_v1",
+        "zwp_pointer_gesture_pinch_v1", "zwp_pointer_gesture_hold_v1", "zwp_tablet_seat_v2", "wp_cursor_shape_device_v1",
+        "wl_data_device", "zwp_primary_selection_device_v1"];
+    /// Wishes to lock or confine the pointer: games have one a window.
+    Constraints = 512, "pointer constraints": ["zwp_locked_pointer_v1", "zwp_confined_pointer_v1"];
+    /// Selections and drags that are offered to others: one each is in force.
+    Sources = 1_024, "data sources": ["wl_data_source", "zwp_primary_selection_source_v1"];
+    /// What was offered by others. A client that gives none back gets one with each focus: a day of that.
+    Offers = 16_384, "data offers": ["wl_data_offer", "zwp_primary_selection_offer_v1"];
+    /// Requests for a token to hand the focus on: a launcher has one a program that starts.
+    ActivationTokens = 256, "activation tokens": ["xdg_activation_token_v1"];
+    /// Surfaces that keep the screen lit: one a video.
+    IdleInhibitors = 256, "idle inhibitors": ["zwp_idle_inhibitor_v1"];
+    /// Pictures of the screen that are asked for: recorders have one or two an output; one a refresh is taken.
+    Captures = 64, "captures": ["zwlr_screencopy_frame_v1"];
+    /// Surfaces that are told which refresh each frame is for.
+    Paced = 1_024, "frame pacing objects": ["upbeat_frame_pacing_v1"];
+    /// Played keyboards and pointers: a keyboard on the screen has one.
+    VirtualDevices = 64, "virtual devices": ["zwp_virtual_keyboard_v1", "zwlr_virtual_pointer_v1"];
+    /// Outputs as a client sees them: one an output, and again when it is plugged in again.
+    Outputs = 1_024, "outputs": ["wl_output", "zxdg_output_v1"];
+    /// Updates that wait for a fence, a barrier, a time or a target: a player that queues ahead has tens.
+    WaitingUpdates = 1_024, "updates that wait": [];
+    /// Keys of a virtual keyboard that wait for the keymap before them to be compiled, some milliseconds: a text of 8 000
+    /// letters that is typed at once.
+    WaitingKeys = 16_384, "keys that wait": [];
+    /// Keymaps that wait for the one before them, each a descriptor, with keys between them: who types letters that no
+    /// keymap has sends one for each.
+    WaitingKeymaps = 256, "keymaps that wait": [];
+    /// Everything that has no line of its own.
+    Others = 32_768, "other objects": [];
+}
+
+impl Kind {
+    /// Whether they are objects; others are counted by whoever keeps them.
+    pub const fn is_of_objects(self) -> bool {
+        !matches!(self, Kind::WaitingUpdates | Kind::WaitingKeys | Kind::WaitingKeymaps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interfaces_count_as_what_they_are() {
+        assert_eq!(Kind::of_interface("wl_surface"), Kind::Surfaces);
+        assert_eq!(Kind::of_interface("wl_touch"), Kind::Devices);
+        assert_eq!(Kind::of_interface("something_v9"), Kind::Others);
+    }
+}

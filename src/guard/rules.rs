@@ -1,0 +1,84 @@
+//! What the user lets clients have and do: one for all of a session, and what changes in it counts at once.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use super::kinds::Kind;
+
+/// Something that lets a client see others, or act in their place or the user's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privilege {
+    /// Takes pictures of the screen.
+    Capture,
+    /// Types and points in the user's place.
+    VirtualInput,
+    /// Changes the colours of displays.
+    Gamma,
+    /// Sees and switches workspaces.
+    Workspaces,
+    /// Makes sandboxes.
+    Sandboxes,
+}
+
+impl Privilege {
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// How many of what one client may have, and which privileges nobody has.
+#[derive(Debug)]
+pub struct Rules {
+    most: [AtomicU32; Kind::ALL.len()],
+    withheld: AtomicU8,
+}
+
+impl Default for Rules {
+    /// The built-in bounds; every privilege for those outside of sandboxes.
+    fn default() -> Self {
+        let most = std::array::from_fn(|index| AtomicU32::new(Kind::ALL[index].most()));
+        Rules { most, withheld: AtomicU8::new(0) }
+    }
+}
+
+impl Rules {
+    /// How many of `kind` one client may have.
+    pub fn most(&self, kind: Kind) -> u32 {
+        self.most[kind as usize].load(Ordering::Relaxed)
+    }
+
+    /// One client may have `most` of `kind`. Who has more ends when it takes another.
+    pub fn set_most(&self, kind: Kind, most: u32) {
+        self.most[kind as usize].store(most, Ordering::Relaxed);
+    }
+
+    /// Whether those outside of sandboxes have `privilege`.
+    pub fn grants(&self, privilege: Privilege) -> bool {
+        self.withheld.load(Ordering::Relaxed) & privilege.bit() == 0
+    }
+
+    /// Grants or withholds `privilege`: who was told of it before keeps what it has, and binds no more of it.
+    pub fn grant(&self, privilege: Privilege, granted: bool) {
+        if granted {
+            self.withheld.fetch_and(!privilege.bit(), Ordering::Relaxed);
+        } else {
+            self.withheld.fetch_or(privilege.bit(), Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_withheld_can_be_granted_again_and_nothing_else_changes() {
+        let rules = Rules::default();
+        rules.grant(Privilege::Capture, false);
+        rules.grant(Privilege::Capture, false);
+        assert!(!rules.grants(Privilege::Capture) && rules.grants(Privilege::Gamma));
+        rules.grant(Privilege::Capture, true);
+        assert!(rules.grants(Privilege::Capture));
+        rules.set_most(Kind::Popups, 3);
+        assert_eq!((rules.most(Kind::Popups), rules.most(Kind::Surfaces)), (3, Kind::Surfaces.most()));
+    }
+}

@@ -1,0 +1,176 @@
+//! What the last latch of an output chose, kept for the next one: while nothing is moved, opened, closed or restacked, only
+//! the content of those surfaces is looked at that have changed.
+//!
+//! What makes it stale is said in two places: [`Shell::changes`](crate::shell::Shell::changes) counts whatever says what is
+//! seen where, and [`Stage::changed`] hears of every surface with other content. With debug assertions each scene chosen
+//! from what was kept is compared with one chosen from nothing.
+
+use ahash::HashMap;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ObjectId;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Physical, Rectangle, Size};
+
+use super::{cursor, geometry, placing};
+use crate::guard;
+use crate::scene::{Effect, Layer, Scene};
+use crate::shell::effects::Effects;
+use crate::state::State;
+use crate::surface::content::SurfaceContent;
+use crate::time::Instant;
+use crate::timing::id::OutputId;
+
+/// What an arrangement follows from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Basis {
+    shell: (u64, u64),
+    effects: Effects,
+    area: Rectangle<i32, Logical>,
+    scale: f64,
+    size: Size<i32, Physical>,
+}
+
+/// What the last latch of an output chose.
+#[derive(Debug, Default)]
+pub(super) struct Stage {
+    /// What it follows from; `None` if it cannot be used again.
+    basis: Option<Basis>,
+    /// Counts arrangements.
+    number: u64,
+    /// With the buffers of surfaces that have not changed since.
+    layers: Vec<Layer>,
+    effects: Vec<Effect>,
+    places: HashMap<ObjectId, usize>,
+    /// Surfaces that have changed since.
+    changed: Vec<WlSurface>,
+}
+
+impl Stage {
+    /// A number that is another one whenever other surfaces are seen, or seen elsewhere.
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether it has `surface`; `None` if what it has is not to be relied upon.
+    pub fn has(&self, surface: &WlSurface) -> Option<bool> {
+        self.basis.is_some().then(|| self.places.contains_key(&surface.id()))
+    }
+
+    /// What `surface` shows has changed. Its buffer is let go.
+    pub fn changed(&mut self, surface: &WlSurface) {
+        match self.places.get(&surface.id()).and_then(|place| self.layers.get_mut(*place)) {
+            Some(layer) => {
+                layer.buffer = None;
+                if !self.changed.contains(surface) {
+                    self.changed.push(surface.clone());
+                }
+            }
+            // It may be seen now.
+            None => self.forget(),
+        }
+    }
+
+    /// All is to be looked at again.
+    pub fn forget(&mut self) {
+        self.basis = None;
+        self.layers.clear();
+        self.effects.clear();
+        self.places.clear();
+        self.changed.clear();
+    }
+
+    fn keep(&mut self, basis: Option<Basis>, scene: &Scene) {
+        self.forget();
+        self.number += 1;
+        if basis.is_some() {
+            self.basis = basis;
+            self.layers.extend(scene.layers.iter().cloned());
+            self.effects.extend(scene.effects.iter().cloned());
+            self.places.extend(scene.layers.iter().enumerate().map(|(place, layer)| (layer.surface.id(), place)));
+        }
+    }
+
+    /// Looks at what has changed. Returns whether that is all that looks different.
+    fn refresh(&mut self) -> bool {
+        let Stage { layers, places, changed, .. } = self;
+        changed.drain(..).all(|surface| {
+            let layer = places.get(&surface.id()).and_then(|place| layers.get_mut(*place));
+            layer.is_some_and(|layer| refresh(layer, &surface))
+        })
+    }
+}
+
+/// Has `layer` show what `surface` does now. Returns whether it still has the same shape.
+fn refresh(layer: &mut Layer, surface: &WlSurface) -> bool {
+    if !surface.is_alive() {
+        return false;
+    }
+    let content = guard::with_states(surface, |states| SurfaceContent::of(surface, states));
+    let Some(content) = content else { return false };
+    let shape = &layer.shape;
+    let same = content.buffer_size == shape.buffer_size
+        && content.buffer_scale == shape.buffer_scale
+        && content.buffer_transform == shape.buffer_transform
+        && content.source == shape.source
+        && content.size == shape.size
+        && content.opaque.iter().eq(shape.solid.iter());
+    layer.buffer = Some(content.buffer);
+    layer.damage = content.damage;
+    same
+}
+
+/// What output `id` is to show in the frame presented at `present`, and whether it is arranged anew.
+pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scene, bool) {
+    let basis = basis(state, id);
+    if let Some(scene) = basis.and_then(|basis| choose_again(state, id, basis)) {
+        debug_assert!(is_as_chosen_anew(state, id, present, &scene), "what was kept of a scene is stale");
+        return (scene, false);
+    }
+    let scene = placing::choose(state, id, present);
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.stage.keep(basis, &scene);
+    }
+    (scene, true)
+}
+
+/// What the next scene follows from; `None` while that changes from frame to frame.
+fn basis(state: &State, id: OutputId) -> Option<Basis> {
+    let output = state.outputs.by_id(id)?;
+    if !state.shell.is_still() || state.input.drag_icon.is_some() {
+        return None;
+    }
+    let mode = output.display.mode();
+    Some(Basis {
+        shell: state.shell.changes(),
+        effects: state.shell.effects,
+        area: geometry(&output.output),
+        scale: output.output.current_scale().fractional_scale(),
+        size: Size::from((mode.width, mode.height)),
+    })
+}
+
+fn choose_again(state: &mut State, id: OutputId, basis: Basis) -> Option<Scene> {
+    let background = state.outputs.background;
+    let output = state.outputs.by_id_mut(id)?;
+    if output.stage.basis != Some(basis) || !output.stage.refresh() {
+        return None;
+    }
+    let mut layers = std::mem::take(&mut output.spare);
+    layers.extend(output.stage.layers.iter().cloned());
+    let effects = output.stage.effects.clone();
+    let cursor = cursor::layer(state, basis.area, basis.scale);
+    Some(Scene { size: basis.size, background, layers, effects, cursor })
+}
+
+fn is_as_chosen_anew(state: &mut State, id: OutputId, present: Instant, scene: &Scene) -> bool {
+    let anew = placing::choose(state, id, present);
+    let same = |a: &Layer, b: &Layer| {
+        a.surface == b.surface
+            && a.buffer.as_deref() == b.buffer.as_deref()
+            && a.opaque == b.opaque
+            && a.origin == b.origin
+    };
+    scene.looks_like(&anew)
+        && scene.layers.iter().zip(&anew.layers).all(|(a, b)| same(a, b))
+        && scene.effects.iter().zip(&anew.effects).all(|(a, b)| a.depth == b.depth)
+}

@@ -1,0 +1,144 @@
+//! Every request, every bind and every end of an object goes through here: `State` has no handlers but these, which call
+//! those of [`Handlers`] and catch what they throw ([`guard::floor`](crate::guard::floor)).
+
+use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+
+use super::offers;
+use crate::faults::{self, Fault};
+use crate::guard::Handlers;
+use crate::guard::floor::{self, catch};
+use crate::state::State;
+
+impl<I, U> Dispatch<I, U> for State
+where
+    I: Resource + 'static,
+    Handlers: Dispatch<I, U, State>,
+{
+    fn request(
+        state: &mut Self,
+        client: &Client,
+        object: &I,
+        request: I::Request,
+        data: &U,
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        let met = catch(|| {
+            faults::stumble(Fault::Request);
+            <Handlers as Dispatch<I, U, State>>::request(state, client, object, request, data, display, init);
+        });
+        if let Err(panic) = met {
+            floor::fell(display, client, I::interface().name, &panic);
+        }
+        offers::cover(display);
+    }
+
+    fn destroyed(state: &mut Self, client: ClientId, object: &I, data: &U) {
+        let met = catch(|| {
+            faults::stumble(Fault::End);
+            <Handlers as Dispatch<I, U, State>>::destroyed(state, client.clone(), object, data);
+        });
+        if let Err(panic) = met {
+            floor::fell_at_its_end(&state.display_handle, &client, I::interface().name, &panic);
+        }
+        offers::cover(&state.display_handle);
+    }
+}
+
+impl<I, G> GlobalDispatch<I, G> for State
+where
+    I: Resource + 'static,
+    Handlers: GlobalDispatch<I, G, State>,
+{
+    fn bind(
+        state: &mut Self,
+        display: &DisplayHandle,
+        client: &Client,
+        object: New<I>,
+        data: &G,
+        init: &mut DataInit<'_, Self>,
+    ) {
+        let bound = catch(|| {
+            faults::stumble(Fault::Request);
+            <Handlers as GlobalDispatch<I, G, State>>::bind(state, display, client, object, data, init);
+        });
+        if let Err(panic) = bound {
+            floor::fell(display, client, I::interface().name, &panic);
+            // An object without data has to have an error, and it does not matter which: nobody hears of a second one.
+            let _ = catch(|| {
+                if let Ok(nobody) = I::from_id(display, ObjectId::null()) {
+                    init.post_error(New::wrap(nobody), 0_u32, String::new());
+                }
+            });
+        }
+    }
+
+    fn can_view(client: Client, data: &G) -> bool {
+        let met = catch(|| <Handlers as GlobalDispatch<I, G, State>>::can_view(client, data));
+        met.unwrap_or_else(|panic| {
+            floor::report(I::interface().name, &panic);
+            false
+        })
+    }
+}
+
+/// Leaves requests of an interface to Smithay: `delegate!(Interface: Data => Manager)`, or `delegate!(global …)` for binds.
+macro_rules! delegate {
+    (global $interface:ty: $data:ty => $to:ty) => {
+        impl smithay::reexports::wayland_server::GlobalDispatch<$interface, $data, $crate::state::State>
+            for $crate::guard::Handlers
+        {
+            fn bind(
+                state: &mut $crate::state::State,
+                display: &smithay::reexports::wayland_server::DisplayHandle,
+                client: &smithay::reexports::wayland_server::Client,
+                object: smithay::reexports::wayland_server::New<$interface>,
+                data: &$data,
+                init: &mut smithay::reexports::wayland_server::DataInit<'_, $crate::state::State>,
+            ) {
+                use smithay::reexports::wayland_server::GlobalDispatch;
+                <$to as GlobalDispatch<$interface, $data, $crate::state::State>>::bind(
+                    state, display, client, object, data, init,
+                );
+            }
+
+            fn can_view(client: smithay::reexports::wayland_server::Client, data: &$data) -> bool {
+                use smithay::reexports::wayland_server::GlobalDispatch;
+                <$to as GlobalDispatch<$interface, $data, $crate::state::State>>::can_view(client, data)
+            }
+        }
+    };
+    ($interface:ty: $data:ty => $to:ty) => {
+        impl smithay::reexports::wayland_server::Dispatch<$interface, $data, $crate::state::State>
+            for $crate::guard::Handlers
+        {
+            fn request(
+                state: &mut $crate::state::State,
+                client: &smithay::reexports::wayland_server::Client,
+                object: &$interface,
+                request: <$interface as smithay::reexports::wayland_server::Resource>::Request,
+                data: &$data,
+                display: &smithay::reexports::wayland_server::DisplayHandle,
+                init: &mut smithay::reexports::wayland_server::DataInit<'_, $crate::state::State>,
+            ) {
+                use smithay::reexports::wayland_server::Dispatch;
+                <$to as Dispatch<$interface, $data, $crate::state::State>>::request(
+                    state, client, object, request, data, display, init,
+                );
+            }
+
+            fn destroyed(
+                state: &mut $crate::state::State,
+                client: smithay::reexports::wayland_server::backend::ClientId,
+                object: &$interface,
+                data: &$data,
+            ) {
+                use smithay::reexports::wayland_server::Dispatch;
+                <$to as Dispatch<$interface, $data, $crate::state::State>>::destroyed(state, client, object, data);
+            }
+        }
+    };
+}
+
+pub(crate) use delegate;

@@ -1,0 +1,71 @@
+//! Requests on offers of data. Smithay meets them itself, and not by a handler of ours, so they are caught here.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use smithay::reexports::wayland_server::DisplayHandle;
+use smithay::reexports::wayland_server::backend::protocol::Message;
+use smithay::reexports::wayland_server::backend::{ClientId, Handle, ObjectData, ObjectId};
+
+use crate::faults::{self, Fault};
+use crate::guard;
+use crate::guard::floor::{self, catch};
+use crate::state::State;
+
+/// What Smithay does, and what it throws is caught.
+struct Covered(Arc<dyn ObjectData<State>>);
+
+impl ObjectData<State> for Covered {
+    fn request(
+        self: Arc<Self>,
+        handle: &Handle,
+        state: &mut State,
+        client: ClientId,
+        message: Message<ObjectId, OwnedFd>,
+    ) -> Option<Arc<dyn ObjectData<State>>> {
+        let interface = message.sender_id.interface().name;
+        let met = catch(|| {
+            faults::stumble(Fault::Request);
+            self.0.clone().request(handle, state, client.clone(), message)
+        });
+        met.unwrap_or_else(|panic| {
+            floor::fell_at_its_end(&state.display_handle, &client, interface, &panic);
+            None
+        })
+    }
+
+    fn destroyed(self: Arc<Self>, handle: &Handle, state: &mut State, client: ClientId, object: ObjectId) {
+        let interface = object.interface().name;
+        let met = catch(|| {
+            faults::stumble(Fault::End);
+            self.0.clone().destroyed(handle, state, client.clone(), object);
+        });
+        if let Err(panic) = met {
+            floor::fell_at_its_end(&state.display_handle, &client, interface, &panic);
+        }
+    }
+}
+
+/// Covers the offers that were made since the last call. Called before anybody can ask something of one: after each
+/// request, and before clients are read.
+pub fn cover(display: &DisplayHandle) {
+    let made = guard::take_offers();
+    if made.is_empty() {
+        return;
+    }
+    let done = catch(|| {
+        let handle = display.backend_handle();
+        for (client, interface, number) in made {
+            let Ok(object) = handle.object_for_protocol_id(client, interface, number) else { continue };
+            let Ok(data) = handle.get_object_data::<State>(object.clone()) else { continue };
+            // A number is given again, so the same offer may be named twice.
+            if !data.is::<Covered>() {
+                // It was there a moment ago.
+                let _ = handle.set_object_data::<State>(object, Arc::new(Covered(data)));
+            }
+        }
+    });
+    if let Err(panic) = done {
+        floor::report("wl_data_offer", &panic);
+    }
+}

@@ -1,0 +1,59 @@
+//! Who may bind what.
+//!
+//! One rule: what lets a client see or steer others is offered to those whom the [configuration](crate::config::clients)
+//! lets do it, and never to those who say that they are in a sandbox ([`security_context`](super::security_context)). Every
+//! global is in one half of the list, or a test fails.
+
+use smithay::reexports::wayland_server::{Client, Resource};
+
+use crate::guard::{self, Privilege};
+
+/// What lets a client see others, or act in their place or the user's.
+pub const PRIVILEGED: &[(&str, Privilege)] = &[
+    ("zwlr_screencopy_manager_v1", Privilege::Capture),
+    ("zwp_virtual_keyboard_manager_v1", Privilege::VirtualInput),
+    ("zwlr_virtual_pointer_manager_v1", Privilege::VirtualInput),
+    ("zwlr_gamma_control_manager_v1", Privilege::Gamma),
+    ("ext_workspace_manager_v1", Privilege::Workspaces),
+    // A sandbox within a sandbox would leave it.
+    ("wp_security_context_manager_v1", Privilege::Sandboxes),
+];
+
+/// What a client shows itself with, and hears what is meant for it.
+pub const FOR_EVERYBODY: &[&str] = &[
+    "wl_compositor",
+    "wl_subcompositor",
+    "wl_shm",
+    "wl_output",
+    "wl_seat",
+    "wl_data_device_manager",
+    "xdg_wm_base",
+    "xdg_activation_v1",
+    "zxdg_decoration_manager_v1",
+    "zxdg_output_manager_v1",
+    "zwp_linux_dmabuf_v1",
+    "wp_linux_drm_syncobj_manager_v1",
+    "wp_presentation",
+    "wp_viewporter",
+    "wp_fractional_scale_manager_v1",
+    "wp_fifo_manager_v1",
+    "wp_commit_timing_manager_v1",
+    "wp_single_pixel_buffer_manager_v1",
+    "wp_cursor_shape_manager_v1",
+    "zwp_primary_selection_device_manager_v1",
+    "zwp_relative_pointer_manager_v1",
+    "zwp_pointer_constraints_v1",
+    "zwp_pointer_gestures_v1",
+    "zwp_tablet_manager_v2",
+    "zwp_idle_inhibit_manager_v1",
+    "upbeat_frame_pacing_manager_v1",
+];
+
+/// Whether `client` is offered the global `G`: one that is in neither half only where no sandbox is.
+pub fn may_bind<G: Resource>(client: &Client) -> bool {
+    let name = G::interface().name;
+    if let Some((_, privilege)) = PRIVILEGED.iter().find(|(privileged, _)| *privileged == name) {
+        return guard::has(client, *privilege);
+    }
+    guard::sandbox(client).is_none() || FOR_EVERYBODY.contains(&name)
+}

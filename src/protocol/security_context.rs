@@ -1,0 +1,184 @@
+//! `wp_security_context_manager_v1` 1: a sandbox says which connections come from inside it.
+//!
+//! The sandbox (flatpak, say) hands over a socket; whoever connects to it is marked with the sandbox's name, and is offered
+//! what [`privileges`] says. It listens until the other descriptor that it handed over is closed.
+//!
+//! Smithay's own listener ends the event loop with the first error of a socket that a client chose: here a socket that
+//! fails is no longer listened to, and that is all.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::sync::{Mutex, PoisonError};
+
+use calloop::generic::Generic;
+use calloop::{Interest, Mode, PostAction};
+use smithay::reexports::wayland_protocols::wp::security_context::v1::server::wp_security_context_manager_v1::{
+    self as manager, WpSecurityContextManagerV1,
+};
+use smithay::reexports::wayland_protocols::wp::security_context::v1::server::wp_security_context_v1::{
+    self as context, WpSecurityContextV1,
+};
+use smithay::reexports::wayland_server::backend::GlobalId;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+
+use super::privileges;
+use crate::descriptors::Door;
+use crate::guard;
+use crate::guard::Handlers;
+use crate::state::State;
+
+const VERSION: u32 = 1;
+/// Connections that are taken in at once.
+const AT_ONCE: usize = 16;
+
+/// The global.
+#[derive(Debug)]
+pub struct SecurityContexts {
+    _global: GlobalId,
+    /// Where people from all sandboxes are let in.
+    door: Door,
+}
+
+impl SecurityContexts {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let _global = display.create_global::<State, WpSecurityContextManagerV1, ()>(VERSION, ());
+        SecurityContexts { _global, door: Door::new() }
+    }
+}
+
+/// A context that is being described; empty once it is in force.
+#[derive(Debug)]
+pub struct Context(Mutex<Option<Described>>);
+
+#[derive(Debug)]
+struct Described {
+    listener: OwnedFd,
+    /// Closed when the sandbox is gone.
+    close: OwnedFd,
+    engine: Option<String>,
+    app: Option<String>,
+    instance: Option<String>,
+}
+
+impl Described {
+    /// What its clients are called.
+    fn name(&self) -> String {
+        let parts = [&self.engine, &self.app].into_iter().flatten().map(String::as_str);
+        let name = parts.collect::<Vec<_>>().join(" ");
+        if name.is_empty() { "a sandbox".to_owned() } else { name }
+    }
+}
+
+impl GlobalDispatch<WpSecurityContextManagerV1, (), State> for Handlers {
+    fn bind(
+        _state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<WpSecurityContextManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        init.init(manager, ());
+    }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        privileges::may_bind::<WpSecurityContextManagerV1>(&client)
+    }
+}
+
+impl Dispatch<WpSecurityContextManagerV1, (), State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        _manager: &WpSecurityContextManagerV1,
+        request: manager::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        if let manager::Request::CreateListener { id, listen_fd, close_fd } = request {
+            let described = Described { listener: listen_fd, close: close_fd, engine: None, app: None, instance: None };
+            init.init(id, Context(Mutex::new(Some(described))));
+        }
+    }
+}
+
+impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        object: &WpSecurityContextV1,
+        request: context::Request,
+        data: &Context,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        use context::Request;
+        if matches!(request, Request::Destroy) {
+            return;
+        }
+        let mut described = data.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(parts) = described.as_mut() else {
+            return object.post_error(context::Error::AlreadyUsed, "the context is in force");
+        };
+        let (part, value) = match request {
+            Request::SetSandboxEngine { name } => (&mut parts.engine, name),
+            Request::SetAppId { app_id } => (&mut parts.app, app_id),
+            Request::SetInstanceId { instance_id } => (&mut parts.instance, instance_id),
+            Request::Commit => {
+                if let Some(described) = described.take() {
+                    listen(state, described);
+                }
+                return;
+            }
+            _ => return,
+        };
+        if part.replace(value).is_some() {
+            object.post_error(context::Error::AlreadySet, "this was said before");
+        }
+    }
+}
+
+/// Takes in whoever connects, until the sandbox is gone.
+fn listen(state: &mut State, described: Described) {
+    let sandbox = described.name();
+    let listener = UnixListener::from(described.listener);
+    if let Err(error) = listener.set_nonblocking(true) {
+        return tracing::warn!(%error, sandbox, "it cannot be listened to");
+    }
+    let handle = state.loop_handle.clone();
+    let name = sandbox.clone();
+    let listening =
+        handle.insert_source(Generic::new(listener, Interest::READ, Mode::Level), move |_, socket, state| {
+            for _ in 0..AT_ONCE {
+                match state.protocols.security_context.door.next_of(socket) {
+                    Ok(Some(stream)) => {
+                        let (display, rules) = (&mut state.display_handle, &state.rules);
+                        if let Err(error) = guard::connection::connect_from(display, stream, rules, &name) {
+                            tracing::warn!(%error, sandbox = name, "a client could not be let in");
+                        }
+                    }
+                    Ok(None) => break,
+                    Err(error) => {
+                        tracing::warn!(%error, sandbox = name, "it is not listened to any more");
+                        return Ok(PostAction::Remove);
+                    }
+                }
+            }
+            Ok(PostAction::Continue)
+        });
+    let listening = match listening {
+        Ok(listening) => listening,
+        Err(error) => return tracing::warn!(%error, sandbox, "it cannot be listened to"),
+    };
+    // Whatever happens there: nothing is ever written to it.
+    let closing =
+        handle.insert_source(Generic::new(described.close, Interest::READ, Mode::Level), move |_, _, state| {
+            state.loop_handle.remove(listening);
+            Ok(PostAction::Remove)
+        });
+    if let Err(error) = closing {
+        tracing::warn!(%error, sandbox, "nobody says when it is gone");
+        handle.remove(listening);
+    }
+}

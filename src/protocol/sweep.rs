@@ -1,0 +1,27 @@
+//! After a bug: what is kept for objects that are gone is let go of, since nobody else will.
+
+use smithay::reexports::wayland_server::Resource;
+use smithay::wayland::compositor::CompositorHandler;
+
+use crate::guard::floor::{self, catch};
+use crate::shell;
+use crate::state::State;
+
+/// Does so if anything was caught since the last call. Whoever is told twice that an object is gone does nothing.
+pub fn after_a_bug(state: &mut State) {
+    if !floor::take_half_done() {
+        return;
+    }
+    let done = catch(|| {
+        shell::sweep::forget_gone(state);
+        let gone = state.surfaces.iter().map(|entry| &entry.surface).filter(|surface| !surface.is_alive());
+        for surface in gone.cloned().collect::<Vec<_>>() {
+            CompositorHandler::destroyed(state, &surface);
+        }
+    });
+    if let Err(panic) = done {
+        floor::report("wl_surface", &panic);
+        // Else it is met in every turn.
+        floor::take_half_done();
+    }
+}

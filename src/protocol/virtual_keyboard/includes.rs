@@ -1,0 +1,84 @@
+//! How many files the text of a keymap includes.
+
+/// Words that include what the text after them names (`xkbcommon` has five for the same).
+const WORDS: [&[u8]; 5] = [b"include", b"augment", b"override", b"replace", b"alternate"];
+
+/// How many files `text` includes; each may include others. One text may name several (`"pc+us"`).
+pub(super) fn count(text: &str) -> usize {
+    // Where a quotation mark is masked, one age of the library ends a text and another does not.
+    count_where(text, true).max(count_where(text, false))
+}
+
+fn count_where(text: &str, masks: bool) -> usize {
+    let mut rest = text.as_bytes();
+    let (mut count, mut includes) = (0, false);
+    while let [first, others @ ..] = rest {
+        let length = match first {
+            b'#' => line(rest),
+            b'/' if others.first() == Some(&b'/') => line(rest),
+            b'"' => {
+                let length = quoted(rest, masks);
+                if std::mem::take(&mut includes) {
+                    count += 1 + rest[..length].iter().filter(|byte| matches!(byte, b'+' | b'|' | b'^')).count();
+                }
+                length
+            }
+            byte => {
+                let length = word(rest);
+                let is_space = byte.is_ascii_whitespace();
+                includes = is_space && includes || WORDS.iter().any(|word| word.eq_ignore_ascii_case(&rest[..length]));
+                length
+            }
+        };
+        rest = &rest[length..];
+    }
+    count
+}
+
+/// The length of the word, the name of a key or the single sign that `text` begins with.
+fn word(text: &[u8]) -> usize {
+    let is_name = text.first() == Some(&b'<');
+    let belongs = |byte: &&u8| match is_name {
+        true => byte.is_ascii_graphic() && **byte != b'>',
+        false => byte.is_ascii_alphanumeric() || **byte == b'_',
+    };
+    text.iter().take_while(belongs).count().max(1)
+}
+
+/// The length of the line that `text` begins with.
+fn line(text: &[u8]) -> usize {
+    text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len())
+}
+
+/// The length of what is quoted at the beginning of `text`, with its quotation marks.
+fn quoted(text: &[u8], masks: bool) -> usize {
+    let mut is_masked = false;
+    let end = text[1..].iter().position(|byte| {
+        let is_end = *byte == b'"' && !is_masked;
+        is_masked = masks && *byte == b'\\' && !is_masked;
+        is_end
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_counted_however_they_are_included_and_nothing_else_is() {
+        assert_eq!(count("xkb_types { include \"complete\" };"), 1);
+        let all = "INCLUDE\n // so\n \"pc+us|fr:2\" Augment \"a\" override\t\"b\" replace#so\n\"c\" alternate\"d\"";
+        assert_eq!(count(all), 7);
+        let none = "// include \"pc\"\n xkb_symbols \"pc+us\" { override key <A> { [ include ] }; name = \"x\"; };";
+        assert_eq!(count(none), 0);
+        assert_eq!(count("\"us\" includes \"us\" include <a> \"us\" include"), 0);
+        assert_eq!(count("include \"us"), 1);
+        // What looks like a quotation mark and is none, or the other way round, hides nothing.
+        for hidden in
+            ["<\"> include \"us\"", "\"\\\"\" include \"us\"", "\"\\\" include \"us\"", "\"\\\\\" include \"us\""]
+        {
+            assert_eq!(count(hidden), 1, "{hidden}");
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! What a virtual keyboard says, in order: keys wait behind the keymap that they are meant for.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ahash::HashMap;
+use calloop::RegistrationToken;
+use calloop::timer::{TimeoutAction, Timer};
+use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::{Client, Resource};
+use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboard_v1::{Error, ZwpVirtualKeyboardV1};
+
+use super::compiler::{Compiled, Compiler};
+use crate::guard::{self, Held, Kind};
+use crate::input::keyboard::{self, Masks};
+use crate::input::keymap::Keymap;
+use crate::input::{self, InputEvent, KeyboardId};
+use crate::lent_files::Lent;
+use crate::state::State;
+use crate::time::Instant;
+
+/// Of what waited so much is done in one go; then others have their turn. A key takes some microseconds.
+const AT_ONCE: usize = 128;
+
+/// One client has the keymap changed so seldom at most: all others are sent it, and compile it. A quick typist with a keymap
+/// for each letter needs no more.
+const BETWEEN_CHANGES: Duration = Duration::from_millis(20);
+
+/// What a keyboard said before it went is done within so much time: hundreds of keymaps of the usual size. Nobody sees any
+/// more whose keys those are that come later.
+const KEPT: Duration = Duration::from_secs(1);
+
+/// Something that a virtual keyboard said.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// Text of so many bytes.
+    Keymap(Lent, u32),
+    Key {
+        time: Instant,
+        key: u32,
+        pressed: bool,
+    },
+    Modifiers {
+        time: Instant,
+        masks: Masks,
+    },
+}
+
+impl Said {
+    const fn is_keymap(&self) -> bool {
+        matches!(self, Said::Keymap(..))
+    }
+}
+
+/// A virtual keyboard.
+#[derive(Debug)]
+struct Keyboard {
+    object: ZwpVirtualKeyboardV1,
+    client: ClientId,
+    has_keymap: bool,
+    /// Its keymap is put in force though it has no key to type with it.
+    is_new: bool,
+    /// The number of the keymap that is being compiled.
+    in_work: Option<u64>,
+    waiting: VecDeque<(Said, Option<Held>)>,
+    /// It has been arranged that it goes on.
+    goes_on: bool,
+    /// Its object is gone; when this timer goes off, so is what it said.
+    closing: Option<RegistrationToken>,
+}
+
+impl Keyboard {
+    /// How many of its keymaps, and how much else of what it said, wait.
+    fn count(&self) -> (usize, usize) {
+        let keymaps = self.waiting.iter().filter(|(said, _)| said.is_keymap()).count();
+        (keymaps + usize::from(self.in_work.is_some()), self.waiting.len() - keymaps)
+    }
+}
+
+/// All virtual keyboards.
+#[derive(Debug, Default)]
+pub(super) struct Keyboards {
+    list: BTreeMap<KeyboardId, Keyboard>,
+    compiler: Option<Compiler>,
+    /// The number of the last keymap that was handed over.
+    last: u64,
+    /// When clients had the keymap changed lately.
+    changes: HashMap<ClientId, std::time::Instant>,
+}
+
+impl Keyboards {
+    /// A keyboard of `client` is there.
+    pub fn add(&mut self, id: KeyboardId, object: ZwpVirtualKeyboardV1, client: ClientId) {
+        let keyboard = Keyboard {
+            object,
+            client,
+            has_keymap: false,
+            is_new: false,
+            in_work: None,
+            waiting: VecDeque::new(),
+            goes_on: false,
+            closing: None,
+        };
+        self.list.insert(id, keyboard);
+    }
+
+    /// It is gone, and what it said and was not done yet with it.
+    fn remove(&mut self, id: KeyboardId) -> Option<Keyboard> {
+        self.compiler.iter().for_each(|compiler| compiler.forget(id));
+        self.list.remove(&id)
+    }
+
+    /// Whether what `id` said is to be done though its object is gone: keys are, and there is room for them. All that are
+    /// gone may have as much waiting as one client.
+    fn is_to_be_heard(&mut self, id: KeyboardId) -> bool {
+        let Some(keyboard) = self.list.get_mut(&id) else { return false };
+        // Keymaps that no key follows are nobody's business.
+        while keyboard.waiting.back().is_some_and(|(said, _)| said.is_keymap()) {
+            keyboard.waiting.pop_back();
+        }
+        let is_ended = keyboard.waiting.iter().any(|(_, held)| held.as_ref().is_some_and(Held::is_of_one_who_ends));
+        if keyboard.waiting.is_empty() || is_ended {
+            return false;
+        }
+        let leaving = self.list.iter().filter(|(other, keyboard)| **other == id || keyboard.closing.is_some());
+        let (keymaps, others) = leaving
+            .map(|(_, keyboard)| keyboard.count())
+            .fold((0, 0), |(keymaps, others), (more, and)| (keymaps + more, others + and));
+        keymaps <= Kind::WaitingKeymaps.most() as usize && others <= Kind::WaitingKeys.most() as usize
+    }
+
+    /// Whether anything waits for a keymap.
+    pub fn is_waiting(&self) -> bool {
+        let waits = |keyboard: &Keyboard| keyboard.is_new || keyboard.in_work.is_some() || !keyboard.waiting.is_empty();
+        self.list.values().any(waits)
+    }
+
+    /// Notes that `client` has the keymap changed, if it may already; else how long it has to wait.
+    fn may_change(&mut self, client: ClientId) -> Result<(), Duration> {
+        let now = std::time::Instant::now();
+        self.changes.retain(|_, last| now.saturating_duration_since(*last) < BETWEEN_CHANGES);
+        match self.changes.get(&client) {
+            Some(last) => Err(BETWEEN_CHANGES.saturating_sub(now.saturating_duration_since(*last))),
+            None => {
+                self.changes.insert(client, now);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn list(state: &mut State) -> &mut BTreeMap<KeyboardId, Keyboard> {
+    &mut state.protocols.virtual_keyboard.keyboards.list
+}
+
+/// A keyboard said something: it is done at once, if nothing waits.
+pub(super) fn said(state: &mut State, client: &Client, id: KeyboardId, said: Said) {
+    let display = state.display_handle.clone();
+    let Some(keyboard) = list(state).get_mut(&id) else { return };
+    // Of keymaps without keys between them the newest counts.
+    if said.is_keymap()
+        && let Some((last, _)) = keyboard.waiting.back_mut().filter(|(last, _)| last.is_keymap())
+    {
+        *last = said;
+        return;
+    }
+    let kind = if said.is_keymap() { Kind::WaitingKeymaps } else { Kind::WaitingKeys };
+    let held = guard::hold(&display, client, kind);
+    keyboard.waiting.push_back((said, held));
+    go_on(state, id);
+}
+
+/// The object of a keyboard is gone: the keys that wait are heard still, and then it is gone itself.
+pub(super) fn gone(state: &mut State, id: KeyboardId) {
+    if !state.protocols.virtual_keyboard.keyboards.is_to_be_heard(id) {
+        state.protocols.virtual_keyboard.keyboards.remove(id);
+        // Not now: its client may be going, and its surfaces must not be named meanwhile (see `input::focus::lost`).
+        state.loop_handle.insert_idle(move |state| keyboard::remove(state, id));
+        return;
+    }
+    let closing = state.loop_handle.insert_source(Timer::from_duration(KEPT), move |_, (), state| {
+        list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.closing = None);
+        finish(state, id);
+        TimeoutAction::Drop
+    });
+    match closing {
+        Ok(timer) => list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.closing = Some(timer)),
+        Err(error) => {
+            tracing::error!(%error, "keys of a virtual keyboard are lost");
+            state.loop_handle.insert_idle(move |state| finish(state, id));
+        }
+    }
+}
+
+/// A keyboard whose object is gone goes too, and what it holds is released.
+fn finish(state: &mut State, id: KeyboardId) {
+    let keyboard = state.protocols.virtual_keyboard.keyboards.remove(id);
+    keyboard.and_then(|keyboard| keyboard.closing).into_iter().for_each(|timer| state.loop_handle.remove(timer));
+    keyboard::remove(state, id);
+}
+
+fn act(state: &mut State, id: KeyboardId, said: Said) {
+    match said {
+        Said::Keymap(file, size) => hand_over(state, id, file, size),
+        Said::Key { .. } | Said::Modifiers { .. } if list(state).get(&id).is_none_or(|one| !one.has_keymap) => {
+            if let Some(keyboard) = list(state).get(&id) {
+                keyboard.object.post_error(Error::NoKeymap, "a key was sent before a usable keymap");
+            }
+        }
+        Said::Key { time, key, pressed } => {
+            input::handle(state, InputEvent::Key { time, keyboard: id, key, pressed });
+        }
+        Said::Modifiers { time, masks: Masks { depressed, latched, locked, layout } } => {
+            input::handle(state, InputEvent::Modifiers { time, keyboard: id, depressed, latched, locked, layout });
+        }
+    }
+}
+
+/// Starts who compiles keymaps, if nobody does yet: the first is compiled sooner when a keyboard is there before it.
+pub(super) fn prepare(state: &mut State) {
+    let State { protocols, loop_handle, .. } = state;
+    let compiler = &mut protocols.virtual_keyboard.keyboards.compiler;
+    if compiler.is_none() {
+        *compiler = Compiler::start(loop_handle, compiled)
+            .inspect_err(|error| tracing::error!(%error, "nobody compiles the keymaps of virtual keyboards"))
+            .ok();
+    }
+}
+
+fn hand_over(state: &mut State, id: KeyboardId, file: Lent, size: u32) {
+    prepare(state);
+    let keyboards = &mut state.protocols.virtual_keyboard.keyboards;
+    keyboards.last += 1;
+    let (Some(compiler), Some(keyboard)) = (&keyboards.compiler, keyboards.list.get_mut(&id)) else {
+        return refused(state, id);
+    };
+    keyboard.in_work = Some(keyboards.last);
+    compiler.compile(keyboard.client.clone(), id, keyboards.last, file, size);
+}
+
+fn compiled(state: &mut State, (id, number, keymap): Compiled) {
+    let Some(keyboard) = list(state).get_mut(&id).filter(|keyboard| keyboard.in_work == Some(number)) else { return };
+    keyboard.in_work = None;
+    match keymap {
+        Some(keymap) => accepted(state, id, keymap),
+        None => refused(state, id),
+    }
+    go_on(state, id);
+}
+
+fn accepted(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
+    let Some(keyboard) = list(state).get_mut(&id) else { return };
+    (keyboard.has_keymap, keyboard.is_new) = (true, true);
+    keyboard::remember_keymap(state, id, keymap);
+}
+
+/// No error is defined for it; the keyboard stays with the keymap that it had, and without one its keys are errors.
+pub(super) fn refused(state: &mut State, id: KeyboardId) {
+    let Some(client) = list(state).get(&id).and_then(|keyboard| keyboard.object.client()) else { return };
+    if let Some(more) = guard::complaint(&client, "keymap") {
+        tracing::warn!(more, "a virtual keyboard sent a keymap that cannot be used");
+    }
+}
+
+/// Does what waited, as far as it can.
+fn go_on(state: &mut State, id: KeyboardId) {
+    for _ in 0..AT_ONCE {
+        let Some(keyboard) = list(state).get(&id).filter(|one| one.in_work.is_none() && !one.goes_on) else { return };
+        // A keymap that another follows at once is nobody's business, unless that one is refused.
+        let needs_keymap = match keyboard.waiting.front() {
+            Some((next, _)) => !next.is_keymap() && keyboard.has_keymap,
+            None => keyboard.is_new && keyboard.closing.is_none(),
+        };
+        if needs_keymap && let Err(wait) = put_in_force(state, id) {
+            return go_on_after(state, id, wait);
+        }
+        let Some(keyboard) = list(state).get_mut(&id) else { return };
+        let Some((next, _)) = keyboard.waiting.pop_front() else {
+            if keyboard.closing.is_some() {
+                finish(state, id);
+            }
+            return;
+        };
+        act(state, id, next);
+    }
+    go_on_after(state, id, Duration::ZERO);
+}
+
+/// Puts the keymap of a keyboard in force, if it is time; else how long that has to wait.
+fn put_in_force(state: &mut State, id: KeyboardId) -> Result<(), Duration> {
+    if !keyboard::is_in_force(state, id)
+        && let Some(client) = list(state).get(&id).map(|keyboard| keyboard.client.clone())
+    {
+        state.protocols.virtual_keyboard.keyboards.may_change(client)?;
+    }
+    list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.is_new = false);
+    keyboard::put_in_force(state, id);
+    Ok(())
+}
+
+fn go_on_after(state: &mut State, id: KeyboardId, wait: Duration) {
+    let Some(keyboard) = list(state).get_mut(&id).filter(|keyboard| !keyboard.goes_on) else { return };
+    keyboard.goes_on = true;
+    let inserted = state.loop_handle.insert_source(Timer::from_duration(wait), move |_, (), state| {
+        list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.goes_on = false);
+        go_on(state, id);
+        TimeoutAction::Drop
+    });
+    inserted.err().into_iter().for_each(|error| tracing::error!(%error, "keys of a virtual keyboard are lost"));
+}

@@ -1,0 +1,318 @@
+//! What of an output looks different from the frames before, found from scenes alone: a layer that two scenes share with
+//! the same commit is passed over, so that a frame costs by what changed in it. What is not damaged is not even imported.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use ahash::{HashMap, HashMapExt as _};
+use smithay::backend::renderer::element::{Element, Id, RenderElement};
+use smithay::backend::renderer::utils::CommitCounter;
+use smithay::backend::renderer::{Color32F, Frame, Renderer};
+use smithay::utils::{Physical, Rectangle, Scale, Size, Transform};
+
+use super::canvas::Memory;
+use super::element::{SceneElement, damage_since};
+use crate::backend::PixelBuffer;
+use crate::scene::{CursorLayer, Effect, Layer, Scene, Shape};
+
+/// Frames whose changes are remembered: more than any display has buffers.
+const OLDEST: usize = 16;
+/// More rectangles than this are drawn as the one around them: each is looked at once for every layer.
+const MOST_RECTS: usize = 32;
+
+/// Rectangles apart from each other.
+pub(super) type Region = Vec<Rectangle<i32, Physical>>;
+
+/// One thing of a scene, as it was drawn.
+#[derive(Debug)]
+enum Item {
+    Layer(Arc<Shape>, CommitCounter),
+    Effect(Effect),
+    Cursor(CursorLayer),
+}
+
+impl Item {
+    fn of(part: Part<'_>) -> Self {
+        match part {
+            Part::Layer(layer) => Item::Layer(layer.shape.clone(), layer.commit()),
+            Part::Effect(effect) => Item::Effect(effect.clone()),
+            Part::Cursor(cursor) => Item::Cursor(cursor.clone()),
+        }
+    }
+
+    fn place(&self) -> Rectangle<i32, Physical> {
+        match self {
+            Item::Layer(shape, _) => shape.target,
+            Item::Effect(effect) => effect.target(),
+            Item::Cursor(cursor) => cursor_place(cursor),
+        }
+    }
+
+    fn id(&self) -> Option<&Id> {
+        match self {
+            Item::Layer(shape, _) => Some(&shape.id),
+            Item::Effect(effect) => Some(&effect.id),
+            Item::Cursor(_) => None,
+        }
+    }
+
+    /// Whether `part` is the same thing in the same place, whatever its content.
+    fn is(&self, part: Part<'_>) -> bool {
+        match (self, part) {
+            (Item::Layer(shape, _), Part::Layer(layer)) => Arc::ptr_eq(shape, &layer.shape) || shape.looks_like(layer),
+            (Item::Effect(before), Part::Effect(effect)) => before.is_like(effect),
+            (Item::Cursor(before), Part::Cursor(cursor)) => before == cursor,
+            _ => false,
+        }
+    }
+}
+
+/// One thing of a scene.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Layer(&'a Layer),
+    Effect(&'a Effect),
+    Cursor(&'a CursorLayer),
+}
+
+impl Part<'_> {
+    fn place(self) -> Rectangle<i32, Physical> {
+        match self {
+            Part::Layer(layer) => layer.target,
+            Part::Effect(effect) => effect.target(),
+            Part::Cursor(cursor) => cursor_place(cursor),
+        }
+    }
+
+    fn id(&self) -> Option<&Id> {
+        match self {
+            Part::Layer(layer) => Some(&layer.id),
+            Part::Effect(effect) => Some(&effect.id),
+            Part::Cursor(_) => None,
+        }
+    }
+}
+
+fn cursor_place(cursor: &CursorLayer) -> Rectangle<i32, Physical> {
+    let image: &PixelBuffer = &cursor.image;
+    Rectangle::new(cursor.position, Size::from((image.width, image.height)))
+}
+
+/// What is composed of a scene, topmost first.
+fn parts(scene: &Scene, with_cursor: bool) -> impl Iterator<Item = Part<'_>> {
+    let cursor = scene.cursor.iter().filter(move |_| with_cursor).map(Part::Cursor);
+    let mut effects = scene.effects.iter().peekable();
+    let mut layers = scene.layers.iter().enumerate().peekable();
+    let below = std::iter::from_fn(move || {
+        loop {
+            let depth = layers.peek().map_or(usize::MAX, |(depth, _)| *depth);
+            if let Some(effect) = effects.next_if(|effect| effect.depth <= depth) {
+                return Some(Part::Effect(effect));
+            }
+            let (_, layer) = layers.next()?;
+            if layer.plane.is_none() {
+                return Some(Part::Layer(layer));
+            }
+        }
+    });
+    cursor.chain(below)
+}
+
+/// What was drawn of one output, and what changed in the last frames.
+#[derive(Debug)]
+pub(super) struct SceneDamage {
+    screen: Rectangle<i32, Physical>,
+    background: [f32; 3],
+    /// Of the newest frame, topmost first.
+    items: Vec<Item>,
+    /// The newest first; empty when nothing is known.
+    changes: VecDeque<Region>,
+}
+
+impl Memory for SceneDamage {
+    fn of(size: Size<i32, Physical>) -> Self {
+        let screen = Rectangle::from_size(size);
+        SceneDamage { screen, background: [0.0; 3], items: Vec::new(), changes: VecDeque::new() }
+    }
+}
+
+impl SceneDamage {
+    /// What has to be drawn for a buffer to show `scene` that shows the frame before `age` others; 0: nobody knows what it
+    /// shows.
+    pub fn observe(&mut self, scene: &Scene, with_cursor: bool, age: usize) -> Region {
+        let is_known = !self.changes.is_empty() && self.background == scene.background;
+        let mut change = Damage::new(self.screen);
+        if is_known {
+            self.compare(scene, with_cursor, &mut change);
+        } else {
+            change.add(self.screen);
+            self.items = parts(scene, with_cursor).map(Item::of).collect();
+        }
+        self.background = scene.background;
+        self.changes.push_front(change.rects);
+        self.changes.truncate(OLDEST);
+        if age == 0 || age > self.changes.len() {
+            return vec![self.screen];
+        }
+        let mut all = Damage::new(self.screen);
+        self.changes.iter().take(age).flatten().for_each(|rect| all.add(*rect));
+        all.rects
+    }
+
+    /// Something was not drawn: the next frame is drawn as a whole.
+    pub fn forget(&mut self) {
+        self.changes.clear();
+    }
+
+    /// The same where all that is seen are the layers of the frame before, as in most frames: each is looked at once.
+    fn compare_layers(&mut self, scene: &Scene, with_cursor: bool, damage: &mut Damage) -> bool {
+        let only_layers = scene.effects.is_empty() && (scene.cursor.is_none() || !with_cursor);
+        if !only_layers || self.items.len() != scene.layers.len() {
+            return false;
+        }
+        for (item, layer) in self.items.iter_mut().zip(&scene.layers) {
+            match item {
+                Item::Layer(shape, known) if layer.plane.is_none() && Arc::ptr_eq(shape, &layer.shape) => {
+                    if *known != layer.commit() {
+                        damage.add_content(item, Part::Layer(layer));
+                    }
+                }
+                // What was added before is not found again.
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn compare(&mut self, scene: &Scene, with_cursor: bool, damage: &mut Damage) {
+        if self.compare_layers(scene, with_cursor, damage) {
+            return;
+        }
+        let count = parts(scene, with_cursor).count();
+        let mut same = 0;
+        for (item, part) in self.items.iter_mut().zip(parts(scene, with_cursor)) {
+            if !item.is(part) {
+                break;
+            }
+            damage.add_content(item, part);
+            same += 1;
+        }
+        if same == count && same == self.items.len() {
+            return;
+        }
+        // Something came, went or moved; often that is all.
+        let new: Vec<Part<'_>> = parts(scene, with_cursor).skip(same).collect();
+        let old = &mut self.items[same..];
+        let at_end = old.iter().rev().zip(new.iter().rev()).take_while(|(item, part)| item.is(**part)).count();
+        let (old_middle, new_middle) = (old.len() - at_end, new.len() - at_end);
+        for (item, part) in old[old_middle..].iter_mut().zip(&new[new_middle..]) {
+            damage.add_content(item, *part);
+        }
+        rearranged(&mut old[..old_middle], &new[..new_middle], damage);
+        let middle = new[..new_middle].iter().copied().map(Item::of);
+        self.items.splice(same..same + old_middle, middle);
+    }
+}
+
+/// What differs between two stacks of things: those that are the same and in the same order differ by their content, all
+/// others by all that they cover.
+#[expect(clippy::mutable_key_type, reason = "an id is compared by its name, which does not change")]
+fn rearranged(old: &mut [Item], new: &[Part<'_>], damage: &mut Damage) {
+    let mut places: HashMap<Id, usize> = HashMap::with_capacity(old.len());
+    places.extend(old.iter().enumerate().filter_map(|(place, item)| Some((item.id()?.clone(), place))));
+    let mut stays = vec![false; old.len()];
+    let mut next = 0;
+    for part in new {
+        let place = part.id().and_then(|id| places.get(id)).copied();
+        match place.filter(|place| *place >= next && old[*place].is(*part)) {
+            Some(place) => {
+                damage.add_content(&mut old[place], *part);
+                stays[place] = true;
+                next = place + 1;
+            }
+            None => damage.add(part.place()),
+        }
+    }
+    let gone = old.iter().zip(stays).filter(|(_, stays)| !stays);
+    gone.for_each(|(item, _)| damage.add(item.place()));
+}
+
+/// What has to be drawn, while it is gathered.
+struct Damage {
+    screen: Rectangle<i32, Physical>,
+    rects: Region,
+}
+
+impl Damage {
+    fn new(screen: Rectangle<i32, Physical>) -> Self {
+        Damage { screen, rects: Vec::new() }
+    }
+
+    fn add(&mut self, rect: Rectangle<i32, Physical>) {
+        let Some(rect) = rect.intersection(self.screen).filter(|rect| !rect.is_empty()) else { return };
+        if self.rects.iter().any(|known| known.contains_rect(rect)) {
+            return;
+        }
+        self.rects.retain(|known| !rect.contains_rect(*known));
+        let pieces = rect.subtract_rects(self.rects.iter().copied());
+        self.rects.extend(pieces);
+        if self.rects.len() > MOST_RECTS {
+            let around = self.rects.drain(..).reduce(Rectangle::merge);
+            self.rects.extend(around);
+        }
+    }
+
+    /// `part` is `item` with perhaps other content.
+    fn add_content(&mut self, item: &mut Item, part: Part<'_>) {
+        let (Item::Layer(shape, known), Part::Layer(layer)) = (item, part) else { return };
+        if *known != layer.commit() {
+            let damage = damage_since(layer, Some(*known));
+            damage.iter().for_each(|rect| self.add(Rectangle::new(rect.loc + layer.target.loc, rect.size)));
+            *known = layer.commit();
+        }
+        if !Arc::ptr_eq(shape, &layer.shape) {
+            *shape = layer.shape.clone();
+        }
+    }
+}
+
+/// Draws what of `elements`, topmost first, is seen in `region`.
+pub(super) fn draw<'a, R>(
+    renderer: &mut R,
+    target: &mut R::Framebuffer<'_>,
+    (size, background): (Size<i32, Physical>, Color32F),
+    elements: &[SceneElement<'a, R::TextureId>],
+    region: &[Rectangle<i32, Physical>],
+) -> Result<(), R::Error>
+where
+    R: Renderer,
+    SceneElement<'a, R::TextureId>: RenderElement<R>,
+{
+    let scale = Scale::from(1.0);
+    let mut bare = region.to_vec();
+    let mut seen = Vec::new();
+    for element in elements {
+        let place = element.geometry(scale);
+        let parts = bare.iter().filter_map(|rect| rect.intersection(place)).filter(|rect| !rect.is_empty());
+        let parts: Region = parts.map(|rect| Rectangle::new(rect.loc - place.loc, rect.size)).collect();
+        if parts.is_empty() {
+            continue;
+        }
+        let opaque = element.opaque_regions(scale);
+        let above = opaque.iter().map(|rect| Rectangle::new(rect.loc + place.loc, rect.size));
+        bare = Rectangle::subtract_rects_many_in_place(bare, above.filter(|rect| !rect.is_empty()));
+        seen.push((element, place, parts, opaque));
+        if bare.is_empty() {
+            break;
+        }
+    }
+    let mut frame = renderer.render(target, size, Transform::Normal)?;
+    if !bare.is_empty() {
+        frame.clear(background, &bare)?;
+    }
+    for (element, place, parts, opaque) in seen.iter().rev() {
+        RenderElement::<R>::draw(*element, &mut frame, element.src(), *place, parts, opaque)?;
+    }
+    // Whoever draws with the CPU is done.
+    frame.finish().map(drop)
+}

@@ -1,0 +1,138 @@
+//! Which device draws in hardware. Pure.
+//!
+//! A GPU is worth a thread of its own and copies that it makes by itself; a driver that draws with the CPU is slower than
+//! Pixman, which draws with nothing else. What a device is, EGL and OpenGL say together: EGL knows Mesa's software device
+//! for one, but a display device without a GPU behind it, or a virtual one whose host has none, comes with a driver that
+//! names the CPU only in the name of its renderer.
+
+use std::fmt;
+
+/// What the names of renderers that draw with the CPU have in them, in lower case: Mesa's (also behind Vulkan, and on the
+/// host of a virtual machine), Google's and Microsoft's.
+const SOFTWARE: [&str; 7] =
+    ["llvmpipe", "softpipe", "swrast", "software rasterizer", "lavapipe", "swiftshader", "basic render driver"];
+/// And what they begin with.
+const SOFTWARE_START: &str = "swr ";
+
+/// What is known of a device that could draw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Facts {
+    /// Its node or its kernel driver, for people.
+    pub device: String,
+    /// What OpenGL calls whoever draws.
+    pub renderer: String,
+    /// EGL says that there is nothing but the CPU.
+    pub is_software: bool,
+}
+
+impl Facts {
+    /// Whether a GPU draws.
+    pub fn is_hardware(&self) -> bool {
+        let name = self.renderer.to_lowercase();
+        let names_the_cpu = SOFTWARE.iter().any(|word| name.contains(word)) || name.starts_with(SOFTWARE_START);
+        !self.is_software && !names_the_cpu
+    }
+}
+
+/// Why a device does not draw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unfit {
+    /// Its driver draws with the CPU.
+    Software(Facts),
+    /// It cannot be used at all.
+    Failed {
+        /// Its node or its kernel driver, for people.
+        device: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unfit::Software(facts) => write!(f, "{} draws with the CPU ({})", facts.device, facts.renderer),
+            Unfit::Failed { device, reason } => write!(f, "{device}: {reason}"),
+        }
+    }
+}
+
+/// The first of `candidates` that draws in hardware; those after it are not looked at. Each is what is known of a device and
+/// what it draws with, or why it cannot be used. An error: a sentence that says why there is none.
+pub(super) fn choose<P>(candidates: impl IntoIterator<Item = Result<(Facts, P), Unfit>>) -> Result<P, String> {
+    let mut unfit: Vec<String> = Vec::new();
+    for candidate in candidates {
+        match candidate {
+            Ok((facts, painter)) if facts.is_hardware() => return Ok(painter),
+            Ok((facts, _)) => unfit.push(Unfit::Software(facts).to_string()),
+            Err(reason) => unfit.push(reason.to_string()),
+        }
+    }
+    if unfit.is_empty() {
+        return Err("there is no device that draws".to_owned());
+    }
+    Err(unfit.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(renderer: &str) -> Facts {
+        Facts { device: "renderD128".to_owned(), renderer: renderer.to_owned(), is_software: false }
+    }
+
+    #[test]
+    fn renderers_that_use_the_cpu_are_known_by_their_names() {
+        for renderer in [
+            "llvmpipe (LLVM 15.0.6, 256 bits)",
+            "softpipe",
+            "Software Rasterizer",
+            "SWR (LLVM 9.0.1, 256 bits)",
+            "virgl (LLVMPIPE (LLVM 15.0.6, 256 bits))",
+            "zink Vulkan 1.3(llvmpipe (LLVM 15.0.6, 256 bits) (MESA_LLVMPIPE))",
+            "ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (LLVM 10.0.0)))",
+            "D3D12 (Microsoft Basic Render Driver)",
+        ] {
+            assert!(!facts(renderer).is_hardware(), "{renderer}");
+        }
+    }
+
+    #[test]
+    fn gpus_are_known_by_theirs() {
+        for renderer in [
+            "AMD Radeon RX 6600 (radeonsi, navi23, LLVM 15.0.6, DRM 3.49, 6.1.0-18-amd64)",
+            "Mesa Intel(R) UHD Graphics 620 (KBL GT2)",
+            "NVIDIA GeForce RTX 3060/PCIe/SSE2",
+            "Mali-G52 (Panfrost)",
+            "V3D 4.2",
+            "FD630",
+            "virgl (AMD Radeon RX 6600 (radeonsi, navi23))",
+            "SVGA3D; build: RELEASE;  LLVM;",
+            "zink Vulkan 1.3(AMD Radeon RX 6600 (RADV NAVI23) (MESA_RADV))",
+        ] {
+            assert!(facts(renderer).is_hardware(), "{renderer}");
+        }
+    }
+
+    #[test]
+    fn what_egl_says_counts_whatever_the_name() {
+        assert!(!Facts { is_software: true, ..facts("V3D 4.2") }.is_hardware());
+    }
+
+    #[test]
+    fn the_first_that_draws_in_hardware_is_chosen_and_no_other_looked_at() {
+        let broken = || Err(Unfit::Failed { device: "card0".to_owned(), reason: "no EGL".to_owned() });
+        let candidates = [broken(), Ok((facts("llvmpipe (LLVM 15)"), 1)), Ok((facts("V3D 4.2"), 2))];
+        let never = std::iter::from_fn(|| -> Option<Result<(Facts, i32), Unfit>> { panic!("looked at") });
+        assert_eq!(choose(candidates.into_iter().chain(never)), Ok(2));
+    }
+
+    #[test]
+    fn why_there_is_none_is_said_of_each() {
+        assert_eq!(choose::<()>([]), Err("there is no device that draws".to_owned()));
+        let broken = Err(Unfit::Failed { device: "card0".to_owned(), reason: "no EGL".to_owned() });
+        let sentence = choose([broken, Ok((facts("llvmpipe"), ()))]).unwrap_err();
+        assert_eq!(sentence, "card0: no EGL; renderD128 draws with the CPU (llvmpipe)");
+    }
+}

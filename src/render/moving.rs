@@ -1,0 +1,188 @@
+//! Who draws, and on which device: chosen when a session starts, and anew when devices come and go.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use calloop::ping::Ping;
+
+use super::device;
+use super::fault::Omen;
+use super::gles::GlesPainter;
+use super::pixman::PixmanPainter;
+use super::prospect::{Outcome, Prospect, Proven};
+use super::thread::Make;
+use super::threaded::Gles;
+use super::{RenderError, Renderer, Software};
+use crate::backend::drm::DrawOn;
+
+/// How long the start of a session waits for a driver: programs that start before it is known who draws would never be
+/// offered a GPU's memory. Drivers that have to compile their shaders first take half a second.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// The same for a test that is to draw with a driver on an emulated processor.
+const PATIENCE_IN_TESTS: Duration = Duration::from_secs(60);
+
+/// What is said of a driver that does not answer by then.
+pub const SLOW: &str = "the driver takes too long";
+
+impl Renderer {
+    /// Draws with the CPU until there is a device that draws in hardware. `software`: [in place](Software::InPlace), any
+    /// device will do.
+    pub fn automatic(software: Software) -> Result<Self, RenderError> {
+        let mut pixman = PixmanPainter::new()?;
+        pixman.stands_in = Some((software, "no device draws in hardware".to_owned()));
+        Ok(Renderer::Pixman(Box::new(pixman)))
+    }
+
+    /// For a session without displays of its own: draws with a GPU off screen, if there is one. Waits for its driver,
+    /// though not for ever.
+    pub fn find_gpu(&mut self) -> Result<(), RenderError> {
+        let Some(software) = self.stands_in() else { return Ok(()) };
+        if !device::is_there() {
+            self.stay("this machine has no device that draws".to_owned());
+            return Ok(());
+        }
+        let make: Make = Arc::new(move || GlesPainter::on_gpu(software));
+        match Prospect::start(make, software, Omen::default(), None)?.outcome(self.patience()) {
+            Outcome::Proven(proven) => self.adopt(proven),
+            Outcome::Failed(prospect, reason) => self.give_up(prospect, reason),
+            Outcome::Open(prospect) => self.give_up(prospect, SLOW.to_owned()),
+        }
+        Ok(())
+    }
+
+    /// How long the start of a session waits for whoever may draw instead.
+    pub fn patience(&self) -> Duration {
+        if self.software() == Some(Software::InPlace) { PATIENCE_IN_TESTS } else { PATIENCE }
+    }
+
+    /// Whether it could draw into displays' own buffers if it were on their device.
+    pub fn wants_device(&self) -> bool {
+        match self {
+            Renderer::Gles(gles) => gles.abilities.device.is_none(),
+            Renderer::Pixman(pixman) => pixman.stands_in.is_some(),
+        }
+    }
+
+    /// Begins to draw on a display device, into its displays' own buffers: it is [adopted](Self::adopt) when it is known to
+    /// draw. `open`: opens the device, as a file that nobody else uses; called on the thread that draws. `number`: the
+    /// device's, as [`Targets::formats`](super::Targets::formats) is asked for it. `wake` is pinged when it is known.
+    pub fn prospect(
+        &self,
+        open: impl Fn() -> std::io::Result<OwnedFd> + Send + Sync + 'static,
+        number: u64,
+        wake: Option<Ping>,
+    ) -> Result<Prospect, RenderError> {
+        let (software, omen) = match self {
+            Renderer::Gles(gles) => (gles.software, gles.thread.omen()),
+            Renderer::Pixman(_) if !device::is_there() && self.stands_in() != Some(Software::InPlace) => {
+                return Err(RenderError::Gles("this machine has no device that draws".to_owned()));
+            }
+            Renderer::Pixman(_) => (self.stands_in().unwrap_or(Software::OffScreen), Omen::default()),
+        };
+        let make: Make = Arc::new(move || {
+            let device = open().map_err(|error| RenderError::Gles(format!("its device is not opened: {error}")))?;
+            GlesPainter::on_display(device, number, software)
+        });
+        Prospect::start(make, software, omen, wake)
+    }
+
+    /// From now on this draws. What was under way is still [`finished`](Self::finished), as failed.
+    pub fn adopt(&mut self, proven: Proven) {
+        match self {
+            Renderer::Gles(gles) => gles.adopt(proven),
+            Renderer::Pixman(pixman) => {
+                let left = pixman.leave();
+                let instead_of = pixman.stands_in.is_some();
+                *self = Renderer::Gles(Box::new(Gles::proven(proven, left, instead_of)));
+            }
+        }
+    }
+
+    /// Lets a context go that is not drawn with, and remembers why. Waits for nothing.
+    pub fn give_up(&mut self, prospect: impl Into<Prospect>, why: String) {
+        let thread = prospect.into().thread;
+        match self {
+            Renderer::Gles(gles) => gles.give_up(thread),
+            Renderer::Pixman(pixman) => pixman.give_up(thread),
+        }
+        self.stay(why);
+    }
+
+    /// Remembers why no GPU draws.
+    pub fn stay(&mut self, why: String) {
+        if let Renderer::Pixman(pixman) = self
+            && let Some((_, known)) = &mut pixman.stands_in
+        {
+            *known = why;
+        }
+    }
+
+    /// Which node of a display device it draws on.
+    pub fn draws_on(&self) -> DrawOn {
+        if self.software() == Some(Software::InPlace) { DrawOn::Display } else { DrawOn::Render }
+    }
+
+    /// Display device `number` is gone: nothing of it may be touched any more. Says whether it was drawn on; then all is
+    /// drawn off screen from now on, or with the CPU until there is another device, and what was under way is still
+    /// [`finished`](Self::finished), as failed.
+    pub fn leave(&mut self, number: u64) -> Result<bool, RenderError> {
+        let Renderer::Gles(gles) = self else { return Ok(false) };
+        if gles.abilities.device != Some(number) {
+            return Ok(false);
+        }
+        if !gles.stood_in_for {
+            return gles.move_to(Arc::new(GlesPainter::off_screen)).map(|()| true);
+        }
+        let stand_in = Self::automatic(gles.software)?;
+        let old = std::mem::replace(self, stand_in);
+        if let (Renderer::Gles(old), Renderer::Pixman(pixman)) = (old, self) {
+            pixman.take_over(old.end());
+        }
+        Ok(true)
+    }
+
+    /// The number of the device that it draws on; `None`: with the CPU.
+    pub fn node(&self) -> Option<u64> {
+        match self {
+            Renderer::Gles(gles) => gles.abilities.node,
+            Renderer::Pixman(_) => None,
+        }
+    }
+
+    /// Who draws, and why, for people.
+    pub fn describe(&self) -> String {
+        match self {
+            Renderer::Gles(gles) => {
+                let copied = if gles.abilities.device.is_none() { ", off screen: frames are copied" } else { "" };
+                format!("OpenGL ES on {}{copied}", gles.abilities.name)
+            }
+            Renderer::Pixman(pixman) => match &pixman.stands_in {
+                Some((_, why)) => format!("Pixman, with the CPU: {why}"),
+                None => "Pixman, with the CPU".to_owned(),
+            },
+        }
+    }
+
+    /// The command line's word for it.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Renderer::Gles(_) => "gles",
+            Renderer::Pixman(_) => "pixman",
+        }
+    }
+
+    fn software(&self) -> Option<Software> {
+        match self {
+            Renderer::Gles(gles) => Some(gles.software),
+            Renderer::Pixman(_) => self.stands_in(),
+        }
+    }
+
+    fn stands_in(&self) -> Option<Software> {
+        match self {
+            Renderer::Gles(_) => None,
+            Renderer::Pixman(pixman) => pixman.stands_in.as_ref().map(|(software, _)| *software),
+        }
+    }
+}

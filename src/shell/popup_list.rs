@@ -1,0 +1,91 @@
+//! All popups in the order in which they were made, found by root surface and by parent without a search.
+
+use std::collections::BTreeMap;
+
+use ahash::HashMap;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ObjectId;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use super::popup::Popup;
+
+/// All popups; each comes after its parent.
+#[derive(Debug, Default)]
+pub(super) struct PopupList {
+    made: BTreeMap<u64, Popup>,
+    by_root: HashMap<ObjectId, u64>,
+    /// Those that hang on a surface, the first first.
+    by_parent: HashMap<ObjectId, Vec<u64>>,
+    last: u64,
+}
+
+impl PopupList {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.made.is_empty()
+    }
+
+    /// In the order in which they were made.
+    pub fn iter(&self) -> impl Iterator<Item = &Popup> {
+        self.made.values()
+    }
+
+    /// The surfaces of those whose objects are gone.
+    pub fn gone(&self) -> Vec<WlSurface> {
+        self.iter().filter(|popup| !popup.is_alive()).map(|popup| popup.surface().clone()).collect()
+    }
+
+    pub fn of_root(&self, surface: &WlSurface) -> Option<&Popup> {
+        self.made.get(self.by_root.get(&surface.id())?)
+    }
+
+    pub fn of_root_mut(&mut self, surface: &WlSurface) -> Option<&mut Popup> {
+        self.made.get_mut(self.by_root.get(&surface.id())?)
+    }
+
+    /// Whether any popup has `surface` for a parent.
+    pub fn has_children(&self, surface: &WlSurface) -> bool {
+        self.by_parent.contains_key(&surface.id())
+    }
+
+    /// All that hang on `root`, and on those, in the order in which they were made.
+    pub fn below(&self, root: &WlSurface) -> impl Iterator<Item = &Popup> {
+        let mut found = self.by_parent.get(&root.id()).cloned().unwrap_or_default();
+        let mut looked_at = 0;
+        // No popup hangs on itself, so this ends.
+        while let Some(popup) = found.get(looked_at).and_then(|number| self.made.get(number)) {
+            found.extend(self.by_parent.get(&popup.surface().id()).into_iter().flatten());
+            looked_at += 1;
+        }
+        found.sort_unstable();
+        found.into_iter().filter_map(|number| self.made.get(&number))
+    }
+
+    /// One more, after all others.
+    pub fn push(&mut self, popup: Popup) {
+        self.last += 1;
+        self.by_root.insert(popup.surface().id(), self.last);
+        if let Some(parent) = popup.parent() {
+            self.by_parent.entry(parent.id()).or_default().push(self.last);
+        }
+        self.made.insert(self.last, popup);
+    }
+
+    /// The one with this root is gone.
+    pub fn remove(&mut self, surface: &WlSurface) {
+        let Some(popup) =
+            self.by_root.remove(&surface.id()).and_then(|number| Some((number, self.made.remove(&number)?)))
+        else {
+            return;
+        };
+        let (number, popup) = popup;
+        if let Some(parent) = popup.parent().map(Resource::id)
+            && let Some(children) = self.by_parent.get_mut(&parent)
+        {
+            children.retain(|other| *other != number);
+            if children.is_empty() {
+                self.by_parent.remove(&parent);
+            }
+        }
+    }
+}

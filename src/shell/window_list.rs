@@ -1,0 +1,113 @@
+//! All windows, bottom to top, found by name and by root surface without a search; and how often anything of them changed.
+
+use ahash::HashMap;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ObjectId;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use super::{Window, WindowId};
+
+/// All windows, bottom to top.
+#[derive(Debug, Default)]
+pub(super) struct WindowList {
+    /// Empty places are filled again.
+    slots: Vec<Option<Window>>,
+    empty: Vec<usize>,
+    /// Slots, bottom to top.
+    stack: Vec<usize>,
+    by_id: HashMap<WindowId, usize>,
+    by_root: HashMap<ObjectId, usize>,
+    changes: u64,
+}
+
+impl WindowList {
+    /// A number that is another one whenever anything of any window may have changed.
+    pub const fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Something changed that is not kept here and yet says what of windows is seen.
+    pub fn note_change(&mut self) {
+        self.changes += 1;
+    }
+
+    /// Bottom to top.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Window> {
+        self.stack.iter().filter_map(|slot| self.slots[*slot].as_ref())
+    }
+
+    /// In no order, to change them.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Window> {
+        self.changes += 1;
+        self.slots.iter_mut().flatten()
+    }
+
+    /// In no order, to change what nobody sees of them or what [`changes`](Self::changes) is not to count.
+    pub fn iter_mut_quietly(&mut self) -> impl Iterator<Item = &mut Window> {
+        self.slots.iter_mut().flatten()
+    }
+
+    pub fn get(&self, id: WindowId) -> Option<&Window> {
+        self.slots[*self.by_id.get(&id)?].as_ref()
+    }
+
+    pub fn get_mut(&mut self, id: WindowId) -> Option<&mut Window> {
+        self.changes += 1;
+        self.slots[*self.by_id.get(&id)?].as_mut()
+    }
+
+    pub fn of_root(&self, surface: &WlSurface) -> Option<&Window> {
+        self.slots[*self.by_root.get(&surface.id())?].as_ref()
+    }
+
+    pub fn of_root_mut(&mut self, surface: &WlSurface) -> Option<&mut Window> {
+        self.changes += 1;
+        self.of_root_mut_quietly(surface)
+    }
+
+    /// To change what nobody sees of it, or what its caller counts as a change.
+    pub fn of_root_mut_quietly(&mut self, surface: &WlSurface) -> Option<&mut Window> {
+        self.slots[*self.by_root.get(&surface.id())?].as_mut()
+    }
+
+    /// Puts a window on top of all others.
+    pub fn push(&mut self, window: Window) {
+        self.changes += 1;
+        let slot = self.empty.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        self.by_id.insert(window.id, slot);
+        self.by_root.insert(window.surface().id(), slot);
+        self.stack.push(slot);
+        self.slots[slot] = Some(window);
+    }
+
+    pub fn remove(&mut self, id: WindowId) {
+        self.changes += 1;
+        let Some(slot) = self.by_id.remove(&id) else { return };
+        self.stack.retain(|other| *other != slot);
+        self.empty.push(slot);
+        if let Some(window) = self.slots[slot].take() {
+            self.by_root.remove(&window.surface().id());
+        }
+    }
+
+    /// Puts windows in a stated order on top of all others, the last one topmost.
+    pub fn restack(&mut self, bottom_to_top: &[WindowId]) {
+        self.changes += 1;
+        let moved = bottom_to_top.iter().filter_map(|id| self.by_id.get(id)).copied().collect::<Vec<_>>();
+        let mut moves = vec![false; self.slots.len()];
+        moved.iter().for_each(|slot| moves[*slot] = true);
+        self.stack.retain(|slot| !moves[*slot]);
+        self.stack.extend(moved);
+    }
+
+    pub fn move_to_top(&mut self, id: WindowId) {
+        self.changes += 1;
+        let Some(slot) = self.by_id.get(&id).copied() else { return };
+        if let Some(index) = self.stack.iter().rposition(|other| *other == slot) {
+            self.stack[index..].rotate_left(1);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Damage of few rectangles: more of them than any program has cost more to look at than the pixels between them.
+
+use smithay::utils::Rectangle;
+use smithay::wayland::compositor::Damage;
+
+/// Rectangles of damage that one update may have, before what is around them counts: a terminal damages its lines one by
+/// one, and has a hundred or two.
+pub const MOST_DAMAGE: usize = 256;
+
+/// Leaves at most [`MOST_DAMAGE`] rectangles, which cover what was covered.
+pub(super) fn bound(damage: &mut Vec<Damage>) {
+    if damage.len() <= MOST_DAMAGE {
+        return;
+    }
+    let of_surface = damage.iter().filter_map(|one| if let Damage::Surface(rect) = one { Some(*rect) } else { None });
+    let of_buffer = damage.iter().filter_map(|one| if let Damage::Buffer(rect) = one { Some(*rect) } else { None });
+    let around = (of_surface.reduce(Rectangle::merge), of_buffer.reduce(Rectangle::merge));
+    damage.clear();
+    damage.extend(around.0.map(Damage::Surface).into_iter().chain(around.1.map(Damage::Buffer)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn much_damage_is_what_is_around_it() {
+        let surface = |x: usize| Damage::Surface(Rectangle::new((x as i32, 0).into(), (1, 1).into()));
+        let mut damage: Vec<_> = (0..=MOST_DAMAGE).map(surface).collect();
+        damage[3] = Damage::Buffer(Rectangle::new((5, 5).into(), (2, 2).into()));
+        bound(&mut damage);
+        let all = Rectangle::from_size((MOST_DAMAGE as i32 + 1, 1).into());
+        let buffer = Rectangle::new((5, 5).into(), (2, 2).into());
+        assert!(
+            matches!(&damage[..], [Damage::Surface(a), Damage::Buffer(b)] if (*a, *b) == (all, buffer)),
+            "{damage:?}"
+        );
+    }
+}

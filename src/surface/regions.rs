@@ -1,0 +1,137 @@
+//! Regions of few rectangles: what clients say of where a surface is opaque and where it hears input.
+//!
+//! Each rectangle is looked at in every frame, many against many others, and a region is copied each time that it is set. So
+//! a region keeps the first [`MOST_KEPT`] rectangles that it is made of; of what follows only the extent. From then on it
+//! stands for its extent where input is concerned, so that nothing of a window goes deaf. What is opaque may always be
+//! smaller than it is: there, of more than [`MOST_OPAQUE`] the largest are left.
+//!
+//! ```text
+//!  add add subtract … add │ add add add             input:  the extent of all
+//!  └──── kept ────────────┘ └── extent ──┘          opaque: of what is kept, less if what follows takes away
+//! ```
+
+use ahash::HashMap;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ObjectId;
+use smithay::reexports::wayland_server::protocol::wl_region::WlRegion;
+use smithay::utils::{Logical, Rectangle};
+use smithay::wayland::compositor::{RectangleKind, RegionAttributes};
+
+/// Rectangles that a region keeps, added and taken away: an oddly shaped window of an X program has hundreds.
+pub const MOST_KEPT: u32 = 1_024;
+/// Rectangles of an opaque region: a window with round corners has about ten.
+pub const MOST_OPAQUE: usize = 64;
+
+/// What is known of the regions that have more rectangles than they keep, and how many all others have.
+#[derive(Debug, Default)]
+pub struct Regions(HashMap<ObjectId, Region>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Region {
+    kept: u32,
+    rest: Option<Rest>,
+}
+
+/// What came when no more rectangles were kept.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rest {
+    /// Everything that was added.
+    extent: Option<Rectangle<i32, Logical>>,
+    /// Something was taken away.
+    takes_away: bool,
+}
+
+impl Regions {
+    /// `region` is changed by a rectangle. Whether it keeps it.
+    pub fn changed(&mut self, region: &WlRegion, kind: RectangleKind, rect: Rectangle<i32, Logical>) -> bool {
+        let region = self.0.entry(region.id()).or_default();
+        if region.kept < MOST_KEPT {
+            region.kept += 1;
+            return true;
+        }
+        let rest = region.rest.get_or_insert_default();
+        match kind {
+            RectangleKind::Add => rest.extent = Some(rest.extent.map_or(rect, |extent| extent.merge(rect))),
+            RectangleKind::Subtract => rest.takes_away = true,
+        }
+        false
+    }
+
+    /// `region` is gone.
+    pub fn forget(&mut self, region: &WlRegion) {
+        self.0.remove(&region.id());
+    }
+
+    fn rest(&self, region: &WlRegion) -> Option<Rest> {
+        self.0.get(&region.id())?.rest
+    }
+
+    /// Where a surface is opaque that was told so with `region`, which keeps `kept`. `None`: nowhere.
+    pub fn opaque(&self, region: &WlRegion, kept: RegionAttributes) -> Option<RegionAttributes> {
+        let takes_away = self.rest(region).is_some_and(|rest| rest.takes_away);
+        if takes_away { None } else { fewer(kept) }
+    }
+
+    /// Where a surface hears input that was told so with `region`, which keeps `kept`.
+    pub fn input(&self, region: &WlRegion, kept: RegionAttributes) -> RegionAttributes {
+        let Some(rest) = self.rest(region) else { return kept };
+        let added = kept.rects.iter().filter(|(kind, _)| is_added(*kind)).map(|(_, rect)| *rect);
+        let extent = added.chain(rest.extent).reduce(Rectangle::merge);
+        RegionAttributes { rects: extent.map(|extent| (RectangleKind::Add, extent)).into_iter().collect() }
+    }
+}
+
+/// A part of `region` with at most [`MOST_OPAQUE`] rectangles that add to it.
+fn fewer(mut region: RegionAttributes) -> Option<RegionAttributes> {
+    if region.rects.len() <= MOST_OPAQUE {
+        return Some(region);
+    }
+    let area = |rect: &Rectangle<i32, Logical>| i64::from(rect.size.w) * i64::from(rect.size.h);
+    let mut areas: Vec<i64> =
+        region.rects.iter().filter(|(kind, _)| is_added(*kind)).map(|(_, rect)| area(rect)).collect();
+    if region.rects.len() - areas.len() > MOST_OPAQUE {
+        return None;
+    }
+    areas.sort_unstable_by(|a, b| b.cmp(a));
+    let least = areas.get(MOST_OPAQUE).copied().unwrap_or(0);
+    // What is as large as the first that is left out is left out, too. Without something that was added a region is smaller.
+    region.rects.retain(|(kind, rect)| !is_added(*kind) || area(rect) > least);
+    Some(region)
+}
+
+fn is_added(kind: RectangleKind) -> bool {
+    matches!(kind, RectangleKind::Add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rects() -> impl Strategy<Value = Vec<(RectangleKind, Rectangle<i32, Logical>)>> {
+        let kind = prop_oneof![9 => Just(RectangleKind::Add), 1 => Just(RectangleKind::Subtract)];
+        let rect = (0..40, 0..40, 1..20, 1..20).prop_map(|(x, y, w, h)| Rectangle::new((x, y).into(), (w, h).into()));
+        prop::collection::vec((kind, rect), 0..300)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_opaque_of_few_rectangles_is_opaque_of_all(rects in rects()) {
+            let all = RegionAttributes { rects };
+            if let Some(few) = fewer(all.clone()) {
+                prop_assert!(few.rects.len() <= 2 * MOST_OPAQUE);
+                for point in (0..60).step_by(3).flat_map(|x| (0..60).step_by(2).map(move |y| (x, y))) {
+                    prop_assert!(all.contains(point) || !few.contains(point));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_are_left() {
+        let rect = |side| (RectangleKind::Add, Rectangle::from_size((side, side).into()));
+        let few = fewer(RegionAttributes { rects: (1..=200).map(rect).collect() }).unwrap();
+        assert_eq!(few.rects.len(), MOST_OPAQUE);
+        assert!(few.rects.iter().all(|(_, rect)| rect.size.w > 200 - MOST_OPAQUE as i32));
+    }
+}

@@ -1,0 +1,196 @@
+//! A panel of variable rate shows its picture again when none came for its longest interval, and is busy with that for its
+//! shortest one. What a client that draws a little slower commits meanwhile waits for it. So its refreshes are doubled (or
+//! tripled) evenly: the picture is shown again half-way to when the next one is expected.
+//!
+//! ```text
+//!   longest  ├──────────────────────┤
+//!   alone    A                      A▓▓▓▓▓B                 B▓▓▓▓▓C      B comes while the panel repeats A
+//!   doubled  A           A▓▓▓▓▓     B           B▓▓▓▓▓      C            the panel is free when B comes
+//! ```
+//!
+//! Source: D-VSync 4.3 (the rate follows the content); low framerate compensation, as drivers and panels call it.
+
+use crate::time::{Instant, Span};
+
+/// Two distances between pictures are one rhythm if they differ by no more than one part in so many.
+const STEADY_PARTS: i64 = 5;
+/// The part of the shortest interval by which a picture may come later than expected, and yet before the panel repeats.
+const SLACK_PARTS: i64 = 8;
+/// A picture is shown no more often than so many times: of slower ones nobody sees that they come a little late.
+const MOST_TIMES: i64 = 3;
+
+/// How long the panel surely waits for the next picture.
+pub(super) fn undisturbed((shortest, longest): (Span, Span)) -> Span {
+    (longest - shortest / SLACK_PARTS).max(shortest)
+}
+
+/// When a picture that is on screen since `light` is shown again, where the next one comes at `next`, on a panel of this range
+/// of intervals: as often as the panel needs it, evenly. `None` where it need not be, or cannot be, or rests.
+pub(super) fn before(next: Instant, light: Instant, (shortest, longest): (Span, Span)) -> Option<Instant> {
+    let rest = next - light;
+    let undisturbed = undisturbed((shortest, longest));
+    let times = (rest.as_nanos() - 1) / undisturbed.as_nanos().max(1) + 1;
+    ((2..=MOST_TIMES).contains(&times) && rest / times >= shortest).then(|| light + rest / times)
+}
+
+/// The part of the difference between remembered distances by which the next one may be longer, or shorter, than all of them.
+const UNSEEN_PARTS: i64 = 4;
+/// Distances between pictures that are remembered: of one whose frames take now more, now less.
+const REMEMBERED: usize = 16;
+
+/// When pictures come, and when the last one is to be shown again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rhythm {
+    /// The last distances between pictures, and where the next one goes.
+    recent: [Span; REMEMBERED],
+    place: usize,
+    /// When the last one was there, on screen or not, and how long after the one before.
+    ready: Option<Instant>,
+    distance: Option<Span>,
+    again: Option<Instant>,
+    /// Between a picture and its repetitions.
+    step: Span,
+    left: i64,
+}
+
+impl Rhythm {
+    /// A new picture is on screen since `light`, and was there at `ready`, on a panel of this range of intervals.
+    pub fn picture(&mut self, light: Instant, ready: Instant, (shortest, longest): (Span, Span)) {
+        let distance = self.ready.replace(ready).map(|last| ready - last);
+        let before = std::mem::replace(&mut self.distance, distance);
+        (self.again, self.left) = (None, 0);
+        let Some((distance, before)) = distance.zip(before) else { return };
+        self.recent[self.place] = distance;
+        self.place = (self.place + 1) % REMEMBERED;
+        if (distance - before).abs() > before / STEADY_PARTS {
+            return self.clear_the_way(light, ready, (shortest, longest));
+        }
+        let rest = ready + distance - light;
+        let undisturbed = undisturbed((shortest, longest));
+        let times = (rest.as_nanos() - 1) / undisturbed.as_nanos().max(1) + 1;
+        if times < 2 {
+            return self.clear_the_way(light, ready, (shortest, longest));
+        }
+        if times > MOST_TIMES || rest / times < shortest {
+            return;
+        }
+        let first = ready + self.likely().0 - light;
+        // Of some whose frames differ the next may come sooner than that, and would find the panel busy.
+        let is_free = if times == 2 && first >= shortest * 2 { first - shortest } else { Span::MAX };
+        (self.step, self.left) = ((rest / times).min(is_free), times - 1);
+        self.again = Some(light + self.step);
+    }
+
+    /// The shortest and the longest distance to the next picture that are likely, by those remembered: of frames that differ,
+    /// one may take a little more or less than any yet.
+    fn likely(&self) -> (Span, Span) {
+        let (first, rest) = (self.recent[0], &self.recent[1..]);
+        let (least, most) =
+            rest.iter().fold((first, first), |(least, most), distance| (least.min(*distance), most.max(*distance)));
+        let unseen = (most - least) / UNSEEN_PARTS;
+        (least - unseen, most + unseen)
+    }
+
+    /// The next picture is expected before the panel repeats this one, but some take longer: those would find it busy. So it
+    /// repeats early enough to be free when the first of them may come, if there is time for that.
+    fn clear_the_way(&mut self, light: Instant, ready: Instant, (shortest, longest): (Span, Span)) {
+        let (least, most) = self.likely();
+        let (first, last) = (ready + least - light, ready + most - light);
+        let undisturbed = undisturbed((shortest, longest));
+        if last <= undisturbed || most > longest + shortest || first < shortest * 2 {
+            return;
+        }
+        (self.step, self.left) = ((last / 2).min(first - shortest), 1);
+        self.again = Some(light + self.step);
+    }
+
+    /// The last picture is on screen again since `time`.
+    pub fn repeated(&mut self, time: Instant) {
+        self.left -= 1;
+        self.again = (self.left > 0).then(|| time + self.step);
+    }
+
+    /// When the last picture is to be shown again.
+    pub const fn again(&self) -> Option<Instant> {
+        self.again
+    }
+
+    /// The last picture is being shown again, or something else is.
+    pub fn stop(&mut self) {
+        self.again = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RANGE: (Span, Span) = (Span::from_millihertz(144_000), Span::from_millihertz(48_000));
+
+    /// Pictures so many milliseconds apart; when the last one is shown again, counted from its light.
+    fn repetitions(distances: &[f64]) -> Vec<f64> {
+        let mut rhythm = Rhythm::default();
+        let mut light = Instant::from_nanos(1_000_000_000);
+        rhythm.picture(light, light, RANGE);
+        for distance in distances {
+            light += Span::from_millis_f64(*distance);
+            rhythm.picture(light, light, RANGE);
+        }
+        let mut times = Vec::new();
+        while let Some(again) = rhythm.again() {
+            times.push((again - light).as_millis_f64());
+            rhythm.repeated(again);
+        }
+        times
+    }
+
+    #[test]
+    fn what_is_slower_than_the_panel_is_shown_again_evenly() {
+        assert_eq!(repetitions(&[22.0, 22.0]), [11.0]);
+        assert_eq!(repetitions(&[42.0, 42.0]), [14.0, 28.0]);
+        assert_eq!(repetitions(&[20.5, 20.5]), [10.25], "the panel would be busy with repeating, or nearly");
+    }
+
+    #[test]
+    fn what_the_panel_held_up_does_not_change_the_rhythm() {
+        let mut rhythm = Rhythm::default();
+        let ready = |number: i64| Instant::from_nanos(1_000_000_000) + Span::from_millis(22) * number;
+        (0..3).for_each(|number| rhythm.picture(ready(number), ready(number), RANGE));
+        let late = ready(3) + Span::from_millis(5);
+        rhythm.picture(late, ready(3), RANGE);
+        assert_eq!(rhythm.again(), None, "the next one comes before the panel repeats");
+        rhythm.picture(ready(4), ready(4), RANGE);
+        assert_eq!(rhythm.again(), Some(ready(4) + Span::from_millis(11)));
+    }
+
+    #[test]
+    fn what_the_panel_can_follow_is_not() {
+        for distance in [7.0, 12.0, 19.0] {
+            assert!(repetitions(&[distance, distance]).is_empty(), "{distance}");
+        }
+    }
+
+    #[test]
+    fn what_comes_at_a_known_time_is_preceded_by_as_many_as_the_panel_needs() {
+        let light = Instant::from_nanos(1_000_000_000);
+        let before = |millis: f64| {
+            let next = light + Span::from_millis_f64(millis);
+            let (mut at, mut times) = (light, Vec::new());
+            while let Some(again) = before(next, at, RANGE) {
+                times.push((again - light).as_millis_f64());
+                at = again;
+            }
+            times
+        };
+        assert!(before(19.0).is_empty() && before(-3.0).is_empty());
+        assert_eq!(before(22.0), [11.0]);
+        assert_eq!(before(42.0), [14.0, 28.0]);
+        assert!(before(500.0).is_empty());
+    }
+
+    #[test]
+    fn what_has_no_rhythm_is_not_nor_what_rests() {
+        assert!(repetitions(&[22.0, 40.0]).is_empty());
+        assert!(repetitions(&[1_000.0, 1_000.0]).is_empty());
+    }
+}

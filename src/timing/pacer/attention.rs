@@ -1,0 +1,85 @@
+//! What the user does with a client: whether his eyes and hands are at it, and in what rhythm his input comes.
+
+use super::Pacer;
+use crate::time::{Instant, Span};
+use crate::timing::defaults::LINGER;
+
+/// Input events further apart than this are no rhythm.
+const RHYTHM_GAP: Span = Span::from_millis(40);
+
+/// What the user does with a client.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Attention {
+    focused: bool,
+    held: bool,
+    /// The last button, touch, key press or scroll.
+    interrupted: Option<Instant>,
+    /// The last input of any kind.
+    input: Option<Instant>,
+    /// How far apart input comes, while it comes in a rhythm.
+    input_interval: Option<Span>,
+}
+
+impl Pacer {
+    /// Whether the client's window has the focus.
+    pub fn set_focused(&mut self, focused: bool) {
+        self.attention.focused = focused;
+    }
+
+    /// Whether a button or a finger is down on it.
+    pub fn set_held(&mut self, held: bool, now: Instant) {
+        self.attention.held = held;
+        self.interrupt(now);
+    }
+
+    /// Whether the client's window has the focus.
+    pub const fn is_focused(&self) -> bool {
+        self.attention.focused
+    }
+
+    /// Whether a button or a finger is down on it.
+    pub const fn is_held(&self) -> bool {
+        self.attention.held
+    }
+
+    /// An input event that interrupts was delivered: button, touch, key press, scroll.
+    pub fn interrupt(&mut self, now: Instant) {
+        self.attention.interrupted = Some(now);
+        self.input(now);
+    }
+
+    /// Any input event was delivered, motion too.
+    pub fn input(&mut self, now: Instant) {
+        if let Some(gap) = self.attention.input.map(|last| now - last).filter(|gap| *gap > Span::ZERO) {
+            self.attention.input_interval = (gap < RHYTHM_GAP).then(|| match self.attention.input_interval {
+                Some(interval) => interval + (gap - interval) / 8,
+                None => gap,
+            });
+        }
+        self.attention.input = Some(now);
+    }
+
+    /// Whether the user is at it.
+    pub fn is_interactive(&self, now: Instant) -> bool {
+        self.attention.held || self.attention.interrupted.is_some_and(|at| now - at < LINGER)
+    }
+
+    /// Until when the user counts as being at it, if nothing else happens; `None` if that is over, or while something is
+    /// held down.
+    pub fn interactive_until(&self, now: Instant) -> Option<Instant> {
+        self.attention.interrupted.map(|at| at + LINGER).filter(|until| *until > now && !self.attention.held)
+    }
+
+    /// Snaps a just-in-time start to the input event that was just delivered, if no other is expected before it.
+    /// Presto 3.1: the last event that still fits.
+    pub fn snap_to_input(&mut self, now: Instant, interval: Span) {
+        // Slower than the display, the next event is anybody's guess.
+        let snaps = self.is_interactive(now) && self.attention.input_interval.is_some_and(|rhythm| rhythm <= interval);
+        let next_event =
+            self.attention.input.zip(self.attention.input_interval).map(|(last, interval)| last + interval);
+        let (Some(planned), Some(next_event)) = (&mut self.planned, next_event) else { return };
+        if planned.packed && self.attention.input == Some(now) && next_event > planned.start && snaps {
+            planned.start = planned.start.min(now);
+        }
+    }
+}

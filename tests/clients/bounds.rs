@@ -1,0 +1,236 @@
+//! Who has more than a client may is told so, by name, and ends alone.
+
+use crate::bad_input::world;
+use crate::fixture::client::Data;
+use crate::fixture::{ClientIndex, Event, Toplevel, World};
+use smithay::wayland::compositor::{RegionAttributes, SurfaceAttributes};
+use upbeat::guard::Kind;
+use upbeat::guard::with_states;
+use upbeat::surface::regions::MOST_OPAQUE;
+use wayland_client::{Connection, Dispatch, QueueHandle};
+use wayland_protocols::wp::idle_inhibit::zv1::client::{
+    zwp_idle_inhibit_manager_v1::{self, ZwpIdleInhibitManagerV1},
+    zwp_idle_inhibitor_v1::{self, ZwpIdleInhibitorV1},
+};
+use wayland_protocols::xdg::activation::v1::client::{
+    xdg_activation_token_v1::{self, XdgActivationTokenV1},
+    xdg_activation_v1::{self, XdgActivationV1},
+};
+
+macro_rules! deaf {
+    ($($interface:ty: $event:ty),* $(,)?) => {
+        $(impl Dispatch<$interface, ()> for Data {
+            fn event(_: &mut Self, _: &$interface, _: $event, _: &(), _: &Connection, _: &QueueHandle<Self>) {}
+        })*
+    };
+}
+
+deaf!(
+    ZwpIdleInhibitManagerV1: zwp_idle_inhibit_manager_v1::Event,
+    ZwpIdleInhibitorV1: zwp_idle_inhibitor_v1::Event,
+    XdgActivationV1: xdg_activation_v1::Event,
+    XdgActivationTokenV1: xdg_activation_token_v1::Event,
+);
+
+/// What a client makes one of.
+type Make = fn(&mut World, ClientIndex, &Toplevel);
+
+const MAKES: &[(Kind, Make)] = &[
+    (Kind::Popups, |world, client, window| {
+        let client = world.client(client);
+        let positioner = client.positioner(0, 0, 10, 10);
+        client.popup(&window.xdg, &positioner);
+        positioner.destroy();
+    }),
+    (Kind::Captures, |world, client, _| {
+        let client = world.client(client);
+        client.globals().screencopy.capture_output(0, &client.bind_output(), &client.handle(), ());
+    }),
+    (Kind::VirtualDevices, |world, client, _| {
+        let client = world.client(client);
+        client.globals().virtual_pointers.create_virtual_pointer(None, &client.handle(), ());
+    }),
+    (Kind::Devices, |world, client, _| {
+        let client = world.client(client);
+        client.globals().seat.get_pointer(&client.handle(), ());
+    }),
+    (Kind::IdleInhibitors, |world, client, window| {
+        let client = world.client(client);
+        client.bind::<ZwpIdleInhibitManagerV1>().create_inhibitor(&window.surface, &client.handle(), ());
+    }),
+    (Kind::ActivationTokens, |world, client, _| {
+        let client = world.client(client);
+        client.bind::<XdgActivationV1>().get_activation_token(&client.handle(), ());
+    }),
+    (Kind::Paced, |world, client, _| {
+        let client = world.client(client);
+        client.pacing(&client.surface());
+    }),
+    (Kind::Positioners, |world, client, _| _ = world.client(client).positioner(0, 0, 1, 1)),
+    (Kind::Windows, |world, client, _| {
+        let client = world.client(client);
+        let surface = client.surface();
+        client.globals().base.get_xdg_surface(&surface, &client.handle(), ()).get_toplevel(&client.handle(), ());
+    }),
+];
+
+/// The bad client was told that there is no memory for it, and why; nobody else was told anything.
+#[track_caller]
+fn only_the_bad_one_is_gone(world: &mut World, good: ClientIndex, bad: ClientIndex, words: &str) {
+    world.settle();
+    assert_eq!(world.client(bad).error, Some(("wl_display".to_owned(), 2)));
+    let said = world.client(bad).said();
+    assert!(said.contains(words), "{said}");
+    assert!(!world.client(good).is_gone());
+    assert_eq!(world.stack(), ["good"]);
+}
+
+#[test]
+fn who_makes_more_of_anything_than_a_client_may_ends_alone_and_is_told_of_what() {
+    for (kind, make) in MAKES {
+        let (mut world, good, bad, window) = world();
+        for made in 0..=kind.most() {
+            make(&mut world, bad, &window);
+            if made % 32 == 0 {
+                world.settle();
+            }
+        }
+        only_the_bad_one_is_gone(&mut world, good, bad, &format!("more than {} {}", kind.most(), kind.words()));
+    }
+}
+
+#[test]
+fn what_is_given_back_does_not_count() {
+    let (mut world, _, client, _) = world();
+    for _ in 0..3 * Kind::Positioners.most() {
+        world.client(client).positioner(0, 0, 1, 1).destroy();
+    }
+    world.settle();
+    assert!(!world.client(client).is_gone(), "{:?}", world.client(client).error);
+}
+
+#[test]
+fn updates_that_wait_for_a_year_that_nobody_sees_are_not_kept_for_ever() {
+    let (mut world, good, bad, window) = world();
+    let client = world.client(bad);
+    let timer = client.globals().commit_timing.get_timer(&window.surface, &client.handle(), ());
+    for made in 0..=Kind::WaitingUpdates.most() {
+        timer.set_timestamp(7, 0, 0);
+        window.surface.damage(0, 0, 1, 1);
+        window.surface.commit();
+        if made % 32 == 0 {
+            world.settle();
+        }
+    }
+    only_the_bad_one_is_gone(&mut world, good, bad, "more than 1024 updates that wait");
+}
+
+#[test]
+fn what_waits_for_a_parent_is_bounded_and_what_is_applied_does_not_count() {
+    let (mut world, good, bad, window) = world();
+    let child = world.client(bad).surface();
+    let client = world.client(bad);
+    client.globals().subcompositor.get_subsurface(&child, &window.surface, &client.handle(), ());
+    let commit = |world: &mut World, times: u32| {
+        for made in 0..times {
+            child.damage(0, 0, 1, 1);
+            child.commit();
+            if made % 32 == 0 {
+                world.settle();
+            }
+        }
+    };
+    for _ in 0..3 {
+        commit(&mut world, Kind::WaitingUpdates.most() - 1);
+        world.client(bad).show(&window.surface, 200, 100);
+        world.settle();
+        assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+    }
+    commit(&mut world, Kind::WaitingUpdates.most() + 1);
+    only_the_bad_one_is_gone(&mut world, good, bad, "more than 1024 updates that wait");
+}
+
+#[test]
+fn regions_of_many_rectangles_are_of_few_and_input_still_arrives() {
+    let (mut world, _, client, window) = world();
+    let region = {
+        let client = world.client(client);
+        client.globals().compositor.create_region(&client.handle(), ())
+    };
+    for rect in 0..10_000 {
+        region.add(rect % 200, rect / 200, 1, 1);
+        if rect % 32 == 0 {
+            world.settle();
+        }
+    }
+    window.surface.set_opaque_region(Some(&region));
+    window.surface.set_input_region(Some(&region));
+    world.client(client).show(&window.surface, 200, 100);
+    world.settle();
+    let surface = world.window("bad").surface().clone();
+    let (opaque, input) = with_states(&surface, |states| {
+        let mut attributes = states.cached_state.get::<SurfaceAttributes>();
+        let rects = |region: &Option<RegionAttributes>| region.as_ref().map(|region| region.rects.len());
+        (rects(&attributes.current().opaque_region), rects(&attributes.current().input_region))
+    });
+    assert!(opaque.unwrap() <= MOST_OPAQUE, "{opaque:?}");
+    assert_eq!(input, Some(1));
+    world.client(client).take_events();
+    let place = world.window("bad").rect().loc;
+    world.point(f64::from(place.x + 199), f64::from(place.y + 49));
+    let enters = |event: &Event| matches!(event, Event::PointerEnter { .. });
+    assert!(world.client(client).take_events().iter().any(enters), "the last of what was added hears");
+}
+
+#[test]
+fn an_update_that_is_damaged_in_many_places_is_damaged_around_them() {
+    let (mut world, _, _, window) = world();
+    for place in 0..3_000 {
+        window.surface.damage_buffer(place % 200, place / 200, 1, 1);
+        if place % 32 == 0 {
+            world.settle();
+        }
+    }
+    world.settle();
+    let surface = world.window("bad").surface().clone();
+    let count = with_states(&surface, |states| states.cached_state.get::<SurfaceAttributes>().pending().damage.len());
+    assert!((1..=256).contains(&count), "{count}");
+}
+
+#[test]
+fn a_selection_of_twenty_thousand_types_ends_who_makes_it_and_nobody_who_is_shown_it() {
+    let (mut world, good, bad, _) = world();
+    let client = world.client(bad);
+    let source = client.globals().data_devices.create_data_source(&client.handle(), ());
+    source.offer("text/plain".to_owned());
+    world.click(545.0, 315.0);
+    let serial = world.client(good).press_serial();
+    world.client(bad).globals().data_device.set_selection(Some(&source), serial);
+    for number in 0..20_000 {
+        source.offer(format!("text/{number:09}"));
+        if number % 32 == 0 {
+            world.settle();
+        }
+        if world.client(bad).is_gone() {
+            break;
+        }
+    }
+    only_the_bad_one_is_gone(&mut world, good, bad, "more than 512 types");
+}
+
+#[test]
+fn as_many_pacing_objects_as_a_client_may_have_cost_nothing_at_rest() {
+    let mut world = World::lit();
+    let (client, _window) = world.open("paced", 200, 100);
+    for made in 0..Kind::Paced.most() {
+        let client = world.client(client);
+        client.pacing(&client.surface());
+        if made % 32 == 0 {
+            world.settle();
+        }
+    }
+    world.rest();
+    let wake = upbeat::session::turn::run(&mut world.state);
+    let wait = wake.map(|wake| wake - upbeat::time::Clock::now(&world.state.clock));
+    assert!(wait.is_none_or(|wait| wait > upbeat::time::Span::from_millis(100)), "{wait:?}");
+}

@@ -1,0 +1,75 @@
+//! What a frame of one window costs beside others that rest: nothing for their sake.
+
+use upbeat::output::OutputState;
+
+use crate::fixture::World;
+use crate::fixture::content::{BLUE, GREEN, RED};
+
+/// Windows that rest.
+const NEIGHBOURS: usize = 60;
+/// Frames of the one that animates.
+const FRAMES: u32 = 20;
+/// Surfaces that may be awake: the one that animates, and one that was looked at lately.
+const MOST_AWAKE: usize = 2;
+
+fn output(world: &World) -> &OutputState {
+    world.state.outputs.states().next().unwrap()
+}
+
+#[test]
+fn a_window_that_animates_wakes_none_of_those_that_rest_and_nothing_is_arranged_for_it() {
+    let mut world = World::lit();
+    let size = (120, 80);
+    for number in 0..NEIGHBOURS {
+        world.open_filled(&format!("resting {number}"), size, BLUE);
+    }
+    let (client, window) = world.open_filled("animated", size, RED);
+    // Each was called back and had nothing to draw.
+    world.until("nobody is thought to be drawing", |world| world.state.surfaces.awake().count() == 0);
+    let arranged = output(&world).arrangements();
+    let latches = output(&world).latches();
+    for number in 2..FRAMES + 2 {
+        let animated = world.client(client);
+        animated.draw(&window.surface, number, size, if number % 2 == 0 { GREEN } else { RED });
+        window.surface.commit();
+        world.until("it is shown", |world| world.client(client).light(number).is_some());
+        let awake = world.state.surfaces.awake().count();
+        assert!(awake <= MOST_AWAKE, "{awake} surfaces are awake at frame {number}");
+    }
+    assert!(output(&world).latches() >= latches + u64::from(FRAMES));
+    assert_eq!(output(&world).arrangements(), arranged, "what did not change was arranged anew");
+}
+
+#[test]
+fn whatever_says_what_is_seen_where_has_the_scene_arranged_anew() {
+    let mut world = World::lit();
+    let (client, first) = world.open_filled("first", (200, 100), RED);
+    world.open_filled("second", (200, 100), BLUE);
+    world.rest();
+    let mut arranged = output(&world).arrangements();
+    let mut is_arranged_anew = |world: &mut World, what: &str| {
+        world.rest();
+        let before = std::mem::replace(&mut arranged, output(world).arrangements());
+        assert!(arranged > before, "{what} changed nothing");
+    };
+    // Another size.
+    world.client(client).draw(&first.surface, 2, (240, 100), GREEN);
+    first.surface.commit();
+    is_arranged_anew(&mut world, "a size");
+    // A subsurface, which comes, moves and goes with its parent's commits.
+    let (child, role) = world.client(client).subsurface(&first.surface);
+    role.set_desync();
+    world.client(client).draw(&child, 3, (20, 20), BLUE);
+    child.commit();
+    first.surface.commit();
+    is_arranged_anew(&mut world, "a subsurface");
+    role.set_position(40, 30);
+    first.surface.commit();
+    is_arranged_anew(&mut world, "a place");
+    role.destroy();
+    is_arranged_anew(&mut world, "a subsurface that goes");
+    // No content.
+    first.surface.attach(None, 0, 0);
+    first.surface.commit();
+    is_arranged_anew(&mut world, "a window that goes");
+}

@@ -1,0 +1,69 @@
+//! The first frame of a window is shown, whatever is done for others in that very refresh.
+
+use super::*;
+
+/// Those whom nobody sees are called back so often.
+const SLOWLY: Span = Span::from_seconds(1);
+/// Windows open so long before that, one after the other: up to a refresh and more.
+const STEP: Span = Span::from_millis(2);
+const WINDOWS: i64 = 10;
+
+/// When `client`, whom nobody sees, is called back for `number`.
+#[track_caller]
+fn called(world: &mut World, client: ClientIndex, number: u32) -> Instant {
+    let asked = world.now();
+    while !world.client(client).heard(Heard::Called(number)) {
+        assert!(world.now() - asked < SLOWLY * 2, "a hidden window is not called back");
+        world.run_for(Span::from_micros(200), &mut nothing);
+    }
+    world.now()
+}
+
+/// Whoever is hidden is called back at the moment at which the content of a new window waits for its first latch.
+#[track_caller]
+fn opens_while_hidden_ones_are_called_back(rates: &[u32]) {
+    let mut world = World::simulated(rates);
+    let (hidden, window) = world.open_filled("hidden", SIZE, RED);
+    world.rest();
+    world.chord(&[KEY_LEFT_SUPER], KEY_2);
+    world.rest();
+    let mut number = 1;
+    let mut ask = |world: &mut World| {
+        number += 1;
+        world.client(hidden).ask(&window.surface, number);
+        window.surface.commit();
+        world.turn();
+        number
+    };
+    let first = ask(&mut world);
+    called(&mut world, hidden, first);
+    for place in 0..WINDOWS {
+        let asked = world.now();
+        let number = ask(&mut world);
+        world.run_for(SLOWLY - STEP * place - (world.now() - asked), &mut nothing);
+        let mut new = Still::open(&mut world, "new");
+        let opened = world.now();
+        called(&mut world, hidden, number);
+        world.run_for(interval(&world, 0) * 3, &mut nothing);
+        let client = world.client(new.client);
+        assert!(!client.heard(Heard::Discarded(1)), "{} ms before: its first frame was not seen", 2 * place);
+        let (light, _) = client.light(1).expect("its first frame is shown");
+        assert!(light - opened <= interval(&world, 0) * 2, "shown after {}", light - opened);
+        new.commit(&mut world);
+        new.is_soon_seen(&mut world, 0, "the second frame", &mut nothing);
+        world.kill(new.client);
+        // The tick at hand may be one that the new window asked for.
+        let settled = ask(&mut world);
+        called(&mut world, hidden, settled);
+    }
+}
+
+#[test]
+fn the_first_frame_of_a_window_is_shown_while_hidden_ones_are_called_back() {
+    opens_while_hidden_ones_are_called_back(&[60_000]);
+}
+
+#[test]
+fn the_first_frame_of_a_window_is_shown_while_hidden_ones_of_another_output_are_called_back() {
+    opens_while_hidden_ones_are_called_back(&[60_000, 60_000]);
+}

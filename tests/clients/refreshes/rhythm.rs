@@ -1,0 +1,74 @@
+//! A client that draws on a panel of variable rate: what it draws is on screen as soon as it is drawn, in its own rhythm.
+
+use upbeat::backend::headless::OutputOptions;
+use upbeat::render::Renderer;
+use upbeat::timing::record::ClientFrameRecord;
+
+use super::*;
+
+const SHORTEST: Span = Span::from_millihertz(144_000);
+const LONGEST: Span = Span::from_millihertz(48_000);
+const CALLBACK: u32 = 3;
+const LEARNED: Span = Span::from_seconds(3);
+const WATCHED: Span = Span::from_seconds(1);
+
+/// A client whose frames take `cost(number)`; its frames of the time in which it is watched.
+pub(super) fn play(cost: impl Fn(u32) -> Span) -> Vec<ClientFrameRecord> {
+    let options = OutputOptions { variable_refresh: Some((SHORTEST, LONGEST)), ..OutputOptions::default() };
+    let mut world = World::simulated_on(&[(144_000, options)], Renderer::pixman().unwrap());
+    let (client, window) = world.open_filled("rhythm", SIZE, RED);
+    world.rest();
+    let (mut number, mut drawn_at) = (1, Some(world.now()));
+    let mut act = |world: &mut World| {
+        let now = world.now();
+        let heard = std::mem::take(&mut world.client(client).data.heard);
+        if heard.contains(&Heard::Called(CALLBACK)) {
+            drawn_at = Some(now + cost(number));
+        }
+        if drawn_at.is_some_and(|at| at <= now) {
+            (number, drawn_at) = (number + 1, None);
+            let client = world.client(client);
+            client.draw(&window.surface, 100 + number, SIZE, [RED, GREEN, BLUE][number as usize % 3]);
+            window.surface.frame(&client.handle(), CALLBACK);
+            window.surface.commit();
+        }
+        drawn_at
+    };
+    world.run_for(LEARNED, &mut act);
+    let began = world.now();
+    world.run_for(WATCHED, &mut act);
+    let records = world.state.outputs.statistics.recent();
+    records.filter(|record| record.callback_sent.is_some_and(|sent| sent >= began)).copied().collect()
+}
+
+/// From the end of drawing to light, where the frame waits for nothing; and what just in time keeps in hand.
+pub(super) const TO_LIGHT: Span = Span::from_micros(1_600);
+/// How much of a client's own rhythm may be lost on the way.
+const OFF_BY: Span = Span::from_micros(500);
+
+/// What is drawn in `cost` a frame is on screen when it is drawn, in the rhythm in which it is committed.
+#[track_caller]
+fn is_shown_in_its_own_rhythm(cost: Span) {
+    let records = play(|_| cost);
+    let usual = (WATCHED.as_nanos() / (cost + TO_LIGHT).max(SHORTEST).as_nanos()) as usize;
+    assert!(records.len() + 1 >= usual, "{cost}: {} frames", records.len());
+    let longest = records.iter().filter_map(ClientFrameRecord::callback_to_light).max().expect("frames");
+    assert!(longest <= cost + TO_LIGHT, "{cost}: {longest} from callback to light");
+    for pair in records.windows(2) {
+        let between = |when: fn(&ClientFrameRecord) -> Option<Instant>| Some(when(&pair[1])? - when(&pair[0])?);
+        let (lights, commits) = (between(|frame| frame.presented), between(|frame| frame.committed));
+        let off = lights.zip(commits).map(|(lights, commits)| (lights - commits).abs()).expect("it was shown");
+        assert!(off <= OFF_BY, "{cost}: {off} off its rhythm");
+    }
+}
+
+#[test]
+fn what_the_panel_can_follow_is_shown_in_its_own_rhythm() {
+    [1, 3, 6, 8, 12, 15, 18].map(Span::from_millis).into_iter().for_each(is_shown_in_its_own_rhythm);
+}
+
+/// Near its longest interval, and beyond it, the panel would be busy with showing the picture before once more.
+#[test]
+fn what_is_slower_than_the_panel_is_too() {
+    [20_000, 20_500, 22_222, 30_000, 41_667].map(Span::from_micros).into_iter().for_each(is_shown_in_its_own_rhythm);
+}

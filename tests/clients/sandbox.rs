@@ -1,0 +1,132 @@
+//! What a program in a sandbox is offered, and what not.
+
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use wayland_client::{Connection, Dispatch, QueueHandle};
+use wayland_protocols::wp::security_context::v1::client::{
+    wp_security_context_manager_v1::{self, WpSecurityContextManagerV1},
+    wp_security_context_v1::{self, WpSecurityContextV1},
+};
+
+use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::zwp_virtual_keyboard_manager_v1::ZwpVirtualKeyboardManagerV1;
+
+use crate::fixture::client::Data;
+use crate::fixture::{ClientIndex, World};
+use upbeat::guard::Privilege;
+use upbeat::protocol::privileges::{FOR_EVERYBODY, PRIVILEGED};
+
+impl Dispatch<WpSecurityContextManagerV1, ()> for Data {
+    fn event(
+        _: &mut Self,
+        _: &WpSecurityContextManagerV1,
+        _: wp_security_context_manager_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+impl Dispatch<WpSecurityContextV1, ()> for Data {
+    fn event(
+        _: &mut Self,
+        _: &WpSecurityContextV1,
+        _: wp_security_context_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+fn offered(world: &mut World, client: ClientIndex) -> Vec<String> {
+    world.client(client).data.globals.iter().map(|(_, interface, _)| interface.clone()).collect()
+}
+
+/// A sandbox that hands these over is in force.
+fn sandbox(world: &mut World, listener: impl AsFd, close: impl AsFd) -> ClientIndex {
+    let engine = world.connect();
+    let client = world.client(engine);
+    let manager = client.bind::<WpSecurityContextManagerV1>();
+    let context = manager.create_listener(listener.as_fd(), close.as_fd(), &client.handle(), ());
+    context.set_sandbox_engine("org.example".to_owned());
+    context.set_app_id("game".to_owned());
+    context.commit();
+    context.destroy();
+    world.settle();
+    engine
+}
+
+#[test]
+fn every_global_is_in_one_half_of_the_list() {
+    let mut world = World::new();
+    let client = world.connect();
+    for interface in offered(&mut world, client) {
+        let privileged = PRIVILEGED.iter().any(|(name, _)| *name == interface);
+        let halves = [privileged, FOR_EVERYBODY.contains(&interface.as_str())];
+        assert!(halves[0] != halves[1], "{interface} is in both halves of src/protocol/privileges.rs, or in neither");
+    }
+}
+
+#[test]
+fn a_program_in_a_sandbox_is_offered_nothing_that_lets_it_see_or_steer_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("inside");
+    let (keep, close) = rustix::pipe::pipe().map(|(read, write)| (write, read)).unwrap();
+    let mut world = World::new();
+    sandbox(&mut world, UnixListener::bind(&path).unwrap(), close);
+    let inside = world.adopt(UnixStream::connect(&path).unwrap());
+    let offered = offered(&mut world, inside);
+    assert!(offered.contains(&"wl_compositor".to_owned()), "{offered:?}");
+    for (interface, _) in PRIVILEGED {
+        assert!(!offered.iter().any(|other| other == interface), "{interface}");
+    }
+    // It knows the number from elsewhere.
+    let manager = world.connect();
+    let globals = world.client(manager).data.globals.clone();
+    world.client(inside).data.globals = globals;
+    world.client(inside).bind::<WpSecurityContextManagerV1>();
+    world.settle();
+    assert!(world.client(inside).is_gone(), "it bound what it was not offered");
+    // The sandbox is gone.
+    drop(keep);
+    world.settle();
+    assert!(UnixStream::connect(&path).is_err());
+}
+
+#[test]
+fn a_sandbox_that_hands_over_nonsense_ends_nothing() {
+    let mut world = World::new();
+    let good = world.connect();
+    let (read, write) = rustix::pipe::pipe().unwrap();
+    rustix::io::write(&write, b"x").unwrap();
+    let (one, other) = UnixStream::pair().unwrap();
+    drop(other);
+    let file = tempfile::tempfile().unwrap();
+    sandbox(&mut world, &read, &one);
+    sandbox(&mut world, &one, &file);
+    sandbox(&mut world, &file, &write);
+    world.settle();
+    world.turn();
+    assert!(!world.client(good).is_gone());
+}
+
+#[test]
+fn what_the_user_withholds_is_offered_to_nobody_and_what_is_not_stays() {
+    let mut world = World::new();
+    let before = world.connect();
+    let globals = world.client(before).data.globals.clone();
+    world.state.rules.grant(Privilege::VirtualInput, false);
+    let client = world.connect_bare();
+    let offers = offered(&mut world, client);
+    let missing: Vec<_> = PRIVILEGED.iter().filter(|(name, _)| !offers.contains(&(*name).to_owned())).collect();
+    assert!(
+        missing.len() == 2 && missing.iter().all(|(_, privilege)| *privilege == Privilege::VirtualInput),
+        "{missing:?}"
+    );
+    world.client(client).data.globals = globals;
+    world.client(client).bind::<ZwpVirtualKeyboardManagerV1>();
+    world.settle();
+    assert!(world.client(client).is_gone(), "it bound what it was not offered");
+}

@@ -1,0 +1,191 @@
+//! Files and lines of others: samples that are right, changed at random. Nothing that comes of it panics, hangs or is large.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use upbeat::backend::headless::FaultScript;
+use upbeat::backend::headless::record::stream::StreamReader;
+use upbeat::config;
+use upbeat::input::cursor;
+use upbeat::ipc::message::{Answer, Question};
+use upbeat::simulate::{load, strokes};
+use upbeat::time::Span;
+
+use crate::{environment, first_seed};
+
+/// How long all of them go on together, unless it is said.
+const SECONDS: u64 = 8;
+/// What one sample takes at most, where everything is checked twice.
+const LONGEST: Duration = Duration::from_secs(2);
+/// Changes of one sample.
+const CHANGES: usize = 6;
+const MANGLED: [&str; 12] =
+    ["\0", "-1", "1e999", "NaN", "99999999999999999999", "\u{feff}", "\n", "\"", "[[", "{", "ä語", "0x7fffffff"];
+
+struct Format {
+    name: &'static str,
+    samples: Vec<Vec<u8>>,
+    read: fn(&[u8]),
+}
+
+fn data(path: &str) -> Vec<u8> {
+    let mut bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    // A long file teaches nothing more, and takes long.
+    bytes.truncate(4_000);
+    bytes
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn cursor_file() -> Vec<u8> {
+    let picture = [36, 0xfffd_0002, 24, 1, 2, 2, 1, 1, 0, 0xff00_0000, 0, 1, 2];
+    let head = [u32::from_le_bytes(*b"Xcur"), 16, 0x1_0000, 1, 0xfffd_0002, 24, 28];
+    head.into_iter().chain(picture).flat_map(u32::to_le_bytes).collect()
+}
+
+fn edid() -> Vec<u8> {
+    let mut block = vec![0_u8; 128];
+    block[..8].copy_from_slice(&[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0]);
+    block[72..79].copy_from_slice(&[0, 0, 0, 0xfd, 0, 48, 144]);
+    block[127] = 0_u8.wrapping_sub(block.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte)));
+    block
+}
+
+const FRAMES: &str = r#"{"type":"output_frame","output":"A","frame":1,"interval":16666667,"latch":100,"submit_by":200,"present":16666867,"presented":16666867}
+{"type":"client_frame","window":1,"app_id":"a","callback":100,"commit":5000000,"ready":6000000,"present":16666867,"cpu":4000000}
+"#;
+const FAULTS: &str = "refresh 3 stamp late 1ms for 2\nframe 2 lose-frame\nat 20ms unplug\n";
+
+fn formats() -> Vec<Format> {
+    let questions = [
+        r#"{"version":1,"request":"windows"}"#,
+        r#"{"version":1,"request":{"set_mode":{"output":"A","mode":"640x480@60"}}}"#,
+        r#"{"version":1,"request":{"input":{"events":[{"key":{"key":30,"pressed":true}}]}}}"#,
+    ];
+    vec![
+        Format {
+            name: "configuration",
+            samples: vec![data("config/default.toml")],
+            read: |bytes| {
+                if let Err(error) = config::parse(Path::new("upbeat.toml"), &text(bytes)) {
+                    let _ = error.to_string();
+                }
+            },
+        },
+        Format {
+            name: "frame log",
+            samples: vec![FRAMES.into()],
+            read: |bytes| {
+                let _ = load::frame_log::parse(&text(bytes), "log").map_err(|error| error.to_string());
+            },
+        },
+        Format {
+            name: "frames as CSV",
+            samples: vec![data("tests/data/frames/metroexodus.csv"), data("tests/data/classes/simple-shm.csv")],
+            read: |bytes| {
+                let interval = Span::from_micros(16_667);
+                let _ =
+                    load::csv::parse(&text(bytes), "csv", String::new(), interval).map_err(|error| error.to_string());
+            },
+        },
+        Format {
+            name: "strokes as CSV",
+            samples: vec![data("tests/data/input/fling_flutter_velocity.csv")],
+            read: |bytes| {
+                let _ = strokes::parse(&text(bytes), "csv", String::new()).map_err(|error| error.to_string());
+            },
+        },
+        Format {
+            name: "fault script",
+            samples: vec![FAULTS.into()],
+            read: |bytes| {
+                let _ = text(bytes).parse::<FaultScript>().map_err(|error| error.to_string());
+            },
+        },
+        Format {
+            name: "question on the private socket",
+            samples: questions.map(Vec::from).to_vec(),
+            read: |bytes| {
+                let _ = serde_json::from_slice::<Question>(bytes).map_err(|error| error.to_string());
+                let _ = serde_json::from_slice::<Answer>(bytes).map_err(|error| error.to_string());
+            },
+        },
+        Format { name: "cursor file", samples: vec![cursor_file()], read: |bytes| _ = cursor::read_sizes(bytes) },
+        Format {
+            name: "EDID",
+            samples: vec![edid()],
+            read: |bytes| {
+                let mut right = bytes.to_vec();
+                if let Some(last) = right.get_mut(127) {
+                    *last = 0;
+                    let sum = right[..127].iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+                    right[127] = 0_u8.wrapping_sub(sum);
+                }
+                let _ = upbeat::backend::drm::slowest_rate(&right);
+            },
+        },
+        Format {
+            name: "recording",
+            samples: vec![[&b"UPBEATR\x01"[..], &[1, 4, 0, 4, 0, 2, 1, 1, 0, 3, 9, 9, 9]].concat()],
+            read: |bytes| {
+                let Ok(mut reader) = StreamReader::new(bytes) else { return };
+                while let Ok(Some(_)) = reader.next_image() {}
+            },
+        },
+    ]
+}
+
+fn change(rng: &mut StdRng, bytes: &mut Vec<u8>) {
+    let at = rng.random_range(0..=bytes.len());
+    let end = (at + rng.random_range(1..40)).min(bytes.len());
+    match rng.random_range(0..8) {
+        0 => bytes.truncate(at),
+        1 => _ = bytes.drain(at..end),
+        2 => {
+            let piece = bytes[at..end].to_vec();
+            bytes.splice(at..at, piece);
+        }
+        3 => {
+            let mangled = MANGLED.choose(rng).unwrap().bytes();
+            bytes.splice(at..at, mangled);
+        }
+        4 => {
+            let word = [0, 1, 0x7fff, 0x7fff_ffff, u32::MAX].choose(rng).unwrap().to_le_bytes();
+            bytes.splice(at..(at + 4).min(bytes.len()), word);
+        }
+        5 => {
+            let mangled = MANGLED.choose(rng).unwrap().bytes();
+            bytes.splice(at..end, mangled);
+        }
+        6 if at < bytes.len() => bytes[at] ^= 1 << rng.random_range(0..8),
+        _ if at < bytes.len() => bytes[at] = rng.random(),
+        _ => bytes.push(rng.random()),
+    }
+}
+
+#[test]
+fn whatever_a_file_or_a_line_has_in_it_is_read_or_refused() {
+    let seconds = environment("UPBEAT_FUZZ_SECONDS", SECONDS);
+    let formats = formats();
+    let each = Duration::from_secs(seconds) / formats.len() as u32;
+    for Format { name, samples, read } in formats {
+        let (start, mut seed) = (Instant::now(), first_seed());
+        while start.elapsed() < each {
+            let mut rng = StdRng::seed_from_u64(seed);
+            let mut bytes = samples.choose(&mut rng).unwrap().clone();
+            (0..rng.random_range(0..=CHANGES)).for_each(|_| change(&mut rng, &mut bytes));
+            let begun = Instant::now();
+            let done = catch_unwind(AssertUnwindSafe(|| read(&bytes)));
+            assert!(done.is_ok(), "seed {seed} of {name}: a panic for {:?}", text(&bytes));
+            assert!(begun.elapsed() < LONGEST, "seed {seed} of {name}: {:?} for {:?}", begun.elapsed(), text(&bytes));
+            seed += 1;
+        }
+        println!("{name}: to seed {seed}");
+    }
+}

@@ -1,0 +1,79 @@
+//! What the globals are, as their XMLs have it: bindings are made from those, and everything else is reached from here.
+
+use wayland_backend::protocol::Interface;
+use wayland_client::Proxy;
+use wayland_client::protocol::*;
+use wayland_protocols::ext::workspace::v1::client::ext_workspace_manager_v1::ExtWorkspaceManagerV1;
+use wayland_protocols::wp::commit_timing::v1::client::wp_commit_timing_manager_v1::WpCommitTimingManagerV1;
+use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_manager_v1::WpCursorShapeManagerV1;
+use wayland_protocols::wp::fifo::v1::client::wp_fifo_manager_v1::WpFifoManagerV1;
+use wayland_protocols::wp::fractional_scale::v1::client::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
+use wayland_protocols::wp::idle_inhibit::zv1::client::zwp_idle_inhibit_manager_v1::ZwpIdleInhibitManagerV1;
+use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
+use wayland_protocols::wp::linux_drm_syncobj::v1::client::wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1;
+use wayland_protocols::wp::pointer_constraints::zv1::client::zwp_pointer_constraints_v1::ZwpPointerConstraintsV1;
+use wayland_protocols::wp::pointer_gestures::zv1::client::zwp_pointer_gestures_v1::ZwpPointerGesturesV1;
+use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresentation;
+use wayland_protocols::wp::primary_selection::zv1::client::zwp_primary_selection_device_manager_v1::ZwpPrimarySelectionDeviceManagerV1;
+use wayland_protocols::wp::relative_pointer::zv1::client::zwp_relative_pointer_manager_v1::ZwpRelativePointerManagerV1;
+use wayland_protocols::wp::security_context::v1::client::wp_security_context_manager_v1::WpSecurityContextManagerV1;
+use wayland_protocols::wp::single_pixel_buffer::v1::client::wp_single_pixel_buffer_manager_v1::WpSinglePixelBufferManagerV1;
+use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTabletManagerV2;
+use wayland_protocols::wp::viewporter::client::wp_viewporter::WpViewporter;
+use wayland_protocols::xdg::activation::v1::client::xdg_activation_v1::XdgActivationV1;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
+use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
+use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_manager_v1::ZxdgOutputManagerV1;
+use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::zwp_virtual_keyboard_manager_v1::ZwpVirtualKeyboardManagerV1;
+use wayland_protocols_wlr::gamma_control::v1::client::zwlr_gamma_control_manager_v1::ZwlrGammaControlManagerV1;
+use wayland_protocols_wlr::screencopy::v1::client::zwlr_screencopy_manager_v1::ZwlrScreencopyManagerV1;
+use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_manager_v1::ZwlrVirtualPointerManagerV1;
+
+use crate::fixture::pacing::UpbeatFramePacingManagerV1;
+
+/// The interface of a global, if we know it: whatever is advertised must be here.
+pub fn global(name: &str) -> Option<&'static Interface> {
+    let all = [
+        wl_compositor::WlCompositor::interface(),
+        wl_subcompositor::WlSubcompositor::interface(),
+        wl_shm::WlShm::interface(),
+        wl_seat::WlSeat::interface(),
+        wl_output::WlOutput::interface(),
+        wl_data_device_manager::WlDataDeviceManager::interface(),
+        XdgWmBase::interface(),
+        XdgActivationV1::interface(),
+        ZxdgDecorationManagerV1::interface(),
+        ZxdgOutputManagerV1::interface(),
+        ExtWorkspaceManagerV1::interface(),
+        WpCommitTimingManagerV1::interface(),
+        WpCursorShapeManagerV1::interface(),
+        WpFifoManagerV1::interface(),
+        WpFractionalScaleManagerV1::interface(),
+        ZwpIdleInhibitManagerV1::interface(),
+        ZwpLinuxDmabufV1::interface(),
+        WpLinuxDrmSyncobjManagerV1::interface(),
+        ZwpPointerConstraintsV1::interface(),
+        ZwpPointerGesturesV1::interface(),
+        WpPresentation::interface(),
+        ZwpPrimarySelectionDeviceManagerV1::interface(),
+        ZwpRelativePointerManagerV1::interface(),
+        WpSecurityContextManagerV1::interface(),
+        WpSinglePixelBufferManagerV1::interface(),
+        ZwpTabletManagerV2::interface(),
+        WpViewporter::interface(),
+        ZwpVirtualKeyboardManagerV1::interface(),
+        ZwlrGammaControlManagerV1::interface(),
+        ZwlrScreencopyManagerV1::interface(),
+        ZwlrVirtualPointerManagerV1::interface(),
+        UpbeatFramePacingManagerV1::interface(),
+    ];
+    all.into_iter().find(|interface| interface.name == name)
+}
+
+pub fn display() -> &'static Interface {
+    wl_display::WlDisplay::interface()
+}
+
+pub fn registry() -> &'static Interface {
+    wl_registry::WlRegistry::interface()
+}

@@ -1,0 +1,285 @@
+//! A connection without a library: bytes and descriptors go out, and what comes back is understood as far as it is needed.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, IoSlice, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use wayland_backend::protocol::{ArgumentType, Interface};
+
+use crate::descriptors;
+use crate::interfaces;
+use crate::script::{Argument, Change, Name, Request};
+
+/// What the server's library takes at once; and how many descriptors go with it.
+const MOST_BYTES: usize = 3_500;
+const MOST_FILES: usize = 20;
+/// Ids from here on are the compositor's.
+const GIVEN: u32 = 0xff00_0000;
+/// Serials that are remembered.
+const SERIALS: usize = 16;
+
+#[derive(Clone, Debug)]
+pub struct Object {
+    pub id: u32,
+    pub interface: &'static Interface,
+    pub version: u32,
+}
+
+pub struct Wire {
+    stream: UnixStream,
+    out: Vec<u8>,
+    files: Vec<(OwnedFd, bool)>,
+    pub objects: BTreeMap<Name, Object>,
+    ids: BTreeMap<u32, (&'static Interface, u32)>,
+    free: Vec<u32>,
+    next: u32,
+    pub globals: Vec<(u32, String, u32)>,
+    given: BTreeMap<&'static str, u32>,
+    serials: Vec<u32>,
+    configures: BTreeMap<u32, u32>,
+    /// The error that ended it: of which interface and number.
+    pub error: Option<(String, u32, String)>,
+    pub gone: bool,
+}
+
+impl Wire {
+    pub fn new(stream: UnixStream) -> Self {
+        stream.set_nonblocking(true).unwrap();
+        let mut wire = Wire {
+            stream,
+            out: Vec::new(),
+            files: Vec::new(),
+            objects: BTreeMap::new(),
+            ids: BTreeMap::new(),
+            free: Vec::new(),
+            next: 2,
+            globals: Vec::new(),
+            given: BTreeMap::new(),
+            serials: Vec::new(),
+            configures: BTreeMap::new(),
+            error: None,
+            gone: false,
+        };
+        wire.know(Name::Display, 1, interfaces::display(), 1);
+        let registry = wire.new_id();
+        wire.know(Name::Registry, registry, interfaces::registry(), 1);
+        wire.message(1, 1, &registry.to_ne_bytes());
+        wire
+    }
+
+    fn know(&mut self, name: Name, id: u32, interface: &'static Interface, version: u32) {
+        self.ids.insert(id, (interface, version));
+        self.objects.insert(name, Object { id, interface, version });
+    }
+
+    fn new_id(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        })
+    }
+
+    fn message(&mut self, id: u32, opcode: u16, body: &[u8]) {
+        let size = (body.len() + 8) as u32;
+        self.out.extend(id.to_ne_bytes());
+        self.out.extend((size << 16 | u32::from(opcode)).to_ne_bytes());
+        self.out.extend(body);
+    }
+
+    /// Says it, if everything that it names is there. Whether it is.
+    pub fn say(&mut self, request: &Request) -> bool {
+        if self.gone {
+            return false;
+        }
+        let Some(object) = self.objects.get(&request.to).cloned() else { return false };
+        let Some(description) = object.interface.requests.get(usize::from(request.opcode)) else { return false };
+        let mut body = Vec::new();
+        let (mut files, mut made) = (Vec::new(), None);
+        for argument in &request.arguments {
+            match argument {
+                Argument::Word(word) => body.extend(word.to_ne_bytes()),
+                Argument::Serial(back) => body.extend(self.serial(*back).to_ne_bytes()),
+                Argument::Configure => {
+                    let serial = self.configures.get(&object.id).copied().unwrap_or_default();
+                    body.extend(serial.to_ne_bytes());
+                }
+                Argument::Text(None) => body.extend(0_u32.to_ne_bytes()),
+                Argument::Text(Some(text)) => {
+                    let bytes: Vec<u8> = text.bytes().filter(|byte| *byte != 0).chain([0]).collect();
+                    array(&mut body, &bytes);
+                }
+                Argument::Bytes(bytes) => array(&mut body, bytes),
+                Argument::File(kind) => files.push(descriptors::make(*kind)),
+                Argument::Object(None) => body.extend(0_u32.to_ne_bytes()),
+                Argument::Object(Some(name)) => {
+                    let Some(other) = self.objects.get(name) else { return false };
+                    body.extend(other.id.to_ne_bytes());
+                }
+                Argument::New(name) => {
+                    let id = self.new_id();
+                    body.extend(id.to_ne_bytes());
+                    made = description.child_interface.map(|child| (*name, id, child, object.version));
+                }
+                Argument::Bind(interface, version, name) => {
+                    let Some((number, _, _)) = self.globals.iter().find(|(_, known, _)| known == interface) else {
+                        return false;
+                    };
+                    let Some(known) = interfaces::global(interface) else { return false };
+                    body.extend(number.to_ne_bytes());
+                    array(&mut body, &interface.bytes().chain([0]).collect::<Vec<_>>());
+                    body.extend(version.to_ne_bytes());
+                    let id = self.new_id();
+                    body.extend(id.to_ne_bytes());
+                    made = Some((*name, id, known, *version));
+                }
+            }
+        }
+        if self.out.len() + body.len() + 8 > MOST_BYTES || self.files.len() + files.len() > MOST_FILES {
+            self.send();
+        }
+        self.files.extend(files);
+        self.message(object.id, request.opcode, &body);
+        if description.is_destructor {
+            self.objects.remove(&request.to);
+        }
+        if let Some((name, id, interface, version)) = made {
+            self.know(Name::Made(name), id, interface, version);
+        }
+        true
+    }
+
+    fn serial(&self, back: u32) -> u32 {
+        self.serials.iter().rev().nth(back as usize).copied().unwrap_or(back)
+    }
+
+    /// Changes what is about to be sent.
+    pub fn mangle(&mut self, at: u32, change: Change) {
+        if self.out.is_empty() {
+            return;
+        }
+        let at = at as usize % self.out.len();
+        match change {
+            Change::Flip(bits) => self.out[at] ^= bits,
+            Change::Word(word) => {
+                let at = at & !3;
+                self.out[at..at + 4].copy_from_slice(&word.to_ne_bytes());
+            }
+            Change::Insert(word) => _ = self.out.splice(at..at, word.to_ne_bytes()),
+            Change::Remove(bytes) => _ = self.out.drain(at..self.out.len().min(at + bytes as usize)),
+        }
+    }
+
+    /// Sends what was said. Who has no room for it is gone.
+    pub fn send(&mut self) {
+        let out = std::mem::take(&mut self.out);
+        let files = std::mem::take(&mut self.files);
+        let borrowed: Vec<_> = files.iter().map(|(file, _)| file.as_fd()).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FILES))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if !borrowed.is_empty() {
+            ancillary.push(SendAncillaryMessage::ScmRights(&borrowed));
+        }
+        if !out.is_empty() && !self.gone {
+            let sent = sendmsg(&self.stream, &[IoSlice::new(&out)], &mut ancillary, SendFlags::NOSIGNAL);
+            if sent != Ok(out.len()) {
+                self.gone |= !matches!(sent, Err(rustix::io::Errno::AGAIN));
+            }
+        }
+        for (file, is_cut) in files {
+            if is_cut {
+                rustix::fs::ftruncate(&file, 0).unwrap();
+            }
+        }
+    }
+
+    /// Takes in what has come.
+    pub fn receive(&mut self) {
+        let mut bytes = Vec::new();
+        match (&self.stream).read_to_end(&mut bytes) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            _ => self.gone = true,
+        }
+        // Messages are sent whole.
+        let mut rest = &bytes[..];
+        while let [a, b, c, d, e, f, g, h, ..] = *rest {
+            let (id, word) = (u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h]));
+            let size = ((word >> 16) as usize).max(8);
+            let Some(body) = rest.get(8..size) else { break };
+            self.hear(id, (word & 0xffff) as usize, body);
+            rest = &rest[size..];
+        }
+    }
+
+    fn hear(&mut self, id: u32, opcode: usize, body: &[u8]) {
+        match (id, opcode) {
+            (1, 0) => {
+                let of = self.ids.get(&word(body, 0)).map_or("?", |(interface, _)| interface.name);
+                let said = String::from_utf8_lossy(&body[12..]).trim_end_matches('\0').to_owned();
+                self.error = Some((of.to_owned(), word(body, 1), said));
+                self.gone = true;
+            }
+            (1, 1) => {
+                let ended = word(body, 0);
+                if ended < GIVEN && self.ids.remove(&ended).is_some() {
+                    self.free.push(ended);
+                    self.objects.retain(|_, object| object.id != ended);
+                }
+            }
+            _ => self.hear_object(id, opcode, body),
+        }
+    }
+
+    fn hear_object(&mut self, id: u32, opcode: usize, body: &[u8]) {
+        let Some((interface, version)) = self.ids.get(&id).copied() else { return };
+        let Some(event) = interface.events.get(opcode) else { return };
+        if interface.name == "wl_registry" && opcode == 0 {
+            let length = word(body, 1) as usize;
+            let name = String::from_utf8_lossy(&body[8..8 + length - 1]).into_owned();
+            let version = word(&body[8 + length.next_multiple_of(4)..], 0);
+            return self.globals.push((word(body, 0), name, version));
+        }
+        let is_serial = matches!(
+            (interface.name, event.name),
+            ("xdg_surface", "configure") | ("wl_pointer", "enter" | "button") | ("wl_keyboard", "enter" | "key")
+        ) || matches!((interface.name, event.name), ("wl_touch", "down") | ("wl_data_device", "enter"));
+        if is_serial {
+            self.serials.push(word(body, 0));
+            self.serials.drain(..self.serials.len().saturating_sub(SERIALS));
+            if interface.name == "xdg_surface" {
+                self.configures.insert(id, word(body, 0));
+            }
+        }
+        let mut at = 0;
+        for kind in event.signature {
+            match kind {
+                ArgumentType::Fd => continue,
+                ArgumentType::Str(_) | ArgumentType::Array => at += (word(&body[at..], 0) as usize).next_multiple_of(4),
+                ArgumentType::NewId => {
+                    let Some(child) = event.child_interface else { return };
+                    let count = self.given.entry(child.name).or_default();
+                    *count += 1;
+                    let name = Name::Given(child.name.to_owned(), *count);
+                    self.know(name, word(&body[at..], 0), child, version);
+                }
+                _ => {}
+            }
+            at += 4;
+        }
+        if event.is_destructor {
+            self.objects.retain(|_, object| object.id != id);
+        }
+    }
+}
+
+fn word(body: &[u8], place: usize) -> u32 {
+    body.get(4 * place..4 * place + 4).map_or(0, |word| u32::from_ne_bytes(word.try_into().unwrap()))
+}
+
+fn array(body: &mut Vec<u8>, bytes: &[u8]) {
+    body.extend((bytes.len() as u32).to_ne_bytes());
+    body.extend(bytes);
+    body.resize(body.len().next_multiple_of(4), 0);
+}

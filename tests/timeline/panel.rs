@@ -1,0 +1,322 @@
+//! A panel of variable rate in virtual time, with clients that draw ahead, clients that are called back, and whatever else
+//! changes.
+//!
+//! The panel is an honest one: it shows a frame as soon as it has it, but not before its shortest interval is over, repeats
+//! its picture by itself after its longest one, and is busy with that for the shortest.
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+
+use upbeat::time::{Instant, Span};
+use upbeat::timing::ahead::{Ahead, Circumstances, Issued, Wishes};
+use upbeat::timing::conductor::{Action, Conductor, PacerId};
+use upbeat::timing::id::FrameId;
+use upbeat::timing::output::{Composed, OutputMachine};
+use upbeat::timing::pacer::MissBudgets;
+use upbeat::timing::pacing::{Pacing, PacingWish};
+use upbeat::timing::record::Need;
+use upbeat::timing::target::RefreshIndex;
+use upbeat::timing::virtualizer::Grid;
+use upbeat::timing::vsync::VsyncModel;
+
+use super::{COMPOSE, Costs, LEAD, START};
+
+pub const SHORTEST: Span = Span::from_millihertz(144_000);
+pub const LONGEST: Span = Span::from_millihertz(48_000);
+/// From a commit to light, where nothing is in the way.
+pub const OUT: Span = Span::from_micros(900);
+/// A bound update may be taken so much before its time.
+const TOLERANCE: Span = Span::from_micros(500);
+
+/// A frame of a client that draws ahead, which was shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound {
+    pub target: Issued,
+    pub committed: Instant,
+    pub light: Instant,
+}
+
+/// A frame of a client that is called back, which was shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Called {
+    pub called_back: Instant,
+    pub cost: Span,
+    pub light: Instant,
+}
+
+impl Called {
+    /// What its light was later than it could have been, had nothing been in its way.
+    pub fn waited(&self) -> Span {
+        self.light - self.called_back - self.cost - OUT
+    }
+
+    pub fn committed(&self) -> Instant {
+        self.called_back + self.cost
+    }
+}
+
+/// Draws ahead.
+struct Drawer {
+    ahead: Ahead,
+    costs: Costs,
+    targets: VecDeque<Issued>,
+    drawing: Option<(Issued, Instant)>,
+    waiting: VecDeque<(Issued, Instant)>,
+    shown: Vec<Bound>,
+}
+
+/// Is called back.
+struct Caller {
+    costs: Costs,
+    id: PacerId,
+    /// When it commits, when it was called back, and what that takes.
+    draws: Option<(Instant, Instant, Span)>,
+    applied: Option<(Instant, Span)>,
+    shown: Vec<Called>,
+}
+
+#[derive(Default)]
+struct Taken {
+    bound: Vec<(usize, Issued, Instant)>,
+    called: Vec<(usize, Instant, Span)>,
+    repeats: bool,
+}
+
+pub struct Panel {
+    conductor: Conductor,
+    now: Instant,
+    /// The last refresh, and the ones that showed something of ours.
+    last: Instant,
+    lights: Vec<Instant>,
+    flight: Option<(Instant, FrameId, Taken)>,
+    drawers: Vec<Drawer>,
+    callers: Vec<Caller>,
+    changes: VecDeque<(Instant, Need)>,
+    story: String,
+}
+
+impl Panel {
+    pub fn new() -> Self {
+        let mut output = OutputMachine::new(VsyncModel::new(SHORTEST, START), LEAD, START);
+        output.vsync_mut().set_variable(Some((SHORTEST, LONGEST)));
+        Panel {
+            conductor: Conductor::new(output, 2),
+            now: START + Span::from_micros(1_234),
+            last: START,
+            lights: Vec::new(),
+            flight: None,
+            drawers: Vec::new(),
+            callers: Vec::new(),
+            changes: VecDeque::new(),
+            story: String::new(),
+        }
+    }
+
+    /// Somebody draws ahead, `limit` frames.
+    pub fn draws_ahead(&mut self, limit: u32, costs: Costs) -> usize {
+        let mut ahead = Ahead::default();
+        ahead.set_wishes(Wishes { pacing: Some(Pacing::Ahead), limit, ..Wishes::default() });
+        ahead.decide(Circumstances::default());
+        (0..limit).for_each(|_| ahead.request());
+        let (targets, waiting) = (VecDeque::new(), VecDeque::new());
+        self.drawers.push(Drawer { ahead, costs, targets, drawing: None, waiting, shown: Vec::new() });
+        self.drawers.len() - 1
+    }
+
+    /// Somebody draws when he is called back.
+    pub fn is_called_back(&mut self, costs: Costs, pacing: PacingWish) -> usize {
+        let id = self.conductor.add_pacer(pacing, MissBudgets::default());
+        self.conductor.pacer_mut(id).unwrap().buffers(4);
+        let draws = Some((self.now, self.now, Span::ZERO));
+        self.callers.push(Caller { costs, id, draws, applied: None, shown: Vec::new() });
+        self.callers.len() - 1
+    }
+
+    /// Something else changes, again and again, until `until` from now.
+    pub fn changes(&mut self, apart: Span, until: Span) {
+        self.needs(Need::Content, apart, until);
+    }
+
+    /// The same for this reason.
+    pub fn needs(&mut self, need: Need, apart: Span, until: Span) {
+        let mut at = self.now;
+        while at < self.now + until {
+            at += apart;
+            self.changes.push_back((at, need));
+        }
+    }
+
+    pub fn bound(&self, drawer: usize) -> &[Bound] {
+        &self.drawers[drawer].shown
+    }
+
+    pub fn called(&self, caller: usize) -> &[Called] {
+        &self.callers[caller].shown
+    }
+
+    /// When the panel showed something that it was given.
+    pub fn lights(&self) -> &[Instant] {
+        &self.lights
+    }
+
+    /// What has happened since this was last asked.
+    pub fn story(&mut self) -> String {
+        std::mem::take(&mut self.story)
+    }
+
+    fn tell(&mut self, what: &str) {
+        writeln!(self.story, "{:.3}  {what}", (self.now - START).as_millis_f64()).unwrap();
+    }
+
+    pub fn run_for(&mut self, span: Span) {
+        let end = self.now + span;
+        while self.now < end {
+            self.hear_light();
+            self.commit();
+            while let Some((_, need)) = self.changes.front().copied().filter(|(at, _)| *at <= self.now) {
+                self.changes.pop_front();
+                self.conductor.output_mut().need(need);
+            }
+            while let Some(action) = self.conductor.poll_action(self.now) {
+                match action {
+                    Action::Latch { target, scheduled } => self.latch((target.id, target.present), scheduled),
+                    Action::Callback { pacer, .. } => self.call_back(pacer),
+                }
+            }
+            (0..self.drawers.len()).for_each(|drawer| self.attend(drawer));
+            let wake = self.conductor.next_wake(self.now);
+            let drawn = self.drawers.iter().filter_map(|drawer| drawer.drawing.map(|(_, done)| done));
+            let committed = self.callers.iter().filter_map(|caller| caller.draws.map(|(at, ..)| at));
+            let light = self.flight.as_ref().map(|(light, ..)| *light);
+            let others = drawn.chain(committed).chain(light).chain(self.changes.front().map(|(at, _)| *at));
+            self.now = others.chain(wake).fold(end, Instant::min).max(self.now);
+        }
+    }
+
+    /// As `output/ahead` does.
+    fn attend(&mut self, drawer: usize) {
+        let machine = self.conductor.output();
+        let next = machine.next_index(self.now);
+        let present = machine.vsync().present(next);
+        let coming = Grid { refresh: next, present, interval: machine.vsync().interval() };
+        let out = machine.compose_typical() + machine.submit_lead();
+        let drawer = &mut self.drawers[drawer];
+        drawer.ahead.set_range(machine.vsync().range());
+        let chain = |ahead: &mut Ahead| {
+            let soonest = (self.now + ahead.cost() + out).max(present);
+            ahead.chain(coming, soonest)
+        };
+        let (_, first) = chain(&mut drawer.ahead);
+        if let Some(revoked) = drawer.ahead.recover(first) {
+            drawer.targets.retain(|target| target.id < revoked);
+        }
+        while drawer.ahead.requests() > 0 {
+            let (grid, next) = chain(&mut drawer.ahead);
+            let Some(issued) = drawer.ahead.poll(grid, next, self.now) else { break };
+            drawer.targets.push_back(issued);
+        }
+        if drawer.drawing.is_none()
+            && let Some(target) = drawer.targets.pop_front()
+        {
+            drawer.drawing = Some((target, self.now + (drawer.costs.0)()));
+            drawer.ahead.request();
+        }
+    }
+
+    fn commit(&mut self) {
+        let now = self.now;
+        for index in 0..self.drawers.len() {
+            let drawer = &mut self.drawers[index];
+            if let Some((target, _)) = drawer.drawing.take_if(|(_, done)| *done <= now) {
+                drawer.ahead.bind(target.id, now);
+                drawer.waiting.push_back((target, now));
+                self.rearm(self.conductor.output().latched());
+            }
+        }
+        for index in 0..self.callers.len() {
+            let caller = &mut self.callers[index];
+            let Some((_, called_back, cost)) = caller.draws.take_if(|(at, ..)| *at <= now) else { continue };
+            caller.applied = Some((called_back, cost));
+            let id = caller.id;
+            self.conductor.committed(id, now, None, false);
+            self.conductor.output_mut().need(Need::Content);
+        }
+    }
+
+    fn call_back(&mut self, pacer: PacerId) {
+        self.conductor.called_back(pacer, self.now, None);
+        let caller = self.callers.iter_mut().find(|caller| caller.id == pacer).unwrap();
+        let cost = (caller.costs.0)();
+        caller.draws = Some((self.now + cost, self.now, cost));
+    }
+
+    /// What waits is due after `index`.
+    fn rearm(&mut self, index: RefreshIndex) {
+        let fronts: Vec<Instant> =
+            self.drawers.iter().filter_map(|drawer| drawer.waiting.front().map(|(target, _)| target.present)).collect();
+        for present in fronts {
+            self.conductor.output_mut().need_from(index.next(), present);
+        }
+    }
+
+    fn latch(&mut self, (index, present): (RefreshIndex, Instant), scheduled: Instant) {
+        self.conductor.latched(index);
+        let mut taken = Taken::default();
+        for (place, drawer) in self.drawers.iter_mut().enumerate() {
+            if let Some((target, committed)) = take_due(&mut drawer.waiting, present) {
+                drawer.ahead.latched(target.id);
+                taken.bound.push((place, target, committed));
+            }
+        }
+        for (place, caller) in self.callers.iter_mut().enumerate() {
+            if let Some((called_back, cost)) = caller.applied.take() {
+                taken.called.push((place, called_back, cost));
+                self.conductor.pacer_mut(caller.id).unwrap().callback_due(self.now);
+            }
+        }
+        taken.repeats = taken.bound.is_empty() && taken.called.is_empty();
+        self.now += COMPOSE;
+        self.rearm(index);
+        let machine = self.conductor.output_mut();
+        let frame = machine.choose(index, ());
+        machine.submitted(frame, scheduled, self.now, Composed::Usual);
+        let light = self.shown_at(self.now + LEAD);
+        self.flight = Some((light, frame, taken));
+    }
+
+    /// When the panel shows what it can have at `ready`.
+    fn shown_at(&mut self, ready: Instant) -> Instant {
+        while ready > self.last + LONGEST {
+            self.last += LONGEST;
+        }
+        ready.max(self.last + SHORTEST)
+    }
+
+    fn hear_light(&mut self) {
+        let Some((light, frame, taken)) = self.flight.take_if(|(light, ..)| *light <= self.now) else { return };
+        self.conductor.output_mut().presented(frame, light, None, self.now);
+        let gap = light - self.lights.last().copied().unwrap_or(light);
+        (self.last, self.now) = (light, self.now.max(light));
+        self.lights.push(light);
+        let mut what = format!("light, {gap} after the last:");
+        for (place, target, committed) in taken.bound {
+            write!(what, " ahead {} ({} of it)", target.id.0, target.interval).unwrap();
+            let drawer = &mut self.drawers[place];
+            drawer.ahead.ended(target.id);
+            drawer.shown.push(Bound { target, committed, light });
+        }
+        for (place, called_back, cost) in taken.called {
+            what.push_str(" called back");
+            self.callers[place].shown.push(Called { called_back, cost, light });
+        }
+        if taken.repeats {
+            what.push_str(" the same again, or what else changed");
+        }
+        self.tell(&what);
+    }
+}
+
+fn take_due(waiting: &mut VecDeque<(Issued, Instant)>, present: Instant) -> Option<(Issued, Instant)> {
+    let is_due = waiting.front().is_some_and(|(target, _)| target.present <= present + TOLERANCE);
+    is_due.then(|| waiting.pop_front()).flatten()
+}

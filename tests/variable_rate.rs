@@ -1,0 +1,273 @@
+//! The timing core on a panel of variable rate (48 to 144 Hz), in virtual time: frames that wait keep the rate that they were
+//! drawn for, and who is called back needn't wait for the panel.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[allow(dead_code, reason = "each test uses some of it")]
+mod timeline;
+
+use expect_test::expect;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use timeline::Costs;
+use timeline::panel::{Bound, Called, LONGEST, OUT, Panel, SHORTEST};
+use upbeat::time::Span;
+use upbeat::timing::pacing::PacingWish;
+use upbeat::timing::record::Need;
+
+fn ms(millis: f64) -> Span {
+    Span::from_millis_f64(millis)
+}
+
+/// Frames take what the list says, over and over; each as often as it says.
+fn phases(list: Vec<(f64, usize)>) -> Costs {
+    let costs: Vec<Span> = list.into_iter().flat_map(|(cost, count)| vec![ms(cost); count]).collect();
+    let mut next = 0;
+    Costs::of(move || {
+        next += 1;
+        costs[(next - 1) % costs.len()]
+    })
+}
+
+/// How long composing is not known yet.
+const LEARNED: Span = Span::from_seconds(1);
+/// How far from its time a frame is that was there in time.
+const EXACT: Span = Span::from_micros(300);
+
+/// The gaps between lights, in milliseconds.
+fn gaps(frames: &[Bound]) -> Vec<f64> {
+    let gaps = frames.windows(2).map(|pair| pair[1].light - pair[0].light);
+    gaps.map(|gap| (gap.as_millis_f64() * 100.0).round() / 100.0).collect()
+}
+
+#[test]
+fn a_new_rate_begins_with_the_first_frame_that_was_begun_for_it() {
+    let mut panel = Panel::new();
+    panel.draws_ahead(4, phases(vec![(5.0, 146), (7.2, 60)]));
+    panel.run_for(ms(1_050.0));
+    panel.story();
+    panel.run_for(ms(230.0));
+    expect![[r#"
+         1055.745  light, 6.944ms after the last: ahead 152 (6.944ms of it)
+         1062.689  light, 6.944ms after the last: ahead 153 (6.944ms of it)
+         1069.634  light, 6.944ms after the last: ahead 154 (6.944ms of it)
+         1076.578  light, 6.944ms after the last: ahead 155 (6.944ms of it)
+         1083.523  light, 6.944ms after the last: ahead 156 (6.944ms of it)
+         1090.467  light, 6.944ms after the last: ahead 157 (6.944ms of it)
+         1097.412  light, 6.944ms after the last: ahead 158 (6.944ms of it)
+         1104.356  light, 6.944ms after the last: ahead 159 (6.944ms of it)
+         1112.847  light, 8.491ms after the last: ahead 160 (8.681ms of it)
+         1121.528  light, 8.681ms after the last: ahead 161 (8.681ms of it)
+         1130.208  light, 8.681ms after the last: ahead 162 (8.681ms of it)
+         1138.889  light, 8.681ms after the last: ahead 163 (8.681ms of it)
+         1147.569  light, 8.681ms after the last: ahead 164 (8.681ms of it)
+         1156.250  light, 8.681ms after the last: ahead 165 (8.681ms of it)
+         1164.930  light, 8.681ms after the last: ahead 166 (8.681ms of it)
+         1173.611  light, 8.681ms after the last: ahead 167 (8.681ms of it)
+         1182.292  light, 8.681ms after the last: ahead 168 (8.681ms of it)
+         1190.972  light, 8.681ms after the last: ahead 169 (8.681ms of it)
+         1199.653  light, 8.681ms after the last: ahead 170 (8.681ms of it)
+         1208.333  light, 8.681ms after the last: ahead 171 (8.681ms of it)
+         1217.014  light, 8.681ms after the last: ahead 172 (8.681ms of it)
+         1225.694  light, 8.681ms after the last: ahead 173 (8.681ms of it)
+         1234.375  light, 8.681ms after the last: ahead 174 (8.681ms of it)
+         1243.055  light, 8.681ms after the last: ahead 175 (8.681ms of it)
+         1251.736  light, 8.681ms after the last: ahead 176 (8.681ms of it)
+         1260.417  light, 8.681ms after the last: ahead 177 (8.681ms of it)
+         1269.097  light, 8.681ms after the last: ahead 178 (8.681ms of it)
+         1277.778  light, 8.681ms after the last: ahead 179 (8.681ms of it)
+    "#]]
+    .assert_eq(&panel.story());
+}
+
+#[test]
+fn what_is_slower_than_the_panel_is_shown_several_times_evenly() {
+    for (cost, times) in [(21.0, 2), (30.0, 2), (39.0, 3)] {
+        let mut panel = Panel::new();
+        let drawer = panel.draws_ahead(3, phases(vec![(cost, 1)]));
+        panel.run_for(LEARNED);
+        let begun = panel.lights().len();
+        panel.run_for(LEARNED);
+        let lights: Vec<Span> = panel.lights()[begun..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let frames = panel.bound(drawer);
+        let distance = frames[frames.len() - 1].target.interval;
+        assert!(distance > LONGEST, "{cost} ms: {distance} apart");
+        for gap in &lights {
+            assert!((*gap - distance / times).abs() < EXACT, "{cost} ms, {distance} apart: a refresh after {gap}");
+        }
+    }
+}
+
+#[test]
+fn what_else_changes_moves_no_frame_that_waits() {
+    for apart in [1.0, 3.3, 9.1, 40.0] {
+        let mut panel = Panel::new();
+        let drawer = panel.draws_ahead(3, phases(vec![(11.0, 1)]));
+        panel.run_for(LEARNED);
+        panel.changes(ms(apart), LEARNED);
+        let begun = panel.bound(drawer).len();
+        panel.run_for(LEARNED);
+        let interval = panel.bound(drawer)[begun].target.interval;
+        for gap in gaps(&panel.bound(drawer)[begun..]) {
+            assert!((ms(gap) - interval).abs() < EXACT, "changes {apart} ms apart: {gap} ms between two frames");
+        }
+    }
+}
+
+/// Whether the frame waited for its time. Before it came nobody knew of it: the panel may have been given something else,
+/// while it was busy with its own repetition.
+fn waited(frame: &Bound) -> bool {
+    frame.committed + OUT + SHORTEST * 2 <= frame.target.present
+}
+
+/// A frame that waits is shown at its time, and as far from the one before as it was drawn to be; one that is late as soon as
+/// the panel is free.
+fn check(frames: &[Bound]) -> Result<(), TestCaseError> {
+    for pair in frames.windows(2) {
+        let (before, frame) = (pair[0], pair[1]);
+        let (gap, apart) = (frame.light - before.light, frame.target.present - before.target.present);
+        prop_assert!(apart > Span::ZERO && gap >= SHORTEST, "{gap}: {before:?} {frame:?}");
+        let earliest = frame.target.present;
+        // One that came shortly before its time, or after it, may find the panel busy with its own repetition, and something
+        // else that waits for that.
+        let busy = if waited(&frame) { Span::ZERO } else { SHORTEST * 2 };
+        let latest = earliest.max(before.light + SHORTEST).max(frame.committed + OUT) + busy;
+        prop_assert!(frame.light >= earliest - EXACT, "{} early: {frame:?}", earliest - frame.light);
+        prop_assert!(frame.light <= latest + EXACT, "{} late: {before:?} {frame:?}", frame.light - latest);
+        if before.light <= before.target.present + EXACT && waited(&frame) {
+            prop_assert!((gap - apart).abs() <= EXACT, "{gap} between frames that are {apart} apart");
+        }
+        if before.target.id.next() == frame.target.id {
+            prop_assert!(apart >= frame.target.interval, "closer than its rate: {before:?} {frame:?}");
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Whatever frames cost, and whatever else changes.
+    #[test]
+    fn frames_that_wait_are_shown_at_their_times(
+        costs in prop::collection::vec((0.5f64..45.0, 1usize..80), 1..6),
+        limit in 2u32..6,
+        changes in prop::option::of(0.7f64..60.0),
+    ) {
+        let mut panel = Panel::new();
+        let drawer = panel.draws_ahead(limit, phases(costs));
+        panel.run_for(LEARNED);
+        let begun = panel.bound(drawer).len();
+        if let Some(apart) = changes {
+            panel.changes(ms(apart), LEARNED * 2);
+        }
+        panel.run_for(LEARNED * 2);
+        prop_assert!(panel.bound(drawer).len() > begun + 20);
+        check(&panel.bound(drawer)[begun..])?;
+        prop_assert!(panel.lights().windows(2).all(|pair| pair[1] - pair[0] >= SHORTEST));
+    }
+}
+
+/// A frame waits for the panel no longer than this, but one in a hundred.
+const WAITS: Span = Span::from_millis(1);
+/// The longest that a frame may take for that: what takes longer finds the panel busy with its own repetition.
+const LONGEST_COST: Span = Span::from_micros(20_800);
+/// How far a light may be off the rhythm of commits.
+const OFF: Span = Span::from_micros(500);
+
+/// What is known of a client after a while.
+fn called_back(costs: Costs, pacing: PacingWish) -> Vec<Called> {
+    let mut panel = Panel::new();
+    let caller = panel.is_called_back(costs, pacing);
+    panel.run_for(LEARNED * 3);
+    let begun = panel.called(caller).len();
+    panel.run_for(LEARNED * 5);
+    panel.called(caller)[begun..].to_vec()
+}
+
+/// How long frames waited of which all but one in a hundred wait no longer.
+fn waited_mostly(frames: &[Called]) -> Span {
+    let mut waited: Vec<Span> = frames.iter().filter(|frame| frame.cost <= LONGEST_COST).map(Called::waited).collect();
+    waited.sort();
+    waited.get((waited.len().max(1) - 1) * 99 / 100).copied().unwrap_or_default()
+}
+
+#[test]
+fn who_is_called_back_just_in_time_is_as_late_as_its_own_cost() {
+    let mut panel = Panel::new();
+    panel.is_called_back(phases(vec![(2.0, 40), (4.0, 1), (2.0, 3)]), PacingWish::Auto);
+    panel.run_for(ms(690.0));
+    panel.story();
+    panel.run_for(ms(40.0));
+    expect![[r#"
+          698.144  light, 6.944ms after the last: called back
+          705.089  light, 6.944ms after the last: called back
+          712.033  light, 6.944ms after the last: called back
+          718.978  light, 6.944ms after the last: called back
+          725.922  light, 6.944ms after the last: called back
+    "#]]
+    .assert_eq(&panel.story());
+}
+
+#[test]
+fn a_steady_client_keeps_the_rate_of_the_panel_or_its_own() {
+    for cost in [0.5, 2.0, 5.0, 6.5, 8.0, 12.0, 18.0, 20.0] {
+        let frames = called_back(phases(vec![(cost, 1)]), PacingWish::Auto);
+        let seconds = (frames[frames.len() - 1].light - frames[0].light).as_seconds_f64();
+        let rate = (frames.len() - 1) as f64 / seconds;
+        let could = 1.0 / (ms(cost) + ms(0.3)).max(SHORTEST).as_seconds_f64();
+        assert!(rate > could * 0.96, "{cost} ms: {rate:.1} frames in a second, {could:.1} could be");
+    }
+}
+
+/// What moves beside a client that draws, or alone.
+#[test]
+fn the_cursor_does_not_break_the_cadence_and_is_shown_all_the_same() {
+    for cost in [2.0, 8.0, 12.0, 18.0] {
+        let mut panel = Panel::new();
+        let caller = panel.is_called_back(phases(vec![(cost, 1)]), PacingWish::Auto);
+        panel.run_for(LEARNED);
+        panel.needs(Need::Cursor, ms(8.0), LEARNED);
+        let begun = panel.called(caller).len();
+        panel.run_for(LEARNED);
+        let waited = waited_mostly(&panel.called(caller)[begun..]);
+        assert!(waited <= WAITS, "{cost} ms: {waited}");
+    }
+    let mut panel = Panel::new();
+    panel.run_for(ms(100.0));
+    panel.needs(Need::Cursor, ms(8.0), LEARNED);
+    let begun = panel.lights().len();
+    panel.run_for(LEARNED);
+    assert!(panel.lights().len() - begun > 110, "{} lights", panel.lights().len() - begun);
+}
+
+#[test]
+fn at_45_frames_a_second_lights_keep_the_rhythm_of_commits() {
+    let frames = called_back(phases(vec![(21.9, 1)]), PacingWish::Auto);
+    for pair in frames.windows(2) {
+        let off = (pair[1].light - pair[0].light) - (pair[1].committed() - pair[0].committed());
+        assert!(off.abs() <= OFF, "{off}: {pair:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Whatever frames cost, as far as that is not too far apart for the panel.
+    #[test]
+    fn who_is_called_back_waits_for_its_own_frames_only(
+        least in 0.2f64..19.0,
+        spread in 0.0f64..12.5,
+        seed in any::<u64>(),
+        just_in_time in any::<bool>(),
+    ) {
+        // Near the longest interval there must be room for a repetition before the first may come.
+        let most = (least + spread).min(if least > 16.0 { 20.8 } else { 20.4 });
+        let pacing = if just_in_time { PacingWish::JustInTime } else { PacingWish::Auto };
+        let frames = called_back(Costs::uniform(ms(least), ms(most), seed), pacing);
+        prop_assert!(frames.len() > 150, "{} frames", frames.len());
+        let waited = waited_mostly(&frames);
+        prop_assert!(waited <= WAITS, "{waited}");
+        prop_assert!(frames.windows(2).all(|pair| pair[1].light - pair[0].light >= SHORTEST));
+    }
+}
