@@ -39,10 +39,73 @@ pub fn coordinate_f64(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(f64::from(-MAX_EXTENT), f64::from(MAX_EXTENT)) }
 }
 
+/// A position in a document that is scrolled over, or a length of it. Documents are longer than any window: positions have
+/// the 32 bits that the wire has for them, and what is made of them stays in that range, too, so that no sum of two ever
+/// overflows the 64 bits in which they are reckoned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DocumentUnit(i64);
+
+impl DocumentUnit {
+    /// The largest.
+    pub const MAX: DocumentUnit = DocumentUnit(i32::MAX as i64);
+    /// The smallest.
+    pub const MIN: DocumentUnit = DocumentUnit(i32::MIN as i64);
+
+    /// As a client says it: every value is in range.
+    pub const fn from_wire(value: i32) -> Self {
+        DocumentUnit(value as i64)
+    }
+
+    /// Brought into range.
+    pub const fn new(value: i64) -> Self {
+        if value < Self::MIN.0 {
+            Self::MIN
+        } else if value > Self::MAX.0 {
+            Self::MAX
+        } else {
+            DocumentUnit(value)
+        }
+    }
+
+    /// A fraction, rounded down, brought into range; what is not a number becomes zero.
+    pub fn from_f64(value: f64) -> Self {
+        // The cast saturates.
+        Self::new(value.floor() as i64)
+    }
+
+    /// As a number.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+
+    /// As an event carries it.
+    pub const fn to_wire(self) -> i32 {
+        self.0 as i32
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn positions_in_documents_keep_what_the_wire_says_and_stay_in_its_range(wire: i32, wide: i64, fraction: f64) {
+            prop_assert_eq!(DocumentUnit::from_wire(wire).to_wire(), wire);
+            prop_assert_eq!(DocumentUnit::from_wire(wire).get(), i64::from(wire));
+            for unit in [DocumentUnit::new(wide), DocumentUnit::from_f64(fraction)] {
+                prop_assert!(unit >= DocumentUnit::MIN && unit <= DocumentUnit::MAX);
+                prop_assert_eq!(i64::from(unit.to_wire()), unit.get());
+            }
+        }
+    }
+
+    #[test]
+    fn fractions_of_documents_are_rounded_down_on_both_sides_of_their_origin() {
+        let round = |value| DocumentUnit::from_f64(value).get();
+        assert_eq!((round(-0.5), round(0.5), round(f64::NAN), round(1e300)), (-1, 0, 0, i64::from(i32::MAX)));
+    }
 
     proptest! {
         #[test]
