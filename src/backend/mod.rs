@@ -90,7 +90,8 @@ pub struct Capabilities {
     pub overlay_planes: u32,
     /// Whether the primary plane may show a client's buffer.
     pub direct_scanout: bool,
-    /// Whether a plane's source rectangle can be moved without a new buffer.
+    /// Whether the source rectangle of a plane can be moved inside its buffer at each refresh, without the driver being asked
+    /// anew.
     pub plane_scroll: bool,
     /// Whether [`Display::supersede`] can withdraw a plan that was submitted already.
     pub can_withdraw: bool,

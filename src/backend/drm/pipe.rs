@@ -130,7 +130,7 @@ impl Pipe {
             cursor_plane: cursor.map(|(width, height)| (width.unsigned_abs(), height.unsigned_abs())),
             overlay_planes: u32::try_from(self.facts.formats.overlays.len()).unwrap_or(0),
             direct_scanout: true,
-            plane_scroll: false,
+            plane_scroll: true,
             // What waits for its refresh; not what the kernel has.
             can_withdraw: true,
         }

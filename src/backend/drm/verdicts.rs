@@ -18,7 +18,10 @@ use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
 /// each question would push out the answer to another that is asked again.
 const VERDICTS: usize = 64;
 
-/// All of an arrangement that a driver's answer depends on, as far as one can know.
+/// All of an arrangement that a driver's answer depends on, as far as one can know. Where in its buffer a source lies is
+/// none of that while it lies on whole pixels: a view that scrolls is asked for once, not at each offset. Drivers that want
+/// it on even pixels (of formats with shared colours) are told apart; one that wants more says so when it
+/// [refuses](Verdicts::refused) the frame, and that arrangement is composed from then on.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shape(Vec<PlaneShape>);
 
@@ -28,8 +31,27 @@ struct PlaneShape {
     size: (u32, u32),
     format: (u32, u64),
     strides: Vec<u32>,
-    source: SourceRect,
+    source: SourceShape,
     target: PixelRect,
+}
+
+/// What of a source rectangle counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum SourceShape {
+    /// It lies on whole pixels: its size, and which of its edges lie on odd ones.
+    Whole { width: f64, height: f64, odd: (bool, bool) },
+    /// It does not: the driver filters, and may only do so here.
+    Fractional(SourceRect),
+}
+
+impl SourceShape {
+    fn of(source: SourceRect) -> Self {
+        let SourceRect { x, y, width, height } = source;
+        if [x, y, width, height].iter().any(|edge| edge.fract() != 0.0) {
+            return SourceShape::Fractional(source);
+        }
+        SourceShape::Whole { width, height, odd: (x % 2.0 != 0.0, y % 2.0 != 0.0) }
+    }
 }
 
 impl Shape {
@@ -41,7 +63,7 @@ impl Shape {
                 size: (memory.width, memory.height),
                 format: (memory.format, memory.modifier),
                 strides: memory.parts.iter().map(|part| part.stride).collect(),
-                source: content.source,
+                source: SourceShape::of(content.source),
                 target: content.target,
             }
         };
@@ -260,6 +282,31 @@ mod tests {
         assert!(!verdicts.learn(Shape::of(&here), Some(false)));
         assert!(matches!(verdicts.ask(&here), Answer::Known(false)));
         assert!(matches!(verdicts.ask(&there), Answer::Test(_)));
+    }
+
+    #[test]
+    fn a_source_that_moves_inside_its_buffer_is_asked_for_once_for_odd_and_once_for_even_pixels() {
+        let (mut verdicts, memory) = (Verdicts::default(), memory());
+        let at = |x: f64, y: f64| {
+            let mut planes = planes(&memory, 0);
+            planes.overlays[0].source = SourceRect { x, y, width: 4.0, height: 4.0 };
+            planes
+        };
+        verdicts.ask(&at(0.0, 0.0));
+        verdicts.imported(&Arc::downgrade(&memory), frame());
+        let mut asked = 0;
+        for row in 0..200 {
+            if let Answer::Test(shown) = verdicts.ask(&at(0.0, f64::from(row))) {
+                asked += 1;
+                verdicts.learn(Shape::of(&shown.planes), Some(true));
+            }
+            assert!(matches!(verdicts.ask(&at(0.0, f64::from(row))), Answer::Known(true)), "row {row}");
+        }
+        assert_eq!(asked, 2);
+        assert!(matches!(verdicts.ask(&at(0.0, 0.5)), Answer::Test(_)), "between pixels the driver filters");
+        let mut wider = at(0.0, 0.0);
+        wider.overlays[0].source.width = 5.0;
+        assert!(matches!(verdicts.ask(&wider), Answer::Test(_)));
     }
 
     #[test]
