@@ -157,11 +157,12 @@ impl OutputState {
         let composed = clock.now();
         let has_plane = self.display.capabilities().cursor_plane.is_some();
         let fence = in_fence.as_ref().and_then(super::drawn_by);
-        let usual = matches!(&change, Change::Compose { buffer, .. } if buffer.age > 0);
-        let cost = match (usual, fence.is_some()) {
-            (false, _) => Composed::Odd,
-            (true, true) => Composed::Unfinished,
-            (true, false) => Composed::Usual,
+        let cost = match &change {
+            Change::Planes => Composed::Planes,
+            Change::Compose { buffer, .. } if buffer.age == 0 => Composed::Odd,
+            Change::Compose { .. } if fence.is_some() => Composed::Unfinished,
+            Change::Compose { .. } => Composed::Usual,
+            Change::FrontRectangle { .. } => Composed::Odd,
         };
         let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
         let Content { scene, record, planes, pixels, .. } = &mut frame.content;

@@ -320,7 +320,7 @@ impl<T> Conductor<T> {
     }
 
     fn plan_latch(&mut self, now: Instant) {
-        let due = self.latch.filter(|(index, when)| *when <= now && self.output.last_latch(*index) >= now);
+        let due = self.latch.filter(|(index, when)| *when <= now && self.output.last_chance(*index) >= now);
         let slipped = due.is_none() && self.latch.is_some_and(|(_, when)| when <= now);
         self.slips += u32::from(slipped);
         if let Some((index, when)) = self.latch.filter(|_| slipped) {

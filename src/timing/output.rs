@@ -10,6 +10,7 @@
 //! waits for the one in flight; where a display takes a refresh or more from submit to light, for the one before that.
 
 mod ahead;
+mod budget;
 mod cadence;
 mod compose_cost;
 mod driver_margin;
@@ -52,8 +53,10 @@ pub enum LatchPolicy {
 /// What the cost of a frame says of the next one's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Composed {
-    /// Nothing: planes only, or the first use of a buffer.
+    /// Nothing: the first use of a buffer, or a rectangle on screen.
     Odd,
+    /// It moved planes and composed nothing: it says what another such frame costs.
+    Planes,
     /// It costs as much.
     Usual,
     /// The same, but a GPU still draws it: [`OutputMachine::rendered`] tells when it is complete.
@@ -79,6 +82,8 @@ pub struct OutputMachine<T = ()> {
     powered: bool,
     /// Something is to be shown as soon as possible, for this reason.
     need: Option<Need>,
+    /// What is to be shown is more than the cursor on its plane.
+    composes: bool,
     /// Updates wait for this refresh or a later one.
     due: Option<Due>,
     /// The first refresh that somebody was promised who has not committed for it.
@@ -129,6 +134,7 @@ impl<T> OutputMachine<T> {
             policy: LatchPolicy::default(),
             powered: true,
             need: None,
+            composes: false,
             due: None,
             promised: None,
             bound: None,
@@ -244,16 +250,19 @@ impl<T> OutputMachine<T> {
         if !goes_along {
             self.supersede();
         }
+        self.composes |= need != Need::Cursor || !self.cursor_plane;
     }
 
     /// What was taken by something else is wanted yet, for this reason; nothing is wrong that was made ahead.
     pub const fn need_still(&mut self, need: Need) {
         self.need = Some(need);
+        self.composes = true;
     }
 
     /// What was latched did not come to be shown: the next refresh has another try.
     pub fn need_again(&mut self) {
         self.need.get_or_insert(Need::Content);
+        self.composes = true;
     }
 
     /// Something is to be shown at `index`, not before.
@@ -268,16 +277,6 @@ impl<T> OutputMachine<T> {
         }
         let due = Due { index, at };
         self.due = Some(self.due.map_or(due, |known| known.min(due)));
-    }
-
-    /// What composing costs at the output's miss budget, from the scheduled latch to the return of submit.
-    pub fn compose_budget(&self) -> Span {
-        self.compose.budget(self.vsync.interval())
-    }
-
-    /// What composing usually costs.
-    pub fn compose_typical(&self) -> Span {
-        self.compose.typical().min(self.compose_budget())
     }
 
     /// By when a frame for `index` must be submitted.
@@ -295,11 +294,6 @@ impl<T> OutputMachine<T> {
             (published, ready_by) if published == index && !self.vsync.is_variable() => estimate.max(ready_by),
             _ => estimate,
         }
-    }
-
-    /// The last moment at which a latch for `index` is worth trying: composing as usual, without the margin.
-    pub fn last_latch(&self, index: RefreshIndex) -> Instant {
-        (self.submit_by(index) - self.compose_typical()).max(self.latch_at(index))
     }
 
     /// The target for `index`, as it is published from now on.
@@ -352,7 +346,7 @@ impl<T> OutputMachine<T> {
             return Some((index, now));
         }
         let timed = self.next_timed_latch(now);
-        timed.or_else(|| Some((index, self.latch_at(index).max(now))))
+        timed.or_else(|| Some((index, self.planned_latch(index).max(now))))
     }
 
     /// Content is being chosen for `index`, for this reason. To be followed by [`choose`](Self::choose) or
@@ -365,6 +359,7 @@ impl<T> OutputMachine<T> {
         self.bound = None;
         self.repeating = std::mem::take(&mut self.shows_again).then_some(index);
         self.rhythm.stop();
+        self.composes = false;
         let usual = if self.repeating.is_some() { Need::Output } else { Need::Content };
         self.need.take().unwrap_or(usual)
     }
@@ -375,15 +370,12 @@ impl<T> OutputMachine<T> {
         self.frames.choose(index, submit_by, content)
     }
 
-    /// Whether the frame that is composed now shows something that moves by itself: such frames cost something else.
-    pub const fn set_motion(&mut self, now: bool) {
-        self.compose.moves(now);
-    }
-
     /// What a latch chose was submitted: choosing, composing and that took from the `scheduled` latch until `done`.
     pub fn submitted(&mut self, id: FrameId, scheduled: Instant, done: Instant, composed: Composed) {
-        if composed == Composed::Usual {
-            self.compose.observe(done - scheduled, self.vsync.interval());
+        match composed {
+            Composed::Usual => self.compose.observe(done - scheduled, self.vsync.interval()),
+            Composed::Planes => self.compose.observe_planes(done - scheduled, self.vsync.interval()),
+            Composed::Odd | Composed::Unfinished => {}
         }
         let Some((target, chosen)) = self.frames.get(id).map(|frame| (frame.target, *frame.flight())) else { return };
         let unfinished = (composed == Composed::Unfinished).then_some(scheduled);

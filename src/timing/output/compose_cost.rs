@@ -1,10 +1,14 @@
-//! What composing costs: two memories, of frames in which something moves by itself and of all others.
+//! What a frame costs: three memories, of frames in which something moves by itself, of those that only move planes, and of
+//! all others.
 //!
 //! ```text
 //!            window opens: blur, scaling                    at rest: one window's damage
 //!   cost     ▁▁▁▁█████████▁▁▁▁▁▁▁▁▁▁▁▁▁▁
 //!   budget   ▂▂▂▂▇▇▇▇▇▇▇▇▇▂▂▂▂▂▂▂▂▂▂▂▂▂▂      with one memory: ▇ for as long as it remembers the motion
 //! ```
+//!
+//! A frame that moves planes alone (the cursor's, a view that scrolls) costs a submit and nothing else. Where nobody draws
+//! meanwhile it is latched that much later, with newer input.
 
 use crate::time::Span;
 use crate::timing::defaults::{COMPOSE_FLOOR, COMPOSE_MISS, COMPOSE_WINDOW, FIRST_COMPOSE};
@@ -16,6 +20,7 @@ use crate::timing::margin::{Margin, known_quantile};
 pub(super) struct ComposeCost {
     rest: Memory,
     motion: Memory,
+    planes: Memory,
     /// The frame before moved.
     moved: bool,
     is_motion: bool,
@@ -32,6 +37,13 @@ struct Memory {
 impl Memory {
     const fn new() -> Self {
         Memory { costs: WindowQuantile::new(), margin: Margin::new(COMPOSE_FLOOR), last: None }
+    }
+
+    fn observe(&mut self, cost: Span, overshoot: Span, interval: Span) {
+        self.margin.observe(overshoot, interval);
+        self.costs.observe(cost);
+        // One frame says little: the first compiles what the others use.
+        self.last = Some((self.last.map_or(Span::ZERO, |(_, last)| last), cost));
     }
 
     /// What each of the last two frames took.
@@ -54,7 +66,13 @@ impl Memory {
 
 impl ComposeCost {
     pub const fn new() -> Self {
-        ComposeCost { rest: Memory::new(), motion: Memory::new(), moved: false, is_motion: false }
+        ComposeCost {
+            rest: Memory::new(),
+            motion: Memory::new(),
+            planes: Memory::new(),
+            moved: false,
+            is_motion: false,
+        }
     }
 
     /// The frame that is being composed, and as far as is known the next one, moves or does not. The last frame of a
@@ -68,10 +86,19 @@ impl ComposeCost {
     pub fn observe(&mut self, cost: Span, interval: Span) {
         let overshoot = cost - self.budget(interval);
         let memory = if self.is_motion { &mut self.motion } else { &mut self.rest };
-        memory.margin.observe(overshoot, interval);
-        memory.costs.observe(cost);
-        // One frame says little: the first compiles what the others use.
-        memory.last = Some((memory.last.map_or(Span::ZERO, |(_, last)| last), cost));
+        memory.observe(cost, overshoot, interval);
+    }
+
+    /// A frame that composed nothing took this long.
+    pub fn observe_planes(&mut self, cost: Span, interval: Span) {
+        let overshoot = cost - self.planes_budget(interval);
+        self.planes.observe(cost, overshoot, interval);
+    }
+
+    /// The same as [`budget`](Self::budget) for a frame that only moves planes; never more than one that is composed.
+    pub fn planes_budget(&self, interval: Span) -> Span {
+        let composed = self.budget(interval);
+        if self.planes.costs.samples() == 0 { composed } else { self.planes.clipped(interval).min(composed) }
     }
 
     /// What a frame costs at the output's miss budget; never more than half of an interval, lest content be chosen so
@@ -136,6 +163,22 @@ mod tests {
         frames(&mut cost, 1, false, DEAR);
         cost.moves(false);
         assert!(cost.budget(INTERVAL) <= before, "{:?} after {before:?}", cost.budget(INTERVAL));
+    }
+
+    #[test]
+    fn frames_that_only_move_planes_are_remembered_by_themselves() {
+        let mut cost = ComposeCost::new();
+        assert_eq!(cost.planes_budget(INTERVAL), cost.budget(INTERVAL), "nobody knows");
+        frames(&mut cost, 100, false, DEAR);
+        let composed = cost.budget(INTERVAL);
+        for _ in 0..100 {
+            cost.observe_planes(CHEAP, INTERVAL);
+        }
+        assert_eq!(cost.budget(INTERVAL), composed);
+        let planes = cost.planes_budget(INTERVAL);
+        assert!(planes > CHEAP && planes < CHEAP * 2, "{planes:?}");
+        (0..100).for_each(|_| cost.observe_planes(DEAR * 2, INTERVAL));
+        assert_eq!(cost.planes_budget(INTERVAL), composed, "what moves planes was never slower than all of it");
     }
 
     #[test]

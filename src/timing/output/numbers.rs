@@ -51,7 +51,7 @@ impl<T> OutputMachine<T> {
             return index;
         }
         let free = self.free_at(now);
-        while self.last_latch(index) < free {
+        while self.last_chance(index) < free {
             index = index.next();
         }
         index
@@ -105,7 +105,7 @@ impl<T> OutputMachine<T> {
     /// vain.
     pub(super) fn may_latch_at_once(&self, index: RefreshIndex, now: Instant) -> bool {
         let mut first = self.vsync.at_or_after(now);
-        while self.last_latch(first) < now {
+        while self.last_chance(first) < now {
             first = first.next();
         }
         index <= first && self.numbers.empty != Some(index)

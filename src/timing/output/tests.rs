@@ -1,4 +1,5 @@
 mod ahead;
+mod budget;
 mod depth;
 mod in_hand;
 mod numbers;
