@@ -15,7 +15,7 @@ use upbeat::timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
 use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
 use upbeat::timing::late_frame::LateFramePolicy;
 use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
-use upbeat::timing::scroll::{Extent, Region, ScarDecider, ScrollSettings, ScrollView, Velocity};
+use upbeat::timing::scroll::{Cover, Extent, Region, ScarDecider, Steady, Supply, SupplySettings, Way};
 use upbeat::timing::target::RefreshIndex;
 use upbeat::timing::virtualizer::{CatchUp, Grid, Virtualizer};
 
@@ -142,14 +142,19 @@ fn space(criterion: &mut Criterion) {
         let mut scar = ScarDecider::new(2_960, 3, 2);
         bencher.iter(|| black_box(scar.step(black_box(17), true)));
     });
-    criterion.bench_function("scroll: extended view", |bencher| {
+    criterion.bench_function("scroll: what is wanted of a document", |bencher| {
         let document = Region { x: Extent { start: 0, length: 4_000 }, y: Extent { start: 0, length: i64::MAX / 4 } };
-        let mut view = ScrollView::new(document, ScrollSettings::with_budget(8_000_000));
+        let mut supply = Supply::new(document, SupplySettings::with_budget(8_000_000));
+        let course = Steady(Way { x: 0.0, y: 1_000.0 });
         let mut y = 0;
         bencher.iter(|| {
             y += 17;
             let shown = Region { x: Extent { start: 100, length: 1_440 }, y: Extent { start: y, length: 2_960 } };
-            black_box(view.step(shown, Velocity { x: 0.0, y: 1_000.0 }))
+            let look = supply.look(shown, &course, INTERVAL);
+            if let Some(wanted) = look.wanted {
+                supply.set_rendered(Cover::of([wanted.region]));
+            }
+            black_box(look)
         });
     });
 }

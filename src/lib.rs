@@ -57,7 +57,7 @@ pub mod state;
 #[cfg(feature = "compositor")]
 pub mod surface;
 pub mod time;
-#[cfg(feature = "compositor")]
+#[cfg(feature = "client")]
 pub mod timing;
 #[cfg(feature = "compositor")]
 pub mod trace;

@@ -12,7 +12,7 @@ use upbeat::timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
 use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Quadratic, Sample, Tracked};
 use upbeat::timing::late_frame::LateFramePolicy;
 use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
-use upbeat::timing::scroll::{Extent, Region, ScrollSettings, ScrollView, Velocity};
+use upbeat::timing::scroll::{Cover, Extent, Region, Steady, Supply, SupplySettings, Way};
 use upbeat::timing::target::RefreshIndex;
 use upbeat::timing::virtualizer::{CatchUp, Grid, Virtualizer};
 
@@ -83,7 +83,7 @@ fn geometry_and_prediction_do_not_allocate() {
     let mut parabola = Tracked::new(Quadratic::new(), limits);
     let mut kalman = Tracked::new(Kalman::new(), limits);
     let document = Region { x: Extent { start: 0, length: 1_440 }, y: Extent { start: 0, length: 1_000_000 } };
-    let mut scroll = ScrollView::new(document, ScrollSettings::with_budget(8_000_000));
+    let mut supply = Supply::new(document, SupplySettings::with_budget(8_000_000));
     let count = allocations(|| {
         for index in 0..1_000_i64 {
             let at = START + Span::from_millis(8) * index;
@@ -96,7 +96,11 @@ fn geometry_and_prediction_do_not_allocate() {
             let rect = PixelRect::around(500, index as i32, 200);
             std::hint::black_box(beam.decide(at, at, INTERVAL / 4, &rect, Some(&rect), INTERVAL / 16));
             let view = Region { x: document.x, y: Extent { start: index * 40, length: 2_960 } };
-            std::hint::black_box(scroll.step(view, Velocity { x: 0.0, y: 2_400.0 }));
+            let look = supply.look(view, &Steady(Way { x: 0.0, y: 2_400.0 }), INTERVAL);
+            if let Some(wanted) = look.wanted {
+                supply.set_rendered(Cover::of([wanted.region]));
+            }
+            std::hint::black_box(look);
         }
     });
     assert_eq!(count, 0);

@@ -1,6 +1,7 @@
 //! Scrolls over an extended buffer: how often something has to be rendered.
 
-use crate::timing::scroll::{Extent, Region, ScarDecider, ScarStep, ScrollSettings, ScrollStep, ScrollView, Velocity};
+use crate::time::Span;
+use crate::timing::scroll::{Cover, Extent, Region, ScarDecider, ScarStep, Steady, Supply, SupplySettings, Way};
 
 /// Lines of SCAR's device (2960 × 1440).
 pub const SCREEN_HEIGHT: i64 = 2_960;
@@ -39,10 +40,7 @@ pub fn scar_formula(factor: (i64, i64), speed: f64) -> f64 {
 pub fn both_directions(views: f64, speed: f64) -> f64 {
     let document = Region { x: Extent { start: 0, length: SCREEN_WIDTH }, y: Extent { start: 0, length: 1_000_000 } };
     let budget = (SCREEN_WIDTH * SCREEN_HEIGHT) as f64 * views;
-    let mut scroll = ScrollView::new(
-        document,
-        ScrollSettings { lasting: crate::time::Span::from_seconds(60), ..ScrollSettings::with_budget(budget as i64) },
-    );
+    let mut supply = Supply::new(document, SupplySettings::with_budget(budget as i64));
     let mut rendered = 0_u64;
     for refresh in 0..(SECONDS * REFRESH) as i64 {
         let (position, velocity) = there_and_back(refresh as f64 / REFRESH, speed);
@@ -50,8 +48,12 @@ pub fn both_directions(views: f64, speed: f64) -> f64 {
             x: Extent { start: 0, length: SCREEN_WIDTH },
             y: Extent { start: 500_000 + position as i64, length: SCREEN_HEIGHT },
         };
-        let step = scroll.step(view, Velocity { x: 0.0, y: velocity });
-        rendered += u64::from(matches!(step, ScrollStep::Render(_)));
+        // A render takes no time here, and so is asked for when the last line is seen.
+        let look = supply.look(view, &Steady(Way { x: 0.0, y: velocity }), Span::ZERO);
+        if let Some(wanted) = look.wanted {
+            supply.set_rendered(Cover::of([wanted.region]));
+            rendered += 1;
+        }
     }
     rendered as f64 / SECONDS
 }
@@ -91,6 +93,16 @@ mod tests {
     #[test]
     fn the_extended_view_renders_little_in_both_directions() {
         assert!(scar_both_directions((3, 2), 1_000.0) > 29.0);
-        assert!(both_directions(1.5, 1_000.0) < 1.5, "{}", both_directions(1.5, 1_000.0));
+        assert!(both_directions(1.5, 1_000.0) < 1.2, "{}", both_directions(1.5, 1_000.0));
+    }
+
+    #[test]
+    fn renders_are_fewer_where_there_is_more_memory_and_where_it_is_slower() {
+        let slowly = both_directions(1.5, 100.0);
+        assert!(slowly < 0.01, "ten seconds of it fit into what lies ahead: {slowly}");
+        for speed in [1_000.0, 5_000.0] {
+            let [little, some, much] = [1.5, 2.0, 2.5].map(|views| both_directions(views, speed));
+            assert!(little > some && some > much, "{speed} px/s: {little} {some} {much}");
+        }
     }
 }

@@ -1,0 +1,190 @@
+//! What of a document is there: one large buffer, or a ring of tiles, or pieces in any order.
+
+use super::{Extent, Region};
+
+/// So many pieces a document may be shown in.
+pub const MOST_REGIONS: usize = 64;
+
+/// One way to go from a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Towards smaller x.
+    Left,
+    /// Towards larger x.
+    Right,
+    /// Towards smaller y.
+    Up,
+    /// Towards larger y.
+    Down,
+}
+
+impl Side {
+    /// All of them.
+    pub const ALL: [Side; 4] = [Side::Left, Side::Right, Side::Up, Side::Down];
+
+    /// `region` turned so that this side lies below it.
+    const fn turned_down(self, region: Region) -> Region {
+        const fn mirrored(extent: Extent) -> Extent {
+            Extent { start: -extent.end(), length: extent.length }
+        }
+        let Region { x, y } = region;
+        match self {
+            Side::Down => region,
+            Side::Up => Region { x, y: mirrored(y) },
+            Side::Right => Region { x: y, y: x },
+            Side::Left => Region { x: y, y: mirrored(x) },
+        }
+    }
+}
+
+/// The parts of a document that are there.
+#[derive(Clone, Debug)]
+pub struct Cover {
+    regions: [Region; MOST_REGIONS],
+    count: usize,
+}
+
+impl Default for Cover {
+    fn default() -> Self {
+        Cover { regions: [Region::default(); MOST_REGIONS], count: 0 }
+    }
+}
+
+impl Cover {
+    /// These; what is too many is left out.
+    pub fn of(regions: impl IntoIterator<Item = Region>) -> Self {
+        let mut cover = Cover::default();
+        regions.into_iter().for_each(|region| {
+            cover.add(region);
+        });
+        cover
+    }
+
+    /// Another one. Returns whether there was room.
+    pub fn add(&mut self, region: Region) -> bool {
+        let Some(place) = self.regions.get_mut(self.count) else { return false };
+        *place = region;
+        self.count += 1;
+        true
+    }
+
+    /// Forgets those that have a pixel in `region`.
+    pub fn remove(&mut self, region: Region) {
+        let mut kept = 0;
+        for index in 0..self.count {
+            if !self.regions[index].overlaps(region) {
+                self.regions[kept] = self.regions[index];
+                kept += 1;
+            }
+        }
+        self.count = kept;
+    }
+
+    /// The pieces.
+    pub fn regions(&self) -> &[Region] {
+        &self.regions[..self.count]
+    }
+
+    /// Whether every pixel of `region` is there.
+    pub fn covers(&self, region: Region) -> bool {
+        self.filled(region, Side::Down) == region.y.length || region.x.length <= 0
+    }
+
+    /// How many pixels `view`, which is there, can move to this side until something is missing; at most `most`.
+    pub fn reach(&self, view: Region, side: Side, most: i64) -> i64 {
+        let ahead = |extent: Extent, forward: bool| {
+            let start = if forward { extent.end() } else { extent.start - most };
+            Extent { start, length: most }
+        };
+        let strip = match side {
+            Side::Left | Side::Right => Region { x: ahead(view.x, side == Side::Right), y: view.y },
+            Side::Up | Side::Down => Region { x: view.x, y: ahead(view.y, side == Side::Down) },
+        };
+        self.filled(strip, side)
+    }
+
+    /// How many lines of `region` are there without a gap, beginning opposite of `side`.
+    fn filled(&self, region: Region, side: Side) -> i64 {
+        let region = side.turned_down(region);
+        let mut row = region.y.start;
+        while row < region.y.end() {
+            // What holds this row also holds those below, up to where the first of them ends.
+            let (mut column, mut end) = (region.x.start, region.y.end());
+            while column < region.x.end() {
+                let here = |piece: &Region| {
+                    (piece.x.start..piece.x.end()).contains(&column) && (piece.y.start..piece.y.end()).contains(&row)
+                };
+                let pieces = self.regions().iter().map(|piece| side.turned_down(*piece));
+                let Some(widest) = pieces.filter(here).max_by_key(|piece| piece.x.end()) else {
+                    return row - region.y.start;
+                };
+                column = widest.x.end();
+                end = end.min(widest.y.end());
+            }
+            row = end;
+        }
+        region.y.length.max(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn region(x: i64, y: i64, width: i64, height: i64) -> Region {
+        Region { x: Extent { start: x, length: width }, y: Extent { start: y, length: height } }
+    }
+
+    #[test]
+    fn tiles_side_by_side_cover_what_lies_across_them() {
+        let cover = Cover::of([region(0, 0, 10, 10), region(10, 0, 10, 10), region(0, 10, 10, 10)]);
+        assert!(cover.covers(region(5, 2, 10, 8)));
+        assert!(cover.covers(region(0, 0, 10, 20)));
+        assert!(!cover.covers(region(5, 5, 10, 10)), "the tile at the corner is missing");
+        assert_eq!(cover.reach(region(0, 0, 10, 5), Side::Down, 100), 15);
+        assert_eq!(cover.reach(region(5, 0, 10, 5), Side::Down, 100), 5);
+        assert_eq!(cover.reach(region(0, 0, 5, 10), Side::Right, 100), 15);
+        assert_eq!(cover.reach(region(15, 2, 5, 5), Side::Left, 9), 9);
+        assert_eq!(cover.reach(region(0, 12, 10, 5), Side::Up, 100), 12);
+    }
+
+    #[test]
+    fn what_is_damaged_is_not_there_and_one_piece_more_than_there_is_room_for_neither() {
+        let mut cover = Cover::of((0..MOST_REGIONS as i64).map(|row| region(0, row * 10, 10, 10)));
+        assert!(!cover.add(region(0, 640, 10, 10)));
+        assert!(cover.covers(region(0, 0, 10, 640)));
+        cover.remove(region(5, 95, 1, 10));
+        assert_eq!(cover.reach(region(0, 0, 10, 10), Side::Down, 1_000), 80);
+        assert!(cover.covers(region(0, 110, 10, 530)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_covered_is_what_pixel_by_pixel_is(
+            pieces in proptest::collection::vec((0_i64..12, 0_i64..12, 1_i64..8, 1_i64..8), 0..12),
+            (x, y, width, height) in (0_i64..12, 0_i64..12, 1_i64..6, 1_i64..6),
+        ) {
+            let cover = Cover::of(pieces.iter().map(|(x, y, width, height)| region(*x, *y, *width, *height)));
+            let is_there = |x: i64, y: i64| cover.regions().iter().any(|piece| piece.contains(region(x, y, 1, 1)));
+            let all_there = |area: Region| {
+                (area.y.start..area.y.end()).all(|y| (area.x.start..area.x.end()).all(|x| is_there(x, y)))
+            };
+            let view = region(x, y, width, height);
+            prop_assert_eq!(cover.covers(view), all_there(view));
+            if cover.covers(view) {
+                for side in Side::ALL {
+                    let reach = cover.reach(view, side, 20);
+                    let moved = |by: i64| match side {
+                        Side::Left => Region { x: view.x.moved(-by), y: view.y },
+                        Side::Right => Region { x: view.x.moved(by), y: view.y },
+                        Side::Up => Region { x: view.x, y: view.y.moved(-by) },
+                        Side::Down => Region { x: view.x, y: view.y.moved(by) },
+                    };
+                    prop_assert!((0..=reach).all(|by| all_there(moved(by))), "{side:?} {reach}");
+                    prop_assert!(reach == 20 || !all_there(moved(reach + 1)), "{side:?} {reach}");
+                }
+            }
+        }
+    }
+}
