@@ -81,10 +81,14 @@ pub(super) fn committed(state: &mut State, surface: &WlSurface, commit: Commit) 
 }
 
 fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option<Committed> {
-    let Commit { at: now, queued, buffers, stamp, bound, unfinished } = commit;
+    let Commit { at: now, queued, buffers, stamp, bound, unfinished, is_own } = commit;
     let client = state.surfaces.client_of(surface)?;
     let State { surfaces, outputs, .. } = state;
     let was_called = surfaces.get(surface)?.called().is_some();
+    if !is_own && !was_called {
+        // Its subsurfaces have said all.
+        return None;
+    }
     // What it draws ahead says nothing of what its callbacks are for.
     let queued = queued || (bound.is_some() && !was_called);
     surfaces.get_mut(surface)?.answered();
@@ -100,7 +104,11 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
     let newest = surfaces.get(surface).map(|entry| UpdateId { surface: entry.id, number: entry.newest() });
     let update = newest.filter(|_| unfinished);
     let answer = match update {
-        _ if busy => None,
+        Some(update) if busy => {
+            output.conductor.committed_part(pacer_id, update);
+            None
+        }
+        None if busy => None,
         Some(update) => output.conductor.committed_unfinished(pacer_id, now, update, (cpu, queued)),
         None => output.conductor.committed(pacer_id, now, cpu, queued),
     };
@@ -108,11 +116,13 @@ fn note_commit(state: &mut State, surface: &WlSurface, commit: Commit) -> Option
     pacer.buffers(buffers);
     let runs_ahead = pacer.runs_ahead() && !queued;
     let entry = surfaces.get_mut(surface)?;
-    record_commit(entry, output, pacer_id, now, answer, bound);
-    if let Some(stamp) = stamp.filter(|_| bound.is_none()) {
-        note_stamp(entry, output, stamp);
+    if is_own {
+        record_commit(entry, output, pacer_id, now, answer, bound);
+        if let Some(stamp) = stamp.filter(|_| bound.is_none()) {
+            note_stamp(entry, output, stamp);
+        }
+        entry.keep_record();
     }
-    entry.keep_record();
     let hold = answer.and_then(|answer| answer.hold).filter(|_| was_called && entry.may_be_held());
     Some(Committed { hold, runs_ahead })
 }

@@ -1,6 +1,7 @@
 //! What happens between a client's commit and Smithay's: does the update have a reason to wait?
 
 use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::commit_timing::CommitTimerStateUserData;
 use smithay::wayland::compositor::{self, BufferAssignment, SurfaceAttributes, SurfaceData};
@@ -44,6 +45,7 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     let is_explicit = points.release.is_some();
     number(state, surface, content, bound, points.release);
     let synchronised = compositor::is_sync_subsurface(surface);
+    let brings = brings_content(state, surface, attached.is_some(), synchronised);
     let mut runs_ahead = false;
     let mut fences = fence::unsignalled(state, surface);
     fences.extend(points.acquire.filter(|fence| !fence.is_signalled()));
@@ -54,12 +56,10 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     if let Some(deadline) = (!fences.is_empty()).then(|| state.next_latch_at(surface, wanted)).flatten() {
         fences.iter().for_each(|fence| fence.hint_deadline(deadline));
     }
-    if let Some(buffer) = attached {
+    if attached.is_some() || brings {
         let now = state.clock.now();
         apply_held(state, surface);
-        state.drawn(surface, &buffer);
-        let State { surfaces, display_handle, .. } = state;
-        let buffers = surfaces.get_mut(surface).map_or(0, |entry| entry.attach(display_handle, &buffer));
+        let buffers = attached.as_ref().map_or(0, |buffer| attach(state, surface, buffer));
         let stamped = conditions.not_before.is_some() && bound_target.is_none();
         let queued = conditions.set_barrier || conditions.wait_barrier || stamped;
         let answer = state.committed(
@@ -71,6 +71,7 @@ pub fn before(state: &mut State, surface: &WlSurface) {
                 stamp: conditions.not_before,
                 bound: bound_target,
                 unfinished: !fences.is_empty(),
+                is_own: attached.is_some(),
             },
         );
         if conditions.frame.is_none() {
@@ -100,6 +101,25 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     if runs_ahead {
         state.committed_ahead(surface);
     }
+}
+
+/// Shows `buffer` from now on; how many its client has for that.
+fn attach(state: &mut State, surface: &WlSurface, buffer: &WlBuffer) -> usize {
+    state.drawn(surface, buffer);
+    let State { surfaces, display_handle, .. } = state;
+    surfaces.get_mut(surface).map_or(0, |entry| entry.attach(display_handle, buffer))
+}
+
+/// Whether a commit brings content that synchronised subsurfaces have committed. What a synchronised one brings, and what is
+/// its `own`, its parent will.
+fn brings_content(state: &mut State, surface: &WlSurface, own: bool, synchronised: bool) -> bool {
+    let Some(entry) = state.surfaces.get_mut(surface) else { return false };
+    let brings = std::mem::take(&mut entry.brings);
+    let parent = compositor::get_parent(surface).filter(|_| synchronised && (own || brings));
+    if let Some(parent) = parent.and_then(|parent| state.surfaces.get_mut(&parent)) {
+        parent.brings = true;
+    }
+    brings
 }
 
 /// The update before is applied if only its refresh held it back: its client draws without being called back. Of the buffers

@@ -47,6 +47,8 @@ pub struct Entry {
     pub(super) outstanding: Outstanding,
     /// What its last commit left pending, if it is a subsurface.
     pub(super) lasting: Option<Lasting>,
+    /// Synchronised subsurfaces have committed content that its next commit brings.
+    pub(super) brings: bool,
     /// The commit being made only applies what was committed before.
     pub(super) replay: bool,
     /// Fences that its next commit waits for.
@@ -131,6 +133,7 @@ impl Entry {
             touched: false,
             outstanding: Outstanding::default(),
             lasting: None,
+            brings: false,
             replay: false,
             acquire: Vec::new(),
             watches: Vec::new(),

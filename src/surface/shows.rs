@@ -26,7 +26,7 @@ pub struct Finished {
     pub at_most: bool,
 }
 
-/// A commit with new content.
+/// A commit with new content, its own or that of synchronised subsurfaces.
 #[derive(Clone, Copy, Debug)]
 pub struct Commit {
     /// When it came in.
@@ -41,6 +41,8 @@ pub struct Commit {
     pub bound: Option<Target>,
     /// A device is still drawing it.
     pub unfinished: bool,
+    /// Some of it is its own.
+    pub is_own: bool,
 }
 
 /// Whoever shows surfaces: the outputs, of which a surface knows only this.

@@ -172,7 +172,15 @@ impl<T> Conductor<T> {
         self.note_commit(id, now, reaches, (cpu, queued, Some(update)))
     }
 
-    /// A device has drawn what the client committed with `update`. Returns what the frame cost, if it answered a callback.
+    /// The same where others of the client's surfaces are still being drawn: see [`Pacer::committed_part`].
+    pub fn committed_part(&mut self, id: PacerId, update: UpdateId) {
+        if let Some(pacer) = self.pacers.get_mut(id) {
+            pacer.committed_part(update);
+        }
+    }
+
+    /// A device has drawn what the client committed with `update`. Returns what the frame cost, if it answered a callback and
+    /// that was the last of it.
     pub fn finished(&mut self, id: PacerId, update: UpdateId, at: Instant) -> Option<Span> {
         self.stale = true;
         let (target, cost) = self.pacers.get_mut(id)?.finished(update, at, &self.output)?;
@@ -208,7 +216,7 @@ impl<T> Conductor<T> {
         if let Some(refresh) = answer.and_then(|answer| answer.hold) {
             self.output.need_at(refresh);
         }
-        let all_there = answer.filter(|_| unfinished.is_none());
+        let all_there = answer.filter(|answer| answer.is_done);
         self.answered = all_there.map(|answer| answer.drawing.target).or(self.answered);
         answer
     }

@@ -33,7 +33,6 @@ pub use proof::Verdict;
 use super::class::{Classifier, Evidence};
 use super::defaults::{CLIENT_FLOOR, COST_WINDOW, CPU_WINDOW};
 use super::estimator::{Estimator, MissBudget, WindowQuantile};
-use super::id::UpdateId;
 use super::margin::{Margin, known_quantile};
 use super::output::OutputMachine;
 use super::pacing::{Class, Pacing, PacingWish};
@@ -41,7 +40,7 @@ use super::packing::Unit;
 use super::target::RefreshIndex;
 use super::vsync::VsyncModel;
 use crate::time::{Instant, Span};
-use unfinished::{Unfinished, UnfinishedFrames};
+use unfinished::{Parts, Unfinished, UnfinishedFrames};
 
 /// Frames before a client is started later than right after the latch.
 const FIRST_FRAMES: usize = 6;
@@ -95,6 +94,8 @@ pub struct Pacer {
     /// A callback may be sent from this moment on.
     due: Option<Instant>,
     drawing: Option<OpenCallback>,
+    /// What it has committed of the answer that it is at, and a device draws.
+    parts: Parts,
     /// Committed, and a device still draws it.
     unfinished: UnfinishedFrames,
     planned: Option<Planned>,
@@ -128,6 +129,7 @@ impl Pacer {
             cpu_at_commit: None,
             due: None,
             drawing: None,
+            parts: Parts::default(),
             unfinished: UnfinishedFrames::default(),
             planned: None,
             given_budget: Span::ZERO,
@@ -224,6 +226,7 @@ impl Pacer {
     /// The refreshes that it was called back for will not come: other numbers count from now on.
     pub fn forget_targets(&mut self) {
         (self.planned, self.last_target, self.drawing) = (None, None, None);
+        self.parts = Parts::default();
         self.unfinished.clear();
     }
 
@@ -250,6 +253,7 @@ impl Pacer {
         self.due = None;
         self.planned = None;
         self.drawing = None;
+        self.parts = Parts::default();
         self.unfinished.clear();
     }
 
@@ -294,6 +298,7 @@ impl Pacer {
         let planned = self.planned.take()?;
         self.due = None;
         self.last_target = Some(planned.target);
+        self.parts = Parts::default();
         self.given_budget = self.budget(now).unwrap_or(Span::ZERO);
         let overlaps = self.is_drawing(now);
         self.drawing = Some(OpenCallback {
@@ -309,9 +314,11 @@ impl Pacer {
         Some(planned)
     }
 
-    /// New content arrived.
+    /// New content arrived, and with it all of the answer.
     pub fn committed<T>(&mut self, content: Content, output: &OutputMachine<T>) -> Option<Answer> {
         let Content { at: now, reaches: next, cpu, queued, contended, unfinished } = content;
+        let mut parts = std::mem::take(&mut self.parts);
+        unfinished.into_iter().for_each(|update| parts.add(update));
         let Some(drawing) = self.drawing.take() else {
             self.classifier.observe_unasked(queued);
             self.cpu_at_commit = cpu;
@@ -328,9 +335,11 @@ impl Pacer {
             // Late is what misses the deadline, not what takes longer than thought.
             let overshoot = now - output.latch_at(drawing.target);
             let cost = Cost { wall, cpu: spent, gpu: Span::ZERO, contended, overshoot };
-            match unfinished {
-                Some(update) => self.unfinished.push(Unfinished { update, drawing, committed: now, cost }),
-                None => self.learn(drawing, cost, output.vsync()),
+            let frame = Unfinished { parts, drawing, committed: now, cost };
+            if parts.are_done() {
+                self.learn_finished(frame, output);
+            } else {
+                self.unfinished.push(frame);
             }
         }
         self.cpu_at_commit = cpu;
@@ -345,20 +354,8 @@ impl Pacer {
         let hold = (may_hold && drawing.target > next).then_some(drawing.target);
         // A late frame takes the next refresh; the one after it is drawn for the refresh after that.
         self.last_target = self.last_target.max(Some(next).filter(|next| *next > drawing.target));
-        Some(Answer { drawing, wall, cpu: spent, budget: self.given_budget, pause, hold })
-    }
-
-    /// A device has drawn what was committed with `update`, at `at`. Returns the cost of the frame, if it answered a callback.
-    pub fn finished<T>(
-        &mut self,
-        update: UpdateId,
-        at: Instant,
-        output: &OutputMachine<T>,
-    ) -> Option<(RefreshIndex, Span)> {
-        let frame = self.unfinished.take(update)?;
-        let (drawing, cost) = frame.finished(at, |drawing| output.latch_at(drawing.target));
-        self.learn(drawing, cost, output.vsync());
-        Some((drawing.target, cost.wall))
+        let is_done = parts.are_done();
+        Some(Answer { drawing, wall, cpu: spent, budget: self.given_budget, pause, hold, is_done })
     }
 
     fn learn(&mut self, drawing: OpenCallback, cost: Cost, vsync: &VsyncModel) {

@@ -135,4 +135,6 @@ pub struct Answer {
     pub pause: bool,
     /// Show it at this refresh, not before: the one that it was drawn for, which a later latch will reach.
     pub hold: Option<RefreshIndex>,
+    /// All of it was drawn; else a device still draws some.
+    pub is_done: bool,
 }

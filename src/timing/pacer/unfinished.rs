@@ -5,21 +5,60 @@
 //!      │◄───────────── cost ────────────────►│
 //! ```
 //!
+//! A frame may be several updates: a window's and its subsurfaces'. It is finished when the last of them is, whichever was
+//! committed last.
+//!
 //! Both stages lie between callback and latch. In a row of frames they overlap: while a device draws one, the CPU is at the
 //! next, so that a client whose stages together do not fit into a refresh, but each for itself, makes all of its frames
 //! with a second period of slack.
 
-use super::{Cost, OpenCallback};
-use crate::time::Instant;
+use super::{Cost, OpenCallback, Pacer};
+use crate::time::{Instant, Span};
 use crate::timing::id::UpdateId;
+use crate::timing::output::OutputMachine;
+use crate::timing::target::RefreshIndex;
 
 /// Frames of a client that a device may be drawing at a time: as many as wait, and one. Those that are forgotten teach nothing.
 const MOST: usize = 4;
+/// Surfaces of one frame that are waited for: a window, what plays in it, and what lies above that. What others take beyond
+/// these is not known.
+const MOST_PARTS: usize = 4;
+
+/// Updates of one frame, of different surfaces, that a device draws.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts {
+    updates: [Option<UpdateId>; MOST_PARTS],
+    /// When the last of those was done that are.
+    finished: Option<Instant>,
+}
+
+impl Parts {
+    /// `update` is one of them. One of the same surface before it is not waited for any more.
+    pub fn add(&mut self, update: UpdateId) {
+        let same = self.updates.iter().position(|known| known.is_some_and(|known| known.surface == update.surface));
+        if let Some(slot) = same.or_else(|| self.updates.iter().position(Option::is_none)) {
+            self.updates[slot] = Some(update);
+        }
+    }
+
+    /// `update` was done at `at`. Whether it is one of them.
+    pub fn finish(&mut self, update: UpdateId, at: Instant) -> bool {
+        let Some(part) = self.updates.iter_mut().find(|part| **part == Some(update)) else { return false };
+        *part = None;
+        self.finished = self.finished.max(Some(at));
+        true
+    }
+
+    /// Whether all of them are done.
+    pub fn are_done(&self) -> bool {
+        self.updates.iter().all(Option::is_none)
+    }
+}
 
 /// A frame that was committed and is not finished.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unfinished {
-    pub update: UpdateId,
+    pub parts: Parts,
     /// The callback that it answers.
     pub drawing: OpenCallback,
     pub committed: Instant,
@@ -28,10 +67,10 @@ pub(super) struct Unfinished {
 }
 
 impl Unfinished {
-    /// The callback, and the cost of both stages, where it was finished at `at`. `deadline`: when it had to be.
-    pub fn finished(self, at: Instant, deadline: impl Fn(OpenCallback) -> Instant) -> (OpenCallback, Cost) {
+    /// The callback, and the cost of both stages, all of its parts being done. `deadline`: when they had to be.
+    pub fn finished(self, deadline: impl Fn(OpenCallback) -> Instant) -> (OpenCallback, Cost) {
         // What was finished before it was asked about says that it was there at the commit.
-        let at = at.max(self.committed);
+        let at = self.parts.finished.map_or(self.committed, |at| at.max(self.committed));
         let gpu = at - self.committed;
         let Cost { wall, .. } = self.cost;
         (self.drawing, Cost { wall: wall + gpu, gpu, overshoot: at - deadline(self.drawing), ..self.cost })
@@ -51,9 +90,11 @@ impl UnfinishedFrames {
         self.next = (self.next + 1) % MOST;
     }
 
-    /// Takes out the frame of `update`.
-    pub fn take(&mut self, update: UpdateId) -> Option<Unfinished> {
-        self.frames.iter_mut().find(|frame| frame.is_some_and(|frame| frame.update == update))?.take()
+    /// `update` was done at `at`. Takes out the frame that it was the last part of.
+    pub fn take(&mut self, update: UpdateId, at: Instant) -> Option<Unfinished> {
+        let is_in = |frame: &mut Unfinished| frame.parts.finish(update, at);
+        let slot = self.frames.iter_mut().find_map(|slot| slot.as_mut().is_some_and(is_in).then_some(slot))?;
+        slot.take_if(|frame| frame.parts.are_done())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Unfinished> {
@@ -62,5 +103,34 @@ impl UnfinishedFrames {
 
     pub fn clear(&mut self) {
         *self = UnfinishedFrames::default();
+    }
+}
+
+impl Pacer {
+    /// New content arrived that is not all of its answer: others of its surfaces are still being drawn. A device draws what
+    /// is `unfinished`.
+    pub fn committed_part(&mut self, unfinished: UpdateId) {
+        self.parts.add(unfinished);
+    }
+
+    /// A device has drawn what was committed with `update`, at `at`. Returns the cost of the frame, if it answered a callback
+    /// and that was the last of it.
+    pub fn finished<T>(
+        &mut self,
+        update: UpdateId,
+        at: Instant,
+        output: &OutputMachine<T>,
+    ) -> Option<(RefreshIndex, Span)> {
+        if self.parts.finish(update, at) {
+            return None;
+        }
+        let frame = self.unfinished.take(update, at)?;
+        Some(self.learn_finished(frame, output))
+    }
+
+    pub(super) fn learn_finished<T>(&mut self, frame: Unfinished, output: &OutputMachine<T>) -> (RefreshIndex, Span) {
+        let (drawing, cost) = frame.finished(|drawing| output.latch_at(drawing.target));
+        self.learn(drawing, cost, output.vsync());
+        (drawing.target, cost.wall)
     }
 }

@@ -5,8 +5,11 @@ use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
 use rustix::event::{EventfdFlags, eventfd};
+use smithay::wayland::compositor::get_children;
 use upbeat::surface::fence;
+use upbeat::timing::id::SurfaceId;
 use upbeat::timing::record::{ClientFrameRecord, MissReason};
+use wayland_client::protocol::wl_surface::WlSurface;
 
 use super::*;
 
@@ -17,12 +20,30 @@ const WATCHED: Span = Span::from_seconds(4);
 /// From the last moment at which content may be there to its light, on this display, and what is kept in hand.
 const TO_LIGHT: Span = Span::from_micros(2_500);
 
+/// Size of subsurfaces: they leave something of the window to be seen.
+const PART: (i32, i32) = (SIZE.0 / 2, SIZE.1 / 2);
+
+/// What the device draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Drawn {
+    /// The window.
+    Window,
+    /// A subsurface that has callbacks and frames of its own, committed before the window, which is drawn by the CPU.
+    Beside,
+    /// One that is committed with the window, which is drawn by the CPU and asks for the callbacks.
+    With,
+    /// One that is committed with the window, of which nothing is drawn, and which asks for the callbacks.
+    Instead,
+}
+
 /// A client with a device.
 struct Pipeline {
     cpu: Span,
     gpu: Span,
+    drawn: Drawn,
     client: ClientIndex,
     window: Toplevel,
+    part: Option<WlSurface>,
     drawn_at: Option<Instant>,
     /// What the device is at, in order, and when each is done.
     unfinished: VecDeque<(Instant, OwnedFd)>,
@@ -30,12 +51,22 @@ struct Pipeline {
 }
 
 impl Pipeline {
-    fn new(world: &mut World, cpu: Span, gpu: Span) -> Self {
+    fn new(world: &mut World, cpu: Span, gpu: Span, drawn: Drawn) -> Self {
         let (client, window) = world.open_filled("pipeline", SIZE, RED);
+        let part = (drawn != Drawn::Window).then(|| {
+            let (part, subsurface) = world.client(client).subsurface(&window.surface);
+            world.client(client).draw(&part, 2, PART, GREEN);
+            part.commit();
+            window.surface.commit();
+            if drawn == Drawn::Beside {
+                subsurface.set_desync();
+            }
+            part
+        });
         world.rest();
         world.client(client).data.heard.clear();
         let drawn_at = Some(world.now());
-        Pipeline { cpu, gpu, client, window, drawn_at, unfinished: VecDeque::new(), frames: 9 }
+        Pipeline { cpu, gpu, drawn, client, window, part, drawn_at, unfinished: VecDeque::new(), frames: 9 }
     }
 
     fn act(&mut self, world: &mut World) -> Option<Instant> {
@@ -60,25 +91,49 @@ impl Pipeline {
         let fence = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).expect("an eventfd");
         let free = self.unfinished.back().map_or(now, |(at, _)| now.max(*at));
         self.unfinished.push_back((free + self.gpu, fence.try_clone().expect("a duplicate")));
-        let surface = world.window("pipeline").surface().clone();
+        let surface = self.drawn_by_device(world);
         fence::acquire(&mut world.state, &surface, Box::new(fence));
         let colour = [RED, GREEN, BLUE][self.frames as usize % 3];
         let client = world.client(self.client);
-        client.draw(&self.window.surface, self.frames, SIZE, colour);
+        if let Some(part) = &self.part {
+            part.attach(Some(&client.solid(self.frames, PART.0, PART.1, colour)), 0, 0);
+            part.damage_buffer(0, 0, PART.0, PART.1);
+            if self.drawn == Drawn::Beside {
+                part.frame(&client.handle(), self.frames);
+            }
+            part.commit();
+        }
+        if self.drawn != Drawn::Instead {
+            client.draw(&self.window.surface, self.frames, SIZE, colour);
+        }
         self.window.surface.frame(&client.handle(), CALLBACK);
         self.window.surface.commit();
     }
 
-    /// Lets it draw for so long; its frames that were on screen meanwhile.
+    /// What the device draws, as the session has it.
+    fn drawn_by_device(
+        &self,
+        world: &mut World,
+    ) -> smithay::reexports::wayland_server::protocol::wl_surface::WlSurface {
+        let window = world.window("pipeline").surface().clone();
+        if self.part.is_some() { get_children(&window).pop().expect("its part") } else { window }
+    }
+
+    fn drawn_by_device_id(&self, world: &mut World) -> SurfaceId {
+        let surface = self.drawn_by_device(world);
+        world.state.surfaces.get(&surface).expect("it is known").id
+    }
+
+    /// Lets it draw for so long; what was on screen meanwhile of what the device draws.
     fn play(&mut self, world: &mut World, span: Span) -> Vec<ClientFrameRecord> {
-        let began = world.now();
+        let (began, surface) = (world.now(), self.drawn_by_device_id(world));
         world.run_for(span, &mut |world| self.act(world));
         world
             .state
             .outputs
             .statistics
             .recent()
-            .filter(|record| record.callback_sent.is_some_and(|sent| sent >= began))
+            .filter(|record| record.surface == surface && record.committed.is_some_and(|committed| committed >= began))
             .copied()
             .collect()
     }
@@ -97,7 +152,7 @@ fn all_are_shown_within(world: &World, records: &[ClientFrameRecord], most: Span
 fn what_a_device_draws_after_the_commit_is_part_of_what_a_frame_costs() {
     let mut world = World::simulated(&[60_000]);
     let (cpu, gpu) = (Span::from_millis(1), Span::from_millis(5));
-    let mut pipeline = Pipeline::new(&mut world, cpu, gpu);
+    let mut pipeline = Pipeline::new(&mut world, cpu, gpu, Drawn::Window);
     pipeline.play(&mut world, LEARNED);
     let records = pipeline.play(&mut world, WATCHED);
     all_are_shown_within(&world, &records, cpu + gpu + TO_LIGHT);
@@ -105,10 +160,41 @@ fn what_a_device_draws_after_the_commit_is_part_of_what_a_frame_costs() {
     assert!(costs.clone().count() > 200 && costs.min().is_some_and(|cost| cost >= cpu + gpu));
 }
 
+/// From the client's callback to the light of what its device draws.
+fn takes(drawn: Drawn) {
+    let mut world = World::simulated(&[60_000]);
+    let (cpu, gpu) = (Span::from_millis(1), Span::from_millis(5));
+    let mut pipeline = Pipeline::new(&mut world, cpu, gpu, drawn);
+    pipeline.play(&mut world, LEARNED);
+    // Of two surfaces.
+    let watched = WATCHED / 2;
+    let records = pipeline.play(&mut world, watched);
+    let share = records.len() as f64 * interval(&world, 0).as_seconds_f64() / watched.as_seconds_f64();
+    assert!(share > 0.99, "{drawn:?}: {share} frames for each refresh");
+    let late = |record: &ClientFrameRecord| Some(record.presented? - record.committed?);
+    let longest = records.iter().filter_map(late).max().expect("frames were shown");
+    assert!(longest <= gpu + TO_LIGHT, "{drawn:?}: {longest} from commit to light");
+}
+
+#[test]
+fn what_a_device_draws_of_a_subsurface_is_part_of_what_a_frame_costs() {
+    takes(Drawn::Beside);
+}
+
+#[test]
+fn what_a_device_draws_of_a_synchronised_subsurface_is_part_of_what_a_frame_costs() {
+    takes(Drawn::With);
+}
+
+#[test]
+fn a_commit_of_a_window_that_only_brings_what_is_new_below_it_answers_its_callback() {
+    takes(Drawn::Instead);
+}
+
 #[test]
 fn both_stages_together_may_take_longer_than_a_refresh() {
     let mut world = World::simulated(&[60_000]);
-    let mut pipeline = Pipeline::new(&mut world, Span::from_millis(11), Span::from_millis(12));
+    let mut pipeline = Pipeline::new(&mut world, Span::from_millis(11), Span::from_millis(12), Drawn::Window);
     pipeline.play(&mut world, LEARNED);
     let records = pipeline.play(&mut world, WATCHED);
     all_are_shown_within(&world, &records, interval(&world, 0) * 2);
@@ -118,7 +204,7 @@ fn both_stages_together_may_take_longer_than_a_refresh() {
 fn a_frame_that_its_device_finishes_late_is_said_to_be_late_for_that() {
     let mut world = World::simulated(&[60_000]);
     let (usual, long) = (Span::from_millis(5), Span::from_millis(14));
-    let mut pipeline = Pipeline::new(&mut world, Span::from_millis(1), usual);
+    let mut pipeline = Pipeline::new(&mut world, Span::from_millis(1), usual, Drawn::Window);
     pipeline.play(&mut world, LEARNED);
     let refresh = interval(&world, 0);
     pipeline.gpu = long;
