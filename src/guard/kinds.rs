@@ -79,8 +79,10 @@ kinds! {
     Sources = 1_024, "data sources": ["wl_data_source", "zwp_primary_selection_source_v1"];
     /// What was offered by others. A client that gives none back gets one with each focus: a day of that.
     Offers = 16_384, "data offers": ["wl_data_offer", "zwp_primary_selection_offer_v1"];
-    /// Requests for a token to hand the focus on: a launcher has one a program that starts.
-    ActivationTokens = 256, "activation tokens": ["xdg_activation_token_v1"];
+    /// Requests for a token to hand the focus on: a launcher has one a program that starts. Qt 6.4 gives none back, and makes
+    /// two with each click that raises one of its windows: a thousand such clicks a day for two weeks. Of what they stand
+    /// for the newest few are kept (`protocol/xdg_activation`).
+    ActivationTokens = 32_768, "activation tokens": ["xdg_activation_token_v1"];
     /// Surfaces that keep the screen lit: one a video.
     IdleInhibitors = 256, "idle inhibitors": ["zwp_idle_inhibitor_v1"];
     /// Pictures of the screen that are asked for: recorders have one or two an output; one a refresh is taken.

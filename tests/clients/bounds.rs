@@ -110,6 +110,20 @@ fn what_is_given_back_does_not_count() {
 }
 
 #[test]
+fn a_toolkit_that_never_gives_back_its_used_tokens_lives_for_days_of_clicks() {
+    let (mut world, _, client, _) = world();
+    for made in 0..2_000 {
+        let client = world.client(client);
+        client.bind::<XdgActivationV1>().get_activation_token(&client.handle(), ()).commit();
+        if made % 32 == 0 {
+            world.settle();
+        }
+    }
+    world.settle();
+    assert!(!world.client(client).is_gone(), "{:?}", world.client(client).error);
+}
+
+#[test]
 fn updates_that_wait_for_a_year_that_nobody_sees_are_not_kept_for_ever() {
     let (mut world, good, bad, window) = world();
     let client = world.client(bad);
