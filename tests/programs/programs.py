@@ -49,7 +49,7 @@ class Program:
         return [self.executable, *self.arguments, *extra]
 
 
-def firefox(web, what):
+def firefox(*addresses):
     def command(folder, shape):
         profile = os.path.join(folder, "firefox")
         os.makedirs(profile, exist_ok=True)
@@ -59,17 +59,17 @@ def firefox(web, what):
             with open(os.path.join(profile, "xulstore.json"), "w") as file:
                 file.write('{"chrome://browser/content/browser.xhtml": {"main-window": {"sizemode": "maximized"}}}')
         extra = {"windowed": ["--width", "800", "--height", "600"], "maximised": [], "fullscreen": ["--kiosk"]}[shape]
-        return ["firefox-esr", "--no-remote", "--profile", profile, *extra, web.page(*what)]
+        return ["firefox-esr", "--no-remote", "--profile", profile, *extra, *addresses]
     return command
 
 
-def chromium(web, what):
+def chromium(*addresses):
     def command(folder, shape):
         extra = {"windowed": "--window-size=800,600", "maximised": "--start-maximized", "fullscreen": "--start-fullscreen"}
         root = ["--no-sandbox"] if os.geteuid() == 0 else []
         return ["chromium", *root, "--ozone-platform=wayland", "--disable-gpu", "--no-first-run",
                 "--disable-background-networking", "--autoplay-policy=no-user-gesture-required",
-                f"--user-data-dir={os.path.join(folder, 'chromium')}", extra[shape], web.page(*what)]
+                f"--user-data-dir={os.path.join(folder, 'chromium')}", extra[shape], *addresses]
     return command
 
 
@@ -81,11 +81,11 @@ def mpv(rate):
 
 def all_of(web):
     """All programs, by their names."""
-    page = ("animate", "scroll", "video")
+    page = web.page("animate", "scroll", "video")
     foot = ("--override", "initial-window-size-pixels=600x400")
     programs = [
-        Program("firefox", "firefox-esr", "firefox-esr", special=firefox(web, page), is_browser=True, warm_up=10.0),
-        Program("chromium", "chromium", "chromium", special=chromium(web, page), is_browser=True, warm_up=8.0),
+        Program("firefox", "firefox-esr", "firefox-esr", special=firefox(page), is_browser=True, warm_up=10.0),
+        Program("chromium", "chromium", "chromium", special=chromium(page), is_browser=True, warm_up=8.0),
         # Its window can be resized, but not by an argument or a key.
         Program("gtk4 fishbowl", "gtk-4-examples", "gtk4-demo", ("--run=fishbowl",), None, None, warm_up=10.0),
         Program("qt", "qml-qt6", "/usr/lib/qt6/bin/qml", (os.path.join(HERE, "moving.qml"), "--"), ("maximised",), ("fullscreen",),

@@ -28,6 +28,7 @@ class Web:
         self.told = collections.defaultdict(list)
         web = self
         files = {"/page": (os.path.join(HERE, "page.html"), "text/html"),
+                 "/heavy": (os.path.join(HERE, "heavy.html"), "text/html"),
                  "/video.webm": (os.path.join(folder, "video.webm"), "video/webm")}
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -61,6 +62,9 @@ class Web:
 
     def page(self, *what):
         return f"http://127.0.0.1:{self.port}/page?{'&'.join(what)}"
+
+    def heavy(self, tab):
+        return f"http://127.0.0.1:{self.port}/heavy?{tab}"
 
 
 class Session:
