@@ -6,9 +6,7 @@
 //!
 //! What is no choice but a definition, a limit of a data structure or a property of a device stays where it is used.
 
-#[cfg(feature = "compositor")]
-use super::settings::AheadSettings;
-use super::settings::{EstimatorKind, MissBudget, PredictionLimits, TwoShot};
+use super::settings::{AheadSettings, EstimatorKind, MissBudget, PredictionLimits, TwoShot};
 use crate::time::Span;
 
 // --- Running ahead: `upbeat simulate --load A --load E --frames 100000` ----------------------------------------------
@@ -16,10 +14,8 @@ use crate::time::Span;
 /// Our own animations: 5 buffers, and commands for 4 frames more. On load A 4 buffers lose 77 % fewer refreshes than
 /// triple-buffered vsync, 5 lose 89 %, 7 lose 96 %, and 15 MB each at 2560 × 1440; with run-ahead 4 the 5 buffers reach
 /// 97 %, for kilobytes.
-#[cfg(feature = "compositor")]
 pub const ANIMATION: AheadSettings = AheadSettings::buffers(5).with_run_ahead(4);
 /// Clients that run ahead: 4 buffers, the paper's own default, one more than triple buffering has.
-#[cfg(feature = "compositor")]
 pub const CLIENT_AHEAD: AheadSettings = AheadSettings::buffers(4);
 /// Refreshes by which the first frame of motion that answers no input is shown later, to fill the queue first. Flings of
 /// 30 frames, 5 buffers: 79 → 91 % fewer drops (`--animation 30`); 7 buffers without it: 83 %.

@@ -3,7 +3,7 @@
 //! No Smithay, no Wayland, no system call, no clock, no logging, and no allocation on the frame path: `now` is passed
 //! in, decisions come out. The compositor, the simulator, the tests and the benches drive the same code.
 //!
-//! What clients need of it as well, and is built for them alone: scrolling, motion and the prediction of input.
+//! It is built for programs that are clients, too: they scroll, move and predict as the compositor does.
 //!
 //! The words, as they are used in the code, the documentation and the protocols:
 //!
@@ -26,51 +26,30 @@
 //!      └─callback──►commit─────┴latch──┴submit──────────────────────┴light
 //! ```
 
-#[cfg(feature = "compositor")]
 pub mod ahead;
-#[cfg(feature = "compositor")]
 pub mod beam;
-#[cfg(feature = "compositor")]
 pub mod calm;
-#[cfg(feature = "compositor")]
 pub mod class;
-#[cfg(feature = "compositor")]
 pub mod conductor;
 pub mod defaults;
-#[cfg(feature = "compositor")]
 pub mod estimator;
 pub mod fixed_queue;
-#[cfg(feature = "compositor")]
 pub mod frames;
-#[cfg(feature = "compositor")]
 pub mod id;
 pub mod input_prediction;
-#[cfg(feature = "compositor")]
 pub mod late_frame;
-#[cfg(feature = "compositor")]
 pub mod margin;
 pub mod motion;
-#[cfg(feature = "compositor")]
 pub mod order;
-#[cfg(feature = "compositor")]
 pub mod output;
-#[cfg(feature = "compositor")]
 pub mod pacer;
-#[cfg(feature = "compositor")]
 mod pacers;
-#[cfg(feature = "compositor")]
 pub mod pacing;
-#[cfg(feature = "compositor")]
 pub mod packing;
-#[cfg(feature = "compositor")]
 pub mod record;
-#[cfg(feature = "compositor")]
 pub mod refresh_rate;
 pub mod scroll;
 pub mod settings;
-#[cfg(feature = "compositor")]
 pub mod target;
-#[cfg(feature = "compositor")]
 pub mod virtualizer;
-#[cfg(feature = "compositor")]
 pub mod vsync;
