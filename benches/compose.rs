@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
 use fixture::World;
+use upbeat::render::Renderer;
 use wayland_client::protocol::wl_buffer::WlBuffer;
 use wayland_client::protocol::wl_shm::Format;
 use wayland_client::protocol::wl_surface::WlSurface;
@@ -28,7 +29,7 @@ struct Stage {
 
 impl Stage {
     fn new(windows: usize) -> Self {
-        let mut world = World::lit();
+        let mut world = World::in_real_time(Renderer::pixman().unwrap());
         let windows = (0..windows)
             .map(|number| {
                 let (client, window) = world.open(&number.to_string(), SIZE.0, SIZE.1);

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::RenderError;
+use crate::time::Span;
 
 /// Something that goes wrong with one frame, or with several.
 #[derive(Debug)]
@@ -13,8 +14,8 @@ pub enum Fault {
     Slow {
         /// Is told when one is begun.
         begun: Sender<()>,
-        /// It takes until something is sent, or the sender is gone.
-        go: Receiver<()>,
+        /// It takes until something is sent, and is said to have taken that; or until the sender is gone.
+        go: Receiver<Span>,
     },
     /// The next frame cannot be drawn.
     Fails,
@@ -38,7 +39,7 @@ pub enum Fault {
 /// What is to go wrong.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
-    slow: Option<(Sender<()>, Receiver<()>)>,
+    slow: Option<(Sender<()>, Receiver<Span>)>,
     next: VecDeque<Fault>,
     lost_reading: bool,
     readable: bool,
@@ -96,24 +97,31 @@ impl Faults {
 
     /// What goes wrong with the next frame; waits for as long as it is to take.
     pub fn next(&mut self) -> Happening {
+        let mut took = None;
         if let Some((begun, go)) = &self.slow {
             // Whether anybody wants to know or not.
             let _ = begun.send(());
-            if go.recv().is_err() {
+            took = go.recv().ok();
+            if took.is_none() {
                 self.slow = None;
             }
         }
         let next = self.next.pop_front();
-        Happening(next.or_else(|| self.omen.next(|(_, frames)| frames).err().map(|_| Fault::Lost)))
+        let fault = next.or_else(|| self.omen.next(|(_, frames)| frames).err().map(|_| Fault::Lost));
+        Happening { fault, took }
     }
 }
 
 /// What goes wrong with one frame.
-pub(super) struct Happening(Option<Fault>);
+pub(super) struct Happening {
+    fault: Option<Fault>,
+    /// What it is said to have taken.
+    pub took: Option<Span>,
+}
 
 impl Happening {
     pub fn happen(self) -> Result<(), RenderError> {
-        match self.0 {
+        match self.fault {
             None | Some(Fault::Slow { .. } | Fault::Dead { .. } | Fault::LostReading | Fault::Readable) => Ok(()),
             Some(Fault::Fails) => Err(RenderError::Gles("somebody wanted it to fail".to_owned())),
             Some(Fault::Lost) => Err(RenderError::Lost("somebody wanted it to be lost".to_owned())),

@@ -8,14 +8,14 @@ use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, Toplevel, World, gles};
 use upbeat::output::{hotplug, power};
 use upbeat::render::{Fault, Renderer};
-use upbeat::time::{Clock, MonotonicClock};
+use upbeat::time::Span;
 
 const SIZE: (i32, i32) = (400, 300);
 
 /// Lets every frame take until this is dropped.
 struct Gate {
     begun: mpsc::Receiver<()>,
-    _go: mpsc::Sender<()>,
+    _go: mpsc::Sender<Span>,
 }
 
 /// A session that draws with OpenGL ES and shows one red window; `None` where there is no OpenGL ES.
@@ -212,7 +212,7 @@ fn is_dark(world: &World) -> bool {
 /// How far ahead of now the output has chosen content.
 fn refreshes_ahead(world: &World) -> u64 {
     let machine = world.state.outputs.states().next().unwrap().conductor.output();
-    let now = MonotonicClock.now();
+    let now = world.now();
     machine.latched().since(machine.vsync().at_or_after(now))
 }
 

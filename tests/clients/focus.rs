@@ -128,7 +128,7 @@ fn a_finger_touches_the_surface_below_it_and_can_move_its_window() {
     let mut world = World::new();
     let (a, window) = world.open("a", 200, 100);
     let corner = world.window("a").rect().loc;
-    let time = world.tick();
+    let time = world.now();
     world.input(InputEvent::TouchDown {
         time,
         slot: 3,
@@ -145,7 +145,7 @@ fn a_finger_touches_the_surface_below_it_and_can_move_its_window() {
     window.toplevel._move(&seat, serial);
     world.settle();
     assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::TouchCancel)));
-    let time = world.tick();
+    let time = world.now();
     world.input(InputEvent::TouchMotion {
         time,
         slot: 3,
@@ -153,7 +153,7 @@ fn a_finger_touches_the_surface_below_it_and_can_move_its_window() {
     });
     world.latch();
     assert_eq!(world.window("a").rect().loc.x, corner.x + 20);
-    let time = world.tick();
+    let time = world.now();
     world.input(InputEvent::TouchUp { time, slot: 3 });
     assert!(world.state.shell.drag().is_none());
 }

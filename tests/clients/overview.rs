@@ -17,7 +17,7 @@ use crate::fixture::{
 
 const SIZE: (i32, i32) = (400, 300);
 const LEFT: i32 = (OUTPUT.0 - SIZE.0) / 2;
-/// Long enough for a busy machine.
+/// Long enough to look at.
 const DURATION: Span = Span::from_millis(1_000);
 
 fn set_up(mut world: World) -> World {

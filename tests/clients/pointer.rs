@@ -32,7 +32,7 @@ fn a_locked_pointer_stays_and_reports_only_how_far_it_would_have_moved() {
     );
 
     let before = pointer_at(&world);
-    let time = world.tick();
+    let time = world.now();
     world.input(InputEvent::PointerMotion { time, delta: (7.0, -3.0).into(), raw: (9.0, -4.0).into() });
     assert_eq!(pointer_at(&world), before);
     let events = world.client(a).take_events();
@@ -41,7 +41,7 @@ fn a_locked_pointer_stays_and_reports_only_how_far_it_would_have_moved() {
 
     lock.destroy();
     world.settle();
-    let time = world.tick();
+    let time = world.now();
     world.input(InputEvent::PointerMotion { time, delta: (7.0, -3.0).into(), raw: (9.0, -4.0).into() });
     assert_eq!(pointer_at(&world), (before.0 + 7.0, before.1 - 3.0));
 }
@@ -65,7 +65,7 @@ fn a_confined_pointer_slides_along_the_edge_of_its_region() {
         (),
     );
     world.settle();
-    let time = world.tick();
+    let time = world.now();
     world.input(InputEvent::PointerMotion { time, delta: (200.0, 20.0).into(), raw: (200.0, 20.0).into() });
     assert_eq!(pointer_at(&world), (corner.x + 50.0, corner.y + 70.0), "one axis is free, the other is not");
 }
@@ -186,7 +186,7 @@ fn a_client_that_does_not_read_for_a_while_is_not_thrown_out_and_is_told_where_t
     world.client(a).take_events();
     world.client(a).is_stopped = true;
     for step in 0..3_000 {
-        let time = world.tick();
+        let time = world.now();
         let across = if step % 2 == 0 { 1.0 } else { -1.0 };
         input::handle(
             &mut world.state,
@@ -196,7 +196,7 @@ fn a_client_that_does_not_read_for_a_while_is_not_thrown_out_and_is_told_where_t
             world.flush();
         }
     }
-    let time = world.tick();
+    let time = world.now();
     world.input(InputEvent::PointerPosition { time, position: (corner.x + 70.0, corner.y + 80.0).into() });
     world.client(a).is_stopped = false;
     let mut heard = Vec::new();

@@ -136,7 +136,7 @@ fn gestures_reach_the_window_under_the_pointer_and_no_other() {
         Gesture::SwipeEnd { cancelled: true },
     ];
     for gesture in said {
-        let time = world.tick();
+        let time = world.now();
         world.input(InputEvent::Gesture { time, gesture });
     }
     let heard = [
@@ -169,12 +169,12 @@ fn pen(position: (f64, f64), action: ToolAction, axes: Axes) -> ToolEvent {
 
 impl World {
     fn plug_tablet(&mut self, there: bool) {
-        let time = self.tick();
+        let time = self.now();
         self.input(InputEvent::Tablet { time, tablet: tablet(), there });
     }
 
     fn pen(&mut self, position: (f64, f64), action: ToolAction, axes: Axes) {
-        let time = self.tick();
+        let time = self.now();
         self.input(InputEvent::Tool { time, event: Box::new(pen(position, action, axes)) });
     }
 }
@@ -260,7 +260,7 @@ fn a_closed_lid_darkens_the_screen_that_is_built_in_and_no_other() {
         world.state.outputs.states().map(|output| (output.output.name(), output.on)).collect()
     };
     for (closed, on) in [(true, false), (false, true)] {
-        let time = world.tick();
+        let time = world.now();
         world.input(InputEvent::Switch { time, switch: Switch::Lid, on: closed });
         assert_eq!(lit(&world), [("TEST-1".to_owned(), true), ("eDP-1".to_owned(), on)]);
     }

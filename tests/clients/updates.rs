@@ -4,7 +4,7 @@ use crate::fixture::content::{BLUE, GREEN, Heard, RED, set_stamp};
 use crate::fixture::{ClientIndex, OUTPUT, Toplevel, World};
 use std::os::fd::{AsFd, OwnedFd};
 use upbeat::surface::fence;
-use upbeat::time::{Clock, MonotonicClock, Span};
+use upbeat::time::Span;
 use wayland_client::Proxy;
 use wayland_client::protocol::{wl_subsurface::WlSubsurface, wl_surface::WlSurface};
 
@@ -189,7 +189,7 @@ fn a_stamped_update_is_not_shown_before_its_time_and_holds_those_behind_it() {
     let mut stage = Stage::new();
     let surface = stage.surface();
     let timer = stage.world.client(stage.client).timer(&surface);
-    let stamp = MonotonicClock.now() + Span::from_millis(150);
+    let stamp = stage.world.now() + Span::from_millis(150);
     set_stamp(&timer, stamp);
     stage.commit(2, GREEN);
     stage.commit(3, BLUE);
@@ -210,7 +210,7 @@ fn stamped_fifo_updates_keep_their_order_and_their_times() {
     let surface = stage.surface();
     let client = stage.client;
     let (fifo, timer) = (stage.world.client(client).fifo(&surface), stage.world.client(client).timer(&surface));
-    let start = MonotonicClock.now() + Span::from_millis(100);
+    let start = stage.world.now() + Span::from_millis(100);
     let stamps: Vec<_> = (0..4).map(|step| start + Span::from_millis(50) * step).collect();
     for (number, stamp) in (2..).zip(&stamps) {
         fifo.set_barrier();
@@ -278,7 +278,7 @@ fn a_surface_that_is_destroyed_gives_back_what_waits() {
     let surface = stage.surface();
     let timer = stage.world.client(stage.client).timer(&surface);
     for number in 2..=4 {
-        set_stamp(&timer, MonotonicClock.now() + Span::from_seconds(3_600));
+        set_stamp(&timer, stage.world.now() + Span::from_seconds(3_600));
         stage.commit(number, GREEN);
     }
     stage.world.settle();
@@ -303,7 +303,7 @@ fn a_window_unmapped_while_updates_wait_vanishes_in_its_turn() {
     let mut stage = Stage::new();
     let surface = stage.surface();
     let timer = stage.world.client(stage.client).timer(&surface);
-    set_stamp(&timer, MonotonicClock.now() + Span::from_millis(500));
+    set_stamp(&timer, stage.world.now() + Span::from_millis(500));
     stage.commit(2, GREEN);
     surface.attach(None, 0, 0);
     stage.world.client(stage.client).ask(&surface, 3);
@@ -327,7 +327,7 @@ fn the_death_of_a_client_with_updates_in_the_queue_harms_nobody() {
     let surface = stage.surface();
     let timer = stage.world.client(stage.client).timer(&surface);
     for number in 2..=9 {
-        set_stamp(&timer, MonotonicClock.now() + Span::from_millis(20));
+        set_stamp(&timer, stage.world.now() + Span::from_millis(20));
         stage.commit(number, GREEN);
     }
     stage.world.settle();

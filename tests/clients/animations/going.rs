@@ -56,7 +56,7 @@ fn a_window_whose_client_dies_fades_too() {
 
 #[test]
 fn a_window_that_comes_back_before_it_is_gone_goes_on_from_there() {
-    // So long that a busy machine has time to bring it back.
+    // So long that there is time to bring it back.
     let mut world = animated(fades_for(DURATION * 4));
     let (client, window) = open(&mut world, GREEN);
     world.rest();

@@ -6,8 +6,6 @@ mod late;
 mod place;
 mod slow;
 
-use std::time::Duration;
-
 use ahead::{ahead, records};
 
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
@@ -15,7 +13,7 @@ use crate::fixture::{ClientIndex, KEY_A, OUTPUT, Toplevel, World};
 use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
 use upbeat::config::Config;
 use upbeat::shell::animation::{Animations, Fade};
-use upbeat::time::{Clock, Instant, Span};
+use upbeat::time::{Instant, Span};
 use upbeat::timing::defaults::START_DELAY;
 use upbeat::timing::motion::Style;
 use upbeat::timing::motion::easing::CubicBezier;
@@ -106,7 +104,7 @@ fn share(frame: &Frame, start: Instant, duration: Span) -> f64 {
 /// Opens a window, and holds every frame against the time that it was made for.
 fn opens_rightly(mut world: World, duration: Span) -> World {
     let log = row(&mut world);
-    let opened = now();
+    let opened = world.now();
     open(&mut world, RED);
     world.rest();
     let frames: Vec<Frame> = frames(&world, &log).into_iter().filter(|frame| frame.edges().is_some()).collect();
@@ -132,10 +130,6 @@ fn opens_rightly(mut world: World, duration: Span) -> World {
 fn every_frame_of_a_window_that_opens_represents_its_own_display_time() {
     let world = opens_rightly(animated(fades()), DURATION);
     assert!(ahead(&world).is_empty());
-}
-
-fn now() -> Instant {
-    upbeat::time::MonotonicClock.now()
 }
 
 #[test]
@@ -177,7 +171,7 @@ fn what_has_settled_asks_for_no_frame() {
     world.rest();
     let output = |world: &World| world.state.outputs.states().next().unwrap().records.iter().last().unwrap().frame;
     let last = output(&world);
-    std::thread::sleep(Duration::from_millis(100));
+    world.oversleep(Span::from_millis(100));
     world.turn();
     assert!(upbeat::session::turn::run(&mut world.state).is_none(), "a timer is set");
     assert_eq!(output(&world), last);

@@ -7,54 +7,17 @@
 //!                      ▲ key
 //! ```
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc;
-use std::thread::sleep;
-
 use super::ahead::{AHEAD, SLOW, ahead, ahead_by, lasting, maximise, records};
 use super::*;
 use crate::fixture::gles;
 use upbeat::backend::headless::OutputOptions;
-use upbeat::render::Fault;
 
-/// On a busy machine the frames that are to wait are late themselves.
-const TRIES: usize = 4;
 /// The interval of a display of [`SLOW`].
 const INTERVAL: Span = Span::from_millihertz(SLOW);
 /// Frames that are slow before: more than the quick ones after them, so that slow is what they usually are.
 const USUAL: usize = 30;
 /// Frames after which all that wait are for one refresh after another.
 const IN_A_ROW: usize = 3;
-
-/// What a frame takes from now on, in nanoseconds.
-#[derive(Clone)]
-struct Cost(Arc<AtomicU64>);
-
-impl Cost {
-    fn set(&self, cost: Span) {
-        self.0.store(cost.as_nanos() as u64, Ordering::Relaxed);
-    }
-
-    /// Makes every frame of the world's renderer take so long.
-    fn of(world: &World, cost: Span) -> Cost {
-        let shared = Cost(Arc::default());
-        shared.set(cost);
-        let (begun, frames) = mpsc::channel();
-        let (over, go) = mpsc::channel();
-        world.state.outputs.renderer.as_ref().unwrap().disturb(Fault::Slow { begun, go });
-        let takes = shared.clone();
-        std::thread::spawn(move || {
-            for () in frames {
-                sleep(Duration::from_nanos(takes.0.load(Ordering::Relaxed)));
-                if over.send(()).is_err() {
-                    return;
-                }
-            }
-        });
-        shared
-    }
-}
 
 fn shown(world: &World) -> usize {
     records(world).filter(|record| record.presented.is_some()).count()
@@ -64,10 +27,10 @@ fn shown(world: &World) -> usize {
 /// their numbers on the display.
 fn stale_after_a_key(queue: usize) -> Option<Vec<u64>> {
     let mut world = ahead_by(gles()?, SLOW, queue, lasting(8));
-    let cost = Cost::of(&world, INTERVAL * 6 / 5);
+    world.drawing_takes(INTERVAL * 6 / 5);
     let _window = maximise(&mut world);
     world.until("frames that are usually slow", |world| ahead(world).len() > USUAL);
-    cost.set(Span::ZERO);
+    world.drawing_takes(Span::ZERO);
     world.until("frames that wait for one refresh after another", |world| {
         let newest: Vec<_> = ahead(world).into_iter().rev().take(IN_A_ROW).collect();
         let waited = |record: &FrameRecord| record.present - record.composed.unwrap() > record.interval * 2;
@@ -77,9 +40,9 @@ fn stale_after_a_key(queue: usize) -> Option<Vec<u64>> {
     world.until("a refresh", |world| {
         shown(world) > before && world.state.outputs.states().all(|output| output.conductor.output().is_busy())
     });
-    cost.set(INTERVAL * 6 / 5);
+    world.drawing_takes(INTERVAL * 6 / 5);
     world.key(KEY_A, true);
-    let pressed = now();
+    let pressed = world.now();
     world.until("a fresh frame", |world| {
         records(world).any(|record| record.latched > pressed && record.presented.is_some())
     });
@@ -92,15 +55,9 @@ fn stale_after_a_key(queue: usize) -> Option<Vec<u64>> {
 #[test]
 fn what_was_finished_before_a_key_is_shown_where_a_fresh_frame_would_be_too_late() {
     for queue in [OutputOptions::default().queue, usize::from(AHEAD)] {
-        let mut tried = Vec::new();
-        loop {
-            let Some(shown) = stale_after_a_key(queue) else { return };
-            // The one on screen, the one in flight, the one that stays: each in the refresh after the one before.
-            if shown.len() == 3 && shown.windows(2).all(|pair| pair[1] == pair[0] + 1) {
-                break;
-            }
-            tried.push(shown);
-            assert!(tried.len() < TRIES, "{queue} in the display: {tried:?}");
-        }
+        let Some(shown) = stale_after_a_key(queue) else { return };
+        // The one on screen, the one in flight, the one that stays: each in the refresh after the one before.
+        let in_a_row = shown.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        assert!(shown.len() == 3 && in_a_row, "{queue} in the display: {shown:?}");
     }
 }

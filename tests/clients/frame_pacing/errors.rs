@@ -3,7 +3,6 @@
 use super::stage::{LONG, Stage};
 use crate::fixture::content::set_stamp;
 use crate::fixture::pacing::bind;
-use upbeat::time::{Clock, MonotonicClock};
 
 /// The errors of `upbeat_frame_pacing_v1`.
 const UNKNOWN_TARGET: u32 = 0;
@@ -90,7 +89,7 @@ fn a_bound_commit_has_no_time_stamp() {
     let target = stage.targets(1)[0];
     let surface = stage.surface();
     let timer = stage.world.client(stage.client).timer(&surface);
-    set_stamp(&timer, MonotonicClock.now() + LONG);
+    set_stamp(&timer, stage.world.now() + LONG);
     stage.frame(&target);
     ends_with(stage, OBJECT, TIMESTAMP_CONFLICT);
 }

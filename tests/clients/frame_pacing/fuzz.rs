@@ -13,7 +13,7 @@ use wayland_client::protocol::wl_surface::WlSurface;
 use crate::fixture::content::set_stamp;
 use crate::fixture::pacing::{UpbeatFramePacingV1, bind, cancel_from, wire};
 use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_A, Toplevel, World};
-use upbeat::time::{Clock, MonotonicClock, Span};
+use upbeat::time::Span;
 
 const SECONDS: u64 = 15;
 /// Requests between two looks at what came back.
@@ -113,7 +113,7 @@ impl Random {
             }
             (84..86, _) => {
                 let timer = world.client(self.client).timer(&surface);
-                set_stamp(&timer, MonotonicClock.now() + Span::from_millis(self.rng.random_range(0..40)));
+                set_stamp(&timer, world.now() + Span::from_millis(self.rng.random_range(0..40)));
                 timer.destroy();
                 self.commit(world, &surface, true);
             }

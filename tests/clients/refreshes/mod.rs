@@ -19,8 +19,8 @@ use upbeat::timing::motion::Style;
 use upbeat::timing::motion::easing::CubicBezier;
 
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
-use crate::fixture::simulated::{Actor, SMALL, nothing};
-use crate::fixture::{ClientIndex, KEY_1, KEY_2, KEY_LEFT_SUPER, Toplevel, World};
+use crate::fixture::simulated::{Actor, nothing};
+use crate::fixture::{ClientIndex, KEY_1, KEY_2, KEY_LEFT_SUPER, SMALL, Toplevel, World};
 
 /// Size of windows.
 const SIZE: (i32, i32) = (100, 80);

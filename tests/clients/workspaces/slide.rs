@@ -12,7 +12,7 @@ use super::{BLACK, LEFT, MIDDLE, SIZE, lit, open, send, switch};
 use crate::fixture::content::{GREEN, RED};
 use crate::fixture::{KEY_1, KEY_2, OUTPUT, World};
 
-/// Long enough for a busy machine.
+/// Long enough to look at.
 const DURATION: Span = Span::from_millis(1_000);
 
 fn slides(ahead: u8) -> World {
@@ -94,7 +94,7 @@ fn a_key_during_a_slide_turns_it_back_at_once_and_without_a_jump() {
         output.records.iter().filter(ahead).count() > 4
     });
     switch(&mut world, KEY_1);
-    let pressed = upbeat::time::Clock::now(&upbeat::time::MonotonicClock);
+    let pressed = world.now();
     world.rest();
     let output = world.state.outputs.states().next().unwrap();
     let stale = |record: &&FrameRecord| {
