@@ -5,7 +5,7 @@
 #![expect(unsafe_code, reason = "libwayland's listeners are C structs in lists")]
 
 use std::cell::RefCell;
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::sync::Arc;
 
 use smithay::reexports::wayland_protocols::wp::primary_selection::zv1::server::zwp_primary_selection_offer_v1::ZwpPrimarySelectionOfferV1;
@@ -18,6 +18,7 @@ use wayland_sys::server::{wl_client, wl_listener, wl_notify_func_t, wl_resource}
 use wayland_sys::{ffi_dispatch, server::*};
 
 use super::account::Account;
+use super::ended;
 use super::kinds::Kind;
 use super::offence;
 
@@ -159,7 +160,9 @@ unsafe extern "C" fn made(listener: *mut wl_listener, object: *mut c_void) {
         if account.take(kind, 1) && account.begin_end() {
             let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, object);
             let display = ffi_dispatch!(wayland_server_handle(), wl_client_get_object, client, offence::DISPLAY);
-            let text = offence::sentence(kind, account.most(kind));
+            let reason = offence::sentence(kind, account.most(kind));
+            let text = CString::new(reason.as_str()).unwrap_or_default();
+            ended::note(ended::process_of(client), reason);
             ffi_dispatch!(
                 wayland_server_handle(),
                 wl_resource_post_error,

@@ -9,6 +9,7 @@ use smithay::reexports::wayland_server::{Client, DisplayHandle};
 
 use super::account::Account;
 use super::client::account as client_account;
+use super::ended;
 use super::kinds::Kind;
 
 /// The number of every client's `wl_display`.
@@ -24,10 +25,8 @@ pub(super) fn display_of(display: &DisplayHandle, client: &ClientId) -> Option<O
 }
 
 /// What a client is told that has too many of `kind`.
-pub(super) fn sentence(kind: Kind, most: u32) -> CString {
-    let sentence = format!("more than {most} {} of one client", kind.words());
-    tracing::warn!(bound = most, kind = kind.words(), "a client is ended: it has more than one may have");
-    CString::new(sentence).unwrap_or_default()
+pub(super) fn sentence(kind: Kind, most: u32) -> String {
+    format!("more than {most} {} of one client", kind.words())
 }
 
 /// Ends `client`, which has more of `kind` than it may.
@@ -35,15 +34,14 @@ pub fn end(display: &DisplayHandle, client: &Client, kind: Kind) {
     let account = client_account(client);
     if account.is_none_or(|account| account.begin_end()) {
         let most = account.map_or(kind.most(), |account| account.most(kind));
-        post(display, client, NO_MEMORY, sentence(kind, most));
+        end_with(display, client, NO_MEMORY, sentence(kind, most));
     }
 }
 
 /// Ends `client` for a reason that no bound has.
 pub fn end_for(display: &DisplayHandle, client: &Client, reason: &str) {
     if client_account(client).is_none_or(|account| account.begin_end()) {
-        tracing::warn!(reason, "a client is ended");
-        post(display, client, NO_MEMORY, CString::new(reason).unwrap_or_default());
+        end_with(display, client, NO_MEMORY, reason.to_owned());
     }
 }
 
@@ -52,7 +50,7 @@ pub(super) fn end_for_a_bug(display: &DisplayHandle, client: &Client, reason: &s
     if let Some(account) = client_account(client) {
         account.begin_end();
     }
-    post(display, client, IMPLEMENTATION, CString::new(reason).unwrap_or_default());
+    end_with(display, client, IMPLEMENTATION, reason.to_owned());
 }
 
 /// Lets go of `client` without a word.
@@ -60,6 +58,13 @@ pub(super) fn hang_up_on(client: &Client) {
     if let Some(account) = client_account(client) {
         hang_up(account);
     }
+}
+
+fn end_with(display: &DisplayHandle, client: &Client, code: u32, reason: String) {
+    let text = CString::new(reason.as_str()).unwrap_or_default();
+    let pid = client.get_credentials(display).ok().and_then(|credentials| u32::try_from(credentials.pid).ok());
+    ended::note(pid.unwrap_or_default(), reason);
+    post(display, client, code, text);
 }
 
 fn post(display: &DisplayHandle, client: &Client, code: u32, text: CString) {

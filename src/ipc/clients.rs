@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::time::Span;
+
 /// Somebody who is connected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientUse {
@@ -16,6 +18,21 @@ pub struct ClientUse {
     pub objects: u32,
     /// What it has or had any of.
     pub uses: Vec<Use>,
+}
+
+/// Somebody who was ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EndedClient {
+    /// The process; 0 if it was not known.
+    pub pid: u32,
+    /// What the system called its program.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+    /// So often in a row.
+    pub times: u32,
+    /// How long ago, the last time.
+    pub ago: Span,
 }
 
 /// What a client has of one kind.

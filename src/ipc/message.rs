@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::clients::ClientUse;
+use super::clients::{ClientUse, EndedClient};
 use super::input::InputEvent;
 use super::workspaces::{Workspace, WorkspaceOrder};
 use crate::config::OutputMode;
@@ -175,6 +175,9 @@ pub enum Response {
         /// Panics that were caught since the session began; each ended the client that met it.
         #[serde(default)]
         bugs: u32,
+        /// Those who were ended of late, the last one first.
+        #[serde(default)]
+        ended: Vec<EndedClient>,
     },
     /// To [`Request::Workspaces`].
     Workspaces {

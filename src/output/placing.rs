@@ -12,6 +12,7 @@ use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape};
 use crate::shell::Hand;
 use crate::shell::animation::Ghost;
 use crate::shell::effects::{Decoration, Effects};
+use crate::shell::overview::Overlays;
 use crate::shell::render_order::{RenderWindow, Stacked};
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
@@ -43,8 +44,11 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Scene
         bare.cover(&mut scene);
     }
     let kept = &mut state.outputs.overlays;
-    let (overview, help) = (&state.shell.overlays.overview, &state.shell.overlays.help);
-    let (overview, help) = (overview.is_seen(present), help.is_seen(present));
+    let Overlays { overview, help, notices, .. } = &state.shell.overlays;
+    let (overview, help, notices) = (overview.is_seen(present), help.is_seen(present), notices.shown.is_seen(present));
+    if notices {
+        overlays::show_notices(&state.shell, kept, &mut scene, (id, &handle), present);
+    }
     if help {
         overlays::show_help(&state.shell, &state.input.bindings, kept, &mut scene, (id, &handle), present);
     }
@@ -78,7 +82,7 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Scene
     if overview {
         overlays::show_overview(&state.shell, kept, &mut scene, (id, &handle), present);
     }
-    if !overview && !help {
+    if !overview && !help && !notices {
         kept.forget();
     }
     bare.end(&mut scene);

@@ -1,5 +1,6 @@
 //! What follows every wake-up: all that is due, and then the news of it for clients that watch.
 
+use crate::shell::notices;
 use crate::state::State;
 use crate::time::Instant;
 use crate::{output, protocol};
@@ -8,7 +9,8 @@ use crate::{output, protocol};
 pub fn run(state: &mut State) -> Option<Instant> {
     // Before anything is drawn of it.
     protocol::sweep::after_a_bug(state);
+    notices::attend(state);
     let wake = output::turn::run(state);
     protocol::refresh(state);
-    wake
+    wake.into_iter().chain(state.shell.overlays.notices.until()).min()
 }

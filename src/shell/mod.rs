@@ -12,6 +12,7 @@ mod desk;
 pub mod drag;
 pub mod effects;
 pub mod hit;
+pub mod notices;
 pub mod overview;
 pub mod placement;
 pub mod popup;

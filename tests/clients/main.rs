@@ -22,6 +22,7 @@ mod focus;
 mod frame_pacing;
 mod gamma;
 mod neighbours;
+mod notices;
 mod outputs;
 mod overview;
 mod pointer;

@@ -70,7 +70,7 @@ fn a_window_that_draws_is_described_with_its_costs() {
 fn clients_are_listed_with_what_they_have_beside_what_one_may_have() {
     let mut session = Session::start(&["--output", "640x480"]);
     let _program = session.shown("draw");
-    let Response::Clients { clients, bugs: 0 } = session.ask(Request::Clients) else { panic!() };
+    let Response::Clients { clients, bugs: 0, .. } = session.ask(Request::Clients) else { panic!() };
     let [client] = &clients[..] else { panic!("{clients:?}") };
     assert_eq!((client.pid, &client.sandbox), (session.window("draw").pid, &None));
     let windows = client.uses.iter().find(|one| one.kind == "windows").unwrap();

@@ -1,9 +1,10 @@
 //! Answers as people and programs read them.
 
 use std::io::{self, Write};
+use std::iter;
 
 use super::table::Table;
-use crate::ipc::clients::ClientUse;
+use crate::ipc::clients::{ClientUse, EndedClient};
 use crate::ipc::message::{CadenceStats, Output, OutputStats, Response, Window, WindowStats};
 use crate::ipc::workspaces::Workspace;
 use crate::time::Span;
@@ -29,11 +30,7 @@ fn render(response: &Response) -> String {
         }
         Response::Outputs { outputs } => outputs_text(outputs),
         Response::Windows { windows } => windows_text(windows),
-        Response::Clients { clients, bugs: 0 } => clients_table(clients).to_string(),
-        Response::Clients { clients, bugs } => format!(
-            "{}{bugs} panics were caught, and each ended a client: the log has them; please report them\n",
-            clients_table(clients)
-        ),
+        Response::Clients { clients, bugs, ended } => format!("{}{}", clients_table(clients), ended_text(ended, *bugs)),
         Response::Workspaces { workspaces } => workspaces_table(workspaces).to_string(),
         Response::Stats { outputs, windows } => stats_text(outputs, windows),
         Response::WhyLate { misses } if misses.is_empty() => "No frame was late.\n".to_owned(),
@@ -65,6 +62,17 @@ fn clients_table(clients: &[ClientUse]) -> Table {
         ]);
     }
     table
+}
+
+fn ended_text(ended: &[EndedClient], bugs: u32) -> String {
+    let heading = if ended.is_empty() { "" } else { "\nended of late:\n" };
+    let line = |EndedClient { pid, name, reason, times, ago }: &EndedClient| {
+        let times = if *times > 1 { format!(", {times} times in a row") } else { String::new() };
+        format!("{:>9} s ago: {} (pid {pid}){times}: {}\n", seconds(*ago), printable(name), printable(reason))
+    };
+    let bugs = (bugs > 0)
+        .then(|| format!("{bugs} panics were caught, and each ended a client: the log has them; please report them\n"));
+    iter::once(heading.to_owned()).chain(ended.iter().map(line)).chain(bugs).collect()
 }
 
 fn workspaces_table(workspaces: &[Workspace]) -> Table {

@@ -1,7 +1,8 @@
-//! What the compositor itself draws between and above the windows: the overview's cards and titles, and the list of
-//! shortcuts. Panels are plain colours; text is a picture that is drawn once and kept while anything of it is seen.
+//! What the compositor itself draws between and above the windows: the overview's cards and titles, the list of
+//! shortcuts, and notices. Panels are plain colours; text is a picture that is drawn once and kept while anything of it is seen.
 
 mod help;
+mod notices;
 mod overview;
 mod paint;
 
@@ -15,6 +16,7 @@ use crate::shell::WindowId;
 use crate::shell::workspaces::Number;
 use crate::timing::id::OutputId;
 pub(super) use help::show as show_help;
+pub(super) use notices::show as show_notices;
 pub(super) use overview::show as show_overview;
 use paint::{Colour, Page, Type};
 
@@ -29,6 +31,9 @@ enum Part {
     CardName(Number),
     Selection,
     Title(WindowId),
+    Notice(usize),
+    NoticeHeading(usize),
+    NoticeReason(usize),
 }
 
 /// What is kept of what was drawn.

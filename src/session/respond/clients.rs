@@ -1,10 +1,9 @@
 //! Answers about clients.
 
-use std::fs;
-
 use crate::guard::{self, Kind};
-use crate::ipc::clients::{ClientUse, Use};
+use crate::ipc::clients::{ClientUse, EndedClient, Use};
 use crate::state::State;
+use crate::time::Clock;
 
 /// Everybody who is connected, who came first first.
 pub(super) fn all(state: &State) -> Vec<ClientUse> {
@@ -23,7 +22,7 @@ pub(super) fn all(state: &State) -> Vec<ClientUse> {
             });
             ClientUse {
                 pid,
-                name: pid.map(program).unwrap_or_default(),
+                name: pid.map(guard::program).unwrap_or_default(),
                 sandbox: guard::sandbox(&client).map(str::to_owned),
                 objects: Kind::ALL.iter().filter(|kind| kind.is_of_objects()).map(|kind| account.used(*kind)).sum(),
                 uses: uses.collect(),
@@ -32,8 +31,17 @@ pub(super) fn all(state: &State) -> Vec<ClientUse> {
         .collect()
 }
 
-/// What the system calls the program of a process; empty where it does not tell.
-fn program(pid: u32) -> String {
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    name.trim_end().to_owned()
+/// Those who were ended of late, the last one first.
+pub(super) fn ended(state: &State) -> Vec<EndedClient> {
+    let now = state.clock.now();
+    let notices = state.shell.overlays.notices.remembered().rev();
+    notices
+        .map(|notice| EndedClient {
+            pid: notice.ended.pid,
+            name: notice.ended.program.clone(),
+            reason: notice.ended.reason.clone(),
+            times: notice.times,
+            ago: now - notice.at,
+        })
+        .collect()
 }

@@ -30,7 +30,10 @@ impl Respond for State {
             Request::Version => Ok(version(self)),
             Request::Outputs => Ok(Response::Outputs { outputs: outputs::all(self) }),
             Request::Windows => Ok(Response::Windows { windows: windows::all(self) }),
-            Request::Clients => Ok(Response::Clients { clients: clients::all(self), bugs: floor::count() }),
+            Request::Clients => {
+                let (clients, ended) = (clients::all(self), clients::ended(self));
+                Ok(Response::Clients { clients, bugs: floor::count(), ended })
+            }
             Request::Workspaces => Ok(Response::Workspaces { workspaces: workspaces::all(self) }),
             Request::Workspace(order) => workspaces::follow(self, &order),
             Request::Stats => Ok(statistics::all(self)),

@@ -51,7 +51,7 @@ pub struct Animations {
     pub workspace: Option<Style>,
     /// How the overview comes and goes.
     pub overview: Option<Style>,
-    /// How the list of shortcuts does.
+    /// How the list of shortcuts and notices do.
     pub help: Option<Style>,
 }
 
@@ -82,6 +82,7 @@ impl Shell {
             overlays.glides.end();
         }
         overlays.help.follow(animations.help, shown);
+        overlays.notices.shown.follow(animations.help, shown);
         let mut waits = false;
         let mut is_still = true;
         for window in windows.iter_mut_quietly() {
@@ -122,8 +123,9 @@ impl Shell {
             return false;
         }
         let area = geometry(output);
-        let Overlays { overview, help, glides, .. } = &self.overlays;
-        if overview.moves_after(present) || help.moves_after(present) || glides.moves_after(present) {
+        let Overlays { overview, help, glides, notices, .. } = &self.overlays;
+        let toggles = [overview, help, &notices.shown];
+        if toggles.into_iter().any(|toggle| toggle.moves_after(present)) || glides.moves_after(present) {
             return true;
         }
         if self.workspaces.screen(&output.name()).is_some_and(|screen| self.slides.moves_after(screen, present)) {
@@ -151,6 +153,7 @@ impl Shell {
         }
         if animations.help.is_none() {
             self.overlays.help.end();
+            self.overlays.notices.shown.end();
         }
         for window in self.windows.iter_mut() {
             window.motion.allow(&animations);
@@ -164,6 +167,7 @@ impl Shell {
         self.overlays.overview.end();
         self.overlays.glides.stop();
         self.overlays.help.end();
+        self.overlays.notices.shown.end();
         for window in self.windows.iter_mut() {
             window.motion.allow(&Animations::default());
         }

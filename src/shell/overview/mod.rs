@@ -9,6 +9,7 @@ use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::animation::Toggle;
+use super::notices::Notices;
 use super::workspaces::{Place, Screen};
 use super::{Shell, WindowId, activate, popup, spaces};
 use crate::shell::{Desk, Hand, geometry};
@@ -30,12 +31,16 @@ pub struct Overlays {
     pub help: Toggle,
     /// On which output that is.
     pub help_on: Option<Screen>,
+    /// Notices, which take no input.
+    pub notices: Notices,
 }
 
 impl Overlays {
     /// Whether anything lies over the windows in the frame presented at `present`, or will.
     pub(super) fn is_anything_seen(&self, present: Instant) -> bool {
-        [&self.overview, &self.help].into_iter().any(|overlay| overlay.is_on() || overlay.is_seen(present))
+        [&self.overview, &self.help, &self.notices.shown]
+            .into_iter()
+            .any(|overlay| overlay.is_on() || overlay.is_seen(present))
     }
 }
 
