@@ -18,6 +18,10 @@ pub enum Action {
     PreviousWindow,
     /// Asks the focused window to close.
     CloseWindow,
+    /// Lets the focused window fill what windows may, or be as large as before.
+    Maximise,
+    /// Lets it have all of its output, or be as large as before.
+    Fullscreen,
     /// Shows all windows of all workspaces, or what was seen before.
     Overview,
     /// Shows a workspace.
@@ -44,18 +48,20 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected what a shortcut does: \"help\", \"terminal\", \"next-window\", \"previous-window\", \"close-window\", \
-     \"overview\", \"workspace N\", \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \
+     \"maximise\", \"fullscreen\", \"overview\", \"workspace N\", \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \
      \"move-to-next-workspace\", \"move-to-previous-workspace\", \"end-session\" or \"none\", with N from 1 to 9"
 )]
 pub struct NoSuchAction;
 
 /// Those without a number.
-const WORDS: [(&str, Action, &str); 12] = [
+const WORDS: [(&str, Action, &str); 14] = [
     ("help", Action::Help, "This list"),
     ("terminal", Action::Terminal, "Terminal"),
     ("next-window", Action::NextWindow, "Next window"),
     ("previous-window", Action::PreviousWindow, "Previous window"),
     ("close-window", Action::CloseWindow, "Close window"),
+    ("maximise", Action::Maximise, "Maximise window, and back"),
+    ("fullscreen", Action::Fullscreen, "Window on the whole screen, and back"),
     ("overview", Action::Overview, "Overview"),
     ("next-workspace", Action::NextWorkspace, "Next workspace"),
     ("previous-workspace", Action::PreviousWorkspace, "Previous workspace"),

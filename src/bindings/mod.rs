@@ -91,6 +91,8 @@ pub fn default_keys() -> BTreeMap<Chord, Action> {
         (alt(keysyms::KEY_Tab), Action::NextWindow),
         (shifted(alt(keysyms::KEY_Tab)), Action::PreviousWindow),
         (alt(keysyms::KEY_F4), Action::CloseWindow),
+        (with(keysyms::KEY_Up), Action::Maximise),
+        (with(keysyms::KEY_f), Action::Fullscreen),
         (with(keysyms::KEY_o), Action::Overview),
         (with(keysyms::KEY_Page_Down), Action::NextWorkspace),
         (with(keysyms::KEY_Page_Up), Action::PreviousWorkspace),

@@ -17,7 +17,7 @@ use crate::bindings::{Action, Pressed};
 use crate::config;
 use crate::output::{self, InputKind};
 use crate::shell::workspaces::{Number, Place};
-use crate::shell::{self, WindowId, overview, spaces};
+use crate::shell::{self, WindowId, arranging, overview, spaces};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -231,6 +231,8 @@ fn run(state: &mut State, action: Action) {
                 shell::close(state, id);
             }
         }
+        Action::Maximise => arranging::toggle_maximised(state),
+        Action::Fullscreen => arranging::toggle_fullscreen(state),
         Action::Terminal => state.run_terminal(),
         Action::EndSession => state.end_session(),
         Action::SwitchTerminal(number) => state.switch_terminal(number),

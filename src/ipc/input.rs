@@ -136,6 +136,16 @@ const KEYS: [(u32, &[&str]); 9] = [
     (125, &["super"]),
 ];
 
+/// What some keyboards have on them instead.
+const ALIASES: [(&str, &str); 6] = [
+    ("esc", "escape"),
+    ("return", "enter"),
+    ("control", "ctrl"),
+    ("del", "delete"),
+    ("pgup", "pageup"),
+    ("pgdn", "pagedown"),
+];
+
 /// The evdev code of a key called by what is printed on it (`a`, `enter`, `f5`, `super`, `up`), or given as `code:N`.
 pub fn key_code(name: &str) -> Option<u32> {
     if let Some(number) = name.strip_prefix("code:") {
@@ -143,6 +153,7 @@ pub fn key_code(name: &str) -> Option<u32> {
     }
     // As the configuration has it: Page_Down.
     let name = name.to_ascii_lowercase().replace('_', "");
+    let name = ALIASES.iter().find(|(other, _)| *other == name).map_or(name.as_str(), |(_, known)| *known);
     KEYS.iter().find_map(|(first, names)| {
         let at = names.iter().position(|known| *known == name)?;
         Some(first + u32::try_from(at).ok()?)
@@ -166,9 +177,14 @@ mod tests {
     #[test]
     fn names_stand_for_the_codes_of_the_kernel() {
         let codes = [("escape", 1), ("q", 16), ("enter", 28), ("a", 30), ("z", 44), ("space", 57), ("f10", 68)];
-        for (name, code) in
-            codes.into_iter().chain([("f11", 87), ("up", 103), ("Page_Down", 109), ("delete", 111), ("super", 125)])
-        {
+        for (name, code) in codes.into_iter().chain([
+            ("f11", 87),
+            ("up", 103),
+            ("Page_Down", 109),
+            ("delete", 111),
+            ("super", 125),
+            ("Esc", 1),
+        ]) {
             assert_eq!(key_code(name), Some(code), "{name}");
         }
         assert_eq!(key_code("code:240"), Some(240));

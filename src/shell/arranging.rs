@@ -69,6 +69,31 @@ pub fn unfullscreen(state: &mut State, surface: &WlSurface) {
     send_configure(state, surface);
 }
 
+/// The user wants the focused window to fill the usable area, or to be what it was before.
+pub fn toggle_maximised(state: &mut State) {
+    let Some(window) = focused(state) else { return };
+    match window.wanted {
+        Arrangement::Fullscreen { .. } => {}
+        Arrangement::Maximized { .. } => unmaximize(state, &window.surface().clone()),
+        Arrangement::Floating => maximize(state, &window.surface().clone()),
+    }
+}
+
+/// The user wants the focused window to have all of its output, or to be what it was before.
+pub fn toggle_fullscreen(state: &mut State) {
+    let Some(window) = focused(state) else { return };
+    let surface = window.surface().clone();
+    if matches!(window.wanted, Arrangement::Fullscreen { .. }) {
+        unfullscreen(state, &surface);
+    } else {
+        fullscreen(state, &surface, None);
+    }
+}
+
+fn focused(state: &State) -> Option<&Window> {
+    state.shell.focused().and_then(|id| state.shell.window(id)).filter(|window| window.mapped)
+}
+
 /// Outputs came, went or changed: windows that fill one are refitted, windows that are nowhere are brought back.
 pub fn outputs_changed(state: &mut State) {
     spaces::follow_outputs(state);

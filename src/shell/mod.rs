@@ -6,7 +6,7 @@
 
 pub mod animation;
 mod arrangement;
-mod arranging;
+pub mod arranging;
 pub mod configure;
 mod desk;
 pub mod drag;

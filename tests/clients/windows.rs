@@ -1,6 +1,6 @@
 //! Windows: mapping, moving, resizing, filling the screen, closing.
 
-use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, Event, KEY_LEFT_SUPER, OUTPUT, World};
+use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, Event, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, World};
 use wayland_protocols::xdg::shell::client::xdg_toplevel::{ResizeEdge, State};
 
 fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
@@ -177,6 +177,27 @@ fn maximised_takes_effect_with_the_commit_that_answers_it_and_is_undone() {
     world.client(client).show(&window.surface, 400, 300);
     world.settle();
     assert_eq!(rect(&world, "a"), floating);
+}
+
+#[test]
+fn a_window_is_maximised_and_made_fullscreen_and_back_by_keys_whatever_its_client_draws() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    let floating = rect(&world, "a");
+    for (key, size) in [(KEY_UP, OUTPUT), (KEY_F, OUTPUT)] {
+        for wanted in [size, (400, 300)] {
+            world.client(client).answer_newest();
+            world.chord(&[KEY_LEFT_SUPER], key);
+            world.settle();
+            assert_eq!(world.client(client).answer_newest(), Some(wanted));
+            world.client(client).show(&window.surface, wanted.0, wanted.1);
+            world.settle();
+        }
+        assert_eq!(rect(&world, "a"), floating);
+    }
+    // Nobody has the focus.
+    let mut world = World::new();
+    world.chord(&[KEY_LEFT_SUPER], KEY_F);
 }
 
 #[test]
