@@ -134,3 +134,23 @@ impl Pacer {
         (drawing.target, cost.wall)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timing::id::SurfaceId;
+
+    #[test]
+    fn a_frame_is_finished_with_the_last_of_its_parts_and_what_a_surface_committed_before_is_not_waited_for() {
+        let update = |surface, number| UpdateId { surface: SurfaceId(surface), number };
+        let at = Instant::from_nanos;
+        let mut parts = Parts::default();
+        [update(1, 1), update(2, 1), update(1, 2)].into_iter().for_each(|part| parts.add(part));
+        assert!(!parts.finish(update(1, 1), at(9)), "it was replaced");
+        assert!(parts.finish(update(2, 1), at(5)) && !parts.are_done());
+        assert!(parts.finish(update(1, 2), at(3)) && parts.are_done());
+        assert_eq!(parts.finished, Some(at(5)));
+        (1..9).for_each(|surface| parts.add(update(surface, 7)));
+        assert_eq!(parts.updates.iter().flatten().count(), MOST_PARTS);
+    }
+}
