@@ -17,6 +17,11 @@ const TENTHS_IN_USE: u64 = 9;
 /// People who are let in, or turned away, in one go.
 const AT_ONCE: usize = 64;
 
+/// How many this process may have.
+pub fn most() -> u32 {
+    getrlimit(Resource::Nofile).current.map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX))
+}
+
 /// Whether `descriptor`, the lowest that was free, leaves so few that nobody new is let in.
 fn is_among_the_last(descriptor: RawFd) -> bool {
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);

@@ -30,17 +30,50 @@ pub enum Fault {
     Farewell,
     /// A turn of the loop panics where nothing can be caught.
     Abort,
+    /// Memory of a client's or of a display's that is to be mapped.
+    Mapping,
+    /// What is to be shown is handed to a display: there is no memory.
+    Commit,
+    /// The same: it is busy.
+    CommitBusy,
+    /// The same: it makes no sense.
+    CommitInvalid,
+    /// The same: there is no room.
+    CommitFull,
+}
+
+impl Fault {
+    /// What the system says.
+    #[cfg(debug_assertions)]
+    fn errno(self) -> rustix::io::Errno {
+        use rustix::io::Errno;
+        match self {
+            Fault::CommitBusy => Errno::BUSY,
+            Fault::CommitInvalid => Errno::INVAL,
+            Fault::CommitFull => Errno::NOSPC,
+            _ => Errno::NOMEM,
+        }
+    }
+}
+
+/// Asks whether a display is to refuse what it is handed. Each time counts for all the ways to refuse it.
+///
+/// # Errors
+/// What the kernel would say, when it is time.
+#[inline]
+pub fn check_commit() -> io::Result<()> {
+    [Fault::Commit, Fault::CommitBusy, Fault::CommitInvalid, Fault::CommitFull].into_iter().try_for_each(check)
 }
 
 /// Asks whether the caller is to fail now. Each time counts.
 ///
 /// # Errors
-/// Out of memory, when it is time.
+/// As the system would say it (out of memory as a rule), when it is time.
 #[inline]
 pub fn check(fault: Fault) -> io::Result<()> {
     #[cfg(debug_assertions)]
     if armed::is_time(fault) {
-        return Err(rustix::io::Errno::NOMEM.into());
+        return Err(fault.errno().into());
     }
     let _ = fault;
     Ok(())
@@ -75,7 +108,7 @@ mod armed {
     use super::Fault;
 
     /// What the environment variable calls them.
-    const WORDS: [(&str, Fault); 10] = [
+    const WORDS: [(&str, Fault); 15] = [
         ("request", Fault::Request),
         ("turn", Fault::Turn),
         ("buffer", Fault::Buffer),
@@ -86,6 +119,11 @@ mod armed {
         ("states", Fault::States),
         ("farewell", Fault::Farewell),
         ("abort", Fault::Abort),
+        ("mapping", Fault::Mapping),
+        ("commit", Fault::Commit),
+        ("commit-busy", Fault::CommitBusy),
+        ("commit-invalid", Fault::CommitInvalid),
+        ("commit-full", Fault::CommitFull),
     ];
 
     type Counts = [AtomicU32; WORDS.len()];

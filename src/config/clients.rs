@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::ValueError;
+use crate::descriptors;
 use crate::guard::{Kind, Privilege, Rules};
 
 /// The largest number that is a bound at all.
@@ -75,6 +76,9 @@ impl Default for Privileges {
 /// Puts both in force.
 pub fn apply(limits: &Limits, privileges: &Privileges, rules: &Rules) {
     limits.0.iter().for_each(|(kind, most)| rules.set_most(*kind, most.0));
+    // One alone must not have what all need.
+    let half = descriptors::most() / 2;
+    rules.set_most(Kind::Descriptors, rules.most(Kind::Descriptors).min(half).max(1));
     for (privilege, granted) in [
         (Privilege::Capture, privileges.capture),
         (Privilege::VirtualInput, privileges.virtual_input),

@@ -374,7 +374,7 @@ fn a_limit_that_cannot_be_meant_is_named_and_what_is_not_said_stays_as_it_is_bui
     wrong(
         "[limits]\nwindowz = 10\n",
         &expect![[r#"
-        config.toml:2:1: [limits] windowz: unknown word `windowz`, expected one of `surfaces`, `subsurfaces`, `windows`, `popups`, `positioners`, `pools`, `buffers`, `buffer-params`, `callbacks`, `feedbacks`, `regions`, `registries`, `devices`, `constraints`, `sources`, `offers`, `activation-tokens`, `idle-inhibitors`, `captures`, `paced`, `virtual-devices`, `outputs`, `waiting-updates`, `waiting-keys`, `waiting-keymaps`, `others` (did you mean `windows`?)
+        config.toml:2:1: [limits] windowz: unknown word `windowz`, expected one of `surfaces`, `subsurfaces`, `windows`, `popups`, `positioners`, `pools`, `buffers`, `buffer-params`, `callbacks`, `feedbacks`, `regions`, `registries`, `devices`, `constraints`, `sources`, `offers`, `activation-tokens`, `idle-inhibitors`, `captures`, `paced`, `virtual-devices`, `outputs`, `waiting-updates`, `waiting-keys`, `waiting-keymaps`, `descriptors`, `others` (did you mean `windows`?)
           |
         2 | windowz = 10
           | ^^^^^^^"#]],
@@ -392,5 +392,6 @@ fn a_limit_that_cannot_be_meant_is_named_and_what_is_not_said_stays_as_it_is_bui
     clients::apply(&config.limits, &config.privileges, &rules);
     assert_eq!(rules.most(Kind::Popups), 3);
     assert_eq!(rules.most(Kind::Windows), Kind::Windows.most());
+    assert!(rules.most(Kind::Descriptors) <= crate::descriptors::most() / 2, "one alone has not what all need");
     assert!(!rules.grants(Privilege::Gamma) && rules.grants(Privilege::Capture));
 }

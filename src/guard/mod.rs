@@ -29,7 +29,7 @@ pub use connection::all;
 pub use ended::{Ended, program, take_ended};
 pub use floor::Handlers;
 pub use kinds::Kind;
-pub use objects::take_offers;
+pub use objects::{Shares, share, share_newest, shares_of, take_offers};
 pub use offence::{end, end_for};
 pub use rules::{Privilege, Rules};
 pub use states::with_states;

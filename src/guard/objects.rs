@@ -4,7 +4,7 @@
 
 #![expect(unsafe_code, reason = "libwayland's listeners are C structs in lists")]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_void};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use wayland_sys::common::wl_list;
 use wayland_sys::server::{wl_client, wl_listener, wl_notify_func_t, wl_resource};
 use wayland_sys::{ffi_dispatch, server::*};
 
-use super::account::Account;
+use super::account::{Account, Held};
 use super::ended;
 use super::kinds::Kind;
 use super::offence;
@@ -43,13 +43,53 @@ struct Counted {
     gone: wl_listener,
     account: Arc<Account>,
     kind: Kind,
+    /// What its client has for as long as it or another that shares it lives.
+    shares: Shares,
 }
+
+/// What several objects of a client share and no object is: given back with the last of them.
+pub type Shares = Vec<Arc<Held>>;
 
 /// An offer of data that was made: for whom, of which interface, and its number.
 pub type Offer = (ClientId, &'static Interface, u32);
 
 thread_local! {
     static OFFERS: RefCell<Vec<Offer>> = const { RefCell::new(Vec::new()) };
+    /// The object that was made last, if it lives.
+    static NEWEST: Cell<*mut Counted> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// The object of `kind` that the request makes that is being met has a part in `shares`. libwayland makes it before the
+/// request is met, and nothing else in between.
+pub fn share_newest(kind: Kind, shares: &Shares) {
+    // SAFETY: it is forgotten when it ends, on this thread, which does nothing else with it meanwhile.
+    let newest = unsafe { NEWEST.get().as_mut() };
+    if let Some(newest) = newest.filter(|newest| newest.kind == kind) {
+        newest.shares.extend_from_slice(shares);
+    }
+}
+
+/// What `object` has a part in.
+pub fn shares_of(object: &impl Resource) -> Shares {
+    with_counted(object, |counted| counted.shares.clone())
+}
+
+/// `object` has a part in these, too.
+pub fn share(object: &impl Resource, shares: &Shares) {
+    with_counted(object, |counted| counted.shares.extend_from_slice(shares));
+}
+
+fn with_counted<T: Default>(object: &impl Resource, act: impl FnOnce(&mut Counted) -> T) -> T {
+    let resource = object.id().as_ptr();
+    if resource.is_null() || !object.is_alive() {
+        return T::default();
+    }
+    // SAFETY: the object lives, and a listener with this function is the first field of a `Counted`, which nobody else
+    // looks at meanwhile.
+    unsafe {
+        let gone = ffi_dispatch!(wayland_server_handle(), wl_resource_get_destroy_listener, resource, object_gone);
+        if gone.is_null() { T::default() } else { act(&mut *gone.cast::<Counted>()) }
+    }
 }
 
 /// The offers of data that were made on this thread since the last call. Some may be gone.
@@ -154,13 +194,15 @@ unsafe extern "C" fn made(listener: *mut wl_listener, object: *mut c_void) {
         if kind == Kind::Offers {
             note_offer(client, class, ffi_dispatch!(wayland_server_handle(), wl_resource_get_id, object));
         }
-        let counted = Box::new(Counted { gone: self::listener(object_gone), account: account.clone(), kind });
+        let (gone, account) = (self::listener(object_gone), account.clone());
+        let counted = Box::new(Counted { gone, account, kind, shares: Shares::new() });
         let counted = Box::into_raw(counted);
+        NEWEST.set(counted);
         ffi_dispatch!(wayland_server_handle(), wl_resource_add_destroy_listener, object, &raw mut (*counted).gone);
-        if account.take(kind, 1) && account.begin_end() {
+        if (*counted).account.take(kind, 1) && (*counted).account.begin_end() {
             let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, object);
             let display = ffi_dispatch!(wayland_server_handle(), wl_client_get_object, client, offence::DISPLAY);
-            let reason = offence::sentence(kind, account.most(kind));
+            let reason = offence::sentence(kind, (*counted).account.most(kind));
             let text = CString::new(reason.as_str()).unwrap_or_default();
             ended::note(ended::process_of(client), reason);
             ffi_dispatch!(
@@ -181,6 +223,9 @@ unsafe extern "C" fn object_gone(listener: *mut wl_listener, _: *mut c_void) {
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*listener).link);
         Box::from_raw(listener.cast::<Counted>())
     };
+    if std::ptr::eq(NEWEST.get(), &raw const *counted) {
+        NEWEST.set(std::ptr::null_mut());
+    }
     counted.account.give_back(counted.kind, 1);
 }
 

@@ -19,6 +19,7 @@
 mod imports;
 
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 use drm_fourcc::{DrmFormat, DrmModifier};
 use smithay::backend::allocator::Buffer as _;
@@ -39,12 +40,15 @@ use smithay::wayland::dmabuf::{
 
 use super::floor::delegate;
 use crate::backend::plane::{DeviceMemory, MemoryPart};
-use crate::guard::Handlers;
+use crate::guard::{self, Handlers, Kind};
 use crate::state::State;
 use crate::surface::lent::Home;
 use crate::surface::memories::Memories;
 use crate::surface::scanout;
 use imports::{Import, Imports, Refusal, Request};
+
+/// Descriptors for each part of a buffer: the client's, and one for whoever shows it ([`DeviceMemory`]).
+const COPIES: usize = 2;
 
 /// The global, and the buffers that there are.
 #[derive(Debug)]
@@ -190,8 +194,17 @@ impl Dispatch<ZwpLinuxBufferParamsV1, DmabufParamsData, State> for Handlers {
         display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
-        let is_immediate = matches!(request, zwp_linux_buffer_params_v1::Request::CreateImmed { .. });
-        state.protocols.dmabuf.imports.request = Some(Request::new(params, client, is_immediate));
+        use zwp_linux_buffer_params_v1::Request::{Add, CreateImmed};
+        if matches!(request, Add { .. }) {
+            let held = (0..COPIES).filter_map(|_| guard::hold(display, client, Kind::Descriptors));
+            guard::share(params, &held.map(Arc::new).collect());
+        }
+        let is_immediate = matches!(request, CreateImmed { .. });
+        let shares = guard::shares_of(params);
+        if is_immediate {
+            guard::share_newest(Kind::Buffers, &shares);
+        }
+        state.protocols.dmabuf.imports.request = Some(Request::new(params, client, is_immediate, shares));
         <DmabufState as Dispatch<_, _, State>>::request(state, client, params, request, data, display, init);
     }
 }

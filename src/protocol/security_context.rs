@@ -22,14 +22,15 @@ use smithay::reexports::wayland_server::backend::GlobalId;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
 use super::privileges;
-use crate::descriptors::Door;
-use crate::guard;
-use crate::guard::Handlers;
+use crate::descriptors::{self, Door};
+use crate::guard::{self, Handlers, Held, Kind};
 use crate::state::State;
 
 const VERSION: u32 = 1;
 /// Connections that are taken in at once.
 const AT_ONCE: usize = 16;
+/// Descriptors of one: the socket, and what says that it is over.
+const DESCRIPTORS: usize = 2;
 
 /// The global.
 #[derive(Debug)]
@@ -58,6 +59,8 @@ struct Described {
     engine: Option<String>,
     app: Option<String>,
     instance: Option<String>,
+    /// Both descriptors, which are its client's as long as it is in force.
+    held: Vec<Held>,
 }
 
 impl Described {
@@ -89,15 +92,17 @@ impl GlobalDispatch<WpSecurityContextManagerV1, (), State> for Handlers {
 impl Dispatch<WpSecurityContextManagerV1, (), State> for Handlers {
     fn request(
         _state: &mut State,
-        _client: &Client,
+        client: &Client,
         _manager: &WpSecurityContextManagerV1,
         request: manager::Request,
         _data: &(),
-        _display: &DisplayHandle,
+        display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
         if let manager::Request::CreateListener { id, listen_fd, close_fd } = request {
-            let described = Described { listener: listen_fd, close: close_fd, engine: None, app: None, instance: None };
+            let held = (0..DESCRIPTORS).filter_map(|_| guard::hold(display, client, Kind::Descriptors)).collect();
+            let (listener, close) = (listen_fd, close_fd);
+            let described = Described { listener, close, engine: None, app: None, instance: None, held };
             init.init(id, Context(Mutex::new(Some(described))));
         }
     }
@@ -142,6 +147,10 @@ impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
 /// Takes in whoever connects, until the sandbox is gone.
 fn listen(state: &mut State, described: Described) {
     let sandbox = described.name();
+    // Whoever made it may be gone, and make others as somebody new.
+    if descriptors::are_scarce() {
+        return tracing::warn!(sandbox, "it is not listened to: descriptors are few");
+    }
     let listener = UnixListener::from(described.listener);
     if let Err(error) = listener.set_nonblocking(true) {
         return tracing::warn!(%error, sandbox, "it cannot be listened to");
@@ -171,9 +180,12 @@ fn listen(state: &mut State, described: Described) {
         Ok(listening) => listening,
         Err(error) => return tracing::warn!(%error, sandbox, "it cannot be listened to"),
     };
+    let mut held = described.held;
     // Whatever happens there: nothing is ever written to it.
     let closing =
         handle.insert_source(Generic::new(described.close, Interest::READ, Mode::Level), move |_, _, state| {
+            // With this both descriptors are closed.
+            held.clear();
             state.loop_handle.remove(listening);
             Ok(PostAction::Remove)
         });

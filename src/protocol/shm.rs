@@ -5,6 +5,7 @@
 //! Besides the two formats that every compositor has: `Abgr8888` and `Xbgr8888`, which some toolkits prefer.
 
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_shm::{self, Format, WlShm};
@@ -14,7 +15,8 @@ use smithay::wayland::buffer::BufferHandler;
 use smithay::wayland::shm::{ShmBufferUserData, ShmHandler, ShmPoolUserData, ShmState};
 
 use super::floor::delegate;
-use crate::guard::Handlers;
+use crate::faults::{self, Fault};
+use crate::guard::{self, Handlers, Kind};
 use crate::lent_files;
 use crate::state::State;
 
@@ -55,6 +57,14 @@ impl Dispatch<WlShm, (), State> for Handlers {
             }
             other => other,
         };
+        if matches!(request, wl_shm::Request::CreatePool { .. }) {
+            if let Err(error) = faults::check(Fault::Mapping) {
+                return shm.post_error(wl_shm::Error::InvalidFd, format!("the memory cannot be mapped: {error}"));
+            }
+            // Its memory is kept open for as long as the pool or a buffer in it lives.
+            let held = guard::hold(display, client, Kind::Descriptors);
+            guard::share_newest(Kind::Pools, &held.into_iter().map(Arc::new).collect());
+        }
         <ShmState as Dispatch<WlShm, (), State>>::request(state, client, shm, request, data, display, init);
     }
 }
@@ -73,6 +83,9 @@ impl Dispatch<WlShmPool, ShmPoolUserData, State> for Handlers {
     ) {
         if let wl_shm_pool::Request::Resize { size: ..=0 } = request {
             return pool.post_error(wl_shm::Error::InvalidFd, "a pool cannot be resized to nothing");
+        }
+        if matches!(request, wl_shm_pool::Request::CreateBuffer { .. }) {
+            guard::share_newest(Kind::Buffers, &guard::shares_of(pool));
         }
         <ShmState as Dispatch<WlShmPool, ShmPoolUserData, State>>::request(
             state, client, pool, request, data, display, init,

@@ -17,7 +17,7 @@ use smithay::wayland::dmabuf::get_dmabuf;
 use super::gate::Gate;
 use super::shows::{Finished, ShowsSurfaces};
 use crate::backend::fence::{signal_time, writers};
-use crate::guard;
+use crate::guard::{self, Kind};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -98,7 +98,11 @@ pub(super) fn watch(state: &mut State, surface: &WlSurface, fences: Vec<Box<dyn 
     for fence in fences {
         let (watched, opens) = (surface.clone(), gate.clone());
         let source = Generic::new(fence, Interest::READ, Mode::Level);
+        let client = surface.client();
+        let held = client.and_then(|client| guard::hold(&state.display_handle, &client, Kind::Descriptors));
         let token = state.loop_handle.insert_source(source, move |_, fence, state| {
+            // As long as it is waited for.
+            let _held = &held;
             let now = state.clock.now();
             let told = fence.signalled_at().map(|at| Finished { at: at.min(now), at_most: false });
             signalled(state, &watched, &opens, told.unwrap_or(Finished { at: now, at_most: true }));

@@ -101,3 +101,24 @@ fn without_a_thread_the_pointer_looks_plain_and_the_session_goes_on() {
     world.rest();
     assert_eq!(world.stack().len(), 2);
 }
+
+#[test]
+fn memory_that_cannot_be_mapped_ends_whose_it_is_and_nobody_else() {
+    let mut world = World::lit();
+    let (good, _window) = world.open_filled("a window", (100, 80), RED);
+    let unlucky = world.connect();
+    arm(Fault::Mapping, 2);
+    world.client(unlucky).buffer(10, 10);
+    world.settle();
+    assert!(!world.client(unlucky).is_gone());
+    world.client(unlucky).buffer(10, 10);
+    world.settle();
+    arm(Fault::Mapping, 0);
+    assert!(world.client(unlucky).is_gone());
+    let said = world.client(unlucky).said();
+    assert!(said.contains("the memory cannot be mapped"), "{said}");
+    assert!(!world.client(good).is_gone());
+    world.open_filled("another window", (100, 80), GREEN);
+    world.rest();
+    assert_eq!(world.stack().len(), 2);
+}

@@ -11,6 +11,7 @@ mod bad_input;
 mod bounds;
 mod capture;
 mod decorations;
+mod descriptors;
 mod dmabuf;
 mod drawing;
 mod dying;

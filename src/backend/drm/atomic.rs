@@ -12,6 +12,7 @@ use smithay::reexports::drm::control::{
 use super::property::{Blob, Properties};
 use super::told::{Say, Told};
 use super::watchdog::unhurried;
+use crate::faults;
 
 /// The values of an object's properties have 16 bits after the point.
 const FIXED_POINT: f64 = 65_536.0;
@@ -137,16 +138,16 @@ impl Atomic {
         };
         if matches!(commit, Commit::TestFlip | Commit::TestLight) {
             return match lights {
-                true => unhurried(|| self.device.atomic_commit(flags, request.0)),
-                false => self.device.atomic_commit(flags, request.0),
+                true => unhurried(|| submit(&self.device, flags, request.0)),
+                false => submit(&self.device, flags, request.0),
             };
         }
         // Until the kernel has taken it nothing is known: an error leaves it at that.
         self.told = Told::default();
         if lights {
-            unhurried(|| self.device.atomic_commit(flags, request.0))?;
+            unhurried(|| submit(&self.device, flags, request.0))?;
         } else {
-            self.device.atomic_commit(flags, request.0)?;
+            submit(&self.device, flags, request.0)?;
         }
         self.told = told;
         self.told.learn(planes, self.vrr);
@@ -214,7 +215,7 @@ impl Atomic {
         request.set(&self.crtc, "MODE_ID", 0);
         request.set(&self.crtc, "VRR_ENABLED", 0);
         self.told.forget();
-        unhurried(|| self.device.atomic_commit(AtomicCommitFlags::ALLOW_MODESET, request.0))?;
+        unhurried(|| submit(&self.device, AtomicCommitFlags::ALLOW_MODESET, request.0))?;
         self.lit.clear();
         self.strays.clear();
         Ok(())
@@ -227,7 +228,7 @@ impl Atomic {
             darken(&mut request, properties);
         }
         self.told.forget_plane(plane);
-        self.device.atomic_commit(AtomicCommitFlags::empty(), request.0)?;
+        submit(&self.device, AtomicCommitFlags::empty(), request.0)?;
         self.lit.retain(|lit| *lit != plane);
         Ok(())
     }
@@ -297,7 +298,13 @@ pub(super) fn darken_all(device: &DrmDeviceFd) -> std::io::Result<()> {
         request.set(&crtc, "ACTIVE", 0);
         request.set(&crtc, "MODE_ID", 0);
     }
-    device.atomic_commit(AtomicCommitFlags::ALLOW_MODESET, request.0)
+    submit(device, AtomicCommitFlags::ALLOW_MODESET, request.0)
+}
+
+/// The one way to the kernel.
+fn submit(device: &DrmDeviceFd, flags: AtomicCommitFlags, request: AtomicModeReq) -> std::io::Result<()> {
+    faults::check_commit()?;
+    device.atomic_commit(flags, request)
 }
 
 struct Request(AtomicModeReq);

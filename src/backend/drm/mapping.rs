@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use rustix::mm::{MapFlags, ProtFlags};
 
+use crate::faults::{self, Fault};
+
 /// Memory is made in pieces of this many bytes, or larger ones.
 const PAGE: usize = 4_096;
 /// So many pixels are read to find out how fast that is: 256 KB, which uncached memory takes a millisecond or more for.
@@ -31,6 +33,7 @@ impl Mapping {
     /// Maps `bytes` of the dumb buffer with the GEM handle `handle`.
     pub fn new(device: impl AsFd, handle: u32, bytes: usize) -> std::io::Result<Self> {
         let device = device.as_fd();
+        faults::check(Fault::Mapping)?;
         let offset = drm_ffi::mode::dumbbuffer::map(device, handle, 0, 0)?.offset;
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.

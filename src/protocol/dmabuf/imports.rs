@@ -12,7 +12,7 @@ use smithay::reexports::wayland_server::{Client, Resource};
 use smithay::wayland::dmabuf::ImportNotifier;
 
 use crate::backend::plane::DeviceMemory;
-use crate::guard;
+use crate::guard::{self, Shares};
 use crate::state::State;
 use crate::surface::memories::Memories;
 
@@ -48,6 +48,8 @@ pub(super) struct Request {
     client: ClientId,
     /// The client has its buffer already.
     is_immediate: bool,
+    /// What its client has as long as the buffer lives.
+    shares: Shares,
 }
 
 /// One buffer on its way.
@@ -60,8 +62,8 @@ pub(super) struct Import {
 }
 
 impl Request {
-    pub fn new(params: &ZwpLinuxBufferParamsV1, client: &Client, is_immediate: bool) -> Self {
-        Request { params: params.clone(), client: client.id(), is_immediate }
+    pub fn new(params: &ZwpLinuxBufferParamsV1, client: &Client, is_immediate: bool, shares: Shares) -> Self {
+        Request { params: params.clone(), client: client.id(), is_immediate, shares }
     }
 
     /// Tells the client that the buffer is not taken.
@@ -84,7 +86,11 @@ impl Request {
             notifier.failed();
             return false;
         }
-        notifier.successful::<State>().is_ok()
+        let made = notifier.successful::<State>();
+        if let (Ok(buffer), false) = (&made, self.is_immediate) {
+            guard::share(buffer, &self.shares);
+        }
+        made.is_ok()
     }
 }
 

@@ -1,0 +1,96 @@
+//! Files that are kept open for a client are counted as its own, by whatever way they came.
+
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use wayland_client::protocol::wl_buffer::WlBuffer;
+use wayland_client::protocol::wl_shm::Format;
+use wayland_protocols::wp::security_context::v1::client::wp_security_context_manager_v1::WpSecurityContextManagerV1;
+
+use crate::fixture::{ClientIndex, World};
+use upbeat::guard::{self, Kind};
+
+/// What a client may have here.
+const MOST: u32 = 16;
+
+fn world() -> (World, ClientIndex, ClientIndex) {
+    let mut world = World::new();
+    world.state.rules.set_most(Kind::Descriptors, MOST);
+    let good = world.connect();
+    let bad = world.connect();
+    (world, good, bad)
+}
+
+/// The descriptors of whoever connected last.
+fn used(world: &World) -> u32 {
+    let all = guard::all(&world.state.display_handle);
+    all.last().map(|(_, account)| account.used(Kind::Descriptors)).unwrap()
+}
+
+#[track_caller]
+fn only_the_bad_one_is_gone(world: &mut World, good: ClientIndex, bad: ClientIndex) {
+    world.settle();
+    assert_eq!(world.client(bad).error, Some(("wl_display".to_owned(), 2)));
+    let said = world.client(bad).said();
+    assert!(said.contains("more than 16 descriptors"), "{said}");
+    assert!(!world.client(good).is_gone());
+}
+
+/// A pool of one pixel that is given back, and a buffer in it that is not: it keeps the memory open.
+fn pixel(world: &mut World, client: ClientIndex) -> WlBuffer {
+    world.client(client).buffer(1, 1)
+}
+
+#[test]
+fn memory_stays_open_for_the_last_buffer_in_it_and_counts_as_long() {
+    let (mut world, good, bad) = world();
+    for _ in 0..4 * MOST {
+        pixel(&mut world, bad).destroy();
+    }
+    world.settle();
+    assert_eq!(used(&world), 0);
+    let memory = rustix::fs::memfd_create("pixels", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+    rustix::fs::ftruncate(&memory, 4 * 100).unwrap();
+    // Many buffers in one pool are one file.
+    let client = world.client(bad);
+    let pool = client.globals().shm.create_pool(memory.as_fd(), 4 * 100, &client.handle(), ());
+    let buffer = |at| pool.create_buffer(4 * at, 1, 1, 4, Format::Xrgb8888, &client.handle(), ());
+    let buffers: Vec<_> = (0..100).map(buffer).collect();
+    pool.destroy();
+    world.settle();
+    assert_eq!(used(&world), 1);
+    buffers.iter().skip(1).for_each(WlBuffer::destroy);
+    world.settle();
+    assert_eq!(used(&world), 1);
+    (1..MOST).for_each(|_| _ = pixel(&mut world, bad));
+    world.settle();
+    assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+    assert_eq!(used(&world), MOST);
+    pixel(&mut world, bad);
+    only_the_bad_one_is_gone(&mut world, good, bad);
+}
+
+#[test]
+fn sandboxes_that_are_in_force_count_until_they_are_over() {
+    let (mut world, good, bad) = world();
+    let directory = tempfile::tempdir().unwrap();
+    let make = |world: &mut World, number: u32| {
+        let client = world.client(bad);
+        let manager = client.bind::<WpSecurityContextManagerV1>();
+        let listener = UnixListener::bind(directory.path().join(number.to_string())).unwrap();
+        let (keep, close) = UnixStream::pair().unwrap();
+        let context = manager.create_listener(listener.as_fd(), close.as_fd(), &client.handle(), ());
+        context.commit();
+        context.destroy();
+        world.settle();
+        keep
+    };
+    let mut alive: Vec<_> = (0..MOST / 2).map(|number| make(&mut world, number)).collect();
+    assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+    assert_eq!(used(&world), MOST);
+    alive.remove(0);
+    world.settle();
+    assert_eq!(used(&world), MOST - 2);
+    alive.extend((MOST..MOST + 2).map(|number| make(&mut world, number)));
+    only_the_bad_one_is_gone(&mut world, good, bad);
+}
