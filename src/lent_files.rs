@@ -4,29 +4,60 @@
 //! the kernel, where nothing can be given a time limit. What a client hands over lies in memory, nearly always; what lies
 //! there or on a disk is used, and what does not is not touched.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::OnceLock;
-use std::sync::mpsc::{self, Sender};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::fcntl_get_seals;
+use rustix::fs::{AtFlags, StatxFlags, fcntl_get_seals, statx};
 
-/// Beginnings of the names of file systems that wait for somebody else.
-const WAITING: [&str; 9] = ["fuse", "nfs", "cifs", "smb", "9p", "ceph", "afs", "virtiofs", "glusterfs"];
+/// File systems whose files lie on this machine's own disks, or in its memory. Others wait for somebody else (a program,
+/// a network), or are no files at all but questions to the kernel (`/proc`), some of which it never answers.
+const LOCAL: [&str; 22] = [
+    "ext2", "ext3", "ext4", "btrfs", "xfs", "f2fs", "zfs", "bcachefs", "jfs", "reiserfs", "nilfs2", "vfat", "exfat",
+    "ntfs3", "squashfs", "erofs", "iso9660", "overlay", "tmpfs", "ramfs", "devtmpfs", "rootfs",
+];
 
 /// Whether nobody is waited for who uses this file.
 pub fn is_at_hand(file: BorrowedFd<'_>) -> bool {
-    is_memory(file) || !lies_with(&WAITING, file).unwrap_or(false)
+    is_memory(file) || is_local(mount_of(file), || has_device(file))
 }
 
-/// Whether the file system of `file` is one of `kinds`; `None` where the kernel does not tell.
-fn lies_with(kinds: &[&str], file: BorrowedFd<'_>) -> Option<bool> {
-    let information = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())).ok()?;
-    let mount = information.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim().to_owned();
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let line = mounts.lines().find(|line| line.split(' ').next() == Some(mount.as_str()))?;
-    let kind = line.split_once(" - ")?.1;
-    Some(kinds.iter().any(|waiting| kind.starts_with(waiting)))
+/// Where a file lies.
+#[derive(Debug, PartialEq, Eq)]
+enum Mount {
+    /// In a file system of this kind.
+    Of(String),
+    /// Nowhere that this process sees: in a container, say.
+    Elsewhere,
+    /// The kernel does not tell.
+    Unknown,
+}
+
+fn is_local(mount: Mount, has_device: impl FnOnce() -> bool) -> bool {
+    match mount {
+        Mount::Of(kind) => LOCAL.contains(&kind.as_str()),
+        // Anybody may make a file system that is a program there; what lies on a device is a disk's.
+        Mount::Elsewhere => has_device(),
+        Mount::Unknown => true,
+    }
+}
+
+fn mount_of(file: BorrowedFd<'_>) -> Mount {
+    let Ok(information) = fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd())) else {
+        return Mount::Unknown;
+    };
+    let mount = information.lines().find_map(|line| line.strip_prefix("mnt_id:")).map(str::trim);
+    let (Some(mount), Ok(mounts)) = (mount, fs::read_to_string("/proc/self/mountinfo")) else { return Mount::Unknown };
+    let line = mounts.lines().find(|line| line.split(' ').next() == Some(mount));
+    let kind = line.and_then(|line| line.split_once(" - ")?.1.split(' ').next());
+    kind.map_or(Mount::Elsewhere, |kind| Mount::Of(kind.to_owned()))
+}
+
+/// Whether the file system of `file` lies on a block device. Asks no file system.
+fn has_device(file: BorrowedFd<'_>) -> bool {
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    statx(file, c"", flags, StatxFlags::empty()).is_ok_and(|status| status.stx_dev_major != 0)
 }
 
 /// Whether it lies in memory, where nobody is ever waited for. Asks no file system.
@@ -64,20 +95,55 @@ impl Drop for Lent {
     }
 }
 
+/// Stack of such a thread, in bytes.
+const CLOSER_STACK: usize = 64 * 1024;
+/// Files whose closing may wait are closed by so many threads at most: each that waits for good keeps one.
+const MOST_CLOSERS: usize = 16;
+
+/// Files that are to be closed, and who does.
+#[derive(Debug)]
+struct Closers {
+    files: VecDeque<OwnedFd>,
+    threads: usize,
+    idle: usize,
+}
+
+static CLOSERS: Mutex<Closers> = Mutex::new(Closers { files: VecDeque::new(), threads: 0, idle: 0 });
+static TO_CLOSE: Condvar = Condvar::new();
+
+fn closers() -> MutexGuard<'static, Closers> {
+    CLOSERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Lets go of a file that is not at hand: closing it may wait, for as long as its owner likes, so that somebody else does.
 pub fn let_go(file: OwnedFd) {
-    static CLOSER: OnceLock<Sender<OwnedFd>> = OnceLock::new();
-    let closer = CLOSER.get_or_init(|| {
-        let (closer, files) = mpsc::channel();
-        let thread = std::thread::Builder::new().name("closer".to_owned());
-        if let Err(error) = thread.spawn(move || files.into_iter().for_each(drop)) {
-            tracing::error!(%error, "nobody closes files that may wait");
+    let mut closers = closers();
+    closers.files.push_back(file);
+    if closers.idle < closers.files.len() && closers.threads < MOST_CLOSERS {
+        let thread = std::thread::Builder::new().name("closer".to_owned()).stack_size(CLOSER_STACK);
+        match thread.spawn(close_all) {
+            Ok(_) => closers.threads += 1,
+            Err(error) => tracing::error!(%error, threads = closers.threads, "nobody new closes files that may wait"),
         }
-        closer
-    });
-    if let Err(mpsc::SendError(file)) = closer.send(file) {
-        // Rather lost than waited for.
-        std::mem::forget(file);
+    }
+    TO_CLOSE.notify_one();
+}
+
+fn close_all() {
+    let mut closers = closers();
+    loop {
+        match closers.files.pop_front() {
+            Some(file) => {
+                drop(closers);
+                drop(file);
+                closers = self::closers();
+            }
+            None => {
+                closers.idle += 1;
+                closers = TO_CLOSE.wait(closers).unwrap_or_else(PoisonError::into_inner);
+                closers.idle -= 1;
+            }
+        }
     }
 }
 
@@ -89,10 +155,21 @@ mod tests {
     fn memory_and_local_files_are_at_hand_and_others_are_told_by_their_mount() {
         let memory = rustix::fs::memfd_create("memory", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         assert!(is_at_hand(memory.as_fd()));
-        let file = fs::File::open("/proc/self/status").unwrap();
+        // Some questions to the kernel are never answered.
+        let question = fs::File::open("/proc/self/status").unwrap();
+        assert_eq!(mount_of(question.as_fd()), Mount::Of("proc".to_owned()));
+        assert!(!is_at_hand(question.as_fd()) && !has_device(question.as_fd()));
+        let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         assert!(is_at_hand(file.as_fd()));
-        assert_eq!(lies_with(&["proc"], file.as_fd()), Some(true));
-        assert_eq!(lies_with(&WAITING, file.as_fd()), Some(false));
+        for (mount, has_device, is_at_hand) in [
+            (Mount::Of("fuse.sshfs".to_owned()), true, false),
+            (Mount::Of("ext4".to_owned()), true, true),
+            (Mount::Elsewhere, false, false),
+            (Mount::Elsewhere, true, true),
+            (Mount::Unknown, false, true),
+        ] {
+            assert_eq!(is_local(mount, || has_device), is_at_hand);
+        }
         let_go(memory);
     }
 }

@@ -9,8 +9,12 @@
 //! Programs that type a word are gone before that: what they said is done all the same.
 
 mod compiler;
+mod file;
 mod includes;
+mod known;
 mod order;
+mod readers;
+mod waiting;
 
 use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::protocol::wl_keyboard::{KeyState, KeymapFormat};
@@ -23,12 +27,13 @@ use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboar
 use crate::guard::Handlers;
 use crate::input::KeyboardId;
 use crate::input::keyboard::Masks;
-use crate::lent_files::Lent;
 use crate::state::State;
 use crate::time::Clock;
-use compiler::MAX_KEYMAP_BYTES;
-pub(crate) use compiler::read_keymap;
-use order::{Keyboards, Said};
+use file::MAX_KEYMAP_BYTES;
+pub use file::{KeymapFile, Refusal};
+use order::Keyboards;
+use readers::Owner;
+use waiting::{Said, Stroke};
 
 const VERSION: u32 = 1;
 
@@ -82,7 +87,7 @@ impl Dispatch<ZwpVirtualKeyboardManagerV1, (), State> for Handlers {
         _manager: &ZwpVirtualKeyboardManagerV1,
         request: zwp_virtual_keyboard_manager_v1::Request,
         _data: &(),
-        _display: &DisplayHandle,
+        display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
         if let zwp_virtual_keyboard_manager_v1::Request::CreateVirtualKeyboard { id, .. } = request {
@@ -90,7 +95,7 @@ impl Dispatch<ZwpVirtualKeyboardManagerV1, (), State> for Handlers {
             keyboards.last += 1;
             let keyboard = KeyboardId::Virtual(keyboards.last);
             let object = init.init(id, VirtualKeyboard { id: keyboard });
-            keyboards.keyboards.add(keyboard, object, client.id());
+            keyboards.keyboards.add(keyboard, object, Owner::of(client, display));
             order::prepare(state);
         }
     }
@@ -110,17 +115,19 @@ impl Dispatch<ZwpVirtualKeyboardV1, VirtualKeyboard, State> for Handlers {
         let time = state.clock.now();
         let said = match request {
             Request::Keymap { format, fd, size } => {
-                let file = Lent::new(fd);
+                let file = KeymapFile::new(fd, size);
                 if format != KeymapFormat::XkbV1 as u32 || size > MAX_KEYMAP_BYTES {
                     return order::refused(state, data.id);
                 }
-                Said::Keymap(file, size)
+                Said::Keymap(file)
             }
-            Request::Key { key, state, .. } => Said::Key { time, key, pressed: state == KeyState::Pressed as u32 },
+            Request::Key { key, state, .. } => {
+                Said::Stroke(Stroke::Key { time, key, pressed: state == KeyState::Pressed as u32 })
+            }
             Request::Modifiers { mods_depressed, mods_latched, mods_locked, group } => {
                 let masks =
                     Masks { depressed: mods_depressed, latched: mods_latched, locked: mods_locked, layout: group };
-                Said::Modifiers { time, masks }
+                Said::Stroke(Stroke::Modifiers { time, masks })
             }
             _ => return,
         };

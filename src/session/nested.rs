@@ -18,7 +18,7 @@ use crate::input::keymap::Keymap;
 use crate::input::{self, InputEvent, KeyboardId, Scroll, ScrollSource};
 use crate::output::hotplug::{self, Placement};
 use crate::output::power;
-use crate::protocol::virtual_keyboard::read_keymap;
+use crate::protocol::virtual_keyboard::KeymapFile;
 use crate::state::State;
 use crate::timing::id::OutputId;
 
@@ -136,7 +136,8 @@ fn heard(state: &mut State, event: ParentEvent) {
         ParentEvent::Scale { window, scale } => rescale(state, window, scale),
         ParentEvent::Closed { window } => closed(state, window),
         ParentEvent::Keymap { file, size } => {
-            let keymap = read_keymap(file, size).and_then(|text| Keymap::compile(&text));
+            let text = KeymapFile::new(file, size).read().ok();
+            let keymap = text.and_then(|text| Keymap::compile(&text));
             state.session.nested.has_keymap = keymap.is_some();
             match keymap {
                 Some(keymap) => input::keyboard::set_keymap(state, KeyboardId::Parent, Arc::new(keymap)),

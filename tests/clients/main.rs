@@ -37,5 +37,6 @@ mod tools;
 mod undrawable;
 mod updates;
 mod virtual_devices;
+mod waiting_keymaps;
 mod windows;
 mod workspaces;

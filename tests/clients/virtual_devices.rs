@@ -12,23 +12,23 @@ use upbeat::guard::Kind;
 use wayland_client::protocol::wl_pointer::{Axis, AxisSource, ButtonState};
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::zwp_virtual_keyboard_v1::{self, ZwpVirtualKeyboardV1};
 
-const XKB_V1: u32 = 1;
+pub const XKB_V1: u32 = 1;
 
-fn keymap(layout: &str) -> String {
+pub fn keymap(layout: &str) -> String {
     let context = xkb::Context::new(xkb::CONTEXT_NO_FLAGS);
     xkb::Keymap::new_from_names(&context, "", "", layout, "", None, xkb::KEYMAP_COMPILE_NO_FLAGS)
         .unwrap()
         .get_as_string(xkb::KEYMAP_FORMAT_TEXT_V1)
 }
 
-fn virtual_keyboard(world: &mut World, client: ClientIndex) -> ZwpVirtualKeyboardV1 {
+pub fn virtual_keyboard(world: &mut World, client: ClientIndex) -> ZwpVirtualKeyboardV1 {
     let client = world.client(client);
     let seat = client.globals().seat.clone();
     client.globals().virtual_keyboards.create_virtual_keyboard(&seat, &client.handle(), ())
 }
 
 /// A world with a window of the first client's, and a second one that has a keyboard.
-fn with_typist() -> (World, ClientIndex, ClientIndex, ZwpVirtualKeyboardV1) {
+pub fn with_typist() -> (World, ClientIndex, ClientIndex, ZwpVirtualKeyboardV1) {
     let mut world = World::new();
     let (a, _) = world.open("a", 200, 100);
     let typist = world.connect();
@@ -36,7 +36,7 @@ fn with_typist() -> (World, ClientIndex, ClientIndex, ZwpVirtualKeyboardV1) {
     (world, a, typist, keyboard)
 }
 
-fn give_keymap(keyboard: &ZwpVirtualKeyboardV1, keymap: &str) {
+pub fn give_keymap(keyboard: &ZwpVirtualKeyboardV1, keymap: &str) {
     let fd = rustix::fs::memfd_create("keymap", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
     let mut file = File::from(fd);
     file.write_all(keymap.as_bytes()).unwrap();
@@ -45,7 +45,7 @@ fn give_keymap(keyboard: &ZwpVirtualKeyboardV1, keymap: &str) {
 }
 
 /// Which keys were pressed and released.
-fn strokes(events: Vec<Event>) -> Vec<(u32, bool)> {
+pub fn strokes(events: Vec<Event>) -> Vec<(u32, bool)> {
     let stroke = |event| match event {
         Event::Key { key, pressed, .. } => Some((key, pressed)),
         _ => None,
@@ -128,7 +128,7 @@ fn a_virtual_key_without_a_keymap_is_an_error() {
 }
 
 /// What of `events` a typist follows: keymaps by the number that `keymaps` gives them, and keys that go down.
-fn typed(events: Vec<Event>, keymaps: &[&str]) -> Vec<String> {
+pub fn typed(events: Vec<Event>, keymaps: &[&str]) -> Vec<String> {
     let word = |event| match event {
         Event::Keymap(fd, size) => {
             // All share one file, and its position.

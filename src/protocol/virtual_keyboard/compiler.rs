@@ -6,49 +6,38 @@
 //! ```
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::FileExt;
-use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use calloop::LoopHandle;
 use calloop::channel::{self, Event, Sender};
-use smithay::reexports::wayland_server::backend::ClientId;
 
-use super::includes;
+use super::file::{KeymapFile, Refusal};
+use super::known::Known;
+use super::readers::{Owner, Readers, TIME_LIMIT, Turn, Wanted};
+use crate::faults::{self, Fault};
 use crate::input::KeyboardId;
-use crate::input::keymap::{Blank, Keymap};
-use crate::lent_files::{self, Lent};
+use crate::input::keymap::Keymap;
 use crate::state::State;
 
-/// The largest keymap that is read, in bytes. The full `us` keymap has about 60 kB.
-pub(super) const MAX_KEYMAP_BYTES: u32 = 1 << 20;
-/// Files that a keymap may include, each of which is read and compiled. One that was compiled before has none, made-up ones
-/// about five; thousands would have all others wait for tens of seconds.
-const MOST_INCLUDES: usize = 64;
-/// Keymaps that are known: a session has two or three.
-const MOST_KNOWN: usize = 16;
-/// Bytes of all texts that are known: sixteen times the usual keymap and room for a large one. What is compiled of them
-/// takes about ten times as much.
-const MOST_KNOWN_BYTES: usize = 2 << 20;
-/// Files on disks that are read at the same time: more wait for no answer.
-const MOST_READERS: usize = 4;
 /// What it does can wait for those who draw.
 const NICENESS: i32 = 5;
+/// Stack of a thread that reads a file, in bytes: the text is not on it.
+const READER_STACK: usize = 64 * 1024;
 
-/// What became of a keymap: whose, the number it was handed over with, and what it is if it is one.
-pub(super) type Compiled = (KeyboardId, u64, Option<Arc<Keymap>>);
+/// What became of a keymap: whose, the number it was handed over with, and what it is if it can be used.
+pub(super) type Compiled = (KeyboardId, u64, Result<Arc<Keymap>, Refusal>);
 
 /// What is to be compiled.
 #[derive(Debug)]
 enum Source {
-    File(Lent, u32),
+    /// Nobody is waited for who reads it.
+    Memory(KeymapFile),
+    /// A reader of its own is needed.
+    Disk(KeymapFile),
     /// It was read already.
-    Text(Option<String>),
+    Text(Result<String, Refusal>),
 }
 
 #[derive(Debug)]
@@ -61,25 +50,33 @@ struct Job {
 /// Who waits: clients take turns.
 #[derive(Debug, Default)]
 struct Line {
-    clients: VecDeque<(ClientId, VecDeque<Job>)>,
+    clients: VecDeque<(Owner, VecDeque<Job>)>,
     has_ended: bool,
+    readers: Readers,
 }
 
 impl Line {
-    fn push(&mut self, client: ClientId, job: Job) {
-        match self.clients.iter_mut().find(|(other, _)| *other == client) {
+    fn push(&mut self, owner: Owner, job: Job) {
+        match self.clients.iter_mut().find(|(other, _)| *other == owner) {
             Some((_, jobs)) => jobs.push_back(job),
-            None => self.clients.push_back((client, VecDeque::from([job]))),
+            None => self.clients.push_back((owner, VecDeque::from([job]))),
         }
     }
 
-    fn pop(&mut self) -> Option<(ClientId, Job)> {
-        let (client, mut jobs) = self.clients.pop_front()?;
+    /// The next, without those whose reader is not free yet.
+    fn pop(&mut self) -> Option<(Owner, Job)> {
+        let Line { clients, readers, .. } = self;
+        let may_go = |(owner, jobs): &(Owner, VecDeque<Job>)| match jobs.front() {
+            Some(Job { source: Source::Disk(_), .. }) => readers.turn(owner) != Turn::Later,
+            Some(_) | None => true,
+        };
+        let place = clients.iter().position(may_go)?;
+        let (owner, mut jobs) = clients.remove(place)?;
         let job = jobs.pop_front();
         if !jobs.is_empty() {
-            self.clients.push_back((client.clone(), jobs));
+            clients.push_back((owner.clone(), jobs));
         }
-        job.map(|job| (client, job))
+        job.map(|job| (owner, job))
     }
 
     fn forget(&mut self, keyboard: KeyboardId) {
@@ -88,20 +85,37 @@ impl Line {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     line: Mutex<Line>,
     news: Condvar,
-    readers: AtomicUsize,
+    /// How a file is read.
+    read: fn(KeymapFile) -> Result<String, Refusal>,
+    /// How long that may take.
+    limit: Duration,
 }
 
 impl Shared {
+    fn new(read: fn(KeymapFile) -> Result<String, Refusal>, limit: Duration) -> Arc<Self> {
+        Arc::new(Shared { line: Mutex::default(), news: Condvar::new(), read, limit })
+    }
+
     fn line(&self) -> MutexGuard<'_, Line> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, client: ClientId, job: Job) {
-        self.line().push(client, job);
+    fn push(&self, owner: Owner, job: Job) {
+        self.line().push(owner, job);
+        self.news.notify_one();
+    }
+
+    /// A reader has ended.
+    fn was_read(&self, reader: u64, owner: Owner, text: Result<String, Refusal>) {
+        let mut line = self.line();
+        if let Some((keyboard, number)) = line.readers.end(reader) {
+            line.push(owner, Job { keyboard, number, source: Source::Text(text) });
+        }
+        // Others may have waited for the reader.
         self.news.notify_one();
     }
 }
@@ -119,8 +133,12 @@ impl Compiler {
             Event::Closed => {}
         });
         heard.map_err(|error| io::Error::other(error.to_string()))?;
-        let shared = Arc::new(Shared::default());
+        Compiler::over(Shared::new(KeymapFile::read, TIME_LIMIT), tell)
+    }
+
+    fn over(shared: Arc<Shared>, tell: Sender<Compiled>) -> io::Result<Self> {
         let theirs = shared.clone();
+        faults::check(Fault::Thread)?;
         std::thread::Builder::new().name("keymaps".to_owned()).spawn(move || {
             let _ = rustix::process::setpriority_process(None, NICENESS);
             work(&theirs, &tell);
@@ -128,9 +146,10 @@ impl Compiler {
         Ok(Compiler(shared))
     }
 
-    /// Hands a keymap over: a file with up to `size` bytes of text.
-    pub fn compile(&self, client: ClientId, keyboard: KeyboardId, number: u64, file: Lent, size: u32) {
-        self.0.push(client, Job { keyboard, number, source: Source::File(file, size) });
+    /// Hands a keymap over.
+    pub fn compile(&self, owner: Owner, keyboard: KeyboardId, number: u64, file: KeymapFile) {
+        let source = if file.is_memory() { Source::Memory(file) } else { Source::Disk(file) };
+        self.0.push(owner, Job { keyboard, number, source });
     }
 
     /// Nobody waits for the keymap of `keyboard` any more.
@@ -146,225 +165,147 @@ impl Drop for Compiler {
     }
 }
 
+/// What comes next, once there is something; `None` at the end.
+fn next(shared: &Shared, known: &mut Known) -> Option<(Owner, Job)> {
+    let mut line = shared.line();
+    loop {
+        if line.has_ended {
+            return None;
+        }
+        let now = Instant::now();
+        for (owner, (keyboard, number)) in line.readers.expire(now) {
+            line.push(owner, Job { keyboard, number, source: Source::Text(Err(Refusal::Unread)) });
+        }
+        if let Some(next) = line.pop() {
+            return Some(next);
+        }
+        if known.lacks_blank() {
+            drop(line);
+            known.prepare();
+            line = shared.line();
+            continue;
+        }
+        line = match line.readers.next_expiry() {
+            Some(until) => {
+                let wait = until.saturating_duration_since(now);
+                shared.news.wait_timeout(line, wait).unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => shared.news.wait(line).unwrap_or_else(PoisonError::into_inner),
+        };
+    }
+}
+
 fn work(shared: &Arc<Shared>, tell: &Sender<Compiled>) {
     let mut known = Known::default();
-    loop {
-        let mut line = shared.line();
-        let (client, Job { keyboard, number, source }) = loop {
-            if line.has_ended {
-                return;
-            }
-            match line.pop() {
-                Some(job) => break job,
-                None if known.lacks_blank() => {
-                    drop(line);
-                    known.prepare();
-                    line = shared.line();
-                }
-                None => line = shared.news.wait(line).unwrap_or_else(PoisonError::into_inner),
-            }
-        };
-        drop(line);
+    while let Some((owner, Job { keyboard, number, source })) = next(shared, &mut known) {
         let text = match source {
             Source::Text(text) => text,
-            Source::File(file, size) if file.is_memory() => file.take().and_then(|file| read_keymap(file, size)),
-            Source::File(file, size) => match read_elsewhere(shared, &client, keyboard, number, file, size) {
-                true => continue,
-                false => None,
+            Source::Memory(file) => file.read(),
+            Source::Disk(file) => match read_elsewhere(shared, owner, (keyboard, number), file) {
+                Ok(()) => continue,
+                Err(refusal) => Err(refusal),
             },
         };
-        let keymap = text.and_then(|text| known.compile(text));
+        let keymap = text.and_then(|text| known.compile(text).ok_or(Refusal::Unusable));
         if tell.send((keyboard, number, keymap)).is_err() {
             return;
         }
     }
 }
 
-/// Has a file read that nobody knows how long that takes of. Returns whether there is anybody to do it.
-fn read_elsewhere(
-    shared: &Arc<Shared>,
-    client: &ClientId,
-    keyboard: KeyboardId,
-    number: u64,
-    file: Lent,
-    size: u32,
-) -> bool {
-    if shared.readers.fetch_add(1, Ordering::Relaxed) >= MOST_READERS {
-        shared.readers.fetch_sub(1, Ordering::Relaxed);
-        return false;
+/// Has a file read that nobody knows how long that takes of, if there is anybody to do it.
+fn read_elsewhere(shared: &Arc<Shared>, owner: Owner, wanted: Wanted, file: KeymapFile) -> Result<(), Refusal> {
+    let mut line = shared.line();
+    if line.readers.turn(&owner) != Turn::Now {
+        return Err(Refusal::Unread);
     }
-    let (theirs, client) = (shared.clone(), client.clone());
-    let reader = std::thread::Builder::new().name("keymap file".to_owned()).spawn(move || {
-        let text = file.take().and_then(|file| read_keymap(file, size));
-        theirs.readers.fetch_sub(1, Ordering::Relaxed);
-        theirs.push(client, Job { keyboard, number, source: Source::Text(text) });
-    });
-    if reader.is_err() {
-        shared.readers.fetch_sub(1, Ordering::Relaxed);
+    let reader = line.readers.begin(owner.clone(), wanted, Instant::now() + shared.limit);
+    drop(line);
+    let theirs = shared.clone();
+    let thread = std::thread::Builder::new().name("keymap file".to_owned()).stack_size(READER_STACK);
+    let read = move || {
+        let text = (theirs.read)(file);
+        theirs.was_read(reader, owner, text);
+    };
+    if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(read)) {
+        tracing::warn!(%error, "nobody reads a keymap");
+        shared.line().readers.end(reader);
+        return Err(Refusal::Unread);
     }
-    reader.is_ok()
-}
-
-/// What was compiled lately, the latest last; texts that are no keymaps, too.
-#[derive(Debug, Default)]
-struct Known {
-    hasher: RandomState,
-    entries: Vec<(u64, String, Option<Arc<Keymap>>)>,
-    /// What the next is compiled in: making one takes as long as compiling does, and is done while nobody waits.
-    blank: Option<Blank>,
-    cannot_prepare: bool,
-}
-
-impl Known {
-    fn lacks_blank(&self) -> bool {
-        self.blank.is_none() && !self.cannot_prepare
-    }
-
-    fn prepare(&mut self) {
-        self.blank = caught(Blank::new);
-        self.cannot_prepare = self.blank.is_none();
-    }
-
-    fn compile(&mut self, text: String) -> Option<Arc<Keymap>> {
-        let hash = self.hasher.hash_one(&text);
-        let place = self.entries.iter().position(|(other, known, _)| *other == hash && *known == text);
-        let entry = match place {
-            Some(place) => self.entries.remove(place),
-            None => (hash, text.clone(), self.compile_anew(&text)),
-        };
-        let keymap = entry.2.clone();
-        self.entries.push(entry);
-        let bytes = |entries: &[(u64, String, _)]| entries.iter().map(|(_, text, _)| text.len()).sum::<usize>();
-        while self.entries.len() > MOST_KNOWN || bytes(&self.entries) > MOST_KNOWN_BYTES {
-            self.entries.remove(0);
-        }
-        keymap
-    }
-
-    fn compile_anew(&mut self, text: &str) -> Option<Arc<Keymap>> {
-        if includes::count(text) > MOST_INCLUDES {
-            return None;
-        }
-        let blank = self.blank.take();
-        caught(|| match blank.or_else(Blank::new)?.compile(text) {
-            Ok(keymap) => Some(Arc::new(keymap)),
-            Err(blank) => {
-                self.blank = Some(blank);
-                None
-            }
-        })
-    }
-}
-
-/// What `make` makes; nothing where that meets a bug.
-fn caught<T>(make: impl FnOnce() -> Option<T>) -> Option<T> {
-    std::panic::catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| {
-        tracing::error!("a keymap could not be compiled: a bug");
-        None
-    })
-}
-
-/// The text of a keymap. Only regular files (memory files among them) are read, so that a pipe cannot stall whoever
-/// reads, and none that lies with somebody who may not answer; reading instead of mapping means that a file that shrinks
-/// meanwhile is only a short read.
-pub fn read_keymap(fd: OwnedFd, size: u32) -> Option<String> {
-    if !lent_files::is_at_hand(fd.as_fd()) {
-        lent_files::let_go(fd);
-        return None;
-    }
-    let file = File::from(fd);
-    if size > MAX_KEYMAP_BYTES || !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = vec![0; size as usize];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match file.read_at(&mut bytes[filled..], filled as u64) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(_) => return None,
-        }
-    }
-    bytes.truncate(filled);
-    // The text ends at its first zero byte, if it has one.
-    if let Some(end) = bytes.iter().position(|byte| *byte == 0) {
-        bytes.truncate(end);
-    }
-    String::from_utf8(bytes).ok()
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
-    fn memory_file(content: &[u8]) -> OwnedFd {
-        let fd = rustix::fs::memfd_create("keymap", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
-        let mut file = File::from(fd);
-        file.write_all(content).unwrap();
-        OwnedFd::from(file)
-    }
-
-    #[test]
-    fn a_keymap_ends_at_its_zero_byte_or_at_the_end_of_the_file() {
-        assert_eq!(read_keymap(memory_file(b"xkb\0junk"), 8).as_deref(), Some("xkb"));
-        assert_eq!(read_keymap(memory_file(b"xkb"), 4096).as_deref(), Some("xkb"), "shorter than was said");
-    }
-
-    #[test]
-    fn a_pipe_or_a_huge_keymap_is_refused_without_being_read() {
-        let (reader, _writer) = rustix::pipe::pipe().unwrap();
-        assert_eq!(read_keymap(reader, 10), None);
-        assert_eq!(read_keymap(memory_file(b"xkb"), u32::MAX), None);
-    }
-
-    #[test]
-    fn the_same_text_is_compiled_once_and_few_are_known() {
-        let text = |number: usize| {
-            let rest = "xkb_types \"t\" {}; xkb_compat \"c\" {}; xkb_symbols \"s\" {};";
-            format!("xkb_keymap {{ xkb_keycodes \"{number}\" {{ <a> = 38; }}; {rest} }};")
-        };
-        let mut known = Known::default();
-        let first = known.compile(text(0)).expect("it is one");
-        assert!(Arc::ptr_eq(&first, &known.compile(text(0)).unwrap()));
-        assert!(known.compile("none".to_owned()).is_none());
-        for number in 1..=MOST_KNOWN {
-            known.compile(text(number)).unwrap();
-            // What is used again is not the first to go.
-            assert!(Arc::ptr_eq(&first, &known.compile(text(0)).unwrap()));
-        }
-        assert_eq!(known.entries.len(), MOST_KNOWN);
-        known.compile(" ".repeat(MOST_KNOWN_BYTES));
-        assert_eq!(known.entries.len(), 1, "a large one takes the place of all");
-        assert!(!Arc::ptr_eq(&first, &known.compile(text(0)).unwrap()));
-    }
-
-    #[test]
-    fn a_keymap_includes_no_more_files_than_it_may() {
-        let text = |count| {
-            let types = "include \"complete\" ".repeat(count);
-            let rest = "xkb_compat \"c\" {}; xkb_symbols \"s\" {};";
-            format!("xkb_keymap {{ xkb_keycodes \"k\" {{ <a> = 38; }}; xkb_types \"t\" {{ {types} }}; {rest} }};")
-        };
-        let mut known = Known::default();
-        assert!(known.compile(text(MOST_INCLUDES)).is_some());
-        assert!(known.compile(text(MOST_INCLUDES + 1)).is_none());
-    }
+    use super::super::readers::owners;
 
     #[test]
     fn clients_take_turns_and_who_is_gone_leaves_nothing() {
-        let display = smithay::reexports::wayland_server::Display::<()>::new().unwrap();
-        let [(one, _a), (other, _b)] = [(); 2].map(|()| {
-            let (theirs, ours) = std::os::unix::net::UnixStream::pair().unwrap();
-            (display.handle().insert_client(ours, Arc::new(())).unwrap().id(), theirs)
-        });
-        let job = |keyboard| Job { keyboard: KeyboardId::Virtual(keyboard), number: 0, source: Source::Text(None) };
+        let (_display, owners) = owners(2);
+        let [one, other] = &owners[..] else { panic!("two") };
+        let source = || Source::Text(Err(Refusal::Unread));
+        let job = |keyboard| Job { keyboard: KeyboardId::Virtual(keyboard), number: 0, source: source() };
         let mut line = Line::default();
         (0..3).for_each(|keyboard| line.push(one.clone(), job(keyboard)));
         line.push(other.clone(), job(3));
         line.forget(KeyboardId::Virtual(1));
         let order: Vec<_> = std::iter::from_fn(|| line.pop()).map(|(_, job)| job.keyboard).collect();
         assert_eq!(order, [0, 3, 2].map(KeyboardId::Virtual));
+    }
+
+    /// A file on a disk that cannot be read before [`GATE`] opens, where its text says so.
+    fn on_disk(text: &str) -> KeymapFile {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        KeymapFile::new(file.into(), text.len() as u32)
+    }
+
+    static GATE: Mutex<()> = Mutex::new(());
+
+    fn read(file: KeymapFile) -> Result<String, Refusal> {
+        let text = file.read()?;
+        if text == "hangs" {
+            drop(GATE.lock());
+        }
+        Ok(text)
+    }
+
+    #[test]
+    fn reads_that_never_return_cost_those_their_keymaps_whose_they_are_and_nobody_else() {
+        const GOOD: &str = "xkb_keymap { xkb_keycodes \"k\" { <a> = 38; }; xkb_types \"t\" {}; xkb_compat \"c\" {}; \
+            xkb_symbols \"s\" {}; };";
+        // Far more than the readers that there are at a time.
+        const JAMMERS: usize = 20;
+        let closed = GATE.lock().unwrap();
+        let (tell, heard) = channel::channel();
+        let compiler = Compiler::over(Shared::new(read, Duration::from_millis(200)), tell).unwrap();
+        let (_display, owners) = owners(JAMMERS + 1);
+        let good = owners.last().unwrap();
+        let (one, other) = (KeyboardId::Virtual(1), KeyboardId::Virtual(2));
+        for owner in &owners[..JAMMERS] {
+            compiler.compile(owner.clone(), one, 1, on_disk("hangs"));
+            compiler.compile(owner.clone(), one, 2, on_disk(GOOD));
+        }
+        compiler.compile(good.clone(), other, 1, on_disk(GOOD));
+        let mut refused = 0;
+        let mut accepted = 0;
+        while refused < 2 * JAMMERS || accepted == 0 {
+            match heard.recv().unwrap() {
+                (keyboard, _, Ok(_)) if keyboard == other => accepted += 1,
+                // On a machine that is busy he may be late himself; the others' threads hang on.
+                (keyboard, ..) if keyboard == other => compiler.compile(good.clone(), other, 1, on_disk(GOOD)),
+                (keyboard, _, Err(Refusal::Unread)) if keyboard == one => refused += 1,
+                wrong => panic!("{wrong:?}"),
+            }
+        }
+        // Who does not hang any more is read again.
+        drop(closed);
+        while !compiler.0.line().readers.is_empty() {
+            std::thread::yield_now();
+        }
+        compiler.compile(owners[0].clone(), one, 3, on_disk(GOOD));
+        assert!(matches!(heard.recv().unwrap(), (_, 3, Ok(_))));
     }
 }

@@ -1,6 +1,6 @@
 //! What a virtual keyboard says, in order: keys wait behind the keymap that they are meant for.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,13 +12,14 @@ use smithay::reexports::wayland_server::{Client, Resource};
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboard_v1::{Error, ZwpVirtualKeyboardV1};
 
 use super::compiler::{Compiled, Compiler};
-use crate::guard::{self, Held, Kind};
+use super::file::Refusal;
+use super::readers::Owner;
+use super::waiting::{Next, Row, Said, Stroke, Waiting};
+use crate::guard::{self, Kind};
 use crate::input::keyboard::{self, Masks};
 use crate::input::keymap::Keymap;
 use crate::input::{self, InputEvent, KeyboardId};
-use crate::lent_files::Lent;
 use crate::state::State;
-use crate::time::Instant;
 
 /// Of what waited so much is done in one go; then others have their turn. A key takes some microseconds.
 const AT_ONCE: usize = 128;
@@ -31,39 +32,21 @@ const BETWEEN_CHANGES: Duration = Duration::from_millis(20);
 /// more whose keys those are that come later.
 const KEPT: Duration = Duration::from_secs(1);
 
-/// Something that a virtual keyboard said.
-#[derive(Debug)]
-pub(super) enum Said {
-    /// Text of so many bytes.
-    Keymap(Lent, u32),
-    Key {
-        time: Instant,
-        key: u32,
-        pressed: bool,
-    },
-    Modifiers {
-        time: Instant,
-        masks: Masks,
-    },
-}
-
-impl Said {
-    const fn is_keymap(&self) -> bool {
-        matches!(self, Said::Keymap(..))
-    }
-}
-
 /// A virtual keyboard.
 #[derive(Debug)]
 struct Keyboard {
     object: ZwpVirtualKeyboardV1,
-    client: ClientId,
+    owner: Owner,
     has_keymap: bool,
+    /// Its keymap was not read: that it has none is not its fault.
+    was_not_read: bool,
     /// Its keymap is put in force though it has no key to type with it.
     is_new: bool,
     /// The number of the keymap that is being compiled.
     in_work: Option<u64>,
-    waiting: VecDeque<(Said, Option<Held>)>,
+    /// Those to be tried if that one is refused.
+    others: Row,
+    waiting: Waiting,
     /// It has been arranged that it goes on.
     goes_on: bool,
     /// Its object is gone; when this timer goes off, so is what it said.
@@ -73,8 +56,8 @@ struct Keyboard {
 impl Keyboard {
     /// How many of its keymaps, and how much else of what it said, wait.
     fn count(&self) -> (usize, usize) {
-        let keymaps = self.waiting.iter().filter(|(said, _)| said.is_keymap()).count();
-        (keymaps + usize::from(self.in_work.is_some()), self.waiting.len() - keymaps)
+        let (keymaps, strokes) = self.waiting.count();
+        (keymaps + self.others.len() + usize::from(self.in_work.is_some()), strokes)
     }
 }
 
@@ -91,14 +74,16 @@ pub(super) struct Keyboards {
 
 impl Keyboards {
     /// A keyboard of `client` is there.
-    pub fn add(&mut self, id: KeyboardId, object: ZwpVirtualKeyboardV1, client: ClientId) {
+    pub fn add(&mut self, id: KeyboardId, object: ZwpVirtualKeyboardV1, owner: Owner) {
         let keyboard = Keyboard {
             object,
-            client,
+            owner,
             has_keymap: false,
+            was_not_read: false,
             is_new: false,
             in_work: None,
-            waiting: VecDeque::new(),
+            others: Row::default(),
+            waiting: Waiting::default(),
             goes_on: false,
             closing: None,
         };
@@ -115,12 +100,8 @@ impl Keyboards {
     /// gone may have as much waiting as one client.
     fn is_to_be_heard(&mut self, id: KeyboardId) -> bool {
         let Some(keyboard) = self.list.get_mut(&id) else { return false };
-        // Keymaps that no key follows are nobody's business.
-        while keyboard.waiting.back().is_some_and(|(said, _)| said.is_keymap()) {
-            keyboard.waiting.pop_back();
-        }
-        let is_ended = keyboard.waiting.iter().any(|(_, held)| held.as_ref().is_some_and(Held::is_of_one_who_ends));
-        if keyboard.waiting.is_empty() || is_ended {
+        keyboard.waiting.drop_idle_keymaps();
+        if keyboard.waiting.is_empty() || keyboard.waiting.is_of_one_who_ends() {
             return false;
         }
         let leaving = self.list.iter().filter(|(other, keyboard)| **other == id || keyboard.closing.is_some());
@@ -158,16 +139,12 @@ fn list(state: &mut State) -> &mut BTreeMap<KeyboardId, Keyboard> {
 pub(super) fn said(state: &mut State, client: &Client, id: KeyboardId, said: Said) {
     let display = state.display_handle.clone();
     let Some(keyboard) = list(state).get_mut(&id) else { return };
-    // Of keymaps without keys between them the newest counts.
-    if said.is_keymap()
-        && let Some((last, _)) = keyboard.waiting.back_mut().filter(|(last, _)| last.is_keymap())
-    {
-        *last = said;
-        return;
-    }
-    let kind = if said.is_keymap() { Kind::WaitingKeymaps } else { Kind::WaitingKeys };
-    let held = guard::hold(&display, client, kind);
-    keyboard.waiting.push_back((said, held));
+    let kinds: &[Kind] = match said {
+        Said::Keymap(_) => &[Kind::WaitingKeymaps, Kind::Descriptors],
+        Said::Stroke(_) => &[Kind::WaitingKeys],
+    };
+    let held = kinds.iter().filter_map(|kind| guard::hold(&display, client, *kind)).collect();
+    keyboard.waiting.push(said, held);
     go_on(state, id);
 }
 
@@ -200,18 +177,17 @@ fn finish(state: &mut State, id: KeyboardId) {
     keyboard::remove(state, id);
 }
 
-fn act(state: &mut State, id: KeyboardId, said: Said) {
-    match said {
-        Said::Keymap(file, size) => hand_over(state, id, file, size),
-        Said::Key { .. } | Said::Modifiers { .. } if list(state).get(&id).is_none_or(|one| !one.has_keymap) => {
-            if let Some(keyboard) = list(state).get(&id) {
-                keyboard.object.post_error(Error::NoKeymap, "a key was sent before a usable keymap");
-            }
+fn act(state: &mut State, id: KeyboardId, stroke: Stroke) {
+    let Some(keyboard) = list(state).get(&id) else { return };
+    match stroke {
+        _ if !keyboard.has_keymap && keyboard.was_not_read => {}
+        _ if !keyboard.has_keymap => {
+            keyboard.object.post_error(Error::NoKeymap, "a key was sent before a usable keymap");
         }
-        Said::Key { time, key, pressed } => {
+        Stroke::Key { time, key, pressed } => {
             input::handle(state, InputEvent::Key { time, keyboard: id, key, pressed });
         }
-        Said::Modifiers { time, masks: Masks { depressed, latched, locked, layout } } => {
+        Stroke::Modifiers { time, masks: Masks { depressed, latched, locked, layout } } => {
             input::handle(state, InputEvent::Modifiers { time, keyboard: id, depressed, latched, locked, layout });
         }
     }
@@ -228,23 +204,36 @@ pub(super) fn prepare(state: &mut State) {
     }
 }
 
-fn hand_over(state: &mut State, id: KeyboardId, file: Lent, size: u32) {
+/// Has the newest of these compiled. Whether there was one.
+fn hand_over(state: &mut State, id: KeyboardId, mut row: Row) -> bool {
+    let Some((file, _)) = row.newest() else { return false };
     prepare(state);
     let keyboards = &mut state.protocols.virtual_keyboard.keyboards;
     keyboards.last += 1;
-    let (Some(compiler), Some(keyboard)) = (&keyboards.compiler, keyboards.list.get_mut(&id)) else {
-        return refused(state, id);
+    let (number, Some(keyboard)) = (keyboards.last, keyboards.list.get_mut(&id)) else { return false };
+    let Some(compiler) = &keyboards.compiler else {
+        keyboard.was_not_read = true;
+        refused(state, id);
+        return false;
     };
-    keyboard.in_work = Some(keyboards.last);
-    compiler.compile(keyboard.client.clone(), id, keyboards.last, file, size);
+    (keyboard.in_work, keyboard.others) = (Some(number), row);
+    compiler.compile(keyboard.owner.clone(), id, number, file);
+    true
 }
 
 fn compiled(state: &mut State, (id, number, keymap): Compiled) {
     let Some(keyboard) = list(state).get_mut(&id).filter(|keyboard| keyboard.in_work == Some(number)) else { return };
     keyboard.in_work = None;
+    let others = std::mem::take(&mut keyboard.others);
     match keymap {
-        Some(keymap) => accepted(state, id, keymap),
-        None => refused(state, id),
+        Ok(keymap) => accepted(state, id, keymap),
+        Err(refusal) => {
+            keyboard.was_not_read |= refusal == Refusal::Unread;
+            refused(state, id);
+            if hand_over(state, id, others) {
+                return;
+            }
+        }
     }
     go_on(state, id);
 }
@@ -269,20 +258,20 @@ fn go_on(state: &mut State, id: KeyboardId) {
         let Some(keyboard) = list(state).get(&id).filter(|one| one.in_work.is_none() && !one.goes_on) else { return };
         // A keymap that another follows at once is nobody's business, unless that one is refused.
         let needs_keymap = match keyboard.waiting.front() {
-            Some((next, _)) => !next.is_keymap() && keyboard.has_keymap,
+            Some(Next::Keymaps(_)) => false,
+            Some(Next::Stroke(..)) => keyboard.has_keymap,
             None => keyboard.is_new && keyboard.closing.is_none(),
         };
         if needs_keymap && let Err(wait) = put_in_force(state, id) {
             return go_on_after(state, id, wait);
         }
         let Some(keyboard) = list(state).get_mut(&id) else { return };
-        let Some((next, _)) = keyboard.waiting.pop_front() else {
-            if keyboard.closing.is_some() {
-                finish(state, id);
-            }
-            return;
-        };
-        act(state, id, next);
+        match keyboard.waiting.pop() {
+            Some(Next::Keymaps(row)) => _ = hand_over(state, id, row),
+            Some(Next::Stroke(stroke, _)) => act(state, id, stroke),
+            None if keyboard.closing.is_some() => return finish(state, id),
+            None => return,
+        }
     }
     go_on_after(state, id, Duration::ZERO);
 }
@@ -290,7 +279,7 @@ fn go_on(state: &mut State, id: KeyboardId) {
 /// Puts the keymap of a keyboard in force, if it is time; else how long that has to wait.
 fn put_in_force(state: &mut State, id: KeyboardId) -> Result<(), Duration> {
     if !keyboard::is_in_force(state, id)
-        && let Some(client) = list(state).get(&id).map(|keyboard| keyboard.client.clone())
+        && let Some(client) = list(state).get(&id).map(|keyboard| keyboard.owner.client.clone())
     {
         state.protocols.virtual_keyboard.keyboards.may_change(client)?;
     }

@@ -1,0 +1,105 @@
+//! The text of a keymap, out of the file that a client hands over.
+
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+
+use crate::lent_files::{self, Lent};
+
+/// The largest keymap that is read, in bytes. The full `us` keymap has about 60 kB.
+pub(super) const MAX_KEYMAP_BYTES: u32 = 1 << 20;
+
+/// Why a keymap cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is none.
+    Unusable,
+    /// Nobody could read it, or not in time: it may be one all the same.
+    Unread,
+}
+
+/// A file with the text of a keymap, which nobody has looked at yet.
+#[derive(Debug)]
+pub struct KeymapFile {
+    file: Lent,
+    size: u32,
+}
+
+impl KeymapFile {
+    /// `file` has up to `size` bytes of text.
+    pub fn new(file: OwnedFd, size: u32) -> Self {
+        KeymapFile { file: Lent::new(file), size }
+    }
+
+    /// See [`lent_files::is_memory`].
+    pub fn is_memory(&self) -> bool {
+        self.file.is_memory()
+    }
+
+    /// The text. Only regular files (memory files among them) are read, so that a pipe cannot stall whoever reads, and none
+    /// that lies with somebody who may not answer; reading instead of mapping means that a file that shrinks meanwhile is
+    /// only a short read.
+    ///
+    /// # Errors
+    /// When there is no text, or it may not be read.
+    pub fn read(self) -> Result<String, Refusal> {
+        let file = self.file.take().ok_or(Refusal::Unread)?;
+        if !lent_files::is_at_hand(file.as_fd()) {
+            lent_files::let_go(file);
+            return Err(Refusal::Unread);
+        }
+        text(&File::from(file), self.size).ok_or(Refusal::Unusable)
+    }
+}
+
+fn text(file: &File, size: u32) -> Option<String> {
+    if size > MAX_KEYMAP_BYTES || !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = vec![0; size as usize];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+    bytes.truncate(filled);
+    // The text ends at its first zero byte, if it has one.
+    if let Some(end) = bytes.iter().position(|byte| *byte == 0) {
+        bytes.truncate(end);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn read(file: OwnedFd, size: u32) -> Result<String, Refusal> {
+        KeymapFile::new(file, size).read()
+    }
+
+    fn memory_file(content: &[u8]) -> OwnedFd {
+        let fd = rustix::fs::memfd_create("keymap", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        let mut file = File::from(fd);
+        file.write_all(content).unwrap();
+        OwnedFd::from(file)
+    }
+
+    #[test]
+    fn a_keymap_ends_at_its_zero_byte_or_at_the_end_of_the_file() {
+        assert_eq!(read(memory_file(b"xkb\0junk"), 8).as_deref(), Ok("xkb"));
+        assert_eq!(read(memory_file(b"xkb"), 4096).as_deref(), Ok("xkb"), "shorter than was said");
+    }
+
+    #[test]
+    fn a_pipe_or_a_huge_keymap_is_refused_without_being_read() {
+        let (reader, _writer) = rustix::pipe::pipe().unwrap();
+        assert_eq!(read(reader, 10), Err(Refusal::Unread));
+        assert_eq!(read(memory_file(b"xkb"), u32::MAX), Err(Refusal::Unusable));
+    }
+}

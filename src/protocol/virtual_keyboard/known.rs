@@ -1,0 +1,117 @@
+//! Keymaps that were compiled lately.
+
+use std::hash::{BuildHasher, RandomState};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use super::includes;
+use crate::input::keymap::{Blank, Keymap};
+
+/// Files that a keymap may include, each of which is read and compiled. One that was compiled before has none, made-up ones
+/// about five; thousands would have all others wait for tens of seconds.
+const MOST_INCLUDES: usize = 64;
+/// Keymaps that are known: a session has two or three.
+const MOST_KNOWN: usize = 16;
+/// Bytes of all texts that are known: sixteen times the usual keymap and room for a large one. What is compiled of them
+/// takes about ten times as much.
+const MOST_KNOWN_BYTES: usize = 2 << 20;
+
+/// What was compiled lately, the latest last; texts that are no keymaps, too.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    hasher: RandomState,
+    entries: Vec<(u64, String, Option<Arc<Keymap>>)>,
+    /// What the next is compiled in: making one takes as long as compiling does, and is done while nobody waits.
+    blank: Option<Blank>,
+    cannot_prepare: bool,
+}
+
+impl Known {
+    /// Whether there is time to prepare for the next.
+    pub fn lacks_blank(&self) -> bool {
+        self.blank.is_none() && !self.cannot_prepare
+    }
+
+    /// Prepares for the next.
+    pub fn prepare(&mut self) {
+        self.blank = caught(Blank::new);
+        self.cannot_prepare = self.blank.is_none();
+    }
+
+    /// What `text` is, if it is a keymap.
+    pub fn compile(&mut self, text: String) -> Option<Arc<Keymap>> {
+        let hash = self.hasher.hash_one(&text);
+        let place = self.entries.iter().position(|(other, known, _)| *other == hash && *known == text);
+        let entry = match place {
+            Some(place) => self.entries.remove(place),
+            None => (hash, text.clone(), self.compile_anew(&text)),
+        };
+        let keymap = entry.2.clone();
+        self.entries.push(entry);
+        let bytes = |entries: &[(u64, String, _)]| entries.iter().map(|(_, text, _)| text.len()).sum::<usize>();
+        while self.entries.len() > MOST_KNOWN || bytes(&self.entries) > MOST_KNOWN_BYTES {
+            self.entries.remove(0);
+        }
+        keymap
+    }
+
+    fn compile_anew(&mut self, text: &str) -> Option<Arc<Keymap>> {
+        if includes::count(text) > MOST_INCLUDES {
+            return None;
+        }
+        let blank = self.blank.take();
+        caught(|| match blank.or_else(Blank::new)?.compile(text) {
+            Ok(keymap) => Some(Arc::new(keymap)),
+            Err(blank) => {
+                self.blank = Some(blank);
+                None
+            }
+        })
+    }
+}
+
+/// What `make` makes; nothing where that meets a bug.
+fn caught<T>(make: impl FnOnce() -> Option<T>) -> Option<T> {
+    std::panic::catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| {
+        tracing::error!("a keymap could not be compiled: a bug");
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_text_is_compiled_once_and_few_are_known() {
+        let text = |number: usize| {
+            let rest = "xkb_types \"t\" {}; xkb_compat \"c\" {}; xkb_symbols \"s\" {};";
+            format!("xkb_keymap {{ xkb_keycodes \"{number}\" {{ <a> = 38; }}; {rest} }};")
+        };
+        let mut known = Known::default();
+        let first = known.compile(text(0)).expect("it is one");
+        assert!(Arc::ptr_eq(&first, &known.compile(text(0)).unwrap()));
+        assert!(known.compile("none".to_owned()).is_none());
+        for number in 1..=MOST_KNOWN {
+            known.compile(text(number)).unwrap();
+            // What is used again is not the first to go.
+            assert!(Arc::ptr_eq(&first, &known.compile(text(0)).unwrap()));
+        }
+        assert_eq!(known.entries.len(), MOST_KNOWN);
+        known.compile(" ".repeat(MOST_KNOWN_BYTES));
+        assert_eq!(known.entries.len(), 1, "a large one takes the place of all");
+        assert!(!Arc::ptr_eq(&first, &known.compile(text(0)).unwrap()));
+    }
+
+    #[test]
+    fn a_keymap_includes_no_more_files_than_it_may() {
+        let text = |count| {
+            let types = "include \"complete\" ".repeat(count);
+            let rest = "xkb_compat \"c\" {}; xkb_symbols \"s\" {};";
+            format!("xkb_keymap {{ xkb_keycodes \"k\" {{ <a> = 38; }}; xkb_types \"t\" {{ {types} }}; {rest} }};")
+        };
+        let mut known = Known::default();
+        assert!(known.compile(text(MOST_INCLUDES)).is_some());
+        assert!(known.compile(text(MOST_INCLUDES + 1)).is_none());
+    }
+}
