@@ -4,6 +4,7 @@
 
 mod imports;
 mod page;
+mod wall_clock;
 
 use std::path::Path;
 use std::sync::OnceLock;

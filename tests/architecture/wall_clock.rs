@@ -1,0 +1,34 @@
+//! The wall clock jumps: a user sets it, a server corrects it. Nothing that happens in a session may depend on it, and so
+//! nobody looks at it but who translates the times of another compositor that says it counts in it.
+
+use std::path::Path;
+
+/// Who does, and with what.
+const TRANSLATORS: [&str; 3] = ["backend/nested/clock.rs", "client/pacer/frame_pacer.rs", "bench/client/connection.rs"];
+/// How it is named.
+const NAMES: [&str; 4] = ["SystemTime", "UNIX_EPOCH", "ClockId::Realtime", "CLOCK_REALTIME"];
+
+fn readers(directory: &Path, root: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            readers(&path, root, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            if NAMES.iter().any(|name| text.contains(name)) {
+                found.push(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_looks_at_a_clock_that_jumps() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    readers(&root, &root, &mut found);
+    found.sort();
+    let mut known = TRANSLATORS.map(str::to_owned);
+    known.sort();
+    assert_eq!(found, known);
+}
