@@ -34,6 +34,9 @@ pub const UNKNOWN: Duration = Duration::from_secs(4);
 /// Between two of its updates.
 const BREATH: Duration = Duration::from_micros(300);
 
+/// Bytes of a pool of `huge`.
+const MUCH: i32 = 16 << 20;
+
 const BUFFERS: usize = 4;
 const BYTES: i32 = SIZE.0 * SIZE.1 * 4;
 
@@ -75,6 +78,7 @@ pub fn play(role: &str) {
         "deaf" => flood(&connection, || {
             connection.display().sync(&client.handle, ());
         }),
+        "huge" => return asks_for_much(&mut queue, &mut client),
         "roleless" => return commits_unseen(&mut queue, &mut client),
         _ => {}
     }
@@ -106,6 +110,15 @@ fn open_and_go() {
     }
     client.draw();
     queue.roundtrip(&mut client).unwrap();
+}
+
+/// Hands over ever more memory to be mapped, until it is refused.
+fn asks_for_much(queue: &mut EventQueue<Client>, client: &mut Client) {
+    while queue.roundtrip(client).is_ok() {
+        let memory = rustix::fs::memfd_create("much", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        rustix::fs::ftruncate(&memory, MUCH as u64).unwrap();
+        client.shm.create_pool(memory.as_fd(), MUCH, &client.handle, ());
+    }
 }
 
 /// A window goes, its surface stays, and after a while it commits, one update at a time, what nobody sees.
@@ -149,6 +162,7 @@ fn flood(connection: &Connection, mut request: impl FnMut()) {
 
 pub struct Client {
     handle: QueueHandle<Client>,
+    shm: WlShm,
     surface: WlSurface,
     _objects: (XdgSurface, XdgToplevel, Vec<WlOutput>, Option<WlSeat>),
     memory: OwnedFd,
@@ -177,6 +191,7 @@ impl Client {
         let seat = globals.bind(&handle, 5..=8, ()).ok();
         let client = Client {
             handle,
+            shm,
             surface,
             _objects: (xdg, toplevel, outputs, seat),
             memory,

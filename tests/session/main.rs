@@ -20,6 +20,7 @@ mod nested;
 mod pixels;
 mod records;
 mod refreshes;
+mod scarcity;
 mod seat;
 mod service;
 mod session;

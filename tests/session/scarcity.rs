@@ -1,0 +1,49 @@
+//! What a session needs becomes scarce or goes: it goes on.
+
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use upbeat::ipc::message::Request;
+
+use crate::session::Session;
+
+/// Address space that is left: less than what a thread's own heap takes, which is tried first.
+const LEFT: u64 = 24 << 20;
+
+/// The address space that a process has.
+fn address_space(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let kilobytes = status.lines().find_map(|line| line.strip_prefix("VmSize:")?.strip_suffix("kB")).unwrap();
+    kilobytes.trim().parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn without_address_space_those_who_are_there_go_on() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _victim = session.shown("draw");
+    session.goes_on("draw");
+    let limit = Some(address_space(session.pid()) + LEFT);
+    let pid = Pid::from_raw(session.pid() as i32);
+    prlimit(pid, Resource::As, Rlimit { current: limit, maximum: limit }).unwrap();
+    // What each of these needs is had, or it is told that there is none.
+    let _more: Vec<_> = (0..4).map(|_| session.program("draw")).collect();
+    let huge = session.program("huge");
+    let _ = session.client.ask(Request::Screenshot { output: None, path: session.path("picture.png") });
+    huge.wait_for_its_end();
+    session.goes_on("draw");
+    let (status, _) = session.quit();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn without_its_directory_a_session_goes_on_and_ends_in_order() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _victim = session.shown("draw");
+    std::fs::remove_dir_all(session.directory.path()).unwrap();
+    session.goes_on("draw");
+    // There is nothing to be read any more.
+    let _ = session.client.ask(Request::Reload);
+    let path = session.path("picture.png");
+    session.refused(Request::Screenshot { output: None, path });
+    session.goes_on("draw");
+    let (status, _) = session.quit();
+    assert_eq!(status.code(), Some(0));
+}
