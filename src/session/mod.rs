@@ -17,7 +17,7 @@ mod renderer;
 mod respond;
 mod run;
 mod service;
-mod settings;
+pub mod settings;
 pub mod signals;
 pub mod socket;
 mod terminal;

@@ -7,7 +7,10 @@ use crate::state::State;
 
 /// Puts `new` in force. `old` is what was in force; `None` when the session starts, before it has outputs. All of it
 /// is tried; the first thing that the system refused is said.
-pub(super) fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<(), String> {
+///
+/// # Errors
+/// The sentence that says what was refused.
+pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<(), String> {
     let background = new.background.components();
     state.outputs.background = [background[0], background[1], background[2]];
     crate::config::clients::apply(&new.limits, &new.privileges, &state.rules);

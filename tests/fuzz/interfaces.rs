@@ -1,5 +1,8 @@
 //! What the globals are, as their XMLs have it: bindings are made from those, and everything else is reached from here.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
 use wayland_backend::protocol::Interface;
 use wayland_client::Proxy;
 use wayland_client::protocol::*;
@@ -31,9 +34,9 @@ use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_man
 
 use crate::fixture::pacing::UpbeatFramePacingManagerV1;
 
-/// The interface of a global, if we know it: whatever is advertised must be here.
-pub fn global(name: &str) -> Option<&'static Interface> {
-    let all = [
+/// Those of globals: whatever is advertised must be here.
+fn globals() -> Vec<&'static Interface> {
+    vec![
         wl_compositor::WlCompositor::interface(),
         wl_subcompositor::WlSubcompositor::interface(),
         wl_shm::WlShm::interface(),
@@ -66,8 +69,32 @@ pub fn global(name: &str) -> Option<&'static Interface> {
         ZwlrScreencopyManagerV1::interface(),
         ZwlrVirtualPointerManagerV1::interface(),
         UpbeatFramePacingManagerV1::interface(),
-    ];
-    all.into_iter().find(|interface| interface.name == name)
+    ]
+}
+
+type Known = BTreeMap<&'static str, &'static Interface>;
+
+/// The interface of a global, if we know it.
+pub fn global(name: &str) -> Option<&'static Interface> {
+    static GLOBALS: OnceLock<Known> = OnceLock::new();
+    let known = || globals().into_iter().map(|interface| (interface.name, interface)).collect();
+    GLOBALS.get_or_init(known).get(name).copied()
+}
+
+/// Any interface that is reached from those of globals.
+pub fn called(name: &str) -> Option<&'static Interface> {
+    static ALL: OnceLock<Known> = OnceLock::new();
+    let reached = || {
+        let (mut known, mut open) = (Known::new(), globals());
+        while let Some(interface) = open.pop() {
+            if known.insert(interface.name, interface).is_none() {
+                let messages = interface.requests.iter().chain(interface.events);
+                open.extend(messages.filter_map(|message| message.child_interface));
+            }
+        }
+        known
+    };
+    ALL.get_or_init(reached).get(name).copied()
 }
 
 pub fn display() -> &'static Interface {

@@ -35,8 +35,8 @@ pub struct Neighbour {
 impl Neighbour {
     pub fn new(world: &mut World) -> Self {
         let client = world.connect();
-        let window = open(world, client, 1);
-        Neighbour { client, window, number: 1, buffers: Vec::new(), drawn: None, shown: 0 }
+        let (window, buffer) = open(world, client, 1);
+        Neighbour { client, window, number: 1, buffers: vec![buffer], drawn: None, shown: 0 }
     }
 
     /// Draws when its last frame has come to an end, and looks whether that took too long.
@@ -73,7 +73,12 @@ impl Neighbour {
         self.window.surface.attach(None, 0, 0);
         self.window.surface.commit();
         self.number += 1;
-        self.window = open(world, self.client, self.number);
+        let (new, buffer) = open(world, self.client, self.number);
+        self.buffers.push(buffer);
+        let old = std::mem::replace(&mut self.window, new);
+        old.toplevel.destroy();
+        old.xdg.destroy();
+        old.surface.destroy();
         self.drawn = Some(start);
         let first = self.number;
         while world.client(self.client).light(first).is_none() {
@@ -102,13 +107,17 @@ fn answer_all(client: &mut Client) {
     }
 }
 
-fn open(world: &mut World, client: ClientIndex, number: u32) -> Toplevel {
+fn open(world: &mut World, client: ClientIndex, number: u32) -> (Toplevel, WlBuffer) {
     let window = world.client(client).toplevel("neighbour");
     for _ in 0..4 {
         world.turn();
     }
     answer_all(world.client(client));
-    world.client(client).draw(&window.surface, number, SIZE, GREEN);
+    let client = world.client(client);
+    let buffer = client.solid(number, SIZE.0, SIZE.1, GREEN);
+    window.surface.attach(Some(&buffer), 0, 0);
+    window.surface.damage_buffer(0, 0, SIZE.0, SIZE.1);
+    client.ask(&window.surface, number);
     window.surface.commit();
-    window
+    (window, buffer)
 }

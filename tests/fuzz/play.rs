@@ -1,61 +1,83 @@
 //! Does the steps of a script to a world, and looks what becomes of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use upbeat::protocol;
-use upbeat::time::Span;
+use upbeat::config::{self, Config};
+use upbeat::input::{self, InputEvent, KeyboardId, Scroll, ScrollSource};
+use upbeat::output::{hotplug, power};
+use upbeat::session::settings;
+use upbeat::time::{Clock, Span};
+use upbeat::{guard, protocol};
 
 use crate::fixture::simulated::nothing;
 use crate::fixture::{BUTTON_LEFT, World};
+use crate::level::{Level, Slack};
 use crate::neighbour::Neighbour;
 use crate::requests::{CLIENTS, Generator};
 use crate::script::{Kind, Step};
+use crate::sense::LETTERS;
 use crate::wire::Wire;
 
-/// Steps that one world sees.
+/// Steps between two looks at what is left of those who left.
 pub const STEPS: usize = 10_000;
 /// A turn of the loop with what one burst asks for takes no longer, on a machine that has other things to do, in a build
 /// that checks everything twice. What is quadratic or waits for somebody does.
 const LONGEST_TURN: Duration = Duration::from_secs(4);
-/// What a client may leave behind for a moment: what is on the screen, in queues and in pools.
-const DESCRIPTORS: usize = 16;
-/// So long it may take until they are given back.
-const GIVEN_BACK: Duration = Duration::from_millis(300);
+/// What clients may leave behind: what is on the screen, in queues and in pools of the outputs, and threads that the session
+/// starts with the first picture or keymap.
+const LEFT: Slack = Slack { descriptors: 16, mappings: 16, threads: 4, heap_bytes: u64::MAX / 2 };
 /// The rate in mHz of the outputs.
 const REFRESH: u32 = 60_000;
+const SECOND: &str = "TEST-2";
+/// What comes in force by [`Step::Reload`]; the first one is in force at the end.
+pub const CONFIGURATIONS: [&str; 6] = [
+    "",
+    "reduced-motion = true\n",
+    "pacing = \"vsync\"\n[keyboard]\nlayout = \"de\"\nrepeat-rate = 10\n",
+    "pacing = \"ahead\"\n[animations]\nframes-ahead = 0\n",
+    "[limits]\nsurfaces = 12\nbuffers = 20\nwindows = 4\n",
+    "[privileges]\ncapture = false\nvirtual-input = false\n",
+];
 
 /// What came of a script.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
+    /// That were heard, at the least.
     pub requests: u64,
     /// Clients that were ended for what they said.
     pub ended: u64,
     /// Frames of the neighbour.
     pub frames: u64,
+    /// The longest turn of the loop.
+    pub slowest: Duration,
     /// How often what was asked for, and what ended clients.
     pub kinds: BTreeMap<String, (u64, u64)>,
+    /// Events that came.
+    pub heard: BTreeSet<(&'static str, &'static str)>,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: Tally) {
+        (self.requests, self.ended) = (self.requests + other.requests, self.ended + other.ended);
+        (self.frames, self.slowest) = (self.frames + other.frames, self.slowest.max(other.slowest));
+        self.heard.extend(other.heard);
+        for (kind, (asked, ends)) in other.kinds {
+            let known = self.kinds.entry(kind).or_default();
+            *known = (known.0 + asked, known.1 + ends);
+        }
+    }
 }
 
 pub struct Player {
     world: World,
     neighbour: Neighbour,
     clients: Vec<Option<Wire>>,
-    descriptors: BTreeMap<String, usize>,
+    before: Level,
+    config: Config,
     pub tally: Tally,
-    slowest: Duration,
-}
-
-/// What is open, and how often.
-fn descriptors() -> BTreeMap<String, usize> {
-    let mut open = BTreeMap::new();
-    for entry in std::fs::read_dir("/proc/self/fd").unwrap().flatten() {
-        let what = std::fs::read_link(entry.path()).unwrap_or_default().to_string_lossy().into_owned();
-        let what: String = what.chars().filter(|letter| !letter.is_ascii_digit()).collect();
-        *open.entry(what).or_default() += 1;
-    }
-    open
 }
 
 impl Player {
@@ -64,8 +86,7 @@ impl Player {
         let neighbour = Neighbour::new(&mut world);
         world.run_for(Span::from_millis(50), &mut nothing);
         let clients = (0..CLIENTS).map(|_| None).collect();
-        let (descriptors, tally) = (descriptors(), Tally::default());
-        Player { world, neighbour, clients, descriptors, tally, slowest: Duration::ZERO }
+        Player { world, neighbour, clients, before: Level::now(), config: Config::default(), tally: Tally::default() }
     }
 
     /// Generates a script and plays it. `record` hears of each step before it is done.
@@ -83,21 +104,19 @@ impl Player {
         }
     }
 
+    /// Does a step of a script that is there already.
+    pub fn play_and_bury(&mut self, step: &Step) {
+        self.play(step);
+        (0..CLIENTS).for_each(|client| _ = self.bury(client));
+    }
+
     pub fn play(&mut self, step: &Step) {
         match step {
-            Step::Connect(client) => {
-                let (ours, theirs) = UnixStream::pair().unwrap();
-                let state = &mut self.world.state;
-                protocol::client::connect(&mut state.display_handle, ours, &state.rules).unwrap();
-                self.clients[*client] = Some(Wire::new(theirs));
-                self.turn();
-                self.turn();
-            }
-            Step::Leave(client) => self.clients[*client] = None,
+            Step::Connect(client) => self.connect(*client),
+            Step::Leave(client) => self.leave(*client),
             Step::Request(client, request) => {
                 let said = self.clients[*client].as_mut().is_some_and(|wire| wire.say(request));
                 if said {
-                    self.tally.requests += 1;
                     match self.tally.kinds.get_mut(&request.called) {
                         Some((asked, _)) => *asked += 1,
                         None => _ = self.tally.kinds.insert(request.called.clone(), (1, 0)),
@@ -111,11 +130,70 @@ impl Player {
             }
             Step::Turn => self.turn(),
             Step::Pass(millis) => self.pass(Span::from_millis(i64::from(*millis))),
-            Step::Point(x, y) => self.world.point(f64::from(*x), f64::from(*y)),
-            Step::Button(pressed) => self.world.button(BUTTON_LEFT, *pressed),
-            Step::Key(key, pressed) => self.world.key(*key, *pressed),
-            Step::Unplug => self.world.unplug("TEST-2"),
-            Step::Plug => self.world.plug_at("TEST-2", REFRESH, (320, 0)),
+            Step::Unplug | Step::Plug | Step::Light(_) | Step::Rate(_) | Step::Reload(_) => self.change(step),
+            Step::Point(..) | Step::Button(_) | Step::Key(..) | Step::Scroll(_) | Step::Touch(..) | Step::Lift(_) => {
+                self.hand(step);
+            }
+        }
+    }
+
+    fn connect(&mut self, client: usize) {
+        self.leave(client);
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let state = &mut self.world.state;
+        protocol::client::connect(&mut state.display_handle, ours, &state.rules).unwrap();
+        self.clients[client] = Some(Wire::new(theirs));
+        self.turn();
+        self.turn();
+    }
+
+    fn leave(&mut self, client: usize) {
+        if let Some(wire) = self.clients[client].take() {
+            self.tally.heard.extend(wire.heard);
+        }
+    }
+
+    /// Hands of people.
+    fn hand(&mut self, step: &Step) {
+        let time = self.world.state.clock.now();
+        let event = match *step {
+            Step::Point(x, y) => InputEvent::PointerPosition { time, position: (f64::from(x), f64::from(y)).into() },
+            Step::Button(pressed) => InputEvent::Button { time, button: BUTTON_LEFT, pressed },
+            Step::Key(key, pressed) => InputEvent::Key { time, keyboard: KeyboardId::Session, key, pressed },
+            Step::Scroll(steps) => {
+                let vertical =
+                    Scroll { distance: f64::from(steps) * 15.0, v120: Some(steps * 120), ..Scroll::default() };
+                InputEvent::Axis { time, source: ScrollSource::Wheel, horizontal: Scroll::default(), vertical }
+            }
+            Step::Touch(slot, x, y) => {
+                InputEvent::TouchDown { time, slot, position: (f64::from(x), f64::from(y)).into() }
+            }
+            Step::Lift(slot) => InputEvent::TouchUp { time, slot },
+            _ => return,
+        };
+        input::handle(&mut self.world.state, event);
+        if matches!(step, Step::Touch(..) | Step::Lift(_)) {
+            input::handle(&mut self.world.state, InputEvent::TouchFrame { time });
+        }
+    }
+
+    /// Something happens to outputs, or to the configuration.
+    fn change(&mut self, step: &Step) {
+        let is_there = hotplug::by_name(&self.world.state, SECOND).is_some();
+        match *step {
+            Step::Unplug if is_there => self.world.unplug(SECOND),
+            Step::Plug if !is_there => self.world.plug_at(SECOND, REFRESH, (320, 0)),
+            Step::Rate(refresh) if is_there => self.world.set_refresh(SECOND, refresh),
+            Step::Light(on) => {
+                let outputs: Vec<_> = self.world.state.outputs.states().map(|output| output.id).collect();
+                outputs.into_iter().for_each(|output| power::set(&mut self.world.state, output, on));
+            }
+            Step::Reload(which) => {
+                let new = config::parse(Path::new("upbeat.toml"), CONFIGURATIONS[which]).unwrap();
+                settings::apply(&mut self.world.state, Some(&self.config), &new).unwrap();
+                self.config = new;
+            }
+            _ => {}
         }
     }
 
@@ -123,8 +201,9 @@ impl Player {
     fn bury(&mut self, client: usize) -> Option<String> {
         let wire = self.clients[client].take_if(|wire| wire.gone)?;
         self.tally.ended += 1;
+        self.tally.heard.extend(wire.heard);
         let (interface, _, said) = wire.error?;
-        let words: String = said.chars().filter(|letter| !letter.is_ascii_digit()).take(60).collect();
+        let words: String = said.chars().take_while(|letter| !letter.is_ascii_digit()).take(60).collect();
         self.tally.kinds.entry(format!("ends: {interface}: {words}")).or_default().1 += 1;
         Some(interface)
     }
@@ -133,9 +212,14 @@ impl Player {
         self.clients.iter_mut().flatten().for_each(Wire::send);
         let start = Instant::now();
         self.world.turn();
-        self.slowest = self.slowest.max(start.elapsed());
-        assert!(self.slowest < LONGEST_TURN, "a turn took {:?}", self.slowest);
-        self.clients.iter_mut().flatten().for_each(Wire::receive);
+        self.tally.slowest = self.tally.slowest.max(start.elapsed());
+        assert!(self.tally.slowest < LONGEST_TURN, "a turn took {:?}", self.tally.slowest);
+        for wire in self.clients.iter_mut().flatten() {
+            wire.receive();
+            // Of what an ended client said last, nobody knows how much was heard.
+            let said = std::mem::take(&mut wire.said);
+            self.tally.requests += if wire.gone { 0 } else { said };
+        }
     }
 
     fn pass(&mut self, span: Span) {
@@ -145,32 +229,44 @@ impl Player {
         self.clients.iter_mut().flatten().for_each(Wire::receive);
     }
 
-    /// All clients leave: whoever stays is seen, and nothing is left of the others.
-    pub fn end(mut self) -> Tally {
+    /// All clients leave, and everything is as in the beginning: whoever stays is seen, and nothing is left of the others.
+    /// Says what came of it since the last time.
+    pub fn end(&mut self) -> Tally {
         self.turn();
-        self.clients.iter_mut().for_each(|client| *client = None);
-        self.world.button(BUTTON_LEFT, false);
+        (0..CLIENTS).for_each(|client| self.leave(client));
+        self.turn();
+        self.play(&Step::Button(false));
+        LETTERS.for_each(|key| self.play(&Step::Key(key, false)));
+        (0..3).for_each(|slot| self.play(&Step::Lift(slot)));
         self.pass(Span::from_millis(50));
-        if !self.world.state.outputs.states().any(|output| output.output.name() == "TEST-2") {
-            self.play(&Step::Plug);
+        self.nobody_holds_anything();
+        for step in [Step::Plug, Step::Rate(REFRESH), Step::Light(true), Step::Reload(0)] {
+            self.play(&step);
         }
-        self.pass(Span::from_millis(50));
+        // Workspaces and windows come to rest, where the configuration moves them.
+        self.pass(Span::from_millis(1_200));
         self.neighbour.is_seen(&mut self.world);
         // Windows fade out, pictures are copied.
         self.world.run_for(Span::from_millis(1_500), &mut nothing);
         let left = self.world.state.surfaces.iter().count();
         assert!(left <= 2, "{left} surfaces are left, one or two are the neighbour's");
-        let count = |open: &BTreeMap<String, usize>| open.values().sum::<usize>();
-        // Memory is given back by a thread of its own.
-        let start = Instant::now();
-        let mut now = descriptors();
-        while count(&now) > count(&self.descriptors) && start.elapsed() < GIVEN_BACK {
-            std::thread::sleep(Duration::from_millis(5));
-            now = descriptors();
-        }
-        let before = &self.descriptors;
-        assert!(count(&now) <= count(before) + DESCRIPTORS, "descriptors are left: {before:?} before, {now:?} after");
-        self.tally.frames = u64::from(self.neighbour.shown);
-        self.tally
+        let left = guard::all(&self.world.state.display_handle).len();
+        assert!(left == 1, "{left} clients are left, one is the neighbour");
+        let (_, grown) = Level::growth_since(&self.before, LEFT);
+        assert!(grown.is_empty(), "clients that left keep {}", grown.join("; "));
+        self.tally.frames = u64::from(std::mem::take(&mut self.neighbour.shown));
+        std::mem::take(&mut self.tally)
+    }
+
+    /// Clients that held keys, the pointer or something that is dragged are gone, and let go of it.
+    fn nobody_holds_anything(&self) {
+        let (input, shell) = (&self.world.state.input, &self.world.state.shell);
+        let keys = input.keyboard.as_ref().map(|keyboard| keyboard.pressed_keys()).unwrap_or_default();
+        assert!(keys.is_empty(), "keys are stuck: {keys:?}");
+        assert!(!input.pointer.is_grabbed(), "the pointer is still grabbed");
+        assert!(!input.touch.is_grabbed(), "the fingers are still grabbed");
+        assert!(input.drag_icon.is_none(), "the icon of a drag is left");
+        assert!(shell.drag().is_none(), "a window is still held");
+        assert!(!shell.has_popup_grab(), "a menu still has a grab");
     }
 }

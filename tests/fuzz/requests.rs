@@ -8,24 +8,29 @@ use wayland_backend::protocol::{AllowNull, ArgumentType, Interface};
 
 use crate::descriptors::Descriptor;
 use crate::interfaces;
+use crate::play::CONFIGURATIONS;
 use crate::script::{Argument, Change, Kind, Name, Request, Step};
-use crate::wire::Wire;
+use crate::sense::LETTERS;
+use crate::wire::{Family, Wire};
 
 /// Connections at once.
 pub const CLIENTS: usize = 3;
-/// Requests between two turns of the loop, at most.
-const BURST: u32 = 24;
-/// An interface with more objects than this is asked to end some.
-const MANY: usize = 40;
+/// Requests between two turns of the loop, at most; and so many once in a while.
+const BURST: u32 = 64;
+const LONG_BURST: u32 = 400;
+/// Of this many objects of an interface as many are asked to end as of anything else. Who has few keeps them: what is made
+/// of a global is reached as long as that is there.
+const MANY: u32 = 40;
 /// Of the objects of an interface the newest are used mostly.
 const NEWEST: usize = 6;
 const EXTREMES: [u32; 9] =
     [0, 1, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x0001_0000, 0x7fff_ff00, 0xffff_8000, 0x4000_0000];
 const TEXTS: [&str; 6] = ["", "text/plain", "a\u{1b}[31mb", "../../etc", "ä\u{202e}語", "org.example.App"];
-const SIDES: [u32; 5] = [1, 8, 40, 100, 320];
+/// Rates of the second output (mHz).
+const RATES: [u32; 4] = [60_000, 24_000, 59_940, 165_000];
 
 pub struct Generator {
-    rng: StdRng,
+    pub rng: StdRng,
     kind: Kind,
     /// Names that were given.
     named: u32,
@@ -36,16 +41,17 @@ pub struct Generator {
     asked: BTreeMap<(&'static str, u16), (u32, u32)>,
     newest: Vec<(usize, &'static str, u16)>,
     unplugged: bool,
+    dark: bool,
 }
 
 impl Generator {
     pub fn new(kind: Kind, seed: u64) -> Self {
         let rng = StdRng::seed_from_u64(seed);
         let (asked, newest) = (BTreeMap::new(), Vec::new());
-        Generator { rng, kind, named: 0, ahead: Vec::new(), burst: 0, asked, newest, unplugged: false }
+        Generator { rng, kind, named: 0, ahead: Vec::new(), burst: 0, asked, newest, unplugged: false, dark: false }
     }
 
-    fn name(&mut self) -> u32 {
+    pub fn name(&mut self) -> u32 {
         self.named += 1;
         self.named
     }
@@ -64,7 +70,8 @@ impl Generator {
             return self.counted(step);
         }
         if self.burst == 0 {
-            self.burst = self.rng.random_range(1..BURST);
+            let most = if self.rng.random_ratio(1, 50) { LONG_BURST } else { BURST };
+            self.burst = self.rng.random_range(1..most);
             self.newest.clear();
             return if self.rng.random_ratio(1, 4) { self.outside() } else { Step::Turn };
         }
@@ -82,8 +89,9 @@ impl Generator {
         let bound = wire.objects.len() > 2;
         if !bound || self.rng.random_ratio(1, 60) {
             self.bind(client, wire, bound);
-        } else if self.rng.random_ratio(1, 16) {
-            self.sense(client, wire);
+        } else if self.rng.random_ratio(1, 24) {
+            let steps = self.sense(client, wire);
+            self.ahead.extend(steps.into_iter().rev());
         } else if let Some(request) = self.any(client, wire) {
             self.ahead.push(Step::Request(client, request));
         }
@@ -109,18 +117,33 @@ impl Generator {
 
     fn outside(&mut self) -> Step {
         let rng = &mut self.rng;
-        match rng.random_range(0..12) {
-            0..5 => Step::Pass(rng.random_range(1..30)),
-            5..8 => Step::Point(rng.random_range(0..320), rng.random_range(0..180)),
-            8 => Step::Button(rng.random()),
+        match rng.random_range(0..24) {
+            0..10 => Step::Pass(rng.random_range(1..30)),
+            10..14 => Step::Point(rng.random_range(0..640), rng.random_range(0..180)),
+            14..16 => Step::Button(rng.random()),
             // Letters: no shortcuts.
-            9 => Step::Key(rng.random_range(16..26), rng.random()),
-            10 => Step::Turn,
-            _ if rng.random_ratio(9, 10) => Step::Turn,
-            _ => {
+            16..18 => Step::Key(rng.random_range(LETTERS), rng.random()),
+            18 => Step::Scroll(rng.random_range(-3..4)),
+            19 => Step::Touch(rng.random_range(0..3), rng.random_range(0..640), rng.random_range(0..180)),
+            20 => Step::Lift(rng.random_range(0..3)),
+            _ if rng.random_ratio(8, 10) => Step::Turn,
+            _ => self.outputs(),
+        }
+    }
+
+    /// Something happens that has to do with outputs, or the configuration.
+    fn outputs(&mut self) -> Step {
+        match self.rng.random_range(0..4) {
+            0 => {
                 self.unplugged = !self.unplugged;
                 if self.unplugged { Step::Unplug } else { Step::Plug }
             }
+            1 => {
+                self.dark = !self.dark;
+                Step::Light(!self.dark)
+            }
+            2 => Step::Rate(RATES[self.rng.random_range(0..RATES.len())]),
+            _ => Step::Reload(self.rng.random_range(0..CONFIGURATIONS.len())),
         }
     }
 
@@ -142,19 +165,21 @@ impl Generator {
     }
 
     fn any(&mut self, client: usize, wire: &Wire) -> Option<Request> {
-        let mut kinds: Vec<&'static Interface> = wire.objects.values().map(|object| object.interface).collect();
-        kinds.retain(|interface| !interface.requests.is_empty() && interface.name != "wl_registry");
-        kinds.dedup_by_key(|interface| interface.name);
-        kinds.sort_by_key(|interface| interface.name);
-        kinds.dedup_by_key(|interface| interface.name);
-        let interface = kinds[self.rng.random_range(0..kinds.len())];
+        let asked = |family: &&Family| {
+            let interface = family.interface;
+            !family.names.is_empty() && !interface.requests.is_empty() && interface.name != "wl_registry"
+        };
+        let count = wire.families.values().filter(asked).count();
+        let chosen = self.rng.random_range(0..count);
+        let family = wire.families.values().filter(asked).nth(chosen)?;
+        let interface = family.interface;
         let (name, version) = self.object_of(wire, interface)?;
-        let count = wire.objects.values().filter(|object| object.interface.name == interface.name).count();
+        let count = family.names.len() as u32;
         for _ in 0..4 {
             let opcode = self.rng.random_range(0..interface.requests.len()) as u16;
             let request = &interface.requests[usize::from(opcode)];
             let (asked, ended) = self.asked.get(&(interface.name, opcode)).copied().unwrap_or_default();
-            let kept = request.is_destructor && count < MANY && !self.rng.random_ratio(1, 4);
+            let kept = request.is_destructor && count < MANY && !self.rng.random_ratio(count, MANY);
             let deadly = !self.rng.random_ratio(4 + asked, 4 + asked + 60 * ended);
             // A connection has one registry, and the fuzzer understands one.
             if request.since > version || kept || deadly || (interface.name == "wl_display" && opcode == 1) {
@@ -171,10 +196,10 @@ impl Generator {
 
     /// One of a client's objects, mostly a new one.
     fn object_of(&mut self, wire: &Wire, interface: &Interface) -> Option<(Name, u32)> {
-        let all: Vec<_> = wire.objects.iter().filter(|(_, object)| object.interface.name == interface.name).collect();
+        let all = wire.family(interface.name);
         let newest = if self.rng.random_ratio(3, 4) { all.len().saturating_sub(NEWEST) } else { 0 };
-        let (name, object) = all.get(self.rng.random_range(newest..all.len().max(newest + 1)))?;
-        Some(((*name).clone(), object.version))
+        let name = all.get(self.rng.random_range(newest..all.len().max(newest + 1)))?;
+        Some((name.clone(), wire.objects.get(name)?.version))
     }
 
     fn fill(&mut self, wire: &Wire, to: Name, interface: &'static Interface, opcode: u16) -> Option<Request> {
@@ -226,7 +251,7 @@ impl Generator {
         }
     }
 
-    fn text(&mut self) -> String {
+    pub fn text(&mut self) -> String {
         if self.rng.random_ratio(1, 20) {
             return "long ".repeat(self.rng.random_range(1..600));
         }
@@ -236,167 +261,24 @@ impl Generator {
     fn file(&mut self) -> Descriptor {
         let sizes = [0, 1, 4_095, 4_096, 65_536, 400_000];
         let bytes = sizes[self.rng.random_range(0..sizes.len())];
-        match self.rng.random_range(0..16) {
+        match self.rng.random_range(0..26) {
             0..8 => Descriptor::Memory(bytes),
             8 => Descriptor::Sealed(bytes),
             9 => Descriptor::Cut(bytes),
-            10 => Descriptor::Pipe,
-            11 => Descriptor::FullPipe,
-            12 => Descriptor::Socket,
-            13 => Descriptor::Listener,
-            14 => Descriptor::Null,
+            10 => Descriptor::Fixed(bytes),
+            11 => Descriptor::Deleted(bytes),
+            12 => Descriptor::Keymap,
+            13 => Descriptor::Pipe,
+            14 => Descriptor::FullPipe,
+            15 | 16 => Descriptor::SilentPipe,
+            17 => Descriptor::OpenPipe,
+            18 => Descriptor::Socket,
+            19 => Descriptor::SilentSocket,
+            20 | 21 => Descriptor::Listener,
+            22 => Descriptor::Event,
+            23 => Descriptor::Null,
+            24 => [Descriptor::Zeroes, Descriptor::Full][self.rng.random_range(0..2)],
             _ => Descriptor::Directory,
         }
-    }
-
-    // --- what makes sense ---------------------------------------------------------------------------------------------
-
-    /// Something that takes several requests in the right order.
-    fn sense(&mut self, client: usize, wire: &Wire) {
-        let mut steps = match self.rng.random_range(0..4) {
-            0 => self.window(wire),
-            1 => self.popup(wire),
-            2 => self.subsurface(wire),
-            _ => self.content(wire),
-        };
-        steps.reverse();
-        self.ahead.extend(steps.into_iter().map(|step| match step {
-            Some(request) => Step::Request(client, request),
-            None => Step::Turn,
-        }));
-    }
-
-    /// A request by its name.
-    fn ask(wire: &Wire, to: &Name, of: &str, called: &str, arguments: Vec<Argument>) -> Option<Request> {
-        let global = wire.objects.values().map(|object| object.interface);
-        let children = |interface: &'static Interface| {
-            interface.requests.iter().filter_map(|request| request.child_interface).chain([interface])
-        };
-        let interface = global.flat_map(children).flat_map(children).find(|interface| interface.name == of)?;
-        let opcode = interface.requests.iter().position(|request| request.name == called)? as u16;
-        Some(Request { to: to.clone(), opcode, called: format!("{of}.{called}"), arguments })
-    }
-
-    fn bound(wire: &Wire, interface: &str) -> Option<Name> {
-        let mut all = wire.objects.iter();
-        all.find(|(_, object)| object.interface.name == interface).map(|(name, _)| name.clone())
-    }
-
-    fn buffer(&mut self, wire: &Wire, steps: &mut Vec<Option<Request>>) -> Option<Name> {
-        let shm = Self::bound(wire, "wl_shm")?;
-        let (width, height) = (SIDES[self.rng.random_range(0..5)], SIDES[self.rng.random_range(0..5)]);
-        let bytes = width * height * 4;
-        let file = if self.rng.random_ratio(1, 10) { Descriptor::Cut(bytes) } else { Descriptor::Memory(bytes) };
-        let (pool, buffer) = (self.name(), self.name());
-        let made = vec![Argument::New(pool), Argument::File(file), Argument::Word(bytes)];
-        steps.push(Some(Self::ask(wire, &shm, "wl_shm", "create_pool", made)?));
-        let words = [0, width, height, width * 4, self.rng.random_range(0..2)].map(Argument::Word);
-        let made = [Argument::New(buffer)].into_iter().chain(words).collect();
-        steps.push(Some(Self::ask(wire, &Name::Made(pool), "wl_shm_pool", "create_buffer", made)?));
-        if self.rng.random() {
-            steps.push(Some(Self::ask(wire, &Name::Made(pool), "wl_shm_pool", "destroy", Vec::new())?));
-        }
-        Some(Name::Made(buffer))
-    }
-
-    fn show(&mut self, wire: &Wire, surface: &Name, steps: &mut Vec<Option<Request>>) -> Option<()> {
-        let buffer = self.buffer(wire, steps)?;
-        let attached = vec![Argument::Object(Some(buffer)), Argument::Word(0), Argument::Word(0)];
-        steps.push(Some(Self::ask(wire, surface, "wl_surface", "attach", attached)?));
-        let everything = [0, 0, 320, 320].map(Argument::Word).to_vec();
-        steps.push(Some(Self::ask(wire, surface, "wl_surface", "damage", everything)?));
-        if self.rng.random() {
-            let called_back = vec![Argument::New(self.name())];
-            steps.push(Some(Self::ask(wire, surface, "wl_surface", "frame", called_back)?));
-        }
-        steps.push(Some(Self::ask(wire, surface, "wl_surface", "commit", Vec::new())?));
-        Some(())
-    }
-
-    fn content(&mut self, wire: &Wire) -> Vec<Option<Request>> {
-        let mut steps = Vec::new();
-        let surfaces = wire.objects.iter().filter(|(_, object)| object.interface.name == "wl_surface");
-        let surfaces: Vec<_> = surfaces.map(|(name, _)| name.clone()).collect();
-        if !surfaces.is_empty() {
-            let surface = &surfaces[self.rng.random_range(0..surfaces.len())];
-            self.show(wire, surface, &mut steps);
-        }
-        steps
-    }
-
-    fn surface(&mut self, wire: &Wire, steps: &mut Vec<Option<Request>>) -> Option<Name> {
-        let compositor = Self::bound(wire, "wl_compositor")?;
-        let name = self.name();
-        steps.push(Some(Self::ask(wire, &compositor, "wl_compositor", "create_surface", vec![Argument::New(name)])?));
-        Some(Name::Made(name))
-    }
-
-    fn xdg_surface(&mut self, wire: &Wire, surface: &Name, steps: &mut Vec<Option<Request>>) -> Option<Name> {
-        let base = Self::bound(wire, "xdg_wm_base")?;
-        let name = self.name();
-        let made = vec![Argument::New(name), Argument::Object(Some(surface.clone()))];
-        steps.push(Some(Self::ask(wire, &base, "xdg_wm_base", "get_xdg_surface", made)?));
-        Some(Name::Made(name))
-    }
-
-    fn answered(&mut self, wire: &Wire, surface: &Name, xdg: &Name, steps: &mut Vec<Option<Request>>) -> Option<()> {
-        steps.push(Some(Self::ask(wire, surface, "wl_surface", "commit", Vec::new())?));
-        steps.extend([None, None]);
-        steps.push(Some(Self::ask(wire, xdg, "xdg_surface", "ack_configure", vec![Argument::Configure])?));
-        self.show(wire, surface, steps)
-    }
-
-    fn window(&mut self, wire: &Wire) -> Vec<Option<Request>> {
-        let mut steps = Vec::new();
-        let mut make = || {
-            let surface = self.surface(wire, &mut steps)?;
-            let xdg = self.xdg_surface(wire, &surface, &mut steps)?;
-            let made = vec![Argument::New(self.name())];
-            steps.push(Some(Self::ask(wire, &xdg, "xdg_surface", "get_toplevel", made)?));
-            self.answered(wire, &surface, &xdg, &mut steps)
-        };
-        make();
-        steps
-    }
-
-    fn popup(&mut self, wire: &Wire) -> Vec<Option<Request>> {
-        let mut steps = Vec::new();
-        let parents: Vec<_> =
-            wire.objects.iter().filter(|(_, object)| object.interface.name == "xdg_surface").collect();
-        let (Some(base), false) = (Self::bound(wire, "xdg_wm_base"), parents.is_empty()) else { return steps };
-        let parent = parents[self.rng.random_range(0..parents.len())].0.clone();
-        let make = || {
-            let positioner = self.name();
-            let made = vec![Argument::New(positioner)];
-            steps.push(Some(Self::ask(wire, &base, "xdg_wm_base", "create_positioner", made)?));
-            let positioner = Name::Made(positioner);
-            for (called, words) in [("set_size", vec![30, 20]), ("set_anchor_rect", vec![5, 5, 10, 10])] {
-                let words = words.into_iter().map(Argument::Word).collect();
-                steps.push(Some(Self::ask(wire, &positioner, "xdg_positioner", called, words)?));
-            }
-            let surface = self.surface(wire, &mut steps)?;
-            let xdg = self.xdg_surface(wire, &surface, &mut steps)?;
-            let made = [Argument::New(self.name()), Argument::Object(Some(parent)), Argument::Object(Some(positioner))];
-            steps.push(Some(Self::ask(wire, &xdg, "xdg_surface", "get_popup", made.to_vec())?));
-            self.answered(wire, &surface, &xdg, &mut steps)
-        };
-        make();
-        steps
-    }
-
-    fn subsurface(&mut self, wire: &Wire) -> Vec<Option<Request>> {
-        let mut steps = Vec::new();
-        let parents: Vec<_> = wire.objects.iter().filter(|(_, object)| object.interface.name == "wl_surface").collect();
-        let (Some(manager), false) = (Self::bound(wire, "wl_subcompositor"), parents.is_empty()) else { return steps };
-        let parent = parents[self.rng.random_range(0..parents.len())].0.clone();
-        let make = || {
-            let surface = self.surface(wire, &mut steps)?;
-            let made =
-                [Argument::New(self.name()), Argument::Object(Some(surface.clone())), Argument::Object(Some(parent))];
-            steps.push(Some(Self::ask(wire, &manager, "wl_subcompositor", "get_subsurface", made.to_vec())?));
-            self.show(wire, &surface, &mut steps)
-        };
-        make();
-        steps
     }
 }

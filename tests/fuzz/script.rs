@@ -16,6 +16,10 @@ pub enum Kind {
 impl Kind {
     pub const ALL: [(&str, Kind); 2] = [("requests", Kind::Requests), ("bytes", Kind::Bytes)];
 
+    pub fn called(word: &str) -> Kind {
+        Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind).unwrap()
+    }
+
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map(|(word, _)| *word).unwrap()
     }
@@ -72,8 +76,17 @@ pub enum Step {
     Point(i32, i32),
     Button(bool),
     Key(u32, bool),
+    Scroll(i32),
+    Touch(u32, i32, i32),
+    Lift(u32),
     Unplug,
     Plug,
+    /// The outputs go dark, or are lit: as when somebody else has the seat for a while.
+    Light(bool),
+    /// The second output has another rate (mHz).
+    Rate(u32),
+    /// Another configuration comes in force: see [`play`](crate::play).
+    Reload(usize),
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! A connection without a library: bytes and descriptors go out, and what comes back is understood as far as it is needed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, IoSlice, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use wayland_backend::protocol::{ArgumentType, Interface};
 
-use crate::descriptors;
+use crate::descriptors::{self, Afterwards};
 use crate::interfaces;
 use crate::script::{Argument, Change, Name, Request};
 
@@ -20,6 +20,10 @@ const MOST_FILES: usize = 20;
 const GIVEN: u32 = 0xff00_0000;
 /// Serials that are remembered.
 const SERIALS: usize = 16;
+/// Other ends of what was sent that are kept open.
+const OTHER_ENDS: usize = 8;
+/// What is taken in at once.
+const ROOM: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub struct Object {
@@ -28,21 +32,34 @@ pub struct Object {
     pub version: u32,
 }
 
+/// Objects of one interface, the newest last.
+pub struct Family {
+    pub interface: &'static Interface,
+    pub names: Vec<Name>,
+}
+
 pub struct Wire {
     stream: UnixStream,
     out: Vec<u8>,
-    files: Vec<(OwnedFd, bool)>,
+    files: Vec<(OwnedFd, Afterwards)>,
+    other_ends: Vec<OwnedFd>,
     pub objects: BTreeMap<Name, Object>,
-    ids: BTreeMap<u32, (&'static Interface, u32)>,
+    /// The same by their interface.
+    pub families: BTreeMap<&'static str, Family>,
+    ids: BTreeMap<u32, (&'static Interface, u32, Name)>,
     free: Vec<u32>,
     next: u32,
     pub globals: Vec<(u32, String, u32)>,
     given: BTreeMap<&'static str, u32>,
     serials: Vec<u32>,
     configures: BTreeMap<u32, u32>,
+    /// Which events have come.
+    pub heard: BTreeSet<(&'static str, &'static str)>,
     /// The error that ended it: of which interface and number.
     pub error: Option<(String, u32, String)>,
     pub gone: bool,
+    /// Requests since they were last counted.
+    pub said: u64,
 }
 
 impl Wire {
@@ -52,7 +69,9 @@ impl Wire {
             stream,
             out: Vec::new(),
             files: Vec::new(),
+            other_ends: Vec::new(),
             objects: BTreeMap::new(),
+            families: BTreeMap::new(),
             ids: BTreeMap::new(),
             free: Vec::new(),
             next: 2,
@@ -60,8 +79,10 @@ impl Wire {
             given: BTreeMap::new(),
             serials: Vec::new(),
             configures: BTreeMap::new(),
+            heard: BTreeSet::new(),
             error: None,
             gone: false,
+            said: 0,
         };
         wire.know(Name::Display, 1, interfaces::display(), 1);
         let registry = wire.new_id();
@@ -71,8 +92,21 @@ impl Wire {
     }
 
     fn know(&mut self, name: Name, id: u32, interface: &'static Interface, version: u32) {
-        self.ids.insert(id, (interface, version));
+        self.ids.insert(id, (interface, version, name.clone()));
+        let family = self.families.entry(interface.name).or_insert_with(|| Family { interface, names: Vec::new() });
+        family.names.push(name.clone());
         self.objects.insert(name, Object { id, interface, version });
+    }
+
+    fn forget(&mut self, name: &Name) {
+        let Some(object) = self.objects.remove(name) else { return };
+        let Some(family) = self.families.get_mut(object.interface.name) else { return };
+        family.names.retain(|known| known != name);
+    }
+
+    /// Objects of an interface, the newest last.
+    pub fn family(&self, interface: &str) -> &[Name] {
+        self.families.get(interface).map_or(&[], |family| &family.names)
     }
 
     fn new_id(&mut self) -> u32 {
@@ -124,9 +158,9 @@ impl Wire {
                     made = description.child_interface.map(|child| (*name, id, child, object.version));
                 }
                 Argument::Bind(interface, version, name) => {
-                    let Some((number, _, _)) = self.globals.iter().find(|(_, known, _)| known == interface) else {
-                        return false;
-                    };
+                    let all: Vec<_> = self.globals.iter().filter(|(_, known, _)| known == interface).collect();
+                    let [_, ..] = all[..] else { return false };
+                    let (number, ..) = all[*name as usize % all.len()];
                     let Some(known) = interfaces::global(interface) else { return false };
                     body.extend(number.to_ne_bytes());
                     array(&mut body, &interface.bytes().chain([0]).collect::<Vec<_>>());
@@ -143,11 +177,12 @@ impl Wire {
         self.files.extend(files);
         self.message(object.id, request.opcode, &body);
         if description.is_destructor {
-            self.objects.remove(&request.to);
+            self.forget(&request.to);
         }
         if let Some((name, id, interface, version)) = made {
             self.know(Name::Made(name), id, interface, version);
         }
+        self.said += 1;
         true
     }
 
@@ -188,16 +223,19 @@ impl Wire {
                 self.gone |= !matches!(sent, Err(rustix::io::Errno::AGAIN));
             }
         }
-        for (file, is_cut) in files {
-            if is_cut {
-                rustix::fs::ftruncate(&file, 0).unwrap();
+        for (file, afterwards) in files {
+            match afterwards {
+                Afterwards::Nothing => {}
+                Afterwards::Cut => rustix::fs::ftruncate(&file, 0).unwrap(),
+                Afterwards::Keep(other_end) => self.other_ends.push(other_end),
             }
         }
+        self.other_ends.drain(..self.other_ends.len().saturating_sub(OTHER_ENDS));
     }
 
     /// Takes in what has come.
     pub fn receive(&mut self) {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(ROOM);
         match (&self.stream).read_to_end(&mut bytes) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
             _ => self.gone = true,
@@ -216,16 +254,17 @@ impl Wire {
     fn hear(&mut self, id: u32, opcode: usize, body: &[u8]) {
         match (id, opcode) {
             (1, 0) => {
-                let of = self.ids.get(&word(body, 0)).map_or("?", |(interface, _)| interface.name);
+                let of = self.ids.get(&word(body, 0)).map_or("?", |(interface, ..)| interface.name);
                 let said = String::from_utf8_lossy(&body[12..]).trim_end_matches('\0').to_owned();
                 self.error = Some((of.to_owned(), word(body, 1), said));
                 self.gone = true;
             }
             (1, 1) => {
                 let ended = word(body, 0);
-                if ended < GIVEN && self.ids.remove(&ended).is_some() {
+                let known = if ended < GIVEN { self.ids.remove(&ended) } else { None };
+                if let Some((_, _, name)) = known {
                     self.free.push(ended);
-                    self.objects.retain(|_, object| object.id != ended);
+                    self.forget(&name);
                 }
             }
             _ => self.hear_object(id, opcode, body),
@@ -233,13 +272,17 @@ impl Wire {
     }
 
     fn hear_object(&mut self, id: u32, opcode: usize, body: &[u8]) {
-        let Some((interface, version)) = self.ids.get(&id).copied() else { return };
+        let Some((interface, version, name)) = self.ids.get(&id).cloned() else { return };
         let Some(event) = interface.events.get(opcode) else { return };
+        self.heard.insert((interface.name, event.name));
         if interface.name == "wl_registry" && opcode == 0 {
             let length = word(body, 1) as usize;
             let name = String::from_utf8_lossy(&body[8..8 + length - 1]).into_owned();
             let version = word(&body[8 + length.next_multiple_of(4)..], 0);
             return self.globals.push((word(body, 0), name, version));
+        }
+        if interface.name == "wl_registry" {
+            return self.globals.retain(|(number, ..)| *number != word(body, 0));
         }
         let is_serial = matches!(
             (interface.name, event.name),
@@ -269,7 +312,7 @@ impl Wire {
             at += 4;
         }
         if event.is_destructor {
-            self.objects.retain(|_, object| object.id != id);
+            self.forget(&name);
         }
     }
 }

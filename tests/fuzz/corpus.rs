@@ -1,0 +1,87 @@
+//! Scripts that are kept: of what was found, and of what is reached seldom. Each is as short as it can be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::play::{Player, Tally};
+use crate::process::{last_words, read, run, write};
+use crate::script::{Kind, Step};
+use crate::shrink::fewest;
+
+/// What is reached by fewer than one script of so many is kept.
+const SELDOM: u64 = 8;
+/// So long steps of one script are left out.
+const SHRINKING: Duration = Duration::from_secs(8);
+/// Steps of a script that is kept.
+const LONGEST: usize = 80;
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus")
+}
+
+fn kept() -> Vec<PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    files
+}
+
+/// Plays all of them.
+pub fn replay_all() {
+    let files = kept();
+    assert!(!files.is_empty(), "there is nothing in {}", directory().display());
+    let words: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let outcome = run(&format!("replay {}", words.join(" ")), |_| {});
+    let last = outcome.said.lines().rev().find_map(|line| line.strip_prefix("plays ")).unwrap_or("nothing");
+    assert!(outcome.fine, "{last} fails: {}\n{}", last_words(&outcome.said), outcome.said);
+    println!("{} scripts", files.len());
+}
+
+/// What a script reached: events that came, and errors that ended clients.
+fn reached(tally: &Tally) -> BTreeSet<String> {
+    let events = tally.heard.iter().map(|(interface, event)| format!("{interface}.{event}"));
+    let errors = tally.kinds.iter().filter(|(_, (_, ends))| *ends > 0).map(|(kind, _)| kind.clone());
+    events.chain(errors).collect()
+}
+
+fn play(steps: &[Step]) -> BTreeSet<String> {
+    let mut player = Player::new();
+    steps.iter().for_each(|step| player.play_and_bury(step));
+    reached(&player.end())
+}
+
+/// Plays scripts, and keeps the fewest steps of those that reach what hardly any other does, and what is kept does not.
+pub fn collect(first: u64, scripts: u64) {
+    let mut known: BTreeSet<String> = kept().iter().flat_map(|file| play(&read(file))).collect();
+    let mut reaches: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for seed in first..first + scripts {
+        let mut player = Player::new();
+        player.generate(Kind::Requests, seed, |_| {});
+        for what in reached(&player.end()) {
+            reaches.entry(what).or_insert((seed, 0)).1 += 1;
+        }
+    }
+    let seldom = reaches.into_iter().filter(|(_, (_, times))| times * SELDOM <= scripts);
+    for (what, (seed, times)) in seldom {
+        if known.contains(&what) {
+            continue;
+        }
+        let mut steps = Vec::new();
+        let mut player = Player::new();
+        player.generate(Kind::Requests, seed, |step| steps.push(step.clone()));
+        drop(player);
+        let steps = fewest(steps, Instant::now() + SHRINKING, |fewer| play(fewer).contains(&what));
+        let reaches = play(&steps);
+        eprintln!("{what}: {times} times, {} steps are left of seed {seed}", steps.len());
+        // One that takes many steps, or the luck of a moment, says little.
+        if reaches.contains(&what) && steps.len() <= LONGEST {
+            let letters = what.trim_start_matches("ends: ").chars();
+            let name: String =
+                letters.map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+            write(&directory().join(format!("{name}.jsonl")), &steps);
+            known.extend(reaches);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Runs scripts in processes of their own: what is looked for aborts, hangs, or takes the memory of all.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::level::{Level, Slack};
+use crate::play::{Player, Tally};
+use crate::script::{Kind, Step};
+use crate::{corpus, soak};
+
+/// Says what a process is to do: `requests 7 3` plays the scripts of seeds 7 to 9; `record requests 7 FILE` plays one and
+/// writes it down, `replay FILE...` plays what is written; `soak 7 60 1000` plays one script after the other in one session,
+/// for 60 s or 1000 requests; `collect 7 100` adds to the corpus what the scripts of 100 seeds reach.
+const TASK: &str = "UPBEAT_FUZZ_TASK";
+/// A process that has said nothing for so long hangs.
+const SILENCE: Duration = Duration::from_secs(90);
+/// Sessions until what is kept once is there.
+const WARM_UP: u64 = 3;
+/// What the sessions of one process may leave behind, each a keymap and the content that was on the screen last: libraries
+/// end with the process. What clients leave in a session that goes on is another matter: see [`soak`].
+const LEFT: Slack = Slack { descriptors: 64, mappings: 64, threads: 0, heap_bytes: 8 << 20 };
+
+/// How a process ended.
+#[derive(Default)]
+pub struct Outcome {
+    pub fine: bool,
+    pub said: String,
+    /// The seed that it played last.
+    pub seed: u64,
+    pub requests: u64,
+    pub ended: u64,
+    pub frames: u64,
+    /// Of requests.
+    pub kinds: u64,
+    /// The longest turn, in milliseconds.
+    pub slowest: u64,
+}
+
+/// The message of the panic, or how it ended.
+pub fn last_words(said: &str) -> String {
+    let panicked = said.lines().position(|line| line.contains("panicked at"));
+    let from = panicked.unwrap_or(said.lines().count().saturating_sub(3));
+    said.lines().skip(from).take(4).collect::<Vec<_>>().join(" | ")
+}
+
+/// Runs a process that has `task`. `hears` is told what it says as it says it.
+pub fn run(task: &str, mut hears: impl FnMut(&str)) -> Outcome {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    // Both write behind each other.
+    let written = log.reopen().unwrap();
+    let mut process = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "run_of_a_process", "--nocapture", "--test-threads=1"])
+        .env(TASK, task)
+        // Nobody's own session, and no programs: shortcuts start some.
+        .env_remove("XDG_RUNTIME_DIR")
+        .env("PATH", "/nonexistent")
+        .stdin(Stdio::null())
+        .stdout(written.try_clone().unwrap())
+        .stderr(written)
+        .spawn()
+        .unwrap();
+    let mut reader = BufReader::new(log.reopen().unwrap());
+    let (mut heard, mut said) = (Instant::now(), String::new());
+    let status = loop {
+        let status = process.try_wait().unwrap();
+        while reader.read_line(&mut said).unwrap() > 0 {
+            heard = Instant::now();
+            hears(said.lines().next_back().unwrap_or_default());
+        }
+        if status.is_some() {
+            break status;
+        }
+        if heard.elapsed() > SILENCE {
+            process.kill().unwrap();
+            process.wait().unwrap();
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    said.push_str(&status.map_or_else(|| "it hangs".to_owned(), |status| status.to_string()));
+    let number = |word: &str| -> u64 {
+        let mut all = said.lines().filter_map(|line| line.strip_prefix(word)?.trim().parse::<u64>().ok());
+        all.next_back().unwrap_or_default()
+    };
+    Outcome {
+        fine: status.is_some_and(|status| status.success()),
+        seed: number("seed "),
+        requests: number("requests "),
+        ended: number("ended "),
+        frames: number("frames "),
+        kinds: number("kinds "),
+        slowest: number("slowest "),
+        said,
+    }
+}
+
+pub fn write(path: &Path, steps: &[Step]) {
+    let mut file = BufWriter::new(File::create(path).unwrap());
+    for step in steps {
+        writeln!(file, "{}", serde_json::to_string(step).unwrap()).unwrap();
+    }
+}
+
+pub fn read(path: &Path) -> Vec<Step> {
+    let lines = BufReader::new(File::open(path).unwrap()).lines();
+    // The last one may not be whole.
+    lines.map_while(|line| serde_json::from_str(&line.unwrap()).ok()).collect()
+}
+
+/// Says how far it is: [`run`] reads that.
+pub fn tell(tally: &Tally) {
+    let asked = tally.kinds.values().filter(|(asked, _)| *asked > 0).count();
+    let slowest = tally.slowest.as_millis();
+    let Tally { requests, ended, frames, .. } = tally;
+    eprintln!("requests {requests}\nended {ended}\nframes {frames}\nkinds {asked}\nslowest {slowest}");
+}
+
+/// Says how often what was asked for, and what came, if somebody wants to know.
+pub fn tell_all(tally: &Tally) {
+    if std::env::var_os("UPBEAT_FUZZ_TELL").is_some() {
+        tally.kinds.iter().for_each(|(kind, (asked, ends))| eprintln!("{asked:>8} {ends:>6} {kind}"));
+        tally.heard.iter().for_each(|(interface, event)| eprintln!("   heard        {interface}.{event}"));
+    }
+}
+
+/// What the processes do that [`run`] starts.
+pub fn run_of_a_process() {
+    let Ok(task) = std::env::var(TASK) else { return };
+    let words: Vec<&str> = task.split(' ').collect();
+    match words[..] {
+        ["replay", ref files @ ..] => files.iter().for_each(|file| {
+            eprintln!("\nplays {file}");
+            let mut player = Player::new();
+            read(Path::new(file)).iter().for_each(|step| player.play_and_bury(step));
+            player.end();
+        }),
+        ["record", word, seed, file] => {
+            let mut player = Player::new();
+            let mut written = BufWriter::new(File::create(file).unwrap());
+            player.generate(Kind::called(word), seed.parse().unwrap(), |step| {
+                writeln!(written, "{}", serde_json::to_string(step).unwrap()).unwrap();
+                // Only what is written is there when the process aborts.
+                written.flush().unwrap();
+            });
+            player.end();
+        }
+        ["collect", seed, scripts] => corpus::collect(seed.parse().unwrap(), scripts.parse().unwrap()),
+        ["soak", seed, seconds, requests] => {
+            soak::run(seed.parse().unwrap(), seconds.parse().unwrap(), requests.parse().unwrap());
+        }
+        [word, seed, scripts, seconds] => {
+            let end = Instant::now() + Duration::from_secs(seconds.parse().unwrap());
+            let seed: u64 = seed.parse().unwrap();
+            play(Kind::called(word), seed..seed + scripts.parse::<u64>().unwrap(), end);
+        }
+        _ => panic!("what is {task}?"),
+    }
+}
+
+/// Plays the scripts of these seeds, each in a session of its own, of which nothing is left.
+fn play(kind: Kind, seeds: std::ops::Range<u64>, end: Instant) {
+    let (mut all, mut before) = (Tally::default(), None);
+    let warm = seeds.start + WARM_UP;
+    for seed in seeds {
+        eprintln!("\nseed {seed}");
+        let mut player = Player::new();
+        player.generate(kind, seed, |_| {});
+        all.add(player.end());
+        drop(player);
+        match &before {
+            Some(before) => {
+                let (_, grown) = Level::growth_since(before, LEFT);
+                assert!(grown.is_empty(), "sessions leave {}", grown.join("; "));
+            }
+            None => before = (seed >= warm).then(Level::now),
+        }
+        tell(&all);
+        if Instant::now() > end {
+            break;
+        }
+    }
+    tell_all(&all);
+}
+
+/// Where a failure is written down.
+pub fn file_of(name: &str) -> std::path::PathBuf {
+    let directory = std::env::temp_dir().join("upbeat-fuzz");
+    fs::create_dir_all(&directory).unwrap();
+    directory.join(name)
+}
