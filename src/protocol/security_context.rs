@@ -4,14 +4,16 @@
 //! what [`privileges`] says. It listens until the other descriptor that it handed over is closed.
 //!
 //! Smithay's own listener ends the event loop with the first error of a socket that a client chose: here a socket that
-//! fails is no longer listened to, and that is all.
+//! fails is no longer listened to, and that is all. Nobody asks who made a sandbox once it is there: who makes one after the
+//! other and leaves must not fill the session with them.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::sync::{Mutex, PoisonError};
 
 use calloop::generic::Generic;
 use calloop::{Interest, Mode, PostAction};
+use rustix::fs::FileType;
 use smithay::reexports::wayland_protocols::wp::security_context::v1::server::wp_security_context_manager_v1::{
     self as manager, WpSecurityContextManagerV1,
 };
@@ -31,6 +33,8 @@ const VERSION: u32 = 1;
 const AT_ONCE: usize = 16;
 /// Descriptors of one: the socket, and what says that it is over.
 const DESCRIPTORS: usize = 2;
+/// Sandboxes at once, each of which takes two descriptors: one a program that runs in one.
+const MOST: usize = 256;
 
 /// The global.
 #[derive(Debug)]
@@ -38,12 +42,14 @@ pub struct SecurityContexts {
     _global: GlobalId,
     /// Where people from all sandboxes are let in.
     door: Door,
+    /// Sandboxes that are in force.
+    count: usize,
 }
 
 impl SecurityContexts {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let _global = display.create_global::<State, WpSecurityContextManagerV1, ()>(VERSION, ());
-        SecurityContexts { _global, door: Door::new() }
+        SecurityContexts { _global, door: Door::new(), count: 0 }
     }
 }
 
@@ -144,12 +150,28 @@ impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
     }
 }
 
+/// Whether it is heard when nobody has the other end any more: that of a file, an event or a listener never is.
+fn has_another_end(descriptor: impl AsFd) -> bool {
+    let kind = rustix::fs::fstat(&descriptor).map(|file| FileType::from_raw_mode(file.st_mode));
+    match kind {
+        Ok(FileType::Fifo) => true,
+        Ok(FileType::Socket) => rustix::net::sockopt::socket_acceptconn(&descriptor) == Ok(false),
+        _ => false,
+    }
+}
+
 /// Takes in whoever connects, until the sandbox is gone.
 fn listen(state: &mut State, described: Described) {
     let sandbox = described.name();
     // Whoever made it may be gone, and make others as somebody new.
     if descriptors::are_scarce() {
         return tracing::warn!(sandbox, "it is not listened to: descriptors are few");
+    }
+    if !has_another_end(&described.close) {
+        return tracing::warn!(sandbox, "it is not listened to: nobody would hear that it is gone");
+    }
+    if state.protocols.security_context.count >= MOST {
+        return tracing::warn!(sandbox, "it is not listened to: there are {MOST} sandboxes");
     }
     let listener = UnixListener::from(described.listener);
     if let Err(error) = listener.set_nonblocking(true) {
@@ -187,10 +209,14 @@ fn listen(state: &mut State, described: Described) {
             // With this both descriptors are closed.
             held.clear();
             state.loop_handle.remove(listening);
+            state.protocols.security_context.count -= 1;
             Ok(PostAction::Remove)
         });
-    if let Err(error) = closing {
-        tracing::warn!(%error, sandbox, "nobody says when it is gone");
-        handle.remove(listening);
+    match closing {
+        Ok(_) => state.protocols.security_context.count += 1,
+        Err(error) => {
+            tracing::warn!(%error, sandbox, "nobody says when it is gone");
+            handle.remove(listening);
+        }
     }
 }

@@ -130,3 +130,35 @@ fn what_the_user_withholds_is_offered_to_nobody_and_what_is_not_stays() {
     world.settle();
     assert!(world.client(client).is_gone(), "it bound what it was not offered");
 }
+
+/// Whether somebody listens at a socket that a sandbox with this end was made for, once who made it is gone.
+fn is_listened_to(world: &mut World, close: impl AsFd) -> bool {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("inside");
+    let engine = sandbox(world, UnixListener::bind(&path).unwrap(), close);
+    world.kill(engine);
+    UnixStream::connect(path).is_ok()
+}
+
+#[test]
+fn a_sandbox_of_which_nobody_would_hear_that_it_is_gone_is_not_listened_to() {
+    let mut world = World::new();
+    let (closed, _open) = UnixStream::pair().unwrap();
+    assert!(is_listened_to(&mut world, closed));
+    let event = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
+    assert!(!is_listened_to(&mut world, event));
+    let directory = tempfile::tempdir().unwrap();
+    assert!(!is_listened_to(&mut world, UnixListener::bind(directory.path().join("other")).unwrap()));
+}
+
+#[test]
+fn no_more_sandboxes_are_listened_to_than_programs_run_in_and_room_comes_back() {
+    let mut world = World::new();
+    let ends: Vec<_> = (0..256).map(|_| UnixStream::pair().unwrap()).collect();
+    assert!(ends.iter().all(|(close, _)| is_listened_to(&mut world, close)));
+    let (close, _open) = UnixStream::pair().unwrap();
+    assert!(!is_listened_to(&mut world, &close));
+    drop(ends);
+    world.settle();
+    assert!(is_listened_to(&mut world, &close));
+}
