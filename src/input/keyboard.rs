@@ -270,11 +270,14 @@ fn send_to(state: &mut State, to: impl Fn(Number) -> Number, along: bool) {
 /// Chooses the next window of the order in which they lay when the switcher began.
 fn switch_window(state: &mut State, backwards: bool) {
     let shell = &state.shell;
+    let goes_on = state.input.keyboards.switcher.is_some();
     let switcher = state.input.keyboards.switcher.get_or_insert_with(|| Switcher {
         order: shell.visible_windows().rev().map(|window| window.id).collect(),
         chosen: 0,
     });
-    switcher.order.retain(|id| shell.is_visible(*id));
+    if goes_on {
+        switcher.order.retain(|id| shell.is_visible(*id));
+    }
     let count = switcher.order.len();
     if count < 2 {
         return;
@@ -282,9 +285,11 @@ fn switch_window(state: &mut State, backwards: bool) {
     let step = if backwards { count - 1 } else { 1 };
     switcher.chosen = (switcher.chosen + step) % count;
     let chosen = switcher.order[switcher.chosen];
-    // Windows that were only passed go back to where they lay.
-    let bottom_to_top: Vec<WindowId> = switcher.order.iter().rev().copied().collect();
-    state.shell.restack(&bottom_to_top);
+    if goes_on {
+        // Windows that were only passed go back to where they lay.
+        let bottom_to_top: Vec<WindowId> = switcher.order.iter().rev().copied().collect();
+        state.shell.restack(&bottom_to_top);
+    }
     shell::activate(state, Some(chosen));
 }
 

@@ -54,14 +54,21 @@ impl Bare {
         }
         let gone = scene.layers.len() - kept;
         scene.layers.truncate(kept);
-        // Effects of a window lie below all of its layers.
-        scene.effects[self.effects..].iter_mut().for_each(|effect| effect.depth -= gone.min(effect.depth));
+        // Effects of a window lie below all of its layers. Those of which nothing is on the output are left out.
+        for mut effect in scene.effects.split_off(self.effects) {
+            effect.depth -= gone.min(effect.depth);
+            if effect.target().overlaps(self.screen) {
+                scene.effects.push(effect);
+            }
+        }
         self.layers = kept;
         self.effects = scene.effects.len();
     }
 
     /// Leaves out effects of which nothing is on the output.
     pub fn end(self, scene: &mut Scene) {
-        scene.effects.retain(|effect| effect.target().overlaps(self.screen));
+        let screen = self.screen;
+        let after = scene.effects.split_off(self.effects);
+        scene.effects.extend(after.into_iter().filter(|effect| effect.target().overlaps(screen)));
     }
 }

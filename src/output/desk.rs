@@ -12,6 +12,10 @@ impl Desk for State {
         super::need_all(self);
     }
 
+    fn need_look(&mut self) {
+        super::need_look(self);
+    }
+
     fn output_areas(&self) -> impl Iterator<Item = (&Output, Rectangle<i32, Logical>)> {
         super::all(self)
     }

@@ -74,6 +74,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         wish: placement.pacing,
         clients: HashMap::new(),
         drawn: Arc::default(),
+        attended: super::pacing::Attended::default(),
         stage: super::stage::Stage::default(),
         spare: Vec::new(),
         on_screen: Arc::default(),

@@ -39,9 +39,7 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     output.looked = latched;
     let (scene, is_arranged_anew) = stage::choose(state, id, target.present);
     see(state, id, &scene, is_arranged_anew);
-    if is_arranged_anew {
-        attend(state, id, target.present);
-    }
+    attend(state, id, is_arranged_anew, target.present);
     let clients = fresh_clients(state, id);
     let came = compose(state, id, scene, Moment { target, scheduled, latched, need });
     let cleared = clear_barriers(state, id);
@@ -169,7 +167,9 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
     }
     let waits = surfaces.awake().any(|entry| {
         let elsewhere = entry.output.is_some_and(|output| output != id);
-        !elsewhere && (entry.output != Some(id) || entry.seen() != number) && entry.waits()
+        // What nobody will see is not kept awake for ever, either.
+        let has_something = entry.waits() || entry.is_fresh();
+        !elsewhere && (entry.output != Some(id) || entry.seen() != number) && has_something
     });
     if waits {
         pacing::hidden_waits(outputs, now);
@@ -177,10 +177,15 @@ fn see(state: &mut State, id: OutputId, scene: &Scene, is_arranged_anew: bool) {
 }
 
 /// Tells pacers who has the focus and whom a button or finger holds, among the windows on this output.
-fn attend(state: &mut State, id: OutputId, present: Instant) {
+fn attend(state: &mut State, id: OutputId, is_arranged_anew: bool, present: Instant) {
     let now = state.clock.now();
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
+    let windows = [shell.focused(), shell.pressed()];
+    let are_others = std::mem::replace(&mut output.attended.windows, windows) != windows;
+    if !are_others && !is_arranged_anew && !output.attended.is_stale {
+        return;
+    }
     let view = shell.view(&output.output, present);
     let client_of = |window: Option<WindowId>| {
         let window = shell.window(window.filter(|window| shell.is_on(*window, &view))?)?;

@@ -161,6 +161,8 @@ pub struct OutputState {
     canvas: Canvas,
     /// What the newest composed buffer shows.
     drawn: Arc<Scene>,
+    /// Whom its pacers were told of.
+    attended: pacing::Attended,
     /// What the last latch chose.
     stage: stage::Stage,
     /// Storage of a scene that is not looked at any more, for the next one.
@@ -258,6 +260,11 @@ impl OutputState {
         self.stage.number()
     }
 
+    /// How many windows were looked at for that.
+    pub const fn looked_at(&self) -> u64 {
+        self.stage.looked_at()
+    }
+
     /// Something on it changed, for this reason.
     fn need(&mut self, need: Need) {
         self.conductor.output_mut().need(need);
@@ -311,6 +318,11 @@ pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str)
 /// Something changed that may be seen on any output.
 pub fn need_all(state: &mut State) {
     state.shell.note_change();
+    need_look(state);
+}
+
+/// Windows changed that count their changes themselves: every output looks at those.
+pub fn need_look(state: &mut State) {
     need_all_for(state, Need::Shell);
 }
 

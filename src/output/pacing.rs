@@ -8,7 +8,7 @@ use crate::surface::queue::STAMP_TOLERANCE;
 use crate::surface::{ClientEntry, Commit, Committed, Entry, Finished, Surfaces};
 use crate::time::{Clock, Instant, Span};
 use crate::timing::conductor::PacerId;
-use crate::timing::id::{ClientId, OutputId, SurfaceId, UpdateId};
+use crate::timing::id::{ClientId, OutputId, SurfaceId, UpdateId, WindowId};
 use crate::timing::pacer::{Answer, MissBudgets, Pacer};
 use crate::timing::pacing::{Pacing, PacingWish};
 use crate::timing::record::ClientFrameRecord;
@@ -32,19 +32,14 @@ impl Outputs {
     pub(super) fn pacing_of(&mut self, entry: &Entry, client: ClientEntry) -> Option<(&mut OutputState, PacerId)> {
         let id = entry.output.or(self.first())?;
         let output = self.list.iter_mut().find(|output| output.id == id)?;
-        if !output.clients.contains_key(&client.id) {
-            // Whether it has the focus is found out with the next scene.
-            output.stage.forget();
+        if let Some(pacing) = output.clients.get(&client.id) {
+            let pacer = pacing.pacer;
+            return Some((output, pacer));
         }
-        let pacing = output.clients.entry(client.id).or_insert_with(|| {
-            self.rules.changed_for(client.id);
-            ClientPacing {
-                pacer: output.conductor.add_pacer(PacingWish::default(), MissBudgets::default()),
-                clock: client.clock,
-                partial: None,
-            }
-        });
-        let pacer = pacing.pacer;
+        self.rules.changed_for(client.id);
+        let pacer = output.conductor.add_pacer(PacingWish::default(), MissBudgets::default());
+        output.clients.insert(client.id, ClientPacing { pacer, clock: client.clock, partial: None });
+        output.attended.is_stale = true;
         Some((output, pacer))
     }
 }
@@ -262,13 +257,35 @@ pub fn input(state: &mut State, surface: &WlSurface, interrupts: bool, at: Insta
 
 /// Tells the pacers of an output which client has the focus, and which one a button or finger is down on.
 pub(super) fn attend(output: &mut OutputState, focused: Option<ClientId>, held: Option<ClientId>, now: Instant) {
-    for (client, pacing) in &output.clients {
-        let (focused, held) = (focused == Some(*client), held == Some(*client));
-        let known = output.conductor.pacer(pacing.pacer);
+    output.attended.is_stale = false;
+    let clients = [focused, held];
+    let before = std::mem::replace(&mut output.attended.clients, clients);
+    for client in before.into_iter().chain(clients).flatten() {
+        output.tell_attention(client, now);
+    }
+}
+
+/// Who is attended to on an output, as it was found out with its last scene.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Attended {
+    /// The windows with the focus and under a pressed button.
+    pub windows: [Option<WindowId>; 2],
+    /// Their clients, where they are on this output.
+    clients: [Option<ClientId>; 2],
+    /// There is a pacer that was not told.
+    pub is_stale: bool,
+}
+
+impl OutputState {
+    /// Tells the pacer of `client`, if it has one here, whether it has the focus and whether it is held.
+    fn tell_attention(&mut self, client: ClientId, now: Instant) {
+        let [focused, held] = self.attended.clients.map(|attended| attended == Some(client));
+        let Some(pacer) = self.clients.get(&client).map(|pacing| pacing.pacer) else { return };
+        let known = self.conductor.pacer(pacer);
         if known.is_none_or(|pacer| pacer.is_focused() == focused && pacer.is_held() == held) {
-            continue;
+            return;
         }
-        if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
+        if let Some(pacer) = self.conductor.pacer_mut(pacer) {
             pacer.set_focused(focused);
             if pacer.is_held() != held {
                 pacer.set_held(held, now);

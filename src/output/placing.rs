@@ -3,39 +3,113 @@
 use std::sync::Arc;
 
 use smithay::backend::renderer::element::Id;
+use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use super::bare::Bare;
 use super::{geometry, overlays};
 use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape};
-use crate::shell::Hand;
 use crate::shell::animation::Ghost;
 use crate::shell::effects::{Decoration, Effects};
 use crate::shell::overview::Overlays;
-use crate::shell::render_order::{RenderWindow, Stacked};
+use crate::shell::render_order::{RenderWindow, Stacked, View};
+use crate::shell::{Hand, Shell, Window};
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
 use crate::surface::tree::find_downward;
 use crate::time::Instant;
-use crate::timing::id::OutputId;
+use crate::timing::id::{OutputId, WindowId};
 
-/// What output `id` is to show in the frame presented at `present`.
-pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Scene {
-    let Some(output) = state.outputs.by_id_mut(id) else { return Scene::default() };
+/// A scene, and whose its parts are.
+#[derive(Debug, Default)]
+pub(super) struct Arranged {
+    pub scene: Scene,
+    /// Those of which anything is seen, topmost first.
+    pub windows: Vec<Placed>,
+    /// How many windows were looked at.
+    pub looked_at: usize,
+}
+
+/// A window of which something is seen, and how many of a scene's layers and effects are its.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    pub window: WindowId,
+    pub layers: usize,
+    pub effects: usize,
+    /// Nothing is seen of what lies below it.
+    pub covers_output: bool,
+}
+
+/// A scene without windows.
+fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output, Placing)> {
+    let output = state.outputs.by_id_mut(id)?;
     let layers = std::mem::take(&mut output.spare);
     let handle = output.output.clone();
     let area = geometry(&handle);
     let scale = handle.current_scale().fractional_scale();
     let mode = output.display.mode();
-    let mut scene = Scene {
+    let scene = Scene {
         size: Size::from((mode.width, mode.height)),
         background: state.outputs.background,
         layers,
         effects: Vec::new(),
         cursor: super::cursor::layer(state, area, scale),
     };
-    let placing = Placing { area, scale, effects: state.shell.effects };
+    Some((scene, handle, Placing { area, scale, effects: state.shell.effects }))
+}
+
+/// What output `id` is to show in the frame presented at `present`, where nothing moves and nothing lies above the windows,
+/// and where none but `these` can be seen. `put` adds a window to a scene that is as it was before, and says whether nothing
+/// is seen of what lies below it.
+pub(super) fn choose_among(
+    state: &mut State,
+    id: OutputId,
+    these: &[WindowId],
+    put: impl Fn(WindowId, &mut Scene) -> Option<bool>,
+    present: Instant,
+) -> Arranged {
+    let Some((mut scene, handle, placing)) = begin(state, id) else { return Arranged::default() };
+    let mut bare = Bare::all(&scene);
+    let (mut windows, mut looked_at) = (Vec::new(), 0);
+    let shell = &state.shell;
+    let view = shell.view(&handle, present);
+    for window in shell.among_downward(these.iter().copied()) {
+        if bare.is_empty() {
+            break;
+        }
+        looked_at += 1;
+        let before = (scene.layers.len(), scene.effects.len());
+        let covers_output = match put(window.id, &mut scene) {
+            Some(covers_output) => covers_output,
+            None => placing.unless_hidden(&mut scene, shell, window, &view, &bare),
+        };
+        bare.cover(&mut scene);
+        windows.extend(Placed::since(before, &scene, window.id, covers_output));
+        if covers_output {
+            break;
+        }
+    }
+    bare.end(&mut scene);
+    Arranged { scene, windows, looked_at }
+}
+
+impl Placed {
+    /// What was added to `scene` for a window; `None` if that is nothing.
+    fn since(
+        (layers, effects): (usize, usize),
+        scene: &Scene,
+        window: WindowId,
+        covers_output: bool,
+    ) -> Option<Placed> {
+        let (layers, effects) = (scene.layers.len() - layers, scene.effects.len() - effects);
+        (layers + effects > 0 || covers_output).then_some(Placed { window, layers, effects, covers_output })
+    }
+}
+
+/// What output `id` is to show in the frame presented at `present`.
+pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arranged {
+    let Some((mut scene, handle, placing)) = begin(state, id) else { return Arranged::default() };
     let mut bare = Bare::all(&scene);
     if let Some(icon) = &state.input.drag_icon {
         let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
@@ -54,27 +128,30 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Scene
     }
     // Topmost first: what is above decides what can be seen below.
     let view = state.shell.view(&handle, present);
+    let (mut windows, mut looked_at) = (Vec::new(), 0);
     for stacked in state.shell.stack_downward(&view) {
         if bare.is_empty() {
             break;
         }
-        let covers_output = match stacked {
+        let before = (scene.layers.len(), scene.effects.len());
+        let mut covers_output = false;
+        let placed = match stacked {
             Stacked::Ghost(ghost) => {
                 let shift = state.shell.shift_of_ghost(ghost, &view);
                 shift.into_iter().for_each(|shift| placing.ghost(&mut scene, ghost, shift, present));
-                false
+                None
             }
             Stacked::Window(window) => {
-                let reach = state.shell.reach_at_rest(window, &view);
-                if reach.is_some_and(|reach| !bare.overlaps(placing.with_effects(reach))) {
-                    continue;
-                }
-                let Some(window) = state.shell.render(window, &view) else { continue };
-                placing.window(&mut scene, &window);
-                window.fullscreen
+                looked_at += 1;
+                covers_output = placing.unless_hidden(&mut scene, &state.shell, window, &view, &bare);
+                Some(window.id)
             }
         };
+        if before == (scene.layers.len(), scene.effects.len()) && !covers_output {
+            continue;
+        }
         bare.cover(&mut scene);
+        windows.extend(placed.and_then(|window| Placed::since(before, &scene, window, covers_output)));
         if covers_output {
             break;
         }
@@ -86,7 +163,7 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Scene
         kept.forget();
     }
     bare.end(&mut scene);
-    scene
+    Arranged { scene, windows, looked_at }
 }
 
 /// Where a tree of surfaces goes: the rectangle `from` (in the root's coordinates) is shown as `to` (global logical
@@ -122,6 +199,17 @@ struct Placing {
 }
 
 impl Placing {
+    /// Adds a window, if anything of it may be seen where `bare` is. Returns whether nothing below it is.
+    fn unless_hidden(&self, scene: &mut Scene, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
+        let reach = shell.reach_at_rest(window, view);
+        if reach.is_some_and(|reach| !bare.overlaps(self.with_effects(reach))) {
+            return false;
+        }
+        let Some(window) = shell.render(window, view) else { return false };
+        self.window(scene, &window);
+        window.fullscreen
+    }
+
     fn window(&self, scene: &mut Scene, window: &RenderWindow) {
         let settled = Rectangle::new(window.location + window.geometry.loc, window.geometry.size).to_f64();
         for (popup, location) in window.popups.iter().rev() {

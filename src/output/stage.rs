@@ -1,6 +1,14 @@
 //! What the last latch of an output chose, kept for the next one: while nothing is moved, opened, closed or restacked, only
 //! the content of those surfaces is looked at that have changed.
 //!
+//! Who opens or comes to lie above others, and whatever else happens to one of whom nothing was seen, uncovers nobody: who
+//! was hidden stays hidden, and only those that were seen and those that something happened to are looked at.
+//!
+//! ```text
+//!   seen before    a  b  c  d       e to z: hidden
+//!   w is raised    w ┊ a  b  c  d   each as it was, unless it is hidden now; e to v, x to z still are
+//! ```
+//!
 //! What makes it stale is said in two places: [`Shell::changes`](crate::shell::Shell::changes) counts whatever says what is
 //! seen where, and [`Stage::changed`] hears of every surface with other content. With debug assertions each scene chosen
 //! from what was kept is compared with one chosen from nothing.
@@ -11,6 +19,7 @@ use smithay::reexports::wayland_server::backend::ObjectId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Rectangle, Size};
 
+use super::placing::{Arranged, Placed};
 use super::{cursor, geometry, placing};
 use crate::guard;
 use crate::scene::{Effect, Layer, Scene};
@@ -18,7 +27,10 @@ use crate::shell::effects::Effects;
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
 use crate::time::Instant;
-use crate::timing::id::OutputId;
+use crate::timing::id::{OutputId, WindowId};
+
+/// More surfaces than this that may be seen now are no reason to look at each: all is looked at.
+const MOST_APPEARED: usize = 32;
 
 /// What an arrangement follows from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,14 +47,19 @@ struct Basis {
 pub(super) struct Stage {
     /// What it follows from; `None` if it cannot be used again.
     basis: Option<Basis>,
-    /// Counts arrangements.
+    /// Counts arrangements, and the windows that were looked at for them.
     number: u64,
+    looked_at: u64,
+    /// Whose the layers and effects are, in order.
+    windows: Vec<Placed>,
     /// With the buffers of surfaces that have not changed since.
     layers: Vec<Layer>,
     effects: Vec<Effect>,
     places: HashMap<ObjectId, usize>,
     /// Surfaces that have changed since.
     changed: Vec<WlSurface>,
+    /// Surfaces without a layer that have changed since.
+    appeared: Vec<WlSurface>,
 }
 
 impl Stage {
@@ -66,8 +83,36 @@ impl Stage {
                 }
             }
             // It may be seen now.
+            None if self.basis.is_some() && self.appeared.len() < MOST_APPEARED => {
+                if !self.appeared.contains(surface) {
+                    self.appeared.push(surface.clone());
+                }
+            }
             None => self.forget(),
         }
+    }
+
+    /// How many windows were looked at for all arrangements.
+    pub const fn looked_at(&self) -> u64 {
+        self.looked_at
+    }
+
+    /// Those of which something is seen, topmost first.
+    pub fn windows(&self) -> impl Iterator<Item = WindowId> {
+        self.windows.iter().map(|placed| placed.window)
+    }
+
+    /// Adds what it has of a window to `scene`, if it has anything. Returns whether nothing is seen of what lies below it.
+    pub fn put(&self, window: WindowId, scene: &mut Scene) -> Option<bool> {
+        let place = self.windows.iter().position(|placed| placed.window == window)?;
+        let (placed, above) = (self.windows[place], &self.windows[..place]);
+        let layers = above.iter().map(|placed| placed.layers).sum();
+        let effects = above.iter().map(|placed| placed.effects).sum();
+        scene.layers.extend(self.layers.iter().skip(layers).take(placed.layers).cloned());
+        let depth = scene.layers.len();
+        let its = self.effects.iter().skip(effects).take(placed.effects).cloned();
+        scene.effects.extend(its.map(|effect| Effect { depth, ..effect }));
+        Some(placed.covers_output)
     }
 
     /// All is to be looked at again.
@@ -75,28 +120,37 @@ impl Stage {
         self.basis = None;
         self.layers.clear();
         self.effects.clear();
+        self.windows.clear();
         self.places.clear();
         self.changed.clear();
+        self.appeared.clear();
     }
 
-    fn keep(&mut self, basis: Option<Basis>, scene: &Scene) {
+    fn keep(&mut self, basis: Option<Basis>, arranged: &mut Arranged) {
         self.forget();
         self.number += 1;
+        self.looked_at += arranged.looked_at as u64;
         if basis.is_some() {
+            let scene = &arranged.scene;
             self.basis = basis;
+            self.windows = std::mem::take(&mut arranged.windows);
             self.layers.extend(scene.layers.iter().cloned());
             self.effects.extend(scene.effects.iter().cloned());
             self.places.extend(scene.layers.iter().enumerate().map(|(place, layer)| (layer.surface.id(), place)));
         }
     }
 
-    /// Looks at what has changed. Returns whether that is all that looks different.
+    /// Looks at what has changed. Returns whether that is all that looks different; if not, nothing is kept.
     fn refresh(&mut self) -> bool {
         let Stage { layers, places, changed, .. } = self;
-        changed.drain(..).all(|surface| {
+        let are_same = changed.drain(..).all(|surface| {
             let layer = places.get(&surface.id()).and_then(|place| layers.get_mut(*place));
             layer.is_some_and(|layer| refresh(layer, &surface))
-        })
+        });
+        if !are_same {
+            self.forget();
+        }
+        are_same
     }
 }
 
@@ -126,11 +180,54 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
         debug_assert!(is_as_chosen_anew(state, id, present, &scene), "what was kept of a scene is stale");
         return (scene, false);
     }
-    let scene = placing::choose(state, id, present);
+    let mut stage = state.outputs.by_id_mut(id).map(|output| std::mem::take(&mut output.stage)).unwrap_or_default();
+    let these = basis.and_then(|basis| uncovering_nobody(&mut stage, state, basis));
+    let mut arranged = match &these {
+        Some((these, raised)) => {
+            // Of one that is raised more may be seen than was.
+            let put = |window: WindowId, scene: &mut Scene| match raised.contains(&window) {
+                true => None,
+                false => stage.put(window, scene),
+            };
+            placing::choose_among(state, id, these, put, present)
+        }
+        None => placing::choose(state, id, present),
+    };
+    debug_assert!(
+        these.is_none() || is_as_chosen_anew(state, id, present, &arranged.scene),
+        "somebody was uncovered: {these:?}"
+    );
+    stage.keep(basis, &mut arranged);
     if let Some(output) = state.outputs.by_id_mut(id) {
-        output.stage.keep(basis, &scene);
+        output.stage = stage;
     }
-    (scene, true)
+    (arranged.scene, true)
+}
+
+/// Those that can be seen now, if nothing that happened since what `stage` has was chosen uncovers anybody: those that were
+/// seen, and those that it happened to. And which of the first came to lie above others.
+fn uncovering_nobody(stage: &mut Stage, state: &State, basis: Basis) -> Option<(Vec<WindowId>, Vec<WindowId>)> {
+    let before = stage.basis?;
+    if (Basis { shell: before.shell, ..basis }) != before || !stage.refresh() {
+        return None;
+    }
+    let is_seen = |window: WindowId| stage.windows().any(|seen| seen == window);
+    let (mut these, mut raised): (Vec<WindowId>, _) = (stage.windows().collect(), Vec::new());
+    for (window, is_other) in state.shell.changes_since(before.shell)? {
+        match (is_seen(window), is_other) {
+            (true, true) => return None,
+            (true, false) => raised.push(window),
+            (false, _) => these.push(window),
+        }
+    }
+    // What is part of no window is seen nowhere.
+    for surface in stage.appeared.iter().filter(|surface| surface.is_alive()) {
+        match state.shell.window_of(surface).map(|window| window.id) {
+            Some(window) if is_seen(window) => return None,
+            window => these.extend(window),
+        }
+    }
+    Some((these, raised))
 }
 
 /// What the next scene follows from; `None` while that changes from frame to frame.
@@ -152,7 +249,7 @@ fn basis(state: &State, id: OutputId) -> Option<Basis> {
 fn choose_again(state: &mut State, id: OutputId, basis: Basis) -> Option<Scene> {
     let background = state.outputs.background;
     let output = state.outputs.by_id_mut(id)?;
-    if output.stage.basis != Some(basis) || !output.stage.refresh() {
+    if output.stage.basis != Some(basis) || !output.stage.appeared.is_empty() || !output.stage.refresh() {
         return None;
     }
     let mut layers = std::mem::take(&mut output.spare);
@@ -163,7 +260,7 @@ fn choose_again(state: &mut State, id: OutputId, basis: Basis) -> Option<Scene> 
 }
 
 fn is_as_chosen_anew(state: &mut State, id: OutputId, present: Instant, scene: &Scene) -> bool {
-    let anew = placing::choose(state, id, present);
+    let anew = placing::choose(state, id, present).scene;
     let same = |a: &Layer, b: &Layer| {
         a.surface == b.surface
             && a.buffer.as_deref() == b.buffer.as_deref()

@@ -38,7 +38,8 @@ pub fn acknowledged(state: &mut State, surface: &WlSurface, configure: &Configur
         Configure::Toplevel(configure) => configure.serial,
         Configure::Popup(configure) => configure.serial,
     };
-    if let Some(window) = state.shell.window_of_root_mut(surface) {
+    // Nothing is seen of that before the next commit.
+    if let Some(window) = state.shell.windows.of_root_mut_quietly(surface) {
         window.acknowledged = true;
     } else if let Some(popup) = state.shell.popup_mut(surface) {
         popup.acknowledged = true;

@@ -11,6 +11,9 @@ pub trait Desk {
     /// Something changed that may be seen on any output.
     fn need_all(&mut self);
 
+    /// Windows changed that [count](super::Shell::changes) their changes themselves: every output looks at those.
+    fn need_look(&mut self);
+
     /// Every output with its rectangle (global logical coordinates).
     fn output_areas(&self) -> impl Iterator<Item = (&Output, Rectangle<i32, Logical>)>;
 

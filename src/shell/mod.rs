@@ -7,6 +7,7 @@
 pub mod animation;
 mod arrangement;
 pub mod arranging;
+mod change_log;
 pub mod configure;
 mod desk;
 pub mod drag;
@@ -41,6 +42,7 @@ pub use crate::timing::id::WindowId;
 use animation::{Animations, Ghost, Slides, WindowMotion};
 pub use arrangement::Arrangement;
 pub use arranging::{fullscreen, maximize, outputs_changed, send_to, unfullscreen, unmaximize};
+use change_log::Change;
 pub use desk::{Desk, Hand, geometry};
 use drag::Drag;
 use effects::Effects;
@@ -80,6 +82,8 @@ pub struct Shell {
     pub(crate) constructing: Option<XdgSurface>,
     /// [`Shell::changes`] when nothing was found to move by itself.
     still: Option<(u64, u64)>,
+    /// What windows were told last of the focus, and what they can know of being seen.
+    told: spaces::Told,
     last_id: u32,
 }
 
@@ -134,6 +138,13 @@ impl Shell {
         (self.windows.changes(), self.workspaces.changes())
     }
 
+    /// The windows of which anything changed since [`changes`](Self::changes) was `seen`, each at least once, and whether that
+    /// is more than that it came to lie above others. `None` if anything else may have changed.
+    pub fn changes_since(&self, seen: (u64, u64)) -> Option<impl Iterator<Item = (WindowId, bool)>> {
+        let (windows, places) = (self.windows.changes_since(seen.0)?, self.workspaces.changes_since(seen.1)?);
+        Some(windows.chain(places).map(|change| (change.window(), matches!(change, Change::Any(_)))))
+    }
+
     /// Something changed that says what is seen where.
     pub fn note_change(&mut self) {
         self.windows.note_change();
@@ -151,9 +162,7 @@ impl Shell {
 
     /// Notes which window a button or finger holds down; `None` when all are up.
     pub fn set_pressed(&mut self, window: Option<WindowId>) {
-        if std::mem::replace(&mut self.pressed, window) != window {
-            self.note_change();
-        }
+        self.pressed = window;
     }
 }
 
@@ -182,7 +191,8 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let bounds = state.usable_area(None).map(|(_, area)| area.size);
     let extent = bbox_from_surface_tree(root, (0, 0));
     let Some(window) = state.shell.windows.of_root_mut_quietly(root) else { return };
-    let before = (window.geometry, window.extent, window.applied.clone(), window.mapped);
+    let look = |window: &Window| (window.geometry, window.extent, window.applied.clone(), window.mapped);
+    let (before, was_resized) = (look(window), window.stretch.is_some());
 
     let was_mapped = std::mem::replace(&mut window.mapped, has_content);
     if !window.configured && is_root {
@@ -197,9 +207,8 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let answered = acknowledged.is_some();
     window.take_answer(acknowledged);
     let id = window.id;
-    let after = (window.geometry, window.extent, window.applied.clone(), window.mapped);
-    if answered || before != after {
-        state.shell.note_change();
+    if (answered && was_resized) || before != look(window) {
+        state.shell.windows.note_change_of(id);
     }
     match (was_mapped, has_content) {
         (false, true) => mapped(state, id),
@@ -223,6 +232,9 @@ impl Window {
         let mut answered = None;
         while self.sent.front().is_some_and(|sent| sent.serial <= serial) {
             answered = self.sent.pop_front();
+        }
+        if self.sent.is_empty() {
+            self.sent.shrink_to_fit();
         }
         let Some(answered) = answered else { return };
         self.applied = answered.arrangement;
@@ -252,6 +264,7 @@ fn mapped(state: &mut State, id: WindowId) {
             Some(parent) => placement::centre_over(size, parent, area),
             None => {
                 let others = state.shell.visible_windows().filter(|other| other.id != id).map(Window::rect);
+                let others = others.filter(|other| other.overlaps(area));
                 placement::place(size, area, &others.collect::<Vec<_>>())
             }
         };
@@ -266,7 +279,7 @@ fn mapped(state: &mut State, id: WindowId) {
     if is_seen {
         activate(state, Some(id));
     }
-    state.need_all();
+    state.need_look();
 }
 
 fn unmapped(state: &mut State, id: WindowId) {
@@ -344,7 +357,7 @@ pub fn activate(state: &mut State, id: Option<WindowId>) {
     }
     spaces::tell_windows(&mut state.shell);
     state.update_keyboard();
-    state.need_all();
+    state.need_look();
 }
 
 /// Focuses and raises the window that `surface` is part of, if it has content.

@@ -32,14 +32,31 @@ impl Shell {
     }
 }
 
-/// Tells windows which of them has the focus, and which nobody can see: those may stop drawing.
+/// What windows were told of.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// [`Shell::changes`] then; `None` before the first time.
+    changes: Option<(u64, u64)>,
+    focused: Option<WindowId>,
+    in_overview: bool,
+}
+
+/// Tells windows which of them has the focus, and which nobody can see: those may stop drawing. Only those are looked at
+/// that it may be another answer for.
 pub(super) fn tell_windows(shell: &mut Shell) {
+    let now =
+        Told { changes: Some(shell.changes()), focused: shell.focused, in_overview: shell.overlays.overview.is_on() };
+    let before = std::mem::replace(&mut shell.told, now);
+    let is_same_view = before.in_overview == shell.told.in_overview;
+    let changed = before.changes.filter(|_| is_same_view).and_then(|changes| shell.changes_since(changes));
+    let few: Option<Vec<WindowId>> =
+        changed.map(|changed| changed.map(|(id, _)| id).chain(before.focused).chain(shell.focused).collect());
     let Shell { windows, workspaces, focused, overlays, .. } = shell;
-    for window in windows.iter_mut_quietly() {
+    let mut tell = |window: &mut Window| {
         let active = *focused == Some(window.id);
         let suspended = window.mapped && !workspaces.is_visible(window.id) && !overlays.overview.is_on();
         if window.told.replace((active, suspended)) == Some((active, suspended)) {
-            continue;
+            return;
         }
         window.toplevel.with_pending_state(|pending| {
             for (flag, on) in [(Flag::Activated, active), (Flag::Suspended, suspended)] {
@@ -47,7 +64,18 @@ pub(super) fn tell_windows(shell: &mut Shell) {
             }
         });
         window.send_pending();
+    };
+    match few {
+        Some(few) => few.into_iter().filter_map(|id| windows.get_mut_quietly(id).map(&mut tell)).collect(),
+        None => windows.iter_mut_quietly().for_each(&mut tell),
     }
+    debug_assert!(
+        shell.windows().all(|window| {
+            let suspended = !shell.workspaces.is_visible(window.id) && !shell.overlays.overview.is_on();
+            window.told == Some((shell.focused == Some(window.id), suspended))
+        }),
+        "a window was not told what it is"
+    );
 }
 
 /// The output that keys act on: that of the focused window, or else that under the pointer.

@@ -15,6 +15,7 @@ use ahash::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::WindowId;
+use super::change_log::{Change, ChangeLog};
 
 /// The number of a workspace: 1 to 9, as there are keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -131,14 +132,14 @@ pub struct Workspaces {
     screens: Vec<Known>,
     homes: HashMap<WindowId, Place>,
     last: u32,
-    /// How often anything here may have changed.
-    changes: u64,
+    /// Which windows are elsewhere than they were, and whether anything else changed.
+    changes: ChangeLog,
 }
 
 impl Workspaces {
     /// These outputs are plugged in, and no others.
     pub fn connect<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) {
-        self.changes += 1;
+        self.changes.note_all();
         for name in names.clone() {
             if !self.screens.iter().any(|known| known.name == name) {
                 self.learn(name);
@@ -170,7 +171,13 @@ impl Workspaces {
 
     /// A number that is another one whenever what [`rows`](Self::rows) says may have changed.
     pub const fn changes(&self) -> u64 {
-        self.changes
+        self.changes.number()
+    }
+
+    /// The windows that were put anywhere since [`changes`](Self::changes) was `number`; `None` if other workspaces may be
+    /// seen since.
+    pub(super) fn changes_since(&self, number: u64) -> Option<impl Iterator<Item = Change>> {
+        self.changes.since(number)
     }
 
     /// The output of this name, if it is plugged in.
@@ -200,9 +207,12 @@ impl Workspaces {
 
     /// Shows workspace `number` on `screen`; whether it did not before.
     pub fn switch(&mut self, screen: Screen, number: Number) -> bool {
-        self.changes += 1;
         let known = self.screens.iter_mut().find(|known| known.screen == screen && known.connected);
-        known.is_some_and(|known| std::mem::replace(&mut known.active, number) != number)
+        let is_another = known.is_some_and(|known| std::mem::replace(&mut known.active, number) != number);
+        if is_another {
+            self.changes.note_all();
+        }
+        is_another
     }
 
     /// A window appears on the workspace that is seen on `screen`, or on any output where there is none.
@@ -218,14 +228,16 @@ impl Workspaces {
         if self.known(place.screen).is_none() {
             return;
         }
-        self.changes += 1;
-        self.homes.insert(window, place);
+        if self.homes.insert(window, place) != Some(place) {
+            self.changes.note(Change::Any(window));
+        }
     }
 
     /// A window is gone.
     pub fn remove(&mut self, window: WindowId) {
-        self.changes += 1;
-        self.homes.remove(&window);
+        if self.homes.remove(&window).is_some() {
+            self.changes.note(Change::Any(window));
+        }
     }
 
     /// Where a window is at home, though its output may be unplugged.

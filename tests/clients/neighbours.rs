@@ -1,9 +1,12 @@
 //! What a frame of one window costs beside others that rest: nothing for their sake.
 
 use upbeat::output::OutputState;
+use upbeat::shell;
+use upbeat::time::Span;
 
 use crate::fixture::World;
 use crate::fixture::content::{BLUE, GREEN, RED};
+use crate::fixture::simulated::{SMALL, nothing};
 
 /// Windows that rest.
 const NEIGHBOURS: usize = 60;
@@ -11,6 +14,8 @@ const NEIGHBOURS: usize = 60;
 const FRAMES: u32 = 20;
 /// Surfaces that may be awake: the one that animates, and one that was looked at lately.
 const MOST_AWAKE: usize = 2;
+/// Windows that may be looked at for one that opens or is raised above the only one that is seen: both, twice.
+const MOST_LOOKED_AT: u64 = 4;
 
 fn output(world: &World) -> &OutputState {
     world.state.outputs.states().next().unwrap()
@@ -72,4 +77,68 @@ fn whatever_says_what_is_seen_where_has_the_scene_arranged_anew() {
     first.surface.attach(None, 0, 0);
     first.surface.commit();
     is_arranged_anew(&mut world, "a window that goes");
+}
+
+/// Windows that fill the screen, of which all but the topmost are hidden, and how many were looked at when one more opened
+/// and when the focus changed.
+fn looked_at_beside(count: usize) -> (u64, u64) {
+    let mut world = World::simulated(&[60_000]);
+    for number in 0..count {
+        world.open_filled(&format!("hidden {number}"), SMALL, BLUE);
+    }
+    let looked_at = |world: &mut World, act: &dyn Fn(&mut World)| {
+        world.rest();
+        let before = output(world).looked_at();
+        act(world);
+        world.rest();
+        output(world).looked_at() - before
+    };
+    let opening = looked_at(&mut world, &|world| _ = world.open_filled("new", SMALL, RED));
+    let lowest = world.state.shell.windows().next().unwrap().id;
+    let focusing = looked_at(&mut world, &|world| shell::activate(&mut world.state, Some(lowest)));
+    assert_eq!(world.state.shell.focused(), Some(lowest));
+    (opening, focusing)
+}
+
+#[test]
+fn who_opens_or_gets_the_focus_has_none_of_those_looked_at_that_are_hidden() {
+    let beside = looked_at_beside(100);
+    assert_eq!(beside, looked_at_beside(3));
+    assert!(beside.0 <= MOST_LOOKED_AT && beside.1 <= MOST_LOOKED_AT, "{beside:?}");
+}
+
+#[test]
+fn content_that_nobody_will_see_is_not_kept_in_mind_for_ever() {
+    let mut world = World::simulated(&[60_000]);
+    let (client, hidden) = world.open_filled("hidden", SMALL, BLUE);
+    world.open_filled("above", SMALL, RED);
+    world.rest();
+    // It asks for no callback.
+    hidden.surface.attach(Some(&world.client(client).solid(2, SMALL.0, SMALL.1, GREEN)), 0, 0);
+    hidden.surface.commit();
+    world.run_for(Span::from_seconds(3), &mut nothing);
+    assert_eq!(world.state.surfaces.awake().count(), 0);
+}
+
+#[test]
+fn of_a_window_that_is_raised_all_is_seen_that_was_hidden() {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("with a part", (300, 200), RED);
+    let (part, role) = world.client(client).subsurface(&window.surface);
+    role.set_desync();
+    role.set_position(40, 40);
+    world.client(client).draw(&part, 2, (50, 50), GREEN);
+    part.commit();
+    window.surface.commit();
+    let lower = world.state.shell.windows().next().unwrap();
+    let (lower, place) = (lower.id, lower.rect().loc);
+    // Above its part, and not above all of it.
+    world.open_filled("above", (200, 150), BLUE);
+    let above = world.state.shell.windows().next_back().unwrap().surface().clone();
+    shell::set_location(&mut world.state, &above, place);
+    world.rest();
+    assert_eq!(world.pixel(place.x + 50, place.y + 50), BLUE);
+    shell::activate(&mut world.state, Some(lower));
+    world.rest();
+    assert_eq!(world.pixel(place.x + 50, place.y + 50), GREEN);
 }

@@ -32,8 +32,8 @@ use smithay::output::Output;
 use smithay::utils::{Logical, Rectangle};
 pub use toggle::Toggle;
 
-use super::Shell;
 use super::overview::Overlays;
+use super::{Shell, Window, WindowId};
 use crate::shell::geometry;
 use crate::time::Instant;
 use crate::timing::motion::Style;
@@ -72,6 +72,9 @@ impl Shell {
             return false;
         }
         let changes = self.changes();
+        // All others rest where they did.
+        let changed = self.still.and_then(|still| self.changes_since(still));
+        let changed: Option<Vec<WindowId>> = changed.map(|changed| changed.map(|(id, _)| id).collect());
         let areas = self.overlays.glides.areas();
         let places = areas.into_iter().map(|(screen, area)| self.places(screen, area)).collect();
         let Shell { windows, ghosts, animations, drag, slides, workspaces, overlays, .. } = self;
@@ -85,14 +88,14 @@ impl Shell {
         overlays.notices.shown.follow(animations.help, shown);
         let mut waits = false;
         let mut is_still = true;
-        for window in windows.iter_mut_quietly() {
+        let mut follow = |window: &mut Window| {
             if !window.mapped {
                 window.motion = WindowMotion::default();
-                continue;
+                return;
             }
             let is_held = drag.as_ref().is_some_and(|drag| drag.window == window.id);
             if !is_held && window.stretch.is_none() && window.motion.rests_at(window.rect(), &window.applied) {
-                continue;
+                return;
             }
             // A window that comes back before it is gone goes on from there.
             let returning = ghosts.iter().position(|ghost| ghost.window == window.id && window.motion.is_new());
@@ -102,12 +105,22 @@ impl Shell {
             let (rect, arrangement) = (window.rect(), window.applied.clone());
             window.motion.follow(animations, shown, rect, arrangement, held, from);
             is_still &= !held && !window.motion.is_moving();
+        };
+        match changed {
+            Some(changed) => {
+                changed.into_iter().filter_map(|id| windows.get_mut_quietly(id).map(&mut follow)).collect()
+            }
+            None => windows.iter_mut_quietly().for_each(&mut follow),
         }
         for ghost in ghosts.iter_mut() {
             waits |= ghost.start(animations.close, shown.unasked);
         }
         ghosts.retain(|ghost| ghost.is_seen(shown.at));
         is_still &= ghosts.is_empty() && slides.is_still() && !overlays.is_anything_seen(shown.at) && drag.is_none();
+        debug_assert!(
+            !is_still || self.windows().all(|window| window.motion.rests_at(window.rect(), &window.applied)),
+            "a window moves that nobody said had changed"
+        );
         self.still = is_still.then_some(changes);
         waits && shown.waits()
     }

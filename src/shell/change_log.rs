@@ -1,0 +1,89 @@
+//! What changed of windows lately: whoever has looked at all of them looks again only at those that are named here.
+
+use std::collections::VecDeque;
+
+use super::WindowId;
+
+/// Changes that are told apart: more than there are between two latches while one window opens or another has the focus.
+const KEPT: usize = 64;
+
+/// Something that happened to a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Anything.
+    Any(WindowId),
+    /// It came to lie above others, and is as it was.
+    Raised(WindowId),
+}
+
+impl Change {
+    /// Whose.
+    pub const fn window(self) -> WindowId {
+        match self {
+            Change::Any(window) | Change::Raised(window) => window,
+        }
+    }
+}
+
+/// Counts changes, and knows the last of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ChangeLog {
+    number: u64,
+    /// The last ones, oldest first; empty after one that says nothing of any window.
+    recent: VecDeque<Change>,
+}
+
+impl ChangeLog {
+    /// Another number after every change.
+    pub const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Something happened to one window.
+    pub fn note(&mut self, change: Change) {
+        self.number += 1;
+        if self.recent.len() == KEPT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(change);
+    }
+
+    /// Something happened to any number of them.
+    pub fn note_all(&mut self) {
+        self.number += 1;
+        self.recent.clear();
+    }
+
+    /// What happened since [`number`](Self::number) was `number`, oldest first; `None` if that may be anything.
+    pub fn since(&self, number: u64) -> Option<impl Iterator<Item = Change>> {
+        let count = usize::try_from(self.number.checked_sub(number)?).ok()?;
+        let known = self.recent.len().checked_sub(count)?;
+        Some(self.recent.range(known..).copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn since(log: &ChangeLog, number: u64) -> Option<Vec<u32>> {
+        log.since(number).map(|changes| changes.map(|change| change.window().0).collect())
+    }
+
+    #[test]
+    fn changes_are_known_one_by_one_until_there_are_too_many_or_one_is_of_all() {
+        let mut log = ChangeLog::default();
+        let start = log.number();
+        assert_eq!(since(&log, start), Some(vec![]));
+        log.note(Change::Any(WindowId(1)));
+        let after_one = log.number();
+        log.note(Change::Raised(WindowId(2)));
+        assert_eq!(since(&log, start), Some(vec![1, 2]));
+        assert_eq!(since(&log, after_one), Some(vec![2]));
+        (0..KEPT as u32).for_each(|window| log.note(Change::Any(WindowId(window))));
+        assert_eq!(since(&log, after_one), None);
+        log.note_all();
+        assert_eq!(since(&log, log.number() - 1), None);
+        assert_eq!(since(&log, log.number()), Some(vec![]));
+    }
+}
