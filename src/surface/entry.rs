@@ -166,6 +166,14 @@ impl Entry {
         !self.is_fresh() && !self.waits() && !self.queue.has_barrier() && !is_drawing && self.frame_pacing.is_none()
     }
 
+    /// Gives back the room that its lists had while it was drawn.
+    pub(super) fn shrink(&mut self) {
+        self.committed.shrink_to_fit();
+        self.outstanding.shrink();
+        self.callbacks.shrink_to_fit();
+        self.callbacks_after_latch.shrink_to_fit();
+    }
+
     /// How many updates wait in its queue.
     pub fn waiting(&self) -> usize {
         self.queue.len()

@@ -22,7 +22,8 @@ use crate::timing::id::{ClientId, OutputId, SurfaceId};
 /// All surfaces, and the clients that they belong to.
 #[derive(Debug, Default)]
 pub struct Surfaces {
-    entries: HashMap<ObjectId, Entry>,
+    /// Each as large as it is: the table has more room than entries.
+    entries: HashMap<ObjectId, Box<Entry>>,
     /// Those that are awake, in the order in which they woke up. One that is gone since the last turn is among them.
     awake: Vec<ObjectId>,
     clients: HashMap<WaylandClient, ClientEntry>,
@@ -48,12 +49,12 @@ pub struct ClientEntry {
 impl Surfaces {
     /// What is kept for `surface`.
     pub fn get(&self, surface: &WlSurface) -> Option<&Entry> {
-        self.entries.get(&surface.id())
+        self.entries.get(&surface.id()).map(Box::as_ref)
     }
 
     /// The same, to change it: it is awake from now on.
     pub fn get_mut(&mut self, surface: &WlSurface) -> Option<&mut Entry> {
-        let entry = self.entries.get_mut(&surface.id())?;
+        let entry: &mut Entry = self.entries.get_mut(&surface.id())?;
         if !std::mem::replace(&mut entry.awake, true) {
             self.awake.push(surface.id());
         }
@@ -69,12 +70,12 @@ impl Surfaces {
 
     /// All surfaces, also those that rest.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.values()
+        self.entries.values().map(Box::as_ref)
     }
 
     /// Those that are awake.
     pub fn awake(&self) -> impl Iterator<Item = &Entry> {
-        self.awake.iter().filter_map(|id| self.entries.get(id))
+        self.awake.iter().filter_map(|id| self.entries.get(id).map(Box::as_ref))
     }
 
     /// Changes those that are awake.
@@ -89,7 +90,7 @@ impl Surfaces {
     /// The surfaces of a client, oldest first.
     pub fn of_client(&self, client: ClientId) -> impl Iterator<Item = &Entry> {
         let its = self.by_client.get(&client).into_iter().flat_map(BTreeMap::values);
-        its.filter_map(|id| self.entries.get(id))
+        its.filter_map(|id| self.entries.get(id).map(Box::as_ref))
     }
 
     /// An input event that came in at `at` was given to `client`: every surface of it may be the one that shows it.
@@ -115,6 +116,9 @@ impl Surfaces {
         awake.retain(|id| {
             let Some(entry) = entries.get_mut(id) else { return false };
             entry.awake = !entry.may_rest(now);
+            if !entry.awake {
+                entry.shrink();
+            }
             entry.awake
         });
         debug_assert!(
@@ -155,7 +159,7 @@ impl Surfaces {
         self.last_surface += 1;
         let (id, client) = (SurfaceId(self.last_surface), known.id);
         self.by_client.entry(client).or_default().insert(id, surface.id());
-        self.entries.insert(surface.id(), Entry::new(surface.clone(), id, client));
+        self.entries.insert(surface.id(), Box::new(Entry::new(surface.clone(), id, client)));
         id
     }
 
@@ -163,7 +167,7 @@ impl Surfaces {
     /// that goes has thousands.
     pub(super) fn remove(&mut self, surface: &WlSurface) -> Option<(Entry, bool)> {
         let id = surface.id();
-        let entry = self.entries.remove(&id)?;
+        let entry = *self.entries.remove(&id)?;
         let its = self.by_client.entry(entry.client).or_default();
         its.remove(&entry.id);
         let client_left = its.is_empty();

@@ -101,6 +101,11 @@ impl Outstanding {
         self.last
     }
 
+    /// Gives back the room that is not needed now.
+    pub fn shrink(&mut self) {
+        self.commits.shrink_to_fit();
+    }
+
     /// Whether something was committed and not applied.
     pub fn any(&self) -> bool {
         !self.commits.is_empty()

@@ -15,6 +15,7 @@
 //! being touched does not: its drops are the price of its latency.
 
 mod attention;
+mod costs;
 mod early_callbacks;
 mod guard;
 mod kinds;
@@ -24,6 +25,7 @@ mod unfinished;
 mod variable;
 
 use attention::Attention;
+use costs::Costs;
 use early_callbacks::EarlyCallbacks;
 pub use early_callbacks::EarlyRule;
 use guard::{Guard, Guarded};
@@ -32,7 +34,7 @@ pub use proof::Verdict;
 
 use super::class::{Classifier, Evidence};
 use super::defaults::{CLIENT_FLOOR, COST_WINDOW, CPU_WINDOW};
-use super::estimator::{Estimator, MissBudget, WindowQuantile};
+use super::estimator::{Estimator, MissBudget};
 use super::margin::{Margin, known_quantile};
 use super::output::OutputMachine;
 use super::pacing::{Class, Pacing, PacingWish};
@@ -86,8 +88,8 @@ struct Cost {
 pub struct Pacer {
     wish: PacingWish,
     budgets: MissBudgets,
-    wall: WindowQuantile<COST_WINDOW>,
-    cpu: WindowQuantile<CPU_WINDOW>,
+    wall: Costs<COST_WINDOW>,
+    cpu: Costs<CPU_WINDOW>,
     margin: Margin,
     classifier: Classifier,
     cpu_at_commit: Option<Span>,
@@ -122,8 +124,8 @@ impl Pacer {
         Pacer {
             wish,
             budgets,
-            wall: WindowQuantile::new(),
-            cpu: WindowQuantile::new(),
+            wall: Costs::default(),
+            cpu: Costs::default(),
             margin: Margin::new(CLIENT_FLOOR),
             classifier: Classifier::default(),
             cpu_at_commit: None,
