@@ -88,10 +88,11 @@ pub(super) fn listen(
 fn read(state: &mut State) {
     let Some(display) = state.session.reading.display.clone() else { return };
     let before = state.session.reading.suspects();
-    let start = state.clock.now();
     let handle = state.display_handle.clone();
     protocol::offers::cover(&handle);
     let unread = stuck::look(&handle, &before);
+    // Who is connected besides is nobody's doing who speaks.
+    let start = state.clock.now();
     {
         let _counting = (!unread.is_empty()).then(|| Counting::on(&handle));
         if let Err(error) = display.borrow_mut().dispatch_clients(state) {
