@@ -1,7 +1,8 @@
 //! Windows that do nothing, as those of programs that a user has left open: what they cost the one that is measured.
 //!
 //! One process plays all of them, since a process for each would need more memory than the compositor. Told so by a line on
-//! stdin it opens one more, for those who measure what that takes.
+//! stdin it opens one more, for those who measure what that takes: of a client of its own, or, where the line says
+//! `beside`, of the client that was the last to open one.
 
 use std::io::{BufRead as _, BufReader, Stdin, stdin};
 use std::os::fd::AsFd as _;
@@ -33,8 +34,11 @@ struct Resting {
     queue: EventQueue<Toplevel>,
     window: Toplevel,
     connection: Connection,
+    compositor: WlCompositor,
+    shm: WlShm,
+    base: XdgWmBase,
     // Kept: they live as long as the windows.
-    _objects: Vec<(WlSurface, XdgSurface, XdgToplevel, WlBuffer)>,
+    objects: Vec<(WlSurface, XdgSurface, XdgToplevel, WlBuffer)>,
 }
 
 #[derive(Debug, Default)]
@@ -47,14 +51,23 @@ impl Resting {
     /// Opens windows of one client and comes back when the compositor has read of their content.
     fn open(memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<Resting, ClientError> {
         let connection = Connection::connect_to_env().map_err(ClientError::Connect)?;
-        let (globals, mut queue) = registry_queue_init::<Toplevel>(&connection).map_err(ClientError::Registry)?;
+        let (globals, queue) = registry_queue_init::<Toplevel>(&connection).map_err(ClientError::Registry)?;
         let handle = queue.handle();
         let compositor: WlCompositor = require(&globals, &handle, 4..=6)?;
         let shm: WlShm = require(&globals, &handle, 1..=1)?;
         let base: XdgWmBase = require(&globals, &handle, 1..=6)?;
+        let (window, objects) = (Toplevel::default(), Vec::new());
+        let mut resting = Resting { queue, window, connection, compositor, shm, base, objects };
+        resting.add(memory, numbers)?;
+        Ok(resting)
+    }
+
+    /// Opens more windows, in the same way.
+    fn add(&mut self, memory: &SharedMemory, numbers: std::ops::Range<u32>) -> Result<(), ClientError> {
+        let Resting { queue, window, compositor, shm, base, objects, .. } = self;
+        let handle = queue.handle();
         let pool = shm.create_pool(memory.file().as_fd(), memory.bytes() as i32, &handle, ());
         let (width, height, stride) = (SIZE.0 as i32, SIZE.1 as i32, (SIZE.0 * size_of::<u32>()) as i32);
-        let (mut window, mut objects) = (Toplevel::default(), Vec::new());
         for number in numbers {
             let surface = compositor.create_surface(&handle, ());
             let xdg = base.get_xdg_surface(&surface, &handle, ());
@@ -63,9 +76,9 @@ impl Resting {
             surface.commit();
             // A window before may be told of something in between: one round trip is sure to bring this one's.
             window.configured = false;
-            queue.roundtrip(&mut window)?;
+            queue.roundtrip(window)?;
             while !window.configured {
-                queue.blocking_dispatch(&mut window)?;
+                queue.blocking_dispatch(window)?;
             }
             let buffer = pool.create_buffer(0, width, height, stride, wl_shm::Format::Xrgb8888, &handle, ());
             surface.attach(Some(&buffer), 0, 0);
@@ -74,8 +87,8 @@ impl Resting {
             objects.push((surface, xdg, toplevel, buffer));
         }
         pool.destroy();
-        queue.roundtrip(&mut window)?;
-        Ok(Resting { queue, window, connection, _objects: objects })
+        queue.roundtrip(window)?;
+        Ok(())
     }
 
     /// Reads what the compositor has said, and answers.
@@ -102,18 +115,30 @@ pub(super) fn rest(count: u32, each: u32) -> Result<RunReport, ClientError> {
     let mut windows = groups.collect::<Result<Vec<_>, _>>()?;
     println!("ready");
     let mut orders = BufReader::new(stdin());
+    let mut number = count;
     while let Some(order) = wait(&mut windows, &mut orders)? {
-        if order {
-            let number = count + windows.len() as u32;
-            windows.push(Resting::open(&memory, number..number + 1)?);
-            println!("opened");
+        match (order, windows.last_mut()) {
+            (None, _) => continue,
+            (Some(Order::Beside), Some(last)) => last.add(&memory, number..number + 1)?,
+            (Some(_), _) => windows.push(Resting::open(&memory, number..number + 1)?),
         }
+        number += 1;
+        println!("opened");
     }
     Ok(RunReport { load: "none".into(), kind: "resting".into(), ..RunReport::default() })
 }
 
-/// Waits for events, which are heard, and for an order: whether there was one; `None` when there will be no more.
-fn wait(windows: &mut [Resting], orders: &mut BufReader<Stdin>) -> Result<Option<bool>, ClientError> {
+/// To open one more window.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    /// Of a client of its own.
+    Alone,
+    /// Of the last client.
+    Beside,
+}
+
+/// Waits for events, which are heard, and for an order, if there was one; `None` when there will be no more.
+fn wait(windows: &mut [Resting], orders: &mut BufReader<Stdin>) -> Result<Option<Option<Order>>, ClientError> {
     let (spoken, ordered) = {
         let mut descriptors: Vec<_> =
             windows.iter().map(|window| PollFd::new(&window.connection, PollFlags::IN)).collect();
@@ -125,10 +150,11 @@ fn wait(windows: &mut [Resting], orders: &mut BufReader<Stdin>) -> Result<Option
     };
     windows.iter_mut().zip(spoken).filter(|(_, spoken)| *spoken).try_for_each(|(window, _)| window.hear())?;
     if !ordered {
-        return Ok(Some(false));
+        return Ok(Some(None));
     }
     let mut line = String::new();
-    Ok(orders.read_line(&mut line).ok().filter(|bytes| *bytes > 0).map(|_| true))
+    let read = orders.read_line(&mut line).ok().filter(|bytes| *bytes > 0);
+    Ok(read.map(|_| Some(if line.trim() == "beside" { Order::Beside } else { Order::Alone })))
 }
 
 hear_session!(Toplevel);
