@@ -6,7 +6,8 @@ use upbeat::time::Span;
 
 use crate::fixture::World;
 use crate::fixture::content::{BLUE, GREEN, RED};
-use crate::fixture::simulated::{SMALL, nothing};
+use crate::fixture::making::SMALL;
+use crate::fixture::simulated::nothing;
 
 /// Windows that rest.
 const NEIGHBOURS: usize = 60;

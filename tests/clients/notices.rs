@@ -5,7 +5,8 @@ use upbeat::time::Span;
 
 use crate::fixture::World;
 use crate::fixture::content::RED;
-use crate::fixture::simulated::{SMALL, nothing};
+use crate::fixture::making::SMALL;
+use crate::fixture::simulated::nothing;
 
 /// Longer than it is seen.
 const LATER: Span = Span::from_seconds(10);
