@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, StatxFlags, fcntl_get_seals, statx};
 
@@ -99,6 +100,8 @@ impl Drop for Lent {
 const CLOSER_STACK: usize = 64 * 1024;
 /// Files whose closing may wait are closed by so many threads at most: each that waits for good keeps one.
 const MOST_CLOSERS: usize = 16;
+/// So long one that has nothing to do waits for more: the next of a client that lends many comes sooner.
+const LINGERS: Duration = Duration::from_secs(1);
 
 /// Files that are to be closed, and who does.
 #[derive(Debug)]
@@ -140,8 +143,13 @@ fn close_all() {
             }
             None => {
                 closers.idle += 1;
-                closers = TO_CLOSE.wait(closers).unwrap_or_else(PoisonError::into_inner);
+                let waited = TO_CLOSE.wait_timeout_while(closers, LINGERS, |closers| closers.files.is_empty());
+                closers = waited.unwrap_or_else(PoisonError::into_inner).0;
                 closers.idle -= 1;
+                if closers.files.is_empty() {
+                    closers.threads -= 1;
+                    return;
+                }
             }
         }
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 /// So long it may take until threads have given back what they have.
-const GIVEN_BACK: Duration = Duration::from_secs(2);
+const GIVEN_BACK: Duration = Duration::from_secs(5);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// How much more there may be.

@@ -239,6 +239,8 @@ impl Player {
         LETTERS.for_each(|key| self.play(&Step::Key(key, false)));
         (0..3).for_each(|slot| self.play(&Step::Lift(slot)));
         self.pass(Span::from_millis(50));
+        // Who types and dies is heard when its keymap was compiled, by a thread.
+        self.world.settle();
         self.nobody_holds_anything();
         for step in [Step::Plug, Step::Rate(REFRESH), Step::Light(true), Step::Reload(0)] {
             self.play(&step);
