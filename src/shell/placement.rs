@@ -1,6 +1,8 @@
 //! Where new windows go: pure geometry.
 
-use ahash::AHashSet;
+mod crowd;
+
+use crowd::Crowd;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 /// How far windows that would lie exactly on each other are moved apart, in logical pixels: about a title bar.
@@ -8,9 +10,10 @@ const CASCADE_STEP: i32 = 32;
 /// Where nothing is free, so many windows, the topmost, are kept clear of: on a screen as full as that something is covered
 /// anyhow, and the places to try are as many as the square of their number.
 const MOST_HEEDED: usize = 32;
-/// Looks at a window, or at a column, in search of a free place: less than half a millisecond. It is enough for every row
-/// beside a hundred windows; beside more, the rows that are nearest to the middle are tried.
-const MOST_LOOKS: usize = 100_000;
+/// Looks at a window, or at a column, in search of a free place: a tenth of a millisecond. It is enough for every row
+/// beside fifty windows that lie anywhere, and beside two hundred of one size; beside more, the rows that are nearest to the
+/// middle are tried.
+const MOST_LOOKS: usize = 20_000;
 
 /// The top left corner for a new window of `size`: where it covers least of the windows that are there, and of such
 /// places the one nearest to the middle of `area`. `others`: bottom to top. A window larger than the area starts at the area's corner.
@@ -24,15 +27,15 @@ pub fn place(
 ) -> Point<i32, Logical> {
     let room = (area.size.w - size.w, area.size.h - size.h);
     let centre = area.loc + Point::from((room.0.max(0) / 2, room.1.max(0) / 2));
-    if let Some(free) = free(size, area, centre, others, MOST_LOOKS) {
+    let may_be_free = Crowd::of(others, area).may_have_room(size);
+    if let Some(free) = may_be_free.then(|| free(size, area, centre, others, MOST_LOOKS)).flatten() {
         return free;
     }
     let heeded = &others[others.len().saturating_sub(MOST_HEEDED)..];
     let (columns, rows) = (columns(size, area, centre, heeded), rows(size, area, centre, heeded));
     let mut corner = least_covering(size, &columns, &rows, heeded, centre).unwrap_or(centre);
     let last = area.loc + Point::from((room.0.max(0), room.1.max(0)));
-    let corners: AHashSet<(i32, i32)> = others.iter().map(|other| (other.loc.x, other.loc.y)).collect();
-    while corners.contains(&(corner.x, corner.y))
+    while others.iter().any(|other| other.loc == corner)
         && corner.x + CASCADE_STEP <= last.x
         && corner.y + CASCADE_STEP <= last.y
     {

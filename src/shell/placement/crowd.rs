@@ -1,0 +1,112 @@
+//! Whether there may be a free place for a window at all, in one look at each of the others: beside hundreds of them there
+//! seldom is, and the search for one looks at all of them for every row.
+
+use smithay::utils::{Logical, Rectangle, Size};
+
+/// Cells along each side of the area: the bits of a row.
+const CELLS: i32 = u64::BITS as i32;
+
+/// Which cells of an area windows touch.
+#[derive(Debug)]
+pub(super) struct Crowd {
+    area: Rectangle<i32, Logical>,
+    /// How large a cell is (logical pixels).
+    cell: Size<i32, Logical>,
+    /// A bit for each cell that is touched, or does not lie wholly within the area.
+    taken: [u64; CELLS as usize],
+}
+
+impl Crowd {
+    /// `others` in `area`.
+    pub fn of(others: &[Rectangle<i32, Logical>], area: Rectangle<i32, Logical>) -> Self {
+        let along = |length: i32| cells_of(length, CELLS).max(1);
+        let cell: Size<i32, Logical> = (along(area.size.w), along(area.size.h)).into();
+        let outside = !bits(0, area.size.w / cell.w);
+        let rows = area.size.h / cell.h;
+        let taken = std::array::from_fn(|row| if (row as i32) < rows { outside } else { u64::MAX });
+        let mut crowd = Crowd { area, cell, taken };
+        others.iter().for_each(|other| crowd.take(*other));
+        crowd
+    }
+
+    fn take(&mut self, other: Rectangle<i32, Logical>) {
+        let Some(inside) = other.intersection(self.area).filter(|inside| !inside.is_empty()) else { return };
+        let at = inside.loc - self.area.loc;
+        let (left, right) = (at.x / self.cell.w, cells_of(at.x + inside.size.w, self.cell.w));
+        let (top, bottom) = (at.y / self.cell.h, cells_of(at.y + inside.size.h, self.cell.h));
+        let touched = bits(left, right);
+        self.taken[top as usize..bottom as usize].iter_mut().for_each(|row| *row |= touched);
+    }
+
+    /// Whether a window of `size` may fit between the others: wherever it is, it contains so many whole cells, which
+    /// nobody touches then. Of one that is too small for that nothing is known.
+    pub fn may_have_room(&self, size: Size<i32, Logical>) -> bool {
+        let whole = |length: i32, area: i32, cell: i32| (length.min(area) + 1) / cell - 1;
+        let across = whole(size.w, self.area.size.w, self.cell.w);
+        let down = whole(size.h, self.area.size.h, self.cell.h);
+        if across < 1 || down < 1 {
+            return true;
+        }
+        let mut free_rows = self.taken.map(|row| free_runs(!row, across));
+        // A column that is free in so many rows, one below the other.
+        (1..down).for_each(|_| (1..free_rows.len()).for_each(|row| free_rows[row - 1] &= free_rows[row]));
+        free_rows[..free_rows.len() - (down as usize - 1).min(free_rows.len())].iter().any(|row| *row != 0)
+    }
+}
+
+/// How many pieces of length `each` it takes to cover `length`.
+const fn cells_of(length: i32, each: i32) -> i32 {
+    (length + each - 1) / each
+}
+
+/// The bits from `first` on, before `end`.
+fn bits(first: i32, end: i32) -> u64 {
+    let below = |bit: i32| if bit >= CELLS { u64::MAX } else { (1 << bit) - 1 };
+    below(end) & !below(first)
+}
+
+/// Where so many bits in a row begin in `free`.
+fn free_runs(free: u64, length: i32) -> u64 {
+    (1..length).fold(free, |runs, _| runs & (runs >> 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use smithay::utils::Point;
+
+    use super::*;
+
+    #[test]
+    fn what_surely_has_no_room_is_known_at_once_and_what_has_is_searched_for() {
+        let area = Rectangle::new((0, 0).into(), (1920, 1080).into());
+        let columns =
+            |width: i32| (0..1920 / width).map(move |n| Rectangle::new((n * width, 0).into(), (width, 1080).into()));
+        let full: Vec<_> = columns(320).collect();
+        assert!(!Crowd::of(&full, area).may_have_room((320, 240).into()));
+        assert!(Crowd::of(&full[1..], area).may_have_room((320, 240).into()));
+        assert!(!Crowd::of(&full[1..], area).may_have_room((640, 240).into()));
+        assert!(Crowd::of(&full, area).may_have_room((8, 8).into()), "nothing is known of one smaller than a cell");
+    }
+
+    proptest! {
+        #[test]
+        fn no_room_is_missed(
+            others in proptest::collection::vec((-100..1300, -100..800, 1..500, 1..400), 0..30),
+            area in (-500..500, -500..500, 1..1400, 1..900),
+            place in (0..1400_i32, 0..900_i32, 1..700, 1..500),
+        ) {
+            let area: Rectangle<i32, Logical> = Rectangle::new((area.0, area.1).into(), (area.2, area.3).into());
+            let size: Size<i32, Logical> = (place.2, place.3).into();
+            let room = (area.size.w - size.w, area.size.h - size.h);
+            let corner = area.loc + Point::<i32, Logical>::from((place.0.min(room.0.max(0)), place.1.min(room.1.max(0))));
+            let ours = Rectangle::new(corner, size);
+            let others: Vec<_> = others
+                .iter()
+                .map(|(x, y, w, h)| Rectangle::new(area.loc + Point::<i32, Logical>::from((*x, *y)), (*w, *h).into()))
+                .filter(|other| !other.overlaps(ours))
+                .collect();
+            prop_assert!(Crowd::of(&others, area).may_have_room(size));
+        }
+    }
+}
