@@ -31,7 +31,7 @@ impl KeymapFile {
         KeymapFile { file: Lent::new(file), size }
     }
 
-    /// See [`lent_files::is_memory`].
+    /// Whether it lies in memory, where no read waits.
     pub fn is_memory(&self) -> bool {
         self.file.is_memory()
     }
