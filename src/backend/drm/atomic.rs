@@ -178,7 +178,11 @@ impl Atomic {
             let say = told.say(state, properties.value("type") != Some(CURSOR));
             match &state.config {
                 _ if say == Say::Nothing => continue,
-                Some(config) if say == Say::Picture => self.flip(&mut request, properties, config),
+                Some(config) if say == Say::Picture => flip(&mut request, properties, config),
+                Some(config) if say == Say::Part => {
+                    flip(&mut request, properties, config);
+                    request.set(properties, "SRC_Y", fixed(config.src.loc.y));
+                }
                 Some(config) => self.show(&mut request, properties, config),
                 None => darken(&mut request, properties),
             }
@@ -245,19 +249,7 @@ impl Atomic {
         self.planes.iter().find(|(plane, _)| *plane == wanted).map(|(_, properties)| properties)
     }
 
-    /// Another picture where the plane lies already. The kernel forgets fence and damage after each commit.
-    fn flip(&self, request: &mut Request, plane: &Properties, config: &PlaneConfig<'_>) {
-        request.set(plane, "FB_ID", number(framebuffer::Handle::into(config.fb)));
-        if let Some(fence) = &config.fence {
-            request.set(plane, "IN_FENCE_FD", i64::from(fence.as_raw_fd()).cast_unsigned());
-        }
-        if let Some(clips) = config.damage_clips {
-            request.set(plane, "FB_DAMAGE_CLIPS", property::RawValue::from(clips));
-        }
-    }
-
     fn show(&self, request: &mut Request, plane: &Properties, config: &PlaneConfig<'_>) {
-        let fixed = |value: f64| (value * FIXED_POINT).round() as u64;
         let signed = |value: i32| i64::from(value).cast_unsigned();
         let (from, to) = (config.src, config.dst);
         let fence = config.fence.as_ref().map_or(NO_FENCE, |fence| i64::from(fence.as_raw_fd()).cast_unsigned());
@@ -308,6 +300,21 @@ fn submit(device: &DrmDeviceFd, flags: AtomicCommitFlags, request: AtomicModeReq
 }
 
 struct Request(AtomicModeReq);
+
+/// Another picture where the plane lies already. The kernel forgets fence and damage after each commit.
+fn flip(request: &mut Request, plane: &Properties, config: &PlaneConfig<'_>) {
+    request.set(plane, "FB_ID", number(framebuffer::Handle::into(config.fb)));
+    if let Some(fence) = &config.fence {
+        request.set(plane, "IN_FENCE_FD", i64::from(fence.as_raw_fd()).cast_unsigned());
+    }
+    if let Some(clips) = config.damage_clips {
+        request.set(plane, "FB_DAMAGE_CLIPS", property::RawValue::from(clips));
+    }
+}
+
+fn fixed(value: f64) -> property::RawValue {
+    (value * FIXED_POINT).round() as u64
+}
 
 impl Request {
     /// Objects that lack the property are as they are.

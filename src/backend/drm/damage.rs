@@ -14,6 +14,11 @@ use crate::backend::PixelRect;
 
 const PROPERTY: &str = "FB_DAMAGE_CLIPS";
 
+/// Whether the driver of this CRTC wants to know what is new in a picture.
+pub(super) fn wanted_by(crtc: &Crtc) -> bool {
+    crtc.primary_has(PROPERTY)
+}
+
 /// The damage of one plane.
 #[derive(Debug)]
 pub(super) struct DamageClips {
@@ -26,7 +31,7 @@ pub(super) struct DamageClips {
 impl DamageClips {
     /// Of the primary plane.
     pub fn new(crtc: &Crtc) -> Self {
-        DamageClips { wanted: crtc.primary_has(PROPERTY), carried: Vec::new() }
+        DamageClips { wanted: wanted_by(crtc), carried: Vec::new() }
     }
 
     /// A frame that changed these will not be shown.

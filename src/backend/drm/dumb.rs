@@ -1,6 +1,8 @@
-//! A dumb buffer that a plane can show: memory, handle and framebuffer in one, given back together.
+//! Dumb buffers that a plane can show: memory, handle and framebuffer in one, given back together. One may hold several
+//! pictures, one below the other.
 
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 use drm_fourcc::DrmFourcc;
 use smithay::backend::drm::DrmDeviceFd;
@@ -24,20 +26,14 @@ pub(super) enum Format {
 }
 
 /// Memory that a plane can scan out.
-pub(super) struct DumbFrame {
+struct DumbMemory {
     device: DrmDeviceFd,
     buffer: DumbBuffer,
     framebuffer: framebuffer::Handle,
-    mapping: Mapping,
-    /// Pixels from one row to the next.
-    stride: usize,
-    width: i32,
-    height: i32,
 }
 
-impl DumbFrame {
-    /// A buffer of black (or clear) pixels.
-    pub fn new(device: &DrmDeviceFd, (width, height): (i32, i32), format: Format) -> Result<Self, DrmError> {
+impl DumbMemory {
+    fn new(device: &DrmDeviceFd, (width, height): (i32, i32), format: Format) -> Result<Self, DrmError> {
         let failed = |what, error| DrmError::Memory { what, width, height, error };
         let (code, depth) = match format {
             Format::Opaque => (DrmFourcc::Xrgb8888, 24),
@@ -45,23 +41,57 @@ impl DumbFrame {
         };
         let size = (width.unsigned_abs(), height.unsigned_abs());
         let buffer = device.create_dumb_buffer(size, code, BITS_PER_PIXEL).map_err(|error| failed("memory", error))?;
-        let bytes = buffer.pitch() as usize * size.1 as usize;
-        let mapping = Mapping::new(device.as_fd(), buffer.handle().into(), bytes).inspect(Mapping::touch);
-        let framebuffer = device.add_framebuffer(&buffer, depth, BITS_PER_PIXEL);
-        match (mapping, framebuffer) {
-            (Ok(mapping), Ok(framebuffer)) => {
-                let stride = buffer.pitch() as usize / size_of::<u32>();
-                Ok(DumbFrame { device: device.clone(), buffer, framebuffer, mapping, stride, width, height })
-            }
-            (mapping, framebuffer) => {
-                let error = mapping.err().or(framebuffer.as_ref().err().map(|error| error.kind().into()));
-                if let Ok(framebuffer) = framebuffer {
-                    let _ = device.destroy_framebuffer(framebuffer);
-                }
+        match device.add_framebuffer(&buffer, depth, BITS_PER_PIXEL) {
+            Ok(framebuffer) => Ok(DumbMemory { device: device.clone(), buffer, framebuffer }),
+            Err(error) => {
                 let _ = device.destroy_dumb_buffer(buffer);
-                Err(failed("a framebuffer", error.unwrap_or_else(|| std::io::ErrorKind::Other.into())))
+                Err(failed("a framebuffer", error))
             }
         }
+    }
+}
+
+/// A picture in such memory.
+pub(super) struct DumbFrame {
+    memory: Arc<DumbMemory>,
+    /// All of the memory is mapped, for each picture that lies in it; only its own pixels are seen.
+    mapping: Mapping,
+    /// Pixels from one row to the next.
+    stride: usize,
+    /// The row of the memory that is its first.
+    top: i32,
+    width: i32,
+    height: i32,
+}
+
+impl DumbFrame {
+    /// A buffer of black (or clear) pixels.
+    pub fn new(device: &DrmDeviceFd, size: (i32, i32), format: Format) -> Result<Self, DrmError> {
+        let memory = Arc::new(DumbMemory::new(device, size, format)?);
+        Self::within(&memory, 0, size)
+    }
+
+    /// The same of `count` pictures, one below the other in one piece of memory.
+    pub fn stack(
+        device: &DrmDeviceFd,
+        (width, height): (i32, i32),
+        count: i32,
+        format: Format,
+    ) -> Result<Vec<Self>, DrmError> {
+        let memory = Arc::new(DumbMemory::new(device, (width, height * count), format)?);
+        (0..count).map(|index| Self::within(&memory, index * height, (width, height))).collect()
+    }
+
+    /// The picture of this size from row `top` on.
+    fn within(memory: &Arc<DumbMemory>, top: i32, (width, height): (i32, i32)) -> Result<Self, DrmError> {
+        let (buffer, rows) = (&memory.buffer, |rows: i32| rows.unsigned_abs() as usize);
+        let stride = buffer.pitch() as usize / size_of::<u32>();
+        let bytes = buffer.pitch() as usize * buffer.size().1 as usize;
+        let own = stride * rows(top)..stride * rows(top + height);
+        let mapping = Mapping::new(memory.device.as_fd(), buffer.handle().into(), bytes, own);
+        let mapping = mapping.map_err(|error| DrmError::Memory { what: "a mapping", width, height, error })?;
+        mapping.touch();
+        Ok(DumbFrame { memory: memory.clone(), mapping, stride, top, width, height })
     }
 
     /// Width and height in pixels.
@@ -71,7 +101,12 @@ impl DumbFrame {
 
     /// What a plane is told to show.
     pub fn framebuffer(&self) -> framebuffer::Handle {
-        self.framebuffer
+        self.memory.framebuffer
+    }
+
+    /// Which row of that is its first.
+    pub fn top(&self) -> i32 {
+        self.top
     }
 
     /// Pixels from one row to the next.
@@ -121,7 +156,7 @@ impl DumbFrame {
     }
 }
 
-impl Drop for DumbFrame {
+impl Drop for DumbMemory {
     fn drop(&mut self) {
         // A plane that still shows it is switched off by the kernel.
         if let Err(error) = self.device.destroy_framebuffer(self.framebuffer) {

@@ -27,7 +27,7 @@ use super::gamma::Gamma;
 use super::memory::Picture;
 use super::messages::{FlipContent, Generation, News};
 use super::mode::{Lead, mode_of};
-use super::plane_config::{blob, whole};
+use super::plane_config::blob;
 use super::planes::{ClientPlanes, Shown};
 use crate::backend::fence::hint_deadline;
 use crate::backend::{CursorPlane, FrameId, LossReason, SubmitError};
@@ -193,7 +193,7 @@ impl Flipper {
         let primary = own.as_ref().map(|picture| PlaneConfig {
             fence,
             damage_clips: clips.as_ref().map(blob),
-            ..whole(picture.framebuffer(), size, (0, 0))
+            ..picture.on_plane(size)
         });
         let asked = Asked { at: clock.now(), modeset: self.modeset };
         if let Err(error) = self.commit(primary, shot.cursor.as_ref(), &shot.planes) {

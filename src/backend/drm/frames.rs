@@ -61,10 +61,13 @@ impl<M: Lend> Frames<M> {
         self.slots.first().map(|slot| slot.picture.clone())
     }
 
-    /// The buffer with the newest content that is neither lent nor shown.
+    /// The buffer with the newest content that is neither lent nor shown, of those in the newest frame's memory if it can be:
+    /// a driver that maps memory while it is shown has it mapped.
     pub fn acquire(&mut self) -> Option<Buffer> {
+        let newest = self.slots.iter().max_by_key(|slot| slot.content).map(|slot| &slot.picture);
+        let is_mapped = |slot: &Slot<M>| newest.is_some_and(|newest| slot.picture.lies_beside(newest));
         let free = self.slots.iter().enumerate().filter(|(_, slot)| slot.is_free());
-        let (index, _) = free.max_by_key(|(_, slot)| slot.content)?;
+        let (index, _) = free.max_by_key(|(_, slot)| (is_mapped(slot), slot.content))?;
         let slot = &mut self.slots[index];
         slot.lent = true;
         let age = slot.content.map_or(0, |content| u32::try_from(self.frames - content + 1).unwrap_or(0));
@@ -154,6 +157,26 @@ mod tests {
         assert_eq!(draw(LEFT, &mut shown), (0, vec![whole(SIZE)]));
         assert_eq!(draw(RIGHT, &mut shown), (2, vec![LEFT, RIGHT]));
         assert_eq!(draw(LEFT, &mut shown), (2, vec![RIGHT, LEFT]));
+    }
+
+    #[test]
+    fn memory_of_its_own_is_used_only_while_there_is_no_room_beside_the_newest_frame() {
+        let jobs = Jobs::start().unwrap();
+        let mut frames = Frames::new([2, 1, 1, 1].map(|memory| (picture(memory, &jobs), Mapped)), SIZE);
+        let mut draw = || {
+            let buffer = frames.acquire().unwrap();
+            frames.fill(buffer, &[LEFT]).unwrap().0
+        };
+        let mut shown: Vec<_> = std::iter::repeat_with(&mut draw).take(4).collect();
+        let shared = picture(1, &jobs);
+        let has_own = |picture: &Picture| !picture.lies_beside(&shared);
+        assert_eq!(shown.iter().map(has_own).collect::<Vec<_>>(), [false, false, false, true]);
+        for _ in 0..6 {
+            // One stays on screen, and one is on its way there.
+            shown.drain(..shown.len() - 2);
+            shown.push(draw());
+            assert!(!shown.last().is_some_and(has_own));
+        }
     }
 
     #[test]

@@ -25,7 +25,6 @@ use super::crtc::Crtc;
 use super::drawer::Drawer;
 use super::frames::FEWEST;
 use super::memory::Picture;
-use super::plane_config::whole as whole_plane;
 use super::worker::Jobs;
 use crate::backend::plane::{DeviceMemory, MemoryPart};
 
@@ -92,7 +91,7 @@ impl Foundry {
     fn prove(&mut self, crtc: &mut Crtc, drawer: &mut dyn Drawer, jobs: &Jobs) -> Result<Cast, String> {
         let cast = self.cast(jobs)?;
         drawer.try_draw(&cast.memory)?;
-        let config = whole_plane(cast.picture.framebuffer(), self.size, (0, 0));
+        let config = cast.picture.on_plane(self.size);
         let plane = PlaneState { handle: crtc.primary().handle, config: Some(config) };
         crtc.commit(&[plane], None, Commit::TestLight).map_err(|error| format!("the driver refuses it: {error}"))?;
         Ok(cast)

@@ -1,6 +1,7 @@
 //! A dumb buffer as memory. The one place where the backend holds a pointer.
 #![expect(unsafe_code, reason = "memory that the kernel shares is mapped and seen as a slice of pixels")]
 
+use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
@@ -19,19 +20,26 @@ const READINGS: usize = 3;
 /// ten times or more, where it is cached both are the same but for chance.
 const SLOW: u32 = 4;
 
-/// The pixels of a dumb buffer, writable for as long as this lives. It may outlive the buffer's handle: the kernel keeps
-/// the memory as long as it is mapped.
+/// Pixels of a dumb buffer, writable for as long as this lives. It may outlive the buffer's handle: the kernel keeps the
+/// memory as long as it is mapped.
 pub(super) struct Mapping {
+    /// All of the buffer: the kernel maps nothing less.
     start: NonNull<u32>,
-    pixels: usize,
+    bytes: usize,
+    /// Those that are seen.
+    own: Range<usize>,
 }
 
 // SAFETY: the mapping belongs to this value alone, wherever it is sent.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// Maps `bytes` of the dumb buffer with the GEM handle `handle`.
-    pub fn new(device: impl AsFd, handle: u32, bytes: usize) -> std::io::Result<Self> {
+    /// Maps the dumb buffer with the GEM handle `handle`, of `bytes`, of which the pixels `own` are seen. Nobody else may see
+    /// these.
+    pub fn new(device: impl AsFd, handle: u32, bytes: usize, own: Range<usize>) -> std::io::Result<Self> {
+        if own.start > own.end || own.end > bytes / size_of::<u32>() {
+            return Err(rustix::io::Errno::INVAL.into());
+        }
         let device = device.as_fd();
         faults::check(Fault::Mapping)?;
         let offset = drm_ffi::mode::dumbbuffer::map(device, handle, 0, 0)?.offset;
@@ -39,7 +47,7 @@ impl Mapping {
         // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
         let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), bytes, access, MapFlags::SHARED, device, offset)? };
         let start = NonNull::new(start.cast()).ok_or(rustix::io::Errno::NOMEM)?;
-        Ok(Mapping { start, pixels: bytes / size_of::<u32>() })
+        Ok(Mapping { start, bytes, own })
     }
 
     /// Has the kernel make every page now. It would when the buffer is first copied into or shown, where a frame waits.
@@ -51,27 +59,27 @@ impl Mapping {
 
     /// Whether it is read about as fast as ordinary memory. Reads some of both.
     pub fn is_quick(&self) -> bool {
-        let own = &self.pixels()[..self.pixels.min(TRIAL)];
+        let own = &self.pixels()[..self.own.len().min(TRIAL)];
         let ordinary = vec![1; own.len()];
         reading_time(own) <= reading_time(&ordinary) * SLOW
     }
 
     pub fn pixels(&self) -> &[u32] {
-        // SAFETY: `new` mapped that many pixels, page-aligned; they are writable through `&mut self` only. The display
-        // reads them, which changes nothing.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.pixels) }
+        // SAFETY: `new` mapped these pixels, page-aligned, and nobody else sees them: they are writable through `&mut self`
+        // only. The display reads them, which changes nothing.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(self.own.start), self.own.len()) }
     }
 
     pub fn pixels_mut(&mut self) -> &mut [u32] {
         // SAFETY: as above, and `&mut self` makes this the only slice.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.pixels) }
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(self.own.start), self.own.len()) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: `new` mapped it, and no slice outlives this value.
-        if let Err(error) = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.pixels * size_of::<u32>()) } {
+        if let Err(error) = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) } {
             tracing::error!(%error, "memory of a display buffer could not be given back");
         }
     }

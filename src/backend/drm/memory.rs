@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use drm_fourcc::DrmFourcc;
 use smithay::backend::allocator::Buffer as _;
 use smithay::backend::allocator::gbm::GbmBuffer;
-use smithay::backend::drm::DrmDeviceFd;
 use smithay::backend::drm::gbm::GbmFramebuffer;
+use smithay::backend::drm::{DrmDeviceFd, PlaneConfig};
 use smithay::reexports::drm::control::{Device, framebuffer};
 
 use super::dumb::DumbFrame;
+use super::plane_config::part;
 use super::worker::Jobs;
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{BufferStorage, MappedPixels, PixelBuffer, PixelRect};
@@ -21,6 +22,8 @@ pub(super) struct Picture(Arc<Memory>);
 
 struct Memory {
     framebuffer: framebuffer::Handle,
+    /// The row of that at which it begins.
+    top: i32,
     size: (i32, i32),
     jobs: Jobs,
     /// Gone only while it is dropped.
@@ -37,9 +40,9 @@ enum Kind {
 impl Picture {
     /// One that the CPU copies into.
     pub fn of_dumb(frame: DumbFrame, jobs: &Jobs) -> Self {
-        let (framebuffer, size) = (frame.framebuffer(), frame.size());
+        let (framebuffer, top, size) = (frame.framebuffer(), frame.top(), frame.size());
         let kind = Some(Kind::Dumb(Mutex::new(frame)));
-        Picture(Arc::new(Memory { framebuffer, size, jobs: jobs.clone(), kind }))
+        Picture(Arc::new(Memory { framebuffer, top, size, jobs: jobs.clone(), kind }))
     }
 
     /// One that a GPU draws into.
@@ -47,18 +50,23 @@ impl Picture {
         let size = (buffer.size().w, buffer.size().h);
         let handle = *framebuffer.as_ref();
         let kind = Some(Kind::Gbm { _framebuffer: framebuffer, buffer });
-        Picture(Arc::new(Memory { framebuffer: handle, size, jobs: jobs.clone(), kind }))
+        Picture(Arc::new(Memory { framebuffer: handle, top: 0, size, jobs: jobs.clone(), kind }))
     }
 
     /// One without memory, for tests of who has it.
     #[cfg(test)]
     pub fn empty(framebuffer: framebuffer::Handle, size: (i32, i32), jobs: &Jobs) -> Self {
-        Picture(Arc::new(Memory { framebuffer, size, jobs: jobs.clone(), kind: None }))
+        Picture(Arc::new(Memory { framebuffer, top: 0, size, jobs: jobs.clone(), kind: None }))
     }
 
-    /// What a plane is told to show.
-    pub fn framebuffer(&self) -> framebuffer::Handle {
-        self.0.framebuffer
+    /// What a plane of `size` pixels is told, to show it.
+    pub fn on_plane(&self, size: (i32, i32)) -> PlaneConfig<'static> {
+        part(self.0.framebuffer, self.0.top, size)
+    }
+
+    /// Whether both lie in one piece of memory.
+    pub fn lies_beside(&self, other: &Picture) -> bool {
+        self.0.framebuffer == other.0.framebuffer
     }
 
     /// Whether nobody shows or reads it, and nobody is about to: whoever is has a hold on it.

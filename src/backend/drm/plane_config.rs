@@ -25,3 +25,10 @@ pub(super) fn whole(fb: framebuffer::Handle, (width, height): (i32, i32), (x, y)
         fence: None,
     }
 }
+
+/// What of a framebuffer begins at row `top`, for all of a CRTC.
+pub(super) fn part(fb: framebuffer::Handle, top: i32, size: (i32, i32)) -> PlaneConfig<'static> {
+    let mut config = whole(fb, size, (0, 0));
+    config.src.loc.y = f64::from(top);
+    config
+}

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use smithay::backend::drm::DrmDeviceFd;
+use smithay::backend::drm::{DrmDeviceFd, PlaneState};
 use smithay::reexports::drm::{Device as _, DriverCapability};
 
-use super::DrmError;
+use super::atomic::Commit;
 use super::crtc::Crtc;
 use super::drawer::Drawer;
 use super::dumb::{DumbFrame, Format};
@@ -15,6 +15,7 @@ use super::gbm::{Cast, Foundry};
 use super::memory::{Mapped, Picture};
 use super::shadow::{self, Shadow};
 use super::worker::Jobs;
+use super::{DrmError, damage};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, PixelRect};
 
@@ -61,7 +62,7 @@ impl Recipe {
                 return Ok(device(foundry, casts, size));
             }
             Ok(None) if drawer.is_cpu() && wants_no_shadow(crtc.device()) => {
-                if let Some(mapped) = mapped(crtc.device(), size, jobs) {
+                if let Some(mapped) = stacked(crtc, size, jobs).or_else(|| mapped(crtc.device(), size, jobs)) {
                     tracing::info!(output = name, "composed by the CPU in the display's own buffers");
                     return Ok(mapped);
                 }
@@ -128,6 +129,31 @@ fn mapped(device: &DrmDeviceFd, size: (i32, i32), jobs: &Jobs) -> Option<Scanout
         tracing::warn!(%error, "too few buffers to draw in: what the CPU draws is copied to the display");
         None
     })?;
+    Some(Scanout::Mapped(Frames::new(pictures.into_iter().map(|picture| (picture, Mapped)), size)))
+}
+
+/// The same in one piece of memory, one below the other. A driver maps memory when something of it is shown first, for itself
+/// or for its device, and lets it go when nothing is any more: with a piece for each picture it does both in every frame.
+///
+/// `None`: the old way of modesetting shows memory from its beginning only; a driver that is told what is new in a picture
+/// takes all for new when another part of its memory is shown; and some do not show what begins so far down.
+fn stacked(crtc: &mut Crtc, size: (i32, i32), jobs: &Jobs) -> Option<Scanout> {
+    if crtc.atomic().is_none() || damage::wanted_by(crtc) {
+        return None;
+    }
+    let made = DumbFrame::stack(crtc.device(), size, FEWEST as i32, Format::Opaque);
+    let frames = made.inspect_err(|error| tracing::debug!(%error, "each picture has memory of its own")).ok()?;
+    if !frames.first()?.is_quick_to_read() {
+        return None;
+    }
+    let pictures: Vec<_> = frames.into_iter().map(|frame| Picture::of_dumb(frame, jobs)).collect();
+    let primary = crtc.primary().handle;
+    // The first begins where all others do. Of the rest each: an address may suit the driver and the next one not.
+    let taken = pictures.iter().skip(1).try_for_each(|picture| {
+        let plane = PlaneState { handle: primary, config: Some(picture.on_plane(size)) };
+        crtc.commit(&[plane], None, Commit::TestLight)
+    });
+    taken.inspect_err(|error| tracing::debug!(%error, "each picture has memory of its own")).ok()?;
     Some(Scanout::Mapped(Frames::new(pictures.into_iter().map(|picture| (picture, Mapped)), size)))
 }
 

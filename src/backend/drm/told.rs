@@ -19,6 +19,8 @@ pub(super) enum Say {
     Nothing,
     /// Only which picture it shows, and what goes with that.
     Picture,
+    /// The same, and the row of its memory at which the picture begins.
+    Part,
     /// Everything.
     All,
 }
@@ -35,6 +37,22 @@ impl Shows {
     fn of(config: &PlaneConfig<'_>) -> Self {
         Shows { picture: config.fb, from: config.src, to: config.dst }
     }
+
+    fn differs_from(&self, other: &Self) -> Option<Differs> {
+        let across = |shows: &Self| (shows.from.size, shows.from.loc.x, shows.to);
+        if across(self) != across(other) {
+            Some(Differs::ByPlace)
+        } else {
+            (self.from.loc.y != other.from.loc.y).then_some(Differs::ByPart)
+        }
+    }
+}
+
+/// How two pictures differ, besides in which memory they are.
+enum Differs {
+    /// They begin at different rows.
+    ByPart,
+    ByPlace,
 }
 
 /// What the kernel has of one CRTC.
@@ -55,10 +73,11 @@ impl Told {
             (Some(known), Some(config)) => {
                 let wanted = Shows::of(config);
                 let alone = config.fence.is_none() && config.damage_clips.is_none();
-                match (known.from, known.to) == (wanted.from, wanted.to) {
-                    false => Say::All,
-                    true if known.picture == wanted.picture && alone && !again => Say::Nothing,
-                    true => Say::Picture,
+                match known.differs_from(&wanted) {
+                    Some(Differs::ByPart) => Say::Part,
+                    Some(Differs::ByPlace) => Say::All,
+                    None if known.picture == wanted.picture && alone && !again => Say::Nothing,
+                    None => Say::Picture,
                 }
             }
             _ => Say::All,
@@ -100,7 +119,7 @@ mod tests {
     use smithay::reexports::drm::control::property;
 
     use super::*;
-    use crate::backend::drm::plane_config::whole;
+    use crate::backend::drm::plane_config::{part, whole};
 
     fn handle<T: smithay::reexports::drm::control::ResourceHandle>(number: u32) -> T {
         smithay::reexports::drm::control::from_u32(number).unwrap()
@@ -135,6 +154,16 @@ mod tests {
         assert_eq!(told.say(&shows(8, 3), false), Say::All);
         assert_eq!(told.say(&dark(), false), Say::All);
         assert!(told.knows_vrr(false) && !told.knows_vrr(true));
+    }
+
+    #[test]
+    fn a_picture_further_down_in_the_same_memory_is_said_with_its_row() {
+        let at = |top| PlaneState { handle: handle(1), config: Some(part(handle(7), top, (640, 480))) };
+        let told = told(&at(480));
+        assert_eq!(told.say(&at(0), false), Say::Part);
+        assert_eq!(told.say(&at(480), true), Say::Picture);
+        assert_eq!(told.say(&shows(8, 0), false), Say::Part);
+        assert_eq!(told.say(&shows(7, 3), false), Say::All);
     }
 
     #[test]

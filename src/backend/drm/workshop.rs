@@ -21,7 +21,6 @@ use super::gamma::Gamma;
 use super::messages::Command;
 use super::mode::mode_of;
 use super::pipe::{Ends, Facts};
-use super::plane_config::whole;
 use super::planes::{ClientPlanes, MOST_OVERLAYS};
 use super::post::{Inbox, Mailbox, queue};
 use super::presenter::{self, Surroundings};
@@ -351,7 +350,7 @@ fn find(
 
 /// Lets the rate vary, if the driver takes that. Returns whether it does.
 fn vary(crtc: &mut Crtc, scanout: &Scanout, size: (i32, i32), name: &str) -> bool {
-    let config = scanout.first().map(|picture| whole(picture.framebuffer(), size, (0, 0)));
+    let config = scanout.first().map(|picture| picture.on_plane(size));
     let plane = smithay::backend::drm::PlaneState { handle: crtc.primary().handle, config };
     if let Some(atomic) = crtc.atomic_mut() {
         atomic.vrr = true;

@@ -8,7 +8,6 @@ use crate::backend::drm::atomic::Commit;
 use crate::backend::drm::memory::Picture;
 use crate::backend::drm::messages::{Generation, News, Switch};
 use crate::backend::drm::mode::mode_of;
-use crate::backend::drm::plane_config::whole;
 use crate::backend::{FrameId, GammaRamp, LossReason, SubmitError};
 use crate::time::{Clock, Instant};
 
@@ -128,7 +127,7 @@ impl Flipper {
 
     /// Would the driver show `picture`? `light`: in the mode that it has not yet.
     fn test(&mut self, picture: Option<&Picture>, mode: crate::backend::Mode, light: bool) -> Result<(), SubmitError> {
-        let config = picture.map(|picture| whole(picture.framebuffer(), (mode.width, mode.height), (0, 0)));
+        let config = picture.map(|picture| picture.on_plane((mode.width, mode.height)));
         let plane = PlaneState { handle: self.crtc.primary().handle, config };
         self.crtc.commit(&[plane], None, if light { Commit::TestLight } else { Commit::TestFlip })
     }
