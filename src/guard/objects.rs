@@ -57,6 +57,8 @@ thread_local! {
     static OFFERS: RefCell<Vec<Offer>> = const { RefCell::new(Vec::new()) };
     /// The object that was made last, if it lives.
     static NEWEST: Cell<*mut Counted> = const { Cell::new(std::ptr::null_mut()) };
+    /// Something has ended since this was asked for.
+    static ENDED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The object of `kind` that the request makes that is being met has a part in `shares`. libwayland makes it before the
@@ -90,6 +92,12 @@ fn with_counted<T: Default>(object: &impl Resource, act: impl FnOnce(&mut Counte
         let gone = ffi_dispatch!(wayland_server_handle(), wl_resource_get_destroy_listener, resource, object_gone);
         if gone.is_null() { T::default() } else { act(&mut *gone.cast::<Counted>()) }
     }
+}
+
+/// Whether a client or an object of one has ended since the last call, on this thread. Not those that end with an event of
+/// ours, several in each frame: nobody but their client has anything to do with them.
+pub(super) fn take_ended() -> bool {
+    ENDED.take()
 }
 
 /// The offers of data that were made on this thread since the last call. Some may be gone.
@@ -226,10 +234,14 @@ unsafe extern "C" fn object_gone(listener: *mut wl_listener, _: *mut c_void) {
     if std::ptr::eq(NEWEST.get(), &raw const *counted) {
         NEWEST.set(std::ptr::null_mut());
     }
+    if !matches!(counted.kind, Kind::Callbacks | Kind::Feedbacks) {
+        ENDED.set(true);
+    }
     counted.account.give_back(counted.kind, 1);
 }
 
 unsafe extern "C" fn client_gone(listener: *mut wl_listener, _: *mut c_void) {
+    ENDED.set(true);
     // SAFETY: it is the second field of a `Watch` that `watch` left; both of its listeners are in lists until now.
     unsafe {
         let watch = watch_of(listener);

@@ -1,4 +1,5 @@
 //! Who was told something since clients were last written to: only their connections are looked at.
+//! And whether anybody has said something since clients were last read.
 //!
 //! libwayland writes to everybody by asking each connection whether there is anything, several times a refresh. It says
 //! of each message that there is one; what is kept of that is whose it is.
@@ -6,7 +7,7 @@
 #![expect(unsafe_code, reason = "libwayland calls back for each message")]
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use smithay::reexports::wayland_server::{Client, DisplayHandle};
@@ -19,13 +20,19 @@ use super::requests::{Log, Message, wl_display_add_protocol_logger, wl_protocol_
 /// `WL_PROTOCOL_LOGGER_EVENT`.
 const EVENT: c_int = 1;
 
-/// Clients that were told something, each once.
-type Told = Mutex<Vec<Client>>;
+/// What libwayland was heard to say.
+#[derive(Debug, Default)]
+struct Heard {
+    /// Clients that were told something, each once.
+    told: Mutex<Vec<Client>>,
+    /// Some client has asked for something.
+    asked: AtomicBool,
+}
 
 /// Knows to whom something is still to be written.
 #[derive(Debug)]
 pub struct Unsent {
-    told: Arc<Told>,
+    heard: Arc<Heard>,
     logger: *mut c_void,
     /// Keeps the display that calls back.
     display: DisplayHandle,
@@ -34,21 +41,28 @@ pub struct Unsent {
 impl Unsent {
     /// From now on. What was said before is written with the first [`flush`](Self::flush).
     pub fn on(display: &DisplayHandle) -> Self {
-        let told = Arc::new(Told::default());
+        let heard = Arc::new(Heard::default());
         let pointer: *mut wl_display = display.backend_handle().display_ptr();
         let log: Log = log;
         // SAFETY: the display lives as long as its handle, and what is pointed to as long as the logger, both of which `self`
         // keeps.
-        let logger = unsafe { wl_display_add_protocol_logger(pointer, log, Arc::as_ptr(&told).cast_mut().cast()) };
+        let logger = unsafe { wl_display_add_protocol_logger(pointer, log, Arc::as_ptr(&heard).cast_mut().cast()) };
         let mut display = display.clone();
         let _ = display.flush_clients();
-        Unsent { told, logger, display }
+        Unsent { heard, logger, display }
+    }
+
+    /// Whether some client has asked for something since the last call, or [something has ended](objects::take_ended).
+    pub fn take_asked(&self) -> bool {
+        let (asked, ended) = (self.heard.asked.swap(false, Ordering::Relaxed), objects::take_ended());
+        // Where libwayland had no memory for it nothing is ever heard.
+        asked || ended || self.logger.is_null()
     }
 
     /// Writes to everybody who was told something since the last time, and says how many these were. Where somebody does not
     /// take it, libwayland is left to look after all, as it then does by itself until it is taken.
     pub fn flush(&mut self) -> usize {
-        let told = std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner));
+        let told = std::mem::take(&mut *self.heard.told.lock().unwrap_or_else(PoisonError::into_inner));
         let mut handle = self.display.backend_handle();
         let mut is_stuck = self.logger.is_null();
         for client in &told {
@@ -79,16 +93,19 @@ impl Drop for Unsent {
     }
 }
 
-unsafe extern "C" fn log(told: *mut c_void, direction: c_int, message: *const Message) {
+unsafe extern "C" fn log(heard: *mut c_void, direction: c_int, message: *const Message) {
+    // SAFETY: it is what `on` gave, and lives longer than the logger.
+    let heard = unsafe { &*heard.cast::<Heard>() };
     if direction != EVENT {
+        heard.asked.store(true, Ordering::Relaxed);
         return;
     }
-    // SAFETY: libwayland says something of an object that lives, whose client is connected; `told` is what `on` gave.
+    // SAFETY: libwayland says something of an object that lives, whose client is connected.
     unsafe {
         let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, (*message).object);
         let Some((client, account)) = objects::known(client) else { return };
         if !account.unsent.swap(true, Ordering::Relaxed) {
-            (*told.cast::<Told>()).lock().unwrap_or_else(PoisonError::into_inner).push(client.clone());
+            heard.told.lock().unwrap_or_else(PoisonError::into_inner).push(client.clone());
         }
     }
 }
@@ -145,6 +162,40 @@ mod tests {
         assert_eq!(unsent.flush(), 1, "beside 999 who were told nothing");
         assert_eq!(heard(&mut clients[500]), ANSWER);
         assert_eq!(unsent.flush(), 0);
+    }
+
+    #[test]
+    fn what_is_asked_is_heard_of_and_the_end_of_a_client_too_and_nothing_else() {
+        let mut display = Display::<()>::new().unwrap();
+        let mut client = connect(&display);
+        let mut unsent = Unsent::on(&display.handle());
+        unsent.take_asked();
+        let mut asked = |display: &mut Display<()>| {
+            display.dispatch_clients(&mut ()).unwrap();
+            unsent.flush();
+            unsent.take_asked()
+        };
+        assert!(!asked(&mut display));
+        sync(&mut client);
+        assert!(asked(&mut display), "a request");
+        assert!(!asked(&mut display), "once");
+        drop(client);
+        assert!(asked(&mut display), "he is gone");
+        assert!(!asked(&mut display));
+    }
+
+    #[test]
+    fn one_who_is_ended_when_nobody_is_read_is_heard_of_with_the_next_reading() {
+        let mut display = Display::<()>::new().unwrap();
+        let _client = connect(&display);
+        let unsent = Unsent::on(&display.handle());
+        display.dispatch_clients(&mut ()).unwrap();
+        unsent.take_asked();
+        let known = crate::guard::all(&display.handle())[0].0.id();
+        let reason = smithay::reexports::wayland_server::backend::DisconnectReason::ConnectionClosed;
+        display.handle().backend_handle().kill_client(known, reason);
+        display.dispatch_clients(&mut ()).unwrap();
+        assert!(unsent.take_asked());
     }
 
     #[test]

@@ -84,9 +84,10 @@ pub(super) fn listen(
     Ok(())
 }
 
-/// Reads clients once, and mutes those who flood.
-fn read(state: &mut State) {
-    let Some(display) = state.session.reading.display.clone() else { return };
+/// Reads clients once, and mutes those who flood. Whether somebody has asked for something, or something has ended whose
+/// end was made known here, if not before.
+fn read(state: &mut State) -> bool {
+    let Some(display) = state.session.reading.display.clone() else { return false };
     let before = state.session.reading.suspects();
     let handle = state.display_handle.clone();
     protocol::offers::cover(&handle);
@@ -99,9 +100,12 @@ fn read(state: &mut State) {
             tracing::error!(%error, "clients cannot be listened to");
         }
     }
+    // Who is ended after this is let go of when clients are read the next time.
+    let asked = state.session.reading.unsent.as_ref().is_none_or(Unsent::take_asked);
     let end = state.clock.now();
     state.session.reading.stuck.were_read(&handle, unread, end);
     state.session.reading.was_read(&before, start, end);
+    asked
 }
 
 /// Writes to clients what they were told in this turn.
@@ -111,17 +115,13 @@ pub(super) fn write(state: &mut State) {
     }
 }
 
-/// Lets go of objects that ended with an event of ours (callbacks, presentation feedback), if there are any. Whether
-/// there were: then clients were read on the way, and what they said has to be acted upon.
+/// Lets go of objects that ended with an event of ours (callbacks, presentation feedback), if there are any. Clients are
+/// read on the way: whether there is something that has to be acted upon.
 ///
 /// The server library does so when it reads clients the next time, and wakes us up for that a millisecond after the
 /// events are sent: twice in a refresh of each client, unless it is done before.
 pub(super) fn bury_objects(state: &mut State) -> bool {
-    let ended = std::mem::take(&mut state.outputs.objects_ended);
-    if ended {
-        read(state);
-    }
-    ended
+    std::mem::take(&mut state.outputs.objects_ended) && read(state)
 }
 
 impl Reading {
