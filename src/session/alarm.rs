@@ -13,6 +13,8 @@ const NEVER: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 pub struct Alarm {
     timer: OwnedFd,
     armed: Option<Instant>,
+    /// It rang, and goes on doing so until it is set again.
+    rings: bool,
     /// When it was armed for the time that it rings at next.
     armed_at: Instant,
 }
@@ -24,13 +26,15 @@ impl Alarm {
         Ok(Alarm {
             timer: rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?,
             armed: None,
+            rings: false,
             armed_at: Instant::ZERO,
         })
     }
 
-    /// Arms it for `wake`, or disarms it. Costs nothing when that is what it is armed for.
+    /// Arms it for `wake`, or disarms it. Costs nothing when that is what it is armed for. To be called before it is
+    /// waited for again: it is what makes one quiet that has rung.
     pub fn arm(&mut self, wake: Option<Instant>, now: impl FnOnce() -> Instant) -> rustix::io::Result<()> {
-        if wake == self.armed {
+        if wake == self.armed && !self.rings {
             return Ok(());
         }
         let value = wake.map_or(NEVER, |wake| {
@@ -40,16 +44,14 @@ impl Alarm {
         });
         let setting = Itimerspec { it_interval: NEVER, it_value: value };
         rustix::time::timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &setting)?;
-        (self.armed, self.armed_at) = (wake, now());
+        (self.armed, self.armed_at, self.rings) = (wake, now(), false);
         Ok(())
     }
 
     /// It rang, as was seen at `now`: it is not armed any more. How late that was: after the time that it was armed for, or
     /// after it was armed where that time had passed already (whoever armed it was late, not the timer).
     pub fn rang(&mut self, now: Instant) -> Span {
-        let mut expirations = [0; 8];
-        // It may have been armed anew since; then there is nothing to read.
-        let _ = rustix::io::read(&self.timer, &mut expirations);
+        self.rings = true;
         self.armed.take().map_or(Span::ZERO, |due| (now - due.max(self.armed_at)).max(Span::ZERO))
     }
 }
@@ -57,5 +59,43 @@ impl Alarm {
 impl AsFd for Alarm {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.timer.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::event::{PollFd, PollFlags, poll};
+
+    use super::*;
+
+    const PAST: Instant = Instant::from_nanos(1);
+    const NOW: Instant = Instant::from_nanos(2);
+    /// After any test has ended.
+    const LATER: Instant = Instant::from_nanos(i64::MAX as _);
+
+    fn rings(alarm: &Alarm) -> bool {
+        poll(&mut [PollFd::new(alarm, PollFlags::IN)], Some(&NEVER)).unwrap() > 0
+    }
+
+    #[test]
+    fn one_that_has_rung_is_quiet_once_it_is_set_to_whatever_time() {
+        let mut alarm = Alarm::new().unwrap();
+        for next in [None, Some(LATER), None] {
+            alarm.arm(Some(PAST), || NOW).unwrap();
+            assert!(rings(&alarm));
+            alarm.rang(NOW);
+            alarm.arm(next, || NOW).unwrap();
+            assert!(!rings(&alarm), "{next:?}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_set_to_the_time_that_it_rang_at_rings_again() {
+        let mut alarm = Alarm::new().unwrap();
+        for _ in 0..2 {
+            alarm.arm(Some(PAST), || NOW).unwrap();
+            assert!(rings(&alarm));
+            assert_eq!(alarm.rang(NOW), Span::ZERO);
+        }
     }
 }
