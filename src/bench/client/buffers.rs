@@ -14,9 +14,7 @@ use crate::bench::block_code::{self, Code};
 use crate::bench::device::DumbBuffer;
 use crate::client::memory::SharedMemory;
 
-const PIXELS: usize = WINDOW.0 * WINDOW.1;
-const BYTES: usize = PIXELS * size_of::<u32>();
-
+/// Bytes of a row of a window that is not larger than it has to be.
 const STRIDE: usize = WINDOW.0 * size_of::<u32>();
 /// `XRGB8888`, row by row, as in `drm_fourcc.h`.
 const XRGB8888: u32 = u32::from_le_bytes(*b"XR24");
@@ -47,10 +45,10 @@ enum Memory {
 
 impl Memory {
     /// Those of buffer `index`, without gaps between the rows.
-    fn picture(&mut self, index: usize) -> Option<&mut [u32]> {
+    fn picture(&mut self, index: usize, (width, height): (usize, usize)) -> Option<&mut [u32]> {
         match self {
-            Memory::Shared(memory) => memory.pixels_mut().chunks_mut(PIXELS).nth(index),
-            Memory::Device(buffers) => buffers.get_mut(index)?.pixels_mut().get_mut(..PIXELS),
+            Memory::Shared(memory) => memory.pixels_mut().chunks_mut(width * height).nth(index),
+            Memory::Device(buffers) => buffers.get_mut(index)?.pixels_mut().get_mut(..width * height),
         }
     }
 }
@@ -58,6 +56,7 @@ impl Memory {
 /// The window's buffers, and which of them the compositor holds.
 pub(in crate::bench) struct Buffers {
     memory: Memory,
+    size: (usize, usize),
     buffers: Vec<WlBuffer>,
     held: Vec<bool>,
     /// Makes the buffer of an index.
@@ -71,24 +70,27 @@ impl std::fmt::Debug for Buffers {
 }
 
 impl Buffers {
-    /// `count` buffers at most; the user data of each is its index, to be handed to [`Buffers::released`].
+    /// `count` buffers at most, of `size` pixels, which is [`WINDOW`] or more; the user data of each is its index, to be handed
+    /// to [`Buffers::released`].
     pub(in crate::bench) fn new<State>(
         shm: &WlShm,
+        size: (usize, usize),
         (count, making): (usize, Making),
         handle: &QueueHandle<State>,
     ) -> rustix::io::Result<Self>
     where
         State: Dispatch<wayland_client::protocol::wl_shm_pool::WlShmPool, ()> + Dispatch<WlBuffer, usize> + 'static,
     {
-        let memory = SharedMemory::new("upbeat-probe", count * PIXELS)?;
-        let pool = shm.create_pool(memory.file().as_fd(), (count * BYTES) as i32, handle, ());
-        let (width, height, stride) = (WINDOW.0 as i32, WINDOW.1 as i32, STRIDE as i32);
+        let (stride, bytes) = (size.0 * size_of::<u32>(), size.0 * size.1 * size_of::<u32>());
+        let memory = SharedMemory::new("upbeat-probe", count * size.0 * size.1)?;
+        let pool = shm.create_pool(memory.file().as_fd(), (count * bytes) as i32, handle, ());
+        let (width, height, stride) = (size.0 as i32, size.1 as i32, stride as i32);
         let handle = handle.clone();
         let make = Box::new(move |index: usize| {
-            let offset = (index * BYTES) as i32;
+            let offset = (index * bytes) as i32;
             pool.create_buffer(offset, width, height, stride, wl_shm::Format::Xrgb8888, &handle, index)
         });
-        Ok(Self::made_by(Memory::Shared(memory), make, (count, making)))
+        Ok(Self::made_by(Memory::Shared(memory), size, make, (count, making)))
     }
 
     /// The same in the memory of `device`.
@@ -117,13 +119,18 @@ impl Buffers {
             params.destroy();
             buffer
         });
-        Ok(Self::made_by(Memory::Device(memory), make, (count, making)))
+        Ok(Self::made_by(Memory::Device(memory), WINDOW, make, (count, making)))
     }
 
-    fn made_by(memory: Memory, make: Box<dyn Fn(usize) -> WlBuffer>, (count, making): (usize, Making)) -> Self {
+    fn made_by(
+        memory: Memory,
+        size: (usize, usize),
+        make: Box<dyn Fn(usize) -> WlBuffer>,
+        (count, making): (usize, Making),
+    ) -> Self {
         let made = if making == Making::AtOnce { count } else { 0 };
         let buffers = (0..made).map(&make).collect();
-        Buffers { memory, buffers, held: vec![false; count], make }
+        Buffers { memory, size, buffers, held: vec![false; count], make }
     }
 
     /// A buffer that the compositor does not hold.
@@ -133,22 +140,26 @@ impl Buffers {
 
     /// Draws the frame into buffer `index`, every pixel of it.
     pub(in crate::bench) fn draw(&mut self, index: usize, code: Code) {
-        let Some(picture) = self.memory.picture(index) else { return };
-        let (above, below) = (block_code::HEIGHT, WINDOW.1 - block_code::HEIGHT);
-        picture[above * WINDOW.0..below * WINDOW.0].fill(BACKGROUND);
+        let (width, height) = self.size;
+        let Some(picture) = self.memory.picture(index, self.size) else { return };
+        // The code is as wide as the smallest window: beside it there is background, too.
+        let (above, below) = (block_code::HEIGHT, height - block_code::HEIGHT);
+        let bare = if width > WINDOW.0 { 0..height } else { above..below };
+        picture[bare.start * width..bare.end * width].fill(BACKGROUND);
         let bar = code.frame as usize * BAR_STEP % (WINDOW.0 - BAR_WIDTH);
-        for row in picture[above * WINDOW.0..below * WINDOW.0].chunks_mut(WINDOW.0) {
+        for row in picture[above * width..below * width].chunks_mut(width) {
             row[bar..bar + BAR_WIDTH].fill(BAR);
         }
-        code.draw(picture, WINDOW.0, 0);
-        code.draw(picture, WINDOW.0, below);
+        code.draw(picture, width, 0);
+        code.draw(picture, width, below);
     }
 
     /// Draws the frame's patch at the top left corner of buffer `index`.
     pub(super) fn draw_patch(&mut self, index: usize, frame: u32) {
-        let Some(picture) = self.memory.picture(index) else { return };
+        let width = self.size.0;
+        let Some(picture) = self.memory.picture(index, self.size) else { return };
         let bar = frame as usize * BAR_STEP % (PATCH.0 as usize - BAR_WIDTH);
-        for row in picture.chunks_mut(WINDOW.0).take(PATCH.1 as usize) {
+        for row in picture.chunks_mut(width).take(PATCH.1 as usize) {
             row[..PATCH.0 as usize].fill(BACKGROUND);
             row[bar..bar + BAR_WIDTH].fill(BAR);
         }

@@ -147,7 +147,7 @@ impl Client {
         let (buffers, gpu) = if options.gpu > 0.0 {
             Self::on_gpu(options, globals, &surface, handle)?
         } else {
-            let shared = Buffers::new(&shm, count, handle);
+            let shared = Buffers::new(&shm, options.size.0, count, handle);
             (shared.map_err(|error| ClientError::SharedMemory(error.into()))?, None)
         };
         Ok(Client {

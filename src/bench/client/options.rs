@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::input::WINDOW;
 use super::personality::Kind;
 use crate::bench::load::Load;
 use crate::time::Span;
@@ -79,6 +80,9 @@ pub struct ClientOptions {
     /// How many of those each client has
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub idle_per_client: u32,
+    /// The window's size: the smallest, or larger. All of it is new with each frame
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value_t = Size(WINDOW), conflicts_with = "gpu")]
+    pub size: Size,
     /// Buffers of the window
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub buffers: u32,
@@ -177,6 +181,27 @@ impl ClientOptions {
     }
 }
 
+/// Width and height of the window in pixels: at least [`WINDOW`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub(super) (usize, usize));
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}x{}", self.0.0, self.0.1)
+    }
+}
+
+impl std::str::FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = |number: &str| number.parse::<u16>().ok().map(usize::from);
+        let size = text.split_once('x').and_then(|(width, height)| Some((read(width)?, read(height)?)));
+        let size = size.filter(|(width, height)| *width >= WINDOW.0 && *height >= WINDOW.1);
+        size.map(Size).ok_or_else(|| format!("a width and a height of at least {} are wanted", Size(WINDOW)))
+    }
+}
+
 impl Default for ClientOptions {
     fn default() -> Self {
         use clap::{Args as _, FromArgMatches as _};
@@ -245,6 +270,8 @@ mod tests {
             ("--load", "heavie", "neither flat, heavy"),
             ("--own-hz", "0", "times per second"),
             ("--windows", "0", "not in 1.."),
+            ("--size", "100x600", "at least 320x240"),
+            ("--size", "800", "at least 320x240"),
         ] {
             let message =
                 Line::try_parse_from(["probe".to_owned(), format!("{argument}={value}")]).err().unwrap().to_string();

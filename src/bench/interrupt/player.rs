@@ -13,6 +13,7 @@ use super::device::Press;
 use super::figures::{InterruptRun, Shown};
 use super::presser::Presser;
 use crate::bench::block_code::Code;
+use crate::bench::client::WINDOW;
 use crate::bench::client::buffers::{Buffers, Making};
 use crate::bench::process::{Usage, peer_of};
 use crate::bench::wait::wait;
@@ -172,8 +173,8 @@ impl Player {
         });
         surface.commit();
         // One more than are under way: that on screen is not given back before the next is shown.
-        let buffers =
-            Buffers::new(&shm, (usize::from(options.ahead) + 1, Making::AtOnce), handle).map_err(io::Error::from)?;
+        let count = usize::from(options.ahead) + 1;
+        let buffers = Buffers::new(&shm, WINDOW, (count, Making::AtOnce), handle).map_err(io::Error::from)?;
         Ok(Player {
             surface,
             pacer,

@@ -16,6 +16,7 @@ use super::costs::{CostOptions, NoLoad};
 use super::figures::{Shown, SmoothRun};
 use super::pipeline::{Frame, Permission, Pipeline};
 use crate::bench::block_code::Code;
+use crate::bench::client::WINDOW;
 use crate::bench::client::buffers::{Buffers, Making};
 use crate::bench::process::{Usage, peer_of};
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::UpbeatFramePacingManagerV1;
@@ -26,7 +27,7 @@ use crate::time::{Clock as _, Instant, MonotonicClock, Span};
 /// How long the last frames may take to be shown.
 const LAST_LIGHT: Span = Span::from_seconds(2);
 /// Bytes of a buffer: what the probe's window has.
-const BUFFER_BYTES: f64 = (crate::bench::client::WINDOW.0 * crate::bench::client::WINDOW.1 * 4) as f64;
+const BUFFER_BYTES: f64 = (WINDOW.0 * WINDOW.1 * 4) as f64;
 
 /// What to play.
 #[derive(Clone, Debug, clap::Args)]
@@ -140,7 +141,7 @@ impl Game {
             presentation,
             fifo,
             pacing,
-            buffers: Buffers::new(&shm, (usize::from(options.buffers), Making::AtOnce), handle)
+            buffers: Buffers::new(&shm, WINDOW, (usize::from(options.buffers), Making::AtOnce), handle)
                 .map_err(io::Error::from)?,
             configured: false,
             closed: false,
