@@ -15,7 +15,7 @@ use upbeat::timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
 use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
 use upbeat::timing::late_frame::LateFramePolicy;
 use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
-use upbeat::timing::scroll::{Cover, Extent, Region, ScarDecider, Steady, Supply, SupplySettings, Way};
+use upbeat::timing::scroll::{Cover, Extent, Lead, Region, ScarDecider, Steady, Supply, SupplySettings, Way};
 use upbeat::timing::target::RefreshIndex;
 use upbeat::timing::virtualizer::{CatchUp, Grid, Virtualizer};
 
@@ -150,7 +150,7 @@ fn space(criterion: &mut Criterion) {
         bencher.iter(|| {
             y += 17;
             let shown = Region { x: Extent { start: 100, length: 1_440 }, y: Extent { start: y, length: 2_960 } };
-            let look = supply.look(shown, &course, INTERVAL);
+            let look = supply.look(shown, &course, Lead { render: INTERVAL, way: INTERVAL });
             if let Some(wanted) = look.wanted {
                 supply.set_rendered(Cover::of([wanted.region]));
             }

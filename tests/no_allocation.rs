@@ -12,7 +12,7 @@ use upbeat::timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
 use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Quadratic, Sample, Tracked};
 use upbeat::timing::late_frame::LateFramePolicy;
 use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
-use upbeat::timing::scroll::{Cover, Extent, Region, Steady, Supply, SupplySettings, Way};
+use upbeat::timing::scroll::{Cover, Extent, Lead, Region, Steady, Supply, SupplySettings, Way};
 use upbeat::timing::target::RefreshIndex;
 use upbeat::timing::virtualizer::{CatchUp, Grid, Virtualizer};
 
@@ -96,7 +96,7 @@ fn geometry_and_prediction_do_not_allocate() {
             let rect = PixelRect::around(500, index as i32, 200);
             std::hint::black_box(beam.decide(at, at, INTERVAL / 4, &rect, Some(&rect), INTERVAL / 16));
             let view = Region { x: document.x, y: Extent { start: index * 40, length: 2_960 } };
-            let look = supply.look(view, &Steady(Way { x: 0.0, y: 2_400.0 }), INTERVAL);
+            let look = supply.look(view, &Steady(Way { x: 0.0, y: 2_400.0 }), Lead { render: INTERVAL, way: INTERVAL });
             if let Some(wanted) = look.wanted {
                 supply.set_rendered(Cover::of([wanted.region]));
             }

@@ -5,7 +5,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use upbeat::simulate::strokes;
+use upbeat::simulate::strokes::{self, Recording};
+use upbeat::time::{Instant, Span};
+use upbeat::timing::scroll::{Range, Ranges, USUAL_DECELERATION, ViewMotion, Way};
 
 fn data(name: &str) -> String {
     format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -108,4 +110,77 @@ fn several_clients_are_paced_by_the_conductor_and_the_focused_one_stays_fresh() 
     };
     assert!(p50("just-in-time, focused") < p50("vsync, focused"));
     assert!(p50("just-in-time, worst of 2 others") < p50("vsync, worst of 2 others"));
+}
+
+/// Recordings of fingers, on touch screens and touchpads.
+const FINGERS: [&str; 11] = [
+    "fling_flutter_velocity",
+    "touch_atmel_drag",
+    "touch_dell_canvas",
+    "touch_elan_drag",
+    "touch_ep0430_drag",
+    "touch_ep0430_scroll2",
+    "touch_wacom_dth2242",
+    "touchpad_2fscroll",
+    "touchpad_bcm5974",
+    "touchpad_edge_scroll",
+    "touchpad_synaptics",
+];
+
+/// How far a view is from the fingers that pull it, at each refresh of a display at 60 Hz that is latched 4 ms before, with and
+/// without a guess; and how far guesses went beyond them.
+fn pulled(recording: &Recording) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    const REFRESH: Span = Span::from_micros(16_667);
+    const LATCH: Span = Span::from_millis(4);
+    /// Fingers that say nothing for so long rest.
+    const REST: Span = Span::from_millis(50);
+    let anywhere = Range { first: -1e9, last: 1e9 };
+    let mut view = ViewMotion::new(0.0, 0.0);
+    view.set_ranges(Ranges { x: anywhere, y: anywhere }, Instant::ZERO);
+    let (mut guessed, mut held, mut beyond) = (Vec::new(), Vec::new(), Vec::new());
+    let strokes = recording.strokes.iter().filter(|stroke| stroke.len() >= 5);
+    // Fingers touch at any part of a refresh.
+    for (stroke, part) in strokes.flat_map(|stroke| (0..4).map(move |part| (stroke, part))) {
+        let (first, last) = (stroke[0], stroke[stroke.len() - 1]);
+        let (mut known, mut present) = (first, first.at - REFRESH * part / 4);
+        view.pull(first.at, Way::default(), (first.x, first.y));
+        let mut rest = stroke[1..].iter().peekable();
+        while present + REFRESH <= last.at {
+            present += REFRESH;
+            while let Some(sample) = rest.next_if(|sample| sample.at <= present - LATCH) {
+                view.pull(sample.at, Way { x: sample.x - known.x, y: sample.y - known.y }, (0.0, 0.0));
+                known = *sample;
+            }
+            let Some((x, y)) = strokes::position(stroke, present).filter(|_| present - known.at <= REST) else {
+                continue;
+            };
+            let shown = view.at(present);
+            let (shown, way) = ((shown.x.value, shown.y.value), (shown.x.value - known.x, shown.y.value - known.y));
+            guessed.push((shown.0 - x).hypot(shown.1 - y));
+            held.push((known.x - x).hypot(known.y - y));
+            let length = way.0.hypot(way.1);
+            let further = ((shown.0 - x) * way.0 + (shown.1 - y) * way.1) / length.max(f64::MIN_POSITIVE);
+            beyond.push(further.clamp(0.0, length));
+        }
+        view.let_go(last.at, USUAL_DECELERATION, (last.x, last.y));
+    }
+    (guessed, held, beyond)
+}
+
+#[test]
+fn a_view_is_nearer_to_the_fingers_that_pull_it_with_a_guess_and_hardly_ever_goes_beyond_them() {
+    for name in FINGERS {
+        let recording = strokes::read(Path::new(&data(&format!("input/{name}.csv")))).unwrap();
+        let (mut guessed, mut held, mut beyond) = pulled(&recording);
+        let quantile = |values: &mut Vec<f64>, share: f64| {
+            values.sort_by(f64::total_cmp);
+            values[((values.len() as f64 * share) as usize).min(values.len() - 1)]
+        };
+        let (with, without) = (quantile(&mut guessed, 0.95), quantile(&mut held, 0.95));
+        let beyond = quantile(&mut beyond, 0.99);
+        /// Fingers that rest are known no better.
+        const NOISE: f64 = 0.25;
+        eprintln!("{name}: p95 {with:.1} px, without {without:.1} px; beyond p99 {beyond:.1} px");
+        assert!(with < without + NOISE && beyond < 12.01, "{name}: {with} {without} {beyond}");
+    }
 }

@@ -1,7 +1,6 @@
 //! Scrolls over an extended buffer: how often something has to be rendered.
 
-use crate::time::Span;
-use crate::timing::scroll::{Cover, Extent, Region, ScarDecider, ScarStep, Steady, Supply, SupplySettings, Way};
+use crate::timing::scroll::{Cover, Extent, Lead, Region, ScarDecider, ScarStep, Steady, Supply, SupplySettings, Way};
 
 /// Lines of SCAR's device (2960 × 1440).
 pub const SCREEN_HEIGHT: i64 = 2_960;
@@ -49,7 +48,7 @@ pub fn both_directions(views: f64, speed: f64) -> f64 {
             y: Extent { start: 500_000 + position as i64, length: SCREEN_HEIGHT },
         };
         // A render takes no time here, and so is asked for when the last line is seen.
-        let look = supply.look(view, &Steady(Way { x: 0.0, y: velocity }), Span::ZERO);
+        let look = supply.look(view, &Steady(Way { x: 0.0, y: velocity }), Lead::default());
         if let Some(wanted) = look.wanted {
             supply.set_rendered(Cover::of([wanted.region]));
             rendered += 1;

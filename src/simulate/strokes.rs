@@ -173,7 +173,7 @@ fn evaluate_with(recording: &Recording, predictor: &mut impl Predictor) -> [Summ
 }
 
 /// The position at `at`, between the samples around it; `None` beyond the end of the stroke.
-fn position(stroke: &[Sample], at: Instant) -> Option<(f64, f64)> {
+pub fn position(stroke: &[Sample], at: Instant) -> Option<(f64, f64)> {
     let next = stroke.iter().position(|sample| sample.at >= at)?;
     let (before, after) = (stroke[next.saturating_sub(1)], stroke[next]);
     let length = (after.at - before.at).as_seconds_f64();

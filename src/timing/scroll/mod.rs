@@ -17,15 +17,18 @@
 //! several pieces, content that changes, a memory budget, and a question that is asked before what is there runs out. It
 //! is told of a [`Course`]: where the view is going, and where it will rest.
 
+mod aim;
 mod course;
 mod cover;
+mod motion;
 mod scar;
 mod supply;
 
 pub use course::{Course, Steady, Way};
 pub use cover::{Cover, MOST_REGIONS, Side};
+pub use motion::{Onward, Place, Range, Ranges, USUAL_DECELERATION, ViewMotion};
 pub use scar::{ScarDecider, ScarStep};
-pub use supply::{Look, Supply, SupplySettings, Wanted};
+pub use supply::{Lead, Look, Supply, SupplySettings, Wanted};
 
 /// One axis of something in the document: where it starts and how long it is, in pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -47,6 +47,15 @@ pub struct Wanted {
     pub within: Span,
 }
 
+/// How long before something is missed it has to be asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lead {
+    /// What a render takes, at its miss budget. So much further the view is when it is there.
+    pub render: Span,
+    /// What is lost on the way to it and back.
+    pub way: Span,
+}
+
 /// How things stand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
@@ -96,9 +105,8 @@ impl Supply {
         self.asked = self.asked.filter(|asked| !asked.overlaps(damage));
     }
 
-    /// How a `view` on this `course` is supplied. `lead`: how long before something is missed it has to be asked for, which is
-    /// what a render takes at its miss budget. What is wanted is said once: from then on it is on its way.
-    pub fn look(&mut self, view: Region, course: &impl Course, lead: Span) -> Look {
+    /// How a `view` on this `course` is supplied. What is wanted is said once: from then on it is on its way.
+    pub fn look(&mut self, view: Region, course: &impl Course, lead: Lead) -> Look {
         let covered = self.rendered.covers(view);
         let runs_out = self.lasts(&self.rendered, view, course);
         let with_asked = |asked: Region| {
@@ -106,8 +114,15 @@ impl Supply {
             if all.covers(view) { self.lasts(&all, view, course) } else { Some(Span::ZERO) }
         };
         let missed = if covered { runs_out } else { Some(Span::ZERO) };
-        let unasked = self.asked.map_or(missed, with_asked).filter(|left| *left <= lead);
-        let wanted = unasked.and(missed).map(|within| Wanted { region: self.region_for(view, course), within });
+        let (lasts, most) = match self.asked.map(with_asked) {
+            None => (missed, lead.render + lead.way),
+            // What is on its way helps: another wish would only hold it up, unless it will be left right after.
+            Some(with) if missed.is_some_and(|missed| with.is_none_or(|with| with > missed)) => (with, lead.way),
+            Some(with) => (with, lead.render + lead.way),
+        };
+        let within = lasts.filter(|left| *left <= most).and(missed);
+        let wanted = within.map(|within| Wanted { region: self.region_for(view, course, lead.render), within });
+        let wanted = wanted.filter(|wanted| Some(wanted.region) != self.asked);
         if let Some(wanted) = wanted {
             self.asked = Some(wanted.region);
         }
@@ -115,9 +130,9 @@ impl Supply {
     }
 
     /// The region that should be rendered for `view`: as much as the budget affords, ahead of the motion but not further than
-    /// that goes, and inside the document.
-    pub fn region_for(&self, view: Region, course: &impl Course) -> Region {
-        let rest = course.rest();
+    /// that goes, and inside the document. It is for where the view is after `render`, and holds what is seen until then.
+    pub fn region_for(&self, view: Region, course: &impl Course, render: Span) -> Region {
+        let (rest, gone) = (course.rest(), course.way(render));
         let wish = |view: Extent, document: Extent, way: f64, other: f64| {
             // An axis that cannot move needs nothing; nor does one that rests while the other moves.
             let rests = view.contains(document) || (way == 0.0 && other != 0.0);
@@ -127,8 +142,8 @@ impl Supply {
         let y = wish(view.y, self.document.y, rest.y, rest.x);
         let scale = self.affordable(view, x, y);
         Region {
-            x: self.extend(view.x, self.document.x, x * scale, rest.x),
-            y: self.extend(view.y, self.document.y, y * scale, rest.y),
+            x: self.extend(view.x, self.document.x, x * scale, (rest.x, gone.x)),
+            y: self.extend(view.y, self.document.y, y * scale, (rest.y, gone.y)),
         }
     }
 
@@ -148,12 +163,14 @@ impl Supply {
         root.clamp(0.0, 1.0)
     }
 
-    /// `way`: until the view rests. Where that is near, what is left is for both directions from there.
-    fn extend(&self, view: Extent, document: Extent, by: f64, way: f64) -> Extent {
+    /// `way`: until the view rests, and until this is rendered. Where rest is near, what is left is for both directions from
+    /// there.
+    fn extend(&self, view: Extent, document: Extent, by: f64, (way, gone): (f64, f64)) -> Extent {
+        let way = way - gone;
         let ahead = ((by + way.abs()) / 2.0).min(by * self.settings.ahead).max(by / 2.0);
         let behind = if way < 0.0 { ahead } else { by - ahead };
         let length = view.length + by as i64;
-        let start = view.start - behind as i64;
+        let start = (view.start + gone as i64 - behind as i64).max(view.end() - length);
         // Slide into the document, so that what lies beyond its end is spent on the other side.
         let start = start.min(document.end() - length).max(document.start).min(view.start);
         let end = (start + length).min(document.end()).max(view.end());
@@ -208,13 +225,17 @@ mod tests {
         Region { x: Extent { start: 0, length: WIDTH }, y: Extent { start: y, length: HEIGHT } }
     }
 
+    fn later(seconds: i64) -> Lead {
+        Lead { render: Span::ZERO, way: Span::from_seconds(seconds) }
+    }
+
     fn supply() -> Supply {
         Supply::new(DOCUMENT, SupplySettings::with_budget(i64::MAX))
     }
 
     /// Looks, and renders at once what is wanted.
     fn render(supply: &mut Supply, view: Region, course: &impl Course) -> Option<Region> {
-        let wanted = supply.look(view, course, Span::ZERO).wanted?;
+        let wanted = supply.look(view, course, Lead::default()).wanted?;
         supply.set_rendered(Cover::of([wanted.region]));
         Some(wanted.region)
     }
@@ -224,7 +245,7 @@ mod tests {
         let mut supply = supply();
         let first = render(&mut supply, view_at(10_000), &DOWN).unwrap();
         assert_eq!((first.y.start, first.y.end()), (10_000 - 375, 11_000 + 1_125));
-        let lead = Span::from_millis(50);
+        let lead = Lead { render: Span::ZERO, way: Span::from_millis(50) };
         let look = supply.look(view_at(10_100), &DOWN, lead);
         assert!(look.covered && look.wanted.is_none());
         assert!((look.runs_out.unwrap() - Span::from_millis(1_025)).abs() < Span::from_micros(20), "{look:?}");
@@ -232,7 +253,7 @@ mod tests {
         assert!(supply.look(view_at(11_074), &DOWN, lead).wanted.is_none());
         let look = supply.look(view_at(11_076), &DOWN, lead);
         let wanted = look.wanted.unwrap();
-        assert!(look.covered && wanted.within <= lead && wanted.within > Span::from_millis(48), "{wanted:?}");
+        assert!(look.covered && wanted.within <= lead.way && wanted.within > Span::from_millis(48), "{wanted:?}");
         assert_eq!(wanted.region.y.end(), 12_076 + 1_125);
     }
 
@@ -240,12 +261,33 @@ mod tests {
     fn what_was_asked_for_is_not_there_yet_and_is_not_asked_for_again() {
         let mut supply = supply();
         render(&mut supply, view_at(10_000), &DOWN);
-        let wanted = supply.look(view_at(11_125), &DOWN, Span::ZERO).wanted.unwrap();
-        let look = supply.look(view_at(11_140), &DOWN, Span::ZERO);
+        let wanted = supply.look(view_at(11_125), &DOWN, Lead::default()).wanted.unwrap();
+        let look = supply.look(view_at(11_140), &DOWN, Lead::default());
         assert!(!look.covered && look.wanted.is_none(), "{look:?}");
-        assert!(supply.look(view_at(9_000), &UP, Span::ZERO).wanted.is_some(), "it went elsewhere");
+        assert!(supply.look(view_at(9_000), &UP, Lead::default()).wanted.is_some(), "it went elsewhere");
         supply.set_rendered(Cover::of([wanted.region]));
-        assert!(supply.look(view_at(11_140), &DOWN, Span::ZERO).covered);
+        assert!(supply.look(view_at(11_140), &DOWN, Lead::default()).covered);
+    }
+
+    #[test]
+    fn what_is_on_its_way_is_not_asked_for_again_unless_it_does_not_help() {
+        let mut supply = supply();
+        let lead = Lead { render: Span::from_millis(800), way: Span::from_millis(16) };
+        render(&mut supply, view_at(10_000), &DOWN);
+        let asked = supply.look(view_at(10_400), &DOWN, lead).wanted.unwrap().region;
+        let soon = asked.y.end() - HEIGHT - 500;
+        assert_eq!(supply.look(view_at(soon), &DOWN, lead).wanted, None, "it would be asked for if it were there");
+        assert!(supply.look(view_at(10_400), &UP, lead).wanted.is_some(), "it goes the other way");
+    }
+
+    #[test]
+    fn a_view_that_waits_wants_nothing_twice() {
+        let mut supply = supply();
+        let fast = Steady(Way { x: 0.0, y: 50_000.0 });
+        let lead = Lead { render: Span::from_millis(40), way: Span::from_millis(16) };
+        render(&mut supply, view_at(10_000), &DOWN);
+        let wants = (0..10).filter(|_| supply.look(view_at(11_125), &fast, lead).wanted.is_some());
+        assert_eq!(wants.count(), 1);
     }
 
     #[test]
@@ -262,9 +304,9 @@ mod tests {
         let mut supply = supply();
         let region = render(&mut supply, view_at(10_000), &Short).unwrap();
         assert_eq!((10_000 - region.y.start, region.y.end() - 11_000), (600, 900), "as far both ways from its rest");
-        let look = supply.look(view_at(10_000), &Short, Span::from_seconds(5));
+        let look = supply.look(view_at(10_000), &Short, later(5));
         assert_eq!((look.runs_out, look.wanted), (None, None), "it will rest on what is there");
-        assert!(supply.look(view_at(10_000), &DOWN, Span::from_seconds(5)).wanted.is_some());
+        assert!(supply.look(view_at(10_000), &DOWN, later(5)).wanted.is_some());
     }
 
     #[test]
@@ -272,25 +314,25 @@ mod tests {
         let mut supply = supply();
         let region = render(&mut supply, view_at(49_000), &DOWN).unwrap();
         assert_eq!((region.y.start, region.y.end()), (47_500, 50_000), "what lies beyond is spent before");
-        assert_eq!(supply.look(view_at(49_000), &DOWN, Span::from_seconds(1)).runs_out, None);
+        assert_eq!(supply.look(view_at(49_000), &DOWN, later(1)).runs_out, None);
     }
 
     #[test]
     fn changed_content_is_rendered_even_without_motion() {
         let mut supply = supply();
         render(&mut supply, view_at(0), &REST);
-        assert!(supply.look(view_at(0), &REST, Span::ZERO).covered);
+        assert!(supply.look(view_at(0), &REST, Lead::default()).covered);
         supply.damage(view_at(40_000));
-        assert!(supply.look(view_at(0), &REST, Span::ZERO).covered);
+        assert!(supply.look(view_at(0), &REST, Lead::default()).covered);
         supply.damage(view_at(500));
-        let look = supply.look(view_at(0), &REST, Span::ZERO);
+        let look = supply.look(view_at(0), &REST, Lead::default());
         assert!(!look.covered && look.wanted.is_some(), "{look:?}");
     }
 
     #[test]
     fn without_a_budget_only_the_view_is_rendered() {
         let supply = Supply::new(DOCUMENT, SupplySettings::with_budget(1));
-        assert_eq!(supply.region_for(view_at(3_000), &DOWN), view_at(3_000));
+        assert_eq!(supply.region_for(view_at(3_000), &DOWN, Span::ZERO), view_at(3_000));
     }
 
     /// What `upbeat simulate` prints, with a client whose renders take time: the formula of a document that is rendered
@@ -301,7 +343,8 @@ mod tests {
             let mut supply = supply();
             let course = Steady(Way { x: 0.0, y: f64::from(speed) });
             let (mut renders, mut ready) = (0, None::<(i64, Region)>);
-            let (seconds, lead) = (40, Span::from_millis(render + 1));
+            let lead = Lead { render: Span::from_millis(render), way: Span::from_millis(5) };
+            let seconds = 40;
             for millis in 0..seconds * 1_000 {
                 if let Some((_, region)) = ready.take_if(|(at, _)| *at <= millis) {
                     supply.set_rendered(Cover::of([region]));
@@ -325,7 +368,7 @@ mod tests {
         #[test]
         fn a_wanted_region_holds_the_view_within_document_and_budget(
             x in 0_i64..3_000, y in 0_i64..40_000, vx in -5_000.0..5_000.0, vy in -5_000.0..5_000.0,
-            views in 1.0..4.0
+            views in 1.0..4.0, render in 0_i64..200
         ) {
             let document = Region { x: Extent { start: 0, length: 4_000 }, y: Extent { start: 0, length: 50_000 } };
             let view = Region {
@@ -333,7 +376,7 @@ mod tests {
             };
             let budget = (view.pixels() as f64 * views) as i64;
             let supply = Supply::new(document, SupplySettings::with_budget(budget));
-            let region = supply.region_for(view, &Steady(Way { x: vx, y: vy }));
+            let region = supply.region_for(view, &Steady(Way { x: vx, y: vy }), Span::from_millis(render));
             prop_assert!(region.contains(view), "{region:?}");
             prop_assert!(document.contains(region), "{region:?}");
             prop_assert!(region.pixels() <= budget, "{} > {budget}", region.pixels());
