@@ -23,3 +23,17 @@ pub mod frame_pacing {
 
     wayland_scanner::generate_client_code!("protocols/upbeat-frame-pacing-v1.xml");
 }
+
+/// `upbeat_scroll_v1`: content that moves at the rate of the display.
+pub mod scroll {
+    use wayland_client;
+    use wayland_client::protocol::*;
+
+    pub mod __interfaces {
+        use wayland_client::protocol::__interfaces::*;
+        wayland_scanner::generate_interfaces!("protocols/upbeat-scroll-v1.xml");
+    }
+    use self::__interfaces::*;
+
+    wayland_scanner::generate_client_code!("protocols/upbeat-scroll-v1.xml");
+}

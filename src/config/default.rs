@@ -6,7 +6,7 @@ use super::animations::{
 use super::effects::{Passes, Radius, Reach, Share};
 use super::{
     Animations, Colour, Config, Cursor, Effects, Keyboard, Keys, Limits, MissBudgets, Percent, PointerSettings,
-    Privileges, Timing,
+    Privileges, Scroll, Timing,
 };
 use crate::timing::defaults::OWN_FRAMES_AHEAD;
 use crate::timing::motion::easing::CubicBezier;
@@ -21,6 +21,7 @@ impl Default for Config {
             planes: true,
             reduced_motion: false,
             timing: Timing::default(),
+            scroll: Scroll::default(),
             animations: Animations::default(),
             effects: Effects::default(),
             keyboard: Keyboard::default(),

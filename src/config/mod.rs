@@ -46,6 +46,8 @@ pub struct Config {
     pub reduced_motion: bool,
     /// Mechanisms that can be switched off.
     pub timing: Timing,
+    /// Content that is scrolled for clients.
+    pub scroll: Scroll,
     /// How they do otherwise.
     pub animations: Animations,
     /// What is drawn around and below windows.
@@ -93,6 +95,14 @@ pub struct MissBudgets {
 pub struct Timing {
     /// Whether content of which all is there is chosen before its latch.
     pub early_latch: bool,
+}
+
+/// Content that is scrolled for clients.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scroll {
+    /// Whether clients are offered to have views of theirs scrolled.
+    pub views: bool,
 }
 
 /// A rule for outputs. What it leaves out stays as it is.

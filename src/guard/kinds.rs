@@ -89,6 +89,8 @@ kinds! {
     Captures = 64, "captures": ["zwlr_screencopy_frame_v1"];
     /// Surfaces that are told which refresh each frame is for.
     Paced = 1_024, "frame pacing objects": ["upbeat_frame_pacing_v1"];
+    /// Views that are scrolled, and what is in them: 64 contents each, and they are looked at in every frame of one that moves.
+    Scrolled = 2_048, "scroll views and contents": ["upbeat_scroll_view_v1", "upbeat_scroll_content_v1"];
     /// Played keyboards and pointers: a keyboard on the screen has one.
     VirtualDevices = 64, "virtual devices": ["zwp_virtual_keyboard_v1", "zwlr_virtual_pointer_v1"];
     /// Outputs as a client sees them: one an output, and again when it is plugged in again.

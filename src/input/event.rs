@@ -77,6 +77,15 @@ pub enum Switch {
     TabletMode,
 }
 
+/// What of what scrolls by itself stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stops {
+    /// All of it.
+    All,
+    /// What was thrown, not what was sent somewhere.
+    Flings,
+}
+
 /// One event. Positions are global logical coordinates; times are `CLOCK_MONOTONIC`, when the event happened.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields say what they are; units and origin are stated above")]
@@ -114,6 +123,18 @@ pub enum InputEvent {
 }
 
 impl InputEvent {
+    /// What it stops of what scrolls by itself, and when it happened.
+    pub(super) fn stops_views(&self) -> Option<(Instant, Stops)> {
+        match self {
+            InputEvent::Button { time, pressed: true, .. }
+            | InputEvent::TouchDown { time, .. }
+            | InputEvent::Gesture { time, gesture: Gesture::HoldBegin { .. } } => Some((*time, Stops::All)),
+            // A key that is pressed three times scrolls three times as far.
+            InputEvent::Key { time, pressed: true, .. } => Some((*time, Stops::Flings)),
+            _ => None,
+        }
+    }
+
     /// When it happened.
     pub fn time(&self) -> Instant {
         match self {

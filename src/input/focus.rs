@@ -5,9 +5,11 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::SERIAL_COUNTER;
 
-use super::pointer;
+use super::event::Stops;
+use super::{pointer, scrolling};
 use crate::shell;
 use crate::state::State;
+use crate::time::Clock;
 
 /// Gives the keyboard to whom it belongs now.
 pub fn update_keyboard(state: &mut State) {
@@ -18,6 +20,8 @@ pub fn update_keyboard(state: &mut State) {
     };
     let target = state.shell.grabbing_popup().cloned().or_else(window).filter(Resource::is_alive);
     if keyboard.current_focus() != target {
+        let now = state.clock.now();
+        scrolling::stop(state, now, Stops::Flings);
         keyboard.set_focus(state, target, SERIAL_COUNTER.next_serial());
     }
 }

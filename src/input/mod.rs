@@ -16,10 +16,12 @@ pub mod event;
 pub mod focus;
 pub mod gesture;
 mod hand;
+mod held;
 pub mod keyboard;
 pub mod keymap;
 pub mod libinput;
 pub mod pointer;
+mod scrolling;
 pub mod serials;
 pub mod switch;
 pub mod tablet;
@@ -77,6 +79,8 @@ pub struct Input {
     /// What the pointer was last found to be on.
     pointer_focus: pointer::Focus,
     owed: behind::Owed,
+    /// Who has what a wheel or fingers scroll.
+    scrolling: scrolling::Scrolling,
 }
 
 impl Input {
@@ -106,6 +110,7 @@ impl Input {
             held: pointer::Held::default(),
             pointer_focus: None,
             owed: behind::Owed::default(),
+            scrolling: scrolling::Scrolling::default(),
         }
     }
 
@@ -117,6 +122,11 @@ impl Input {
 
 /// An event happened. This is the only way in.
 pub fn handle(state: &mut State, event: InputEvent) {
+    if let Some((time, stops)) = event.stops_views()
+        && scrolling::stop(state, time, stops)
+    {
+        pointer::refresh_focus_now(state);
+    }
     match event {
         InputEvent::PointerMotion { time, delta, raw } => pointer::moved(state, time, delta, raw),
         InputEvent::PointerPosition { time, position } => pointer::moved_to(state, time, position),

@@ -3,11 +3,11 @@
 use smithay::backend::input::{Axis, AxisRelativeDirection, AxisSource, ButtonState};
 use smithay::input::pointer::{AxisFrame, ButtonEvent, MotionEvent, RelativeMotionEvent};
 use smithay::reexports::wayland_server::Resource;
-use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
 use super::event::{Scroll, ScrollSource};
-use super::{behind, constraint, drag};
+pub use super::held::Focus;
+use super::{behind, constraint, drag, held, scrolling};
 use crate::bindings::ButtonAction;
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
@@ -29,9 +29,6 @@ impl Held {
         !self.buttons.is_empty()
     }
 }
-
-/// A surface and where its origin is (global logical coordinates).
-pub type Focus = Option<(WlSurface, Point<f64, Logical>)>;
 
 /// The device moved by `delta`.
 pub fn moved(state: &mut State, time: Instant, delta: Point<f64, Logical>, raw: Point<f64, Logical>) {
@@ -130,6 +127,19 @@ pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
 
 /// Picks the focus again if what lies under the standing pointer has changed.
 pub fn refresh_focus(state: &mut State) {
+    if drag::holds_pointer(state) || state.input.pointer.is_grabbed() || state.input.tools.silence_pointer() {
+        return;
+    }
+    let on = state.input.pointer.current_focus();
+    if on.is_some_and(|on| scrolling::moves(state, &on)) {
+        // It is told when it rests: a client that sleeps while we scroll would be woken by every refresh.
+        return;
+    }
+    refresh_focus_now(state);
+}
+
+/// The same, also while a view moves under the pointer.
+pub fn refresh_focus_now(state: &mut State) {
     if drag::holds_pointer(state) || state.input.pointer.is_grabbed() || state.input.tools.silence_pointer() {
         return;
     }
@@ -238,12 +248,19 @@ fn deliver(state: &mut State, time: Instant, button: u32, new: ButtonState, seri
     let focus = pointer.current_focus();
     state.input.actions.push(serial);
     output::input(state, InputKind::Button, focus.as_ref(), time);
+    held::catch_up(state, time);
     pointer.button(state, &ButtonEvent { button, state: new, serial, time: time.as_wayland_millis() });
     pointer.frame(state);
+    if new == ButtonState::Pressed {
+        held::begin(state, serial);
+    }
 }
 
 /// A wheel turned or a finger scrolled.
 pub fn scrolled(state: &mut State, time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll) {
+    if scrolling::take(state, time, source, horizontal, vertical) {
+        return;
+    }
     let source = match source {
         ScrollSource::Wheel => AxisSource::Wheel,
         ScrollSource::Finger => AxisSource::Finger,

@@ -17,6 +17,7 @@ use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 use smithay::wayland::tablet_manager::{TabletDescriptor, TabletHandle, TabletSeatTrait, TabletToolHandle};
 
 use super::TabletClients;
+use super::held;
 use super::pointer::{self, Focus, pick};
 pub use super::tool::{Axes, ToolAction, ToolEvent};
 use crate::bounds::coordinate_f64;
@@ -86,6 +87,7 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     }
     let Some(near) = near(state, &event.tool) else { return };
     let held = near.held.clone();
+    let held = held.map(|focus| held::renewed(state, &focus, position));
     let focus = held.clone().unwrap_or_else(|| pick(state, position));
     let is_pointer = match (&held, find(state, &event.tool)) {
         (Some(_), Some(near)) => near.is_pointer,

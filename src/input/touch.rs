@@ -6,14 +6,17 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 
-use super::drag;
 use super::pointer::{Focus, pick};
+use super::{drag, held, scrolling};
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
 use crate::shell::{self, overview, popup};
 use crate::state::State;
-use crate::time::Instant;
+use crate::time::{Clock, Instant};
+use crate::timing::scroll::Way;
 
+/// A finger that went further than this drags: less is a tap that was not quite still.
+const SLOP: f64 = 8.0;
 /// More fingers than a screen reports.
 const MAX_TOUCHES: usize = 32;
 
@@ -25,6 +28,10 @@ struct Touch {
     position: Point<f64, Logical>,
     /// It ended a popup grab: no client was told of it.
     swallowed: bool,
+    /// Where it went down; `None` once it was decided what it does.
+    start: Option<Point<f64, Logical>>,
+    /// The view that it drags.
+    drags: Option<WlSurface>,
 }
 
 /// The fingers that are down.
@@ -61,7 +68,11 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     let focus = pick(state, position).filter(|_| !taken);
     let serial = SERIAL_COUNTER.next_serial();
     let swallowed = taken || focus.is_none() && state.shell.has_popup_grab();
-    state.input.touches.down.push(Touch { slot, serial, focus: focus.clone(), position, swallowed });
+    // Two fingers are a gesture of the client's.
+    let start = state.input.touches.down.is_empty().then_some(position);
+    state.input.touches.down.iter_mut().for_each(|touch| touch.start = None);
+    let touch = Touch { slot, serial, focus: focus.clone(), position, swallowed, start, drags: None };
+    state.input.touches.down.push(touch);
     if swallowed {
         popup::dismiss_grabs(state);
         return;
@@ -80,15 +91,40 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
 /// A finger moved.
 pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, Logical>) {
     let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) else { return };
-    touch.position = bounded(position);
+    let before = std::mem::replace(&mut touch.position, bounded(position));
     let (focus, swallowed, position) = (touch.focus.clone(), touch.swallowed, touch.position);
     if drag::holds_touch(state, slot) {
         drag::latch(state);
-    } else if !swallowed {
+    } else if !drag_view(state, time, slot, before) && !swallowed {
         output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
-        let event = MotionEvent { slot: touch_slot(slot), location: position, time: time.as_wayland_millis() };
+        // Smithay reckons with the origin at which it went down.
+        let moved = held::renewed(state, &focus, position).zip(focus.as_ref()).map(|((_, now), (_, then))| now - *then);
+        let location = position - moved.unwrap_or_default();
+        let event = MotionEvent { slot: touch_slot(slot), location, time: time.as_wayland_millis() };
         state.input.touch.clone().motion(state, focus, &event);
     }
+}
+
+/// Whether a finger drags a view, which is decided when it has gone far enough to mean it.
+fn drag_view(state: &mut State, time: Instant, slot: u32, before: Point<f64, Logical>) -> bool {
+    let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) else { return false };
+    // What is dragged goes along with the finger: the view goes the other way.
+    let way = |from: Point<f64, Logical>, to: Point<f64, Logical>| Way { x: from.x - to.x, y: from.y - to.y };
+    let position = touch.position;
+    if let Some(view) = touch.drags.clone() {
+        scrolling::dragged(state, time, &view, way(before, position));
+        return true;
+    }
+    let far = |start: &Point<f64, Logical>| (position.x - start.x).hypot(position.y - start.y) > SLOP;
+    let Some(start) = touch.start.take_if(|start| far(start)).filter(|_| !touch.swallowed) else { return false };
+    let surface = touch.focus.as_ref().map(|(surface, _)| surface.clone());
+    let view = surface.and_then(|surface| scrolling::drag(state, time, surface, way(start, position)));
+    let Some(view) = view else { return false };
+    state.input.touch.clone().cancel(state);
+    if let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) {
+        (touch.swallowed, touch.drags) = (true, Some(view));
+    }
+    true
 }
 
 /// A finger was lifted.
@@ -102,6 +138,9 @@ pub fn up(state: &mut State, time: Instant, slot: u32) {
     let touch = state.input.touches.down.remove(index);
     if state.input.touches.down.is_empty() {
         state.shell.set_pressed(None);
+    }
+    if let Some(view) = touch.drags {
+        scrolling::dropped(state, time, &view, false);
     }
     if !touch.swallowed {
         let surface = touch.focus.as_ref().map(|(surface, _)| surface);
@@ -120,7 +159,12 @@ pub fn frame(state: &mut State) {
 
 /// All touches count for nothing.
 pub fn cancel(state: &mut State) {
-    state.input.touches.down.clear();
+    let time = state.clock.now();
+    for touch in std::mem::take(&mut state.input.touches.down) {
+        if let Some(view) = touch.drags {
+            scrolling::dropped(state, time, &view, true);
+        }
+    }
     state.shell.set_pressed(None);
     if state.input.drag.is_some_and(|source| source != drag::DragSource::Pointer) {
         drag::end(state);

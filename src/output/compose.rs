@@ -72,7 +72,8 @@ pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment:
     let planes = output.choose_planes(&mut scene, &protocols.dmabuf.memories);
     let feedback = gather(&scene, waiting);
     let record = output.open_record(&moment);
-    let content = Content { feedback, clients, planes, ..Content::new(scene, record) };
+    let reports = std::mem::take(&mut output.reports);
+    let content = Content { feedback, clients, planes, reports, ..Content::new(scene, record) };
     let needs_no_drawing = output.needs_no_drawing(&content);
     let scene = content.scene.clone();
     let frame = output.conductor.output_mut().choose(moment.target.id, content);

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::OutputState;
+use super::scrolling::Report;
 use crate::backend::Buffer;
 use crate::backend::fence::Fence;
 use crate::backend::plane::Planes;
@@ -25,6 +26,8 @@ pub struct Content {
     /// The clients that wait to hear of it.
     pub(super) feedback: Feedback,
     pub(super) clients: Vec<ClientFrameRecord>,
+    /// Where it shows views whose clients want to hear of it.
+    pub(super) reports: Vec<Report>,
     /// Clients' buffers on planes.
     pub(super) planes: Planes,
     pub(super) pixels: Pixels,
@@ -55,6 +58,7 @@ impl Content {
             record,
             feedback: Feedback::default(),
             clients: Vec::new(),
+            reports: Vec::new(),
             planes: Planes::default(),
             pixels: Pixels::None,
             chosen_in: Span::ZERO,

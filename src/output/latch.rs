@@ -6,7 +6,7 @@ use super::compose::{Came, compose};
 use super::frame::Moment;
 use super::gates::clear_blockers;
 use super::handing_over::{self, Taken};
-use super::{OutputState, pacing, second_period, stage};
+use super::{OutputState, pacing, scrolling, second_period, stage};
 use crate::scene::Scene;
 use crate::shell::Hand;
 use crate::shell::animation::Shown;
@@ -26,6 +26,7 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     let latched = state.clock.now();
     let opened = open_queues(state, id, target);
     state.latch_drag();
+    scrolling::latch(state, id, target);
     animate(state, id, target.present, target.interval);
     let is_moving = is_moving(state, id, target.present);
     let starts = state
@@ -67,6 +68,9 @@ pub(super) fn conclude(state: &mut State, id: OutputId, taken: Taken) {
         && let Some(output) = state.outputs.by_id_mut(id)
     {
         output.need(Need::Animation);
+    }
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        scrolling::go_on(output);
     }
     handing_over::attend(state, id);
 }

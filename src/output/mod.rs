@@ -28,6 +28,7 @@ pub mod power;
 mod present;
 mod rendering_ahead;
 pub mod rules;
+pub mod scrolling;
 mod second_period;
 mod shows;
 mod spare_buffer;
@@ -170,6 +171,12 @@ pub struct OutputState {
     /// What is on screen.
     pub(crate) on_screen: Arc<Scene>,
     scenes: u64,
+    /// A view that it shows goes on moving.
+    scrolls: bool,
+    /// A view shows what is not there any more.
+    keeps: bool,
+    /// What clients are to hear of their views when the frame at hand is seen.
+    reports: Vec<scrolling::Report>,
     /// When content was chosen for it last.
     looked: Instant,
     /// Frames that reached light.
@@ -383,7 +390,8 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
         let mut reach = layer.target.to_f64();
         reach.loc -= Point::from((1.0, 1.0));
         reach.size += Size::from((2.0, 2.0));
-        reach.contains(place)
+        // What a view cuts away is not there at all.
+        reach.contains(place) && layer.crop.is_none_or(|crop| crop.contains(point))
     };
     live.filter(there).find_map(|layer| {
         // What slides out of sight is seen and is not meant.

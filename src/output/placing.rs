@@ -9,15 +9,16 @@ use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use super::bare::Bare;
 use super::{geometry, overlays};
-use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape};
+use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape, Snapshot};
 use crate::shell::animation::Ghost;
 use crate::shell::effects::{Decoration, Effects};
 use crate::shell::overview::Overlays;
 use crate::shell::render_order::{RenderWindow, Stacked, View};
 use crate::shell::{Hand, Shell, Window};
 use crate::state::State;
+use crate::surface::Surfaces;
 use crate::surface::content::SurfaceContent;
-use crate::surface::tree::find_downward;
+use crate::surface::tree::{self, find_downward};
 use crate::time::Instant;
 use crate::timing::id::{OutputId, WindowId};
 
@@ -42,12 +43,11 @@ pub(super) struct Placed {
 }
 
 /// A scene without windows.
-fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output, Placing)> {
+fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output)> {
     let output = state.outputs.by_id_mut(id)?;
     let layers = std::mem::take(&mut output.spare);
     let handle = output.output.clone();
-    let area = geometry(&handle);
-    let scale = handle.current_scale().fractional_scale();
+    let (area, scale) = (geometry(&handle), handle.current_scale().fractional_scale());
     let mode = output.display.mode();
     let scene = Scene {
         size: Size::from((mode.width, mode.height)),
@@ -56,7 +56,7 @@ fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output, Placing)> {
         effects: Vec::new(),
         cursor: super::cursor::layer(state, area, scale),
     };
-    Some((scene, handle, Placing { area, scale, effects: state.shell.effects }))
+    Some((scene, handle))
 }
 
 /// What output `id` is to show in the frame presented at `present`, where nothing moves and nothing lies above the windows,
@@ -69,7 +69,8 @@ pub(super) fn choose_among(
     put: impl Fn(WindowId, &mut Scene) -> Option<bool>,
     present: Instant,
 ) -> Arranged {
-    let Some((mut scene, handle, placing)) = begin(state, id) else { return Arranged::default() };
+    let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
+    let placing = Placing::new(&handle, state.shell.effects, &state.surfaces);
     let mut bare = Bare::all(&scene);
     let (mut windows, mut looked_at) = (Vec::new(), 0);
     let shell = &state.shell;
@@ -109,7 +110,8 @@ impl Placed {
 
 /// What output `id` is to show in the frame presented at `present`.
 pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arranged {
-    let Some((mut scene, handle, placing)) = begin(state, id) else { return Arranged::default() };
+    let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
+    let placing = Placing::new(&handle, state.shell.effects, &state.surfaces);
     let mut bare = Bare::all(&scene);
     if let Some(icon) = &state.input.drag_icon {
         let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
@@ -192,13 +194,18 @@ impl Fit {
 }
 
 /// Where the output is, at what scale, and what is drawn around windows.
-struct Placing {
+struct Placing<'a> {
     area: Rectangle<i32, Logical>,
     scale: f64,
     effects: Effects,
+    surfaces: &'a Surfaces,
 }
 
-impl Placing {
+impl<'a> Placing<'a> {
+    fn new(output: &Output, effects: Effects, surfaces: &'a Surfaces) -> Self {
+        Placing { area: geometry(output), scale: output.current_scale().fractional_scale(), effects, surfaces }
+    }
+
     /// Adds a window, if anything of it may be seen where `bare` is. Returns whether nothing below it is.
     fn unless_hidden(&self, scene: &mut Scene, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
         let reach = shell.reach_at_rest(window, view);
@@ -278,7 +285,7 @@ impl Placing {
         let fit = Fit { from: ghost.geometry.to_f64(), to: look.rect };
         let above = scene.layers.len();
         for part in &ghost.parts {
-            let mut layer = self.layer(&part.content, part.offset, fit, look.opacity);
+            let Some(mut layer) = self.layer(&part.content, part.place, fit, look.opacity) else { continue };
             let shape = Arc::make_mut(&mut layer.shape);
             shape.id = part.id.clone();
             shape.snapshot = Some(part.name.clone());
@@ -289,15 +296,35 @@ impl Placing {
 
     /// Adds a tree of surfaces, topmost first.
     fn tree(&self, scene: &mut Scene, root: &WlSurface, fit: Fit, opacity: f64) {
-        find_downward(root, Point::default(), &mut |surface, states, offset| {
-            let content = SurfaceContent::of(surface, states);
-            scene.layers.extend(content.map(|content| self.layer(&content, offset, fit, opacity)));
+        find_downward(root, &mut |surface, states, place| {
+            let content = SurfaceContent::of(surface, states)?;
+            // What a view shows that is not there any more lies above nothing but its background.
+            self.kept(scene, surface, (place, content.size), fit, opacity);
+            scene.layers.extend(self.layer(&content, place, fit, opacity));
             None::<()>
         });
     }
 
-    fn layer(&self, content: &SurfaceContent, offset: Point<i32, Logical>, fit: Fit, opacity: f64) -> Layer {
-        let (origin, zoom) = (fit.point(offset.to_f64()), fit.zoom());
+    /// Contents of a view that were taken away, as they were, until others cover it.
+    fn kept(&self, scene: &mut Scene, view: &WlSurface, at: (tree::Place, Size<i32, Logical>), fit: Fit, opacity: f64) {
+        let Some(scrolled) = self.surfaces.get(view).and_then(|entry| entry.scroll.as_deref()) else { return };
+        let (place, size) = at;
+        for kept in scrolled.kept() {
+            let seen = Rectangle::new(place.origin, size.to_f64());
+            let crop = place.crop.map_or(Some(seen), |crop| crop.intersection(seen));
+            let origin = place.origin + scrolled.place_of(kept);
+            let layer = crop.and_then(|_| self.layer(&kept.content, tree::Place { origin, crop }, fit, opacity));
+            scene.layers.extend(layer.map(|mut layer| {
+                let shape = Arc::make_mut(&mut layer.shape);
+                (shape.id, shape.snapshot) = (kept.id.clone(), Some(Snapshot(kept.name.clone())));
+                layer
+            }));
+        }
+    }
+
+    /// One surface; `None` where nothing of it is left.
+    fn layer(&self, content: &SurfaceContent, place: tree::Place, fit: Fit, opacity: f64) -> Option<Layer> {
+        let (origin, zoom) = (fit.point(place.origin), fit.zoom());
         let zoomed = |size: Size<i32, Logical>| {
             Size::<f64, Logical>::from((f64::from(size.w) * zoom.0, f64::from(size.h) * zoom.1))
         };
@@ -311,7 +338,7 @@ impl Placing {
             let inner = Point::from((fades, fades));
             Rectangle::new(rect.loc - target.loc + inner, Size::from((size.0.max(0), size.1.max(0))))
         });
-        let shape = Shape {
+        let mut shape = Shape {
             id: Id::from_wayland_resource(&content.surface),
             opaque: opaque.collect(),
             surface: content.surface.clone(),
@@ -319,17 +346,25 @@ impl Placing {
             buffer_scale: content.buffer_scale,
             buffer_transform: content.buffer_transform,
             source: content.source,
+            whole: content.source,
             size: content.size,
             solid: content.opaque.to_vec(),
             target,
             origin,
+            crop: place.crop.map(|crop| {
+                let size = Size::from((crop.size.w * zoom.0, crop.size.h * zoom.1));
+                Rectangle::new(fit.point(crop.loc), size)
+            }),
             stretch: zoom,
             opacity: opacity as f32,
             clip: None,
             snapshot: None,
         };
+        if let Some(crop) = shape.crop {
+            shape.cut(self.to_physical(crop.loc, crop.size))?;
+        }
         let (buffer, damage) = (Some(content.buffer.clone()), content.damage.clone());
-        Layer { shape: Arc::new(shape), buffer, damage, plane: None }
+        Some(Layer { shape: Arc::new(shape), buffer, damage, plane: None })
     }
 
     /// Edges are rounded, not sizes, so that neighbours stay neighbours at fractional scales.

@@ -127,7 +127,8 @@ struct Light {
 
 impl OutputState {
     fn tell_clients(&mut self, content: Content, light: Light, books: &mut Books<'_>, now: Instant) {
-        let Content { scene, feedback, mut record, clients, .. } = content;
+        let Content { scene, feedback, mut record, clients, reports, .. } = content;
+        reports.iter().for_each(|report| report.presented(light.present));
         let interval = self.conductor.output().vsync().interval();
         let refresh = if self.conductor.output().vsync().is_variable() {
             Refresh::variable(interval.to_duration())

@@ -165,7 +165,7 @@ fn refresh(layer: &mut Layer, surface: &WlSurface) -> bool {
     let same = content.buffer_size == shape.buffer_size
         && content.buffer_scale == shape.buffer_scale
         && content.buffer_transform == shape.buffer_transform
-        && content.source == shape.source
+        && content.source == shape.whole
         && content.size == shape.size
         && content.opaque.iter().eq(shape.solid.iter());
     layer.buffer = Some(content.buffer);
@@ -233,7 +233,7 @@ fn uncovering_nobody(stage: &mut Stage, state: &State, basis: Basis) -> Option<(
 /// What the next scene follows from; `None` while that changes from frame to frame.
 fn basis(state: &State, id: OutputId) -> Option<Basis> {
     let output = state.outputs.by_id(id)?;
-    if !state.shell.is_still() || state.input.drag_icon.is_some() {
+    if !state.shell.is_still() || state.input.drag_icon.is_some() || output.keeps {
         return None;
     }
     let mode = output.display.mode();

@@ -24,6 +24,7 @@ pub mod presentation;
 pub mod privileges;
 pub mod relative_pointer;
 pub mod screencopy;
+pub mod scroll;
 pub mod seat;
 pub mod security_context;
 pub mod selection;
@@ -99,6 +100,7 @@ pub struct Protocols {
     pub screencopy: screencopy::Screencopy,
     pub gamma_control: gamma_control::GammaControls,
     pub frame_pacing: frame_pacing::FramePacingManager,
+    pub scroll: scroll::ScrollManager,
     pub ext_workspace: ext_workspace::ExtWorkspace,
     pub security_context: security_context::SecurityContexts,
 }
@@ -138,6 +140,7 @@ impl Protocols {
             screencopy: screencopy::Screencopy::new(display),
             gamma_control: gamma_control::GammaControls::new(display),
             frame_pacing: frame_pacing::FramePacingManager::new(display),
+            scroll: scroll::ScrollManager::default(),
             ext_workspace: ext_workspace::ExtWorkspace::new(display),
             security_context: security_context::SecurityContexts::new(display),
         }

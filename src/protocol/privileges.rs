@@ -47,6 +47,7 @@ pub const FOR_EVERYBODY: &[&str] = &[
     "zwp_tablet_manager_v2",
     "zwp_idle_inhibit_manager_v1",
     "upbeat_frame_pacing_manager_v1",
+    "upbeat_scroll_manager_v1",
 ];
 
 /// Whether `client` is offered the global `G`: one that is in neither half only where no sandbox is.

@@ -55,6 +55,10 @@ pub struct Shape {
     pub buffer_transform: Transform,
     /// What of the content is shown, in surface coordinates before scaling.
     pub source: Rectangle<f64, Logical>,
+    /// The same, if nothing were cut away.
+    pub whole: Rectangle<f64, Logical>,
+    /// What a view leaves of it (global logical coordinates).
+    pub crop: Option<Rectangle<f64, Logical>>,
     /// How large the surface is (logical coordinates).
     pub size: Size<i32, Logical>,
     /// What of the content is opaque, in surface coordinates.
@@ -76,6 +80,35 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Cuts away what lies outside of `crop`, and of the source what it showed. `None`: nothing is left.
+    pub fn cut(&mut self, crop: Rectangle<i32, Physical>) -> Option<()> {
+        let left = self.target.intersection(crop).filter(|left| !left.is_empty())?;
+        if left == self.target {
+            return Some(());
+        }
+        let (target, moved) = (self.target, left.loc - self.target.loc);
+        let scale = |length: i32, source: f64, target: i32| f64::from(length) * source / f64::from(target);
+        self.source = Rectangle::new(
+            self.source.loc
+                + Point::from((
+                    scale(moved.x, self.source.size.w, target.size.w),
+                    scale(moved.y, self.source.size.h, target.size.h),
+                )),
+            Size::from((
+                scale(left.size.w, self.source.size.w, target.size.w),
+                scale(left.size.h, self.source.size.h, target.size.h),
+            )),
+        );
+        let inside = Rectangle::from_size(left.size);
+        self.opaque = self
+            .opaque
+            .iter()
+            .filter_map(|rect| Rectangle::new(rect.loc - moved, rect.size).intersection(inside))
+            .collect();
+        self.target = left;
+        Some(())
+    }
+
     /// Whether the same content looks the same in both.
     pub fn looks_like(&self, other: &Shape) -> bool {
         self.id == other.id

@@ -19,6 +19,7 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     crate::output::planes::switch(state, new.planes);
     state.outputs.frames_ahead = new.animations.frames_ahead.frames();
     state.outputs.supersedes = new.animations.supersede;
+    crate::protocol::scroll::offer(state, new.scroll.views);
     state.input.bindings.keys.clone_from(&new.keys.0);
     let rules = &mut state.outputs.rules;
     (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());

@@ -42,9 +42,9 @@ impl Window {
 
 /// The topmost surface of a tree that takes input at `point` (in the root's coordinates), with the point in its own.
 pub fn hit_tree(root: &WlSurface, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
-    find_downward(root, Point::default(), &mut |surface, states, origin| {
-        let local = point - origin.to_f64();
-        takes_input(states, local).then(|| (surface.clone(), local))
+    find_downward(root, &mut |surface, states, place| {
+        let local = point - place.origin;
+        (!place.cuts(point) && takes_input(states, local)).then(|| (surface.clone(), local))
     })
 }
 
@@ -52,8 +52,8 @@ pub fn hit_tree(root: &WlSurface, point: Point<f64, Logical>) -> Option<(WlSurfa
 /// not anything of it is seen there; with the point in its own.
 pub fn hit_tree_around(surface: &WlSurface, local: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
     let root = crate::surface::root(surface);
-    let offset = find_downward(&root, Point::default(), &mut |known, _, offset| (known == surface).then_some(offset))?;
-    hit_tree(&root, local + offset.to_f64())
+    let place = find_downward(&root, &mut |known, _, place| (known == surface).then_some(place))?;
+    hit_tree(&root, local + place.origin)
 }
 
 /// Whether `surface` has content at `local` (surface coordinates).

@@ -29,7 +29,6 @@ mod window_list;
 pub mod workspaces;
 pub mod xdg_errors;
 
-use smithay::desktop::utils::bbox_from_surface_tree;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial};
@@ -37,7 +36,7 @@ use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface};
 
 use crate::guard;
 use crate::state::State;
-use crate::surface;
+use crate::surface::{self, tree};
 pub use crate::timing::id::WindowId;
 use animation::{Animations, Ghost, Slides, WindowMotion};
 pub use arrangement::Arrangement;
@@ -130,7 +129,8 @@ impl Shell {
     /// and for what belongs to no window.
     pub fn reach_of(&self, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
         let window = self.window_of_root(&surface::root(surface))?;
-        Some(bbox_from_surface_tree(window.surface(), window.origin()))
+        let extent = tree::extent(window.surface());
+        Some(Rectangle::new(window.origin() + extent.loc, extent.size))
     }
 
     /// Another value whenever anything changed that says what is seen where, apart from the content of surfaces.
@@ -189,7 +189,7 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
     let bounds = state.usable_area(None).map(|(_, area)| area.size);
-    let extent = bbox_from_surface_tree(root, (0, 0));
+    let extent = tree::extent(root);
     let Some(window) = state.shell.windows.of_root_mut_quietly(root) else { return };
     let look = |window: &Window| (window.geometry, window.extent, window.applied.clone(), window.mapped);
     let (before, was_resized) = (look(window), window.stretch.is_some());

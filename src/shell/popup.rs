@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 
-use smithay::desktop::utils::bbox_from_surface_tree;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_popup::XdgPopup;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_wm_base;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -15,7 +14,7 @@ use smithay::wayland::shell::xdg::{PopupSurface, PositionerState};
 use super::{Desk, Hand, Shell, WindowId, configure, window_geometry, xdg_errors};
 use crate::bounds::MAX_NESTING;
 use crate::state::State;
-use crate::surface;
+use crate::surface::{self, tree};
 
 /// A popup of a window or of another popup.
 #[derive(Debug)]
@@ -196,7 +195,7 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
             popup.sent.pop_front();
         }
     }
-    let geometry = window_geometry(root, bbox_from_surface_tree(root, (0, 0)));
+    let geometry = window_geometry(root, tree::extent(root));
     let is_changed = std::mem::replace(&mut popup.geometry, geometry) != geometry || popup.placed != before;
     let was_mapped = std::mem::replace(&mut popup.mapped, has_content);
     if was_mapped && !has_content {

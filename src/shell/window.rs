@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use smithay::desktop::utils::bbox_from_surface_tree;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -16,6 +15,7 @@ use super::effects::{Decoration, EffectNames};
 use super::resize::{self, Edges, SizeLimits};
 
 use crate::guard;
+use crate::surface::tree;
 
 /// How many configures a client may leave unanswered: a stopped program gathers one per change of focus, one that asks
 /// for states in a loop and never answers would fill the memory.
@@ -291,7 +291,7 @@ impl Window {
     /// Which effects it takes part in.
     pub(super) fn decoration(&self) -> Decoration {
         // Content outside the window geometry is the client's own shadow.
-        let is_bare = bbox_from_surface_tree(self.surface(), (0, 0)) == self.geometry;
+        let is_bare = tree::extent(self.surface()) == self.geometry;
         let is_free = self.applied == Arrangement::Floating;
         Decoration { names: self.effect_names.clone(), stands_free: is_bare && is_free }
     }

@@ -2,10 +2,10 @@
 
 use smithay::backend::renderer::utils::{Buffer, DamageSnapshot, OpaqueRegions, RendererSurfaceStateUserData};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Buffer as BufferCoords, Logical, Point, Rectangle, Size, Transform};
+use smithay::utils::{Buffer as BufferCoords, Logical, Rectangle, Size, Transform};
 use smithay::wayland::compositor::SurfaceData;
 
-use super::tree::find_downward;
+use super::tree::{Place, find_downward};
 
 /// The content of one surface. It holds on to the client's buffer.
 #[derive(Debug)]
@@ -49,12 +49,11 @@ impl SurfaceContent {
         })
     }
 
-    /// All that the tree below `root` shows, topmost first, with where each surface's origin lies in the root's
-    /// coordinates.
-    pub fn of_tree(root: &WlSurface) -> Vec<(Self, Point<i32, Logical>)> {
+    /// All that the tree below `root` shows, topmost first, with where each surface lies in the root's coordinates.
+    pub fn of_tree(root: &WlSurface) -> Vec<(Self, Place)> {
         let mut found = Vec::new();
-        find_downward(root, Point::default(), &mut |surface, states, offset| {
-            found.extend(Self::of(surface, states).map(|content| (content, offset)));
+        find_downward(root, &mut |surface, states, place| {
+            found.extend(Self::of(surface, states).map(|content| (content, place)));
             None::<()>
         });
         found

@@ -17,6 +17,7 @@ use super::gate::Gate;
 use super::paced;
 use super::paced_frame::FrameListener;
 use super::queue::UpdateQueue;
+use super::scroll::{Scrolled, View};
 use super::shows::Finished;
 use super::stash::Lasting;
 use super::tree;
@@ -85,6 +86,8 @@ pub struct Entry {
     pub fingerprint: Option<u64>,
     /// What paces it, if its client asked for that.
     pub frame_pacing: Option<Arc<dyn FrameListener>>,
+    /// What moves it, if it is a view that we scroll.
+    pub scroll: Option<Box<Scrolled>>,
     /// The last tick for hidden surfaces found content of it that nobody saw.
     pub(crate) unseen: bool,
     /// Its client acknowledged a configure and has not committed since.
@@ -93,6 +96,8 @@ pub struct Entry {
     pub(super) described: Option<paced::Described>,
     /// Its subsurfaces, as they were applied last.
     pub(super) family: tree::Known,
+    /// What its client says of it as a view, as it was applied last.
+    pub(super) view: Option<Arc<View>>,
     /// Listed as one that is awake.
     pub(super) awake: bool,
 }
@@ -152,10 +157,12 @@ impl Entry {
             asked: Asked::default(),
             fingerprint: None,
             frame_pacing: None,
+            scroll: None,
             unseen: false,
             acknowledges: false,
             described: None,
             family: tree::Known::default(),
+            view: None,
             awake: false,
         }
     }
@@ -163,7 +170,8 @@ impl Entry {
     /// Whether no latch, tick or turn has anything to do with it until somebody says something.
     pub(super) fn may_rest(&self, now: Instant) -> bool {
         let is_drawing = self.called.is_some_and(|called| now - called < DRAWS_FOR);
-        !self.is_fresh() && !self.waits() && !self.queue.has_barrier() && !is_drawing && self.frame_pacing.is_none()
+        let is_told = self.frame_pacing.is_some() || self.scroll.as_ref().is_some_and(|view| view.is_concerned());
+        !self.is_fresh() && !self.waits() && !self.queue.has_barrier() && !is_drawing && !is_told
     }
 
     /// Gives back the room that its lists had while it was drawn.

@@ -26,6 +26,7 @@ pub mod queue;
 pub mod regions;
 mod registry;
 pub mod scanout;
+pub mod scroll;
 mod shows;
 mod stash;
 pub mod subsurface;
@@ -73,6 +74,7 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     let mut other_children = false;
     if let Some(entry) = state.surfaces.get_mut(surface) {
         other_children = tree::update_positions(surface, &mut entry.family);
+        other_children |= scroll::update_view(surface, &mut entry.view);
     }
     on_commit_buffer_handler::<State>(surface);
     let now = state.clock.now();
@@ -107,6 +109,17 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         state.callback_wanted(surface);
     }
     paced::applied(state, surface);
+    touch_views(state, surface);
+}
+
+/// What a view shows may have changed: the next latch looks at it.
+fn touch_views(state: &mut State, surface: &WlSurface) {
+    for surface in [Some(surface.clone()), compositor::get_parent(surface)].into_iter().flatten() {
+        let is_view = state.surfaces.get(&surface).is_some_and(|entry| entry.scroll.is_some());
+        if is_view && let Some(view) = state.surfaces.get_mut(&surface).and_then(|entry| entry.scroll.as_mut()) {
+            view.touch();
+        }
+    }
 }
 
 /// Takes the content out of an update that was cancelled; else remembers what describes it.

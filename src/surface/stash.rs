@@ -14,6 +14,7 @@ use smithay::wayland::presentation::{PresentationFeedbackCachedState, Presentati
 use smithay::wayland::viewporter::ViewportCachedState;
 
 use super::pacing_state::{PacingState, PendingTarget};
+use super::scroll::ViewState;
 use super::tree::Children;
 
 use crate::guard;
@@ -28,6 +29,7 @@ pub(super) struct Lasting {
     viewport: ViewportCachedState,
     children: Children,
     pacing: PacingState,
+    view: ViewState,
 }
 
 /// State that a commit uses up.
@@ -66,7 +68,8 @@ impl Lasting {
         let viewport = *states.cached_state.get::<ViewportCachedState>().pending();
         let children = states.cached_state.get::<Children>().pending().clone();
         let pacing = *states.cached_state.get::<PacingState>().pending();
-        Lasting { scale, transform, opaque, input, viewport, children, pacing }
+        let view = states.cached_state.get::<ViewState>().pending().clone();
+        Lasting { scale, transform, opaque, input, viewport, children, pacing, view }
     }
 
     /// What was applied last: the best guess for a surface that has not committed as a subsurface yet.
@@ -84,7 +87,8 @@ impl Lasting {
         let viewport = *states.cached_state.get::<ViewportCachedState>().current();
         let children = states.cached_state.get::<Children>().current().clone();
         let pacing = *states.cached_state.get::<PacingState>().current();
-        Lasting { scale, transform, opaque, input, viewport, children, pacing }
+        let view = states.cached_state.get::<ViewState>().current().clone();
+        Lasting { scale, transform, opaque, input, viewport, children, pacing, view }
     }
 
     /// Makes it what `states` has pending.
@@ -100,6 +104,7 @@ impl Lasting {
         *states.cached_state.get::<ViewportCachedState>().pending() = self.viewport;
         *states.cached_state.get::<Children>().pending() = self.children;
         *states.cached_state.get::<PacingState>().pending() = self.pacing;
+        *states.cached_state.get::<ViewState>().pending() = self.view;
     }
 }
 

@@ -52,6 +52,7 @@ impl Dispatch<WlSubsurface, SubsurfaceUserData, State> for Handlers {
         if let Some(parent) = parent {
             tree::remove(&parent, data.surface());
             state.tree_changed(&parent);
+            super::touch_views(state, &parent);
             state.need(data.surface());
         }
         <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::destroyed(

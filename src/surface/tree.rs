@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
-use smithay::backend::renderer::utils::{RendererSurfaceState, RendererSurfaceStateUserData};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource, Weak};
-use smithay::utils::{Logical, Point};
+use smithay::utils::{Logical, Point, Rectangle};
 use smithay::wayland::compositor::{self, Cacheable, SubsurfaceCachedState, SurfaceData};
 
+use super::scroll::state as scroll;
 use crate::guard;
 
 /// One subsurface of a parent.
@@ -176,29 +176,72 @@ fn tell_position(surface: &WlSurface, position: Point<i32, Logical>) {
     });
 }
 
-/// Looks at a surface whose origin is known.
-pub type Visit<'a, T> = dyn FnMut(&WlSurface, &SurfaceData, Point<i32, Logical>) -> Option<T> + 'a;
+/// Where a surface of a tree is, in the root's coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// Its top left corner.
+    pub origin: Point<f64, Logical>,
+    /// What is seen of it: views crop their contents.
+    pub crop: Option<Rectangle<f64, Logical>>,
+}
+
+impl Place {
+    /// Whether `point` (in the root's coordinates) is cut away.
+    pub fn cuts(&self, point: Point<f64, Logical>) -> bool {
+        self.crop.is_some_and(|crop| !crop.contains(point))
+    }
+}
+
+/// Looks at a surface whose place is known.
+pub type Visit<'a, T> = dyn FnMut(&WlSurface, &SurfaceData, Place) -> Option<T> + 'a;
 
 /// Visits a surface and what hangs on it, as applied, topmost first, until `visit` returns something. It is given each
-/// surface's origin, starting from `origin` for the root. What has no content hides its children, too.
-pub fn find_downward<T>(root: &WlSurface, origin: Point<i32, Logical>, visit: &mut Visit<'_, T>) -> Option<T> {
-    let family = guard::with_states(root, |states| has_view(states).then(|| family_of(states)))?;
+/// surface's place, starting from the origin for the root. What has no content hides its children, too.
+pub fn find_downward<T>(root: &WlSurface, visit: &mut Visit<'_, T>) -> Option<T> {
+    find_below(root, Place { origin: Point::default(), crop: None }, visit)
+}
+
+/// What a tree of surfaces reaches, in the root's coordinates: what views cut away is not there.
+pub fn extent(root: &WlSurface) -> Rectangle<i32, Logical> {
+    let mut extent: Option<Rectangle<i32, Logical>> = None;
+    find_downward(root, &mut |_, states, place| {
+        let seen = Rectangle::new(place.origin, scroll::size_of(states)?.to_f64());
+        // A content lies within its view, which counts itself.
+        if place.crop.is_none() {
+            let seen = seen.to_i32_round();
+            extent = Some(extent.map_or(seen, |extent| extent.merge(seen)));
+        }
+        None::<()>
+    });
+    extent.unwrap_or_default()
+}
+
+fn find_below<T>(root: &WlSurface, place: Place, visit: &mut Visit<'_, T>) -> Option<T> {
+    let known = guard::with_states(root, |states| {
+        let size = scroll::size_of(states)?;
+        Some((size, family_of(states), scroll::view(states), scroll::offset(states)))
+    });
+    let (size, family, view, offset) = known?;
+    let place_of = |child: &Child, surface: &WlSurface| {
+        let ordinary = Place { origin: place.origin + child.position.to_f64(), ..place };
+        let Some((view, content)) = view.as_ref().and_then(|view| Some((view, view.content(surface)?))) else {
+            return Some(ordinary);
+        };
+        let seen = Rectangle::new(place.origin, size.to_f64());
+        let crop = place.crop.map_or(Some(seen), |crop| crop.intersection(seen))?;
+        Some(Place { origin: place.origin + view.place(content, offset, size), crop: Some(crop) })
+    };
     let walk = |children: &[Child], visit: &mut Visit<'_, T>| {
         children.iter().rev().find_map(|child| {
             let surface = child.surface.upgrade().ok()?;
             // What was taken from this parent while an update waited is not shown any more.
             let ours = compositor::get_parent(&surface).as_ref() == Some(root);
-            ours.then(|| find_downward(&surface, origin + child.position, visit)).flatten()
+            let place = place_of(child, &surface).filter(|_| ours)?;
+            find_below(&surface, place, visit)
         })
     };
     let (below, above) = family.children.split_at(family.below);
     walk(above, visit)
-        .or_else(|| guard::with_states(root, |states| visit(root, states, origin)))
+        .or_else(|| guard::with_states(root, |states| visit(root, states, place)))
         .or_else(|| walk(below, visit))
-}
-
-fn has_view(states: &SurfaceData) -> bool {
-    let Some(data) = states.data_map.get::<RendererSurfaceStateUserData>() else { return false };
-    let data = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    RendererSurfaceState::view(&data).is_some()
 }

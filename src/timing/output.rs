@@ -82,8 +82,11 @@ pub struct OutputMachine<T = ()> {
     powered: bool,
     /// Something is to be shown as soon as possible, for this reason.
     need: Option<Need>,
-    /// What is to be shown is more than the cursor on its plane.
+    /// What is to be shown is more than planes that move.
     composes: bool,
+    /// The frame at hand is for a view that is scrolled, and whether the last such frame moved planes alone.
+    scrolls: bool,
+    scrolled_planes: bool,
     /// Updates wait for this refresh or a later one.
     due: Option<Due>,
     /// The first refresh that somebody was promised who has not committed for it.
@@ -135,6 +138,8 @@ impl<T> OutputMachine<T> {
             powered: true,
             need: None,
             composes: false,
+            scrolls: false,
+            scrolled_planes: false,
             due: None,
             promised: None,
             bound: None,
@@ -250,7 +255,11 @@ impl<T> OutputMachine<T> {
         if !goes_along {
             self.supersede();
         }
-        self.composes |= need != Need::Cursor || !self.cursor_plane;
+        self.composes |= match need {
+            Need::Cursor => !self.cursor_plane,
+            Need::Scroll => !self.scrolled_planes,
+            _ => true,
+        };
     }
 
     /// What was taken by something else is wanted yet, for this reason; nothing is wrong that was made ahead.
@@ -361,7 +370,9 @@ impl<T> OutputMachine<T> {
         self.rhythm.stop();
         self.composes = false;
         let usual = if self.repeating.is_some() { Need::Output } else { Need::Content };
-        self.need.take().unwrap_or(usual)
+        let need = self.need.take().unwrap_or(usual);
+        self.scrolls = need == Need::Scroll;
+        need
     }
 
     /// A latch chose `content` for `index`. To be followed by [`submitted`](Self::submitted) or [`fail`](Self::fail).
@@ -376,6 +387,9 @@ impl<T> OutputMachine<T> {
             Composed::Usual => self.compose.observe(done - scheduled, self.vsync.interval()),
             Composed::Planes => self.compose.observe_planes(done - scheduled, self.vsync.interval()),
             Composed::Odd | Composed::Unfinished => {}
+        }
+        if std::mem::take(&mut self.scrolls) {
+            self.scrolled_planes = composed == Composed::Planes;
         }
         let Some((target, chosen)) = self.frames.get(id).map(|frame| (frame.target, *frame.flight())) else { return };
         let unfinished = (composed == Composed::Unfinished).then_some(scheduled);

@@ -89,6 +89,8 @@ impl Stage {
                 buffer_scale: content.buffer_scale,
                 buffer_transform: content.buffer_transform,
                 source: content.source,
+                whole: content.source,
+                crop: None,
                 size: content.size,
                 solid: content.opaque.to_vec(),
                 target,

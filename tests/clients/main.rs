@@ -31,6 +31,7 @@ mod popups;
 mod refreshes;
 mod rendering;
 mod sandbox;
+mod scroll;
 mod selection;
 mod subsurfaces;
 mod tools;

@@ -61,6 +61,7 @@ fn sandbox(world: &mut World, listener: impl AsFd, close: impl AsFd) -> ClientIn
 #[test]
 fn every_global_is_in_one_half_of_the_list() {
     let mut world = World::new();
+    upbeat::protocol::scroll::offer(&mut world.state, true);
     let client = world.connect();
     for interface in offered(&mut world, client) {
         let privileged = PRIVILEGED.iter().any(|(name, _)| *name == interface);

@@ -33,6 +33,7 @@ use wayland_protocols_wlr::screencopy::v1::client::zwlr_screencopy_manager_v1::Z
 use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_manager_v1::ZwlrVirtualPointerManagerV1;
 
 use crate::fixture::pacing::UpbeatFramePacingManagerV1;
+use crate::fixture::scroll::UpbeatScrollManagerV1;
 
 /// Those of globals: whatever is advertised must be here.
 fn globals() -> Vec<&'static Interface> {
@@ -69,6 +70,7 @@ fn globals() -> Vec<&'static Interface> {
         ZwlrScreencopyManagerV1::interface(),
         ZwlrVirtualPointerManagerV1::interface(),
         UpbeatFramePacingManagerV1::interface(),
+        UpbeatScrollManagerV1::interface(),
     ]
 }
 

@@ -34,11 +34,11 @@ const REFRESH: u32 = 60_000;
 const SECOND: &str = "TEST-2";
 /// What comes in force by [`Step::Reload`]; the first one is in force at the end.
 pub const CONFIGURATIONS: [&str; 6] = [
-    "",
+    "[scroll]\nviews = true\n",
     "reduced-motion = true\n",
     "pacing = \"vsync\"\n[keyboard]\nlayout = \"de\"\nrepeat-rate = 10\n",
     "pacing = \"ahead\"\n[animations]\nframes-ahead = 0\n",
-    "[limits]\nsurfaces = 12\nbuffers = 20\nwindows = 4\n",
+    "[limits]\nsurfaces = 12\nbuffers = 20\nwindows = 4\n[scroll]\nviews = true\n",
     "[privileges]\ncapture = false\nvirtual-input = false\n",
 ];
 
@@ -83,6 +83,8 @@ pub struct Player {
 impl Player {
     pub fn new() -> Self {
         let mut world = World::simulated(&[REFRESH, REFRESH]);
+        // All that can be offered is.
+        upbeat::protocol::scroll::offer(&mut world.state, true);
         let neighbour = Neighbour::new(&mut world);
         world.run_for(Span::from_millis(50), &mut nothing);
         let clients = (0..CLIENTS).map(|_| None).collect();

@@ -5,7 +5,7 @@
 
 use smithay::backend::renderer::element::Id;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point, Rectangle};
+use smithay::utils::{Logical, Rectangle};
 use smithay::wayland::compositor::{BufferAssignment, SurfaceAttributes};
 
 use super::Fade;
@@ -18,6 +18,7 @@ use crate::shell::workspaces::Place;
 use crate::shell::{Window, WindowId};
 use crate::state::State;
 use crate::surface::content::SurfaceContent;
+use crate::surface::tree;
 use crate::time::Instant;
 
 /// One surface of a window that is gone.
@@ -25,8 +26,8 @@ use crate::time::Instant;
 pub struct GhostPart {
     /// What it showed.
     pub content: SurfaceContent,
-    /// Where its origin lay in the root surface's coordinates.
-    pub offset: Point<i32, Logical>,
+    /// Where it lay in the root surface's coordinates.
+    pub place: tree::Place,
     /// Its name for damage tracking: the surface may come back under its own.
     pub id: Id,
     /// Its name for those who keep what they made of it.
@@ -123,7 +124,7 @@ fn leave(state: &mut State, id: WindowId) {
 }
 
 fn snapshot(window: &Window, below: usize, place: Option<Place>) -> Ghost {
-    let part = |(content, offset)| GhostPart { content, offset, id: Id::new(), name: Snapshot::default() };
+    let part = |(content, place)| GhostPart { content, place, id: Id::new(), name: Snapshot::default() };
     Ghost {
         window: window.id,
         parts: SurfaceContent::of_tree(window.surface()).into_iter().map(part).collect(),

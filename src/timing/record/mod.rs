@@ -52,6 +52,8 @@ pub enum Need {
     Shell,
     /// An animation of the compositor's own.
     Animation,
+    /// A view that is scrolled moved.
+    Scroll,
     /// Someone takes a picture of the output.
     Capture,
     /// The output appeared, changed its mode or was switched on.

@@ -75,3 +75,17 @@ fn clients_are_promised_the_moment_of_a_composed_frame() {
     let index = machine.next_index(now);
     assert!(machine.submit_by(index) - machine.publish(index).ready_by > COMPOSE);
 }
+
+#[test]
+fn a_view_that_was_scrolled_on_planes_is_latched_as_late_and_one_that_was_composed_is_not() {
+    let (mut machine, mut now) = practised();
+    for (composed, late) in [(Composed::Usual, false), (Composed::Planes, false), (Composed::Planes, true)] {
+        machine.need(Need::Scroll);
+        let ahead = head_start(&machine, now);
+        assert_eq!(ahead < COMPOSE, late, "{composed:?}: {ahead}");
+        let (index, when) = machine.next_latch(now).unwrap();
+        let id = show(&mut machine, index, when, when + FLIP, composed);
+        now = machine.vsync().present(index);
+        machine.presented(id, now, Some(index.0), now);
+    }
+}

@@ -1,0 +1,119 @@
+//! What a button, a finger or a tool holds may move with its document meanwhile: its coordinates follow it.
+
+use smithay::input::pointer::{
+    AxisFrame, ButtonEvent, Focus as Clears, GestureHoldBeginEvent, GestureHoldEndEvent, GesturePinchBeginEvent,
+    GesturePinchEndEvent, GesturePinchUpdateEvent, GestureSwipeBeginEvent, GestureSwipeEndEvent,
+    GestureSwipeUpdateEvent, GrabStartData, MotionEvent, PointerGrab, PointerInnerHandle, RelativeMotionEvent,
+};
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
+
+use super::scrolling;
+use crate::output;
+use crate::state::State;
+use crate::time::Instant;
+
+/// A surface and where its origin is (global logical coordinates).
+pub type Focus = Option<(WlSurface, Point<f64, Logical>)>;
+
+/// Where `focus` is by now, if it lies in a view; `at` is where the pointer, finger or tool is.
+pub(super) fn renewed(state: &State, focus: &Focus, at: Point<f64, Logical>) -> Focus {
+    let (surface, origin) = focus.as_ref()?;
+    let is_moved = scrolling::is_in_view(state, surface);
+    let now = if is_moved { output::scrolling::origin_on_screen(state, surface, at) } else { None };
+    Some((surface.clone(), now.unwrap_or(*origin)))
+}
+
+/// A button holds something that lies in a view: Smithay's own grab would go on to tell where it was.
+pub(super) fn begin(state: &mut State, serial: Serial) {
+    let pointer = state.input.pointer.clone();
+    let Some(start) = pointer.grab_start_data().filter(|_| pointer.has_grab(serial)) else { return };
+    if start.focus.as_ref().is_some_and(|(surface, _)| scrolling::is_in_view(state, surface)) {
+        let told = start.focus.clone();
+        pointer.set_grab(state, Held { start, told }, serial, Clears::Keep);
+    }
+}
+
+/// Tells a client where the pointer is on what it holds, if that has moved since it was told.
+pub(super) fn catch_up(state: &mut State, time: Instant) {
+    let pointer = state.input.pointer.clone();
+    let told = pointer.with_grab(|_, grab| grab.downcast_ref::<Held>().map(|held| held.told.clone())).flatten();
+    let location = pointer.current_location();
+    let Some(told) = told else { return };
+    let focus = renewed(state, &told, location);
+    if focus != told {
+        state.input.pointer_focus = focus;
+        let serial = SERIAL_COUNTER.next_serial();
+        pointer.motion(state, None, &MotionEvent { location, serial, time: time.as_wayland_millis() });
+        pointer.frame(state);
+    }
+}
+
+/// A click grab whose focus moves.
+#[derive(Debug)]
+struct Held {
+    start: GrabStartData<State>,
+    /// What it holds, where its client was told last that it is.
+    told: Focus,
+}
+
+/// Passes requests on as they are.
+macro_rules! pass_on {
+    ($($name:ident($event:ty);)*) => {
+        $(fn $name(&mut self, state: &mut State, handle: &mut PointerInnerHandle<'_, State>, event: $event) {
+            handle.$name(state, event);
+        })*
+    };
+}
+
+impl PointerGrab<State> for Held {
+    fn motion(
+        &mut self,
+        state: &mut State,
+        handle: &mut PointerInnerHandle<'_, State>,
+        _focus: Focus,
+        event: &MotionEvent,
+    ) {
+        self.told = renewed(state, &self.told, event.location);
+        handle.motion(state, self.told.clone(), event);
+    }
+
+    fn relative_motion(
+        &mut self,
+        state: &mut State,
+        handle: &mut PointerInnerHandle<'_, State>,
+        focus: Focus,
+        event: &RelativeMotionEvent,
+    ) {
+        handle.relative_motion(state, focus, event);
+    }
+
+    fn button(&mut self, state: &mut State, handle: &mut PointerInnerHandle<'_, State>, event: &ButtonEvent) {
+        handle.button(state, event);
+        if handle.current_pressed().is_empty() {
+            handle.unset_grab(self, state, event.serial, event.time, false);
+        }
+    }
+
+    fn frame(&mut self, state: &mut State, handle: &mut PointerInnerHandle<'_, State>) {
+        handle.frame(state);
+    }
+
+    pass_on! {
+        axis(AxisFrame);
+        gesture_swipe_begin(&GestureSwipeBeginEvent);
+        gesture_swipe_update(&GestureSwipeUpdateEvent);
+        gesture_swipe_end(&GestureSwipeEndEvent);
+        gesture_pinch_begin(&GesturePinchBeginEvent);
+        gesture_pinch_update(&GesturePinchUpdateEvent);
+        gesture_pinch_end(&GesturePinchEndEvent);
+        gesture_hold_begin(&GestureHoldBeginEvent);
+        gesture_hold_end(&GestureHoldEndEvent);
+    }
+
+    fn start_data(&self) -> &GrabStartData<State> {
+        &self.start
+    }
+
+    fn unset(&mut self, _state: &mut State) {}
+}

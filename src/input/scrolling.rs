@@ -1,0 +1,137 @@
+//! Input that moves views ([`surface::scroll`](crate::surface::scroll)) instead of going to their clients.
+//!
+//! Of views that lie inside of each other the innermost moves that can, this way; it is chosen when a gesture begins and has
+//! all of it. What nobody takes goes to the client, as ever, until the gesture ends.
+
+use smithay::reexports::wayland_server::Weak;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::wayland::compositor;
+
+use super::event::{Scroll, ScrollSource, Stops};
+use crate::output::{self, InputKind, scrolling};
+use crate::state::State;
+use crate::surface::scroll::{Inputs, Movement, moved_by};
+use crate::time::{Instant, Span};
+use crate::timing::scroll::Way;
+
+/// One turn of a wheel, in pixels: about three lines of text, as toolkits have it.
+const NOTCH: f64 = 50.0;
+/// What 120ths of a turn are counted in.
+const NOTCH_PARTS: f64 = 120.0;
+/// A wheel that was not turned for so long is turned anew: whoever lies below the pointer by then has it.
+const WHEEL_PAUSE: Span = Span::from_millis(300);
+
+/// Who has the gesture that is under way.
+#[derive(Debug, Default)]
+pub struct Scrolling(Option<Gesture>);
+
+#[derive(Debug)]
+struct Gesture {
+    input: Inputs,
+    /// The view that it moves; `None`: it is its client's.
+    view: Option<Weak<WlSurface>>,
+    last: Instant,
+}
+
+/// A wheel turned or a finger scrolled. Returns whether that moved a view: then it is nobody else's.
+pub(super) fn take(state: &mut State, time: Instant, source: ScrollSource, x: Scroll, y: Scroll) -> bool {
+    let input = match source {
+        ScrollSource::Finger => Inputs::FINGER,
+        ScrollSource::Wheel => Inputs::WHEEL,
+        ScrollSource::Continuous | ScrollSource::WheelTilt => return false,
+    };
+    let way = Way { x: distance(input, x), y: distance(input, y) };
+    let lifted = input == Inputs::FINGER && (x.stop || y.stop) && way == Way::default();
+    let goes_on = |gesture: &Gesture| {
+        gesture.input == input && (input == Inputs::FINGER || time.since(gesture.last) < WHEEL_PAUSE)
+    };
+    let owner = match state.input.scrolling.0.take().filter(goes_on) {
+        Some(gesture) => gesture.view,
+        None => choose(state, state.input.pointer.current_focus(), input, way)
+            .map(|view| smithay::reexports::wayland_server::Resource::downgrade(&view)),
+    };
+    let view = owner.as_ref().and_then(|view| view.upgrade().ok());
+    if !lifted {
+        state.input.scrolling.0 = Some(Gesture { input, view: owner, last: time });
+    }
+    let Some(view) = view else { return false };
+    // It makes nobody's client busy: it is ours.
+    output::input(state, InputKind::Scroll, None, time);
+    let movement = match input {
+        _ if lifted => Movement::LetGo,
+        Inputs::FINGER => Movement::Pull(way),
+        _ => Movement::Turn(way),
+    };
+    scrolling::ask_at(state, &view, time, movement);
+    true
+}
+
+fn distance(input: Inputs, scroll: Scroll) -> f64 {
+    match scroll.v120.filter(|_| input == Inputs::WHEEL) {
+        Some(parts) => f64::from(parts) / NOTCH_PARTS * NOTCH,
+        None => crate::bounds::coordinate_f64(scroll.distance),
+    }
+}
+
+/// The innermost view around what the pointer or a finger is on that this input can move this way.
+fn choose(state: &State, focus: Option<WlSurface>, input: Inputs, way: Way) -> Option<WlSurface> {
+    around(focus).find(|surface| {
+        let view = state.surfaces.get(surface).and_then(|entry| entry.scroll.as_deref());
+        moved_by(surface, input, way).zip(view).is_some_and(|(way, view)| view.can_go(way, input != Inputs::WHEEL))
+    })
+}
+
+/// A finger on `surface` has gone this way. Returns the view that it drags from now on.
+pub(super) fn drag(state: &mut State, time: Instant, surface: WlSurface, way: Way) -> Option<WlSurface> {
+    let view = choose(state, Some(surface), Inputs::DRAG, way)?;
+    // It goes on from here: what it took to tell a drag from a tap is not made up for.
+    dragged(state, time, &view, Way::default());
+    Some(view)
+}
+
+/// A finger that drags a view has gone on.
+pub(super) fn dragged(state: &mut State, time: Instant, view: &WlSurface, way: Way) {
+    output::input(state, InputKind::Touch, None, time);
+    scrolling::ask_at(state, view, time, Movement::Pull(way));
+}
+
+/// A finger that dragged a view was lifted; or it never was one.
+pub(super) fn dropped(state: &mut State, time: Instant, view: &WlSurface, cancelled: bool) {
+    output::input(state, InputKind::Touch, None, time);
+    scrolling::ask_at(state, view, time, Movement::LetGo);
+    if cancelled {
+        scrolling::ask_at(state, view, time, Movement::Stop);
+    }
+}
+
+/// A surface, and those that it is a subsurface of.
+fn around(surface: Option<WlSurface>) -> impl Iterator<Item = WlSurface> {
+    std::iter::successors(surface, compositor::get_parent)
+}
+
+/// Whether `surface` is a view, or lies in one.
+pub(super) fn is_in_view(state: &State, surface: &WlSurface) -> bool {
+    around(Some(surface.clone()))
+        .any(|surface| state.surfaces.get(&surface).is_some_and(|entry| entry.scroll.is_some()))
+}
+
+/// Whether `surface` moves with a view.
+pub(super) fn moves(state: &State, surface: &WlSurface) -> bool {
+    around(Some(surface.clone())).any(|surface| {
+        state.surfaces.get(&surface).and_then(|entry| entry.scroll.as_deref()).is_some_and(|view| view.is_active())
+    })
+}
+
+/// Somebody put a finger on something, pressed something, or looks elsewhere: whatever moves by itself stops. Returns whether
+/// anything did.
+pub(super) fn stop(state: &mut State, time: Instant, stops: Stops) -> bool {
+    let moving = |entry: &&crate::surface::Entry| {
+        let stops = |view: &crate::surface::scroll::Scrolled| stops == Stops::All || view.is_thrown();
+        entry.scroll.as_deref().is_some_and(|view| view.is_active() && !view.is_pulled() && stops(view))
+    };
+    let views: Vec<WlSurface> = state.surfaces.awake().filter(moving).map(|entry| entry.surface.clone()).collect();
+    for view in &views {
+        scrolling::ask_at(state, view, time, Movement::Stop);
+    }
+    !views.is_empty()
+}

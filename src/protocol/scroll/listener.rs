@@ -1,0 +1,75 @@
+//! What a view's client is told, as events.
+
+use super::generated::upbeat_scroll_view_v1::{self as wire, UpbeatScrollViewV1};
+use crate::bounds::DocumentUnit;
+use crate::surface::scroll::{Mode, Reason, ScrollListener, ShownAt};
+use crate::time::{Instant, NANOS_PER_SECOND};
+use crate::timing::scroll::{Region, Side};
+
+impl ScrollListener for UpbeatScrollViewV1 {
+    fn tell_budget(&self, pixels: i64) {
+        self.budget(u32::try_from(pixels / 1_000).unwrap_or(u32::MAX));
+    }
+
+    fn tell_effective(&self, mode: Mode, reason: Reason) {
+        let mode = match mode {
+            Mode::Still => wire::Mode::Still,
+            Mode::Composited => wire::Mode::Composited,
+        };
+        let reason = match reason {
+            Reason::Policy => wire::Reason::Policy,
+            Reason::NoContent => wire::Reason::NoContent,
+            Reason::Nesting => wire::Reason::Nesting,
+        };
+        self.effective(mode, reason);
+    }
+
+    fn tell_wanted(&self, region: Region, by: Instant) {
+        let unit = |value: i64| DocumentUnit::new(value).to_wire();
+        let (seconds_high, seconds_low, nanos) = time(by);
+        let (x, y) = (region.x, region.y);
+        self.wanted(unit(x.start), unit(y.start), unit(x.length), unit(y.length), seconds_high, seconds_low, nanos);
+    }
+
+    fn tell_low_water(&self, side: Side, left: i64, until: Instant) {
+        let side = match side {
+            Side::Left => wire::Side::Left,
+            Side::Right => wire::Side::Right,
+            Side::Up => wire::Side::Up,
+            Side::Down => wire::Side::Down,
+        };
+        let (seconds_high, seconds_low, nanos) = time(until);
+        self.low_water(side, u32::try_from(left).unwrap_or(0), seconds_high, seconds_low, nanos);
+    }
+
+    fn tell_rest(&self, at: ShownAt) {
+        let ((x, x_fraction), (y, y_fraction)) = (parts(at.offset.x), parts(at.offset.y));
+        self.rest(x, y, x_fraction, y_fraction, at.serial);
+    }
+
+    fn tell_offset(&self, at: ShownAt, present: Instant) {
+        let ((x, x_fraction), (y, y_fraction)) = (parts(at.offset.x), parts(at.offset.y));
+        let (seconds_high, seconds_low, nanos) = time(present);
+        let (vx, vy) = (fixed(at.velocity.x), fixed(at.velocity.y));
+        self.offset(x, y, x_fraction, y_fraction, vx, vy, at.serial, seconds_high, seconds_low, nanos);
+    }
+}
+
+/// The largest number of 24 bits before the point.
+const MOST_FIXED: f64 = 8_388_607.0;
+
+fn fixed(value: f64) -> f64 {
+    if value.is_nan() { 0.0 } else { value.clamp(-MOST_FIXED, MOST_FIXED) }
+}
+
+/// The whole number below, and the rest.
+fn parts(offset: f64) -> (i32, f64) {
+    let whole = DocumentUnit::from_f64(offset);
+    (whole.to_wire(), (offset - whole.get() as f64).clamp(0.0, 1.0))
+}
+
+/// Seconds, high and low, and nanoseconds.
+const fn time(at: Instant) -> (u32, u32, u32) {
+    let (seconds, nanos) = (at.as_nanos() / NANOS_PER_SECOND as u64, at.as_nanos() % NANOS_PER_SECOND as u64);
+    ((seconds >> 32) as u32, seconds as u32, nanos as u32)
+}

@@ -1,0 +1,132 @@
+//! `upbeat_scroll_manager_v1` 1: content that moves at the rate of the display while its client sleeps.
+//!
+//! The contract is `protocols/upbeat-scroll-v1.xml`. Here requests are checked; what is said of a view travels with its commits
+//! ([`surface::scroll`](crate::surface::scroll)), and the output that shows it moves it at its latch (`output::scrolling`).
+//!
+//! It is offered where the configuration says so (`[scroll] views`), and not by default while no library makes use of it and
+//! what a plane could move is composed: a client that has it does it by its own hand, and a version that is offered to all
+//! could not be changed any more.
+
+mod content;
+#[rustfmt::skip]
+mod generated;
+mod listener;
+mod view;
+
+use std::sync::{Arc, Mutex};
+
+use smithay::reexports::wayland_server::backend::GlobalId;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, WEnum, Weak,
+};
+use smithay::wayland::compositor;
+
+use crate::guard;
+use crate::guard::Handlers;
+use crate::state::State;
+use crate::surface::scroll::{MOST_NESTED, Scrolled, View, ViewAxis, ViewState};
+use generated::upbeat_scroll_manager_v1::{self as manager, UpbeatScrollManagerV1};
+use generated::upbeat_scroll_view_v1::Axes;
+
+const VERSION: u32 = 1;
+
+/// The global, while it is offered.
+#[derive(Debug, Default)]
+pub struct ScrollManager(Option<GlobalId>);
+
+/// Offers views to clients, or no more: those that are there go on.
+pub fn offer(state: &mut State, offered: bool) {
+    let (display, global) = (&state.display_handle, &mut state.protocols.scroll.0);
+    if !offered && let Some(global) = global.take() {
+        state.protocols.output.retire(display, global);
+    } else if offered && global.is_none() {
+        *global = Some(display.create_global::<State, UpbeatScrollManagerV1, ()>(VERSION, ()));
+    }
+}
+
+/// What is kept for one view object.
+#[derive(Debug)]
+struct ViewObject {
+    surface: Weak<WlSurface>,
+    /// It was destroyed, or its surface has another one by now.
+    inert: Mutex<bool>,
+}
+
+impl ViewObject {
+    /// Its surface, unless it is inert.
+    fn surface(&self) -> Option<WlSurface> {
+        let inert = *self.inert.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.surface.upgrade().ok().filter(|_| !inert)
+    }
+
+    fn make_inert(&self) {
+        *self.inert.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = true;
+    }
+}
+
+impl GlobalDispatch<UpbeatScrollManagerV1, (), State> for Handlers {
+    fn bind(
+        _state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<UpbeatScrollManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        init.init(manager, ());
+    }
+}
+
+impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        manager: &UpbeatScrollManagerV1,
+        request: manager::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        if let manager::Request::GetView { id, surface } = request {
+            let object = init.init(id, ViewObject { surface: surface.downgrade(), inert: Mutex::new(false) });
+            let nested = depth(state, &surface);
+            let Some(entry) = state.surfaces.get_mut(&surface) else { return };
+            let number = surface.id().protocol_id();
+            if entry.scroll.is_some() {
+                let what = format!("wl_surface#{number} has a scroll view already");
+                manager.post_error(manager::Error::AlreadyExists, what);
+                return;
+            }
+            if nested >= MOST_NESTED {
+                let what = format!(
+                    "wl_surface#{number} lies inside of {nested} views; views may be nested {MOST_NESTED} deep"
+                );
+                manager.post_error(manager::Error::TooDeep, what);
+                return;
+            }
+            entry.scroll = Some(Box::new(Scrolled::new(Arc::new(object))));
+            edit(&surface, |_| {});
+        }
+    }
+}
+
+/// How many views `surface` lies inside of.
+fn depth(state: &State, surface: &WlSurface) -> usize {
+    let above = std::iter::successors(compositor::get_parent(surface), compositor::get_parent);
+    above.filter(|surface| state.surfaces.get(surface).is_some_and(|entry| entry.scroll.is_some())).count()
+}
+
+/// Changes what the next commit of `surface` says of it as a view.
+fn edit(surface: &WlSurface, change: impl FnOnce(&mut View)) {
+    guard::with_states(surface, |states| change(states.cached_state.get::<ViewState>().pending().edit()));
+}
+
+/// The axis, if it is exactly one.
+fn one_axis(axis: WEnum<Axes>) -> Option<ViewAxis> {
+    match axis {
+        WEnum::Value(axis) if axis == Axes::Horizontal => Some(ViewAxis::Horizontal),
+        WEnum::Value(axis) if axis == Axes::Vertical => Some(ViewAxis::Vertical),
+        _ => None,
+    }
+}

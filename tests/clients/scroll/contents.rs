@@ -1,0 +1,209 @@
+//! Where contents are seen, and from when on.
+
+use super::*;
+use crate::fixture::Event;
+use crate::fixture::content::{BLUE, GREEN};
+use crate::fixture::scroll::{Mode, Reason, Role, Scrolled};
+
+#[test]
+fn a_content_is_seen_at_its_place_in_the_document_and_cut_to_the_view() {
+    let mut stage = Stage::new();
+    assert_eq!((stage.row_at(0), stage.row_at(99)), (0, 99));
+    let origin = stage.world.window("view").origin();
+    let below = stage.world.pixel(origin.x + 10, origin.y + 101);
+    assert!(below > ROWS as u32, "the tile has 400 rows, and the view 100: {below:#x}");
+    stage.content.set_position(0, -50);
+    stage.window.surface.commit();
+    stage.rest();
+    assert_eq!((stage.row_at(0), stage.row_at(99)), (50, 149));
+}
+
+#[test]
+fn a_window_is_as_large_as_its_view_whatever_lies_in_it() {
+    let mut stage = Stage::new();
+    let geometry = |stage: &Stage| stage.world.window("view").geometry();
+    assert_eq!(geometry(&stage).size, VIEW.into());
+    stage.scroll_to(150, Behavior::Jump);
+    stage.rest();
+    stage.render(100, 700);
+    stage.rest();
+    assert_eq!((geometry(&stage).loc, geometry(&stage).size), ((0, 0).into(), VIEW.into()));
+}
+
+#[test]
+fn positions_belong_to_the_commit_of_the_view() {
+    let mut stage = Stage::new();
+    stage.content.set_position(0, -50);
+    stage.tile.commit();
+    stage.rest();
+    assert_eq!(stage.row_at(0), 0, "only the tile was committed");
+    stage.window.surface.commit();
+    stage.rest();
+    assert_eq!(stage.row_at(0), 50);
+}
+
+#[test]
+fn a_ring_of_tiles_moves_at_once_and_does_not_jump() {
+    let mut stage = Stage::new();
+    stage.scroll_to(250, Behavior::Jump);
+    stage.rest();
+    assert_eq!(stage.row_at(0), 250);
+    stage.render(200, 400);
+    stage.rest();
+    assert_eq!((stage.row_at(0), stage.row_at(99)), (250, 349), "other memory, the same rows");
+}
+
+#[test]
+fn fixed_contents_stay_and_thumbs_follow_the_document() {
+    let mut stage = Stage::new();
+    let part = |stage: &mut Stage, colour, role, x: i32| {
+        let client = stage.world.client(stage.client);
+        let (surface, _) = client.subsurface(&stage.window.surface);
+        let content = client.content(&stage.view, &surface);
+        client.draw(&surface, 20, (10, 10), colour);
+        surface.commit();
+        content.set_position(x, 0);
+        content.set_role(role);
+        content
+    };
+    part(&mut stage, GREEN, Role::Fixed, 100);
+    let thumb = part(&mut stage, BLUE, Role::Thumb, 150);
+    thumb.set_track(Axes::Vertical, 90);
+    stage.window.surface.commit();
+    stage.rest();
+    let at = |stage: &Stage, x: i32, y: i32| {
+        let origin = stage.world.window("view").origin();
+        stage.world.pixel(origin.x + x, origin.y + y)
+    };
+    assert_eq!((at(&stage, 105, 5), at(&stage, 155, 5)), (GREEN, BLUE));
+    // Half of the way through a document of 400 rows.
+    stage.view.set_document(0, 0, VIEW.0, ROWS);
+    stage.window.surface.commit();
+    stage.scroll_to(150, Behavior::Jump);
+    stage.rest();
+    assert_eq!((at(&stage, 105, 5), at(&stage, 155, 50), at(&stage, 155, 5)), (GREEN, BLUE, 155));
+}
+
+#[test]
+fn the_pointer_is_on_the_content_at_its_place_in_the_document_and_not_on_what_is_cut_away() {
+    let mut stage = Stage::new();
+    stage.scroll_to(120, Behavior::Jump);
+    stage.rest();
+    stage.point();
+    let entered = |stage: &mut Stage| {
+        let events = stage.world.client(stage.client).take_events();
+        events.into_iter().rev().find_map(|event| match event {
+            Event::PointerEnter { surface, x, y } => Some((surface, x, y)),
+            _ => None,
+        })
+    };
+    let tile = crate::fixture::handlers::id(&stage.tile);
+    assert_eq!(entered(&mut stage), Some((tile, 100.0, 170.0)));
+    let origin = stage.world.window("view").origin();
+    stage.world.point(f64::from(origin.x + 100), f64::from(origin.y + VIEW.1) + 0.5);
+    assert!(stage.world.state.input.pointer.current_focus().is_none(), "nothing is there");
+}
+
+#[test]
+fn a_view_that_ends_is_an_ordinary_surface_from_its_next_commit_on() {
+    let mut stage = Stage::new();
+    stage.scroll_to(50, Behavior::Jump);
+    stage.rest();
+    stage.view.destroy();
+    stage.rest();
+    assert_eq!(stage.row_at(0), 50);
+    stage.window.surface.commit();
+    stage.rest();
+    assert_eq!(stage.row_at(0), 0);
+    // Its contents are inert, and may go in any order.
+    stage.content.set_position(5, 5);
+    stage.content.destroy();
+    let view = stage.world.client(stage.client).view(&stage.window.surface);
+    let content = stage.world.client(stage.client).content(&view, &stage.tile);
+    stage.tile.destroy();
+    content.set_position(1, 1);
+    view.destroy();
+    content.destroy();
+    assert_eq!(stage.error(), None);
+}
+
+#[test]
+fn a_client_hears_how_its_view_is_moved_and_what_is_wanted_first() {
+    let mut stage = Stage::new();
+    let said = stage.world.client(stage.client).data.scrolled.clone();
+    assert!(matches!(said[0], Scrolled::Budget(16_000)), "{said:?}");
+    assert_eq!(said[1], Scrolled::Effective(Mode::Still, Reason::NoContent));
+    assert!(said.contains(&Scrolled::Effective(Mode::Composited, Reason::Policy)), "{said:?}");
+}
+
+#[test]
+fn a_commit_that_uncovers_what_is_seen_leaves_it_there_until_something_covers_it() {
+    let mut stage = Stage::new();
+    stage.scroll_to(200, Behavior::Jump);
+    stage.rest();
+    // The tile shrinks to rows that are not seen.
+    stage.render(0, 100);
+    stage.rest();
+    assert_eq!((stage.row_at(0), stage.row_at(99)), (200, 299));
+    stage.run(Span::from_seconds(2));
+    assert_eq!((stage.row_at(0), stage.row_at(99)), (200, 299));
+    stage.render(150, 300);
+    stage.rest();
+    assert_eq!((stage.row_at(0), stage.row_at(99)), (200, 299));
+    assert!(
+        stage.world.client(stage.client).heard(crate::fixture::content::Heard::Released(10)),
+        "they are given back"
+    );
+    stage.scroll_to(160, Behavior::Jump);
+    stage.rest();
+    assert_eq!(stage.row_at(0), 160);
+}
+
+#[test]
+fn a_content_that_goes_in_mid_glide_leaves_what_was_seen() {
+    let mut stage = Stage::new();
+    stage.scroll_to(250, Behavior::Glide);
+    let origin = stage.world.window("view").origin();
+    let mut blank = 0;
+    for step in 0..40 {
+        if step == 6 {
+            stage.tile.destroy();
+        }
+        stage.run(REFRESH);
+        blank += u32::from(stage.world.pixel(origin.x + 10, origin.y + 99) == RED);
+    }
+    assert_eq!(blank, 0);
+}
+
+#[test]
+fn what_a_view_that_is_a_subsurface_has_not_committed_is_not_taken_along() {
+    let mut stage = Stage::new();
+    let client = stage.world.client(stage.client);
+    // A view inside of the first.
+    let (inner, _) = client.subsurface(&stage.window.surface);
+    let view = client.view(&inner);
+    client.content(&stage.view, &inner).set_position(100, 0);
+    view.set_document(0, 0, 50, 1_000);
+    client.draw(&inner, 30, (50, 50), RED);
+    let (tile, _) = client.subsurface(&inner);
+    let content = client.content(&view, &tile);
+    fill(&mut stage.world, stage.client, &tile, 0, 300);
+    inner.commit();
+    stage.window.surface.commit();
+    stage.rest();
+    let at = |stage: &Stage| {
+        let origin = stage.world.window("view").origin();
+        stage.world.pixel(origin.x + 110, origin.y)
+    };
+    assert_eq!(at(&stage), 0);
+    content.set_position(0, -20);
+    stage.window.surface.commit();
+    stage.rest();
+    assert_eq!(at(&stage), 0, "the inner view has not committed it");
+    inner.commit();
+    stage.window.surface.commit();
+    stage.rest();
+    assert_eq!(at(&stage), 20);
+    let origin = stage.world.window("view").origin();
+    assert_eq!(stage.world.pixel(origin.x + 110, origin.y + 60), 60, "it is cut to its own view");
+}

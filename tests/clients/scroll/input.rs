@@ -1,0 +1,224 @@
+//! Fingers and wheels.
+
+use super::*;
+use crate::fixture::Event;
+
+fn scrolls(stage: &mut Stage) -> usize {
+    let events = stage.world.client(stage.client).take_events();
+    events.iter().filter(|event| matches!(event, Event::Scroll { .. })).count()
+}
+
+#[test]
+fn fingers_move_the_view_at_every_refresh_and_their_client_sleeps() {
+    let mut stage = Stage::new();
+    stage.view.report_offsets(1);
+    stage.point();
+    stage.world.client(stage.client).take_events();
+    let mut blank = 0;
+    let origin = stage.world.window("view").origin();
+    stage.swipe(30, 4.0, &mut |world| {
+        blank += u32::from(world.pixel(origin.x + 10, origin.y + 99) == RED);
+    });
+    let offsets = stage.world.client(stage.client).offsets();
+    assert!(offsets.len() >= 13, "{offsets:?}");
+    for pair in offsets.windows(2) {
+        let apart = pair[1].0 - pair[0].0;
+        assert!((apart - REFRESH).abs() < Span::from_millis(1), "a refresh was missed: {offsets:?}");
+    }
+    assert_eq!((scrolls(&mut stage), blank), (0, 0));
+}
+
+#[test]
+fn lifted_fingers_throw_the_view_and_it_rests_once_on_whole_pixels() {
+    let mut stage = Stage::new();
+    stage.point();
+    stage.swipe(12, 3.0, &mut |_| {});
+    stage.run(Span::from_seconds(4));
+    let rests = stage.world.client(stage.client).rests();
+    assert_eq!(rests.len(), 1, "{rests:?}");
+    // 375 px/s over ln(1/0.998) per ms are 187 pixels more.
+    assert!(rests[0].0 > 200.0 && rests[0].0 < 245.0 && rests[0].0.fract() == 0.0, "{rests:?}");
+    assert_eq!(f64::from(stage.row_at(0)), rests[0].0);
+}
+
+#[test]
+fn a_finger_that_is_put_down_stops_a_fling() {
+    use upbeat::input::Gesture;
+    let mut stage = Stage::new();
+    stage.point();
+    stage.swipe(12, 3.0, &mut |_| {});
+    stage.run(REFRESH * 4);
+    let time = stage.world.now();
+    stage.world.input(InputEvent::Gesture { time, gesture: Gesture::HoldBegin { fingers: 2 } });
+    stage.run(REFRESH * 3);
+    let stopped = stage.row_at(0);
+    assert_eq!(stage.world.client(stage.client).rests().len(), 1);
+    stage.run(Span::from_seconds(2));
+    assert_eq!(stage.row_at(0), stopped);
+    assert!(stopped > 36 && stopped < 200, "{stopped}");
+}
+
+#[test]
+fn a_wheel_glides_a_notch_and_its_client_is_not_told() {
+    let mut stage = Stage::new();
+    stage.point();
+    stage.world.client(stage.client).take_events();
+    wheel(&mut stage.world, 2);
+    stage.run(Span::from_seconds(2));
+    assert_eq!((stage.row_at(0), scrolls(&mut stage)), (100, 0));
+}
+
+#[test]
+fn what_a_view_does_not_take_goes_to_its_client() {
+    let mut stage = Stage::new();
+    stage.point();
+    stage.world.client(stage.client).take_events();
+    wheel(&mut stage.world, -1);
+    stage.run(REFRESH * 3);
+    assert_eq!((stage.row_at(0), scrolls(&mut stage)), (0, 1), "it is at the beginning");
+    stage.view.set_inputs(Inputs::Finger);
+    stage.window.surface.commit();
+    stage.run(Span::from_seconds(1));
+    wheel(&mut stage.world, 1);
+    stage.run(REFRESH * 3);
+    assert_eq!((stage.row_at(0), scrolls(&mut stage)), (0, 1));
+}
+
+#[test]
+fn the_pointer_is_told_where_it_is_when_the_view_rests_and_a_click_in_a_fling_hits_what_is_seen() {
+    let mut stage = Stage::new();
+    stage.point();
+    stage.swipe(12, 3.0, &mut |_| {});
+    stage.world.client(stage.client).take_events();
+    stage.run(REFRESH * 5);
+    let motions = |events: &[Event]| -> Vec<f64> {
+        let motion = |event: &Event| if let Event::PointerMotion { y, .. } = event { Some(*y) } else { None };
+        events.iter().filter_map(motion).collect()
+    };
+    let events = stage.world.client(stage.client).take_events();
+    assert!(motions(&events).is_empty(), "it moves below the pointer");
+    let seen = stage.row_at(50);
+    let time = stage.world.now();
+    stage.world.input(InputEvent::Button { time, button: 0x110, pressed: true });
+    let events = stage.world.client(stage.client).take_events();
+    assert_eq!(motions(&events), [f64::from(seen)], "before the press it is told where");
+    assert!(events.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })));
+    let time = stage.world.now();
+    stage.world.input(InputEvent::Button { time, button: 0x110, pressed: false });
+    stage.run(REFRESH * 3);
+    assert_eq!(stage.row_at(50), seen, "and the view has stopped");
+}
+
+#[test]
+fn what_a_button_holds_is_told_where_it_is_after_its_document_moved() {
+    let mut stage = Stage::new();
+    stage.point();
+    let button = |stage: &mut Stage, pressed| {
+        let time = stage.world.now();
+        stage.world.input(InputEvent::Button { time, button: 0x110, pressed });
+    };
+    button(&mut stage, true);
+    stage.scroll_to(120, Behavior::Jump);
+    stage.rest();
+    stage.world.client(stage.client).take_events();
+    let motions = |stage: &mut Stage| -> Vec<f64> {
+        let events = stage.world.client(stage.client).take_events();
+        let motion = |event: &Event| if let Event::PointerMotion { y, .. } = event { Some(*y) } else { None };
+        events.iter().filter_map(motion).collect()
+    };
+    let origin = stage.world.window("view").origin();
+    stage.world.point(f64::from(origin.x + 100), f64::from(origin.y + 60));
+    assert_eq!(motions(&mut stage), [180.0]);
+    stage.scroll_to(20, Behavior::Jump);
+    stage.rest();
+    button(&mut stage, false);
+    assert_eq!(motions(&mut stage), [80.0], "before the release it is told where");
+    assert_eq!(stage.error(), None);
+}
+
+#[test]
+fn what_a_finger_holds_is_told_where_it_is_after_its_document_moved() {
+    let mut stage = Stage::new();
+    stage.view.set_inputs(Inputs::empty());
+    stage.window.surface.commit();
+    stage.rest();
+    touch(&mut stage, &[-1.0], false);
+    stage.scroll_to(120, Behavior::Jump);
+    stage.rest();
+    stage.world.client(stage.client).take_events();
+    let origin = stage.world.window("view").origin();
+    let time = stage.world.now();
+    let position = (f64::from(origin.x + 100), f64::from(origin.y + 40)).into();
+    stage.world.input(InputEvent::TouchMotion { time, slot: 0, position });
+    let events = stage.world.client(stage.client).take_events();
+    let told = events.iter().find_map(|event| if let Event::TouchMotion { y, .. } = event { Some(*y) } else { None });
+    assert_eq!(told, Some(160.0), "{events:?}");
+}
+
+/// A finger that goes down in the middle of the view and moves by these steps, one each 8 ms.
+fn touch(stage: &mut Stage, steps: &[f64], lifts: bool) {
+    let origin = stage.world.window("view").origin();
+    let (x, mut y) = (f64::from(origin.x + 100), f64::from(origin.y + 80));
+    let time = stage.world.now();
+    stage.world.input(InputEvent::TouchDown { time, slot: 0, position: (x, y).into() });
+    for step in steps {
+        stage.run(TOUCHPAD);
+        y += step;
+        let time = stage.world.now();
+        stage.world.input(InputEvent::TouchMotion { time, slot: 0, position: (x, y).into() });
+    }
+    if lifts {
+        let time = stage.world.now();
+        stage.world.input(InputEvent::TouchUp { time, slot: 0 });
+    }
+}
+
+#[test]
+fn a_finger_drags_the_view_after_a_slop_and_its_client_hears_that_the_touch_is_over() {
+    let mut stage = Stage::new();
+    stage.view.set_options(crate::fixture::scroll::Options::Unpredicted);
+    stage.window.surface.commit();
+    stage.rest();
+    touch(&mut stage, &[-4.0, -5.0, -6.0, -6.0, -6.0], false);
+    let events = stage.world.client(stage.client).take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::TouchDown { .. })), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, Event::TouchCancel)), "{events:?}");
+    stage.run(REFRESH * 8);
+    assert_eq!(stage.row_at(0), 18, "what came after the slop");
+    assert!(stage.world.client(stage.client).rests().is_empty(), "it is held");
+}
+
+#[test]
+fn a_lifted_finger_throws_and_a_tap_is_the_clients() {
+    let mut stage = Stage::new();
+    touch(&mut stage, &[-2.0, 2.0], true);
+    let events = stage.world.client(stage.client).take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::TouchUp)), "{events:?}");
+    assert_eq!(stage.row_at(0), 0);
+    touch(&mut stage, &[-3.0; 12], true);
+    stage.run(Span::from_seconds(4));
+    let rests = stage.world.client(stage.client).rests();
+    assert!(rests.len() == 1 && rests[0].0 > 150.0, "{rests:?}");
+}
+
+#[test]
+fn a_rubber_band_shows_the_background_beyond_the_document_and_returns() {
+    let mut stage = Stage::new();
+    stage.view.set_physics(998, 80);
+    stage.view.set_options(crate::fixture::scroll::Options::Unpredicted);
+    stage.window.surface.commit();
+    stage.rest();
+    stage.point();
+    let start = stage.world.now();
+    for sample in 1..20 {
+        stage.run(TOUCHPAD);
+        fingers(&mut stage.world, start + TOUCHPAD * sample, -8.0, false);
+    }
+    stage.run(REFRESH * 8);
+    // 152 pixels pull 152 · 80 / 232 beyond.
+    assert_eq!((stage.row_at(51) as u32, stage.row_at(52), stage.row_at(99)), (RED, 0, 47));
+    let time = stage.world.now();
+    fingers(&mut stage.world, time, 0.0, true);
+    stage.run(Span::from_seconds(1));
+    assert_eq!((stage.row_at(0), stage.world.client(stage.client).rests()), (0, vec![(0.0, 0)]));
+}

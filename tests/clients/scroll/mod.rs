@@ -1,0 +1,136 @@
+//! Views that the compositor scrolls, in virtual time: what is seen, and what their clients hear of it.
+
+mod contents;
+mod errors;
+mod input;
+mod moving;
+mod offered;
+mod supply;
+
+use upbeat::input::{InputEvent, Scroll, ScrollSource};
+use upbeat::time::{Instant, Span};
+use wayland_client::protocol::wl_shm;
+use wayland_client::protocol::wl_surface::WlSurface;
+
+use crate::fixture::content::RED;
+use crate::fixture::scroll::{Axes, Behavior, Inputs, UpbeatScrollContentV1, UpbeatScrollViewV1};
+use crate::fixture::{ClientIndex, Toplevel, World};
+
+/// Size of the view; its background is red.
+const VIEW: (i32, i32) = (200, 100);
+/// Rows that are rendered first.
+const ROWS: i32 = 400;
+/// Rows of the document.
+const DOCUMENT: i32 = 4_000;
+/// A touchpad that reports 125 times a second.
+const TOUCHPAD: Span = Span::from_millis(8);
+
+/// One refresh.
+const REFRESH: Span = Span::from_micros(16_667);
+
+struct Stage {
+    world: World,
+    client: ClientIndex,
+    window: Toplevel,
+    view: UpbeatScrollViewV1,
+    tile: WlSurface,
+    content: UpbeatScrollContentV1,
+    serial: u32,
+}
+
+impl Stage {
+    /// A window that is a view of a document whose first rows are there. Each row has a colour that says which it is.
+    fn new() -> Self {
+        let mut world = World::simulated(&[60_000]);
+        upbeat::protocol::scroll::offer(&mut world.state, true);
+        let (client, window) = world.open_filled("view", VIEW, RED);
+        let view = world.client(client).view(&window.surface);
+        view.set_document(0, 0, VIEW.0, DOCUMENT);
+        view.set_axes(Axes::Vertical);
+        view.set_inputs(Inputs::Wheel | Inputs::Finger | Inputs::Drag);
+        let (tile, _) = world.client(client).subsurface(&window.surface);
+        let content = world.client(client).content(&view, &tile);
+        let mut stage = Stage { world, client, window, view, tile, content, serial: 0 };
+        stage.render(0, ROWS);
+        stage.rest();
+        stage
+    }
+
+    /// Shows these rows of the document instead of those before, from the view's next commit on, which is made.
+    fn render(&mut self, first: i32, rows: i32) {
+        let (tile, content) = (self.tile.clone(), self.content.clone());
+        fill(&mut self.world, self.client, &tile, first, rows);
+        content.set_position(0, first);
+        self.window.surface.commit();
+    }
+
+    fn rest(&mut self) {
+        self.world.settle();
+        self.run(REFRESH * 6);
+    }
+
+    fn run(&mut self, span: Span) {
+        self.world.run_for(span, &mut |_| None);
+    }
+
+    /// What is seen at a row of the view: the row of the document, if it is one.
+    fn row_at(&self, y: i32) -> i32 {
+        let origin = self.world.window("view").origin();
+        self.world.pixel(origin.x + 10, origin.y + y) as i32
+    }
+
+    fn scroll_to(&mut self, y: i32, behavior: Behavior) {
+        self.serial += 1;
+        self.view.scroll_to(0, y, behavior, self.serial);
+    }
+
+    /// The pointer is over the middle of the view.
+    fn point(&mut self) {
+        let origin = self.world.window("view").origin();
+        self.world.point(f64::from(origin.x + 100), f64::from(origin.y + 50));
+    }
+
+    /// Fingers that move so many pixels every eighth of a tenth of a second, and are lifted at the end. Whatever `see` looks
+    /// at, it sees in every turn.
+    fn swipe(&mut self, times: i64, pixels: f64, see: &mut dyn FnMut(&World)) {
+        let start = self.world.now();
+        let mut sent = 0;
+        self.world.run_for(TOUCHPAD * (times + 1) + Span::from_millis(1), &mut |world| {
+            see(world);
+            let due = start + TOUCHPAD * (sent + 1);
+            if world.now() < due {
+                return Some(due);
+            }
+            sent += 1;
+            let stop = sent > times;
+            let distance = if stop { 0.0 } else { pixels };
+            fingers(world, due, distance, stop);
+            Some(due + TOUCHPAD)
+        });
+    }
+
+    fn error(&mut self) -> Option<(String, u32)> {
+        self.world.settle();
+        self.world.client(self.client).error.clone()
+    }
+}
+
+/// Commits rows of the document to a surface.
+fn fill(world: &mut World, client: ClientIndex, tile: &WlSurface, first: i32, rows: i32) {
+    let pixels: Vec<u32> = (first..first + rows).flat_map(|row| [row as u32; VIEW.0 as usize]).collect();
+    let buffer = world.client(client).picture(10, wl_shm::Format::Xrgb8888, VIEW.0, rows, &pixels);
+    tile.attach(Some(&buffer), 0, 0);
+    tile.damage_buffer(0, 0, i32::MAX, i32::MAX);
+    tile.commit();
+}
+
+fn fingers(world: &mut World, time: Instant, distance: f64, stop: bool) {
+    let vertical = Scroll { distance, stop, ..Scroll::default() };
+    world.input(InputEvent::Axis { time, source: ScrollSource::Finger, horizontal: Scroll::default(), vertical });
+}
+
+fn wheel(world: &mut World, notches: i32) {
+    let vertical = Scroll { distance: 15.0 * f64::from(notches), v120: Some(120 * notches), ..Scroll::default() };
+    let (time, horizontal) = (world.now(), Scroll::default());
+    world.input(InputEvent::Axis { time, source: ScrollSource::Wheel, horizontal, vertical });
+}

@@ -1,0 +1,33 @@
+//! Views are there for clients where the configuration says so.
+
+use super::*;
+use upbeat::config::Config;
+use upbeat::session::settings;
+
+const MANAGER: &str = "upbeat_scroll_manager_v1";
+
+fn is_offered(world: &mut World, client: ClientIndex) -> bool {
+    world.settle();
+    world.client(client).data.globals.iter().any(|(_, interface, _)| interface == MANAGER)
+}
+
+#[test]
+fn views_are_offered_where_the_configuration_says_so_and_those_that_are_there_go_on_without() {
+    let mut world = World::simulated(&[60_000]);
+    let client = world.connect();
+    let mut with = Config::default();
+    assert!(!with.scroll.views && !is_offered(&mut world, client), "not unless somebody says so");
+    with.scroll.views = true;
+    settings::apply(&mut world.state, Some(&Config::default()), &with).unwrap();
+    assert!(is_offered(&mut world, client));
+
+    let mut stage = Stage::new();
+    settings::apply(&mut stage.world.state, Some(&with), &Config::default()).unwrap();
+    let later = stage.world.connect();
+    assert!(!is_offered(&mut stage.world, later));
+    stage.scroll_to(50, Behavior::Jump);
+    stage.rest();
+    assert_eq!((stage.row_at(0), stage.error()), (50, None));
+    settings::apply(&mut stage.world.state, Some(&Config::default()), &with).unwrap();
+    assert!(is_offered(&mut stage.world, later));
+}

@@ -1,0 +1,82 @@
+//! A client that renders what is wanted, and sleeps: how often it is woken, and what is seen meanwhile.
+
+use super::*;
+use crate::fixture::scroll::Scrolled;
+use upbeat::timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION};
+
+/// Rows of a long document; a row's colour still says which it is.
+const LONG: i32 = 1_000_000;
+
+/// What came of a run.
+#[derive(Debug)]
+struct Run {
+    renders: usize,
+    /// Events that woke the client.
+    events: usize,
+    blank: usize,
+    /// Refreshes from the first that moved to the last, and how many of them showed it elsewhere than the one before.
+    refreshes: i64,
+    moved: usize,
+}
+
+/// Fingers that pull at `speed` (pixels per second, the sign is the direction) for so long, and a client that takes `render` for
+/// what is wanted of it.
+fn run(speed: f64, lasting: Span, render: Span) -> Run {
+    let mut stage = Stage::new();
+    stage.view.set_document(0, 0, VIEW.0, LONG);
+    stage.window.surface.commit();
+    stage.render(500_000, 250);
+    stage.scroll_to(500_075, Behavior::Jump);
+    stage.rest();
+    stage.point();
+    stage.view.report_offsets(1);
+    stage.world.settle();
+    let Stage { world, client, window, tile, content, .. } = &mut stage;
+    let client = *client;
+    world.client(client).data.scrolled.clear();
+    let (start, origin) = (world.now(), world.window("view").origin());
+    let (mut sent, mut seen, mut due, mut run) =
+        (0, 0, None, Run { renders: 0, events: 0, blank: 0, refreshes: 0, moved: 0 });
+    world.run_for(lasting, &mut |world| {
+        run.blank += usize::from(world.pixel(origin.x + 10, origin.y) == RED);
+        run.blank += usize::from(world.pixel(origin.x + 10, origin.y + VIEW.1 - 1) == RED);
+        let wanted = world.client(client).wanted();
+        if wanted.len() > seen {
+            seen = wanted.len();
+            due = Some((world.now() + render, wanted[seen - 1]));
+        }
+        if let Some((_, (first, rows))) = due.take_if(|(at, _)| *at <= world.now()) {
+            fill(world, client, tile, first, rows);
+            content.set_position(0, first);
+            window.surface.commit();
+            run.renders += 1;
+        }
+        let next = start + TOUCHPAD * (sent + 1);
+        if world.now() >= next {
+            sent += 1;
+            fingers(world, next, speed * TOUCHPAD.as_seconds_f64(), false);
+        }
+        Some(due.map_or(next, |(at, _): (Instant, (i32, i32))| at.min(next)))
+    });
+    let offsets = world.client(client).offsets();
+    let told = |said: &&Scrolled| !matches!(said, Scrolled::Offset { .. });
+    run.events = world.client(client).data.scrolled.iter().filter(told).count();
+    let (first, last) = (offsets[0].0, offsets[offsets.len() - 1].0);
+    run.refreshes = ((last - first).as_seconds_f64() * 60.0).round() as i64 + 1;
+    run.moved = offsets.len();
+    run
+}
+
+#[test]
+fn a_client_renders_as_often_as_what_lies_ahead_says_and_nothing_is_blank_or_missed() {
+    let ahead = f64::from(VIEW.1) * MOST_EXTENSION * EXTENSION_AHEAD;
+    for (speed, render) in [(100.0, 20), (-100.0, 20), (1_000.0, 20), (-1_000.0, 20), (1_000.0, 40), (-1_000.0, 40)] {
+        let run = run(speed, Span::from_seconds(3), Span::from_millis(render));
+        let gone = f64::abs(speed) * render as f64 / 1e3;
+        let formula = f64::abs(speed) / (ahead - gone);
+        eprintln!("{speed} px/s, {render} ms: {run:?}, formula {formula:.2}/s");
+        assert!(run.renders as f64 <= 1.1 * formula * 3.0 + 1.0, "{speed} {render}: {run:?}, formula {formula}");
+        assert_eq!((run.blank, run.moved as i64), (0, run.refreshes), "{speed} {render}: {run:?}");
+        assert!(run.events <= 2 * run.renders + 2, "{speed} {render}: {run:?}");
+    }
+}
