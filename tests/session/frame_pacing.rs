@@ -11,8 +11,8 @@ use super::session::{Session, wait};
 
 const FRAMES: u32 = 90;
 
-/// Builds it; `None` where the tools are missing (`./up test` installs them).
-fn build(directory: &TempDir) -> Option<PathBuf> {
+/// Builds the examples in C, and says where one of them is; `None` where the tools are missing (`./up test` installs them).
+pub fn build(directory: &TempDir, name: &str) -> Option<PathBuf> {
     let has = |program: &str, argument: &str| {
         Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
     };
@@ -31,7 +31,7 @@ fn build(directory: &TempDir) -> Option<PathBuf> {
         .status()
         .unwrap();
     assert!(built.success(), "examples/c does not build");
-    Some(directory.path().join("ahead"))
+    Some(directory.path().join(name))
 }
 
 /// Runs it to its end. What it says.
@@ -56,7 +56,7 @@ fn play(session: &mut Session, program: &Path, app_id: &str) -> String {
 #[test]
 fn a_c_client_draws_three_frames_ahead() {
     let directory = tempfile::tempdir().unwrap();
-    let Some(program) = build(&directory) else {
+    let Some(program) = build(&directory, "ahead") else {
         eprintln!("skipped: cc, make, wayland-scanner and wayland-protocols are needed");
         return;
     };

@@ -21,6 +21,7 @@ mod pixels;
 mod records;
 mod refreshes;
 mod scarcity;
+mod scroll;
 mod seat;
 mod service;
 mod session;

@@ -1,0 +1,275 @@
+/* scroll: a document that the compositor scrolls while this client sleeps, in plain C.
+ *
+ * Shows the loop of upbeat_scroll_v1: a view, a tile that is larger than it, and a new one whenever the compositor says which
+ * part of the document it wants next. No frame callback, no input event: between two tiles nothing runs here.
+ *
+ *   scroll [RENDERS]   glides to the end of the document and back until RENDERS tiles were drawn (default 20; a wheel or a
+ *                      touchpad does as well), then prints how often it was woken and how far it went
+ *
+ * Built by `make`, which needs cc, wayland-scanner and libwayland-client.
+ */
+#define _GNU_SOURCE
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <wayland-client.h>
+
+#include "upbeat-scroll-v1-client-protocol.h"
+#include "xdg-shell-client-protocol.h"
+
+/* Pixels; the document has 6250 lines. */
+enum { WIDTH = 320, HEIGHT = 240, LINE = 16, DOCUMENT = 100000 };
+
+struct app {
+    struct wl_display *display;
+    struct wl_compositor *compositor;
+    struct wl_subcompositor *subcompositor;
+    struct wl_shm *shm;
+    struct xdg_wm_base *base;
+    struct upbeat_scroll_manager_v1 *manager;
+    struct wl_surface *surface;
+    struct xdg_surface *xdg;
+    struct xdg_toplevel *toplevel;
+    struct upbeat_scroll_view_v1 *view;
+    struct wl_surface *tile;
+    struct upbeat_scroll_content_v1 *content;
+    bool configured, closed;
+    /* What is wanted: rows of the document. */
+    int32_t first, rows;
+    bool is_wanted;
+    unsigned renders, wanted_renders, wake_ups, rests;
+    uint32_t serial;
+    int64_t way;
+    int32_t at;
+};
+
+static void fail(const char *what) {
+    fprintf(stderr, "scroll: %s\n", what);
+    exit(1);
+}
+
+/* --- drawing ------------------------------------------------------------------------------------------------------ */
+
+/* The compositor has done with it. */
+static void buffer_release(void *data, struct wl_buffer *buffer) {
+    (void)data;
+    wl_buffer_destroy(buffer);
+}
+
+static const struct wl_buffer_listener buffer_listener = {.release = buffer_release};
+
+/* What the document looks like at a row: lines of different lengths, and a bar every fifty of them. */
+static uint32_t pixel(int x, int64_t row) {
+    int64_t line = row / LINE;
+    if (line % 50 == 0)
+        return 0xffe0b040;
+    bool is_text = row % LINE > 4 && x > 12 && x < 60 + (line * 2654435761u) % (WIDTH - 80) && (x / 6 + line) % 7 != 0;
+    return is_text ? 0xff203040 : 0xfff4f0e8;
+}
+
+static struct wl_buffer *draw(struct app *app, int64_t first, int32_t rows) {
+    const size_t size = (size_t)WIDTH * (size_t)rows * 4;
+    int fd = memfd_create("scroll", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, (off_t)size) < 0)
+        fail("there is no memory for a tile");
+    uint32_t *pixels = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (pixels == MAP_FAILED)
+        fail("a tile cannot be mapped");
+    for (int32_t row = 0; row < rows; row++)
+        for (int x = 0; x < WIDTH; x++)
+            pixels[(size_t)row * WIDTH + (size_t)x] = pixel(x, first + row);
+    munmap(pixels, size);
+    struct wl_shm_pool *pool = wl_shm_create_pool(app->shm, fd, (int32_t)size);
+    struct wl_buffer *buffer = wl_shm_pool_create_buffer(pool, 0, WIDTH, rows, WIDTH * 4, WL_SHM_FORMAT_XRGB8888);
+    wl_buffer_add_listener(buffer, &buffer_listener, NULL);
+    wl_shm_pool_destroy(pool);
+    close(fd);
+    return buffer;
+}
+
+/* Shows other rows of the document. The tile's buffer and its position are applied together, with the view's commit. */
+static void render(struct app *app, int32_t first, int32_t rows) {
+    wl_surface_attach(app->tile, draw(app, first, rows), 0, 0);
+    wl_surface_damage_buffer(app->tile, 0, 0, WIDTH, rows);
+    wl_surface_commit(app->tile);
+    upbeat_scroll_content_v1_set_position(app->content, 0, first);
+    wl_surface_commit(app->surface);
+    app->renders++;
+}
+
+/* --- the view ----------------------------------------------------------------------------------------------------- */
+
+static void go_on(struct app *app) {
+    int32_t to = app->at < DOCUMENT / 2 ? DOCUMENT : 0;
+    upbeat_scroll_view_v1_scroll_by(app->view, 0, to > app->at ? 2000 : -2000, UPBEAT_SCROLL_VIEW_V1_BEHAVIOR_GLIDE,
+                                    ++app->serial);
+}
+
+static void on_budget(void *data, struct upbeat_scroll_view_v1 *view, uint32_t kilopixels) {
+    (void)data, (void)view;
+    fprintf(stderr, "scroll: %u thousand pixels may be rendered\n", kilopixels);
+}
+
+static void on_effective(void *data, struct upbeat_scroll_view_v1 *view, uint32_t mode, uint32_t reason) {
+    (void)data, (void)view;
+    fprintf(stderr, "scroll: mode %u, reason %u\n", mode, reason);
+}
+
+/* The newest region counts: what was wanted before it is not seen any more. */
+static void on_wanted(void *data, struct upbeat_scroll_view_v1 *view, int32_t x, int32_t y, int32_t width,
+                      int32_t height, uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
+    struct app *app = data;
+    (void)view, (void)x, (void)width, (void)sec_hi, (void)sec_lo, (void)nsec;
+    app->first = y, app->rows = height, app->is_wanted = true;
+}
+
+static void on_low_water(void *data, struct upbeat_scroll_view_v1 *view, uint32_t side, uint32_t px, uint32_t sec_hi,
+                         uint32_t sec_lo, uint32_t nsec) {
+    (void)data, (void)view, (void)side, (void)px, (void)sec_hi, (void)sec_lo, (void)nsec;
+}
+
+static void on_rest(void *data, struct upbeat_scroll_view_v1 *view, int32_t x, int32_t y, wl_fixed_t x_fraction,
+                    wl_fixed_t y_fraction, uint32_t serial) {
+    struct app *app = data;
+    (void)view, (void)x, (void)x_fraction, (void)y_fraction, (void)serial;
+    app->way += y > app->at ? y - app->at : app->at - y;
+    app->at = y;
+    app->rests++;
+    go_on(app);
+}
+
+static void on_offset(void *data, struct upbeat_scroll_view_v1 *view, int32_t x, int32_t y, wl_fixed_t x_fraction,
+                      wl_fixed_t y_fraction, wl_fixed_t velocity_x, wl_fixed_t velocity_y, uint32_t serial,
+                      uint32_t sec_hi, uint32_t sec_lo, uint32_t nsec) {
+    (void)data, (void)view, (void)x, (void)y, (void)x_fraction, (void)y_fraction, (void)velocity_x, (void)velocity_y;
+    (void)serial, (void)sec_hi, (void)sec_lo, (void)nsec;
+}
+
+static const struct upbeat_scroll_view_v1_listener view_listener = {
+    .budget = on_budget,
+    .effective = on_effective,
+    .wanted = on_wanted,
+    .low_water = on_low_water,
+    .rest = on_rest,
+    .offset = on_offset,
+};
+
+/* --- window ------------------------------------------------------------------------------------------------------- */
+
+static void base_ping(void *data, struct xdg_wm_base *base, uint32_t serial) {
+    (void)data;
+    xdg_wm_base_pong(base, serial);
+}
+
+static const struct xdg_wm_base_listener base_listener = {.ping = base_ping};
+
+static void xdg_configure(void *data, struct xdg_surface *xdg, uint32_t serial) {
+    struct app *app = data;
+    xdg_surface_ack_configure(xdg, serial);
+    app->configured = true;
+}
+
+static const struct xdg_surface_listener xdg_listener = {.configure = xdg_configure};
+
+static void toplevel_configure(void *data, struct xdg_toplevel *toplevel, int32_t width, int32_t height,
+                               struct wl_array *states) {
+    (void)data, (void)toplevel, (void)width, (void)height, (void)states;
+}
+
+static void toplevel_close(void *data, struct xdg_toplevel *toplevel) {
+    (void)toplevel;
+    ((struct app *)data)->closed = true;
+}
+
+static const struct xdg_toplevel_listener toplevel_listener = {
+    .configure = toplevel_configure,
+    .close = toplevel_close,
+};
+
+static void on_global(void *data, struct wl_registry *registry, uint32_t name, const char *interface,
+                      uint32_t version) {
+    struct app *app = data;
+    (void)version;
+    if (strcmp(interface, wl_compositor_interface.name) == 0)
+        app->compositor = wl_registry_bind(registry, name, &wl_compositor_interface, 4);
+    else if (strcmp(interface, wl_subcompositor_interface.name) == 0)
+        app->subcompositor = wl_registry_bind(registry, name, &wl_subcompositor_interface, 1);
+    else if (strcmp(interface, wl_shm_interface.name) == 0)
+        app->shm = wl_registry_bind(registry, name, &wl_shm_interface, 1);
+    else if (strcmp(interface, xdg_wm_base_interface.name) == 0)
+        app->base = wl_registry_bind(registry, name, &xdg_wm_base_interface, 1);
+    else if (strcmp(interface, upbeat_scroll_manager_v1_interface.name) == 0)
+        app->manager = wl_registry_bind(registry, name, &upbeat_scroll_manager_v1_interface, 1);
+}
+
+static void on_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
+    (void)data, (void)registry, (void)name;
+}
+
+static const struct wl_registry_listener registry_listener = {on_global, on_global_remove};
+
+static void open_window(struct app *app) {
+    app->surface = wl_compositor_create_surface(app->compositor);
+    app->xdg = xdg_wm_base_get_xdg_surface(app->base, app->surface);
+    xdg_surface_add_listener(app->xdg, &xdg_listener, app);
+    app->toplevel = xdg_surface_get_toplevel(app->xdg);
+    xdg_toplevel_add_listener(app->toplevel, &toplevel_listener, app);
+    xdg_toplevel_set_title(app->toplevel, "scroll");
+    xdg_toplevel_set_app_id(app->toplevel, "upbeat-scroll");
+    wl_surface_commit(app->surface);
+    while (!app->configured)
+        if (wl_display_dispatch(app->display) < 0)
+            fail("the compositor hung up");
+}
+
+/* The window becomes a view: its own buffer is the background. */
+static void make_view(struct app *app) {
+    app->view = upbeat_scroll_manager_v1_get_view(app->manager, app->surface);
+    upbeat_scroll_view_v1_add_listener(app->view, &view_listener, app);
+    upbeat_scroll_view_v1_set_document(app->view, 0, 0, WIDTH, DOCUMENT);
+    upbeat_scroll_view_v1_set_axes(app->view, UPBEAT_SCROLL_VIEW_V1_AXES_VERTICAL);
+    upbeat_scroll_view_v1_set_inputs(app->view, UPBEAT_SCROLL_VIEW_V1_INPUTS_DRAG | UPBEAT_SCROLL_VIEW_V1_INPUTS_WHEEL |
+                                                    UPBEAT_SCROLL_VIEW_V1_INPUTS_FINGER);
+    app->tile = wl_compositor_create_surface(app->compositor);
+    wl_subcompositor_get_subsurface(app->subcompositor, app->tile, app->surface);
+    app->content = upbeat_scroll_view_v1_get_content(app->view, app->tile);
+    wl_surface_attach(app->surface, draw(app, DOCUMENT, HEIGHT), 0, 0);
+    render(app, 0, HEIGHT * 2);
+}
+
+int main(int argc, char **argv) {
+    struct app app = {.wanted_renders = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 20};
+    if (app.wanted_renders == 0)
+        fail("usage: scroll [RENDERS]");
+    app.display = wl_display_connect(NULL);
+    if (!app.display)
+        fail("no compositor answers on $WAYLAND_DISPLAY");
+    wl_registry_add_listener(wl_display_get_registry(app.display), &registry_listener, &app);
+    if (wl_display_roundtrip(app.display) < 0)
+        fail("the compositor hung up");
+    if (!app.compositor || !app.subcompositor || !app.shm || !app.base)
+        fail("the compositor lacks wl_compositor, wl_subcompositor, wl_shm or xdg_wm_base");
+    if (!app.manager)
+        fail("the compositor does not have upbeat_scroll_manager_v1");
+    xdg_wm_base_add_listener(app.base, &base_listener, &app);
+    open_window(&app);
+    make_view(&app);
+    go_on(&app);
+    while (!app.closed && app.renders < app.wanted_renders) {
+        if (wl_display_dispatch(app.display) < 0)
+            fail("the compositor hung up");
+        app.wake_ups++;
+        if (app.is_wanted) {
+            app.is_wanted = false;
+            render(&app, app.first, app.rows);
+        }
+    }
+    printf("%u tiles drawn, woken %u times, %lld pixels in %u glides\n", app.renders, app.wake_ups, (long long)app.way,
+           app.rests);
+    wl_display_disconnect(app.display);
+    return 0;
+}
