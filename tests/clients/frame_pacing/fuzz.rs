@@ -192,10 +192,9 @@ fn a_random_client_harms_nobody() {
             level = Some(buffers());
         }
     }
-    let now = buffers();
-    assert!(
-        level.is_none_or(|level| now <= level + 8),
-        "{level:?} buffers were open after 3 rounds, {now} after {rounds}"
-    );
+    // Threads close them.
+    if let Some(level) = level {
+        world.until("the end of what clients left", |_| buffers() <= level + 8);
+    }
     assert!(rounds < 10 || mistakes > 0, "{rounds} rounds without a mistake test nothing");
 }
