@@ -4,13 +4,14 @@
 //! the kernel, where nothing can be given a time limit. What a client hands over lies in memory, nearly always; what lies
 //! there or on a disk is used, and what does not is not touched.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, StatxFlags, fcntl_get_seals, statx};
+use rustix::fs::{AtFlags, FileType, StatxFlags, fcntl_get_seals, statx};
 
 /// File systems whose files lie on this machine's own disks, or in its memory. Others wait for somebody else (a program,
 /// a network), or are no files at all but questions to the kernel (`/proc`), some of which it never answers.
@@ -67,31 +68,59 @@ pub fn is_memory(file: BorrowedFd<'_>) -> bool {
     fcntl_get_seals(file).is_ok()
 }
 
+/// What counts as somebody's for as long as a file is open, that is until its closing has returned.
+pub type Account = Box<dyn Any + Send>;
+
 /// A file that a client handed over and that nobody has looked at yet: it can be dropped without waiting.
 #[derive(Debug)]
-pub struct Lent(Option<OwnedFd>);
+pub struct Lent {
+    file: Option<OwnedFd>,
+    account: Option<Account>,
+}
 
 impl Lent {
     /// Takes it over.
     pub fn new(file: OwnedFd) -> Self {
-        Lent(Some(file))
+        Lent { file: Some(file), account: None }
+    }
+
+    /// Takes it over; `account` is dropped when it is closed, not before.
+    pub fn counted(file: OwnedFd, account: Option<Account>) -> Self {
+        Lent { file: Some(file), account }
     }
 
     /// The file, whose user may wait.
-    pub fn take(mut self) -> Option<OwnedFd> {
-        self.0.take()
+    pub fn take(self) -> Option<OwnedFd> {
+        self.take_counted().map(|(file, _)| file)
+    }
+
+    /// The same with what counts it.
+    pub fn take_counted(mut self) -> Option<(OwnedFd, Option<Account>)> {
+        self.file.take().map(|file| (file, self.account.take()))
+    }
+
+    /// To ask the kernel about it, and nobody else.
+    pub fn borrow(&self) -> Option<BorrowedFd<'_>> {
+        self.file.as_ref().map(AsFd::as_fd)
+    }
+
+    /// What it is. Asks no file system.
+    pub fn file_type(&self) -> Option<FileType> {
+        let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+        let status = statx(self.borrow()?, c"", flags, StatxFlags::TYPE).ok()?;
+        Some(FileType::from_raw_mode(status.stx_mode.into()))
     }
 
     /// See [`is_memory`].
     pub fn is_memory(&self) -> bool {
-        self.0.as_ref().is_some_and(|file| is_memory(file.as_fd()))
+        self.file.as_ref().is_some_and(|file| is_memory(file.as_fd()))
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        if let Some(file) = self.0.take().filter(|file| !is_memory(file.as_fd())) {
-            let_go(file);
+        if let Some(file) = self.file.take().filter(|file| !is_memory(file.as_fd())) {
+            let_go_counted(file, self.account.take());
         }
     }
 }
@@ -106,7 +135,7 @@ const LINGERS: Duration = Duration::from_secs(1);
 /// Files that are to be closed, and who does.
 #[derive(Debug)]
 struct Closers {
-    files: VecDeque<OwnedFd>,
+    files: VecDeque<(OwnedFd, Option<Account>)>,
     threads: usize,
     idle: usize,
 }
@@ -120,8 +149,13 @@ fn closers() -> MutexGuard<'static, Closers> {
 
 /// Lets go of a file that is not at hand: closing it may wait, for as long as its owner likes, so that somebody else does.
 pub fn let_go(file: OwnedFd) {
+    let_go_counted(file, None);
+}
+
+/// The same; it counts until its closing has returned.
+pub fn let_go_counted(file: OwnedFd, account: Option<Account>) {
     let mut closers = closers();
-    closers.files.push_back(file);
+    closers.files.push_back((file, account));
     if closers.idle < closers.files.len() && closers.threads < MOST_CLOSERS {
         let thread = std::thread::Builder::new().name("closer".to_owned()).stack_size(CLOSER_STACK);
         match thread.spawn(close_all) {
@@ -136,9 +170,10 @@ fn close_all() {
     let mut closers = closers();
     loop {
         match closers.files.pop_front() {
-            Some(file) => {
+            Some((file, account)) => {
                 drop(closers);
                 drop(file);
+                drop(account);
                 closers = self::closers();
             }
             None => {

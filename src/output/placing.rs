@@ -80,6 +80,10 @@ pub(super) fn choose_among(
             break;
         }
         looked_at += 1;
+        // What was kept of one that is hidden now would be effects that nobody sees.
+        if placing.is_hidden(shell, window, &view, &bare) {
+            continue;
+        }
         let before = (scene.layers.len(), scene.effects.len());
         let covers_output = match put(window.id, &mut scene) {
             Some(covers_output) => covers_output,
@@ -208,13 +212,18 @@ impl<'a> Placing<'a> {
 
     /// Adds a window, if anything of it may be seen where `bare` is. Returns whether nothing below it is.
     fn unless_hidden(&self, scene: &mut Scene, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
-        let reach = shell.reach_at_rest(window, view);
-        if reach.is_some_and(|reach| !bare.overlaps(self.with_effects(reach))) {
+        if self.is_hidden(shell, window, view, bare) {
             return false;
         }
         let Some(window) = shell.render(window, view) else { return false };
         self.window(scene, &window);
         window.fullscreen
+    }
+
+    /// Whether surely nothing of a window is seen where `bare` is.
+    fn is_hidden(&self, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
+        let reach = shell.reach_at_rest(window, view);
+        reach.is_some_and(|reach| !bare.overlaps(self.with_effects(reach)))
     }
 
     fn window(&self, scene: &mut Scene, window: &RenderWindow) {

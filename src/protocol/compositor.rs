@@ -86,6 +86,7 @@ impl CompositorHandler for State {
 
     fn new_subsurface(&mut self, surface: &WlSurface, parent: &WlSurface) {
         surface::subsurface::new_subsurface(parent, surface);
+        shell::visit::joined(self, parent);
     }
 
     fn commit(&mut self, surface: &WlSurface) {

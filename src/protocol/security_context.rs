@@ -7,13 +7,14 @@
 //! fails is no longer listened to, and that is all. Nobody asks who made a sandbox once it is there: who makes one after the
 //! other and leaves must not fill the session with them.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixListener;
 use std::sync::{Mutex, PoisonError};
 
 use calloop::generic::Generic;
 use calloop::{Interest, Mode, PostAction};
-use rustix::fs::FileType;
+use rustix::fs::{FileType, OFlags, fcntl_getfl};
+use rustix::net::{AddressFamily, SocketType, sockopt};
 use smithay::reexports::wayland_protocols::wp::security_context::v1::server::wp_security_context_manager_v1::{
     self as manager, WpSecurityContextManagerV1,
 };
@@ -26,6 +27,7 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use super::privileges;
 use crate::descriptors::{self, Door};
 use crate::guard::{self, Handlers, Held, Kind};
+use crate::lent_files::Lent;
 use crate::state::State;
 
 const VERSION: u32 = 1;
@@ -59,9 +61,9 @@ pub struct Context(Mutex<Option<Described>>);
 
 #[derive(Debug)]
 struct Described {
-    listener: OwnedFd,
+    listener: Lent,
     /// Closed when the sandbox is gone.
-    close: OwnedFd,
+    close: Lent,
     engine: Option<String>,
     app: Option<String>,
     instance: Option<String>,
@@ -107,7 +109,7 @@ impl Dispatch<WpSecurityContextManagerV1, (), State> for Handlers {
     ) {
         if let manager::Request::CreateListener { id, listen_fd, close_fd } = request {
             let held = (0..DESCRIPTORS).filter_map(|_| guard::hold(display, client, Kind::Descriptors)).collect();
-            let (listener, close) = (listen_fd, close_fd);
+            let (listener, close) = (Lent::new(listen_fd), Lent::new(close_fd));
             let described = Described { listener, close, engine: None, app: None, instance: None, held };
             init.init(id, Context(Mutex::new(Some(described))));
         }
@@ -150,14 +152,26 @@ impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
     }
 }
 
-/// Whether it is heard when nobody has the other end any more: that of a file, an event or a listener never is.
-fn has_another_end(descriptor: impl AsFd) -> bool {
-    let kind = rustix::fs::fstat(&descriptor).map(|file| FileType::from_raw_mode(file.st_mode));
-    match kind {
-        Ok(FileType::Fifo) => true,
-        Ok(FileType::Socket) => rustix::net::sockopt::socket_acceptconn(&descriptor) == Ok(false),
+/// Whether it is heard when nobody has the other end any more: that of a file, an event, a listener, a socket without
+/// connections or a pipe that is both of its own ends never is.
+fn has_another_end(close: &Lent) -> bool {
+    let Some(descriptor) = close.borrow() else { return false };
+    match close.file_type() {
+        Some(FileType::Fifo) => fcntl_getfl(descriptor).is_ok_and(|flags| flags & OFlags::RWMODE != OFlags::RDWR),
+        Some(FileType::Socket) => is_of_connections(descriptor) && sockopt::socket_acceptconn(descriptor) == Ok(false),
         _ => false,
     }
+}
+
+/// Whether a socket is one of this machine's that has connections: its closing waits for nobody, either.
+fn is_of_connections(socket: BorrowedFd<'_>) -> bool {
+    sockopt::socket_domain(socket) == Ok(AddressFamily::UNIX)
+        && matches!(sockopt::socket_type(socket), Ok(SocketType::STREAM | SocketType::SEQPACKET))
+}
+
+/// Whether somebody may connect there.
+fn is_listener(listener: &Lent) -> bool {
+    listener.file_type() == Some(FileType::Socket) && listener.borrow().is_some_and(is_of_connections)
 }
 
 /// Takes in whoever connects, until the sandbox is gone.
@@ -167,13 +181,19 @@ fn listen(state: &mut State, described: Described) {
     if descriptors::are_scarce() {
         return tracing::warn!(sandbox, "it is not listened to: descriptors are few");
     }
+    // Before anything else is done with them: a file may lie where nobody answers.
+    if !is_listener(&described.listener) {
+        return tracing::warn!(sandbox, "it is not listened to: nobody can connect there");
+    }
     if !has_another_end(&described.close) {
         return tracing::warn!(sandbox, "it is not listened to: nobody would hear that it is gone");
     }
     if state.protocols.security_context.count >= MOST {
         return tracing::warn!(sandbox, "it is not listened to: there are {MOST} sandboxes");
     }
-    let listener = UnixListener::from(described.listener);
+    let Described { listener, close, mut held, .. } = described;
+    let (Some(listener), Some(close)) = (listener.take(), close.take()) else { return };
+    let listener = UnixListener::from(listener);
     if let Err(error) = listener.set_nonblocking(true) {
         return tracing::warn!(%error, sandbox, "it cannot be listened to");
     }
@@ -202,16 +222,14 @@ fn listen(state: &mut State, described: Described) {
         Ok(listening) => listening,
         Err(error) => return tracing::warn!(%error, sandbox, "it cannot be listened to"),
     };
-    let mut held = described.held;
     // Whatever happens there: nothing is ever written to it.
-    let closing =
-        handle.insert_source(Generic::new(described.close, Interest::READ, Mode::Level), move |_, _, state| {
-            // With this both descriptors are closed.
-            held.clear();
-            state.loop_handle.remove(listening);
-            state.protocols.security_context.count -= 1;
-            Ok(PostAction::Remove)
-        });
+    let closing = handle.insert_source(Generic::new(close, Interest::READ, Mode::Level), move |_, _, state| {
+        // With this both descriptors are closed.
+        held.clear();
+        state.loop_handle.remove(listening);
+        state.protocols.security_context.count -= 1;
+        Ok(PostAction::Remove)
+    });
     match closing {
         Ok(_) => state.protocols.security_context.count += 1,
         Err(error) => {

@@ -24,9 +24,10 @@ use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboar
 };
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboard_v1::{self, ZwpVirtualKeyboardV1};
 
-use crate::guard::Handlers;
+use crate::guard::{self, Handlers, Kind};
 use crate::input::KeyboardId;
 use crate::input::keyboard::Masks;
+use crate::lent_files::Account;
 use crate::state::State;
 use crate::time::Clock;
 use file::MAX_KEYMAP_BYTES;
@@ -108,14 +109,15 @@ impl Dispatch<ZwpVirtualKeyboardV1, VirtualKeyboard, State> for Handlers {
         _keyboard: &ZwpVirtualKeyboardV1,
         request: zwp_virtual_keyboard_v1::Request,
         data: &VirtualKeyboard,
-        _display: &DisplayHandle,
+        display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
         use zwp_virtual_keyboard_v1::Request;
         let time = state.clock.now();
         let said = match request {
             Request::Keymap { format, fd, size } => {
-                let file = KeymapFile::new(fd, size);
+                let held = guard::hold(display, client, Kind::Descriptors);
+                let file = KeymapFile::counted(fd, size, held.map(|held| Box::new(held) as Account));
                 if format != KeymapFormat::XkbV1 as u32 || size > MAX_KEYMAP_BYTES {
                     return order::refused(state, data.id);
                 }

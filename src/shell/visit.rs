@@ -10,7 +10,7 @@ use super::WindowId;
 use crate::guard;
 use crate::shell::Desk;
 use crate::state::State;
-use crate::surface::scanout;
+use crate::surface::{self, scanout};
 
 /// Sends enter and leave events, preferred scale and transform for a window and its popups.
 pub fn update_outputs(state: &mut State, id: WindowId) {
@@ -40,6 +40,14 @@ pub fn update_outputs(state: &mut State, id: WindowId) {
     }
     if let Some(window) = state.shell.windows.of_root_mut_quietly(&roots[0]) {
         window.visited = Some(changes);
+    }
+}
+
+/// `parent` has a subsurface more, which was told nothing yet: the next commit of its window tells it.
+pub fn joined(state: &mut State, parent: &WlSurface) {
+    let root = surface::root(parent);
+    if let Some(window) = state.shell.windows.of_root_mut_quietly(&root) {
+        window.visited = None;
     }
 }
 

@@ -322,7 +322,9 @@ impl<T> Conductor<T> {
         });
         self.pacers.settle(now);
         self.pack(now);
-        let drawn_for = self.pacers().any(|pacer| pacer.is_drawing(now) || pacer.planned().is_some());
+        // A device that draws is somebody, too: what it draws comes at any moment.
+        let draws = |pacer: &Pacer| pacer.is_drawing(now) || pacer.unfinished(now).next().is_some();
+        let drawn_for = self.pacers().any(|pacer| draws(pacer) || pacer.planned().is_some());
         self.output.set_drawn_for(drawn_for);
         self.plan_latch(now);
     }

@@ -1,7 +1,7 @@
 //! What a program in a sandbox is offered, and what not.
 
 use std::os::fd::AsFd;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 
 use wayland_client::{Connection, Dispatch, QueueHandle};
 use wayland_protocols::wp::security_context::v1::client::{
@@ -13,7 +13,7 @@ use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::zwp_virtual_keyboar
 
 use crate::fixture::client::Data;
 use crate::fixture::{ClientIndex, World};
-use upbeat::guard::Privilege;
+use upbeat::guard::{self, Privilege};
 use upbeat::protocol::privileges::{FOR_EVERYBODY, PRIVILEGED};
 
 impl Dispatch<WpSecurityContextManagerV1, ()> for Data {
@@ -132,13 +132,16 @@ fn what_the_user_withholds_is_offered_to_nobody_and_what_is_not_stays() {
     assert!(world.client(client).is_gone(), "it bound what it was not offered");
 }
 
-/// Whether somebody listens at a socket that a sandbox with this end was made for, once who made it is gone.
+/// Whether who connects to a socket that a sandbox with this end was made for is let in, once who made it is gone.
 fn is_listened_to(world: &mut World, close: impl AsFd) -> bool {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("inside");
     let engine = sandbox(world, UnixListener::bind(&path).unwrap(), close);
     world.kill(engine);
-    UnixStream::connect(path).is_ok()
+    let before = guard::all(&world.state.display_handle).len();
+    let Ok(_inside) = UnixStream::connect(path) else { return false };
+    world.settle();
+    guard::all(&world.state.display_handle).len() > before
 }
 
 #[test]
@@ -148,6 +151,8 @@ fn a_sandbox_of_which_nobody_would_hear_that_it_is_gone_is_not_listened_to() {
     assert!(is_listened_to(&mut world, closed));
     let event = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
     assert!(!is_listened_to(&mut world, event));
+    let (unconnected, _open) = UnixDatagram::pair().unwrap();
+    assert!(!is_listened_to(&mut world, unconnected));
     let directory = tempfile::tempdir().unwrap();
     assert!(!is_listened_to(&mut world, UnixListener::bind(directory.path().join("other")).unwrap()));
 }

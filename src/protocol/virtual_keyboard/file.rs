@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
-use crate::lent_files::{self, Lent};
+use crate::lent_files::{self, Account, Lent};
 
 /// The largest keymap that is read, in bytes. The full `us` keymap has about 60 kB.
 pub(super) const MAX_KEYMAP_BYTES: u32 = 1 << 20;
@@ -31,6 +31,11 @@ impl KeymapFile {
         KeymapFile { file: Lent::new(file), size }
     }
 
+    /// The same of a client's, whose `account` it is on until it is closed.
+    pub fn counted(file: OwnedFd, size: u32, account: Option<Account>) -> Self {
+        KeymapFile { file: Lent::counted(file, account), size }
+    }
+
     /// Whether it lies in memory, where no read waits.
     pub fn is_memory(&self) -> bool {
         self.file.is_memory()
@@ -43,9 +48,9 @@ impl KeymapFile {
     /// # Errors
     /// When there is no text, or it may not be read.
     pub fn read(self) -> Result<String, Refusal> {
-        let file = self.file.take().ok_or(Refusal::Unread)?;
+        let (file, account) = self.file.take_counted().ok_or(Refusal::Unread)?;
         if !lent_files::is_at_hand(file.as_fd()) {
-            lent_files::let_go(file);
+            lent_files::let_go_counted(file, account);
             return Err(Refusal::Unread);
         }
         text(&File::from(file), self.size).ok_or(Refusal::Unusable)

@@ -140,7 +140,8 @@ pub(super) fn said(state: &mut State, client: &Client, id: KeyboardId, said: Sai
     let display = state.display_handle.clone();
     let Some(keyboard) = list(state).get_mut(&id) else { return };
     let kinds: &[Kind] = match said {
-        Said::Keymap(_) => &[Kind::WaitingKeymaps, Kind::Descriptors],
+        // Its descriptor counts by itself, until it is closed.
+        Said::Keymap(_) => &[Kind::WaitingKeymaps],
         Said::Stroke(_) => &[Kind::WaitingKeys],
     };
     let held = kinds.iter().filter_map(|kind| guard::hold(&display, client, *kind)).collect();

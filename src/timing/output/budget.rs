@@ -33,9 +33,13 @@ impl<T> OutputMachine<T> {
         (self.submit_by(index) - self.compose_typical()).max(self.latch_at(index))
     }
 
-    /// The same for what waits now, which may be less than a composed frame.
+    /// The same for what waits now, which may be less than a composed frame: without the margin, too, which is for whoever
+    /// wakes late.
     pub fn last_chance(&self, index: RefreshIndex) -> Instant {
-        if self.only_moves_planes() { self.planned_latch(index) } else { self.last_latch(index) }
+        if !self.only_moves_planes() {
+            return self.last_latch(index);
+        }
+        (self.submit_by(index) - self.compose.planes_typical()).max(self.planned_latch(index))
     }
 
     /// When what waits now is latched for `index`.

@@ -101,6 +101,11 @@ impl ComposeCost {
         if self.planes.costs.samples() == 0 { composed } else { self.planes.clipped(interval).min(composed) }
     }
 
+    /// What a frame that only moves planes usually costs.
+    pub fn planes_typical(&self) -> Span {
+        self.planes.costs.typical().unwrap_or_else(|| self.typical())
+    }
+
     /// What a frame costs at the output's miss budget; never more than half of an interval, lest content be chosen so
     /// early that nobody has drawn any.
     ///

@@ -89,3 +89,13 @@ fn a_view_that_was_scrolled_on_planes_is_latched_as_late_and_one_that_was_compos
         machine.presented(id, now, Some(index.0), now);
     }
 }
+
+#[test]
+fn who_wakes_a_little_late_moves_the_planes_all_the_same() {
+    let (mut machine, now) = practised();
+    machine.need(Need::Cursor);
+    let (index, when) = machine.next_latch(now).unwrap();
+    let late = when + Span::from_micros(50);
+    assert!(machine.last_chance(index) >= late, "{} after it was planned", machine.last_chance(index) - when);
+    assert_eq!(machine.next_latch(late).map(|(index, _)| index), Some(index));
+}
