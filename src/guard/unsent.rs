@@ -52,7 +52,7 @@ impl Unsent {
         Unsent { heard, logger, display }
     }
 
-    /// Whether some client has asked for something since the last call, or [something has ended](objects::take_ended).
+    /// Whether some client has asked for something since the last call, or something has ended.
     pub fn take_asked(&self) -> bool {
         let (asked, ended) = (self.heard.asked.swap(false, Ordering::Relaxed), objects::take_ended());
         // Where libwayland had no memory for it nothing is ever heard.
