@@ -37,6 +37,15 @@ pub enum InputEvent {
         /// Down.
         dy: f64,
     },
+    /// Fingers move on a touchpad and scroll, in logical pixels.
+    FingersScroll {
+        /// To the right.
+        dx: f64,
+        /// Down.
+        dy: f64,
+    },
+    /// Those fingers are lifted.
+    FingersLift,
     /// A key, by its evdev code (`KEY_A` is 30).
     Key {
         /// The code.
@@ -88,6 +97,8 @@ impl InputEvent {
                 let (horizontal, vertical) = (wheel(dx), wheel(dy));
                 DeviceEvent::Axis { time, source: ScrollSource::Wheel, horizontal, vertical }
             }
+            InputEvent::FingersScroll { dx, dy } => fingers(time, dx, dy, false),
+            InputEvent::FingersLift => fingers(time, 0.0, 0.0, true),
             InputEvent::Key { key, pressed } => DeviceEvent::Key { time, keyboard: KeyboardId::Session, key, pressed },
             InputEvent::TouchDown { finger, x, y } => {
                 DeviceEvent::TouchDown { time, slot: finger, position: (x, y).into() }
@@ -107,6 +118,12 @@ impl InputEvent {
 fn wheel(distance: f64) -> Scroll {
     let clicks = (distance / WHEEL_CLICK * V120_CLICK).round() as i32;
     Scroll { distance, v120: (clicks != 0).then_some(clicks), ..Scroll::default() }
+}
+
+/// Fingers that scroll, as libinput reports them: when they are lifted, both axes stop.
+fn fingers(time: Instant, dx: f64, dy: f64, stop: bool) -> DeviceEvent {
+    let axis = |distance| Scroll { distance, stop, ..Scroll::default() };
+    DeviceEvent::Axis { time, source: ScrollSource::Finger, horizontal: axis(dx), vertical: axis(dy) }
 }
 
 /// The evdev code of a button called `left`, `right` or `middle`, or given as a number.
@@ -172,6 +189,19 @@ mod tests {
         let events: Vec<_> = InputEvent::Scroll { dx: 0.0, dy: -30.0 }.device_events(time).collect();
         let [DeviceEvent::Axis { horizontal, vertical, .. }] = events.as_slice() else { panic!("{events:?}") };
         assert_eq!((horizontal.v120, vertical.v120, vertical.distance), (None, Some(-240), -30.0));
+    }
+
+    #[test]
+    fn fingers_scroll_without_clicks_and_stop_both_axes_when_they_are_lifted() {
+        let time = Instant::from_nanos(7);
+        let scrolled = |event: InputEvent| match event.device_events(time).collect::<Vec<_>>().as_slice() {
+            [DeviceEvent::Axis { source: ScrollSource::Finger, horizontal, vertical, .. }] => (*horizontal, *vertical),
+            other => panic!("{other:?}"),
+        };
+        let (x, y) = scrolled(InputEvent::FingersScroll { dx: 0.0, dy: 2.5 });
+        assert_eq!((x, y), (Scroll::default(), Scroll { distance: 2.5, ..Scroll::default() }));
+        let stop = Scroll { stop: true, ..Scroll::default() };
+        assert_eq!(scrolled(InputEvent::FingersLift), (stop, stop));
     }
 
     #[test]

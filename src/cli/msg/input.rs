@@ -50,6 +50,9 @@ pub(super) enum Message {
         /// Down.
         dy: f64,
     },
+    /// Scroll with fingers on a touchpad: move DX DY (logical pixels), lift.
+    #[command(subcommand)]
+    Fingers(Fingers),
     /// Use a key, or several held together: ctrl+c.
     Key {
         /// What is printed on it (a, enter, f5, super, up), or code:N; several joined by +.
@@ -61,6 +64,20 @@ pub(super) enum Message {
     /// Touch the screen: down FINGER X Y, move FINGER X Y, up FINGER.
     #[command(subcommand)]
     Touch(Touch),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Fingers {
+    /// Move them.
+    #[command(allow_negative_numbers = true)]
+    Move {
+        /// To the right.
+        dx: f64,
+        /// Down.
+        dy: f64,
+    },
+    /// Lift them: what they threw goes on.
+    Lift,
 }
 
 #[derive(Debug, Subcommand)]
@@ -96,6 +113,8 @@ impl Message {
             Message::Move { x, y } => vec![InputEvent::PointerMove { x, y }],
             Message::MoveBy { dx, dy } => vec![InputEvent::PointerMoveBy { dx, dy }],
             Message::Scroll { dx, dy } => vec![InputEvent::Scroll { dx, dy }],
+            Message::Fingers(Fingers::Move { dx, dy }) => vec![InputEvent::FingersScroll { dx, dy }],
+            Message::Fingers(Fingers::Lift) => vec![InputEvent::FingersLift],
             Message::Button { button, stroke } => {
                 let button = button_code(&button).with_context(|| {
                     format!("no button is called `{button}`: left, right, middle, side, extra or a code")
