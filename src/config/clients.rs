@@ -65,11 +65,20 @@ pub struct Privileges {
     pub workspaces: bool,
     /// Make sandboxes.
     pub sandboxes: bool,
+    /// See and set what is copied, without having the focus.
+    pub selections: bool,
 }
 
 impl Default for Privileges {
     fn default() -> Self {
-        Privileges { capture: true, virtual_input: true, gamma: true, workspaces: true, sandboxes: true }
+        Privileges {
+            capture: true,
+            virtual_input: true,
+            gamma: true,
+            workspaces: true,
+            sandboxes: true,
+            selections: true,
+        }
     }
 }
 
@@ -85,6 +94,7 @@ pub fn apply(limits: &Limits, privileges: &Privileges, rules: &Rules) {
         (Privilege::Gamma, privileges.gamma),
         (Privilege::Workspaces, privileges.workspaces),
         (Privilege::Sandboxes, privileges.sandboxes),
+        (Privilege::Selections, privileges.selections),
     ] {
         rules.grant(privilege, granted);
     }

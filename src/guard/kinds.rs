@@ -72,13 +72,15 @@ kinds! {
     Devices = 512, "input devices": [
         "wl_pointer", "wl_keyboard", "wl_touch", "zwp_relative_pointer_v1", "zwp_pointer_gesture_swipe_v1",
         "zwp_pointer_gesture_pinch_v1", "zwp_pointer_gesture_hold_v1", "zwp_tablet_seat_v2", "wp_cursor_shape_device_v1",
-        "wl_data_device", "zwp_primary_selection_device_v1"];
+        "wl_data_device", "zwp_primary_selection_device_v1", "zwlr_data_control_device_v1", "ext_data_control_device_v1"];
     /// Wishes to lock or confine the pointer: games have one a window.
     Constraints = 512, "pointer constraints": ["zwp_locked_pointer_v1", "zwp_confined_pointer_v1"];
     /// Selections and drags that are offered to others: one each is in force.
-    Sources = 1_024, "data sources": ["wl_data_source", "zwp_primary_selection_source_v1"];
+    Sources = 1_024, "data sources": [
+        "wl_data_source", "zwp_primary_selection_source_v1", "zwlr_data_control_source_v1", "ext_data_control_source_v1"];
     /// What was offered by others. A client that gives none back gets one with each focus: a day of that.
-    Offers = 16_384, "data offers": ["wl_data_offer", "zwp_primary_selection_offer_v1"];
+    Offers = 16_384, "data offers": [
+        "wl_data_offer", "zwp_primary_selection_offer_v1", "zwlr_data_control_offer_v1", "ext_data_control_offer_v1"];
     /// Requests for a token to hand the focus on: a launcher has one a program that starts. Qt 6.4 gives none back, and makes
     /// two with each click that raises one of its windows: a thousand such clicks a day for two weeks. Of what they stand
     /// for the newest few are kept (`protocol/xdg_activation`).

@@ -8,7 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_void};
 use std::sync::Arc;
 
+use smithay::reexports::wayland_protocols::ext::data_control::v1::server::ext_data_control_offer_v1::ExtDataControlOfferV1;
 use smithay::reexports::wayland_protocols::wp::primary_selection::zv1::server::zwp_primary_selection_offer_v1::ZwpPrimarySelectionOfferV1;
+use smithay::reexports::wayland_protocols_wlr::data_control::v1::server::zwlr_data_control_offer_v1::ZwlrDataControlOfferV1;
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::backend::protocol::Interface;
 use smithay::reexports::wayland_server::protocol::wl_data_offer::WlDataOffer;
@@ -106,7 +108,12 @@ pub fn take_offers() -> Vec<Offer> {
 }
 
 fn note_offer(client: &Client, class: &str, number: u32) {
-    let known = [WlDataOffer::interface(), ZwpPrimarySelectionOfferV1::interface()];
+    let known = [
+        WlDataOffer::interface(),
+        ZwpPrimarySelectionOfferV1::interface(),
+        ZwlrDataControlOfferV1::interface(),
+        ExtDataControlOfferV1::interface(),
+    ];
     if let Some(interface) = known.into_iter().find(|interface| interface.name == class) {
         OFFERS.with_borrow_mut(|offers| offers.push((client.id(), interface, number)));
     }

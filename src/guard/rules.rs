@@ -1,6 +1,6 @@
 //! What the user lets clients have and do: one for all of a session, and what changes in it counts at once.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::kinds::Kind;
 
@@ -17,10 +17,12 @@ pub enum Privilege {
     Workspaces,
     /// Makes sandboxes.
     Sandboxes,
+    /// Sees and sets what is copied, without having the focus.
+    Selections,
 }
 
 impl Privilege {
-    const fn bit(self) -> u8 {
+    const fn bit(self) -> u32 {
         1 << self as u8
     }
 }
@@ -29,14 +31,14 @@ impl Privilege {
 #[derive(Debug)]
 pub struct Rules {
     most: [AtomicU32; Kind::ALL.len()],
-    withheld: AtomicU8,
+    withheld: AtomicU32,
 }
 
 impl Default for Rules {
     /// The built-in bounds; every privilege for those outside of sandboxes.
     fn default() -> Self {
         let most = std::array::from_fn(|index| AtomicU32::new(Kind::ALL[index].most()));
-        Rules { most, withheld: AtomicU8::new(0) }
+        Rules { most, withheld: AtomicU32::new(0) }
     }
 }
 

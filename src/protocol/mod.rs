@@ -89,6 +89,7 @@ pub struct Protocols {
     pub data_device: DataDeviceState,
     pub primary_selection: PrimarySelectionState,
     pub selection: selection::Devices,
+    pub data_control: selection::data_control::DataControls,
     pub cursor_shape: CursorShapeManagerState,
     pub relative_pointer: RelativePointerManagerState,
     pub pointer_constraints: PointerConstraintsState,
@@ -108,6 +109,7 @@ pub struct Protocols {
 impl Protocols {
     /// Advertises every global.
     pub fn new(display: &DisplayHandle) -> Self {
+        let primary_selection = PrimarySelectionState::new::<State>(display);
         Protocols {
             compositor: compositor::Compositors::new(display),
             shm: shm::new(display),
@@ -127,7 +129,8 @@ impl Protocols {
             commit_timing: CommitTimingManagerState::unmanaged::<State>(display),
             single_pixel_buffer: SinglePixelBufferState::new::<State>(display),
             data_device: DataDeviceState::new::<State>(display),
-            primary_selection: PrimarySelectionState::new::<State>(display),
+            data_control: selection::data_control::DataControls::new(display, &primary_selection),
+            primary_selection,
             selection: selection::Devices::default(),
             cursor_shape: CursorShapeManagerState::new::<State>(display),
             relative_pointer: RelativePointerManagerState::new::<State>(display),

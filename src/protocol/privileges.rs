@@ -15,6 +15,8 @@ pub const PRIVILEGED: &[(&str, Privilege)] = &[
     ("zwlr_virtual_pointer_manager_v1", Privilege::VirtualInput),
     ("zwlr_gamma_control_manager_v1", Privilege::Gamma),
     ("ext_workspace_manager_v1", Privilege::Workspaces),
+    ("zwlr_data_control_manager_v1", Privilege::Selections),
+    ("ext_data_control_manager_v1", Privilege::Selections),
     // A sandbox within a sandbox would leave it.
     ("wp_security_context_manager_v1", Privilege::Sandboxes),
 ];

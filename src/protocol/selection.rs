@@ -1,38 +1,41 @@
 //! `wl_data_device_manager` 3 and `zwp_primary_selection_device_manager_v1` 1: clipboard, primary selection, and
-//! drag and drop between clients. The compositor offers nothing of its own; the focus of both follows the keyboard
-//! (`protocol::seat`).
+//! drag and drop between clients. The compositor offers nothing of its own and keeps nothing that is copied; the focus of
+//! both follows the keyboard (`protocol::seat`). Clipboard managers see both without it ([`data_control`]).
 //!
 //! Smithay 0.7 takes a device off the seat's list when its client gives it back, and not when the client is gone. Those
 //! are given back here, as soon as that can be: a request can only be made up while another is met, and the list grows
-//! only with requests.
+//! only with requests. Nor does it tell anybody that a source is gone before the focus changes: that is done here, too.
+
+pub mod data_control;
 
 use ahash::HashMap;
 use primary_device::ZwpPrimarySelectionDeviceV1;
 use primary_manager::ZwpPrimarySelectionDeviceManagerV1;
 use primary_source::ZwpPrimarySelectionSourceV1;
 use smithay::input::Seat;
+use smithay::reexports::wayland_protocols::ext::data_control::v1::server::ext_data_control_device_v1::ExtDataControlDeviceV1;
 use smithay::reexports::wayland_protocols::wp::primary_selection::zv1::server::{
     zwp_primary_selection_device_manager_v1 as primary_manager, zwp_primary_selection_device_v1 as primary_device,
     zwp_primary_selection_source_v1 as primary_source,
 };
+use smithay::reexports::wayland_protocols_wlr::data_control::v1::server::zwlr_data_control_device_v1::ZwlrDataControlDeviceV1;
 use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
 use smithay::reexports::wayland_server::protocol::wl_data_device::{self, WlDataDevice};
 use smithay::reexports::wayland_server::protocol::wl_data_device_manager::WlDataDeviceManager;
 use smithay::reexports::wayland_server::protocol::wl_data_source::{self, WlDataSource};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
-use smithay::wayland::selection::SelectionHandler;
 use smithay::wayland::selection::data_device::{
     ClientDndGrabHandler, DataDeviceHandler, DataDeviceState, DataDeviceUserData, DataSourceUserData,
-    ServerDndGrabHandler,
+    ServerDndGrabHandler, clear_data_device_selection,
 };
 use smithay::wayland::selection::primary_selection::{
     PrimaryDeviceManagerGlobalData, PrimaryDeviceUserData, PrimarySelectionHandler, PrimarySelectionState,
-    PrimarySourceUserData,
+    PrimarySourceUserData, clear_primary_selection,
 };
+use smithay::wayland::selection::{SelectionHandler, SelectionSource, SelectionTarget};
 
 use super::floor::delegate;
-use crate::guard;
 use crate::guard::Handlers;
 use crate::output;
 use crate::state::State;
@@ -47,13 +50,20 @@ const MOST_TYPES: usize = 512;
 /// socket holds about 200 KB.
 const MOST_TYPE_BYTES: usize = 32 * 1024;
 
-/// The devices that no client has any more and that are still on the seat's list, and what sources are offered as.
+/// The devices that no client has any more and that are still on the seat's list, what sources are offered as, and which
+/// of them is in force.
 #[derive(Debug, Default)]
 pub struct Devices {
     gone: Vec<WlDataDevice>,
     gone_primary: Vec<ZwpPrimarySelectionDeviceV1>,
+    gone_wlr_control: Vec<ZwlrDataControlDeviceV1>,
+    gone_ext_control: Vec<ExtDataControlDeviceV1>,
     /// What sources are offered as.
     offered: HashMap<ObjectId, Offered>,
+    /// What the request that is being met wants to be in force.
+    asked: Option<ObjectId>,
+    clipboard: Option<ObjectId>,
+    primary: Option<ObjectId>,
 }
 
 /// Types, and bytes of their names.
@@ -67,13 +77,19 @@ struct Offered {
 fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut DataInit<'_, State>) {
     give_back(state, client, display, init);
     give_back_primary(state, client, display, init);
+    data_control::tidy(state, client, display, init);
 }
 
-/// Passes requests of a manager and of its devices on to Smithay, and remembers the devices that are gone in `$gone`, for
-/// `$give_back`. The two kinds of selection differ in nothing but the names of their interfaces.
+/// Passes requests of a manager and of its devices on to Smithay, where `$check` lets them, and remembers the devices that are gone
+/// in `$gone`, for `$give_back`. The kinds of selection differ in nothing but the names of their interfaces.
 macro_rules! forward {
-    ($manager:ty, $device:ty: $data:ty => $kind:ty; $gone:ident, $give_back:ident: $release:expr) => {
-        fn $give_back(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut DataInit<'_, State>) {
+    ($manager:ty: $manager_data:ty, $device:ty: $data:ty => $kind:ty; $gone:ident, $give_back:ident: $release:expr; $check:path) => {
+        pub(super) fn $give_back(
+            state: &mut State,
+            client: &Client,
+            display: &DisplayHandle,
+            init: &mut DataInit<'_, State>,
+        ) {
             let gone = &mut state.protocols.selection.$gone;
             for device in gone.split_off(gone.len().saturating_sub(AT_ONCE)) {
                 let Some(data) = device.data::<$data>() else { continue };
@@ -81,17 +97,17 @@ macro_rules! forward {
             }
         }
 
-        impl Dispatch<$manager, (), State> for Handlers {
+        impl Dispatch<$manager, $manager_data, State> for Handlers {
             fn request(
                 state: &mut State,
                 client: &Client,
                 manager: &$manager,
                 request: <$manager as Resource>::Request,
-                data: &(),
+                data: &$manager_data,
                 display: &DisplayHandle,
                 init: &mut DataInit<'_, State>,
             ) {
-                tidy(state, client, display, init);
+                $crate::protocol::selection::tidy(state, client, display, init);
                 <$kind as Dispatch<_, _, State>>::request(state, client, manager, request, data, display, init);
             }
         }
@@ -106,7 +122,9 @@ macro_rules! forward {
                 display: &DisplayHandle,
                 init: &mut DataInit<'_, State>,
             ) {
-                <$kind as Dispatch<_, _, State>>::request(state, client, device, request, data, display, init);
+                if $check(state, device, &request) {
+                    <$kind as Dispatch<_, _, State>>::request(state, client, device, request, data, display, init);
+                }
             }
 
             fn destroyed(state: &mut State, _client: ClientId, device: &$device, _data: &$data) {
@@ -116,17 +134,35 @@ macro_rules! forward {
     };
 }
 
-forward!(WlDataDeviceManager, WlDataDevice: DataDeviceUserData => DataDeviceState;
-    gone, give_back: wl_data_device::Request::Release);
-forward!(ZwpPrimarySelectionDeviceManagerV1, ZwpPrimarySelectionDeviceV1: PrimaryDeviceUserData => PrimarySelectionState;
-    gone_primary, give_back_primary: primary_device::Request::Destroy);
+use forward;
+
+forward!(WlDataDeviceManager: (), WlDataDevice: DataDeviceUserData => DataDeviceState;
+    gone, give_back: wl_data_device::Request::Release; asks);
+forward!(ZwpPrimarySelectionDeviceManagerV1: (), ZwpPrimarySelectionDeviceV1: PrimaryDeviceUserData => PrimarySelectionState;
+    gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary);
+
+/// Notes which source a request wants to be in force: [`SelectionHandler::new_selection`] is called if it is.
+fn asks(state: &mut State, _device: &WlDataDevice, request: &wl_data_device::Request) -> bool {
+    if let wl_data_device::Request::SetSelection { source, .. } = request {
+        state.protocols.selection.asked = source.as_ref().map(Resource::id);
+    }
+    true
+}
+
+/// The same for the primary selection.
+fn asks_primary(state: &mut State, _device: &ZwpPrimarySelectionDeviceV1, request: &primary_device::Request) -> bool {
+    if let primary_device::Request::SetSelection { source, .. } = request {
+        state.protocols.selection.asked = source.as_ref().map(Resource::id);
+    }
+    true
+}
 
 delegate!(global WlDataDeviceManager: () => DataDeviceState);
 delegate!(global ZwpPrimarySelectionDeviceManagerV1: PrimaryDeviceManagerGlobalData => PrimarySelectionState);
 
-/// Passes what is offered on to Smithay, up to what whoever has the focus next can be told.
+/// Passes what is offered on to Smithay, where `$check` lets it, up to what whoever has the focus next can be told.
 macro_rules! offered {
-    ($source:ty: $data:ty => $kind:ty, $request:ident) => {
+    ($source:ty: $data:ty => $kind:ty, $request:ident, $check:path) => {
         impl Dispatch<$source, $data, State> for Handlers {
             fn request(
                 state: &mut State,
@@ -137,24 +173,48 @@ macro_rules! offered {
                 display: &DisplayHandle,
                 init: &mut DataInit<'_, State>,
             ) {
-                if let $request::Request::Offer { mime_type } = &request
-                    && !state.protocols.selection.may_offer(source.id(), mime_type)
-                {
-                    return guard::end_for(display, client, &too_many_types());
+                if let $request::Request::Offer { mime_type } = &request {
+                    if !$check(state, source) {
+                        return;
+                    }
+                    if !state.protocols.selection.may_offer(source.id(), mime_type) {
+                        return $crate::guard::end_for(display, client, &$crate::protocol::selection::too_many_types());
+                    }
                 }
                 <$kind as Dispatch<_, _, State>>::request(state, client, source, request, data, display, init);
             }
 
             fn destroyed(state: &mut State, client: ClientId, source: &$source, data: &$data) {
-                state.protocols.selection.offered.remove(&source.id());
                 <$kind as Dispatch<_, _, State>>::destroyed(state, client, source, data);
+                $crate::protocol::selection::source_gone(state, &source.id());
             }
         }
     };
 }
 
-offered!(WlDataSource: DataSourceUserData => DataDeviceState, wl_data_source);
-offered!(ZwpPrimarySelectionSourceV1: PrimarySourceUserData => PrimarySelectionState, primary_source);
+use offered;
+
+offered!(WlDataSource: DataSourceUserData => DataDeviceState, wl_data_source, at_any_time);
+offered!(ZwpPrimarySelectionSourceV1: PrimarySourceUserData => PrimarySelectionState, primary_source, at_any_time);
+
+/// Types may be added to sources of the focused client whenever it likes.
+fn at_any_time<S>(_state: &mut State, _source: &S) -> bool {
+    true
+}
+
+/// A source is gone: if it was in force, everybody hears that there is nothing to paste.
+fn source_gone(state: &mut State, source: &ObjectId) {
+    state.protocols.selection.offered.remove(source);
+    data_control::forget(state, source);
+    let selection = &mut state.protocols.selection;
+    let (seat, display) = (state.input.seat.clone(), state.display_handle.clone());
+    if selection.clipboard.take_if(|clipboard| clipboard == source).is_some() {
+        clear_data_device_selection::<State>(&display, &seat);
+    }
+    if selection.primary.take_if(|primary| primary == source).is_some() {
+        clear_primary_selection::<State>(&display, &seat);
+    }
+}
 
 impl Devices {
     /// A source is offered as one more type. Whether it may be.
@@ -172,6 +232,15 @@ fn too_many_types() -> String {
 
 impl SelectionHandler for State {
     type SelectionUserData = ();
+
+    fn new_selection(&mut self, target: SelectionTarget, source: Option<SelectionSource>, _seat: Seat<Self>) {
+        let selection = &mut self.protocols.selection;
+        let asked = selection.asked.take().filter(|_| source.is_some());
+        match target {
+            SelectionTarget::Clipboard => selection.clipboard = asked,
+            SelectionTarget::Primary => selection.primary = asked,
+        }
+    }
 }
 
 impl DataDeviceHandler for State {

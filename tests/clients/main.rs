@@ -10,6 +10,7 @@ mod animations;
 mod bad_input;
 mod bounds;
 mod capture;
+mod data_control;
 mod decorations;
 mod descriptors;
 mod dmabuf;

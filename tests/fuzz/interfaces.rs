@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use wayland_backend::protocol::Interface;
 use wayland_client::Proxy;
 use wayland_client::protocol::*;
+use wayland_protocols::ext::data_control::v1::client::ext_data_control_manager_v1::ExtDataControlManagerV1;
 use wayland_protocols::ext::workspace::v1::client::ext_workspace_manager_v1::ExtWorkspaceManagerV1;
 use wayland_protocols::wp::commit_timing::v1::client::wp_commit_timing_manager_v1::WpCommitTimingManagerV1;
 use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_manager_v1::WpCursorShapeManagerV1;
@@ -28,6 +29,7 @@ use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1:
 use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
 use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_manager_v1::ZxdgOutputManagerV1;
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::zwp_virtual_keyboard_manager_v1::ZwpVirtualKeyboardManagerV1;
+use wayland_protocols_wlr::data_control::v1::client::zwlr_data_control_manager_v1::ZwlrDataControlManagerV1;
 use wayland_protocols_wlr::gamma_control::v1::client::zwlr_gamma_control_manager_v1::ZwlrGammaControlManagerV1;
 use wayland_protocols_wlr::screencopy::v1::client::zwlr_screencopy_manager_v1::ZwlrScreencopyManagerV1;
 use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_manager_v1::ZwlrVirtualPointerManagerV1;
@@ -48,6 +50,7 @@ fn globals() -> Vec<&'static Interface> {
         XdgActivationV1::interface(),
         ZxdgDecorationManagerV1::interface(),
         ZxdgOutputManagerV1::interface(),
+        ExtDataControlManagerV1::interface(),
         ExtWorkspaceManagerV1::interface(),
         WpCommitTimingManagerV1::interface(),
         WpCursorShapeManagerV1::interface(),
@@ -66,6 +69,7 @@ fn globals() -> Vec<&'static Interface> {
         ZwpTabletManagerV2::interface(),
         WpViewporter::interface(),
         ZwpVirtualKeyboardManagerV1::interface(),
+        ZwlrDataControlManagerV1::interface(),
         ZwlrGammaControlManagerV1::interface(),
         ZwlrScreencopyManagerV1::interface(),
         ZwlrVirtualPointerManagerV1::interface(),

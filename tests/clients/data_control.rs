@@ -1,0 +1,230 @@
+//! Clipboard managers: `zwlr_data_control_manager_v1` and `ext_data_control_manager_v1`, which differ in nothing but their
+//! names, so that all of this is tried with both.
+
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, event_created_child};
+use wayland_protocols::ext::data_control::v1::client::{
+    ext_data_control_device_v1::{self as ext_device, ExtDataControlDeviceV1},
+    ext_data_control_manager_v1::ExtDataControlManagerV1,
+    ext_data_control_offer_v1::{self as ext_offer, ExtDataControlOfferV1},
+    ext_data_control_source_v1::{self as ext_source, ExtDataControlSourceV1},
+};
+use wayland_protocols_wlr::data_control::v1::client::{
+    zwlr_data_control_device_v1::{self as wlr_device, ZwlrDataControlDeviceV1},
+    zwlr_data_control_manager_v1::ZwlrDataControlManagerV1,
+    zwlr_data_control_offer_v1::{self as wlr_offer, ZwlrDataControlOfferV1},
+    zwlr_data_control_source_v1::{self as wlr_source, ZwlrDataControlSourceV1},
+};
+
+use crate::fixture::client::Data;
+use crate::fixture::{ClientIndex, Event, KEY_A, World};
+
+/// The two errors that both protocols have: a type that is offered too late, a source that is used twice.
+const INVALID_OFFER: u32 = 1;
+const USED_SOURCE: u32 = 1;
+
+/// A client of one of the two protocols. What it hears are words: "text/plain", "clipboard filled", "cancelled".
+macro_rules! speaks {
+    ($module:ident: $manager:ident, $device:ident, $device_module:ident, $offer:ident, $offer_module:ident, $source:ident,
+        $source_module:ident) => {
+        impl Dispatch<$manager, ()> for Data {
+            fn event(_: &mut Self, _: &$manager, _: <$manager as Proxy>::Event, _: &(), _: &Connection, _: &QueueHandle<Self>) {}
+        }
+
+        impl Dispatch<$device, ()> for Data {
+            fn event(
+                data: &mut Self,
+                _: &$device,
+                event: $device_module::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+                use $device_module::Event as Said;
+                let said = match event {
+                    Said::Selection { id } => ("clipboard", id),
+                    Said::PrimarySelection { id } => ("primary", id),
+                    _ => return,
+                };
+                let words = format!("{} {}", said.0, if said.1.is_some() { "filled" } else { "empty" });
+                data.events.push(Event::Told(words));
+                if let Some(offer) = said.1 {
+                    data.paste = Some(Box::new(move |fd| offer.receive("text/plain".to_owned(), fd)));
+                }
+            }
+
+            event_created_child!(Data, $device, [$device_module::EVT_DATA_OFFER_OPCODE => ($offer, ())]);
+        }
+
+        impl Dispatch<$offer, ()> for Data {
+            fn event(
+                data: &mut Self,
+                _: &$offer,
+                event: $offer_module::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+                if let $offer_module::Event::Offer { mime_type } = event {
+                    data.events.push(Event::Told(mime_type));
+                }
+            }
+        }
+
+        impl Dispatch<$source, ()> for Data {
+            fn event(
+                data: &mut Self,
+                _: &$source,
+                event: $source_module::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+                match event {
+                    $source_module::Event::Send { mime_type, fd } => {
+                        data.events.push(Event::SendData { mime: mime_type, fd });
+                    }
+                    $source_module::Event::Cancelled => data.events.push(Event::Told("cancelled".to_owned())),
+                    _ => {}
+                }
+            }
+        }
+
+        mod $module {
+            use super::*;
+
+            /// A client without a window that watches what is copied.
+            fn manager(world: &mut World) -> (ClientIndex, $manager, $device) {
+                let client = world.connect();
+                let manager = world.client(client).bind::<$manager>();
+                let handle = world.client(client).handle();
+                let device = manager.get_data_device(&world.client(client).globals().seat, &handle, ());
+                (client, manager, device)
+            }
+
+            fn source(world: &mut World, client: ClientIndex, manager: &$manager, mime: &str) -> $source {
+                let source = manager.create_data_source(&world.client(client).handle(), ());
+                source.offer(mime.to_owned());
+                source
+            }
+
+            #[test]
+            fn what_is_copied_is_seen_and_set_without_the_focus() {
+                let mut world = World::new();
+                let (window, _) = world.open("window", 200, 100);
+                let (watcher, manager, device) = manager(&mut world);
+                assert_eq!(told(&mut world, watcher), ["clipboard empty", "primary empty"]);
+
+                let serial = { world.key(KEY_A, true); world.client(window).press_serial() };
+                let copied = {
+                    let client = world.client(window);
+                    let copied = client.globals().data_devices.create_data_source(&client.handle(), ());
+                    copied.offer("text/plain".to_owned());
+                    client.globals().data_device.set_selection(Some(&copied), serial);
+                    copied
+                };
+                assert_eq!(told(&mut world, watcher), ["text/plain", "clipboard filled"]);
+                assert_eq!(pasted(&mut world, watcher, window), "upbeat");
+
+                // It sets both in turn; who has the focus is told.
+                world.client(window).take_events();
+                let (own, primary) = (source(&mut world, watcher, &manager, "a/b"), source(&mut world, watcher, &manager, "c/d"));
+                device.set_selection(Some(&own));
+                device.set_primary_selection(Some(&primary));
+                assert_eq!(told(&mut world, watcher), ["a/b", "clipboard filled", "c/d", "primary filled"]);
+                let heard = world.client(window).take_events();
+                assert!(heard.iter().any(|event| matches!(event, Event::Selection(Some(_)))), "the window is offered it");
+                drop(copied);
+
+                // Its sources go, and with them what was copied: everybody hears of it.
+                own.destroy();
+                assert_eq!(told(&mut world, watcher), ["clipboard empty"]);
+                assert!(world.client(window).take_events().iter().any(|event| matches!(event, Event::Selection(None))));
+                device.set_primary_selection(None);
+                assert_eq!(told(&mut world, watcher), ["cancelled", "primary empty"]);
+            }
+
+            #[test]
+            fn who_dies_takes_what_it_copied_along() {
+                let mut world = World::new();
+                let (watcher, _manager, _device) = manager(&mut world);
+                let (copier, its_manager, its_device) = manager(&mut world);
+                told(&mut world, watcher);
+                let own = source(&mut world, copier, &its_manager, "a/b");
+                its_device.set_selection(Some(&own));
+                assert_eq!(told(&mut world, watcher), ["a/b", "clipboard filled"]);
+                world.kill(copier);
+                assert_eq!(told(&mut world, watcher), ["clipboard empty"]);
+                assert!(!world.client(watcher).is_gone());
+            }
+
+            #[test]
+            fn many_that_come_and_go_leave_nothing_that_is_told() {
+                let mut world = World::new();
+                let (watcher, manager, device) = manager(&mut world);
+                for _ in 0..100 {
+                    let (other, _, _) = super::$module::manager(&mut world);
+                    world.settle();
+                    world.kill(other);
+                }
+                told(&mut world, watcher);
+                let own = source(&mut world, watcher, &manager, "a/b");
+                device.set_selection(Some(&own));
+                assert_eq!(told(&mut world, watcher), ["a/b", "clipboard filled"]);
+            }
+
+            #[test]
+            fn a_source_is_the_selection_once_and_stays_as_it_was_offered() {
+                for (twice, interface, code) in
+                    [(true, $device::interface().name, USED_SOURCE), (false, $source::interface().name, INVALID_OFFER)]
+                {
+                    let mut world = World::new();
+                    let (good, _, _) = manager(&mut world);
+                    let (bad, its_manager, device) = manager(&mut world);
+                    let own = source(&mut world, bad, &its_manager, "a/b");
+                    device.set_selection(Some(&own));
+                    if twice {
+                        device.set_primary_selection(Some(&own));
+                    } else {
+                        own.offer("c/d".to_owned());
+                    }
+                    world.settle();
+                    let error = world.client(bad).error.clone();
+                    assert_eq!(error, Some((interface.to_owned(), code)), "{}", world.client(bad).said());
+                    assert!(!world.client(good).is_gone());
+                }
+            }
+        }
+    };
+}
+
+speaks!(wlr: ZwlrDataControlManagerV1, ZwlrDataControlDeviceV1, wlr_device, ZwlrDataControlOfferV1, wlr_offer,
+    ZwlrDataControlSourceV1, wlr_source);
+speaks!(ext: ExtDataControlManagerV1, ExtDataControlDeviceV1, ext_device, ExtDataControlOfferV1, ext_offer,
+    ExtDataControlSourceV1, ext_source);
+
+fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    world.turn();
+    world.settle();
+    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}
+
+/// What `reader` gets from `writer`, who answers with one word.
+fn pasted(world: &mut World, reader: ClientIndex, writer: ClientIndex) -> String {
+    let (mut from, into) = std::io::pipe().unwrap();
+    let paste = world.client(reader).data.paste.take().unwrap();
+    paste(into.as_fd());
+    world.settle();
+    drop(into);
+    for event in world.client(writer).take_events() {
+        if let Event::SendData { fd, .. } = event {
+            std::fs::File::from(fd).write_all(b"upbeat").unwrap();
+        }
+    }
+    let mut text = String::new();
+    from.read_to_string(&mut text).unwrap();
+    text
+}
