@@ -65,7 +65,7 @@ kinds! {
     Feedbacks = 16_384, "presentation feedbacks": ["wp_presentation_feedback"];
     /// Descriptions of parts of surfaces: used once and thrown away.
     Regions = 4_096, "regions": ["wl_region"];
-    /// Looks at the list of globals, which no client can give back: libraries that a program loads have one each.
+    /// Looks at the list of globals: libraries that a program loads have one each, and few give them back.
     Registries = 4_096, "registries": ["wl_registry"];
     /// Pointers, keyboards, touch screens and what is attached to them: each hears every event, so that a motion costs
     /// as many times more. Toolkits have one of each kind; a program with five toolkits has 40.
@@ -110,6 +110,9 @@ kinds! {
     /// pictures of a browser with 30 tabs most share their memory or have one part. Never more than half of what the system
     /// allows.
     Descriptors = 4_096, "descriptors": [];
+    /// Windows that others know, and windows of others: a portal has one a dialog.
+    Foreign = 1_024, "windows known across programs": [
+        "zxdg_exported_v1", "zxdg_imported_v1", "zxdg_exported_v2", "zxdg_imported_v2"];
     /// Everything that has no line of its own.
     Others = 32_768, "other objects": [];
 }

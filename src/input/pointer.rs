@@ -3,6 +3,7 @@
 use smithay::backend::input::{Axis, AxisRelativeDirection, AxisSource, ButtonState};
 use smithay::input::pointer::{AxisFrame, ButtonEvent, MotionEvent, RelativeMotionEvent};
 use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
 use super::event::{Scroll, ScrollSource};
@@ -48,6 +49,18 @@ pub fn moved_to(state: &mut State, time: Instant, position: Point<f64, Logical>)
         send_relative(state, time, delta, delta);
     }
     move_within_constraint(state, time, from, position);
+}
+
+/// The client that has the pointer puts it at `place` (surface coordinates) of one of its surfaces; where that is not seen
+/// nothing happens.
+pub fn warped(state: &mut State, surface: &WlSurface, place: Point<f64, Logical>) {
+    let has_pointer = state.input.pointer.current_focus().is_some_and(|focus| focus.id().same_client_as(&surface.id()));
+    if !has_pointer || drag::holds_pointer(state) || constraint::is_locked(state) {
+        return;
+    }
+    let Some(position) = output::place_on_screen(state, surface, bounded(place)) else { return };
+    let time = state.clock.now();
+    set_position(state, time, position);
 }
 
 fn bounded(point: Point<f64, Logical>) -> Point<f64, Logical> {

@@ -264,6 +264,12 @@ pub struct Window {
     pub app_id: String,
     /// What the window is called.
     pub title: String,
+    /// Which of its program's windows it is, as the program says.
+    #[serde(default)]
+    pub tag: Option<String>,
+    /// What its program says that it shows: a photo, a video, a game.
+    #[serde(default)]
+    pub content: Option<String>,
     /// Its place in the logical space.
     pub geometry: Rect,
     /// Whether it has the keyboard.

@@ -19,7 +19,9 @@ mod gates;
 mod handing_over;
 pub mod hotplug;
 mod latch;
-pub mod overlays;
+
+mod on_screen;
+mod overlays;
 pub mod pacing;
 mod placing;
 mod plane_choice;
@@ -64,6 +66,7 @@ use crate::timing::target::RefreshIndex;
 use crate::trace::kernel_times::KernelTimer;
 pub use capture::capture;
 use frame::Content;
+pub use on_screen::place_on_screen;
 use pacing::ClientPacing;
 use rules::PacingRules;
 

@@ -365,7 +365,8 @@ impl<'a> Placing<'a> {
                 Rectangle::new(fit.point(crop.loc), size)
             }),
             stretch: zoom,
-            opacity: opacity as f32,
+            opacity: opacity as f32 * content.opacity,
+            own_opacity: content.opacity,
             clip: None,
             snapshot: None,
         };

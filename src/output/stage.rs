@@ -167,6 +167,7 @@ fn refresh(layer: &mut Layer, surface: &WlSurface) -> bool {
         && content.buffer_transform == shape.buffer_transform
         && content.source == shape.whole
         && content.size == shape.size
+        && content.opacity == shape.own_opacity
         && content.opaque.iter().eq(shape.solid.iter());
     layer.buffer = Some(content.buffer);
     layer.damage = content.damage;

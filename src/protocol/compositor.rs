@@ -15,6 +15,7 @@ use smithay::wayland::compositor::{
 };
 
 use super::floor::delegate;
+use super::xdg_foreign;
 use crate::bounds;
 use crate::guard;
 use crate::guard::Handlers;
@@ -97,6 +98,7 @@ impl CompositorHandler for State {
     }
 
     fn destroyed(&mut self, surface: &WlSurface) {
+        xdg_foreign::window_gone(self, surface);
         shell::surface_destroyed(self, surface);
         input::surface_destroyed(self, surface);
         surface::destroyed(self, surface);

@@ -4,22 +4,27 @@
 //!
 //! Every number that a client sends passes [`bounds`](crate::bounds) before it reaches arithmetic.
 
+mod alpha_modifier;
 pub mod client;
 pub mod commit_timing;
 pub mod compositor;
+mod content_type;
 pub mod cursor_shape;
 pub mod dmabuf;
 pub mod ext_workspace;
 pub mod fifo;
+mod fixes;
 mod floor;
 pub mod fractional_scale;
 pub mod frame_pacing;
 pub mod gamma_control;
 pub mod idle_inhibit;
+mod kde_decoration;
 pub mod offers;
 pub mod output;
 pub mod pointer_constraints;
 pub mod pointer_gestures;
+mod pointer_warp;
 pub mod presentation;
 pub mod privileges;
 pub mod relative_pointer;
@@ -39,12 +44,17 @@ pub mod virtual_keyboard;
 pub mod virtual_pointer;
 pub mod xdg_activation;
 pub mod xdg_decoration;
+mod xdg_dialog;
+mod xdg_foreign;
 pub mod xdg_output;
 pub mod xdg_shell;
+mod xdg_toplevel_tag;
 
 use smithay::input::SeatState;
+use smithay::reexports::wayland_protocols_misc::server_decoration::server::org_kde_kwin_server_decoration_manager::Mode as DecorationsByDefault;
 use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::wayland::commit_timing::CommitTimingManagerState;
+use smithay::wayland::content_type::ContentTypeState;
 use smithay::wayland::cursor_shape::CursorShapeManagerState;
 use smithay::wayland::fifo::FifoManagerState;
 use smithay::wayland::fractional_scale::FractionalScaleManagerState;
@@ -55,8 +65,10 @@ use smithay::wayland::presentation::PresentationState;
 use smithay::wayland::relative_pointer::RelativePointerManagerState;
 use smithay::wayland::selection::data_device::DataDeviceState;
 use smithay::wayland::selection::primary_selection::PrimarySelectionState;
+use smithay::wayland::shell::kde::decoration::KdeDecorationState;
 use smithay::wayland::shell::xdg::XdgShellState;
 use smithay::wayland::shell::xdg::decoration::XdgDecorationState;
+use smithay::wayland::shell::xdg::dialog::XdgDialogState;
 use smithay::wayland::shm::ShmState;
 use smithay::wayland::single_pixel_buffer::SinglePixelBufferState;
 use smithay::wayland::tablet_manager::TabletManagerState;
@@ -104,6 +116,14 @@ pub struct Protocols {
     pub scroll: scroll::ScrollManager,
     pub ext_workspace: ext_workspace::ExtWorkspace,
     pub security_context: security_context::SecurityContexts,
+    pub alpha_modifier: alpha_modifier::AlphaModifier,
+    pub content_type: ContentTypeState,
+    pub xdg_dialog: XdgDialogState,
+    pub toplevel_tags: xdg_toplevel_tag::ToplevelTags,
+    pub kde_decoration: KdeDecorationState,
+    pub foreign: xdg_foreign::Foreign,
+    pub pointer_warp: pointer_warp::PointerWarp,
+    pub fixes: fixes::Fixes,
 }
 
 impl Protocols {
@@ -146,6 +166,14 @@ impl Protocols {
             scroll: scroll::ScrollManager::default(),
             ext_workspace: ext_workspace::ExtWorkspace::new(display),
             security_context: security_context::SecurityContexts::new(display),
+            alpha_modifier: alpha_modifier::AlphaModifier::new(display),
+            content_type: ContentTypeState::new::<State>(display),
+            xdg_dialog: XdgDialogState::new::<State>(display),
+            toplevel_tags: xdg_toplevel_tag::ToplevelTags::new(display),
+            kde_decoration: KdeDecorationState::new::<State>(display, DecorationsByDefault::Client),
+            foreign: xdg_foreign::Foreign::new(display),
+            pointer_warp: pointer_warp::PointerWarp::new(display),
+            fixes: fixes::Fixes::new(display),
         }
     }
 }

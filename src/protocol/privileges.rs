@@ -48,6 +48,18 @@ pub const FOR_EVERYBODY: &[&str] = &[
     "zwp_pointer_gestures_v1",
     "zwp_tablet_manager_v2",
     "zwp_idle_inhibit_manager_v1",
+    "wp_alpha_modifier_v1",
+    "wp_content_type_manager_v1",
+    "wp_pointer_warp_v1",
+    "xdg_wm_dialog_v1",
+    "xdg_toplevel_tag_manager_v1",
+    "org_kde_kwin_server_decoration_manager",
+    // Who knows the handle was given it: file choosers of portals lie above windows of sandboxes by that.
+    "zxdg_exporter_v1",
+    "zxdg_importer_v1",
+    "zxdg_exporter_v2",
+    "zxdg_importer_v2",
+    "wl_fixes",
     "upbeat_frame_pacing_manager_v1",
     "upbeat_scroll_manager_v1",
 ];

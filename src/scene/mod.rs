@@ -73,6 +73,8 @@ pub struct Shape {
     pub stretch: (f64, f64),
     /// How much of it is seen of what it is: 0 to 1.
     pub opacity: f32,
+    /// What of that its client says.
+    pub own_opacity: f32,
     /// The rectangle with rounded corners that it is cut to where it lies in one of them.
     pub clip: Option<Rounded>,
     /// Set where it is the last that is seen of a window that is gone; it takes no input.

@@ -30,6 +30,7 @@ pub mod workspaces;
 pub mod xdg_errors;
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::XdgToplevel;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface};
@@ -47,6 +48,7 @@ use drag::Drag;
 use effects::Effects;
 use overview::Overlays;
 use popup_list::PopupList;
+pub use stacking::{is_window, parent_surface, set_parent};
 pub use window::Window;
 use window_list::WindowList;
 use workspaces::Workspaces;
@@ -343,8 +345,10 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     }
 }
 
-/// Gives a window the focus, raises it and shows the workspace that it is on; `None` leaves nobody focused.
+/// Gives a window, or a modal dialog of it, the focus, raises it and shows the workspace that it is on; `None` leaves nobody
+/// focused.
 pub fn activate(state: &mut State, id: Option<WindowId>) {
+    let id = id.map(|id| state.shell.modal_above(id).unwrap_or(id));
     if let Some(place) = id.and_then(|id| state.shell.workspaces.place(id)) {
         state.shell.workspaces.switch(place.screen, place.number);
     }
@@ -384,6 +388,14 @@ pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, L
     spaces::settle(state, id);
     visit::update_outputs(state, id);
     state.need_all();
+}
+
+/// A program says which of its windows `toplevel` is.
+pub fn set_tag(state: &mut State, toplevel: &XdgToplevel, tag: String) {
+    let surface = state.protocols.xdg_shell.get_toplevel(toplevel).map(|toplevel| toplevel.wl_surface().clone());
+    if let Some(window) = surface.and_then(|surface| state.shell.window_of_root_mut(&surface)) {
+        window.tag = Some(tag);
+    }
 }
 
 /// A window's application named itself: the rules for it count from now on.

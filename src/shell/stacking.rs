@@ -6,6 +6,7 @@ use smithay::wayland::shell::xdg::{ToplevelSurface, XdgToplevelSurfaceData};
 use super::{Shell, WindowId};
 use crate::bounds::MAX_NESTING;
 use crate::guard;
+use crate::state::State;
 
 impl Shell {
     /// Raises a window above all others that are not its children. Its ancestors come up with it, below it.
@@ -46,16 +47,49 @@ impl Shell {
     }
 }
 
+impl Shell {
+    /// The topmost modal dialog of a window.
+    pub(super) fn modal_above(&self, id: WindowId) -> Option<WindowId> {
+        let dialogs =
+            self.windows.iter().filter(|window| window.parent.is_some() && window.mapped && window.is_modal());
+        dialogs.map(|window| window.id).rfind(|dialog| self.ancestors(*dialog).contains(&id))
+    }
+}
+
+/// Whether `surface` is a window's.
+pub fn is_window(state: &State, surface: &WlSurface) -> bool {
+    state.shell.window_of_root(surface).is_some()
+}
+
+/// The surface of the window that the window of `surface` is kept above.
+pub fn parent_surface(state: &State, surface: &WlSurface) -> Option<WlSurface> {
+    state.shell.toplevel_of(surface)?.parent()
+}
+
+/// Has the window of `surface` kept above that of `parent`, which may be another client's, or above nobody's. `false`: it
+/// would come to lie above itself.
+pub fn set_parent(state: &mut State, surface: &WlSurface, parent: Option<&WlSurface>) -> bool {
+    let id = state.shell.window_of_root(surface).map(|window| window.id);
+    let above = parent.and_then(|parent| state.shell.window_of_root(parent)).map(|window| window.id);
+    let is_circle =
+        above.is_some_and(|above| Some(above) == id || state.shell.ancestors(above).iter().any(|one| Some(*one) == id));
+    if !is_circle {
+        write_parent(surface, parent.cloned());
+        super::parent_changed(state, surface);
+    }
+    !is_circle
+}
+
 /// The children of a window that goes away get its parent, as the protocol wants it.
 pub(super) fn adopt_children(shell: &mut Shell, gone: WindowId, toplevel: &ToplevelSurface) {
     let grandparent = (shell.parent_of(gone), toplevel.parent());
     for window in shell.windows.iter_mut().filter(|window| window.parent == Some(gone)) {
         window.parent = grandparent.0;
-        set_parent(window.surface(), grandparent.1.clone());
+        write_parent(window.surface(), grandparent.1.clone());
     }
 }
 
-fn set_parent(surface: &WlSurface, parent: Option<WlSurface>) {
+fn write_parent(surface: &WlSurface, parent: Option<WlSurface>) {
     guard::with_states(surface, |states| {
         if let Some(data) = states.data_map.get::<XdgToplevelSurfaceData>() {
             data.lock().unwrap_or_else(std::sync::PoisonError::into_inner).parent = parent;

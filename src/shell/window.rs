@@ -6,6 +6,7 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
+use smithay::wayland::content_type::ContentTypeSurfaceCachedState;
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgToplevelSurfaceData};
 
 use super::WindowId;
@@ -82,6 +83,8 @@ pub struct Window {
     pub(super) visited: Option<(u64, u64)>,
     /// The window that it is a dialog of.
     pub(super) parent: Option<WindowId>,
+    /// Which of its program's windows it is.
+    pub(super) tag: Option<String>,
     /// What moves it by itself.
     pub(super) motion: WindowMotion,
     /// Names of what is drawn below it.
@@ -110,6 +113,7 @@ impl Window {
             told: None,
             visited: None,
             parent: None,
+            tag: None,
             motion: WindowMotion::default(),
             effect_names: EffectNames::default(),
         }
@@ -148,6 +152,29 @@ impl Window {
     /// The title that the client set.
     pub fn title(&self) -> Option<String> {
         self.role_data(|data| data.title.clone())
+    }
+
+    /// Whether it is a dialog that keeps its parent from being used.
+    pub(super) fn is_modal(&self) -> bool {
+        self.role_data(|data| Some(data.modal)).unwrap_or(false)
+    }
+
+    /// Which of its program's windows it is, as the program says.
+    pub fn tag(&self) -> Option<&str> {
+        self.tag.as_deref()
+    }
+
+    /// What its program says that it shows.
+    pub fn content(&self) -> Option<&'static str> {
+        use smithay::reexports::wayland_protocols::wp::content_type::v1::server::wp_content_type_v1::Type;
+        guard::with_states(self.surface(), |states| {
+            match states.cached_state.get::<ContentTypeSurfaceCachedState>().current().content_type() {
+                Type::Photo => Some("photo"),
+                Type::Video => Some("video"),
+                Type::Game => Some("game"),
+                _ => None,
+            }
+        })
     }
 
     /// The process id of its client, as the socket states it.

@@ -5,6 +5,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Logical, Rectangle, Size, Transform};
 use smithay::wayland::compositor::SurfaceData;
 
+use super::opacity::Opacity;
 use super::tree::{Place, find_downward};
 
 /// The content of one surface. It holds on to the client's buffer.
@@ -26,6 +27,8 @@ pub struct SurfaceContent {
     pub size: Size<i32, Logical>,
     /// What of it is opaque, in surface coordinates.
     pub opaque: OpaqueRegions<i32, Logical>,
+    /// How much of it its client lets be seen, 0 to 1.
+    pub opacity: f32,
     /// What changed with which commit.
     pub damage: DamageSnapshot<i32, BufferCoords>,
 }
@@ -45,6 +48,7 @@ impl SurfaceContent {
             source: view.src,
             size: view.dst,
             opaque: OpaqueRegions::from_slice(data.opaque_regions().unwrap_or_default()),
+            opacity: states.cached_state.get::<Opacity>().current().factor(),
             damage: data.damage(),
         })
     }

@@ -14,6 +14,7 @@ use super::buffers::{BufferMemory, Buffers};
 use super::feedback::Feedback;
 use super::fence::{AcquireFence, Watched};
 use super::gate::Gate;
+use super::opacity::Opacity;
 use super::paced;
 use super::paced_frame::FrameListener;
 use super::queue::UpdateQueue;
@@ -94,6 +95,8 @@ pub struct Entry {
     pub(super) acknowledges: bool,
     /// What describes the buffer that it shows.
     pub(super) described: Option<paced::Described>,
+    /// How much of it its client lets be seen, as applied last.
+    pub(super) opacity: Opacity,
     /// Its subsurfaces, as they were applied last.
     pub(super) family: tree::Known,
     /// What its client says of it as a view, as it was applied last.
@@ -161,6 +164,7 @@ impl Entry {
             unseen: false,
             acknowledges: false,
             described: None,
+            opacity: Opacity::default(),
             family: tree::Known::default(),
             view: None,
             awake: false,

@@ -19,6 +19,7 @@ pub mod fingerprint;
 mod gate;
 pub mod lent;
 pub mod memories;
+pub mod opacity;
 pub mod paced;
 mod paced_frame;
 mod pacing_state;
@@ -49,6 +50,7 @@ use crate::time::Clock;
 pub use buffers::BufferMemory;
 pub use entry::Entry;
 pub use feedback::{Feedback, Shown};
+use opacity::Opacity;
 pub use paced_frame::{CommitFault, Fate, FrameLedger, FrameListener, PacedFrame, Revoked, Unshown};
 pub use pacing_state::{PacingState, PendingTarget};
 pub use registry::{ClientEntry, Surfaces};
@@ -80,7 +82,9 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     let now = state.clock.now();
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let update = entry.outstanding.apply(number);
-    let mut changed = update.new_content || before != look(surface) || other_children;
+    let opacity = opacity_of(surface);
+    let fades = std::mem::replace(&mut entry.opacity, opacity) != opacity;
+    let mut changed = update.new_content || before != look(surface) || other_children || fades;
     if state.input.drag_icon.as_ref() == Some(surface) {
         let offset = take_offset(surface);
         entry.offset += offset;
@@ -110,6 +114,11 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     }
     paced::applied(state, surface);
     touch_views(state, surface);
+}
+
+/// How much of `surface` its client lets be seen.
+fn opacity_of(surface: &WlSurface) -> Opacity {
+    guard::with_states(surface, |states| *states.cached_state.get::<Opacity>().current())
 }
 
 /// What a view shows may have changed: the next latch looks at it.

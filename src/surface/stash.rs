@@ -13,6 +13,7 @@ use smithay::wayland::fifo::FifoCachedState;
 use smithay::wayland::presentation::{PresentationFeedbackCachedState, PresentationFeedbackCallback};
 use smithay::wayland::viewporter::ViewportCachedState;
 
+use super::opacity::Opacity;
 use super::pacing_state::{PacingState, PendingTarget};
 use super::scroll::ViewState;
 use super::tree::Children;
@@ -30,6 +31,7 @@ pub(super) struct Lasting {
     children: Children,
     pacing: PacingState,
     view: ViewState,
+    opacity: Opacity,
 }
 
 /// State that a commit uses up.
@@ -69,7 +71,8 @@ impl Lasting {
         let children = states.cached_state.get::<Children>().pending().clone();
         let pacing = *states.cached_state.get::<PacingState>().pending();
         let view = states.cached_state.get::<ViewState>().pending().clone();
-        Lasting { scale, transform, opaque, input, viewport, children, pacing, view }
+        let opacity = *states.cached_state.get::<Opacity>().pending();
+        Lasting { scale, transform, opaque, input, viewport, children, pacing, view, opacity }
     }
 
     /// What was applied last: the best guess for a surface that has not committed as a subsurface yet.
@@ -88,7 +91,8 @@ impl Lasting {
         let children = states.cached_state.get::<Children>().current().clone();
         let pacing = *states.cached_state.get::<PacingState>().current();
         let view = states.cached_state.get::<ViewState>().current().clone();
-        Lasting { scale, transform, opaque, input, viewport, children, pacing, view }
+        let opacity = *states.cached_state.get::<Opacity>().current();
+        Lasting { scale, transform, opaque, input, viewport, children, pacing, view, opacity }
     }
 
     /// Makes it what `states` has pending.
@@ -105,6 +109,7 @@ impl Lasting {
         *states.cached_state.get::<Children>().pending() = self.children;
         *states.cached_state.get::<PacingState>().pending() = self.pacing;
         *states.cached_state.get::<ViewState>().pending() = self.view;
+        *states.cached_state.get::<Opacity>().pending() = self.opacity;
     }
 }
 

@@ -98,6 +98,7 @@ impl Stage {
                 origin: Point::default(),
                 stretch: (1.0, 1.0),
                 opacity: look.opacity,
+                own_opacity: 1.0,
                 clip: (window.radius > 0).then_some(window),
                 snapshot: look.snapshot.then(|| name.1.clone()),
             };

@@ -2,9 +2,13 @@
 
 use upbeat::input::cursor::CursorView;
 use upbeat::input::{self, InputEvent};
+use wayland_client::{Connection, Dispatch, QueueHandle};
 use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_device_v1::Shape;
 use wayland_protocols::wp::pointer_constraints::zv1::client::zwp_pointer_constraints_v1::Lifetime;
 
+use wayland_protocols::wp::pointer_warp::v1::client::wp_pointer_warp_v1::{self, WpPointerWarpV1};
+
+use crate::fixture::client::Data;
 use crate::fixture::content::RED;
 use crate::fixture::handlers::id;
 use crate::fixture::{Event, World};
@@ -44,6 +48,47 @@ fn a_locked_pointer_stays_and_reports_only_how_far_it_would_have_moved() {
     let time = world.now();
     world.input(InputEvent::PointerMotion { time, delta: (7.0, -3.0).into(), raw: (9.0, -4.0).into() });
     assert_eq!(pointer_at(&world), (before.0 + 7.0, before.1 - 3.0));
+}
+
+impl Dispatch<WpPointerWarpV1, ()> for Data {
+    fn event(
+        _: &mut Self,
+        _: &WpPointerWarpV1,
+        _: wp_pointer_warp_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+#[test]
+fn who_has_the_pointer_puts_it_where_it_is_seen_and_nobody_else_does() {
+    let mut world = World::lit();
+    let (a, window) = world.open("a", 400, 300);
+    world.rest();
+    let corner = world.window("a").rect().loc.to_f64();
+    world.point(corner.x + 50.0, corner.y + 50.0);
+    let entered = world.client(a).data.last_enter;
+    let (warp, pointer) = (world.client(a).bind::<WpPointerWarpV1>(), world.client(a).globals().pointer().clone());
+    let put = |world: &mut World, x: f64, y: f64, serial: u32| {
+        warp.warp_pointer(&window.surface, &pointer, x, y, serial);
+        world.settle();
+        let (x, y) = pointer_at(world);
+        (x - corner.x, y - corner.y)
+    };
+    assert_eq!(put(&mut world, 200.0, 100.0, entered + 1), (50.0, 50.0), "it does not prove that it has the pointer");
+    world.client(a).take_events();
+    assert_eq!(put(&mut world, 200.0, 100.5, entered), (200.0, 100.5));
+    let heard = world.client(a).take_events();
+    assert!(heard.iter().any(|event| matches!(event, Event::PointerMotion { x: 200.0, y: 100.5 })), "{heard:?}");
+    for outside in [(-1.0, 10.0), (10.0, 300.5), (f64::from(i32::MAX >> 8), 0.0)] {
+        assert_eq!(put(&mut world, outside.0, outside.1, entered), (200.0, 100.5), "{outside:?}");
+    }
+    world.point(1.0, 1.0);
+    let away = pointer_at(&world);
+    put(&mut world, 10.0, 10.0, entered);
+    assert_eq!(pointer_at(&world), away, "it has lost the pointer");
 }
 
 #[test]

@@ -166,7 +166,9 @@ fn windows_text(windows: &[Window]) -> String {
 
 fn state(window: &Window) -> String {
     let words = [(window.focused, "focused"), (!window.visible, "hidden")];
-    words.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect::<Vec<_>>().join(", ")
+    let words = words.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned());
+    let said = window.content.iter().chain(&window.tag).map(|said| printable(said));
+    words.chain(said).collect::<Vec<_>>().join(", ")
 }
 
 /// Two tables: how steadily frames come, and how long things take.
@@ -271,6 +273,8 @@ mod tests {
             pid: Some(77),
             app_id: app_id.to_owned(),
             title: "title".to_owned(),
+            tag: (number == 12).then(|| "places".to_owned()),
+            content: (number == 12).then(|| "photo".to_owned()),
             geometry: Rect::default(),
             focused: number == 1,
             visible: number == 1,
@@ -294,7 +298,7 @@ mod tests {
         expect![[r#"
             window  app                 output      class  slope  asked  paced         budget  cost p50   p99  cpu p50  p99  slack
                  1  foot                HEADLESS-1  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  focused
-                12  org.gnome.Nautilus  HEADLESS-1  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  hidden
+                12  org.gnome.Nautilus  HEADLESS-1  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  hidden, photo, places
 
             window 1: it draws after its callback and fits one period
             window 12: it draws after its callback and fits one period; early callbacks not proven: nothing moves in it

@@ -16,6 +16,7 @@ use smithay::wayland::shell::xdg::{
     Configure, PopupSurface, PositionerState, ToplevelSurface, XdgShellHandler, XdgShellState,
 };
 
+use super::xdg_foreign;
 use crate::input;
 use crate::shell;
 use crate::state::State;
@@ -87,6 +88,7 @@ impl XdgShellHandler for State {
     }
 
     fn toplevel_destroyed(&mut self, toplevel: ToplevelSurface) {
+        xdg_foreign::window_gone(self, toplevel.wl_surface());
         shell::toplevel_destroyed(self, &toplevel);
     }
 

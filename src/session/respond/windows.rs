@@ -60,6 +60,8 @@ fn describe(state: &State, window: &shell::Window) -> Option<Window> {
         pid: window.client_pid(&state.display_handle).and_then(|pid| u32::try_from(pid).ok()),
         app_id: window.app_id().unwrap_or_default(),
         title: window.title().unwrap_or_default(),
+        tag: window.tag().map(str::to_owned),
+        content: window.content().map(str::to_owned),
         geometry: rect(window.rect()),
         focused: state.shell.focused() == Some(window.id),
         visible: state.outputs.sees(entry),

@@ -1,0 +1,12 @@
+//! `wp_content_type_manager_v1` 1: whether a surface shows a photo, a video or a game. `upbeat msg windows` says so;
+//! pacing goes by what a client does and not by what it says it is.
+
+use smithay::reexports::wayland_protocols::wp::content_type::v1::server::wp_content_type_manager_v1::WpContentTypeManagerV1;
+use smithay::reexports::wayland_protocols::wp::content_type::v1::server::wp_content_type_v1::WpContentTypeV1;
+use smithay::wayland::content_type::{ContentTypeState, ContentTypeUserData};
+
+use super::floor::delegate;
+
+delegate!(global WpContentTypeManagerV1: () => ContentTypeState);
+delegate!(WpContentTypeManagerV1: () => ContentTypeState);
+delegate!(WpContentTypeV1: ContentTypeUserData => ContentTypeState);

@@ -1,0 +1,28 @@
+//! `org_kde_kwin_server_decoration_manager` 1: who draws title bars, for programs that are older than
+//! `zxdg_decoration_manager_v1`, GTK 3 first of all. The answers are those of [`xdg_decoration`](super::xdg_decoration).
+
+use smithay::reexports::wayland_protocols_misc::server_decoration::server::org_kde_kwin_server_decoration::{
+    Mode, OrgKdeKwinServerDecoration,
+};
+use smithay::reexports::wayland_protocols_misc::server_decoration::server::org_kde_kwin_server_decoration_manager::OrgKdeKwinServerDecorationManager;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::wayland::shell::kde::decoration::{
+    KdeDecorationHandler, KdeDecorationManagerGlobalData, KdeDecorationState,
+};
+
+use super::floor::delegate;
+use crate::state::State;
+
+impl KdeDecorationHandler for State {
+    fn kde_decoration_state(&self) -> &KdeDecorationState {
+        &self.protocols.kde_decoration
+    }
+
+    fn new_decoration(&mut self, _surface: &WlSurface, decoration: &OrgKdeKwinServerDecoration) {
+        decoration.mode(Mode::Client);
+    }
+}
+
+delegate!(global OrgKdeKwinServerDecorationManager: KdeDecorationManagerGlobalData => KdeDecorationState);
+delegate!(OrgKdeKwinServerDecorationManager: () => KdeDecorationState);
+delegate!(OrgKdeKwinServerDecoration: WlSurface => KdeDecorationState);

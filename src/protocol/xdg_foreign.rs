@@ -1,0 +1,276 @@
+//! `zxdg_exporter_v1`, `zxdg_importer_v1`, `zxdg_exporter_v2` and `zxdg_importer_v2` 1: a program has its dialogs kept above
+//! a window of another (file choosers of portals). GTK 4.8 knows the first version alone.
+//!
+//! ```text
+//!   one program:      export(window) ─► handle, a word that nobody guesses ─► by D-Bus ─► another: import(handle)
+//!   the other:        set_parent_of(its dialog) ─► the dialog lies above that window, as with xdg_toplevel.set_parent
+//!   window or export gone ─► `destroyed` to whoever imported it, and the dialog is on its own
+//! ```
+//!
+//! Ours: Smithay 0.7 has the second version only, lets windows be exported that are none, and looks for handles by going
+//! through all of them.
+
+use ahash::HashMap;
+use rand::distr::{Alphanumeric, SampleString};
+use rand::rngs::StdRng;
+use rand::{SeedableRng, TryRngCore, rngs::OsRng};
+use smithay::reexports::wayland_protocols::xdg::foreign::{zv1, zv2};
+use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+use zv1::server::zxdg_exported_v1::ZxdgExportedV1;
+use zv1::server::zxdg_exporter_v1::{self, ZxdgExporterV1};
+use zv1::server::zxdg_imported_v1::{self, ZxdgImportedV1};
+use zv1::server::zxdg_importer_v1::{self, ZxdgImporterV1};
+use zv2::server::zxdg_exported_v2::ZxdgExportedV2;
+use zv2::server::zxdg_exporter_v2::{self, ZxdgExporterV2};
+use zv2::server::zxdg_imported_v2::{self, ZxdgImportedV2};
+use zv2::server::zxdg_importer_v2::{self, ZxdgImporterV2};
+
+use crate::guard::Handlers;
+use crate::shell;
+use crate::state::State;
+
+const VERSION: u32 = 1;
+/// Letters of a handle: 190 bits, which nobody guesses.
+const HANDLE_LETTERS: usize = 32;
+
+/// A word that stands for a window of somebody else.
+type Handle = String;
+
+/// Which windows others know, and who knows them.
+#[derive(Debug, Default)]
+pub struct Foreign {
+    exported: HashMap<Handle, WlSurface>,
+    imported: HashMap<ObjectId, Imported>,
+}
+
+/// A window of somebody else, as one client knows it.
+#[derive(Debug)]
+struct Imported {
+    object: Object,
+    handle: Handle,
+    /// The client's window that was put above it last.
+    child: Option<WlSurface>,
+}
+
+#[derive(Debug)]
+enum Object {
+    V1(ZxdgImportedV1),
+    V2(ZxdgImportedV2),
+}
+
+impl Foreign {
+    /// Advertises all four.
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        display.create_global::<State, ZxdgExporterV1, ()>(VERSION, ());
+        display.create_global::<State, ZxdgImporterV1, ()>(VERSION, ());
+        display.create_global::<State, ZxdgExporterV2, ()>(VERSION, ());
+        display.create_global::<State, ZxdgImporterV2, ()>(VERSION, ());
+        Foreign::default()
+    }
+
+    /// A handle for `surface`; `None` where the system has no chance to give.
+    fn export(&mut self, surface: &WlSurface) -> Option<Handle> {
+        let seed = OsRng.try_next_u64().ok()?;
+        let mut seeds = [0; 32];
+        OsRng.try_fill_bytes(&mut seeds).ok()?;
+        seeds[..8].copy_from_slice(&seed.to_ne_bytes());
+        let handle = Alphanumeric.sample_string(&mut StdRng::from_seed(seeds), HANDLE_LETTERS);
+        self.exported.insert(handle.clone(), surface.clone());
+        Some(handle)
+    }
+
+    fn import(&mut self, object: Object, handle: &str) {
+        match self.exported.contains_key(handle) {
+            true => {
+                let imported = Imported { object, handle: handle.to_owned(), child: None };
+                self.imported.insert(imported.object.id(), imported);
+            }
+            false => object.tell_destroyed(),
+        }
+    }
+}
+
+impl Object {
+    fn id(&self) -> ObjectId {
+        match self {
+            Object::V1(object) => object.id(),
+            Object::V2(object) => object.id(),
+        }
+    }
+
+    fn tell_destroyed(&self) {
+        match self {
+            Object::V1(object) => object.destroyed(),
+            Object::V2(object) => object.destroyed(),
+        }
+    }
+}
+
+/// `child` is put above what `imported` stands for. `false`: it is no window, or would be its own parent.
+fn set_parent_of(state: &mut State, imported: &ObjectId, child: WlSurface) -> bool {
+    if !shell::is_window(state, &child) {
+        return false;
+    }
+    let foreign = &mut state.protocols.foreign;
+    let Some(known) = foreign.imported.get_mut(imported) else { return true };
+    let Some(parent) = foreign.exported.get(&known.handle).cloned() else { return true };
+    known.child = Some(child.clone());
+    shell::set_parent(state, &child, Some(&parent))
+}
+
+/// An imported object is gone: what was put above its window is on its own.
+fn imported_gone(state: &mut State, object: &ObjectId) {
+    let foreign = &mut state.protocols.foreign;
+    let Some(Imported { handle, child: Some(child), .. }) = foreign.imported.remove(object) else { return };
+    let parent = foreign.exported.get(&handle).cloned();
+    if child.is_alive() && parent.is_some() && shell::parent_surface(state, &child) == parent {
+        shell::set_parent(state, &child, None);
+    }
+}
+
+/// `handle` stands for nothing any more: whoever knows it is told.
+fn exported_gone(state: &mut State, handle: &str) {
+    let known = state.protocols.foreign.imported.values().filter(|imported| imported.handle == handle);
+    for object in known.map(|imported| imported.object.id()).collect::<Vec<_>>() {
+        if let Some(imported) = state.protocols.foreign.imported.get(&object) {
+            imported.object.tell_destroyed();
+        }
+        imported_gone(state, &object);
+    }
+    state.protocols.foreign.exported.remove(handle);
+}
+
+/// A window is gone, and what others know it by.
+pub fn window_gone(state: &mut State, surface: &WlSurface) {
+    let foreign = &state.protocols.foreign;
+    let its = foreign.exported.iter().filter(|(_, exported)| *exported == surface);
+    for handle in its.map(|(handle, _)| handle.clone()).collect::<Vec<_>>() {
+        exported_gone(state, &handle);
+    }
+}
+
+/// One version: the two differ in names, and in whether what is no window is an error (`$no_window`).
+macro_rules! version {
+    ($object:ident: $exporter:ty, $exporter_module:ident::$export:ident, $exported:ty, $importer:ty,
+        $importer_module:ident::$import:ident, $imported:ty, $imported_module:ident; $no_window:expr, $no_child:expr) => {
+        impl GlobalDispatch<$exporter, (), State> for Handlers {
+            fn bind(
+                _state: &mut State,
+                _display: &DisplayHandle,
+                _client: &Client,
+                exporter: New<$exporter>,
+                (): &(),
+                init: &mut DataInit<'_, State>,
+            ) {
+                init.init(exporter, ());
+            }
+        }
+
+        impl Dispatch<$exporter, (), State> for Handlers {
+            fn request(
+                state: &mut State,
+                _client: &Client,
+                exporter: &$exporter,
+                request: $exporter_module::Request,
+                (): &(),
+                _display: &DisplayHandle,
+                init: &mut DataInit<'_, State>,
+            ) {
+                let $exporter_module::Request::$export { id, surface } = request else { return };
+                if !shell::is_window(state, &surface) && $no_window(exporter) {
+                    return;
+                }
+                let handle = state.protocols.foreign.export(&surface).unwrap_or_default();
+                let exported: $exported = init.init(id, handle.clone());
+                exported.handle(handle);
+            }
+        }
+
+        impl Dispatch<$exported, Handle, State> for Handlers {
+            fn request(
+                _state: &mut State,
+                _client: &Client,
+                _exported: &$exported,
+                _request: <$exported as Resource>::Request,
+                _handle: &Handle,
+                _display: &DisplayHandle,
+                _init: &mut DataInit<'_, State>,
+            ) {
+            }
+
+            fn destroyed(state: &mut State, _client: ClientId, _exported: &$exported, handle: &Handle) {
+                exported_gone(state, handle);
+            }
+        }
+
+        impl GlobalDispatch<$importer, (), State> for Handlers {
+            fn bind(
+                _state: &mut State,
+                _display: &DisplayHandle,
+                _client: &Client,
+                importer: New<$importer>,
+                (): &(),
+                init: &mut DataInit<'_, State>,
+            ) {
+                init.init(importer, ());
+            }
+        }
+
+        impl Dispatch<$importer, (), State> for Handlers {
+            fn request(
+                state: &mut State,
+                _client: &Client,
+                _importer: &$importer,
+                request: $importer_module::Request,
+                (): &(),
+                _display: &DisplayHandle,
+                init: &mut DataInit<'_, State>,
+            ) {
+                if let $importer_module::Request::$import { id, handle } = request {
+                    let imported: $imported = init.init(id, ());
+                    state.protocols.foreign.import(Object::$object(imported), &handle);
+                }
+            }
+        }
+
+        impl Dispatch<$imported, (), State> for Handlers {
+            fn request(
+                state: &mut State,
+                _client: &Client,
+                imported: &$imported,
+                request: $imported_module::Request,
+                (): &(),
+                _display: &DisplayHandle,
+                _init: &mut DataInit<'_, State>,
+            ) {
+                if let $imported_module::Request::SetParentOf { surface } = request
+                    && !set_parent_of(state, &imported.id(), surface)
+                {
+                    $no_child(imported);
+                }
+            }
+
+            fn destroyed(state: &mut State, _client: ClientId, imported: &$imported, (): &()) {
+                imported_gone(state, &imported.id());
+            }
+        }
+    };
+}
+
+version!(V1: ZxdgExporterV1, zxdg_exporter_v1::Export, ZxdgExportedV1, ZxdgImporterV1, zxdg_importer_v1::Import,
+    ZxdgImportedV1, zxdg_imported_v1; |_: &ZxdgExporterV1| false, |_: &ZxdgImportedV1| ());
+version!(V2: ZxdgExporterV2, zxdg_exporter_v2::ExportToplevel, ZxdgExportedV2, ZxdgImporterV2,
+    zxdg_importer_v2::ImportToplevel, ZxdgImportedV2, zxdg_imported_v2; export_refused, parent_refused);
+
+/// Says that what is to be exported is no window. Returns that it was said.
+fn export_refused(exporter: &ZxdgExporterV2) -> bool {
+    exporter.post_error(zxdg_exporter_v2::Error::InvalidSurface, "only an xdg_toplevel can be exported");
+    true
+}
+
+fn parent_refused(imported: &ZxdgImportedV2) {
+    let message = "the child is no xdg_toplevel, or lies below its new parent already";
+    imported.post_error(zxdg_imported_v2::Error::InvalidSurface, message);
+}

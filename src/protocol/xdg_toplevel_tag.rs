@@ -1,0 +1,56 @@
+//! `xdg_toplevel_tag_manager_v1` 1: a program says which of its windows one is, in a word that stays the same from start
+//! to start. `upbeat msg windows` shows it.
+//!
+//! Ours, since Smithay 0.7 takes the description for the tag.
+
+use smithay::reexports::wayland_protocols::xdg::toplevel_tag::v1::server::xdg_toplevel_tag_manager_v1::{
+    self, XdgToplevelTagManagerV1,
+};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New};
+
+use crate::guard::Handlers;
+use crate::shell;
+use crate::state::State;
+
+const VERSION: u32 = 1;
+
+/// Advertises the global.
+#[derive(Debug)]
+pub struct ToplevelTags;
+
+impl ToplevelTags {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        display.create_global::<State, XdgToplevelTagManagerV1, ()>(VERSION, ());
+        ToplevelTags
+    }
+}
+
+impl GlobalDispatch<XdgToplevelTagManagerV1, (), State> for Handlers {
+    fn bind(
+        _state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<XdgToplevelTagManagerV1>,
+        (): &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        init.init(manager, ());
+    }
+}
+
+impl Dispatch<XdgToplevelTagManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        _manager: &XdgToplevelTagManagerV1,
+        request: xdg_toplevel_tag_manager_v1::Request,
+        (): &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        // The description is for people who cannot see the window: there is nobody yet who reads it out.
+        if let xdg_toplevel_tag_manager_v1::Request::SetToplevelTag { toplevel, tag } = request {
+            shell::set_tag(state, &toplevel, tag);
+        }
+    }
+}

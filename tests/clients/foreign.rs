@@ -1,0 +1,173 @@
+//! Dialogs of one program above windows of another: `zxdg_exporter` and `zxdg_importer`, versions 1 and 2.
+
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle};
+use wayland_protocols::xdg::foreign::zv1::client::{
+    zxdg_exported_v1::{self, ZxdgExportedV1},
+    zxdg_exporter_v1::ZxdgExporterV1,
+    zxdg_imported_v1::{self, ZxdgImportedV1},
+    zxdg_importer_v1::ZxdgImporterV1,
+};
+use wayland_protocols::xdg::foreign::zv2::client::{
+    zxdg_exported_v2::{self, ZxdgExportedV2},
+    zxdg_exporter_v2::ZxdgExporterV2,
+    zxdg_imported_v2::{self, ZxdgImportedV2},
+    zxdg_importer_v2::ZxdgImporterV2,
+};
+
+use crate::fixture::client::Data;
+use crate::fixture::{ClientIndex, Event, World};
+
+macro_rules! version {
+    ($module:ident: $exporter:ident.$export:ident, $exported:ident, $exported_module:ident, $importer:ident.$import:ident,
+        $imported:ident, $imported_module:ident; $is_strict:literal) => {
+        impl Dispatch<$exporter, ()> for Data {
+            fn event(
+                _: &mut Self,
+                _: &$exporter,
+                _: <$exporter as Proxy>::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+            }
+        }
+        impl Dispatch<$importer, ()> for Data {
+            fn event(
+                _: &mut Self,
+                _: &$importer,
+                _: <$importer as Proxy>::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+            }
+        }
+        impl Dispatch<$exported, ()> for Data {
+            fn event(
+                data: &mut Self,
+                _: &$exported,
+                event: $exported_module::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+                let $exported_module::Event::Handle { handle } = event else { return };
+                data.events.push(Event::Told(handle));
+            }
+        }
+        impl Dispatch<$imported, ()> for Data {
+            fn event(
+                data: &mut Self,
+                _: &$imported,
+                event: $imported_module::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+                if matches!(event, $imported_module::Event::Destroyed) {
+                    data.events.push(Event::Told("destroyed".to_owned()));
+                }
+            }
+        }
+
+        mod $module {
+            use super::*;
+
+            fn export(world: &mut World, client: ClientIndex, surface: &WlSurface) -> ($exported, String) {
+                let handle = world.client(client).handle();
+                let exported = world.client(client).bind::<$exporter>().$export(surface, &handle, ());
+                let word = told(world, client).pop().unwrap_or_default();
+                (exported, word)
+            }
+
+            fn import(world: &mut World, client: ClientIndex, word: &str) -> $imported {
+                let handle = world.client(client).handle();
+                world.client(client).bind::<$importer>().$import(word.to_owned(), &handle, ())
+            }
+
+            #[test]
+            fn a_dialog_of_another_program_is_kept_above_the_window_until_either_goes() {
+                let mut world = World::new();
+                let (program, window) = world.open("window", 200, 200);
+                let (portal, chooser) = world.open("chooser", 100, 100);
+                let (exported, word) = export(&mut world, program, &window.surface);
+                assert_eq!(word.len(), 32, "{word}");
+                let imported = import(&mut world, portal, &word);
+                imported.set_parent_of(&chooser.surface);
+                world.settle();
+
+                let rect = world.window("window").rect();
+                let dialog = world.window("chooser").rect();
+                let clicks = |world: &mut World| {
+                    world.click(f64::from(dialog.loc.x + 50), f64::from(dialog.loc.y + 50));
+                    world.click(f64::from(rect.loc.x + 3), f64::from(rect.loc.y + 3));
+                    assert_eq!(world.focused().as_deref(), Some("window"));
+                };
+                clicks(&mut world);
+                assert_eq!(world.stack(), ["window", "chooser"], "the window has the focus, and lies below");
+                imported.destroy();
+                clicks(&mut world);
+                assert_eq!(world.stack(), ["chooser", "window"], "nothing holds it up any more");
+
+                // What it was known by is taken back; then it goes itself.
+                let imported = import(&mut world, portal, &word);
+                imported.set_parent_of(&chooser.surface);
+                exported.destroy();
+                assert_eq!(told(&mut world, portal), ["destroyed"]);
+                world.click(f64::from(rect.loc.x + 3), f64::from(rect.loc.y + 3));
+                assert_eq!(world.stack(), ["chooser", "window"]);
+                let (_, word) = export(&mut world, program, &window.surface);
+                let again = import(&mut world, portal, &word);
+                again.set_parent_of(&chooser.surface);
+                world.kill(program);
+                assert_eq!(told(&mut world, portal), ["destroyed"]);
+                // It is inert.
+                again.set_parent_of(&chooser.surface);
+                world.settle();
+                assert!(!world.client(portal).is_gone(), "{}", world.client(portal).said());
+            }
+
+            #[test]
+            fn what_nobody_exported_is_gone_at_once() {
+                let mut world = World::new();
+                let (portal, _) = world.open("chooser", 100, 100);
+                for word in ["", "no such window", &"x".repeat(3000)] {
+                    import(&mut world, portal, word);
+                    assert_eq!(told(&mut world, portal), ["destroyed"]);
+                }
+            }
+
+            #[test]
+            fn no_window_comes_to_lie_above_itself_and_only_windows_are_handed_on() {
+                for what in ["itself", "no window", "no child"] {
+                    let mut world = World::new();
+                    let (program, window) = world.open("window", 200, 200);
+                    let bare = world.client(program).surface();
+                    let from = if what == "no window" { &bare } else { &window.surface };
+                    let (_exported, word) = export(&mut world, program, from);
+                    if !world.client(program).is_gone() {
+                        let imported = import(&mut world, program, &word);
+                        imported.set_parent_of(if what == "itself" { &window.surface } else { &bare });
+                        world.settle();
+                    }
+                    assert_eq!(world.client(program).is_gone(), $is_strict, "{what}");
+                    // Nothing goes round in circles.
+                    world.open("another", 50, 50);
+                }
+            }
+        }
+    };
+}
+
+version!(v1: ZxdgExporterV1.export, ZxdgExportedV1, zxdg_exported_v1, ZxdgImporterV1.import, ZxdgImportedV1, zxdg_imported_v1;
+    false);
+version!(v2: ZxdgExporterV2.export_toplevel, ZxdgExportedV2, zxdg_exported_v2, ZxdgImporterV2.import_toplevel, ZxdgImportedV2,
+    zxdg_imported_v2; true);
+
+fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    world.turn();
+    world.settle();
+    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}

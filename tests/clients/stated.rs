@@ -1,0 +1,228 @@
+//! What programs state of their surfaces and windows: how much of them is seen, what they show, which they are, that they
+//! are modal, who draws their title bars.
+
+use wayland_client::protocol::wl_fixes::WlFixes;
+use wayland_client::protocol::wl_registry::WlRegistry;
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle};
+use wayland_protocols::wp::alpha_modifier::v1::client::{
+    wp_alpha_modifier_surface_v1::WpAlphaModifierSurfaceV1, wp_alpha_modifier_v1::WpAlphaModifierV1,
+};
+use wayland_protocols::wp::content_type::v1::client::{
+    wp_content_type_manager_v1::WpContentTypeManagerV1, wp_content_type_v1, wp_content_type_v1::WpContentTypeV1,
+};
+use wayland_protocols::xdg::dialog::v1::client::{xdg_dialog_v1::XdgDialogV1, xdg_wm_dialog_v1::XdgWmDialogV1};
+use wayland_protocols::xdg::toplevel_tag::v1::client::xdg_toplevel_tag_manager_v1::XdgToplevelTagManagerV1;
+use wayland_protocols_misc::server_decoration::client::{
+    org_kde_kwin_server_decoration::{self, OrgKdeKwinServerDecoration},
+    org_kde_kwin_server_decoration_manager::{self, OrgKdeKwinServerDecorationManager},
+};
+
+use crate::fixture::client::Data;
+use crate::fixture::content::Colour;
+use crate::fixture::{Event, World};
+
+macro_rules! silent {
+    ($($interface:ty),*) => {
+        $(impl Dispatch<$interface, ()> for Data {
+            fn event(
+                _: &mut Self,
+                _: &$interface,
+                _: <$interface as Proxy>::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+            }
+        })*
+    };
+}
+
+silent!(
+    WpAlphaModifierV1,
+    WpAlphaModifierSurfaceV1,
+    WpContentTypeManagerV1,
+    WpContentTypeV1,
+    XdgWmDialogV1,
+    XdgDialogV1,
+    XdgToplevelTagManagerV1,
+    WlFixes
+);
+
+impl Dispatch<OrgKdeKwinServerDecorationManager, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &OrgKdeKwinServerDecorationManager,
+        event: org_kde_kwin_server_decoration_manager::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let org_kde_kwin_server_decoration_manager::Event::DefaultMode { mode } = event {
+            data.events.push(Event::Told(format!("default {mode:?}")));
+        }
+    }
+}
+
+impl Dispatch<OrgKdeKwinServerDecoration, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &OrgKdeKwinServerDecoration,
+        event: org_kde_kwin_server_decoration::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        let org_kde_kwin_server_decoration::Event::Mode { mode } = event else { return };
+        data.events.push(Event::Told(format!("{mode:?}")));
+    }
+}
+
+/// Where the middle of a window is.
+fn middle(world: &World, title: &str) -> (i32, i32) {
+    let rect = world.window(title).rect();
+    (rect.loc.x + rect.size.w / 2, rect.loc.y + rect.size.h / 2)
+}
+
+const WHITE: Colour = 0x00ff_ffff;
+
+#[test]
+fn a_surface_is_faded_with_the_commit_after_its_client_said_so() {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("a", (100, 100), WHITE);
+    let (x, y) = middle(&world, "a");
+    world.rest();
+    let (full, bare) = (world.pixel(x, y) & 0xff, world.pixel(x - 90, y) & 0xff);
+    assert_eq!(full, 255);
+
+    let modifier = {
+        let client = world.client(client);
+        let modifier = client.bind::<WpAlphaModifierV1>().get_surface(&window.surface, &client.handle(), ());
+        modifier.set_multiplier(u32::MAX / 2);
+        modifier
+    };
+    world.settle();
+    world.rest();
+    assert_eq!(world.pixel(x, y) & 0xff, full, "it has not committed");
+
+    // No buffer, no damage.
+    window.surface.commit();
+    world.settle();
+    world.rest();
+    let faded = world.pixel(x, y) & 0xff;
+    let expected = u32::midpoint(full, bare);
+    assert!(faded.abs_diff(expected) <= 2, "{faded}, half of the way from {full} to {bare} is {expected}");
+
+    // Given back, and its surface before it.
+    modifier.destroy();
+    window.surface.commit();
+    world.settle();
+    world.rest();
+    assert_eq!(world.pixel(x, y) & 0xff, full);
+    let handle = world.client(client).handle();
+    let modifier = world.client(client).bind::<WpAlphaModifierV1>().get_surface(&window.surface, &handle, ());
+    window.toplevel.destroy();
+    window.xdg.destroy();
+    window.surface.destroy();
+    modifier.destroy();
+    world.settle();
+    assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
+}
+
+#[test]
+fn a_surface_has_one_alpha_modifier() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 100, 100);
+    let handle = world.client(client).handle();
+    let manager = world.client(client).bind::<WpAlphaModifierV1>();
+    let _both = [manager.get_surface(&window.surface, &handle, ()), manager.get_surface(&window.surface, &handle, ())];
+    world.settle();
+    assert_eq!(world.client(client).error, Some(("wp_alpha_modifier_v1".to_owned(), 0)));
+}
+
+#[test]
+fn what_a_window_is_and_shows_is_known() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 100, 100);
+    assert_eq!((world.window("a").tag(), world.window("a").content()), (None, None));
+    let handle = world.client(client).handle();
+    let tags = world.client(client).bind::<XdgToplevelTagManagerV1>();
+    tags.set_toplevel_tag(&window.toplevel, "player".to_owned());
+    tags.set_toplevel_description(&window.toplevel, "where the film is seen".to_owned());
+    let content = world.client(client).bind::<WpContentTypeManagerV1>();
+    let content = content.get_surface_content_type(&window.surface, &handle, ());
+    content.set_content_type(wp_content_type_v1::Type::Video);
+    window.surface.commit();
+    world.settle();
+    assert_eq!((world.window("a").tag(), world.window("a").content()), (Some("player"), Some("video")));
+}
+
+#[test]
+fn who_activates_a_window_with_a_modal_dialog_means_the_dialog() {
+    let mut world = World::new();
+    let (client, main) = world.open("main", 300, 200);
+    let dialog = world.open_in(client, "dialog", 100, 50);
+    dialog.toplevel.set_parent(Some(&main.toplevel));
+    dialog.surface.commit();
+    world.settle();
+    let rect = world.window("main").rect();
+    let corner = (f64::from(rect.loc.x + 5), f64::from(rect.loc.y + 5));
+    world.click(corner.0, corner.1);
+    assert_eq!(world.focused().as_deref(), Some("main"), "it is not modal yet");
+
+    let handle = world.client(client).handle();
+    let modal = world.client(client).bind::<XdgWmDialogV1>().get_xdg_dialog(&dialog.toplevel, &handle, ());
+    modal.set_modal();
+    world.settle();
+    assert_eq!(world.focused().as_deref(), Some("dialog"), "what lies below it cannot be used now");
+    world.click(corner.0, corner.1);
+    assert_eq!(world.focused().as_deref(), Some("dialog"));
+
+    modal.unset_modal();
+    world.settle();
+    world.click(corner.0, corner.1);
+    assert_eq!(world.focused().as_deref(), Some("main"));
+
+    // In whatever order it goes.
+    modal.set_modal();
+    dialog.toplevel.destroy();
+    modal.unset_modal();
+    dialog.xdg.destroy();
+    dialog.surface.destroy();
+    modal.set_modal();
+    modal.destroy();
+    world.settle();
+    assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
+    assert_eq!(world.focused().as_deref(), Some("main"));
+}
+
+#[test]
+fn programs_of_before_xdg_decoration_are_told_to_draw_their_title_bars_unless_they_ask() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 100, 100);
+    let handle = world.client(client).handle();
+    let manager = world.client(client).bind::<OrgKdeKwinServerDecorationManager>();
+    let decoration = manager.create(&window.surface, &handle, ());
+    world.settle();
+    decoration.request_mode(org_kde_kwin_server_decoration::Mode::Server);
+    world.settle();
+    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    let heard: Vec<String> = world.client(client).take_events().into_iter().filter_map(told).collect();
+    assert_eq!(heard, ["default Value(Client)", "Value(Client)", "Value(Server)"]);
+}
+
+#[test]
+fn a_registry_is_given_back() {
+    let mut world = World::new();
+    let (client, _) = world.open("a", 100, 100);
+    let fixes = world.client(client).bind::<WlFixes>();
+    // In all more than one may have at once.
+    let most = upbeat::guard::Kind::Registries.most();
+    for _ in 0..=most / 64 {
+        for _ in 0..64 {
+            let registry: WlRegistry = world.client(client).another_registry();
+            fixes.destroy_registry(&registry);
+        }
+        world.settle();
+    }
+    assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
+}
