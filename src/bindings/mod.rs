@@ -11,7 +11,7 @@
 mod action;
 mod chord;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use action::{Action, NoSuchAction};
 pub use chord::{Chord, Held, NotAChord, Pressed};
@@ -65,6 +65,8 @@ impl Modifier {
 pub struct Bindings {
     /// The keys.
     pub keys: BTreeMap<Chord, Action>,
+    /// Those of them that work while the session is locked, too.
+    pub when_locked: BTreeSet<Chord>,
     buttons: Vec<(u32, ButtonAction)>,
     /// What `Mod` is.
     pub modifier: Modifier,
@@ -74,6 +76,7 @@ impl Default for Bindings {
     fn default() -> Self {
         Bindings {
             keys: default_keys(),
+            when_locked: BTreeSet::new(),
             buttons: vec![(BUTTON_LEFT, ButtonAction::Move), (BUTTON_RIGHT, ButtonAction::Resize)],
             modifier: Modifier::Super,
         }
@@ -108,14 +111,15 @@ pub fn default_keys() -> BTreeMap<Chord, Action> {
 }
 
 impl Bindings {
-    /// What a key does.
-    pub fn key(&self, pressed: &Pressed<'_>) -> Option<Action> {
+    /// What a key does. While the session `is_locked`, only what may: another virtual terminal, and what the user marked.
+    pub fn key(&self, pressed: &Pressed<'_>, is_locked: bool) -> Option<Action> {
         // Every keymap has these on Ctrl+Alt+F1 to F12.
         let terminals = keysyms::KEY_XF86Switch_VT_1..=keysyms::KEY_XF86Switch_VT_12;
         if terminals.contains(&pressed.modified.raw()) {
             return Some(Action::SwitchTerminal(pressed.modified.raw() - keysyms::KEY_XF86Switch_VT_1 + 1));
         }
-        let bound = self.keys.iter().find(|(chord, _)| chord.is(pressed, self.modifier));
+        let mut bound = self.keys.iter().filter(|(chord, _)| !is_locked || self.when_locked.contains(chord));
+        let bound = bound.find(|(chord, _)| chord.is(pressed, self.modifier));
         bound.map(|(_, action)| *action).filter(|action| *action != Action::None)
     }
 
@@ -139,7 +143,7 @@ mod tests {
 
     fn pressed(held: &ModifiersState, key: u32) -> Option<Action> {
         let key = Keysym::from(key);
-        Bindings::default().key(&Pressed { held, modified: key, plain: &[key] })
+        Bindings::default().key(&Pressed { held, modified: key, plain: &[key] }, false)
     }
 
     #[test]
@@ -160,11 +164,28 @@ mod tests {
     }
 
     #[test]
+    fn while_the_session_is_locked_only_what_is_marked_works() {
+        let held = ModifiersState { logo: true, ..ModifiersState::default() };
+        let pressed = |bindings: &Bindings, key: u32, held: &ModifiersState| {
+            let key = Keysym::from(key);
+            bindings.key(&Pressed { held, modified: key, plain: &[key] }, true)
+        };
+        let mut bindings = Bindings::default();
+        let all = default_keys();
+        assert!(all.keys().all(|chord| pressed(&bindings, chord.key.raw(), &held).is_none()));
+        bindings.when_locked.insert(*all.iter().find(|(_, action)| **action == Action::Terminal).unwrap().0);
+        assert_eq!(pressed(&bindings, keysyms::KEY_Return, &held), Some(Action::Terminal));
+        assert_eq!(pressed(&bindings, keysyms::KEY_o, &held), None);
+        let terminal = pressed(&bindings, keysyms::KEY_XF86Switch_VT_2, &ModifiersState::default());
+        assert_eq!(terminal, Some(Action::SwitchTerminal(2)));
+    }
+
+    #[test]
     fn nested_in_another_session_mod_is_alt() {
         let bindings = Bindings { modifier: Modifier::Alt, ..Bindings::default() };
         let held = ModifiersState { alt: true, ..ModifiersState::default() };
         let key = Keysym::from(keysyms::KEY_2);
-        let action = bindings.key(&Pressed { held: &held, modified: key, plain: &[key] });
+        let action = bindings.key(&Pressed { held: &held, modified: key, plain: &[key] }, false);
         assert_eq!(action, Some(Action::Workspace(2.try_into().unwrap())));
     }
 }

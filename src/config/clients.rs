@@ -67,6 +67,8 @@ pub struct Privileges {
     pub sandboxes: bool,
     /// See and set what is copied, without having the focus.
     pub selections: bool,
+    /// Lock the session.
+    pub lock: bool,
 }
 
 impl Default for Privileges {
@@ -78,6 +80,7 @@ impl Default for Privileges {
             workspaces: true,
             sandboxes: true,
             selections: true,
+            lock: true,
         }
     }
 }
@@ -95,6 +98,7 @@ pub fn apply(limits: &Limits, privileges: &Privileges, rules: &Rules) {
         (Privilege::Workspaces, privileges.workspaces),
         (Privilege::Sandboxes, privileges.sandboxes),
         (Privilege::Selections, privileges.selections),
+        (Privilege::Lock, privileges.lock),
     ] {
         rules.grant(privilege, granted);
     }

@@ -5,8 +5,8 @@ use super::animations::{
 };
 use super::effects::{Passes, Radius, Reach, Share};
 use super::{
-    Animations, Colour, Config, Cursor, Effects, Keyboard, Keys, Limits, MissBudgets, Percent, PointerSettings,
-    Privileges, Scroll, Timing,
+    Animations, Colour, Config, Cursor, Effects, Keyboard, Keys, KeysWhenLocked, Limits, MissBudgets, Percent,
+    PointerSettings, Privileges, Scroll, Timing,
 };
 use crate::timing::defaults::OWN_FRAMES_AHEAD;
 use crate::timing::motion::easing::CubicBezier;
@@ -30,6 +30,7 @@ impl Default for Config {
             touchpad: PointerSettings::default(),
             cursor: Cursor::default(),
             terminal: "foot".to_owned(),
+            keys_when_locked: KeysWhenLocked::default(),
             privileges: Privileges::default(),
             limits: Limits::default(),
             outputs: Vec::new(),

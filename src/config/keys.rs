@@ -1,6 +1,6 @@
 //! `[keys]`: shortcuts. What a file says is added to the defaults, and replaces those with the same keys.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -15,6 +15,10 @@ impl Default for Keys {
         Keys(default_keys())
     }
 }
+
+/// Shortcuts that work while the session is locked, too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeysWhenLocked(pub BTreeSet<Chord>);
 
 /// Text that stands for a value.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -39,5 +43,18 @@ impl<'de> Deserialize<'de> for Keys {
 impl Serialize for Keys {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(chord, action)| (chord.to_string(), action.to_string())))
+    }
+}
+
+impl<'de> Deserialize<'de> for KeysWhenLocked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let said: BTreeSet<Text<Chord>> = BTreeSet::deserialize(deserializer)?;
+        Ok(KeysWhenLocked(said.into_iter().map(|chord| chord.0).collect()))
+    }
+}
+
+impl Serialize for KeysWhenLocked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(ToString::to_string))
     }
 }

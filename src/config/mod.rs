@@ -21,7 +21,7 @@ pub use device::{Acceleration, AccelerationProfile, Cursor, DeviceRule, Keyboard
 pub use effects::Effects;
 pub use error::ConfigError;
 pub use file::{ConfigFile, default_path, parse};
-pub use keys::Keys;
+pub use keys::{Keys, KeysWhenLocked};
 pub use mode::{DEFAULT_REFRESH, ModeError, OutputMode, Refresh};
 use serde::{Deserialize, Serialize};
 pub use value::{Colour, Pattern, Percent, Scale, ValueError};
@@ -64,6 +64,8 @@ pub struct Config {
     pub cursor: Cursor,
     /// What the shortcut for a terminal runs: a program and its arguments, separated by blanks.
     pub terminal: String,
+    /// Shortcuts that work while the session is locked, too.
+    pub keys_when_locked: KeysWhenLocked,
     /// What programs may do to others.
     pub privileges: Privileges,
     /// How many of what one program may have.

@@ -19,11 +19,13 @@ pub enum Privilege {
     Sandboxes,
     /// Sees and sets what is copied, without having the focus.
     Selections,
+    /// Locks the session.
+    Lock,
 }
 
 impl Privilege {
     const fn bit(self) -> u32 {
-        1 << self as u8
+        1 << self as u32
     }
 }
 

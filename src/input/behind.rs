@@ -107,6 +107,12 @@ pub(super) fn pay(state: &mut State, time: Instant) {
     }
 }
 
+/// The pointer is taken away: nobody is told any more.
+pub(super) fn forget(state: &mut State) {
+    let owed = &mut state.input.owed;
+    (owed.position, owed.relative) = (false, None);
+}
+
 /// Looks from time to time whether the client reads on.
 fn watch(state: &mut State) {
     if std::mem::replace(&mut state.input.owed.is_watched, true) {

@@ -1,5 +1,5 @@
-//! Who has the keyboard: the topmost popup that grabs, or else the focused window. And what happens when somebody who
-//! had a focus goes away.
+//! Who has the keyboard: the locker, or else the topmost popup that grabs, or else the focused window. And what happens
+//! when somebody who had a focus goes away.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -18,7 +18,11 @@ pub fn update_keyboard(state: &mut State) {
         let window = state.shell.window(state.shell.focused()?)?;
         window.is_mapped().then(|| window.surface().clone())
     };
-    let target = state.shell.grabbing_popup().cloned().or_else(window).filter(Resource::is_alive);
+    let target = match state.shell.lock.takes_input() {
+        true => state.shell.lock.keyboard_target(keyboard.current_focus().as_ref(), super::pointer_position(state)),
+        false => state.shell.grabbing_popup().cloned().or_else(window),
+    };
+    let target = target.filter(Resource::is_alive);
     if keyboard.current_focus() != target {
         let now = state.clock.now();
         scrolling::stop(state, now, Stops::Flings);

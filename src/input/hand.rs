@@ -3,7 +3,7 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 
-use super::{drag, focus};
+use super::{drag, focus, letting_go};
 use crate::shell::Hand;
 use crate::state::State;
 
@@ -30,5 +30,9 @@ impl Hand for State {
 
     fn forget_drag(&mut self) {
         drag::forget(self);
+    }
+
+    fn let_go(&mut self) {
+        letting_go::let_go(self);
     }
 }

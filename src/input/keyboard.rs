@@ -203,7 +203,8 @@ fn bound(state: &State, id: KeyboardId, key: u32, held: &ModifiersState, symbol:
     if plain.contains(&Keysym::from(keysyms::KEY_ISO_Left_Tab)) {
         plain.push(Keysym::from(keysyms::KEY_Tab));
     }
-    state.input.bindings.key(&Pressed { held, modified: symbol.modified_sym(), plain: &plain })
+    let pressed = Pressed { held, modified: symbol.modified_sym(), plain: &plain };
+    state.input.bindings.key(&pressed, state.shell.lock.takes_input())
 }
 
 /// Adds or removes an entry; whether that changed anything.

@@ -19,6 +19,7 @@ mod hand;
 mod held;
 pub mod keyboard;
 pub mod keymap;
+mod letting_go;
 pub mod libinput;
 pub mod pointer;
 mod scrolling;

@@ -29,6 +29,11 @@ impl Held {
     pub fn any(&self) -> bool {
         !self.buttons.is_empty()
     }
+
+    /// Nobody hears of it when those are released that are down.
+    pub(super) fn swallow_all(&mut self) {
+        self.swallowed.clone_from(&self.buttons);
+    }
 }
 
 /// The device moved by `delta`.
@@ -132,7 +137,7 @@ fn under(state: &State, position: Point<f64, Logical>) -> Focus {
 /// What the pointer would be on at `position`: while popups hold a grab, only surfaces of their client.
 pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
     let hit = under(state, position)?;
-    match state.shell.grabbing_popup() {
+    match state.shell.grabbing_popup().filter(|_| !state.shell.lock.takes_input()) {
         Some(popup) => hit.0.id().same_client_as(&popup.id()).then_some(hit),
         None => Some(hit),
     }

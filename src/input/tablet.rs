@@ -58,6 +58,12 @@ impl Tools {
     pub fn silence_pointer(&self) -> bool {
         self.near.iter().any(|near| !near.is_pointer)
     }
+
+    /// Forgets all, and says which had a window.
+    pub(super) fn forget(&mut self) -> Vec<TabletToolDescriptor> {
+        let near = std::mem::take(&mut self.near);
+        near.into_iter().filter(|near| !near.is_pointer).map(|near| near.tool).collect()
+    }
 }
 
 /// A tablet was plugged in or unplugged.

@@ -157,6 +157,16 @@ pub fn frame(state: &mut State) {
     state.input.touch.clone().frame(state);
 }
 
+/// The fingers are taken away from whoever has them; what they drag between clients is dropped on nobody.
+pub(super) fn let_go(state: &mut State, now: Instant) {
+    let slots: Vec<_> = state.input.touches.down.iter().map(|touch| (touch.slot, touch.position)).collect();
+    for (slot, location) in slots {
+        let event = MotionEvent { slot: touch_slot(slot), location, time: now.as_wayland_millis() };
+        state.input.touch.clone().motion(state, None, &event);
+    }
+    cancel(state);
+}
+
 /// All touches count for nothing.
 pub fn cancel(state: &mut State) {
     let time = state.clock.now();

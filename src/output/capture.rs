@@ -109,13 +109,15 @@ pub fn capture(state: &mut State, output: &Output, request: Request) {
 /// Serves what can be served: at once what may show the screen as it is, else with the next light.
 pub(super) fn serve(state: &mut State) {
     let now = state.clock.now();
-    let State { outputs, loop_handle, .. } = state;
+    let State { outputs, loop_handle, shell, .. } = state;
+    let covers = shell.lock.covers();
     let super::Outputs { list, captures, .. } = outputs;
     captures.wake = None;
     for waiting in std::mem::take(&mut captures.waiting) {
         // An output that is gone will never light up again: dropping the request says that it failed.
         let Some(output) = list.iter().find(|known| known.output == waiting.output) else { continue };
-        let is_ready = output.lights > if waiting.request.on_damage { waiting.lights } else { 0 };
+        let has_light = output.lights > if waiting.request.on_damage { waiting.lights } else { 0 };
+        let is_ready = has_light && output.may_be_captured(covers);
         if !waiting.request.reply.is_wanted() {
             continue;
         }

@@ -31,4 +31,12 @@ impl Desk for State {
     fn window_named(&mut self, id: WindowId, app_id: &str) {
         super::window_named(self, id, app_id);
     }
+
+    fn is_lit(&self, output: &Output) -> bool {
+        self.outputs.states().any(|known| known.on && known.output == *output)
+    }
+
+    fn cover(&mut self) {
+        super::lock::cover(self);
+    }
 }

@@ -19,9 +19,9 @@ mod gates;
 mod handing_over;
 pub mod hotplug;
 mod latch;
-
+pub mod lock;
 mod on_screen;
-mod overlays;
+pub mod overlays;
 pub mod pacing;
 mod placing;
 mod plane_choice;
@@ -376,7 +376,8 @@ pub fn is_drawn(state: &State, surface: &WlSurface) -> bool {
 /// What lies under `point` in the scenes on screen: the surface and where its origin is. Input regions are those in
 /// force now.
 pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
-    if state.shell.overlays.take_input() {
+    let lock = &state.shell.lock;
+    if state.shell.overlays.take_input() && !lock.takes_input() {
         return None;
     }
     let output = state.outputs.list.iter().find(|output| geometry(&output.output).to_f64().contains(point))?;
@@ -385,7 +386,7 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
         return state.shell.hit(point);
     }
     let scene = &output.on_screen;
-    let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none());
+    let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none() && lock.lets(&layer.surface));
     let (handle, corner) = (&output.output, geometry(&output.output).loc.to_f64());
     let place = (point - corner).to_physical(handle.current_scale().fractional_scale());
     let there = |layer: &&Layer| {

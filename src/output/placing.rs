@@ -22,6 +22,9 @@ use crate::surface::tree::{self, find_downward};
 use crate::time::Instant;
 use crate::timing::id::{OutputId, WindowId};
 
+/// What lies behind the lock.
+const LOCKED: [f32; 3] = [0.0; 3];
+
 /// A scene, and whose its parts are.
 #[derive(Debug, Default)]
 pub(super) struct Arranged {
@@ -55,6 +58,7 @@ fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output)> {
         layers,
         effects: Vec::new(),
         cursor: super::cursor::layer(state, area, scale),
+        locked: false,
     };
     Some((scene, handle))
 }
@@ -112,8 +116,28 @@ impl Placed {
     }
 }
 
+/// The same while the session is locked: what its locker has for this output, and black.
+fn choose_lock(state: &mut State, id: OutputId) -> Arranged {
+    let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
+    (scene.background, scene.locked) = (LOCKED, true);
+    let kept = &mut state.outputs.overlays;
+    if state.shell.lock.is_abandoned() {
+        overlays::show_lock(kept, &mut scene, (id, &handle));
+    } else {
+        kept.forget();
+    }
+    if let Some(surface) = state.shell.lock.seen_on(&handle) {
+        let placing = Placing::new(&handle, Effects::default(), &state.surfaces);
+        placing.tree(&mut scene, surface, Fit::at(placing.area.loc), 1.0);
+    }
+    Arranged { scene, ..Arranged::default() }
+}
+
 /// What output `id` is to show in the frame presented at `present`.
 pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arranged {
+    if state.shell.lock.covers() {
+        return choose_lock(state, id);
+    }
     let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
     let placing = Placing::new(&handle, state.shell.effects, &state.surfaces);
     let mut bare = Bare::all(&scene);

@@ -234,7 +234,7 @@ fn uncovering_nobody(stage: &mut Stage, state: &State, basis: Basis) -> Option<(
 /// What the next scene follows from; `None` while that changes from frame to frame.
 fn basis(state: &State, id: OutputId) -> Option<Basis> {
     let output = state.outputs.by_id(id)?;
-    if !state.shell.is_still() || state.input.drag_icon.is_some() || output.keeps {
+    if state.shell.lock.covers() || !state.shell.is_still() || state.input.drag_icon.is_some() || output.keeps {
         return None;
     }
     let mode = output.display.mode();
@@ -257,7 +257,7 @@ fn choose_again(state: &mut State, id: OutputId, basis: Basis) -> Option<Scene> 
     layers.extend(output.stage.layers.iter().cloned());
     let effects = output.stage.effects.clone();
     let cursor = cursor::layer(state, basis.area, basis.scale);
-    Some(Scene { size: basis.size, background, layers, effects, cursor })
+    Some(Scene { size: basis.size, background, layers, effects, cursor, locked: false })
 }
 
 fn is_as_chosen_anew(state: &mut State, id: OutputId, present: Instant, scene: &Scene) -> bool {

@@ -33,6 +33,7 @@ pub mod scroll;
 pub mod seat;
 pub mod security_context;
 pub mod selection;
+pub mod session_lock;
 pub mod shm;
 pub mod single_pixel_buffer;
 pub mod subcompositor;
@@ -124,6 +125,7 @@ pub struct Protocols {
     pub foreign: xdg_foreign::Foreign,
     pub pointer_warp: pointer_warp::PointerWarp,
     pub fixes: fixes::Fixes,
+    pub session_lock: session_lock::SessionLock,
 }
 
 impl Protocols {
@@ -174,6 +176,7 @@ impl Protocols {
             foreign: xdg_foreign::Foreign::new(display),
             pointer_warp: pointer_warp::PointerWarp::new(display),
             fixes: fixes::Fixes::new(display),
+            session_lock: session_lock::SessionLock::new(display),
         }
     }
 }
@@ -182,5 +185,6 @@ impl Protocols {
 pub fn refresh(state: &mut State) {
     gamma_control::refresh(state);
     ext_workspace::refresh(state);
+    session_lock::refresh(state);
     offers::cover(&state.display_handle);
 }

@@ -17,6 +17,7 @@ pub const PRIVILEGED: &[(&str, Privilege)] = &[
     ("ext_workspace_manager_v1", Privilege::Workspaces),
     ("zwlr_data_control_manager_v1", Privilege::Selections),
     ("ext_data_control_manager_v1", Privilege::Selections),
+    ("ext_session_lock_manager_v1", Privilege::Lock),
     // A sandbox within a sandbox would leave it.
     ("wp_security_context_manager_v1", Privilege::Sandboxes),
 ];

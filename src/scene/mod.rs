@@ -188,6 +188,8 @@ pub struct Scene {
     pub effects: Vec<Effect>,
     /// The cursor, if it is on this output.
     pub cursor: Option<CursorLayer>,
+    /// It shows the session's lock, and nothing of anybody else.
+    pub locked: bool,
 }
 
 impl Scene {
@@ -220,9 +222,11 @@ impl Scene {
         self.layers.iter().filter(|layer| layer.plane.is_none())
     }
 
-    /// Whether drawing this instead of `other` would give the same picture, the cursor left aside.
+    /// Whether drawing this instead of `other` would give the same picture, the cursor left aside. A picture of the lock is
+    /// another one, whatever it looks like: somebody waits for it to be seen.
     pub fn looks_like(&self, other: &Scene) -> bool {
-        self.size == other.size
+        self.locked == other.locked
+            && self.size == other.size
             && self.background == other.background
             && self.layers.len() == other.layers.len()
             && self.effects.len() == other.effects.len()

@@ -21,6 +21,7 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     state.outputs.supersedes = new.animations.supersede;
     crate::protocol::scroll::offer(state, new.scroll.views);
     state.input.bindings.keys.clone_from(&new.keys.0);
+    state.input.bindings.when_locked.clone_from(&new.keys_when_locked.0);
     let rules = &mut state.outputs.rules;
     (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());
     rules.no_early_latch = !new.timing.early_latch;

@@ -1,6 +1,6 @@
 //! What follows every wake-up: all that is due, and then the news of it for clients that watch.
 
-use crate::shell::notices;
+use crate::shell::{lock, notices};
 use crate::state::State;
 use crate::time::Instant;
 use crate::{output, protocol};
@@ -9,8 +9,9 @@ use crate::{output, protocol};
 pub fn run(state: &mut State) -> Option<Instant> {
     // Before anything is drawn of it.
     protocol::sweep::after_a_bug(state);
+    lock::attend(state);
     notices::attend(state);
     let wake = output::turn::run(state);
     protocol::refresh(state);
-    wake.into_iter().chain(state.shell.overlays.notices.until()).min()
+    wake.into_iter().chain(state.shell.overlays.notices.until()).chain(state.shell.lock.wake()).min()
 }

@@ -136,6 +136,7 @@ pub fn outputs_changed(state: &mut State) {
     }
     focus_next(state);
     spaces::tell_windows(&mut state.shell);
+    super::lock::outputs_changed(state);
     state.need_all();
 }
 

@@ -26,6 +26,13 @@ pub trait Desk {
 
     /// A window's application is called `app_id`.
     fn window_named(&mut self, id: WindowId, app_id: &str);
+
+    /// Whether `output` is on.
+    fn is_lit(&self, output: &Output) -> bool;
+
+    /// From now on nothing but the lock may be seen ([`Lock::covers`](super::lock::Lock::covers)): what was chosen before and was
+    /// not submitted is not shown.
+    fn cover(&mut self);
 }
 
 /// The seat, as the shell sees it.
@@ -47,6 +54,9 @@ pub trait Hand {
 
     /// Nothing is held any more.
     fn forget_drag(&mut self);
+
+    /// Takes pointer, fingers, tools and keyboard away from whoever has them. Buttons that are down stay without effect.
+    fn let_go(&mut self);
 }
 
 /// The rectangle of an output in global logical coordinates.

@@ -13,6 +13,9 @@ impl Shell {
     /// The topmost surface whose input region contains `point` (global logical coordinates), and where its origin is:
     /// `point − origin` is the point in the surface's own coordinates, also while the window is stretched.
     pub fn hit(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+        if self.lock.takes_input() {
+            return self.lock.hit(point);
+        }
         if self.overlays.take_input() {
             return None;
         }

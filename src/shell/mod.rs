@@ -13,6 +13,7 @@ mod desk;
 pub mod drag;
 pub mod effects;
 pub mod hit;
+pub mod lock;
 pub mod notices;
 pub mod overview;
 pub mod placement;
@@ -46,6 +47,7 @@ use change_log::Change;
 pub use desk::{Desk, Hand, geometry};
 use drag::Drag;
 use effects::Effects;
+use lock::Lock;
 use overview::Overlays;
 use popup_list::PopupList;
 pub use stacking::{is_window, parent_surface, set_parent};
@@ -74,6 +76,8 @@ pub struct Shell {
     pub overlays: Overlays,
     /// What is drawn around and below windows.
     pub effects: Effects,
+    /// Whether the session is locked, and by whom.
+    pub lock: Lock,
     /// Windows that are gone and still seen, in the order in which they went.
     ghosts: Vec<Ghost>,
     /// Lets clients draw before they have acknowledged their first configure, which the protocol forbids. For the
@@ -184,6 +188,8 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         window_applied(state, &root, *surface == root);
     } else if state.shell.popup(&root).is_some() {
         popup::applied(state, &root, *surface == root);
+    } else {
+        lock::applied(state, &root, *surface == root);
     }
 }
 
@@ -343,6 +349,7 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     if state.shell.popup(surface).is_some() {
         popup::destroyed(state, surface);
     }
+    lock::surface_destroyed(state, surface);
 }
 
 /// Gives a window, or a modal dialog of it, the focus, raises it and shows the workspace that it is on; `None` leaves nobody

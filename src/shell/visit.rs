@@ -43,6 +43,14 @@ pub fn update_outputs(state: &mut State, id: WindowId) {
     }
 }
 
+/// Sends enter, preferred scale and transform to all of a tree that is on `output` and nowhere else.
+pub(super) fn show_on(root: &WlSurface, output: &Output) {
+    for_each_surface(root, |surface, states| {
+        output.enter(surface);
+        prefer(surface, states, output);
+    });
+}
+
 /// `parent` has a subsurface more, which was told nothing yet: the next commit of its window tells it.
 pub fn joined(state: &mut State, parent: &WlSurface) {
     let root = surface::root(parent);
@@ -58,6 +66,9 @@ pub fn leave(state: &State, output: &Output) {
         for root in std::iter::once(window.surface()).chain(popups) {
             for_each_surface(root, |surface, _| output.leave(surface));
         }
+    }
+    for root in state.shell.lock.roots_on(output) {
+        for_each_surface(root, |surface, _| output.leave(surface));
     }
 }
 

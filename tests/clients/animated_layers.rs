@@ -115,7 +115,7 @@ impl Stage {
             blur.into_iter().chain(shadow)
         });
         let effects = effects.collect();
-        Scene { size: Size::from(PANEL), background: [0.2, 0.3, 0.4], layers, effects, cursor: None }
+        Scene { size: Size::from(PANEL), background: [0.2, 0.3, 0.4], layers, effects, cursor: None, locked: false }
     }
 }
 

@@ -8,6 +8,7 @@ use upbeat::guard::Kind;
 use upbeat::guard::with_states;
 use upbeat::surface::regions::MOST_OPAQUE;
 use wayland_client::{Connection, Dispatch, QueueHandle};
+use wayland_protocols::ext::session_lock::v1::client::ext_session_lock_manager_v1::ExtSessionLockManagerV1;
 use wayland_protocols::wp::idle_inhibit::zv1::client::{
     zwp_idle_inhibit_manager_v1::{self, ZwpIdleInhibitManagerV1},
     zwp_idle_inhibitor_v1::{self, ZwpIdleInhibitorV1},
@@ -56,6 +57,10 @@ const MAKES: &[(Kind, Make)] = &[
     (Kind::Devices, |world, client, _| {
         let client = world.client(client);
         client.globals().seat.get_pointer(&client.handle(), ());
+    }),
+    (Kind::Locks, |world, client, _| {
+        let client = world.client(client);
+        client.bind::<ExtSessionLockManagerV1>().lock(&client.handle(), ());
     }),
     (Kind::IdleInhibitors, |world, client, window| {
         let client = world.client(client);

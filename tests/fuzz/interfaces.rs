@@ -7,6 +7,7 @@ use wayland_backend::protocol::Interface;
 use wayland_client::Proxy;
 use wayland_client::protocol::*;
 use wayland_protocols::ext::data_control::v1::client::ext_data_control_manager_v1::ExtDataControlManagerV1;
+use wayland_protocols::ext::session_lock::v1::client::ext_session_lock_manager_v1::ExtSessionLockManagerV1;
 use wayland_protocols::ext::workspace::v1::client::ext_workspace_manager_v1::ExtWorkspaceManagerV1;
 use wayland_protocols::wp::alpha_modifier::v1::client::wp_alpha_modifier_v1::WpAlphaModifierV1;
 use wayland_protocols::wp::commit_timing::v1::client::wp_commit_timing_manager_v1::WpCommitTimingManagerV1;
@@ -74,6 +75,7 @@ fn globals() -> Vec<&'static Interface> {
         ZxdgImporterV1::interface(),
         ZxdgImporterV2::interface(),
         wl_fixes::WlFixes::interface(),
+        ExtSessionLockManagerV1::interface(),
         ExtWorkspaceManagerV1::interface(),
         WpCommitTimingManagerV1::interface(),
         WpCursorShapeManagerV1::interface(),

@@ -9,6 +9,7 @@ use upbeat::config::{self, Config};
 use upbeat::input::{self, InputEvent, KeyboardId, Scroll, ScrollSource};
 use upbeat::output::{hotplug, power};
 use upbeat::session::settings;
+use upbeat::shell::lock;
 use upbeat::time::{Clock, Span};
 use upbeat::{guard, protocol};
 
@@ -29,6 +30,8 @@ const LONGEST_TURN: Duration = Duration::from_secs(4);
 /// What clients may leave behind: what is on the screen, in queues and in pools of the outputs, and threads that the session
 /// starts with the first picture or keymap.
 const LEFT: Slack = Slack { descriptors: 16, mappings: 16, threads: 4, heap_bytes: u64::MAX / 2 };
+/// Turns for which a session stays locked.
+const LONGEST_LOCK: u32 = 40;
 /// The rate in mHz of the outputs.
 const REFRESH: u32 = 60_000;
 const SECOND: &str = "TEST-2";
@@ -77,6 +80,8 @@ pub struct Player {
     clients: Vec<Option<Wire>>,
     before: Level,
     config: Config,
+    /// Turns for which the session was locked.
+    locked: u32,
     pub tally: Tally,
 }
 
@@ -88,7 +93,15 @@ impl Player {
         let neighbour = Neighbour::new(&mut world);
         world.run_for(Span::from_millis(50), &mut nothing);
         let clients = (0..CLIENTS).map(|_| None).collect();
-        Player { world, neighbour, clients, before: Level::now(), config: Config::default(), tally: Tally::default() }
+        Player {
+            world,
+            neighbour,
+            clients,
+            before: Level::now(),
+            config: Config::default(),
+            locked: 0,
+            tally: Tally::default(),
+        }
     }
 
     /// Generates a script and plays it. `record` hears of each step before it is done.
@@ -211,6 +224,7 @@ impl Player {
     }
 
     fn turn(&mut self) {
+        self.unlock();
         self.clients.iter_mut().flatten().for_each(Wire::send);
         let start = Instant::now();
         self.world.turn();
@@ -222,6 +236,20 @@ impl Player {
             let said = std::mem::take(&mut wire.said);
             self.tally.requests += if wire.gone { 0 } else { said };
         }
+    }
+
+    /// Nobody keeps the session locked for long: whoever does is thrown out, and somebody takes over and unlocks.
+    fn unlock(&mut self) {
+        self.locked = if self.world.state.shell.lock.takes_input() { self.locked + 1 } else { 0 };
+        if self.locked > LONGEST_LOCK {
+            (0..CLIENTS).for_each(|client| self.leave(client));
+        }
+        if !self.world.state.shell.lock.is_abandoned() {
+            return;
+        }
+        let state = &mut self.world.state;
+        let told = lock::ask(state).ok().and_then(|_| state.shell.lock.shown());
+        assert!(told.is_some_and(|id| lock::unlock(state, id).is_ok()), "who takes over cannot unlock");
     }
 
     fn pass(&mut self, span: Span) {

@@ -65,7 +65,7 @@ impl Generator {
     pub fn sense(&mut self, client: usize, wire: &Wire) -> Vec<Step> {
         let mut plot = Plot { client, wire, steps: Vec::new() };
         // Whatever it lacks, what it has said by then is said.
-        let _ = match self.rng.random_range(0..16) {
+        let _ = match self.rng.random_range(0..17) {
             0..3 => self.window(&mut plot),
             3..6 => self.content(&mut plot),
             6 => self.subsurface(&mut plot),
@@ -76,6 +76,7 @@ impl Generator {
             12 => self.selection(&mut plot),
             13 => self.picture(&mut plot),
             14 => self.moves(&mut plot),
+            15 => self.lock(&mut plot),
             _ => self.constraint(&mut plot),
         };
         let mut steps = plot.steps;
@@ -181,6 +182,25 @@ impl Generator {
             plot.ask(&Name::Made(name), "wl_subsurface", "set_desync", Vec::new())?;
         }
         self.show(plot, &surface)
+    }
+
+    /// The session is locked, for a while.
+    fn lock(&mut self, plot: &mut Plot<'_>) -> Option<()> {
+        let (manager, output) = (plot.bound("ext_session_lock_manager_v1")?, self.one_of(plot, "wl_output")?);
+        let (lock, role) = (self.name(), self.name());
+        plot.ask(&manager, "ext_session_lock_manager_v1", "lock", vec![Argument::New(lock)])?;
+        let surface = self.surface(plot)?;
+        let made = vec![Argument::New(role), object(&surface), object(&output)];
+        plot.ask(&Name::Made(lock), "ext_session_lock_v1", "get_lock_surface", made)?;
+        plot.wait();
+        plot.ask(&Name::Made(role), "ext_session_lock_surface_v1", "ack_configure", vec![Argument::Configure])?;
+        let buffer = self.buffer(plot, SCREEN)?;
+        plot.ask(&surface, "wl_surface", "attach", vec![object(&buffer), Argument::Word(0), Argument::Word(0)])?;
+        plot.ask(&surface, "wl_surface", "commit", Vec::new())?;
+        plot.wait();
+        let ends = if self.rng.random_ratio(1, 4) { "destroy" } else { "unlock_and_destroy" };
+        plot.steps.push(Step::Pass(50));
+        plot.ask(&Name::Made(lock), "ext_session_lock_v1", ends, Vec::new())
     }
 
     // --- windows and menus --------------------------------------------------------------------------------------------

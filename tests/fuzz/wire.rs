@@ -286,12 +286,14 @@ impl Wire {
         }
         let is_serial = matches!(
             (interface.name, event.name),
-            ("xdg_surface", "configure") | ("wl_pointer", "enter" | "button") | ("wl_keyboard", "enter" | "key")
+            ("xdg_surface" | "ext_session_lock_surface_v1", "configure")
+                | ("wl_pointer", "enter" | "button")
+                | ("wl_keyboard", "enter" | "key")
         ) || matches!((interface.name, event.name), ("wl_touch", "down") | ("wl_data_device", "enter"));
         if is_serial {
             self.serials.push(word(body, 0));
             self.serials.drain(..self.serials.len().saturating_sub(SERIALS));
-            if interface.name == "xdg_surface" {
+            if event.name == "configure" {
                 self.configures.insert(id, word(body, 0));
             }
         }

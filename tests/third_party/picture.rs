@@ -35,6 +35,12 @@ impl Picture {
         colours.len()
     }
 
+    /// Pixels of one colour, `XRGB8888`.
+    pub fn count(&self, colour: u32) -> usize {
+        let [_, red, green, blue] = colour.to_be_bytes();
+        self.pixels.iter().filter(|pixel| **pixel == [red, green, blue]).count()
+    }
+
     /// Pixels that differ.
     pub fn differs(&self, other: &Picture) -> usize {
         self.pixels.iter().zip(&other.pixels).filter(|(a, b)| a != b).count()

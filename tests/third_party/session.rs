@@ -337,6 +337,14 @@ impl Session {
         }
     }
 
+    /// Sends a program a signal that ends it.
+    pub fn signal(&mut self, program: &str, signal: rustix::process::Signal) {
+        let place = self.programs.iter().position(|(name, _)| name == program).unwrap();
+        let (_, mut child) = self.programs.remove(place);
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        child.wait().unwrap();
+    }
+
     /// Waits until all programs have ended, content with themselves.
     #[track_caller]
     pub fn left(&mut self) {

@@ -2,6 +2,7 @@
 //! shortcuts, and notices. Panels are plain colours; text is a picture that is drawn once and kept while anything of it is seen.
 
 mod help;
+mod lock;
 mod notices;
 mod overview;
 mod paint;
@@ -16,6 +17,7 @@ use crate::shell::WindowId;
 use crate::shell::workspaces::Number;
 use crate::timing::id::OutputId;
 pub(super) use help::show as show_help;
+pub(super) use lock::show as show_lock;
 pub(super) use notices::show as show_notices;
 pub(super) use overview::show as show_overview;
 use paint::{Colour, Page, Type};
@@ -34,6 +36,7 @@ enum Part {
     Notice(usize),
     NoticeHeading(usize),
     NoticeReason(usize),
+    Locked(usize),
 }
 
 /// What is kept of what was drawn.

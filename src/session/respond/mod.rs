@@ -81,6 +81,9 @@ fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket:
     };
     let Some(output) = output else { return Met::refused("the output is gone") };
     let name = output.output.name();
+    if !output.may_be_captured(state.shell.lock.covers()) {
+        return Met::refused(format!("{name} is just being locked"));
+    }
     match output.display.shot(true) {
         Some(shot) => {
             screenshot::write(shot, name, path, ticket.completion());

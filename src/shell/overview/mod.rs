@@ -86,7 +86,7 @@ impl Shell {
 /// Shows the overview, or what was seen before.
 pub fn toggle(state: &mut State) {
     let shows = !state.shell.overlays.overview.is_on();
-    if shows && state.shell.drag.is_some() {
+    if state.shell.lock.takes_input() || shows && state.shell.drag.is_some() {
         return;
     }
     state.shell.overlays.selected = state.shell.focused;
@@ -112,6 +112,9 @@ fn set(state: &mut State, shows: bool) {
 
 /// Shows the list of shortcuts, or hides it.
 pub fn toggle_help(state: &mut State) {
+    if state.shell.lock.takes_input() {
+        return;
+    }
     let shows = !state.shell.overlays.help.is_on();
     state.shell.overlays.help_on = spaces::current_screen(state).filter(|_| shows).or(state.shell.overlays.help_on);
     state.shell.overlays.help.set(shows);

@@ -3,6 +3,7 @@
 mod ahead;
 mod going;
 mod late;
+mod locked;
 mod place;
 mod slow;
 

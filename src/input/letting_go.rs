@@ -1,0 +1,57 @@
+//! Everything of the seat is taken away from whoever has it: the session is locked, or unlocked.
+
+use smithay::input::pointer::{CursorImageStatus, MotionEvent as PointerMotion};
+use smithay::utils::SERIAL_COUNTER;
+use smithay::wayland::tablet_manager::TabletSeatTrait;
+
+use super::event::Stops;
+use super::{behind, drag, focus, pointer, scrolling, touch};
+use crate::output;
+use crate::shell::popup;
+use crate::state::State;
+use crate::time::{Clock, Instant};
+
+/// Ends what is dragged, scrolled, held or grabbed, and gives the keyboard to whom it belongs now. Nothing is dropped on
+/// anybody; what is still down stays without effect until it is released.
+pub(super) fn let_go(state: &mut State) {
+    let now = state.clock.now();
+    scrolling::stop(state, now, Stops::All);
+    popup::dismiss_grabs(state);
+    if drag::is_active(state) {
+        drag::end(state);
+    }
+    touch::let_go(state, now);
+    let_go_of_pointer(state, now);
+    let_go_of_tools(state, now);
+    state.shell.set_pressed(None);
+    state.input.cursor.set_status(CursorImageStatus::default_named());
+    focus::update_keyboard(state);
+    pointer::refresh_focus(state);
+    output::cursor_changed(state);
+}
+
+fn let_go_of_pointer(state: &mut State, now: Instant) {
+    behind::forget(state);
+    state.input.pointer_focus = None;
+    state.input.held.swallow_all();
+    let pointer = state.input.pointer.clone();
+    let event = PointerMotion {
+        location: pointer.current_location(),
+        serial: SERIAL_COUNTER.next_serial(),
+        time: now.as_wayland_millis(),
+    };
+    // On nothing when the grab ends: what is dragged between clients would be dropped there.
+    pointer.motion(state, None, &event);
+    pointer.frame(state);
+    pointer.unset_grab(state, SERIAL_COUNTER.next_serial(), now.as_wayland_millis());
+    pointer.frame(state);
+}
+
+fn let_go_of_tools(state: &mut State, now: Instant) {
+    let seat = state.input.seat.tablet_seat();
+    for tool in state.input.tools.forget() {
+        if let Some(handle) = seat.get_tool(&tool) {
+            handle.proximity_out(now.as_wayland_millis());
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `ext_session_lock_manager_v1` 1: a client that hides everything until it says otherwise (swaylock).
+//!
+//! What the lock means is decided in [`shell::lock`]; here requests are checked, and the locker is told `locked` when
+//! [every output shows it](crate::output::lock::is_everywhere). It is our own: Smithay 0.7 lets anybody unlock, by
+//! `unlock_and_destroy` on a lock that was refused.
+//!
+//! Whoever asks while another has the lock is told `finished`, and nothing of it is ever shown. An object that is gone without
+//! `unlock_and_destroy` leaves the session locked, unless it gave up before anything was hidden.
+
+mod surface;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use smithay::reexports::wayland_protocols::ext::session_lock::v1::server::ext_session_lock_manager_v1::{
+    self, ExtSessionLockManagerV1,
+};
+use smithay::reexports::wayland_protocols::ext::session_lock::v1::server::ext_session_lock_v1::{
+    self, Error, ExtSessionLockV1,
+};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+
+use crate::guard::Handlers;
+use crate::output;
+use crate::shell::lock::{self, LockId};
+use crate::state::State;
+
+const VERSION: u32 = 1;
+
+/// The global, and who has the lock.
+#[derive(Debug)]
+pub struct SessionLock {
+    _global: GlobalId,
+    holder: Option<(LockId, ExtSessionLockV1)>,
+}
+
+impl SessionLock {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, ExtSessionLockManagerV1, ()>(VERSION, ());
+        SessionLock { _global: global, holder: None }
+    }
+}
+
+/// What a lock object is.
+#[derive(Debug)]
+pub struct Data {
+    /// `None` if it was refused.
+    id: Option<LockId>,
+    /// It was destroyed by a request, which said what becomes of the session.
+    has_ended: AtomicBool,
+}
+
+/// Tells the locker when nothing else can be seen any more.
+pub(super) fn refresh(state: &mut State) {
+    if !state.shell.lock.is_to_be_told() || !output::lock::is_everywhere(state) {
+        return;
+    }
+    let told = state.shell.lock.shown();
+    if let Some((id, holder)) = &state.protocols.session_lock.holder
+        && told == Some(*id)
+    {
+        tracing::info!("the session is locked");
+        holder.locked();
+    }
+}
+
+impl GlobalDispatch<ExtSessionLockManagerV1, (), State> for Handlers {
+    fn bind(
+        _state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ExtSessionLockManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        init.init(manager, ());
+    }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        super::privileges::may_bind::<ExtSessionLockManagerV1>(&client)
+    }
+}
+
+impl Dispatch<ExtSessionLockManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        _manager: &ExtSessionLockManagerV1,
+        request: ext_session_lock_manager_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        use ext_session_lock_manager_v1::Request;
+        let Request::Lock { id } = request else { return };
+        let asked = lock::ask(state).ok();
+        let object = init.init(id, Data { id: asked, has_ended: AtomicBool::new(false) });
+        match asked {
+            Some(id) => state.protocols.session_lock.holder = Some((id, object)),
+            None => object.finished(),
+        }
+    }
+}
+
+impl Dispatch<ExtSessionLockV1, Data, State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        object: &ExtSessionLockV1,
+        request: ext_session_lock_v1::Request,
+        data: &Data,
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        use ext_session_lock_v1::Request;
+        match request {
+            Request::GetLockSurface { id, surface, output } => {
+                surface::make(state, object, data.id, id, surface, &output, init);
+            }
+            Request::UnlockAndDestroy => match data.id.map(|id| lock::unlock(state, id)) {
+                Some(Ok(())) => data.has_ended.store(true, Ordering::Relaxed),
+                _ => object.post_error(Error::InvalidUnlock, "this lock was not told that it is locked"),
+            },
+            Request::Destroy if data.id.is_some_and(|id| state.shell.lock.was_told(id)) => {
+                object.post_error(Error::InvalidDestroy, "the session is locked: only unlock_and_destroy unlocks it");
+            }
+            Request::Destroy => {
+                data.has_ended.store(true, Ordering::Relaxed);
+                data.id.into_iter().for_each(|id| lock::give_up(state, id));
+            }
+            _ => {}
+        }
+    }
+
+    fn destroyed(state: &mut State, _client: ClientId, object: &ExtSessionLockV1, data: &Data) {
+        state.protocols.session_lock.holder.take_if(|(_, holder)| holder == object);
+        if let Some(id) = data.id.filter(|_| !data.has_ended.load(Ordering::Relaxed)) {
+            lock::died(state, id);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The surfaces of a locker, each as large as its output.
+//!
+//! Only content that was made for a size that we said may be committed, and what is acknowledged counts from the commit on that
+//! follows it, however long that waits.
+
+use std::collections::VecDeque;
+
+use smithay::backend::renderer::utils::with_renderer_surface_state;
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols::ext::session_lock::v1::server::ext_session_lock_surface_v1::{
+    Error, ExtSessionLockSurfaceV1,
+};
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{DisplayHandle, Resource};
+use smithay::utils::{Logical, SERIAL_COUNTER, Size};
+use smithay::wayland::compositor::{self, BufferAssignment, Cacheable, SurfaceAttributes};
+
+use super::LockId;
+use crate::guard;
+use crate::shell::geometry;
+use crate::state::State;
+
+/// Sizes that were said and not acknowledged; of more the oldest are forgotten. No output changes faster than a locker answers.
+const MOST_UNANSWERED: usize = 64;
+
+/// A surface of a locker.
+#[derive(Debug)]
+pub(super) struct LockSurface {
+    /// Whose it is; `None` if the lock was refused.
+    pub by: Option<LockId>,
+    pub surface: WlSurface,
+    pub output: Output,
+    object: ExtSessionLockSurfaceV1,
+    /// Whether its output is plugged in.
+    pub is_there: bool,
+    /// Whether it has content.
+    pub mapped: bool,
+    /// Sizes that were said and not acknowledged, and their serials.
+    unanswered: VecDeque<(u32, Size<i32, Logical>)>,
+    said: Option<Size<i32, Logical>>,
+    acknowledged: bool,
+    attached: bool,
+    /// The size that its content has to have.
+    size: Option<Size<i32, Logical>>,
+}
+
+/// A size was acknowledged that was not said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotSent;
+
+/// The size acknowledged before a commit; `None` when there was no new one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Acknowledged(Option<Size<i32, Logical>>);
+
+impl Cacheable for Acknowledged {
+    fn commit(&mut self, _display: &DisplayHandle) -> Self {
+        Acknowledged(self.0.take())
+    }
+
+    fn merge_into(self, into: &mut Self, _display: &DisplayHandle) {
+        if self.0.is_some() {
+            *into = self;
+        }
+    }
+}
+
+impl LockSurface {
+    pub fn new(by: Option<LockId>, surface: WlSurface, output: Output, object: ExtSessionLockSurfaceV1) -> Self {
+        LockSurface {
+            by,
+            surface,
+            output,
+            object,
+            is_there: true,
+            mapped: false,
+            unanswered: VecDeque::new(),
+            said: None,
+            acknowledged: false,
+            attached: false,
+            size: None,
+        }
+    }
+
+    /// Whether `object` is its role.
+    pub fn is(&self, object: &ExtSessionLockSurfaceV1) -> bool {
+        self.object == *object
+    }
+
+    /// Says how large it is to be, if that is something new. Who was refused is told nothing.
+    pub fn configure(&mut self) -> bool {
+        let size = geometry(&self.output).size;
+        if self.by.is_none() || !self.is_there || self.said == Some(size) {
+            return false;
+        }
+        let serial = u32::from(SERIAL_COUNTER.next_serial());
+        let side = |length: i32| u32::try_from(length).unwrap_or(0);
+        self.object.configure(serial, side(size.w), side(size.h));
+        self.said = Some(size);
+        if self.unanswered.len() == MOST_UNANSWERED {
+            self.unanswered.pop_front();
+        }
+        self.unanswered.push_back((serial, size));
+        true
+    }
+
+    /// An update was applied: its content has to be as large as was acknowledged with it.
+    pub fn check_size(&mut self) {
+        let acknowledged =
+            guard::with_states(&self.surface, |states| states.cached_state.get::<Acknowledged>().current().0.take());
+        self.size = acknowledged.or(self.size);
+        let shown = with_renderer_surface_state(&self.surface, |state| state.view().map(|view| view.dst)).flatten();
+        let (Some(size), Some(shown)) = (self.size, shown) else { return };
+        if size != shown && self.by.is_some() {
+            let message = format!("a lock surface of {}x{} was to be {}x{}", shown.w, shown.h, size.w, size.h);
+            self.object.post_error(Error::DimensionsMismatch, message);
+        }
+    }
+}
+
+/// The locker acknowledges the size that was said with `serial`: it takes effect with the next commit.
+///
+/// # Errors
+/// None was said with it, or a newer one was acknowledged already.
+pub fn acknowledge(state: &mut State, object: &ExtSessionLockSurfaceV1, serial: u32) -> Result<(), NotSent> {
+    let held = state.shell.lock.surfaces.iter_mut().find(|held| held.object == *object).ok_or(NotSent)?;
+    let place = held.unanswered.iter().position(|(said, _)| *said == serial).ok_or(NotSent)?;
+    let (_, size) = held.unanswered.drain(..=place).next_back().ok_or(NotSent)?;
+    held.acknowledged = true;
+    guard::with_states(&held.surface, |states| {
+        states.cached_state.get::<Acknowledged>().pending().0 = Some(size);
+    });
+    Ok(())
+}
+
+/// The commits of this surface are watched.
+struct Watched;
+
+/// Watches the commits of a surface that was given the role.
+pub(super) fn watch(surface: &WlSurface) {
+    let is_new = guard::with_states(surface, |states| states.data_map.insert_if_missing_threadsafe(|| Watched));
+    if is_new {
+        compositor::add_pre_commit_hook::<State, _>(surface, check_commit);
+    }
+}
+
+/// Checks what is about to be committed.
+fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {
+    let Some(held) = state.shell.lock.of_root(surface) else { return };
+    if !held.acknowledged {
+        let message = "a lock surface was committed before the first configure was acknowledged";
+        return held.object.post_error(Error::CommitBeforeFirstAck, message);
+    }
+    let attaches =
+        guard::with_states(surface, |states| match &states.cached_state.get::<SurfaceAttributes>().pending().buffer {
+            Some(BufferAssignment::NewBuffer(_)) => Some(true),
+            Some(BufferAssignment::Removed) => Some(false),
+            None => None,
+        });
+    held.attached = attaches.unwrap_or(held.attached);
+    if !held.attached {
+        held.object.post_error(Error::NullBuffer, "a lock surface was committed without a buffer");
+    }
+}

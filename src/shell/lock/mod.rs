@@ -1,0 +1,287 @@
+//! The session's lock: whose it is ([`machine`]), and the surfaces that its locker has, one for each output.
+//!
+//! While it is locked the outputs choose scenes of [`seen_on`](Lock::seen_on) alone, and the seat gives nothing to a surface that
+//! is not the locker's ([`lets`](Lock::lets)). That all outputs show the lock and nothing older is found out by the outputs; the
+//! protocol tells the locker then.
+
+mod lock_surface;
+pub mod machine;
+
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols::ext::session_lock::v1::server::ext_session_lock_surface_v1::ExtSessionLockSurfaceV1;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point};
+
+use super::overview::Overlays;
+use super::{hit, visit};
+use crate::shell::{Desk, Hand, geometry};
+use crate::state::State;
+use crate::surface;
+use crate::time::{Clock, Instant};
+use lock_surface::LockSurface;
+pub use lock_surface::{NotSent, acknowledge};
+pub use machine::LockId;
+use machine::{Machine, NotLocked, Refused};
+
+/// The session's lock.
+#[derive(Debug, Default)]
+pub struct Lock {
+    machine: Machine,
+    surfaces: Vec<LockSurface>,
+}
+
+impl Lock {
+    /// Whether input is the locker's, or nobody's.
+    pub const fn takes_input(&self) -> bool {
+        self.machine.takes_input()
+    }
+
+    /// Whether nothing but the lock may be seen.
+    pub const fn covers(&self) -> bool {
+        self.machine.covers()
+    }
+
+    /// Whether its locker died.
+    pub const fn is_abandoned(&self) -> bool {
+        self.machine.is_abandoned()
+    }
+
+    /// Whether the locker waits to be told that all outputs show the lock.
+    pub const fn is_to_be_told(&self) -> bool {
+        self.machine.is_to_be_told()
+    }
+
+    /// Whether `id` was told that the session is locked, and it still is.
+    pub fn was_told(&self, id: LockId) -> bool {
+        self.machine.was_told(id)
+    }
+
+    /// All outputs show the lock, and nothing else will be shown any more. Returns who is to be told.
+    pub fn shown(&mut self) -> Option<LockId> {
+        self.machine.shown()
+    }
+
+    /// When [`attend`] has something to do.
+    pub const fn wake(&self) -> Option<Instant> {
+        self.machine.wake()
+    }
+
+    /// Whether `surface` may have input, as far as the lock is concerned.
+    pub fn lets(&self, surface: &WlSurface) -> bool {
+        !self.takes_input() || self.held().any(|held| held.surface == surface::root(surface))
+    }
+
+    /// What output `output` shows while the session is locked.
+    pub fn seen_on(&self, output: &Output) -> Option<&WlSurface> {
+        self.held().find(|held| held.output == *output).map(|held| &held.surface)
+    }
+
+    /// The topmost surface of the locker that takes input at `point` (global logical coordinates), and where its origin is.
+    pub fn hit(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+        let held = self.held().find(|held| geometry(&held.output).to_f64().contains(point))?;
+        let (surface, local) = hit::hit_tree(&held.surface, point - geometry(&held.output).loc.to_f64())?;
+        Some((surface, point - local))
+    }
+
+    /// Whose the keyboard is while the session is locked: it stays where it is, else it goes to the output that has the
+    /// pointer, else to any.
+    pub fn keyboard_target(&self, current: Option<&WlSurface>, pointer: Point<f64, Logical>) -> Option<WlSurface> {
+        let keeps = self.held().find(|held| Some(&held.surface) == current);
+        let pointed = || self.held().find(|held| geometry(&held.output).to_f64().contains(pointer));
+        keeps.or_else(pointed).or_else(|| self.held().next()).map(|held| held.surface.clone())
+    }
+
+    /// Surfaces with content, of whoever has the lock, on outputs that are there.
+    fn held(&self) -> impl Iterator<Item = &LockSurface> {
+        let holder = self.machine.holder();
+        self.surfaces.iter().filter(move |held| holder.is_some() && held.by == holder && held.is_there && held.mapped)
+    }
+
+    fn of_root(&mut self, surface: &WlSurface) -> Option<&mut LockSurface> {
+        self.surfaces.iter_mut().find(|held| held.surface == *surface)
+    }
+
+    /// Whether `id` has a surface for `output`.
+    pub fn has_surface_on(&self, id: Option<LockId>, output: &Output) -> bool {
+        id.is_some() && self.surfaces.iter().any(|held| held.by == id && held.output == *output)
+    }
+
+    /// Whether `surface` is one that a locker made.
+    pub fn is_surface(&self, surface: &WlSurface) -> bool {
+        self.surfaces.iter().any(|held| held.surface == *surface)
+    }
+
+    /// What is told to surfaces of windows on `output` goes for these, too.
+    pub(super) fn roots_on<'a>(&'a self, output: &'a Output) -> impl Iterator<Item = &'a WlSurface> {
+        self.surfaces.iter().filter(move |held| held.output == *output).map(|held| &held.surface)
+    }
+}
+
+/// A client wants the session locked. From now on input is its.
+///
+/// # Errors
+/// Somebody else has the lock.
+pub fn ask(state: &mut State) -> Result<LockId, Refused> {
+    let id = state.shell.lock.machine.ask(state.clock.now())?;
+    tracing::info!("the session is being locked");
+    state.shell.overlays.put_away();
+    state.let_go();
+    state.need_all();
+    advance(state);
+    Ok(id)
+}
+
+/// A client made a surface for `output`; nothing is ever shown of one without `by`.
+pub fn new_surface(
+    state: &mut State,
+    by: Option<LockId>,
+    surface: &WlSurface,
+    output: Output,
+    object: ExtSessionLockSurfaceV1,
+) {
+    let is_there = state.outputs.iter().any(|known| *known == output);
+    lock_surface::watch(surface);
+    if is_there && by.is_some() {
+        visit::show_on(surface, &output);
+    }
+    let mut made = LockSurface::new(by, surface.clone(), output, object);
+    made.is_there = is_there;
+    made.configure();
+    state.shell.lock.surfaces.push(made);
+}
+
+/// An update was applied to a surface of a tree that a locker made.
+pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
+    let has_content = surface::has_content(root);
+    let Some(held) = state.shell.lock.of_root(root) else { return };
+    if is_root {
+        held.check_size();
+    }
+    let was_mapped = std::mem::replace(&mut held.mapped, has_content);
+    let (output, is_shown) = (held.output.clone(), held.is_there && held.by.is_some());
+    if is_shown {
+        visit::show_on(root, &output);
+    }
+    if was_mapped != has_content {
+        changed(state);
+        advance(state);
+    }
+}
+
+/// A surface is gone that a locker may have made.
+pub(super) fn surface_destroyed(state: &mut State, surface: &WlSurface) {
+    forget(state, surface, |held| held.surface == *surface);
+}
+
+/// The role of a surface that a locker made is gone.
+pub fn surface_role_destroyed(state: &mut State, object: &ExtSessionLockSurfaceV1, surface: &WlSurface) {
+    forget(state, surface, |held| held.is(object));
+}
+
+fn forget(state: &mut State, surface: &WlSurface, goes: impl Fn(&LockSurface) -> bool) {
+    let count = state.shell.lock.surfaces.len();
+    state.shell.lock.surfaces.retain(|held| !goes(held));
+    if state.shell.lock.surfaces.len() != count && state.shell.lock.takes_input() {
+        state.focus_lost(surface);
+        state.need_all();
+    }
+}
+
+/// Whoever has the lock `id` wants the session unlocked.
+///
+/// # Errors
+/// It was not told that it is locked.
+pub fn unlock(state: &mut State, id: LockId) -> Result<(), NotLocked> {
+    state.shell.lock.machine.unlock(id)?;
+    tracing::info!("the session is unlocked");
+    opened(state);
+    Ok(())
+}
+
+/// Whoever asked for the lock `id` does not want it any more.
+pub fn give_up(state: &mut State, id: LockId) {
+    let covered = state.shell.lock.covers();
+    if !state.shell.lock.machine.give_up(id) {
+        return;
+    }
+    if state.shell.lock.takes_input() { orphaned(state, covered) } else { opened(state) }
+}
+
+/// Whoever had the lock `id` is gone without a word: the session stays locked.
+pub fn died(state: &mut State, id: LockId) {
+    let covered = state.shell.lock.covers();
+    if state.shell.lock.machine.died(id) {
+        // While a client is being taken apart, an event that names another of its objects would panic in the backend. Another
+        // locker may have asked until then, which is no reason to leave out anything of it.
+        state.loop_handle.insert_idle(move |state| {
+            if state.shell.lock.takes_input() {
+                orphaned(state, covered);
+            }
+        });
+    }
+}
+
+fn opened(state: &mut State) {
+    state.let_go();
+    changed(state);
+}
+
+fn orphaned(state: &mut State, covered: bool) {
+    tracing::warn!("the locker ended without unlocking: the session stays locked until another one unlocks it");
+    if !covered {
+        state.cover();
+    }
+    changed(state);
+}
+
+/// Other surfaces may be seen and have input than before.
+fn changed(state: &mut State) {
+    state.update_keyboard();
+    state.refresh_focus();
+    state.need_all();
+}
+
+/// Grants the lock where its locker has a picture for every output that is on.
+fn advance(state: &mut State) {
+    let lock = &state.shell.lock;
+    if lock.wake().is_none() {
+        return;
+    }
+    let is_drawn =
+        state.outputs.iter().filter(|output| state.is_lit(output)).all(|output| lock.seen_on(output).is_some());
+    if is_drawn && state.shell.lock.machine.drawn() {
+        state.cover();
+    }
+}
+
+/// Grants the lock to a locker that has not drawn for too long.
+pub fn attend(state: &mut State) {
+    let now = state.clock.now();
+    if state.shell.lock.machine.passed(now) {
+        tracing::warn!("the locker has drawn nothing in a second: the session is locked with black");
+        state.cover();
+    }
+}
+
+/// An output came, went, or is of another size.
+pub(super) fn outputs_changed(state: &mut State) {
+    let State { shell, outputs, .. } = state;
+    for held in &mut shell.lock.surfaces {
+        held.is_there = outputs.iter().any(|known| *known == held.output);
+        if held.is_there && held.configure() {
+            visit::show_on(&held.surface, &held.output);
+        }
+    }
+    if state.shell.lock.takes_input() {
+        changed(state);
+        advance(state);
+    }
+}
+
+impl Overlays {
+    /// What lies over the windows and takes input is not there any more.
+    fn put_away(&mut self) {
+        self.overview.set(false);
+        self.help.set(false);
+    }
+}

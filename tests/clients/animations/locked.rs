@@ -1,0 +1,51 @@
+//! The session is locked while frames wait that were rendered ahead: none of them is seen any more.
+
+use super::ahead::{AHEAD, SLOW, ahead_by, lasting, maximise};
+use super::*;
+use crate::fixture::gles;
+use crate::lock::Locker;
+use upbeat::render::Renderer;
+
+/// What OpenGL ES takes for a frame.
+const DRAW: Span = Span::from_millis(5);
+
+/// What is seen of a red window that is on its way, after its session was locked with blue while so many frames were ready.
+fn is_locked(mut world: World, ready: usize) {
+    let _window = maximise(&mut world);
+    world.until("frames ahead", |world| {
+        let output = world.state.outputs.states().next().unwrap();
+        output.conductor.output().frames().ready() >= ready
+    });
+    let seen = world.probe((OUTPUT.0 / 2, OUTPUT.1 / 2, 1, 1));
+    let locker = Locker::lock(&mut world, BLUE);
+    let told = world.now();
+    let shown = world.picture().pixels.iter().all(|pixel| pixel & 0x00ff_ffff == BLUE);
+    assert!(shown, "the lock is on screen when the locker is told");
+    let until = told + Span::from_millis(500);
+    world.until("time", |world| world.now() >= until);
+    let colours: Vec<Colour> = std::iter::from_fn(|| seen.pop()).map(|sample| sample.pixels[0] & 0x00ff_ffff).collect();
+    let first = colours.iter().position(|colour| *colour == BLUE).unwrap();
+    assert!(colours[..first].contains(&RED) && colours[first..].iter().all(|colour| *colour == BLUE), "{colours:x?}");
+    locker.unlock(&mut world);
+}
+
+#[test]
+fn frames_that_were_rendered_ahead_are_not_seen_after_the_lock() {
+    // So many buffers are left beside those on screen and in flight.
+    is_locked(ahead_by(Renderer::pixman().unwrap(), SLOW, 0, lasting(8)), 2);
+}
+
+#[test]
+fn frames_that_the_display_holds_are_not_seen_after_the_lock() {
+    is_locked(ahead_by(Renderer::pixman().unwrap(), SLOW, usize::from(AHEAD), lasting(8)), usize::from(AHEAD));
+}
+
+#[test]
+fn frames_that_another_thread_draws_are_not_seen_after_the_lock() {
+    for queue in [0, usize::from(AHEAD)] {
+        let Some(gles) = gles() else { return };
+        let mut world = ahead_by(gles, SLOW, queue, lasting(8));
+        world.drawing_takes(DRAW);
+        is_locked(world, 2);
+    }
+}
