@@ -216,7 +216,7 @@ mod tests {
                     },
                     Step::Drawn => prop_assert!(!machine.drawn() || machine.covers()),
                     Step::Wait(milliseconds) => {
-                        now = now + Span::from_millis(milliseconds);
+                        now += Span::from_millis(milliseconds);
                         machine.passed(now);
                         // Nobody keeps a lock from being granted.
                         prop_assert!(machine.wake().is_none_or(|until| until > now && until <= now + LONGEST_WAIT));
