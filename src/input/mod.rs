@@ -33,8 +33,8 @@ use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
 use smithay::input::pointer::PointerHandle;
 use smithay::input::touch::TouchHandle;
 use smithay::input::{Seat, SeatState};
-use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point, Serial};
 
 use crate::bindings::Bindings;
@@ -118,6 +118,14 @@ impl Input {
     /// Whether `serial` names one of the latest actions with a key, a button or a finger: only those may start a grab.
     pub fn is_recent_action(&self, serial: Serial) -> bool {
         self.actions.contains(serial)
+    }
+
+    /// Whether the client of `surface` was told with `serial` of a button or a finger that is down since.
+    pub fn is_held_by(&self, serial: Serial, surface: &WlSurface) -> bool {
+        let pressed = self.pointer.grab_start_data().filter(|_| self.pointer.has_grab(serial));
+        let on = pressed.and_then(|start| start.focus);
+        on.is_some_and(|(on, _)| on.id().same_client_as(&surface.id()))
+            || self.touches.slot_of(serial, surface).is_some()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::state::State;
 impl<I, U> Dispatch<I, U> for State
 where
     I: Resource + 'static,
+    U: Send + Sync + 'static,
     Handlers: Dispatch<I, U, State>,
 {
     fn request(
@@ -35,15 +36,34 @@ where
     }
 
     fn destroyed(state: &mut Self, client: ClientId, object: &I, data: &U) {
-        let met = catch(|| {
-            faults::stumble(Fault::End);
-            <Handlers as Dispatch<I, U, State>>::destroyed(state, client.clone(), object, data);
-        });
-        if let Err(panic) = met {
-            floor::fell_at_its_end(&state.display_handle, &client, I::interface().name, &panic);
+        let State { protocols, display_handle, .. } = state;
+        if !protocols.estates.waits(display_handle, &client) {
+            return ended(state, &client, object, data);
         }
-        offers::cover(&state.display_handle);
+        let object = object.clone();
+        let last = move |state: &mut State| {
+            if let Some(data) = object.data::<U>() {
+                ended(state, &client, &object, data);
+            }
+        };
+        protocols.estates.put(I::interface().name, Box::new(last));
     }
+}
+
+/// An object is gone.
+fn ended<I, U>(state: &mut State, client: &ClientId, object: &I, data: &U)
+where
+    I: Resource + 'static,
+    Handlers: Dispatch<I, U, State>,
+{
+    let met = catch(|| {
+        faults::stumble(Fault::End);
+        <Handlers as Dispatch<I, U, State>>::destroyed(state, client.clone(), object, data);
+    });
+    if let Err(panic) = met {
+        floor::fell_at_its_end(&state.display_handle, client, I::interface().name, &panic);
+    }
+    offers::cover(&state.display_handle);
 }
 
 impl<I, G> GlobalDispatch<I, G> for State

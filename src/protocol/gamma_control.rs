@@ -4,9 +4,9 @@
 //! Who asks for a ramp that is not to be had is told `failed`, and its object does nothing from then on.
 //!
 //! A ramp comes in a file of the client's, and is read there and then: the file has to be one that cannot be waited for
-//! (shared memory, or a regular file). A file of another length is a protocol error.
+//! (shared memory, or a file on a disk of this machine). Another, or one of another length, is a protocol error.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::gamma_control::v1::server::zwlr_gamma_control_manager_v1::{
@@ -21,6 +21,7 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 
 use crate::backend::GammaRamp;
 use crate::guard::Handlers;
+use crate::lent_files;
 use crate::output::{gamma, hotplug};
 use crate::state::State;
 use crate::timing::id::OutputId;
@@ -126,7 +127,8 @@ impl Dispatch<ZwlrGammaControlV1, (), State> for Handlers {
         let zwlr_gamma_control_v1::Request::SetGamma { fd } = request else { return };
         let held = state.protocols.gamma_control.output(control);
         let Some((output, size)) = held.and_then(|output| Some((output, gamma::size(state, output)?))) else { return };
-        let Some(ramp) = read(&fd, GammaRamp::bytes(size)).and_then(|bytes| GammaRamp::from_bytes(&bytes, size)) else {
+        let bytes = lent_files::is_at_hand(fd.as_fd()).then(|| read(&fd, GammaRamp::bytes(size))).flatten();
+        let Some(ramp) = bytes.and_then(|bytes| GammaRamp::from_bytes(&bytes, size)) else {
             let message = format!("the file does not hold three ramps of {size} entries");
             return control.post_error(Error::InvalidGamma, message);
         };

@@ -11,6 +11,7 @@ pub mod compositor;
 mod content_type;
 pub mod cursor_shape;
 pub mod dmabuf;
+pub mod estates;
 pub mod ext_workspace;
 pub mod fifo;
 mod fixes;
@@ -126,6 +127,7 @@ pub struct Protocols {
     pub pointer_warp: pointer_warp::PointerWarp,
     pub fixes: fixes::Fixes,
     pub session_lock: session_lock::SessionLock,
+    pub estates: estates::Estates,
 }
 
 impl Protocols {
@@ -177,6 +179,7 @@ impl Protocols {
             pointer_warp: pointer_warp::PointerWarp::new(display),
             fixes: fixes::Fixes::new(display),
             session_lock: session_lock::SessionLock::new(display),
+            estates: estates::Estates::default(),
         }
     }
 }

@@ -25,6 +25,7 @@ use smithay::reexports::wayland_server::protocol::wl_data_device_manager::WlData
 use smithay::reexports::wayland_server::protocol::wl_data_source::{self, WlDataSource};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
+use smithay::utils::Serial;
 use smithay::wayland::selection::data_device::{
     ClientDndGrabHandler, DataDeviceHandler, DataDeviceState, DataDeviceUserData, DataSourceUserData,
     ServerDndGrabHandler, clear_data_device_selection,
@@ -141,12 +142,20 @@ forward!(WlDataDeviceManager: (), WlDataDevice: DataDeviceUserData => DataDevice
 forward!(ZwpPrimarySelectionDeviceManagerV1: (), ZwpPrimarySelectionDeviceV1: PrimaryDeviceUserData => PrimarySelectionState;
     gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary);
 
-/// Notes which source a request wants to be in force: [`SelectionHandler::new_selection`] is called if it is.
+/// Notes which source a request wants to be in force: [`SelectionHandler::new_selection`] is called if it is. Whether Smithay is
+/// to meet the request: it begins a drag for whoever guesses a serial, and holds the seat until a finger is lifted that was
+/// lifted before.
 fn asks(state: &mut State, _device: &WlDataDevice, request: &wl_data_device::Request) -> bool {
-    if let wl_data_device::Request::SetSelection { source, .. } = request {
-        state.protocols.selection.asked = source.as_ref().map(Resource::id);
+    match request {
+        wl_data_device::Request::SetSelection { source, .. } => {
+            state.protocols.selection.asked = source.as_ref().map(Resource::id);
+            true
+        }
+        wl_data_device::Request::StartDrag { origin, serial, .. } => {
+            state.input.is_held_by(Serial::from(*serial), origin)
+        }
+        _ => true,
     }
-    true
 }
 
 /// The same for the primary selection.

@@ -9,9 +9,12 @@ use crate::{output, protocol};
 pub fn run(state: &mut State) -> Option<Instant> {
     // Before anything is drawn of it.
     protocol::sweep::after_a_bug(state);
+    protocol::estates::attend(state);
     lock::attend(state);
     notices::attend(state);
     let wake = output::turn::run(state);
     protocol::refresh(state);
-    wake.into_iter().chain(state.shell.overlays.notices.until()).chain(state.shell.lock.wake()).min()
+    let wake = wake.into_iter().chain(state.shell.overlays.notices.until()).chain(state.shell.lock.wake()).min();
+    // Last: it keeps nobody waiting.
+    protocol::estates::go_on(state, wake).into_iter().chain(wake).min()
 }

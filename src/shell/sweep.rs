@@ -1,6 +1,9 @@
-//! After a bug: windows and popups whose objects are gone, and whose end nobody has heard of.
+//! Windows and popups whose objects are gone, and whose end nobody has heard of: after a bug, or because their client has
+//! left so much that it is not all met at once.
 
-use super::{popup, toplevel_destroyed};
+use smithay::reexports::wayland_server::Resource;
+
+use super::{Hand, animation, focus_next, gone, popup, toplevel_destroyed};
 use crate::guard::floor::{self, catch};
 use crate::state::State;
 
@@ -18,5 +21,28 @@ pub fn forget_gone(state: &mut State) {
     }
     for surface in state.shell.popups.gone() {
         popup::destroyed(state, &surface);
+    }
+}
+
+/// Windows and popups of clients that have ended are not seen any more. What is kept of them is let go of later.
+pub fn hide_gone(state: &mut State) {
+    let shell = &state.shell;
+    let are_gone = shell.windows().filter(|window| !window.surface().is_alive());
+    let windows: Vec<_> = are_gone.map(|window| (window.id, window.surface().clone())).collect();
+    let are_gone = shell.popups.iter().map(|popup| popup.surface()).filter(|surface| !surface.is_alive());
+    let popups: Vec<_> = are_gone.cloned().collect();
+    // All of them before anybody looks for who is to have the focus.
+    for (id, surface) in &windows {
+        animation::about_to_destroy(state, surface);
+        if let Some(window) = state.shell.window_mut(*id) {
+            window.mapped = false;
+        }
+    }
+    windows.iter().for_each(|(id, _)| gone(state, *id));
+    popups.iter().for_each(|surface| popup::destroyed(state, surface));
+    if !windows.is_empty() {
+        focus_next(state);
+        state.update_keyboard();
+        state.refresh_focus();
     }
 }

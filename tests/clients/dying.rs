@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use upbeat::guard::Kind;
+use wayland_protocols::xdg::shell::client::xdg_surface;
 
-use crate::fixture::{ClientIndex, World};
+use crate::fixture::{ClientIndex, KEY_A, World};
 
 /// CPU time of this thread: a busy machine does not count.
 fn cpu() -> Duration {
@@ -37,8 +38,8 @@ const MAKES: &[(Kind, Make)] = &[
     }),
 ];
 
-/// How long the thread is busy with the death of a client with `count` things.
-fn death(make: Make, count: u32) -> Duration {
+/// How long the thread is busy with the death of a client with `count` things: at the end itself, and in each turn that follows.
+fn death(make: Make, count: u32) -> (Duration, Vec<Duration>) {
     let mut world = World::new();
     let client = world.connect();
     for made in 0..count {
@@ -54,7 +55,19 @@ fn death(make: Make, count: u32) -> Duration {
     world.hang_up(client);
     let start = cpu();
     world.carry_once();
-    cpu() - start
+    let end = cpu() - start;
+    let mut turns = Vec::new();
+    while turns.is_empty() || world.state.protocols.estates.left() > 0 {
+        let start = cpu();
+        upbeat::session::turn::run(&mut world.state);
+        turns.push(cpu() - start);
+    }
+    (end, turns)
+}
+
+/// All of it.
+fn whole((end, turns): (Duration, Vec<Duration>)) -> Duration {
+    end + turns.iter().sum::<Duration>()
 }
 
 #[test]
@@ -62,29 +75,90 @@ fn the_death_of_a_client_takes_as_long_as_it_has_things_and_no_longer() {
     for (kind, make) in MAKES.iter().filter(|(kind, _)| matches!(kind, Kind::Surfaces | Kind::Subsurfaces)) {
         // Lists that are walked for each of the things take sixteen times as long for four times as many.
         let count = kind.most() / 4;
-        let quickest = |count| (0..3).map(|_| death(*make, count)).min().unwrap();
+        let quickest = |count| (0..3).map(|_| whole(death(*make, count))).min().unwrap();
         let (few, many) = (quickest(count / 4), quickest(count));
         assert!(many < few * 9, "{}: {few:?} for {}, {many:?} for {count}", kind.words(), count / 4);
     }
 }
 
-#[test]
-fn the_windows_of_a_client_that_dies_are_gone_in_the_first_turn() {
+/// A client with a window and many surfaces, beside a good one.
+fn crowded() -> (World, ClientIndex, ClientIndex) {
     let mut world = World::new();
-    let (_, _) = world.open("good", 200, 100);
-    let (client, _) = world.open("bad", 200, 100);
-    for made in 0..2_000 {
-        world.client(client).surface();
+    let (good, _) = world.open("good", 200, 100);
+    let (bad, _) = world.open("bad", 200, 100);
+    for made in 0..MANY {
+        world.client(bad).surface();
         if made % 32 == 0 {
-            world.client(client).send();
+            world.client(bad).send();
             world.carry_once();
         }
     }
     world.settle();
-    world.hang_up(client);
-    world.carry_once();
+    (world, good, bad)
+}
+
+/// Surfaces: of as many a part is met at once, and the rest is too much for one turn.
+const MANY: usize = 3_000;
+/// What is let go of in a turn at most.
+const MOST: usize = 1_100;
+
+/// The windows are gone, what is left is let go of over turns, and in the end nothing is.
+fn goes_over_turns(world: &mut World) {
+    assert_eq!((world.stack(), world.focused()), (vec!["good".to_owned()], Some("good".to_owned())));
+    let (mut left, mut turns) = (world.state.surfaces.iter().count(), 0);
+    assert!(left > MANY / 2, "nearly all went at once: {left} are left");
+    while left > 1 {
+        world.turn();
+        let now = world.state.surfaces.iter().count();
+        assert!(now < left && left - now <= MOST, "{left}, and {now} after the next turn");
+        (left, turns) = (now, turns + 1);
+    }
+    assert!(turns > 1, "in one turn");
+    assert_eq!(world.state.protocols.estates.left(), 0);
+}
+
+#[test]
+fn the_windows_of_a_client_that_dies_are_gone_in_the_first_turn_and_all_else_over_turns() {
+    let (mut world, good, bad) = crowded();
+    world.hang_up(bad);
+    world.turn();
+    goes_over_turns(&mut world);
+    world.open_in(good, "another", 50, 50);
+    assert_eq!(world.stack(), ["good", "another"]);
+}
+
+#[test]
+fn one_with_much_who_is_ended_for_what_he_said_is_told_why_and_goes_over_turns() {
+    let (mut world, _, bad) = crowded();
+    // Content before the first configure.
+    let early = world.client(bad).toplevel("early");
+    world.client(bad).show(&early.surface, 10, 10);
+    world.turn();
+    let code = xdg_surface::Error::UnconfiguredBuffer as u32;
+    assert_eq!(world.client(bad).error, Some(("xdg_surface".to_owned(), code)));
+    goes_over_turns(&mut world);
+}
+
+#[test]
+fn what_others_do_while_much_is_left_of_one_who_is_gone_is_done() {
+    let (mut world, good, bad) = crowded();
+    world.hang_up(bad);
+    world.turn();
+    let before = world.state.protocols.estates.left();
+    world.client(good).toplevel("beside");
+    world.click(20.0, 20.0);
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    let (late, _) = world.open("late", 60, 40);
+    assert!(before > 0);
+    assert_eq!(world.stack(), ["good", "late"]);
+    world.kill(late);
+    for _ in 0..20 {
+        world.turn();
+    }
     assert_eq!(world.stack(), ["good"]);
-    assert_eq!(world.state.surfaces.iter().count(), 1);
+    // With the one that has no content yet.
+    assert_eq!(world.state.surfaces.iter().count(), 2);
 }
 
 #[test]
@@ -94,8 +168,11 @@ fn what_the_death_of_a_client_takes() {
         for part in [8, 4, 2, 1] {
             let count = (kind.most() - 8) / part;
             let count = if *kind == Kind::Subsurfaces { count / 2 } else { count };
-            let took = death(*make, count);
-            println!("{:>24} {count:>6}: {:>9.2} ms", kind.words(), took.as_secs_f64() * 1e3);
+            let (end, turns) = death(*make, count);
+            let longest = turns.iter().max().unwrap();
+            let [end, longest] = [end, *longest].map(|span| span.as_secs_f64() * 1e3);
+            let (words, turns) = (kind.words(), turns.len());
+            println!("{words:>24} {count:>6}: {end:>9.2} ms, then {turns:>4} turns of {longest:>6.2} ms at most");
         }
     }
 }

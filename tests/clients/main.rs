@@ -37,6 +37,7 @@ mod sandbox;
 mod scroll;
 mod selection;
 mod stated;
+mod stopped;
 mod subsurfaces;
 mod tools;
 mod undrawable;

@@ -3,7 +3,10 @@
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 
-use crate::fixture::{Event, World};
+use upbeat::input::InputEvent;
+use wayland_client::protocol::wl_surface::WlSurface;
+
+use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, Toplevel, World};
 
 #[test]
 fn text_copied_in_one_client_is_pasted_in_another() {
@@ -41,4 +44,55 @@ fn text_copied_in_one_client_is_pasted_in_another() {
     reader.read_to_string(&mut pasted).unwrap();
     assert_eq!(pasted, "upbeat");
     drop(source);
+}
+
+/// Asks to drag something from `window`, whose client was told of `serial`; returns the icon.
+fn drag(world: &mut World, client: ClientIndex, window: &Toplevel, serial: u32) -> WlSurface {
+    let client = world.client(client);
+    let (globals, icon) = (client.globals(), client.surface());
+    let source = globals.data_devices.create_data_source(&client.handle(), ());
+    globals.data_device.start_drag(Some(&source), &window.surface, Some(&icon), serial);
+    world.settle();
+    icon
+}
+
+#[test]
+fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
+    let mut world = World::new();
+    let (thief, theirs) = world.open("thief", 100, 50);
+    let (pressed, window) = world.open("pressed", 200, 100);
+    let corner = world.window("pressed").rect().loc.to_f64();
+    world.point(corner.x + 5.0, corner.y + 5.0);
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(pressed).press_serial();
+    drag(&mut world, thief, &theirs, serial);
+    assert!(world.state.input.drag_icon.is_none(), "somebody else began it");
+    drag(&mut world, pressed, &window, serial);
+    assert!(world.state.input.drag_icon.is_some());
+    world.button(BUTTON_LEFT, false);
+    assert!(world.state.input.drag_icon.is_none() && !world.state.input.pointer.is_grabbed());
+}
+
+#[test]
+fn nothing_is_dragged_with_a_finger_that_was_lifted() {
+    let mut world = World::new();
+    let (client, window) = world.open("touched", 200, 100);
+    let corner = world.window("touched").rect().loc.to_f64();
+    let touch = |world: &mut World, slot| {
+        let time = world.now();
+        world.input(InputEvent::TouchDown { time, slot, position: (corner.x + 5.0, corner.y + 5.0).into() });
+    };
+    touch(&mut world, 2);
+    touch(&mut world, 1);
+    let events = world.client(client).take_events();
+    let serial = events.iter().find_map(|event| match event {
+        Event::TouchDown { serial, .. } => Some(*serial),
+        _ => None,
+    });
+    let time = world.now();
+    world.input(InputEvent::TouchUp { time, slot: 2 });
+    drag(&mut world, client, &window, serial.unwrap());
+    world.input(InputEvent::TouchUp { time, slot: 1 });
+    assert!(!world.state.input.touch.is_grabbed(), "nobody can let go of it");
+    assert!(world.state.input.drag_icon.is_none());
 }

@@ -280,6 +280,8 @@ fn a_typist_that_dies_while_its_keymap_is_compiled_is_heard_and_leaves_nothing()
         world.client(typist).send();
         world.carry_once();
         world.kill(typist);
+        // In each turn the ends of so many objects are met.
+        world.turn();
         assert!(!world.state.protocols.virtual_keyboard.is_waiting());
         // What it left pressed is released.
         assert_eq!(strokes(world.client(a).take_events()), [(KEY_A, true), (KEY_A, false)], "{number}");

@@ -32,6 +32,8 @@ const LONGEST_TURN: Duration = Duration::from_secs(4);
 const LEFT: Slack = Slack { descriptors: 16, mappings: 16, threads: 4, heap_bytes: u64::MAX / 2 };
 /// Turns for which a session stays locked.
 const LONGEST_LOCK: u32 = 40;
+/// Ends of objects that are met at once.
+const AT_ONCE: u32 = 4;
 /// The rate in mHz of the outputs.
 const REFRESH: u32 = 60_000;
 const SECOND: &str = "TEST-2";
@@ -90,6 +92,8 @@ impl Player {
         let mut world = World::simulated(&[REFRESH, REFRESH]);
         // All that can be offered is.
         upbeat::protocol::scroll::offer(&mut world.state, true);
+        // What clients leave goes over several turns, even if it is little.
+        world.state.protocols.estates.at_once = AT_ONCE;
         let neighbour = Neighbour::new(&mut world);
         world.run_for(Span::from_millis(50), &mut nothing);
         let clients = (0..CLIENTS).map(|_| None).collect();
@@ -288,6 +292,14 @@ impl Player {
         assert!(grown.is_empty(), "clients that left keep {}", grown.join("; "));
         self.tally.frames = u64::from(std::mem::take(&mut self.neighbour.shown));
         std::mem::take(&mut self.tally)
+    }
+
+    /// The session ends. What is kept of a client goes when it leaves, and nobody hears of the end of those who are there when
+    /// libwayland goes: in a session, whose process ends, that is no matter.
+    pub fn close(mut self) {
+        self.world.kill(self.neighbour.client);
+        drop(self.neighbour);
+        self.world.run_for(Span::from_millis(50), &mut nothing);
     }
 
     /// Clients that held keys, the pointer or something that is dragged are gone, and let go of it.

@@ -169,7 +169,7 @@ fn play(kind: Kind, seeds: std::ops::Range<u64>, end: Instant) {
         let mut player = Player::new();
         player.generate(kind, seed, |_| {});
         all.add(player.end());
-        drop(player);
+        player.close();
         match &before {
             Some(before) => {
                 let (_, grown) = Level::growth_since(before, LEFT);

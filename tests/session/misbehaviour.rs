@@ -101,3 +101,17 @@ fn a_log_on_a_full_disk_or_in_a_pipe_that_nobody_reads_stops_nobody() {
     }
     assert!(said() >= FULL_PIPE, "the pipe was never full: {} bytes", said());
 }
+
+#[test]
+fn one_who_is_stopped_holds_up_nobody_and_goes_on_when_it_is_let() {
+    let (mut session, _victim) = world();
+    let stopped = session.shown("late");
+    session.goes_on("late");
+    let pid = rustix::process::Pid::from_raw(stopped.pid() as i32).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    session.goes_on("draw");
+    let _other = session.shown("idle");
+    session.goes_on("draw");
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    session.goes_on("late");
+}

@@ -218,6 +218,10 @@ impl Drop for Session {
 }
 
 impl Program {
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Reads what it says until it says `word`.
     #[track_caller]
     pub fn wait_for(&mut self, word: &str) {
