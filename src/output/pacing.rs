@@ -154,9 +154,11 @@ fn record_commit(
     bound: Option<Target>,
 ) {
     let machine = output.conductor.output();
-    let pause = answer.is_some_and(|answer| answer.pause);
-    if entry.record.callback_sent.is_none() || entry.record.committed.is_some() || pause {
-        // Nobody had asked for it, or long ago, and it had nothing to draw then: its target is the next refresh.
+    let pacer = output.conductor.pacer(pacer);
+    let waits = answer.is_some_and(|answer| answer.pause) || pacer.is_some_and(Pacer::has_own_time);
+    if entry.record.callback_sent.is_none() || entry.record.committed.is_some() || waits {
+        // Nobody had asked for it, or it had nothing to draw then, or it waited for its own time: its target is the next
+        // refresh.
         let target = bound.unwrap_or_else(|| machine.target(machine.next_index(now)));
         entry.record = ClientFrameRecord {
             client: entry.client,
@@ -177,7 +179,7 @@ fn record_commit(
     record.committed = Some(now);
     (record.ready, record.ready_at_most) = (Some(now), false);
     record.depth = depth;
-    if let Some(pacer) = output.conductor.pacer(pacer) {
+    if let Some(pacer) = pacer {
         record.class = pacer.class();
         record.pacing = pacer.effective().0;
         record.slack_periods = (pacer.slack_periods() - 1) as u8;
@@ -185,7 +187,7 @@ fn record_commit(
     if bound.is_some() && record.callback_sent.is_none() {
         record.pacing = Pacing::Ahead;
     }
-    if let Some(answer) = answer.filter(|_| !pause) {
+    if let Some(answer) = answer.filter(|_| !waits) {
         record.budget = answer.budget;
         record.cost_wall = Some(answer.wall);
         record.cost_cpu = answer.cpu;

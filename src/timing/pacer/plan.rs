@@ -37,6 +37,12 @@ impl Pacer {
         }
     }
 
+    /// Whether its answers come when its own time has come, however it is called back: none of them is late. Not of one that was
+    /// seen to make more frames when it is called back sooner.
+    pub fn has_own_time(&self) -> bool {
+        self.class() == Class::OwnClock && self.guard.at_refresh() != Some(Guarded::Faster)
+    }
+
     fn reason_by_cost<T>(&self, now: Instant, output: &OutputMachine<T>, was_ahead: bool) -> Reason {
         let samples = self.wall.samples();
         if samples < FIRST_FRAMES {

@@ -3,6 +3,7 @@
 
 mod across;
 mod browser;
+mod film;
 mod first_frames;
 mod gpu;
 mod heavy;

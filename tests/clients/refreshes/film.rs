@@ -1,0 +1,77 @@
+//! A client that waits for a time of its own between its callbacks and its frames, as one that plays a film does: it is late
+//! for nothing. One that is late now and then is.
+
+use upbeat::timing::pacing::Class;
+use upbeat::timing::record::MissReason;
+
+use super::*;
+
+const CALLBACK: u32 = 3;
+const LEARNED: Span = Span::from_seconds(3);
+const WATCHED: Span = Span::from_seconds(5);
+
+/// What became of a film's pictures.
+struct Watched {
+    frames: u64,
+    drops: u64,
+    misses: Vec<MissReason>,
+    class: Class,
+}
+
+/// Plays pictures, each an answer to the callback before it: `due` says when, of its number, when the one before was due, and
+/// when that callback came.
+fn play(due: impl Fn(u32, Instant, Instant) -> Instant) -> Watched {
+    let mut world = World::simulated(&[60_000]);
+    let (client, window) = world.open_filled("film", SIZE, RED);
+    world.rest();
+    world.client(client).data.heard.clear();
+    let (mut number, mut next, mut is_next) = (1, world.now(), true);
+    let mut act = |world: &mut World| {
+        let now = world.now();
+        if std::mem::take(&mut world.client(client).data.heard).contains(&Heard::Called(CALLBACK)) {
+            (next, is_next) = (due(number, next, now), true);
+        }
+        if is_next && next <= now {
+            (number, is_next) = (number + 1, false);
+            let client = world.client(client);
+            client.draw(&window.surface, number, SIZE, [RED, GREEN, BLUE][number as usize % 3]);
+            window.surface.frame(&client.handle(), CALLBACK);
+            window.surface.commit();
+        }
+        is_next.then_some(next)
+    };
+    world.run_for(LEARNED, &mut act);
+    let counted = |world: &World| {
+        let statistics = &world.state.outputs.statistics;
+        let (_, history) = statistics.iter().next().expect("it was shown");
+        let cadence = history.statistics.cadence;
+        (cadence.frames.total(), cadence.drops.total())
+    };
+    let (before, began) = (counted(&world), world.now());
+    world.run_for(WATCHED, &mut act);
+    let after = counted(&world);
+    let output = world.output(0);
+    let class = world.state.surfaces.iter().find_map(|entry| output.pacer(entry.client)).expect("it is paced").class();
+    let recent = world.state.outputs.statistics.recent();
+    let misses = recent.filter(|record| record.committed > Some(began)).filter_map(|record| record.miss).collect();
+    Watched { frames: after.0 - before.0, drops: after.1 - before.1, misses, class }
+}
+
+#[test]
+fn a_film_is_late_for_nothing() {
+    for rate in [24, 30] {
+        let film = play(|_, before, _| before + Span::from_seconds(1) / rate);
+        let pictures = rate as u64 * 5;
+        assert_eq!(film.class, Class::OwnClock, "{rate} a second");
+        assert!(film.frames.abs_diff(pictures) <= 1, "{} of {pictures} pictures", film.frames);
+        assert_eq!((film.drops, film.misses.first()), (0, None), "{rate} a second");
+    }
+}
+
+#[test]
+fn who_takes_two_refreshes_now_and_then_is_late_then() {
+    let late = play(|number, _, called| called + Span::from_millis(if number.is_multiple_of(4) { 33 } else { 5 }));
+    assert_ne!(late.class, Class::OwnClock);
+    assert!(late.drops > 30, "{} drops", late.drops);
+    assert!(late.misses.iter().any(|miss| matches!(miss, MissReason::ClientLate { .. })), "{:?}", late.misses.first());
+}
