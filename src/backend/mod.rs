@@ -311,6 +311,22 @@ pub trait Display {
     /// The mode in force.
     fn mode(&self) -> Mode;
 
+    /// The modes that it has by itself, the one that it prefers first; that in force may be another.
+    fn modes(&self) -> Vec<Mode> {
+        vec![self.mode()]
+    }
+
+    /// Whether it can be switched to `mode`; if not, a sentence that says why.
+    fn takes_mode(&self, mode: Mode) -> Result<(), String> {
+        if mode == self.mode() { Ok(()) } else { Err("its mode cannot be changed".to_owned()) }
+    }
+
+    /// Switches to `mode`. Returns without waiting for it: [`Changed`](DisplayEvent::Changed) says that it is in force. Where a
+    /// driver refuses it later, the mode stays what it was.
+    fn set_mode(&mut self, mode: Mode) -> Result<(), String> {
+        self.takes_mode(mode)
+    }
+
     /// Width and height of the picture in millimetres, if it is known.
     fn millimetres(&self) -> Option<(u32, u32)> {
         None

@@ -59,10 +59,16 @@ pub struct Privileges {
     pub capture: bool,
     /// Type and point in the user's place.
     pub virtual_input: bool,
+    /// Pin bars, wallpapers and launchers to the screen, and take the keyboard there.
+    pub layers: bool,
     /// Change the colours of displays.
     pub gamma: bool,
     /// See and switch workspaces.
     pub workspaces: bool,
+    /// Switch and arrange outputs.
+    pub outputs: bool,
+    /// See, close and arrange the windows of others.
+    pub toplevels: bool,
     /// Make sandboxes.
     pub sandboxes: bool,
     /// See and set what is copied, without having the focus.
@@ -76,8 +82,11 @@ impl Default for Privileges {
         Privileges {
             capture: true,
             virtual_input: true,
+            layers: true,
             gamma: true,
             workspaces: true,
+            outputs: true,
+            toplevels: true,
             sandboxes: true,
             selections: true,
             lock: true,
@@ -94,8 +103,11 @@ pub fn apply(limits: &Limits, privileges: &Privileges, rules: &Rules) {
     for (privilege, granted) in [
         (Privilege::Capture, privileges.capture),
         (Privilege::VirtualInput, privileges.virtual_input),
+        (Privilege::Layers, privileges.layers),
         (Privilege::Gamma, privileges.gamma),
         (Privilege::Workspaces, privileges.workspaces),
+        (Privilege::Outputs, privileges.outputs),
+        (Privilege::Toplevels, privileges.toplevels),
         (Privilege::Sandboxes, privileges.sandboxes),
         (Privilege::Selections, privileges.selections),
         (Privilege::Lock, privileges.lock),

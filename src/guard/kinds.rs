@@ -49,6 +49,8 @@ kinds! {
     Subsurfaces = 8_192, "subsurfaces": ["wl_subsurface"];
     /// Windows of one program, on all workspaces: 80 of that terminal. Placing and arranging look at all of them.
     Windows = 1_024, "windows": ["xdg_toplevel"];
+    /// Bars, wallpapers, notifications: a desktop made of widgets has twenty. All of an output are placed when one changes.
+    Layers = 256, "layer surfaces": ["zwlr_layer_surface_v1"];
     /// Menus that are open at once, with their submenus: about ten. Each is placed anew in a frame.
     Popups = 128, "popups": ["xdg_popup"];
     /// Descriptions of where popups go: used once and thrown away.
@@ -98,7 +100,7 @@ kinds! {
     /// Played keyboards and pointers: a keyboard on the screen has one.
     VirtualDevices = 64, "virtual devices": ["zwp_virtual_keyboard_v1", "zwlr_virtual_pointer_v1"];
     /// Outputs as a client sees them: one an output, and again when it is plugged in again.
-    Outputs = 1_024, "outputs": ["wl_output", "zxdg_output_v1"];
+    Outputs = 1_024, "outputs": ["wl_output", "zxdg_output_v1", "zwlr_output_power_v1"];
     /// Updates that wait for a fence, a barrier, a time or a target: a player that queues ahead has tens.
     WaitingUpdates = 1_024, "updates that wait": [];
     /// Keys of a virtual keyboard that wait for the keymap before them to be compiled, some milliseconds: a text of 8 000
@@ -115,6 +117,9 @@ kinds! {
     /// Windows that others know, and windows of others: a portal has one a dialog.
     Foreign = 1_024, "windows known across programs": [
         "zxdg_exported_v1", "zxdg_imported_v1", "zxdg_exported_v2", "zxdg_imported_v2"];
+    /// Windows of others that a bar was told of, and that it has not given back since they closed: 64 programs with as many
+    /// windows as they may have.
+    ToplevelHandles = 65_536, "windows in a list": ["zwlr_foreign_toplevel_handle_v1", "ext_foreign_toplevel_handle_v1"];
     /// Everything that has no line of its own.
     Others = 32_768, "other objects": [];
 }

@@ -11,10 +11,16 @@ pub enum Privilege {
     Capture,
     /// Types and points in the user's place.
     VirtualInput,
+    /// Pins surfaces to outputs, above and below windows.
+    Layers,
     /// Changes the colours of displays.
     Gamma,
     /// Sees and switches workspaces.
     Workspaces,
+    /// Switches and arranges outputs.
+    Outputs,
+    /// Sees, closes and arranges others' windows.
+    Toplevels,
     /// Makes sandboxes.
     Sandboxes,
     /// Sees and sets what is copied, without having the focus.

@@ -1,5 +1,6 @@
-//! Who has the keyboard: the locker, or else the topmost popup that grabs, or else the focused window. And what happens
-//! when somebody who had a focus goes away.
+//! Who has the keyboard: the locker, or else a layer surface above windows that wants it for itself, or else the topmost popup
+//! that grabs, or else the layer surface that was pressed last, or else the focused window. And what happens when somebody who
+//! had a focus goes away.
 
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -18,9 +19,16 @@ pub fn update_keyboard(state: &mut State) {
         let window = state.shell.window(state.shell.focused()?)?;
         window.is_mapped().then(|| window.surface().clone())
     };
+    let layers = &state.shell.layers;
+    let layer = || layers.with_keyboard().map(|pinned| pinned.surface().clone());
+    // Menus of one that has it for itself are its own.
+    let popup = state.shell.grabbing_popup().filter(|popup| match layers.exclusive() {
+        Some(exclusive) => state.shell.pinned_of(popup).is_some_and(|owner| owner.surface() == exclusive.surface()),
+        None => true,
+    });
     let target = match state.shell.lock.takes_input() {
         true => state.shell.lock.keyboard_target(keyboard.current_focus().as_ref(), super::pointer_position(state)),
-        false => state.shell.grabbing_popup().cloned().or_else(window),
+        false => popup.cloned().or_else(layer).or_else(window),
     };
     let target = target.filter(Resource::is_alive);
     if keyboard.current_focus() != target {

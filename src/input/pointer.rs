@@ -206,11 +206,8 @@ fn press(state: &mut State, time: Instant, button: u32) {
         state.input.held.swallowed.push(button);
         return;
     }
-    let window = window_under(state);
-    if window.is_some() && window != state.shell.focused() {
-        shell::activate(state, window);
-    }
-    state.shell.set_pressed(window);
+    let on = under(state, super::pointer_position(state)).map(|(surface, _)| surface);
+    shell::layers::keyboard::pressed(state, on.as_ref());
     let serial = SERIAL_COUNTER.next_serial();
     deliver(state, time, button, ButtonState::Pressed, serial);
 }

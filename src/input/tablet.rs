@@ -179,11 +179,7 @@ fn act(
     hold(tool, &event.axes);
     tool.motion(position, focus.clone(), tablet, serial, millis);
     if press(state, event, Some(focus)) {
-        let window = surface.and_then(|surface| state.shell.window_of(surface)).map(|window| window.id);
-        if window.is_some() && window != state.shell.focused() {
-            shell::activate(state, window);
-        }
-        state.shell.set_pressed(window);
+        shell::layers::keyboard::pressed(state, surface);
     } else if matches!(as_button(event.action), Some((_, false))) {
         state.shell.set_pressed(None);
     }

@@ -77,11 +77,7 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
         popup::dismiss_grabs(state);
         return;
     }
-    let window = focus.as_ref().and_then(|(surface, _)| state.shell.window_of(surface)).map(|window| window.id);
-    if window.is_some() && window != state.shell.focused() {
-        shell::activate(state, window);
-    }
-    state.shell.set_pressed(window);
+    shell::layers::keyboard::pressed(state, focus.as_ref().map(|(surface, _)| surface));
     state.input.actions.push(serial);
     output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
     let event = DownEvent { slot: touch_slot(slot), location: position, serial, time: time.as_wayland_millis() };

@@ -65,10 +65,11 @@ impl Bare {
         self.effects = scene.effects.len();
     }
 
-    /// Leaves out effects of which nothing is on the output.
-    pub fn end(self, scene: &mut Scene) {
+    /// Takes what was added as it is, but for effects of which nothing is on the output: nothing of it is opaque.
+    pub fn keep(&mut self, scene: &mut Scene) {
         let screen = self.screen;
         let after = scene.effects.split_off(self.effects);
         scene.effects.extend(after.into_iter().filter(|effect| effect.target().overlaps(screen)));
+        (self.layers, self.effects) = (scene.layers.len(), scene.effects.len());
     }
 }

@@ -104,11 +104,29 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
 
 /// Puts an output elsewhere (global logical coordinates), or shows it at another scale.
 pub fn arrange(state: &mut State, id: OutputId, position: Option<(i32, i32)>, scale: f64) {
-    let Some(output) = state.outputs.by_id_mut(id) else { return };
-    let position = position.map(Into::into);
-    state.protocols.xdg_output.change(&output.output, None, Some(Scale::Fractional(scale)), position);
-    output.drawn = Arc::default();
-    output.need(Need::Output);
+    arrange_all(state, &[Arranged { output: id, position, scale }]);
+}
+
+/// Where an output is to be, and how it is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Arranged {
+    /// Which.
+    pub output: OutputId,
+    /// Top left corner (global logical coordinates); `None`: where it is.
+    pub position: Option<(i32, i32)>,
+    /// Physical pixels of a logical one.
+    pub scale: f64,
+}
+
+/// The same with several at once: windows see nothing of what is in between.
+pub fn arrange_all(state: &mut State, changes: &[Arranged]) {
+    for Arranged { output, position, scale } in changes {
+        let Some(output) = state.outputs.by_id_mut(*output) else { continue };
+        let position = position.map(Into::into);
+        state.protocols.xdg_output.change(&output.output, None, Some(Scale::Fractional(*scale)), position);
+        output.drawn = Arc::default();
+        output.need(Need::Output);
+    }
     crate::shell::outputs_changed(state);
 }
 
@@ -170,7 +188,12 @@ pub(super) fn changed(state: &mut State, index: usize) {
 
 /// The display is gone. Its windows stay where they are until the shell has moved them.
 pub fn remove(state: &mut State, id: OutputId) {
-    let Some(index) = state.outputs.list.iter().position(|output| output.id == id) else { return };
+    drop(take(state, id));
+}
+
+/// The output is gone, and what is left of it is the caller's.
+pub(super) fn take(state: &mut State, id: OutputId) -> Option<OutputState> {
+    let index = state.outputs.list.iter().position(|output| output.id == id)?;
     let mut output = state.outputs.list.remove(index);
     output.drop_undrawn(state.outputs.renderer.as_mut());
     output.forget_frames();
@@ -182,6 +205,7 @@ pub fn remove(state: &mut State, id: OutputId) {
     state.shell.end_animations();
     super::power::forsake(state, id);
     crate::shell::outputs_changed(state);
+    Some(output)
 }
 
 /// The output under a name.

@@ -10,6 +10,7 @@ use super::{OutputState, pacing, scrolling, second_period, stage};
 use crate::scene::Scene;
 use crate::shell::Hand;
 use crate::shell::animation::Shown;
+use crate::shell::layers::Pinned;
 use crate::state::State;
 use crate::surface::Entry;
 use crate::time::{Clock, Instant, Span};
@@ -185,17 +186,26 @@ fn attend(state: &mut State, id: OutputId, is_arranged_anew: bool, present: Inst
     let now = state.clock.now();
     let State { surfaces, outputs, shell, .. } = state;
     let Some(output) = outputs.by_id_mut(id) else { return };
+    let layers = [shell.layers.with_keyboard(), shell.layers.pressed()];
     let windows = [shell.focused(), shell.pressed()];
-    let are_others = std::mem::replace(&mut output.attended.windows, windows) != windows;
+    let roots = layers.map(|pinned| pinned.map(|pinned| pinned.surface().clone()));
+    let are_others = output.attended.replace(windows, roots);
     if !are_others && !is_arranged_anew && !output.attended.is_stale {
         return;
     }
     let view = shell.view(&output.output, present);
-    let client_of = |window: Option<WindowId>| {
+    let window_of = |window: Option<WindowId>| {
         let window = shell.window(window.filter(|window| shell.is_on(*window, &view))?)?;
-        surfaces.client_of(window.surface()).map(|client| client.id)
+        Some(window.surface())
     };
-    let (focused, held) = (client_of(shell.focused()), client_of(shell.pressed()));
+    let client_of = |(window, pinned): (Option<WindowId>, Option<&Pinned>)| {
+        let root = match pinned {
+            Some(pinned) => Some(pinned.surface()).filter(|_| *pinned.output() == output.output),
+            None => window_of(window),
+        };
+        Some(surfaces.client_of(root?)?.id)
+    };
+    let [focused, held] = [0, 1].map(|index| client_of((windows[index], layers[index])));
     pacing::attend(output, focused, held, now);
 }
 

@@ -8,6 +8,7 @@ pub mod ahead;
 mod bare;
 mod calling_back;
 pub mod capture;
+mod choosing;
 mod compose;
 mod cursor;
 mod desk;
@@ -23,6 +24,7 @@ pub mod lock;
 mod on_screen;
 pub mod overlays;
 pub mod pacing;
+pub mod parking;
 mod placing;
 mod plane_choice;
 pub mod planes;
@@ -81,6 +83,8 @@ pub struct Outputs {
     pub renderer: Option<Renderer>,
     /// Wakes the loop when something was drawn on another thread.
     pub(crate) drawn: Option<Ping>,
+    /// Displays of outputs that were taken out of the layout.
+    pub parked: Vec<parking::Parked>,
     /// Outputs that are dark because nobody draws.
     darkened: Vec<OutputId>,
     /// Pictures that were asked for.
@@ -120,6 +124,7 @@ impl Outputs {
             order: Order::default(),
             renderer: None,
             drawn: None,
+            parked: Vec::new(),
             darkened: Vec::new(),
             captures: capture::Captures::default(),
             hidden_tick: None,
@@ -377,10 +382,11 @@ pub fn is_drawn(state: &State, surface: &WlSurface) -> bool {
 /// force now.
 pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
     let lock = &state.shell.lock;
-    if state.shell.overlays.take_input() && !lock.takes_input() {
-        return None;
-    }
     let output = state.outputs.list.iter().find(|output| geometry(&output.output).to_f64().contains(point))?;
+    if state.shell.overlays.take_input() && !lock.takes_input() {
+        let lies_above = !state.shell.overlays.help.is_on();
+        return lies_above.then(|| state.shell.hit_above(point, &output.output)).flatten();
+    }
     if output.lights == 0 {
         // Nothing was ever shown: what would be shown is the best answer.
         return state.shell.hit(point);
@@ -423,12 +429,13 @@ pub fn all(state: &State) -> impl Iterator<Item = (&Output, Rectangle<i32, Logic
 }
 
 /// The output at `point`, or the one nearest to it, or the first one if there is no point; with the area that windows
-/// may fill (global logical coordinates). `None` when there is no output at all.
+/// may fill (global logical coordinates): what layer surfaces leave of it. `None` when there is no output at all.
 pub fn usable_area(state: &State, point: Option<Point<f64, Logical>>) -> Option<(Output, Rectangle<i32, Logical>)> {
     let distance = |area: &Rectangle<i32, Logical>| {
         let Some(point) = point else { return 0.0 };
         let nearest = point.constrain(area.to_f64());
         (nearest.x - point.x).powi(2) + (nearest.y - point.y).powi(2)
     };
-    all(state).min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b))).map(|(output, area)| (output.clone(), area))
+    let nearest = all(state).min_by(|(_, a), (_, b)| distance(a).total_cmp(&distance(b)));
+    nearest.map(|(output, _)| (output.clone(), state.shell.layers.usable(output)))
 }

@@ -268,14 +268,25 @@ pub(super) fn attend(output: &mut OutputState, focused: Option<ClientId>, held: 
 }
 
 /// Who is attended to on an output, as it was found out with its last scene.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Attended {
     /// The windows with the focus and under a pressed button.
-    pub windows: [Option<WindowId>; 2],
+    windows: [Option<WindowId>; 2],
+    /// The layer surfaces that have the keyboard and are pressed, instead of those.
+    layers: [Option<WlSurface>; 2],
     /// Their clients, where they are on this output.
     clients: [Option<ClientId>; 2],
     /// There is a pacer that was not told.
     pub is_stale: bool,
+}
+
+impl Attended {
+    /// These are attended to. Returns whether those are others than before.
+    pub fn replace(&mut self, windows: [Option<WindowId>; 2], layers: [Option<WlSurface>; 2]) -> bool {
+        let are_others = self.windows != windows || self.layers != layers;
+        (self.windows, self.layers) = (windows, layers);
+        are_others
+    }
 }
 
 impl OutputState {

@@ -1,4 +1,4 @@
-//! Choosing a scene: what of the shell's windows, and of those that are going, is seen where on one output.
+//! Where things go in a scene: windows, those that are going, layer surfaces, and what hangs on them, in pixels of one output.
 
 use std::sync::Arc;
 
@@ -8,193 +8,17 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use super::bare::Bare;
-use super::{geometry, overlays};
+use super::geometry;
 use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape, Snapshot};
 use crate::shell::animation::Ghost;
 use crate::shell::effects::{Decoration, Effects};
-use crate::shell::overview::Overlays;
-use crate::shell::render_order::{RenderWindow, Stacked, View};
-use crate::shell::{Hand, Shell, Window};
-use crate::state::State;
+use crate::shell::layers::Pinned;
+use crate::shell::render_order::{RenderWindow, View};
+use crate::shell::{Shell, Window};
 use crate::surface::Surfaces;
 use crate::surface::content::SurfaceContent;
 use crate::surface::tree::{self, find_downward};
 use crate::time::Instant;
-use crate::timing::id::{OutputId, WindowId};
-
-/// What lies behind the lock.
-const LOCKED: [f32; 3] = [0.0; 3];
-
-/// A scene, and whose its parts are.
-#[derive(Debug, Default)]
-pub(super) struct Arranged {
-    pub scene: Scene,
-    /// Those of which anything is seen, topmost first.
-    pub windows: Vec<Placed>,
-    /// How many windows were looked at.
-    pub looked_at: usize,
-}
-
-/// A window of which something is seen, and how many of a scene's layers and effects are its.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Placed {
-    pub window: WindowId,
-    pub layers: usize,
-    pub effects: usize,
-    /// Nothing is seen of what lies below it.
-    pub covers_output: bool,
-}
-
-/// A scene without windows.
-fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output)> {
-    let output = state.outputs.by_id_mut(id)?;
-    let layers = std::mem::take(&mut output.spare);
-    let handle = output.output.clone();
-    let (area, scale) = (geometry(&handle), handle.current_scale().fractional_scale());
-    let mode = output.display.mode();
-    let scene = Scene {
-        size: Size::from((mode.width, mode.height)),
-        background: state.outputs.background,
-        layers,
-        effects: Vec::new(),
-        cursor: super::cursor::layer(state, area, scale),
-        locked: false,
-    };
-    Some((scene, handle))
-}
-
-/// What output `id` is to show in the frame presented at `present`, where nothing moves and nothing lies above the windows,
-/// and where none but `these` can be seen. `put` adds a window to a scene that is as it was before, and says whether nothing
-/// is seen of what lies below it.
-pub(super) fn choose_among(
-    state: &mut State,
-    id: OutputId,
-    these: &[WindowId],
-    put: impl Fn(WindowId, &mut Scene) -> Option<bool>,
-    present: Instant,
-) -> Arranged {
-    let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
-    let placing = Placing::new(&handle, state.shell.effects, &state.surfaces);
-    let mut bare = Bare::all(&scene);
-    let (mut windows, mut looked_at) = (Vec::new(), 0);
-    let shell = &state.shell;
-    let view = shell.view(&handle, present);
-    for window in shell.among_downward(these.iter().copied()) {
-        if bare.is_empty() {
-            break;
-        }
-        looked_at += 1;
-        // What was kept of one that is hidden now would be effects that nobody sees.
-        if placing.is_hidden(shell, window, &view, &bare) {
-            continue;
-        }
-        let before = (scene.layers.len(), scene.effects.len());
-        let covers_output = match put(window.id, &mut scene) {
-            Some(covers_output) => covers_output,
-            None => placing.unless_hidden(&mut scene, shell, window, &view, &bare),
-        };
-        bare.cover(&mut scene);
-        windows.extend(Placed::since(before, &scene, window.id, covers_output));
-        if covers_output {
-            break;
-        }
-    }
-    bare.end(&mut scene);
-    Arranged { scene, windows, looked_at }
-}
-
-impl Placed {
-    /// What was added to `scene` for a window; `None` if that is nothing.
-    fn since(
-        (layers, effects): (usize, usize),
-        scene: &Scene,
-        window: WindowId,
-        covers_output: bool,
-    ) -> Option<Placed> {
-        let (layers, effects) = (scene.layers.len() - layers, scene.effects.len() - effects);
-        (layers + effects > 0 || covers_output).then_some(Placed { window, layers, effects, covers_output })
-    }
-}
-
-/// The same while the session is locked: what its locker has for this output, and black.
-fn choose_lock(state: &mut State, id: OutputId) -> Arranged {
-    let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
-    (scene.background, scene.locked) = (LOCKED, true);
-    let kept = &mut state.outputs.overlays;
-    if state.shell.lock.is_abandoned() {
-        overlays::show_lock(kept, &mut scene, (id, &handle));
-    } else {
-        kept.forget();
-    }
-    if let Some(surface) = state.shell.lock.seen_on(&handle) {
-        let placing = Placing::new(&handle, Effects::default(), &state.surfaces);
-        placing.tree(&mut scene, surface, Fit::at(placing.area.loc), 1.0);
-    }
-    Arranged { scene, ..Arranged::default() }
-}
-
-/// What output `id` is to show in the frame presented at `present`.
-pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arranged {
-    if state.shell.lock.covers() {
-        return choose_lock(state, id);
-    }
-    let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
-    let placing = Placing::new(&handle, state.shell.effects, &state.surfaces);
-    let mut bare = Bare::all(&scene);
-    if let Some(icon) = &state.input.drag_icon {
-        let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
-        let at = state.pointer_position().to_i32_round() + offset;
-        placing.tree(&mut scene, icon, Fit::at(at), 1.0);
-        bare.cover(&mut scene);
-    }
-    let kept = &mut state.outputs.overlays;
-    let Overlays { overview, help, notices, .. } = &state.shell.overlays;
-    let (overview, help, notices) = (overview.is_seen(present), help.is_seen(present), notices.shown.is_seen(present));
-    if notices {
-        overlays::show_notices(&state.shell, kept, &mut scene, (id, &handle), present);
-    }
-    if help {
-        overlays::show_help(&state.shell, &state.input.bindings, kept, &mut scene, (id, &handle), present);
-    }
-    // Topmost first: what is above decides what can be seen below.
-    let view = state.shell.view(&handle, present);
-    let (mut windows, mut looked_at) = (Vec::new(), 0);
-    for stacked in state.shell.stack_downward(&view) {
-        if bare.is_empty() {
-            break;
-        }
-        let before = (scene.layers.len(), scene.effects.len());
-        let mut covers_output = false;
-        let placed = match stacked {
-            Stacked::Ghost(ghost) => {
-                let shift = state.shell.shift_of_ghost(ghost, &view);
-                shift.into_iter().for_each(|shift| placing.ghost(&mut scene, ghost, shift, present));
-                None
-            }
-            Stacked::Window(window) => {
-                looked_at += 1;
-                covers_output = placing.unless_hidden(&mut scene, &state.shell, window, &view, &bare);
-                Some(window.id)
-            }
-        };
-        if before == (scene.layers.len(), scene.effects.len()) && !covers_output {
-            continue;
-        }
-        bare.cover(&mut scene);
-        windows.extend(placed.and_then(|window| Placed::since(before, &scene, window, covers_output)));
-        if covers_output {
-            break;
-        }
-    }
-    if overview {
-        overlays::show_overview(&state.shell, kept, &mut scene, (id, &handle), present);
-    }
-    if !overview && !help && !notices {
-        kept.forget();
-    }
-    bare.end(&mut scene);
-    Arranged { scene, windows, looked_at }
-}
 
 /// Where a tree of surfaces goes: the rectangle `from` (in the root's coordinates) is shown as `to` (global logical
 /// coordinates), and everything else with it.
@@ -222,7 +46,7 @@ impl Fit {
 }
 
 /// Where the output is, at what scale, and what is drawn around windows.
-struct Placing<'a> {
+pub(super) struct Placing<'a> {
     area: Rectangle<i32, Logical>,
     scale: f64,
     effects: Effects,
@@ -230,12 +54,19 @@ struct Placing<'a> {
 }
 
 impl<'a> Placing<'a> {
-    fn new(output: &Output, effects: Effects, surfaces: &'a Surfaces) -> Self {
+    pub fn new(output: &Output, effects: Effects, surfaces: &'a Surfaces) -> Self {
         Placing { area: geometry(output), scale: output.current_scale().fractional_scale(), effects, surfaces }
     }
 
     /// Adds a window, if anything of it may be seen where `bare` is. Returns whether nothing below it is.
-    fn unless_hidden(&self, scene: &mut Scene, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
+    pub fn unless_hidden(
+        &self,
+        scene: &mut Scene,
+        shell: &Shell,
+        window: &Window,
+        view: &View<'_>,
+        bare: &Bare,
+    ) -> bool {
         if self.is_hidden(shell, window, view, bare) {
             return false;
         }
@@ -245,9 +76,26 @@ impl<'a> Placing<'a> {
     }
 
     /// Whether surely nothing of a window is seen where `bare` is.
-    fn is_hidden(&self, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
+    pub fn is_hidden(&self, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
         let reach = shell.reach_at_rest(window, view);
         reach.is_some_and(|reach| !bare.overlaps(self.with_effects(reach)))
+    }
+
+    /// Adds the popups of a layer surface.
+    pub fn popups_of(&self, scene: &mut Scene, shell: &Shell, pinned: &Pinned) {
+        for (popup, location) in shell.popups_of_layer(pinned) {
+            self.tree(scene, popup, Fit::at(location), 1.0);
+        }
+    }
+
+    /// Adds a layer surface without them.
+    pub fn pinned(&self, scene: &mut Scene, pinned: &Pinned) {
+        self.tree(scene, pinned.surface(), Fit::at(pinned.rect().loc), 1.0);
+    }
+
+    /// Adds a tree of surfaces as it is, its root's origin at `at`.
+    pub fn unscaled(&self, scene: &mut Scene, root: &WlSurface, at: Point<i32, Logical>) {
+        self.tree(scene, root, Fit::at(at), 1.0);
     }
 
     fn window(&self, scene: &mut Scene, window: &RenderWindow) {
@@ -312,7 +160,8 @@ impl<'a> Placing<'a> {
         }
     }
 
-    fn ghost(&self, scene: &mut Scene, ghost: &Ghost, shift: Point<f64, Logical>, present: Instant) {
+    /// Adds the last that is seen of a window, `shift` from where it was.
+    pub fn ghost(&self, scene: &mut Scene, ghost: &Ghost, shift: Point<f64, Logical>, present: Instant) {
         let mut look = ghost.at(present);
         look.rect.loc += shift;
         let fit = Fit { from: ghost.geometry.to_f64(), to: look.rect };

@@ -35,9 +35,9 @@
 //! opens or goes answers nobody: it starts a refresh later, and every frame of it that moves is rendered ahead
 //! (`START_DELAY` in [`defaults`](crate::timing::defaults)), unless a client draws meanwhile.
 
+use super::choosing::choose;
 use super::drawing::Begun;
 use super::frame::{Content, Moment, Pixels};
-use super::placing::choose;
 use super::{OutputState, handing_over};
 use crate::render::Renderer;
 use crate::scene::Scene;

@@ -19,8 +19,8 @@ use smithay::reexports::wayland_server::backend::ObjectId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Rectangle, Size};
 
-use super::placing::{Arranged, Placed};
-use super::{cursor, geometry, placing};
+use super::choosing::{Arranged, Placed};
+use super::{choosing, cursor, geometry};
 use crate::guard;
 use crate::scene::{Effect, Layer, Scene};
 use crate::shell::effects::Effects;
@@ -50,7 +50,7 @@ pub(super) struct Stage {
     /// Counts arrangements, and the windows that were looked at for them.
     number: u64,
     looked_at: u64,
-    /// Whose the layers and effects are, in order.
+    /// Whose the layers and effects are, in order; with what is pinned above and below windows.
     windows: Vec<Placed>,
     /// With the buffers of surfaces that have not changed since.
     layers: Vec<Layer>,
@@ -99,12 +99,12 @@ impl Stage {
 
     /// Those of which something is seen, topmost first.
     pub fn windows(&self) -> impl Iterator<Item = WindowId> {
-        self.windows.iter().map(|placed| placed.window)
+        self.windows.iter().filter_map(|placed| placed.window)
     }
 
     /// Adds what it has of a window to `scene`, if it has anything. Returns whether nothing is seen of what lies below it.
     pub fn put(&self, window: WindowId, scene: &mut Scene) -> Option<bool> {
-        let place = self.windows.iter().position(|placed| placed.window == window)?;
+        let place = self.windows.iter().position(|placed| placed.window == Some(window))?;
         let (placed, above) = (self.windows[place], &self.windows[..place]);
         let layers = above.iter().map(|placed| placed.layers).sum();
         let effects = above.iter().map(|placed| placed.effects).sum();
@@ -190,9 +190,9 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
                 true => None,
                 false => stage.put(window, scene),
             };
-            placing::choose_among(state, id, these, put, present)
+            choosing::choose_among(state, id, these, put, present)
         }
-        None => placing::choose(state, id, present),
+        None => choosing::choose(state, id, present),
     };
     debug_assert!(
         these.is_none() || is_as_chosen_anew(state, id, present, &arranged.scene),
@@ -261,7 +261,7 @@ fn choose_again(state: &mut State, id: OutputId, basis: Basis) -> Option<Scene> 
 }
 
 fn is_as_chosen_anew(state: &mut State, id: OutputId, present: Instant, scene: &Scene) -> bool {
-    let anew = placing::choose(state, id, present).scene;
+    let anew = choosing::choose(state, id, present).scene;
     let same = |a: &Layer, b: &Layer| {
         a.surface == b.surface
             && a.buffer.as_deref() == b.buffer.as_deref()

@@ -21,8 +21,11 @@ pub mod frame_pacing;
 pub mod gamma_control;
 pub mod idle_inhibit;
 mod kde_decoration;
+pub mod layer_shell;
 pub mod offers;
 pub mod output;
+pub mod output_management;
+pub mod output_power;
 pub mod pointer_constraints;
 pub mod pointer_gestures;
 mod pointer_warp;
@@ -41,6 +44,7 @@ pub mod subcompositor;
 pub mod sweep;
 pub mod syncobj;
 pub mod tablet;
+pub mod toplevels;
 pub mod viewporter;
 pub mod virtual_keyboard;
 pub mod virtual_pointer;
@@ -68,6 +72,7 @@ use smithay::wayland::relative_pointer::RelativePointerManagerState;
 use smithay::wayland::selection::data_device::DataDeviceState;
 use smithay::wayland::selection::primary_selection::PrimarySelectionState;
 use smithay::wayland::shell::kde::decoration::KdeDecorationState;
+use smithay::wayland::shell::wlr_layer::WlrLayerShellState;
 use smithay::wayland::shell::xdg::XdgShellState;
 use smithay::wayland::shell::xdg::decoration::XdgDecorationState;
 use smithay::wayland::shell::xdg::dialog::XdgDialogState;
@@ -91,6 +96,7 @@ pub struct Protocols {
     pub xdg_output: xdg_output::XdgOutputs,
     pub seat: SeatState<State>,
     pub xdg_shell: XdgShellState,
+    pub layer_shell: WlrLayerShellState,
     pub xdg_decoration: XdgDecorationState,
     pub xdg_activation: XdgActivationState,
     pub tokens: xdg_activation::Tokens,
@@ -117,6 +123,9 @@ pub struct Protocols {
     pub frame_pacing: frame_pacing::FramePacingManager,
     pub scroll: scroll::ScrollManager,
     pub ext_workspace: ext_workspace::ExtWorkspace,
+    pub toplevels: toplevels::Toplevels,
+    pub output_power: output_power::OutputPower,
+    pub output_management: output_management::OutputManagement,
     pub security_context: security_context::SecurityContexts,
     pub alpha_modifier: alpha_modifier::AlphaModifier,
     pub content_type: ContentTypeState,
@@ -143,6 +152,7 @@ impl Protocols {
             xdg_output: xdg_output::XdgOutputs::new(display),
             seat: SeatState::new(),
             xdg_shell: xdg_shell::new(display),
+            layer_shell: layer_shell::new(display),
             xdg_decoration: XdgDecorationState::new::<State>(display),
             xdg_activation: XdgActivationState::new::<State>(display),
             tokens: xdg_activation::Tokens::default(),
@@ -169,6 +179,9 @@ impl Protocols {
             frame_pacing: frame_pacing::FramePacingManager::new(display),
             scroll: scroll::ScrollManager::default(),
             ext_workspace: ext_workspace::ExtWorkspace::new(display),
+            toplevels: toplevels::Toplevels::new(display),
+            output_power: output_power::OutputPower::new(display),
+            output_management: output_management::OutputManagement::new(display),
             security_context: security_context::SecurityContexts::new(display),
             alpha_modifier: alpha_modifier::AlphaModifier::new(display),
             content_type: ContentTypeState::new::<State>(display),
@@ -189,5 +202,8 @@ pub fn refresh(state: &mut State) {
     gamma_control::refresh(state);
     ext_workspace::refresh(state);
     session_lock::refresh(state);
+    toplevels::refresh(state);
+    output_power::refresh(state);
+    output_management::refresh(state);
     offers::cover(&state.display_handle);
 }

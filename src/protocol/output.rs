@@ -38,6 +38,7 @@ impl Retired {
 impl OutputHandler for State {
     fn output_bound(&mut self, output: Output, object: WlOutput) {
         super::ext_workspace::output_bound(self, &output, &object);
+        super::toplevels::output_bound(self, &output, &object);
     }
 }
 

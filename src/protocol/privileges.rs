@@ -13,11 +13,16 @@ pub const PRIVILEGED: &[(&str, Privilege)] = &[
     ("zwlr_screencopy_manager_v1", Privilege::Capture),
     ("zwp_virtual_keyboard_manager_v1", Privilege::VirtualInput),
     ("zwlr_virtual_pointer_manager_v1", Privilege::VirtualInput),
+    ("zwlr_layer_shell_v1", Privilege::Layers),
     ("zwlr_gamma_control_manager_v1", Privilege::Gamma),
     ("ext_workspace_manager_v1", Privilege::Workspaces),
     ("zwlr_data_control_manager_v1", Privilege::Selections),
     ("ext_data_control_manager_v1", Privilege::Selections),
     ("ext_session_lock_manager_v1", Privilege::Lock),
+    ("zwlr_output_manager_v1", Privilege::Outputs),
+    ("zwlr_output_power_manager_v1", Privilege::Outputs),
+    ("zwlr_foreign_toplevel_manager_v1", Privilege::Toplevels),
+    ("ext_foreign_toplevel_list_v1", Privilege::Toplevels),
     // A sandbox within a sandbox would leave it.
     ("wp_security_context_manager_v1", Privilege::Sandboxes),
 ];

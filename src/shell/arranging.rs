@@ -7,7 +7,7 @@ use smithay::utils::Rectangle;
 
 use super::spaces::{self, centre};
 use super::workspaces::Place;
-use super::{Arrangement, Window, WindowId, activate, focus_next, placement, popup, send_configure, visit};
+use super::{Arrangement, Window, WindowId, activate, focus_next, layers, placement, popup, send_configure, visit};
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 
@@ -97,6 +97,7 @@ fn focused(state: &State) -> Option<&Window> {
 /// Outputs came, went or changed: windows that fill one are refitted, windows that are nowhere are brought back.
 pub fn outputs_changed(state: &mut State) {
     spaces::follow_outputs(state);
+    layers::outputs_changed(state);
     let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
     for id in ids {
         let Some(window) = state.shell.window(id) else { continue };

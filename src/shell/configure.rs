@@ -32,17 +32,23 @@ impl Cacheable for Acknowledged {
     }
 }
 
-/// The client acknowledged `configure`: it takes effect with the next commit.
-pub fn acknowledged(state: &mut State, surface: &WlSurface, configure: &Configure) {
-    let serial = match configure {
+/// Which one an `xdg_surface` was sent.
+pub const fn serial_of(configure: &Configure) -> Serial {
+    match configure {
         Configure::Toplevel(configure) => configure.serial,
         Configure::Popup(configure) => configure.serial,
-    };
+    }
+}
+
+/// The client acknowledged the configure `serial`: it takes effect with the next commit.
+pub fn acknowledged(state: &mut State, surface: &WlSurface, serial: Serial) {
     // Nothing is seen of that before the next commit.
     if let Some(window) = state.shell.windows.of_root_mut_quietly(surface) {
         window.acknowledged = true;
     } else if let Some(popup) = state.shell.popup_mut(surface) {
         popup.acknowledged = true;
+    } else if let Some(pinned) = state.shell.layers.of_root_mut(surface) {
+        pinned.acknowledged = true;
     }
     guard::with_states(surface, |states| {
         states.cached_state.get::<Acknowledged>().pending().0 = Some(serial);
@@ -53,7 +59,9 @@ pub fn acknowledged(state: &mut State, surface: &WlSurface, configure: &Configur
 /// surface without a role never may.
 pub fn allows_content(state: &State, surface: &WlSurface) -> bool {
     let window = state.shell.window_of_root(surface).map(|window| window.acknowledged);
-    let acknowledged = window.or_else(|| state.shell.popup(surface).map(|popup| popup.acknowledged));
+    let acknowledged = window
+        .or_else(|| state.shell.popup(surface).map(|popup| popup.acknowledged))
+        .or_else(|| state.shell.layers.of_root(surface).map(|pinned| pinned.acknowledged));
     match acknowledged {
         Some(acknowledged) => acknowledged || state.shell.allow_unconfigured_content,
         None => false,

@@ -7,6 +7,7 @@ use smithay::wayland::compositor::{SurfaceAttributes, SurfaceData};
 
 use super::{Shell, Window};
 use crate::guard;
+use crate::shell::geometry;
 use crate::surface::tree::find_downward;
 
 impl Shell {
@@ -16,9 +17,16 @@ impl Shell {
         if self.lock.takes_input() {
             return self.lock.hit(point);
         }
+        let output = self.layers.outputs().find(|output| geometry(output).to_f64().contains(point));
         if self.overlays.take_input() {
-            return None;
+            return output.filter(|_| !self.overlays.help.is_on()).and_then(|output| self.hit_above(point, output));
         }
+        let above = output.and_then(|output| self.hit_above(point, output));
+        let below = || output.and_then(|output| self.hit_below(point, output));
+        above.or_else(|| self.hit_windows(point)).or_else(below)
+    }
+
+    fn hit_windows(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
         self.visible_windows().rev().find_map(|window| {
             let popups = self.popups_of(window.surface()).rev();
             let in_popups =

@@ -1,4 +1,5 @@
-//! Windows: stacking, placement, arrangement, interactive move and resize, popups.
+//! Windows: stacking, placement, arrangement, interactive move and resize, popups. And what is pinned below and above them
+//! ([`layers`]).
 //!
 //! [`Shell`] holds them; the functions of this module are what protocols and input ask for. What a window *shows*
 //! follows the configure that its content was made for ([`configure`]); where it *is* while a person moves or resizes
@@ -13,12 +14,14 @@ mod desk;
 pub mod drag;
 pub mod effects;
 pub mod hit;
+pub mod layers;
 pub mod lock;
 pub mod notices;
 pub mod overview;
 pub mod placement;
 pub mod popup;
 mod popup_list;
+mod refitting;
 pub mod render_order;
 pub mod resize;
 pub mod spaces;
@@ -47,6 +50,7 @@ use change_log::Change;
 pub use desk::{Desk, Hand, geometry};
 use drag::Drag;
 use effects::Effects;
+use layers::Layers;
 use lock::Lock;
 use overview::Overlays;
 use popup_list::PopupList;
@@ -62,6 +66,8 @@ pub struct Shell {
     windows: WindowList,
     /// A popup always comes after its parent.
     popups: PopupList,
+    /// What is pinned to outputs.
+    pub layers: Layers,
     /// Grabbing popups, the outermost first.
     popup_grabs: Vec<WlSurface>,
     focused: Option<WindowId>,
@@ -90,6 +96,8 @@ pub struct Shell {
     /// What windows were told last of the focus, and what they can know of being seen.
     told: spaces::Told,
     last_id: u32,
+    /// How often a window was given another name.
+    names: u64,
 }
 
 impl Shell {
@@ -123,18 +131,26 @@ impl Shell {
 
     /// The window that `surface` is part of: as its root, as a subsurface, or inside one of its popups.
     pub fn window_of(&self, surface: &WlSurface) -> Option<&Window> {
+        self.window_of_root(&self.outermost(surface)?)
+    }
+
+    /// The root of what `surface` is part of: for a popup that of what it hangs on.
+    fn outermost(&self, surface: &WlSurface) -> Option<WlSurface> {
         let mut root = surface::root(surface);
         // No popup hangs on itself (`popup::new_popup`), so this ends.
         while let Some(popup) = self.popup(&root) {
             root = surface::root(popup.parent()?);
         }
-        self.window_of_root(&root)
+        Some(root)
     }
 
-    /// What the window whose surface, or whose subsurface, this is may cover (global logical coordinates). `None` for popups,
-    /// and for what belongs to no window.
+    /// What the window or layer surface whose surface, or whose subsurface, this is may cover (global logical coordinates).
+    /// `None` for popups, and for what belongs to neither.
     pub fn reach_of(&self, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
-        let window = self.window_of_root(&surface::root(surface))?;
+        let root = surface::root(surface);
+        let Some(window) = self.window_of_root(&root) else {
+            return self.layers.of_root(&root).map(layers::Pinned::reach);
+        };
         let extent = tree::extent(window.surface());
         Some(Rectangle::new(window.origin() + extent.loc, extent.size))
     }
@@ -149,6 +165,11 @@ impl Shell {
     pub fn changes_since(&self, seen: (u64, u64)) -> Option<impl Iterator<Item = (WindowId, bool)>> {
         let (windows, places) = (self.windows.changes_since(seen.0)?, self.workspaces.changes_since(seen.1)?);
         Some(windows.chain(places).map(|change| (change.window(), matches!(change, Change::Any(_)))))
+    }
+
+    /// Another value whenever a window was given another title or application id.
+    pub const fn names(&self) -> u64 {
+        self.names
     }
 
     /// Something changed that says what is seen where.
@@ -169,6 +190,7 @@ impl Shell {
     /// Notes which window a button or finger holds down; `None` when all are up.
     pub fn set_pressed(&mut self, window: Option<WindowId>) {
         self.pressed = window;
+        self.layers.let_go();
     }
 }
 
@@ -188,6 +210,8 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         window_applied(state, &root, *surface == root);
     } else if state.shell.popup(&root).is_some() {
         popup::applied(state, &root, *surface == root);
+    } else if state.shell.is_pinned(&root) {
+        layers::applied(state, &root, *surface == root);
     } else {
         lock::applied(state, &root, *surface == root);
     }
@@ -350,6 +374,7 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
         popup::destroyed(state, surface);
     }
     lock::surface_destroyed(state, surface);
+    layers::destroyed(state, surface);
 }
 
 /// Gives a window, or a modal dialog of it, the focus, raises it and shows the workspace that it is on; `None` leaves nobody
@@ -360,7 +385,9 @@ pub fn activate(state: &mut State, id: Option<WindowId>) {
         state.shell.workspaces.switch(place.screen, place.number);
     }
     state.shell.focused = id;
-    if state.shell.popup_grab_window().is_some_and(|grabbing| Some(grabbing) != id) {
+    state.shell.layers.forget_choice();
+    let root = id.and_then(|id| state.shell.window(id)).map(Window::surface);
+    if state.shell.popup_grab_root().is_some_and(|grabbing| Some(&grabbing) != root) {
         popup::dismiss_grabs(state);
     }
     if let Some(id) = id {
@@ -405,8 +432,14 @@ pub fn set_tag(state: &mut State, toplevel: &XdgToplevel, tag: String) {
     }
 }
 
+/// A window has another title.
+pub fn title_changed(state: &mut State) {
+    state.shell.names += 1;
+}
+
 /// A window's application named itself: the rules for it count from now on.
 pub fn app_id_changed(state: &mut State, toplevel: &ToplevelSurface) {
+    state.shell.names += 1;
     let Some(window) = state.shell.window_of_root(toplevel.wl_surface()) else { return };
     let (id, app_id) = (window.id, window.app_id().unwrap_or_default());
     state.window_named(id, &app_id);

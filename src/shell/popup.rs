@@ -1,4 +1,4 @@
-//! Popups: menus and tooltips, placed next to their parents and kept on the screen.
+//! Popups: menus and tooltips of windows and layer surfaces, placed next to their parents and kept on the screen.
 //!
 //! A *grabbing* popup takes the keyboard, and a press anywhere outside its client dismisses it and all others that
 //! grab. Popups are closed from the topmost down; a client that does it in another order gets the protocol's error.
@@ -13,10 +13,11 @@ use smithay::wayland::shell::xdg::{PopupSurface, PositionerState};
 
 use super::{Desk, Hand, Shell, WindowId, configure, window_geometry, xdg_errors};
 use crate::bounds::MAX_NESTING;
+use crate::shell::geometry;
 use crate::state::State;
 use crate::surface::{self, tree};
 
-/// A popup of a window or of another popup.
+/// A popup of a window, of a layer surface or of another popup.
 #[derive(Debug)]
 pub struct Popup {
     popup: PopupSurface,
@@ -49,6 +50,11 @@ impl Popup {
     /// The surface that it belongs to.
     pub fn parent(&self) -> Option<&WlSurface> {
         self.parent.as_ref()
+    }
+
+    /// It belongs to `parent`.
+    pub(super) fn hang_on(&mut self, parent: &WlSurface) {
+        self.parent = Some(parent.clone());
     }
 
     /// Whether it is to be drawn.
@@ -109,9 +115,17 @@ impl Shell {
                 None => break,
             }
         }
-        let window = self.window_of_root(&parent).filter(|window| window.mapped)?;
-        let corner = window.rect().loc + offset;
+        let corner = self.corner_of_root(&parent)? + offset;
         Some((parent, corner))
+    }
+
+    /// The global location of the window geometry of the window with root `root`, or of the layer surface; `None` when it is
+    /// not shown.
+    fn corner_of_root(&self, root: &WlSurface) -> Option<Point<i32, Logical>> {
+        match self.window_of_root(root) {
+            Some(window) => Some(window).filter(|window| window.mapped).map(|window| window.rect().loc),
+            None => self.layers.of_root(root).filter(|pinned| pinned.is_shown()).map(|pinned| pinned.rect().loc),
+        }
     }
 
     /// Whether `surface` is `ancestor`, or hangs on it by popups and subsurfaces.
@@ -136,9 +150,9 @@ impl Shell {
         self.popup_grabs.iter().rev().find(shown)
     }
 
-    /// The window whose popups hold a grab.
-    pub(super) fn popup_grab_window(&self) -> Option<WindowId> {
-        self.window_of(self.popup_grabs.first()?).map(|window| window.id)
+    /// The root of the window or layer surface whose popups hold a grab.
+    pub(super) fn popup_grab_root(&self) -> Option<WlSurface> {
+        self.outermost(self.popup_grabs.first()?)
     }
 
     /// Whether any popup holds a grab, shown yet or not.
@@ -172,6 +186,17 @@ pub fn new_popup(state: &mut State, popup: PopupSurface) {
         placed: Rectangle::default(),
         geometry: Rectangle::default(),
     });
+}
+
+/// Whether a popup was made without a parent and may still get one: before its first commit.
+pub fn is_orphan(state: &State, popup: &XdgPopup) -> bool {
+    let known = state.shell.popups.iter().find(|known| known.popup.xdg_popup() == popup);
+    known.is_some_and(|popup| popup.parent.is_none() && !popup.configured)
+}
+
+/// A popup that was made without a parent gets `parent`, a layer surface.
+pub fn adopt(state: &mut State, popup: &WlSurface, parent: &WlSurface) {
+    state.shell.popups.hang(popup, parent);
 }
 
 /// An update was applied to the popup with root `root`.
@@ -214,20 +239,28 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     state.need_all();
 }
 
-/// Where `positioner` puts a popup so that it stays on its window's output.
+/// Where `positioner` puts a popup so that it stays on its window's output; that of a layer surface has all of its output.
 fn unconstrained(state: &State, root: &WlSurface, positioner: PositionerState) -> Rectangle<i32, Logical> {
-    let parent = state.shell.popup(root).and_then(|popup| popup.parent.clone());
+    let shell = &state.shell;
+    let parent = shell.popup(root).and_then(|popup| popup.parent.clone());
     let corner = parent.and_then(|parent| {
         let parent = surface::root(&parent);
-        match state.shell.popup(&parent) {
-            Some(popup) => Some(state.shell.popup_corner(popup)?.1),
-            None => Some(state.shell.window_of_root(&parent)?.rect().loc),
+        match shell.popup(&parent) {
+            Some(popup) => Some(shell.popup_corner(popup)?.1),
+            None => match shell.window_of_root(&parent) {
+                Some(window) => Some(window.rect().loc),
+                None => shell.corner_of_root(&parent),
+            },
         }
     });
     let Some(corner) = corner else { return positioner.get_geometry() };
     let anchor = corner.to_f64() + positioner.get_anchor_point().to_f64();
-    match state.usable_area(Some(anchor)) {
-        Some((_, area)) => positioner.get_unconstrained_geometry(Rectangle::new(area.loc - corner, area.size)),
+    let area = match shell.pinned_of(root) {
+        Some(pinned) => Some(geometry(pinned.output())),
+        None => state.usable_area(Some(anchor)).map(|(_, area)| area),
+    };
+    match area {
+        Some(area) => positioner.get_unconstrained_geometry(Rectangle::new(area.loc - corner, area.size)),
         None => positioner.get_geometry(),
     }
 }
@@ -304,8 +337,14 @@ pub fn dismiss_grabs(state: &mut State) {
 
 /// Tells every popup of a window that goes away that it is done.
 pub(super) fn dismiss_of_window(state: &mut State, id: WindowId) {
-    let Some(root) = state.shell.window(id).map(|window| window.surface().clone()) else { return };
-    let mine: Vec<WlSurface> = state.shell.popups.below(&root).map(|popup| popup.surface().clone()).collect();
+    if let Some(root) = state.shell.window(id).map(|window| window.surface().clone()) {
+        dismiss_of(state, &root);
+    }
+}
+
+/// Tells every popup that hangs on `root` that it is done.
+pub(super) fn dismiss_of(state: &mut State, root: &WlSurface) {
+    let mine: Vec<WlSurface> = state.shell.popups.below(root).map(|popup| popup.surface().clone()).collect();
     for surface in mine.iter().rev() {
         dismiss(state, surface);
         state.shell.popup_grabs.retain(|grab| grab != surface);

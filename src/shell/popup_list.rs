@@ -71,6 +71,15 @@ impl PopupList {
         self.made.insert(self.last, popup);
     }
 
+    /// The one with this root, which hangs on nothing, hangs on `parent`.
+    pub fn hang(&mut self, surface: &WlSurface, parent: &WlSurface) {
+        let Some(number) = self.by_root.get(&surface.id()) else { return };
+        if let Some(popup) = self.made.get_mut(number) {
+            popup.hang_on(parent);
+            self.by_parent.entry(parent.id()).or_default().push(*number);
+        }
+    }
+
     /// The one with this root is gone.
     pub fn remove(&mut self, surface: &WlSurface) {
         let Some(popup) =

@@ -6,9 +6,10 @@ use smithay::utils::{Logical, Point, Rectangle};
 
 use super::animation::{GAP, Ghost};
 use super::effects::Decoration;
+use super::layers::Pinned;
 use super::overview::layout::Layout;
 use super::workspaces::{Place, Screen};
-use super::{Shell, Window, WindowId};
+use super::{Arrangement, Shell, Window, WindowId};
 use crate::shell::geometry;
 use crate::time::Instant;
 
@@ -112,6 +113,35 @@ impl Shell {
         }))
     }
 
+    /// The window that covers `output` by itself when nothing moves.
+    fn covering_window(&self, output: &Output) -> Option<&Window> {
+        let covers = |window: &&Window| {
+            let own = if let Arrangement::Fullscreen { output: own, .. } = &window.applied { Some(own) } else { None };
+            own == Some(output) && self.workspaces.is_visible(window.id)
+        };
+        self.windows().find(covers)
+    }
+
+    /// Whether a window covers `output` by itself: then nothing but overlays lies above it. Asked of windows where they
+    /// belong, not of those on their way.
+    pub(super) fn is_covered(&self, output: &Output) -> bool {
+        self.covering_window(output).is_some()
+    }
+
+    /// Whether one does as it is seen in a view.
+    pub fn is_covered_in(&self, view: &View<'_>) -> bool {
+        let window = self.covering_window(view.output).and_then(|window| self.render(window, view));
+        window.is_some_and(|window| window.fullscreen)
+    }
+
+    /// The visible popups of a layer surface, topmost first: surface and where its origin goes (global logical coordinates).
+    pub fn popups_of_layer<'a>(
+        &'a self,
+        pinned: &'a Pinned,
+    ) -> impl Iterator<Item = (&'a WlSurface, Point<i32, Logical>)> {
+        self.popups_of(pinned.surface()).rev().map(|(popup, location)| (popup.surface(), location))
+    }
+
     /// How far a ghost is seen from where it was (logical pixels).
     pub fn shift_of_ghost(&self, ghost: &Ghost, view: &View<'_>) -> Option<Point<f64, Logical>> {
         // The overview has no place for what is gone.
@@ -125,6 +155,7 @@ impl Shell {
             && view.overview.is_none()
             && !window.motion.moves_after(view.present)
             && window.stretch.is_none()
+            && !window.is_stretched()
             && !self.slides.moves_after(view.screen?, view.present);
         rests.then(|| window.reach())
     }
@@ -164,7 +195,7 @@ impl Shell {
         let popups: Vec<_> =
             self.popups_of(window.surface()).map(|(popup, location)| (popup.surface().clone(), location)).collect();
         // A fullscreen window belongs to its own output only, even if its content is larger.
-        if let super::Arrangement::Fullscreen { output: own, .. } = &window.applied
+        if let Arrangement::Fullscreen { output: own, .. } = &window.applied
             && own != output
         {
             return None;

@@ -1,13 +1,13 @@
-//! Windows and popups whose objects are gone, and whose end nobody has heard of: after a bug, or because their client has
-//! left so much that it is not all met at once.
+//! Windows, popups and layer surfaces whose objects are gone, and whose end nobody has heard of: after a bug, or because their
+//! client has left so much that it is not all met at once.
 
 use smithay::reexports::wayland_server::Resource;
 
-use super::{Hand, animation, focus_next, gone, popup, toplevel_destroyed};
+use super::{Hand, animation, focus_next, gone, layers, popup, toplevel_destroyed};
 use crate::guard::floor::{self, catch};
 use crate::state::State;
 
-/// Forgets the windows and popups whose objects are gone, if nobody has told so.
+/// Forgets the windows, popups and layer surfaces whose objects are gone, if nobody has told so.
 pub fn forget_gone(state: &mut State) {
     let toplevels = state.shell.windows.iter().map(|window| &window.toplevel).filter(|toplevel| !toplevel.alive());
     for toplevel in toplevels.cloned().collect::<Vec<_>>() {
@@ -22,9 +22,12 @@ pub fn forget_gone(state: &mut State) {
     for surface in state.shell.popups.gone() {
         popup::destroyed(state, &surface);
     }
+    for surface in state.shell.layers.gone() {
+        layers::destroyed(state, &surface);
+    }
 }
 
-/// Windows and popups of clients that have ended are not seen any more. What is kept of them is let go of later.
+/// Windows, popups and layer surfaces of clients that have ended are not seen any more. What is kept of them is let go of later.
 pub fn hide_gone(state: &mut State) {
     let shell = &state.shell;
     let are_gone = shell.windows().filter(|window| !window.surface().is_alive());
@@ -40,6 +43,9 @@ pub fn hide_gone(state: &mut State) {
     }
     windows.iter().for_each(|(id, _)| gone(state, *id));
     popups.iter().for_each(|surface| popup::destroyed(state, surface));
+    for surface in state.shell.layers.gone() {
+        layers::destroyed(state, &surface);
+    }
     if !windows.is_empty() {
         focus_next(state);
         state.update_keyboard();

@@ -1,12 +1,14 @@
 //! Tells surfaces which outputs they are on, at what scale to draw there, and into which memory.
 
 use smithay::output::Output;
+use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::Transform;
 use smithay::wayland::compositor::{self, SurfaceData, TraversalAction};
 use smithay::wayland::fractional_scale::with_fractional_scale;
 
-use super::WindowId;
+use super::layers::Pinned;
+use super::{Window, WindowId};
 use crate::guard;
 use crate::shell::Desk;
 use crate::state::State;
@@ -51,19 +53,54 @@ pub(super) fn show_on(root: &WlSurface, output: &Output) {
     });
 }
 
+/// The same for a layer surface and its popups.
+pub fn update_layer(state: &mut State, root: &WlSurface) {
+    let changes = state.shell.changes();
+    let Some(pinned) = state.shell.layers.of_root(root).filter(|pinned| pinned.visited != Some(changes)) else {
+        return;
+    };
+    let (output, is_shown) = (pinned.output().clone(), pinned.is_shown());
+    let mut roots = vec![root.clone()];
+    roots.extend(state.shell.popups_of(root).map(|(popup, _)| popup.surface().clone()));
+    for root in &roots {
+        for_each_surface(root, |surface, states| {
+            if is_shown {
+                output.enter(surface);
+            } else {
+                output.leave(surface);
+            }
+            // It is never anywhere else: before it has content it draws for that.
+            prefer(surface, states, &output);
+        });
+    }
+    if let Some(pinned) = state.shell.layers.of_root_mut(root) {
+        pinned.visited = Some(changes);
+    }
+}
+
+/// A layer surface of `output` is one no more.
+pub fn leave_layer(root: &WlSurface, output: &Output) {
+    if root.is_alive() {
+        for_each_surface(root, |surface, _| output.leave(surface));
+    }
+}
+
 /// `parent` has a subsurface more, which was told nothing yet: the next commit of its window tells it.
 pub fn joined(state: &mut State, parent: &WlSurface) {
     let root = surface::root(parent);
     if let Some(window) = state.shell.windows.of_root_mut_quietly(&root) {
         window.visited = None;
+    } else if let Some(pinned) = state.shell.layers.of_root_mut(&root) {
+        pinned.visited = None;
     }
 }
 
 /// Tells every surface that `output` is no longer one that it is on: it is about to go.
 pub fn leave(state: &State, output: &Output) {
-    for window in state.shell.windows.iter() {
-        let popups = state.shell.popups_of(window.surface()).map(|(popup, _)| popup.surface());
-        for root in std::iter::once(window.surface()).chain(popups) {
+    let windows = state.shell.windows.iter().map(Window::surface);
+    for owner in windows.chain(state.shell.layers.shown().map(Pinned::surface)) {
+        let popups = state.shell.popups_of(owner).map(|(popup, _)| popup.surface());
+        for root in std::iter::once(owner).chain(popups) {
             for_each_surface(root, |surface, _| output.leave(surface));
         }
     }

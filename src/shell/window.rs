@@ -129,6 +129,11 @@ impl Window {
         &self.toplevel
     }
 
+    /// The window that it is a dialog of.
+    pub const fn parent(&self) -> Option<WindowId> {
+        self.parent
+    }
+
     /// Whether it has content.
     pub fn is_mapped(&self) -> bool {
         self.mapped
@@ -215,7 +220,7 @@ impl Window {
         }
         match &self.applied {
             Arrangement::Floating => Rectangle::new(self.floating, self.geometry.size),
-            Arrangement::Maximized { area } => Rectangle::new(area.loc, self.geometry.size),
+            Arrangement::Maximized { area } => self.refitted(*area),
             // Smaller than the screen is allowed: centred then.
             Arrangement::Fullscreen { area, .. } => Rectangle::new(
                 area.loc
@@ -226,6 +231,18 @@ impl Window {
                 self.geometry.size,
             ),
         }
+    }
+
+    /// Where content is that was made to fill `made_for`. When the area that is left for windows becomes another one, it is
+    /// stretched with it in that very frame, until its client has answered: what lies beside it neither covers it nor leaves
+    /// a gap. A client that snaps to its own grid keeps the distance that it had.
+    fn refitted(&self, made_for: Rectangle<i32, Logical>) -> Rectangle<i32, Logical> {
+        let Arrangement::Maximized { area } = self.wanted else {
+            return Rectangle::new(made_for.loc, self.geometry.size);
+        };
+        let width = self.geometry.size.w + area.size.w - made_for.size.w;
+        let height = self.geometry.size.h + area.size.h - made_for.size.h;
+        Rectangle::new(area.loc, Size::from((width.max(1), height.max(1))))
     }
 
     /// What the content answers the pointer with, before the client does: its own size plus what the pointer has
@@ -244,7 +261,7 @@ impl Window {
 
     /// Whether the content has to be stretched to fill [`rect`](Self::rect).
     pub fn is_stretched(&self) -> bool {
-        self.stretch.is_some() && self.rect().size != self.geometry.size
+        self.rect().size != self.geometry.size
     }
 
     /// Where the surface's own origin is on screen, not stretched.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource, Weak};
-use smithay::utils::{Logical, Point, Rectangle};
+use smithay::utils::{Logical, Point, Rectangle, Size};
 use smithay::wayland::compositor::{self, Cacheable, SubsurfaceCachedState, SurfaceData};
 
 use super::scroll::state as scroll;
@@ -199,6 +199,11 @@ pub type Visit<'a, T> = dyn FnMut(&WlSurface, &SurfaceData, Place) -> Option<T> 
 /// surface's place, starting from the origin for the root. What has no content hides its children, too.
 pub fn find_downward<T>(root: &WlSurface, visit: &mut Visit<'_, T>) -> Option<T> {
     find_below(root, Place { origin: Point::default(), crop: None }, visit)
+}
+
+/// How large `surface` itself is shown; nothing without content.
+pub fn size(surface: &WlSurface) -> Size<i32, Logical> {
+    guard::with_states(surface, scroll::size_of).unwrap_or_default()
 }
 
 /// What a tree of surfaces reaches, in the root's coordinates: what views cut away is not there.

@@ -256,6 +256,34 @@ impl Session {
         self.start_program(words, &[("WAYLAND_DEBUG", "1")]);
     }
 
+    /// The same with more in its environment.
+    pub fn spawn_in(&mut self, words: &[&str], environment: &[(&str, &str)]) {
+        self.start_program(words, &[&[("WAYLAND_DEBUG", "1")], environment].concat());
+    }
+
+    /// A path in the session's own folder, which goes with it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.runtime.path().join(name)
+    }
+
+    /// Where somebody's log is.
+    pub fn log(&self, name: &str) -> PathBuf {
+        log_of(&self.folder, name)
+    }
+
+    /// Runs a program to its end, content with itself. Returns what it said.
+    #[track_caller]
+    pub fn run(&self, words: &[&str]) -> String {
+        let output = self.command(words[0]).args(&words[1..]).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Whether a program that runs to its end is content with itself.
+    pub fn succeeds(&self, words: &[&str]) -> bool {
+        self.command(words[0]).args(&words[1..]).output().unwrap().status.success()
+    }
+
     /// Starts a program as it is: writing its traffic down costs it several times what a small frame does.
     pub fn spawn_quietly(&mut self, words: &[&str]) {
         self.start_program(words, &[]);

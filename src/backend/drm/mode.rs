@@ -58,6 +58,19 @@ impl Lead {
     }
 }
 
+/// Each once, the preferred ones first.
+pub(super) fn by_preference(modes: &[DrmMode]) -> Vec<Mode> {
+    let is_preferred = |mode: &&DrmMode| mode.mode_type().contains(ModeTypeFlags::PREFERRED);
+    let (first, others): (Vec<&DrmMode>, Vec<&DrmMode>) = modes.iter().partition(is_preferred);
+    let mut all: Vec<Mode> = Vec::new();
+    for mode in first.into_iter().chain(others).map(|mode: &DrmMode| mode_of(*mode)) {
+        if !all.contains(&mode) {
+            all.push(mode);
+        }
+    }
+    all
+}
+
 /// The mode of `modes` that comes nearest to the wish: the size exactly, the rate as near as there is one.
 pub(super) fn choose(name: &str, modes: &[DrmMode], wish: ModeWish) -> Result<DrmMode, DrmError> {
     let preferred = modes.iter().find(|mode| mode.mode_type().contains(ModeTypeFlags::PREFERRED)).or(modes.first());

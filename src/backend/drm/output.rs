@@ -46,6 +46,20 @@ impl Display for DrmOutput {
         self.pipe.borrow().mode()
     }
 
+    fn modes(&self) -> Vec<Mode> {
+        self.pipe.borrow().modes()
+    }
+
+    fn takes_mode(&self, mode: Mode) -> Result<(), String> {
+        self.pipe.borrow().choose(mode).map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    fn set_mode(&mut self, mode: Mode) -> Result<(), String> {
+        let chosen = self.pipe.borrow().choose(mode).map_err(|error| error.to_string())?;
+        self.pipe.borrow_mut().set_mode(chosen, None);
+        Ok(())
+    }
+
     fn millimetres(&self) -> Option<(u32, u32)> {
         self.pipe.borrow().facts().millimetres
     }

@@ -14,14 +14,14 @@ use super::flip_queue::Waiting;
 use super::memory::{ClientFrame, Picture};
 use super::messages::{Command, FlipContent, Generation, News, Switch};
 use super::mirror::{Mirror, Power};
-use super::mode::{DRIVER_MARGIN, Lead, mode_of};
+use super::mode::{self, DRIVER_MARGIN, Lead, ModeWish, mode_of};
 use super::patience::Patience;
 use super::planes::PlaneFormats;
 use super::post::{Inbox, Mailbox};
 use super::scanout::Scanout;
 use super::verdicts::{Answer, Shape, Verdicts};
 use super::worker::Jobs;
-use super::{client, readback, vrr};
+use super::{DrmError, client, readback, vrr};
 use crate::backend::plane::{DeviceMemory, Planes};
 use crate::backend::{
     Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, LossReason, Mode,
@@ -309,6 +309,17 @@ impl Pipe {
                 heard.ping();
             }
         });
+    }
+
+    /// Those of the monitor, the one that it prefers first.
+    pub fn modes(&self) -> Vec<Mode> {
+        mode::by_preference(&self.facts.modes)
+    }
+
+    /// The one of them that `mode` names.
+    pub fn choose(&self, mode: Mode) -> Result<DrmMode, DrmError> {
+        let wish = ModeWish { size: Some((mode.width, mode.height)), refresh: Some(mode.refresh), slowest: None };
+        mode::choose(&self.facts.name, &self.facts.modes, wish)
     }
 
     /// Others than before: the monitor was asked again.

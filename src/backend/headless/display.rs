@@ -205,6 +205,11 @@ impl VirtualDisplay {
         self.switch_power(on, now);
     }
 
+    /// Whether it can have this mode.
+    pub fn takes_mode(&self, mode: Mode) -> Result<(), OptionsError> {
+        self.options.validate(mode)
+    }
+
     /// Changes the mode: the scan restarts at `now` with the next refresh number, and the screen is black.
     pub fn set_mode(&mut self, mode: Mode, now: Instant) -> Result<(), OptionsError> {
         self.reconfigure(mode, self.options.variable_refresh, now)

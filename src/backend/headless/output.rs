@@ -165,6 +165,14 @@ impl Display for HeadlessOutput {
         self.shared.state.borrow().display.mode()
     }
 
+    fn takes_mode(&self, mode: Mode) -> Result<(), String> {
+        self.shared.state.borrow().display.takes_mode(mode).map_err(|error| error.to_string())
+    }
+
+    fn set_mode(&mut self, mode: Mode) -> Result<(), String> {
+        HeadlessOutput::set_mode(self, mode).map_err(|error| error.to_string())
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.shared.state.borrow().display.capabilities()
     }

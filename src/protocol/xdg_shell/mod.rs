@@ -78,7 +78,7 @@ impl XdgShellHandler for State {
 
     fn ack_configure(&mut self, surface: WlSurface, configure: Configure) {
         crate::surface::paced::acknowledged(self, &surface);
-        shell::configure::acknowledged(self, &surface, &configure);
+        shell::configure::acknowledged(self, &surface, shell::configure::serial_of(&configure));
     }
 
     fn reposition_request(&mut self, popup: PopupSurface, positioner: PositionerState, token: u32) {
@@ -94,6 +94,10 @@ impl XdgShellHandler for State {
 
     fn popup_destroyed(&mut self, popup: PopupSurface) {
         shell::popup::destroyed(self, popup.wl_surface());
+    }
+
+    fn title_changed(&mut self, _toplevel: ToplevelSurface) {
+        shell::title_changed(self);
     }
 
     fn app_id_changed(&mut self, toplevel: ToplevelSurface) {

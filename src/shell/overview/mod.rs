@@ -1,5 +1,6 @@
 //! The overview: all windows of all workspaces of every output at once, live and smaller. And the list of shortcuts, which
-//! lies over everything. While either is there, keys, buttons and fingers are theirs.
+//! lies over everything. While either is there, keys, buttons and fingers are theirs, but for what is pinned above windows:
+//! bars stay what they are in the overview, and a launcher that opens there is typed into.
 
 pub mod glide;
 pub mod layout;
@@ -136,7 +137,7 @@ pub fn key(state: &mut State, key: Keysym, is_shortcut: bool) -> bool {
         toggle_help(state);
         return true;
     }
-    if is_shortcut || !state.shell.overlays.overview.is_on() {
+    if is_shortcut || !state.shell.overlays.overview.is_on() || state.shell.layers.exclusive().is_some() {
         return false;
     }
     match key.raw() {
@@ -187,7 +188,12 @@ pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> bool {
     if !state.shell.overlays.overview.is_on() {
         return false;
     }
-    match target(state, point) {
+    let target = target(state, point);
+    // What lies above windows lies above the overview.
+    if target.as_ref().is_some_and(|(output, _)| state.shell.hit_above(point, output).is_some()) {
+        return false;
+    }
+    match target {
         Some((output, at)) => take(state, at, Some(&output)),
         None => set(state, false),
     }

@@ -1,0 +1,252 @@
+//! Choosing a scene: what is seen on one output, topmost first, since what is above decides what can be seen below.
+//!
+//! ```text
+//!   notices, shortcuts    our own                        output/overlays
+//!   overlays              pinned to the output           shell/layers
+//!   top                   the same; not above a window that covers the output, nor are the menus of those below
+//!   windows, ghosts       with their popups              shell/render_order
+//!   cards                 of the overview                output/overlays
+//!   bottom, background    pinned to the output
+//! ```
+
+use smithay::output::Output;
+use smithay::utils::{Point, Size};
+
+use super::bare::Bare;
+use super::placing::Placing;
+use super::{geometry, overlays};
+use crate::scene::Scene;
+use crate::shell::effects::Effects;
+use crate::shell::layers::Pinned;
+use crate::shell::layers::placing::Level;
+use crate::shell::overview::Overlays;
+use crate::shell::render_order::{Stacked, View};
+use crate::shell::{Hand, Shell};
+use crate::state::State;
+use crate::time::Instant;
+use crate::timing::id::{OutputId, WindowId};
+
+/// What lies behind the lock.
+const LOCKED: [f32; 3] = [0.0; 3];
+
+/// A scene, and whose its parts are.
+#[derive(Debug, Default)]
+pub(super) struct Arranged {
+    pub scene: Scene,
+    /// Those of which anything is seen, topmost first.
+    pub windows: Vec<Placed>,
+    /// How many windows were looked at.
+    pub looked_at: usize,
+}
+
+/// Something of which anything is seen, and how many of a scene's layers and effects are its.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed {
+    /// `None`: layer surfaces.
+    pub window: Option<WindowId>,
+    pub layers: usize,
+    pub effects: usize,
+    /// Nothing is seen of what lies below it.
+    pub covers_output: bool,
+}
+
+/// A scene that is being chosen.
+struct Choosing<'a> {
+    scene: Scene,
+    bare: Bare,
+    placing: Placing<'a>,
+    placed: Vec<Placed>,
+    /// Nothing is seen of what lies further below.
+    is_covered: bool,
+    looked_at: usize,
+}
+
+/// A scene without windows.
+fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output)> {
+    let output = state.outputs.by_id_mut(id)?;
+    let layers = std::mem::take(&mut output.spare);
+    let handle = output.output.clone();
+    let (area, scale) = (geometry(&handle), handle.current_scale().fractional_scale());
+    let mode = output.display.mode();
+    let scene = Scene {
+        size: Size::from((mode.width, mode.height)),
+        background: state.outputs.background,
+        layers,
+        effects: Vec::new(),
+        cursor: super::cursor::layer(state, area, scale),
+        locked: false,
+    };
+    Some((scene, handle))
+}
+
+impl<'a> Choosing<'a> {
+    fn new(scene: Scene, placing: Placing<'a>) -> Self {
+        let bare = Bare::all(&scene);
+        Choosing { scene, bare, placing, placed: Vec::new(), is_covered: false, looked_at: 0 }
+    }
+
+    /// Adds something, of `window` if of any. `add` says whether nothing is seen of what lies below it.
+    fn add(&mut self, window: Option<WindowId>, add: impl FnOnce(&Placing<'a>, &mut Scene, &Bare) -> bool) {
+        let (layers, effects) = (self.scene.layers.len(), self.scene.effects.len());
+        let covers_output = add(&self.placing, &mut self.scene, &self.bare);
+        self.bare.cover(&mut self.scene);
+        let (layers, effects) = (self.scene.layers.len() - layers, self.scene.effects.len() - effects);
+        if layers + effects > 0 || covers_output {
+            self.placed.push(Placed { window, layers, effects, covers_output });
+        }
+        self.is_covered |= covers_output;
+    }
+
+    /// Whether nothing that lies further below can be seen.
+    fn is_done(&self) -> bool {
+        self.is_covered || self.bare.is_empty()
+    }
+
+    /// Adds the layer surfaces above windows.
+    fn above_windows(&mut self, shell: &Shell, output: &Output, view: &View<'_>) {
+        self.popups(shell, output, Level::Overlay);
+        self.level(shell, output, Level::Overlay);
+        // Nobody asks windows where nobody is pinned.
+        if shell.layers.is_bare(output) || shell.is_covered_in(view) {
+            return;
+        }
+        self.popups(shell, output, Level::Top);
+        self.level(shell, output, Level::Top);
+        self.popups(shell, output, Level::Bottom);
+        self.popups(shell, output, Level::Background);
+    }
+
+    fn below_windows(&mut self, shell: &Shell, output: &Output) {
+        self.level(shell, output, Level::Bottom);
+        self.level(shell, output, Level::Background);
+    }
+
+    fn level(&mut self, shell: &Shell, output: &Output, level: Level) {
+        self.each(shell, output, level, |placing, scene, pinned| placing.pinned(scene, pinned));
+    }
+
+    fn popups(&mut self, shell: &Shell, output: &Output, level: Level) {
+        self.each(shell, output, level, |placing, scene, pinned| placing.popups_of(scene, shell, pinned));
+    }
+
+    fn each(&mut self, shell: &Shell, output: &Output, level: Level, add: impl Fn(&Placing<'a>, &mut Scene, &Pinned)) {
+        for pinned in shell.layers.downward(output, level) {
+            if self.is_done() {
+                return;
+            }
+            self.add(None, |placing, scene, _| {
+                add(placing, scene, pinned);
+                false
+            });
+        }
+    }
+
+    fn end(mut self) -> Arranged {
+        self.bare.keep(&mut self.scene);
+        Arranged { scene: self.scene, windows: self.placed, looked_at: self.looked_at }
+    }
+}
+
+/// What output `id` is to show in the frame presented at `present`, where nothing moves and nothing of our own lies above the
+/// windows, and where none but `these` can be seen of those. `put` adds a window to a scene that is as it was before, and says
+/// whether nothing is seen of what lies below it.
+pub(super) fn choose_among(
+    state: &mut State,
+    id: OutputId,
+    these: &[WindowId],
+    put: impl Fn(WindowId, &mut Scene) -> Option<bool>,
+    present: Instant,
+) -> Arranged {
+    let Some((scene, handle)) = begin(state, id) else { return Arranged::default() };
+    let mut choosing = Choosing::new(scene, Placing::new(&handle, state.shell.effects, &state.surfaces));
+    let shell = &state.shell;
+    let view = shell.view(&handle, present);
+    choosing.above_windows(shell, &handle, &view);
+    for window in shell.among_downward(these.iter().copied()) {
+        if choosing.is_done() {
+            break;
+        }
+        choosing.looked_at += 1;
+        choosing.add(Some(window.id), |placing, scene, bare| {
+            // What was kept of one that is hidden now would be effects that nobody sees.
+            if placing.is_hidden(shell, window, &view, bare) {
+                return false;
+            }
+            put(window.id, scene).unwrap_or_else(|| placing.unless_hidden(scene, shell, window, &view, bare))
+        });
+    }
+    choosing.below_windows(shell, &handle);
+    choosing.end()
+}
+
+/// The same while the session is locked: what its locker has for this output, and black.
+fn choose_lock(state: &mut State, id: OutputId) -> Arranged {
+    let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
+    (scene.background, scene.locked) = (LOCKED, true);
+    let kept = &mut state.outputs.overlays;
+    if state.shell.lock.is_abandoned() {
+        overlays::show_lock(kept, &mut scene, (id, &handle));
+    } else {
+        kept.forget();
+    }
+    if let Some(surface) = state.shell.lock.seen_on(&handle) {
+        let placing = Placing::new(&handle, Effects::default(), &state.surfaces);
+        placing.unscaled(&mut scene, surface, geometry(&handle).loc);
+    }
+    Arranged { scene, ..Arranged::default() }
+}
+
+/// What output `id` is to show in the frame presented at `present`.
+pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arranged {
+    if state.shell.lock.covers() {
+        return choose_lock(state, id);
+    }
+    let Some((scene, handle)) = begin(state, id) else { return Arranged::default() };
+    let mut choosing = Choosing::new(scene, Placing::new(&handle, state.shell.effects, &state.surfaces));
+    if let Some(icon) = &state.input.drag_icon {
+        let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
+        let at = state.pointer_position().to_i32_round() + offset;
+        choosing.placing.unscaled(&mut choosing.scene, icon, at);
+    }
+    let kept = &mut state.outputs.overlays;
+    let Overlays { overview, help, notices, .. } = &state.shell.overlays;
+    let (overview, help, notices) = (overview.is_seen(present), help.is_seen(present), notices.shown.is_seen(present));
+    if notices {
+        overlays::show_notices(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
+    }
+    if help {
+        let bindings = &state.input.bindings;
+        overlays::show_help(&state.shell, bindings, kept, &mut choosing.scene, (id, &handle), present);
+    }
+    choosing.bare.cover(&mut choosing.scene);
+    let shell = &state.shell;
+    let view = shell.view(&handle, present);
+    choosing.above_windows(shell, &handle, &view);
+    for stacked in shell.stack_downward(&view) {
+        if choosing.is_done() {
+            break;
+        }
+        match stacked {
+            Stacked::Ghost(ghost) => choosing.add(None, |placing, scene, _| {
+                let shift = shell.shift_of_ghost(ghost, &view);
+                shift.into_iter().for_each(|shift| placing.ghost(scene, ghost, shift, present));
+                false
+            }),
+            Stacked::Window(window) => {
+                choosing.looked_at += 1;
+                choosing.add(Some(window.id), |placing, scene, bare| {
+                    placing.unless_hidden(scene, shell, window, &view, bare)
+                });
+            }
+        }
+    }
+    if overview {
+        overlays::show_overview(shell, kept, &mut choosing.scene, (id, &handle), present);
+        choosing.bare.keep(&mut choosing.scene);
+    }
+    choosing.below_windows(shell, &handle);
+    if !overview && !help && !notices {
+        kept.forget();
+    }
+    choosing.end()
+}

@@ -1,0 +1,178 @@
+//! What a client wants of outputs, gathered request by request.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_configuration_head_v1::{
+    self, Error as HeadError, ZwlrOutputConfigurationHeadV1,
+};
+use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_configuration_v1::{
+    self, Error, ZwlrOutputConfigurationV1,
+};
+use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_head_v1::{
+    AdaptiveSyncState, ZwlrOutputHeadV1,
+};
+use smithay::reexports::wayland_server::protocol::wl_output::Transform;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource, WEnum};
+
+use super::heads::{HeadName, ModeOf};
+use super::plan::{self, Wish};
+use crate::backend::Mode;
+use crate::bounds::{MAX_EXTENT, coordinate};
+use crate::guard::Handlers;
+use crate::state::State;
+
+/// More outputs than this are in no configuration: heads that are gone may be named, too.
+const MOST_HEADS: usize = 128;
+/// Refreshes in 1000 s where a client leaves the rate to us.
+const USUAL_RATE: u32 = 60_000;
+
+/// What is wanted, by output.
+#[derive(Debug, Default)]
+pub struct Configuration(Mutex<Gathered>);
+
+#[derive(Debug, Default)]
+struct Gathered {
+    /// What it is made from.
+    serial: u32,
+    /// It was tested or applied.
+    used: bool,
+    wishes: Vec<Wish>,
+}
+
+/// Of which configuration and output something is said.
+#[derive(Debug)]
+pub struct HeadOf {
+    configuration: ZwlrOutputConfigurationV1,
+    output: String,
+}
+
+impl Configuration {
+    pub(super) fn new(serial: u32) -> Self {
+        Configuration(Mutex::new(Gathered { serial, ..Gathered::default() }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Gathered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more output is spoken of. Its client got an error if that cannot be.
+    fn add(&self, object: &ZwlrOutputConfigurationV1, head: &ZwlrOutputHeadV1, enabled: bool) -> Option<String> {
+        let output = head.data::<HeadName>().map(|name| name.0.clone()).unwrap_or_default();
+        let mut gathered = self.lock();
+        if gathered.used {
+            object.post_error(Error::AlreadyUsed, "the configuration was used");
+            return None;
+        }
+        if gathered.wishes.iter().any(|wish| wish.output == output) || gathered.wishes.len() >= MOST_HEADS {
+            object.post_error(Error::AlreadyConfiguredHead, format!("{output} is configured already"));
+            return None;
+        }
+        gathered.wishes.push(Wish { output: output.clone(), enabled, ..Wish::default() });
+        Some(output)
+    }
+}
+
+impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        object: &ZwlrOutputConfigurationV1,
+        request: zwlr_output_configuration_v1::Request,
+        configuration: &Configuration,
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        use zwlr_output_configuration_v1::Request;
+        let is_test = matches!(request, Request::Test);
+        match request {
+            Request::EnableHead { id, head } => {
+                let output = configuration.add(object, &head, true).unwrap_or_default();
+                init.init(id, HeadOf { configuration: object.clone(), output });
+            }
+            Request::DisableHead { head } => _ = configuration.add(object, &head, false),
+            Request::Apply | Request::Test => {
+                let mut gathered = configuration.lock();
+                if std::mem::replace(&mut gathered.used, true) {
+                    object.post_error(Error::AlreadyUsed, "the configuration was used");
+                    return;
+                }
+                let (serial, wishes) = (gathered.serial, std::mem::take(&mut gathered.wishes));
+                drop(gathered);
+                if serial != state.protocols.output_management.serial {
+                    object.cancelled();
+                    return;
+                }
+                let result = if is_test { plan::test(state, &wishes) } else { plan::apply(state, &wishes) };
+                match result {
+                    Ok(()) => object.succeeded(),
+                    Err(reason) => {
+                        tracing::warn!(%reason, is_test, "a configuration of outputs was refused");
+                        object.failed();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Dispatch<ZwlrOutputConfigurationHeadV1, HeadOf, State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        object: &ZwlrOutputConfigurationHeadV1,
+        request: zwlr_output_configuration_head_v1::Request,
+        of: &HeadOf,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        let Some(configuration) = of.configuration.data::<Configuration>() else { return };
+        let mut gathered = configuration.lock();
+        // What is said of one that was used counts for nothing.
+        let Some(wish) = gathered.wishes.iter_mut().find(|wish| wish.output == of.output) else { return };
+        if let Err((error, message)) = note(wish, request) {
+            object.post_error(error, message);
+        }
+    }
+}
+
+/// Notes what is said of one output. An error: what is said makes no sense.
+fn note(wish: &mut Wish, request: zwlr_output_configuration_head_v1::Request) -> Result<(), (HeadError, &'static str)> {
+    use zwlr_output_configuration_head_v1::Request;
+    let is_new = match request {
+        Request::SetMode { mode } => {
+            let of = mode.data::<ModeOf>().filter(|of| of.output == wish.output);
+            let of = of.ok_or((HeadError::InvalidMode, "the mode is another output's"))?;
+            wish.mode.replace(of.mode).is_none()
+        }
+        Request::SetCustomMode { width, height, refresh } => {
+            let sides = 1..=MAX_EXTENT;
+            if !sides.contains(&width) || !sides.contains(&height) || refresh < 0 {
+                return Err((HeadError::InvalidCustomMode, "a mode without size"));
+            }
+            let refresh = if refresh == 0 { USUAL_RATE } else { refresh.cast_unsigned() };
+            wish.mode.replace(Mode { width, height, refresh }).is_none()
+        }
+        Request::SetPosition { x, y } => wish.position.replace((coordinate(x), coordinate(y))).is_none(),
+        Request::SetTransform { transform: WEnum::Value(transform) } => {
+            let is_new = !std::mem::replace(&mut wish.is_transform_set, true);
+            wish.is_transformed = transform != Transform::Normal;
+            is_new
+        }
+        Request::SetTransform { .. } => return Err((HeadError::InvalidTransform, "there is no such transform")),
+        Request::SetScale { scale } => {
+            if scale.is_nan() || scale <= 0.0 {
+                return Err((HeadError::InvalidScale, "a scale that is not positive"));
+            }
+            wish.scale.replace(scale).is_none()
+        }
+        Request::SetAdaptiveSync { state: WEnum::Value(sync) } => {
+            wish.adaptive_sync.replace(sync == AdaptiveSyncState::Enabled).is_none()
+        }
+        Request::SetAdaptiveSync { .. } => {
+            return Err((HeadError::InvalidAdaptiveSyncState, "there is no such state of adaptive sync"));
+        }
+        _ => return Ok(()),
+    };
+    if is_new { Ok(()) } else { Err((HeadError::AlreadySet, "this was said already")) }
+}

@@ -1,0 +1,279 @@
+//! What clients are told of outputs: one head each, with its modes.
+
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_head_v1::{
+    self, AdaptiveSyncState, ZwlrOutputHeadV1,
+};
+use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_manager_v1::ZwlrOutputManagerV1;
+use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_mode_v1::{
+    self, ZwlrOutputModeV1,
+};
+use smithay::reexports::wayland_server::protocol::wl_output::Transform;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
+
+use crate::backend::{Display, Mode};
+use crate::guard::Handlers;
+use crate::output::parking::Parked;
+use crate::state::State;
+
+/// Heads say make and model from this version on, adaptive sync from a later one.
+const SAYS_MAKE: u32 = 2;
+const SAYS_ADAPTIVE_SYNC: u32 = 4;
+
+/// What is told of an output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// Names it in the session.
+    pub name: String,
+    description: String,
+    make: String,
+    model: String,
+    millimetres: (i32, i32),
+    /// The one that it prefers first; that in force is among them.
+    modes: Vec<Mode>,
+    /// That in force.
+    pub mode: Mode,
+    /// Whether it is part of the layout.
+    pub enabled: bool,
+    position: (i32, i32),
+    scale: f64,
+    /// Whether its rate varies.
+    pub adaptive_sync: bool,
+}
+
+/// All outputs, also those that are not part of the layout.
+pub fn all(state: &State) -> Vec<Look> {
+    let shown = state.outputs.states().map(|output| {
+        let display = output.display.as_ref();
+        let (position, scale) = (output.output.current_location(), output.output.current_scale());
+        let look = Look::of(display, (position.x, position.y), scale.fractional_scale());
+        Look { enabled: true, ..look.described_by(&output.output) }
+    });
+    let parked = state.outputs.parked.iter().map(|parked: &Parked| {
+        let placement = parked.placement();
+        Look::of(parked.display(), placement.position.unwrap_or_default(), placement.scale.unwrap_or(1.0))
+    });
+    let mut looks: Vec<Look> = shown.chain(parked).collect();
+    // The order in which they were switched on says nothing.
+    looks.sort_by(|a, b| a.name.cmp(&b.name));
+    looks
+}
+
+impl Look {
+    fn of(display: &dyn Display, position: (i32, i32), scale: f64) -> Self {
+        let (mode, mut modes) = (display.mode(), display.modes());
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+        let side = |length: u32| i32::try_from(length).unwrap_or_default();
+        Look {
+            name: display.name().to_owned(),
+            description: display.name().to_owned(),
+            make: "Upbeat".to_owned(),
+            model: display.name().to_owned(),
+            millimetres: display.millimetres().map(|(width, height)| (side(width), side(height))).unwrap_or_default(),
+            modes,
+            mode,
+            enabled: false,
+            position,
+            scale,
+            adaptive_sync: display.capabilities().variable_refresh.is_some(),
+        }
+    }
+
+    fn described_by(self, output: &Output) -> Self {
+        let physical = output.physical_properties();
+        let millimetres = (physical.size.w, physical.size.h);
+        Look { make: physical.make, model: physical.model, description: output.description(), millimetres, ..self }
+    }
+}
+
+/// One client's view.
+#[derive(Debug)]
+pub struct Manager {
+    object: ZwlrOutputManagerV1,
+    heads: Vec<Head>,
+    /// The last one that it was told.
+    serial: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Head {
+    object: ZwlrOutputHeadV1,
+    /// `None`: nothing was said of it yet.
+    told: Option<Look>,
+    name: String,
+    modes: Vec<(ZwlrOutputModeV1, Mode)>,
+}
+
+/// The output that a head stands for.
+#[derive(Debug)]
+pub struct HeadName(pub String);
+
+/// The mode that an object stands for, and of which output.
+#[derive(Debug)]
+pub struct ModeOf {
+    /// Whose.
+    pub output: String,
+    /// Which.
+    pub mode: Mode,
+}
+
+impl Manager {
+    pub(super) fn new(object: ZwlrOutputManagerV1) -> Self {
+        Manager { object, heads: Vec::new(), serial: None }
+    }
+
+    pub(super) fn is(&self, object: &ZwlrOutputManagerV1) -> bool {
+        self.object == *object
+    }
+
+    /// Tells it what it does not know.
+    pub(super) fn tell(&mut self, looks: &[Look], serial: u32, display: &DisplayHandle) {
+        if self.serial.replace(serial) == Some(serial) {
+            return;
+        }
+        self.heads.retain(|head| {
+            let there = looks.iter().any(|look| look.name == head.name);
+            if !there {
+                head.finish();
+            }
+            there
+        });
+        for look in looks {
+            if !self.heads.iter().any(|head| head.name == look.name) {
+                let Some(head) = self.announce(look, display) else { return };
+                self.heads.push(head);
+            }
+            let head = self.heads.iter_mut().find(|head| head.name == look.name);
+            // None for a client that has just gone.
+            if head.and_then(|head| head.tell(look, display)).is_none() {
+                return;
+            }
+        }
+        self.object.done(serial);
+    }
+
+    fn announce(&self, look: &Look, display: &DisplayHandle) -> Option<Head> {
+        let (client, version) = (self.object.client()?, self.object.version());
+        let name = HeadName(look.name.clone());
+        let object = client.create_resource::<ZwlrOutputHeadV1, HeadName, State>(display, version, name).ok()?;
+        self.object.head(&object);
+        object.name(look.name.clone());
+        object.description(look.description.clone());
+        if version >= SAYS_MAKE {
+            object.make(look.make.clone());
+            object.model(look.model.clone());
+        }
+        if look.millimetres != (0, 0) {
+            object.physical_size(look.millimetres.0, look.millimetres.1);
+        }
+        Some(Head { object, told: None, name: look.name.clone(), modes: Vec::new() })
+    }
+}
+
+impl Head {
+    fn finish(&self) {
+        self.modes.iter().filter(|(mode, _)| mode.is_alive()).for_each(|(mode, _)| mode.finished());
+        if self.object.is_alive() {
+            self.object.finished();
+        }
+    }
+
+    /// `None` for a client that has just gone.
+    fn tell(&mut self, look: &Look, display: &DisplayHandle) -> Option<()> {
+        if !self.object.is_alive() {
+            // It wants to know no more of it.
+            return Some(());
+        }
+        let told = self.told.replace(look.clone());
+        let is_other = |same: fn(&Look, &Look) -> bool| told.as_ref().is_none_or(|told| !same(told, look));
+        if is_other(|told, look| told.modes == look.modes) {
+            self.tell_modes(look, display)?;
+        }
+        if is_other(|told, look| told.enabled == look.enabled) {
+            self.object.enabled(look.enabled.into());
+        }
+        if !look.enabled {
+            return Some(());
+        }
+        // What a disabled one was told of does not count.
+        let was_enabled = told.as_ref().is_some_and(|told| told.enabled);
+        let is_other = |same: fn(&Look, &Look) -> bool| !was_enabled || is_other(same);
+        if is_other(|told, look| told.mode == look.mode)
+            && let Some((mode, _)) = self.modes.iter().find(|(_, mode)| *mode == look.mode)
+        {
+            self.object.current_mode(mode);
+        }
+        if is_other(|told, look| told.position == look.position) {
+            self.object.position(look.position.0, look.position.1);
+        }
+        if !was_enabled {
+            self.object.transform(Transform::Normal);
+        }
+        if is_other(|told, look| told.scale == look.scale) {
+            self.object.scale(look.scale);
+        }
+        if self.object.version() >= SAYS_ADAPTIVE_SYNC
+            && is_other(|told, look| told.adaptive_sync == look.adaptive_sync)
+        {
+            let sync = if look.adaptive_sync { AdaptiveSyncState::Enabled } else { AdaptiveSyncState::Disabled };
+            self.object.adaptive_sync(sync);
+        }
+        Some(())
+    }
+
+    fn tell_modes(&mut self, look: &Look, display: &DisplayHandle) -> Option<()> {
+        let (client, version) = (self.object.client()?, self.object.version());
+        self.modes.retain(|(object, mode)| {
+            let stays = look.modes.contains(mode);
+            if !stays && object.is_alive() {
+                object.finished();
+            }
+            stays
+        });
+        for (place, mode) in look.modes.iter().enumerate() {
+            if self.modes.iter().any(|(_, known)| known == mode) {
+                continue;
+            }
+            let data = ModeOf { output: look.name.clone(), mode: *mode };
+            let object = client.create_resource::<ZwlrOutputModeV1, ModeOf, State>(display, version, data).ok()?;
+            self.object.mode(&object);
+            object.size(mode.width, mode.height);
+            object.refresh(i32::try_from(mode.refresh).unwrap_or(i32::MAX));
+            if place == 0 {
+                object.preferred();
+            }
+            self.modes.push((object, *mode));
+        }
+        Some(())
+    }
+}
+
+impl Dispatch<ZwlrOutputHeadV1, HeadName, State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        _head: &ZwlrOutputHeadV1,
+        _request: zwlr_output_head_v1::Request,
+        _name: &HeadName,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        // There is nothing but `release`.
+    }
+}
+
+impl Dispatch<ZwlrOutputModeV1, ModeOf, State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        _mode: &ZwlrOutputModeV1,
+        _request: zwlr_output_mode_v1::Request,
+        _of: &ModeOf,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        // There is nothing but `release`.
+    }
+}

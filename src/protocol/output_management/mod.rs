@@ -1,0 +1,128 @@
+//! `zwlr_output_manager_v1` 4: a client sees outputs and arranges them (wlr-randr, kanshi).
+//!
+//! A configuration is tested as a whole before anything of it is done ([`plan`]), and refused as a whole, with the reason in
+//! the log. An output that is disabled is taken out of the layout: to other clients and to windows it is unplugged
+//! ([`parking`](crate::output::parking)). Transforms other than `normal` are refused until rendering has them.
+//!
+//! ```text
+//!   heads ─► client ─► configuration(serial) ─┬─ the layout has changed since ──► cancelled
+//!                                             ├─ cannot be ─────────────────────► failed; nothing was done
+//!                                             └─ done ──────────────────────────► succeeded, heads, done(serial + 1)
+//! ```
+
+mod configuration;
+mod heads;
+mod plan;
+
+use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_manager_v1::{
+    self, ZwlrOutputManagerV1,
+};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New};
+
+use crate::guard::Handlers;
+use crate::output::parking;
+use crate::state::State;
+use configuration::Configuration;
+use heads::{Look, Manager};
+
+const VERSION: u32 = 4;
+
+/// The global, and the clients that listen.
+#[derive(Debug)]
+pub struct OutputManagement {
+    _global: GlobalId,
+    managers: Vec<Manager>,
+    /// What they were told last.
+    told: Vec<Look>,
+    /// Names that.
+    serial: u32,
+    /// What it follows from.
+    basis: Option<Basis>,
+}
+
+/// What the looks of outputs follow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Basis {
+    changes: (u64, u64),
+    parked: usize,
+}
+
+impl OutputManagement {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, ZwlrOutputManagerV1, ()>(VERSION, ());
+        OutputManagement { _global: global, managers: Vec::new(), told: Vec::new(), serial: 1, basis: None }
+    }
+}
+
+/// Tells of everything that changed since the last call.
+pub(super) fn refresh(state: &mut State) {
+    if !state.outputs.parked.is_empty() {
+        parking::forget_gone(state);
+    }
+    if state.protocols.output_management.managers.is_empty() {
+        state.protocols.output_management.basis = None;
+        return;
+    }
+    let basis = Basis { changes: state.shell.changes(), parked: state.outputs.parked.len() };
+    if state.protocols.output_management.basis.replace(basis) == Some(basis) {
+        return;
+    }
+    let looks = heads::all(state);
+    let State { protocols, display_handle, .. } = state;
+    let management = &mut protocols.output_management;
+    if looks != management.told {
+        management.serial = management.serial.wrapping_add(1);
+        management.told = looks;
+    }
+    for manager in &mut management.managers {
+        manager.tell(&management.told, management.serial, display_handle);
+    }
+}
+
+impl GlobalDispatch<ZwlrOutputManagerV1, (), State> for Handlers {
+    fn bind(
+        state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ZwlrOutputManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        let management = &mut state.protocols.output_management;
+        management.managers.push(Manager::new(init.init(manager, ())));
+        // It hears of all there are with this turn.
+        management.basis = None;
+    }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        super::privileges::may_bind::<ZwlrOutputManagerV1>(&client)
+    }
+}
+
+impl Dispatch<ZwlrOutputManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        manager: &ZwlrOutputManagerV1,
+        request: zwlr_output_manager_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        match request {
+            zwlr_output_manager_v1::Request::CreateConfiguration { id, serial } => {
+                init.init(id, Configuration::new(serial));
+            }
+            zwlr_output_manager_v1::Request::Stop => {
+                state.protocols.output_management.managers.retain(|known| !known.is(manager));
+                manager.finished();
+            }
+            _ => {}
+        }
+    }
+
+    fn destroyed(state: &mut State, _client: ClientId, manager: &ZwlrOutputManagerV1, _data: &()) {
+        state.protocols.output_management.managers.retain(|known| !known.is(manager));
+    }
+}

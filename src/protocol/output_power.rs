@@ -1,0 +1,132 @@
+//! `zwlr_output_power_manager_v1` 1: a client switches outputs on and off (wlopm, swayidle's commands).
+//!
+//! Several clients may do so for one output; the last word counts, and all are told, also of what others switch off. An
+//! object whose output is gone, or never was, is told `failed` and does nothing from then on.
+
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols_wlr::output_power_management::v1::server::zwlr_output_power_manager_v1::{
+    self, ZwlrOutputPowerManagerV1,
+};
+use smithay::reexports::wayland_protocols_wlr::output_power_management::v1::server::zwlr_output_power_v1::{
+    self, Error, Mode, ZwlrOutputPowerV1,
+};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, WEnum,
+};
+
+use crate::guard::Handlers;
+use crate::output::{hotplug, power};
+use crate::state::State;
+use crate::timing::id::OutputId;
+
+const VERSION: u32 = 1;
+
+/// The global, and who watches which output.
+#[derive(Debug)]
+pub struct OutputPower {
+    _global: GlobalId,
+    watched: Vec<Watched>,
+}
+
+#[derive(Debug)]
+struct Watched {
+    object: ZwlrOutputPowerV1,
+    output: OutputId,
+    /// Whether it was told that the output is on.
+    told: bool,
+}
+
+impl OutputPower {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, ZwlrOutputPowerManagerV1, ()>(VERSION, ());
+        OutputPower { _global: global, watched: Vec::new() }
+    }
+}
+
+/// Tells who watches an output that was switched or that is gone since the last call.
+pub(super) fn refresh(state: &mut State) {
+    let State { protocols, outputs, .. } = state;
+    protocols.output_power.watched.retain_mut(|watched| {
+        let Some(is_on) = outputs.by_id(watched.output).map(|output| output.on) else {
+            watched.object.failed();
+            return false;
+        };
+        if std::mem::replace(&mut watched.told, is_on) != is_on {
+            watched.object.mode(mode(is_on));
+        }
+        true
+    });
+}
+
+fn mode(is_on: bool) -> Mode {
+    if is_on { Mode::On } else { Mode::Off }
+}
+
+impl GlobalDispatch<ZwlrOutputPowerManagerV1, (), State> for Handlers {
+    fn bind(
+        _state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ZwlrOutputPowerManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        init.init(manager, ());
+    }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        super::privileges::may_bind::<ZwlrOutputPowerManagerV1>(&client)
+    }
+}
+
+impl Dispatch<ZwlrOutputPowerManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        _manager: &ZwlrOutputPowerManagerV1,
+        request: zwlr_output_power_manager_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        let zwlr_output_power_manager_v1::Request::GetOutputPower { id, output } = request else { return };
+        let object = init.init(id, ());
+        let known = Output::from_resource(&output).filter(|output| state.outputs.iter().any(|known| known == output));
+        let known = known.and_then(|output| hotplug::by_name(state, &output.name()));
+        let Some(output) = known.and_then(|id| state.outputs.by_id(id)) else {
+            object.failed();
+            return;
+        };
+        object.mode(mode(output.on));
+        let watched = Watched { object, output: output.id, told: output.on };
+        state.protocols.output_power.watched.push(watched);
+    }
+}
+
+impl Dispatch<ZwlrOutputPowerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        object: &ZwlrOutputPowerV1,
+        request: zwlr_output_power_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        let zwlr_output_power_v1::Request::SetMode { mode } = request else { return };
+        let on = match mode {
+            WEnum::Value(Mode::On) => true,
+            WEnum::Value(Mode::Off) => false,
+            other => return object.post_error(Error::InvalidMode, format!("there is no mode {other:?}")),
+        };
+        let watched = &state.protocols.output_power.watched;
+        if let Some(output) = watched.iter().find(|watched| watched.object == *object).map(|watched| watched.output) {
+            power::set(state, output, on);
+        }
+    }
+
+    fn destroyed(state: &mut State, _client: ClientId, object: &ZwlrOutputPowerV1, _data: &()) {
+        state.protocols.output_power.watched.retain(|watched| watched.object != *object);
+    }
+}

@@ -1,0 +1,163 @@
+//! `ext_foreign_toplevel_list_v1` 1: which windows there are, by name. Other protocols use its handles.
+
+use std::collections::BTreeMap;
+
+use smithay::reexports::wayland_protocols::ext::foreign_toplevel_list::v1::server::ext_foreign_toplevel_handle_v1::{
+    self, ExtForeignToplevelHandleV1,
+};
+use smithay::reexports::wayland_protocols::ext::foreign_toplevel_list::v1::server::ext_foreign_toplevel_list_v1::{
+    self, ExtForeignToplevelListV1,
+};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+
+use super::{Look, Looks, is_behind};
+use crate::guard::Handlers;
+use crate::protocol::privileges;
+use crate::shell::WindowId;
+use crate::state::State;
+
+const VERSION: u32 = 1;
+
+/// The global and the clients that listen.
+#[derive(Debug)]
+pub struct Lists {
+    _global: GlobalId,
+    list: Vec<List>,
+}
+
+#[derive(Debug)]
+struct List {
+    object: ExtForeignToplevelListV1,
+    handles: BTreeMap<WindowId, (ExtForeignToplevelHandleV1, Look)>,
+}
+
+/// The window that a handle names, whether or not it is still there.
+pub fn window_of(handle: &ExtForeignToplevelHandleV1) -> Option<WindowId> {
+    handle.data::<WindowId>().copied()
+}
+
+impl Lists {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, ExtForeignToplevelListV1, ()>(VERSION, ());
+        Lists { _global: global, list: Vec::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Tells everybody what he does not know. Returns whether all know all then.
+    pub(super) fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
+        self.list.iter_mut().fold(true, |all_know, list| {
+            let may_hear = !is_behind(&list.object);
+            if may_hear {
+                list.tell(looks, display);
+            }
+            all_know & may_hear
+        })
+    }
+}
+
+impl List {
+    fn tell(&mut self, looks: &Looks, display: &DisplayHandle) {
+        self.handles.retain(|id, (handle, told)| {
+            let gone = looks.get(id).is_none_or(|look| look.number != told.number);
+            if gone && handle.is_alive() {
+                handle.closed();
+            }
+            !gone
+        });
+        for (id, look) in looks {
+            if let Some((handle, told)) = self.handles.get_mut(id) {
+                let before = std::mem::replace(told, look.clone());
+                tell_of(handle, Some(&before), look);
+            } else if self.announce(*id, look, display).is_none() {
+                // It has just gone.
+                return;
+            }
+        }
+    }
+
+    fn announce(&mut self, id: WindowId, look: &Look, display: &DisplayHandle) -> Option<()> {
+        let client = self.object.client()?;
+        let handle = client.create_resource::<ExtForeignToplevelHandleV1, _, State>(display, self.object.version(), id);
+        let handle = handle.ok()?;
+        self.object.toplevel(&handle);
+        handle.identifier(format!("{:x}-{:x}", std::process::id(), look.number));
+        tell_of(&handle, None, look);
+        self.handles.insert(id, (handle, look.clone()));
+        Some(())
+    }
+}
+
+fn tell_of(handle: &ExtForeignToplevelHandleV1, told: Option<&Look>, look: &Look) {
+    let is_other = |part: fn(&Look) -> &String| told.is_none_or(|told| part(told) != part(look));
+    let (title, app_id) = (is_other(|look| &look.title), is_other(|look| &look.app_id));
+    if !handle.is_alive() || !(title || app_id) {
+        return;
+    }
+    if title {
+        handle.title(look.title.clone());
+    }
+    if app_id {
+        handle.app_id(look.app_id.clone());
+    }
+    handle.done();
+}
+
+impl GlobalDispatch<ExtForeignToplevelListV1, (), State> for Handlers {
+    fn bind(
+        state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        list: New<ExtForeignToplevelListV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        let object = init.init(list, ());
+        let toplevels = &mut state.protocols.toplevels;
+        toplevels.ext.list.push(List { object, handles: BTreeMap::new() });
+        // It hears of all there are with this turn.
+        toplevels.basis = None;
+    }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        privileges::may_bind::<ExtForeignToplevelListV1>(&client)
+    }
+}
+
+impl Dispatch<ExtForeignToplevelListV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        list: &ExtForeignToplevelListV1,
+        request: ext_foreign_toplevel_list_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        if let ext_foreign_toplevel_list_v1::Request::Stop = request {
+            state.protocols.toplevels.ext.list.retain(|known| known.object != *list);
+            list.finished();
+        }
+    }
+
+    fn destroyed(state: &mut State, _client: ClientId, list: &ExtForeignToplevelListV1, _data: &()) {
+        state.protocols.toplevels.ext.list.retain(|known| known.object != *list);
+    }
+}
+
+impl Dispatch<ExtForeignToplevelHandleV1, WindowId, State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        _handle: &ExtForeignToplevelHandleV1,
+        _request: ext_foreign_toplevel_handle_v1::Request,
+        _id: &WindowId,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        // There is nothing but `destroy`.
+    }
+}

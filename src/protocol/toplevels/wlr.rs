@@ -1,0 +1,231 @@
+//! `zwlr_foreign_toplevel_manager_v1` 3: a bar sees windows, and closes, activates and arranges them.
+//!
+//! Minimising is not offered, so asking for it does nothing. A handle whose window is gone does nothing, either.
+
+use std::collections::BTreeMap;
+
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols_wlr::foreign_toplevel::v1::server::zwlr_foreign_toplevel_handle_v1::{
+    self, Error, State as Flag, ZwlrForeignToplevelHandleV1,
+};
+use smithay::reexports::wayland_protocols_wlr::foreign_toplevel::v1::server::zwlr_foreign_toplevel_manager_v1::{
+    self, ZwlrForeignToplevelManagerV1,
+};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+
+use super::{Look, Looks, is_behind};
+use crate::guard::Handlers;
+use crate::protocol::privileges;
+use crate::shell::{self, WindowId};
+use crate::state::State;
+
+const VERSION: u32 = 3;
+/// Handles know of fullscreen windows from this version on, and of parents.
+const SAYS_FULLSCREEN: u32 = 2;
+const SAYS_PARENTS: u32 = 3;
+
+/// The global and the clients that listen.
+#[derive(Debug)]
+pub struct Managers {
+    _global: GlobalId,
+    list: Vec<Manager>,
+}
+
+#[derive(Debug)]
+struct Manager {
+    object: ZwlrForeignToplevelManagerV1,
+    handles: BTreeMap<WindowId, Known>,
+}
+
+/// A window that was announced.
+#[derive(Debug)]
+struct Known {
+    handle: ZwlrForeignToplevelHandleV1,
+    number: u64,
+    /// What was said of it; nothing yet of one that was just announced.
+    told: Option<Look>,
+}
+
+impl Managers {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, ZwlrForeignToplevelManagerV1, ()>(VERSION, ());
+        Managers { _global: global, list: Vec::new() }
+    }
+
+    pub(super) fn output_bound(&self, output: &Output, object: &WlOutput) {
+        self.list.iter().for_each(|manager| manager.output_bound(output, object));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Tells everybody what he does not know. Returns whether all know all then.
+    pub(super) fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
+        self.list.iter_mut().fold(true, |all_know, manager| {
+            let may_hear = !is_behind(&manager.object);
+            if may_hear {
+                manager.tell(looks, display);
+            }
+            all_know & may_hear
+        })
+    }
+}
+
+impl Manager {
+    fn tell(&mut self, looks: &Looks, display: &DisplayHandle) {
+        self.handles.retain(|id, known| {
+            let gone = looks.get(id).is_none_or(|look| look.number != known.number);
+            if gone && known.handle.is_alive() {
+                known.handle.closed();
+            }
+            !gone
+        });
+        for (id, look) in looks {
+            // None for a client that has just gone.
+            if !self.handles.contains_key(id) && self.announce(*id, look.number, display).is_none() {
+                return;
+            }
+        }
+        // Parents are named when all are known.
+        for (id, look) in looks {
+            self.tell_of(*id, look);
+        }
+    }
+
+    fn announce(&mut self, id: WindowId, number: u64, display: &DisplayHandle) -> Option<()> {
+        let (client, version) = (self.object.client()?, self.object.version());
+        let handle = client.create_resource::<ZwlrForeignToplevelHandleV1, _, State>(display, version, id).ok()?;
+        self.object.toplevel(&handle);
+        self.handles.insert(id, Known { handle, number, told: None });
+        Some(())
+    }
+
+    fn tell_of(&mut self, id: WindowId, look: &Look) {
+        let parent = look.parent.and_then(|parent| self.handles.get(&parent)).map(|known| known.handle.clone());
+        let Some(Known { handle, told, .. }) = self.handles.get_mut(&id) else { return };
+        if !handle.is_alive() || told.as_ref() == Some(look) {
+            return;
+        }
+        let told = told.replace(look.clone());
+        let (Some(client), version) = (handle.client(), handle.version()) else { return };
+        let told = told.as_ref();
+        if told.is_none_or(|told| told.title != look.title) {
+            handle.title(look.title.clone());
+        }
+        if told.is_none_or(|told| told.app_id != look.app_id) {
+            handle.app_id(look.app_id.clone());
+        }
+        let before = told.and_then(|told| told.output.as_ref());
+        if before != look.output.as_ref() {
+            let objects = |output: &Output| output.client_outputs(&client).collect::<Vec<_>>();
+            before.into_iter().flat_map(objects).for_each(|object| handle.output_leave(&object));
+            look.output.iter().flat_map(objects).for_each(|object| handle.output_enter(&object));
+        }
+        if told.is_none_or(|told| flags(told, version) != flags(look, version)) {
+            handle.state(flags(look, version));
+        }
+        if version >= SAYS_PARENTS && told.and_then(|told| told.parent) != look.parent {
+            handle.parent(parent.as_ref());
+        }
+        handle.done();
+    }
+
+    /// Its client bound another `wl_output`: windows on that say so.
+    fn output_bound(&self, output: &Output, object: &WlOutput) {
+        if !self.object.id().same_client_as(&object.id()) {
+            return;
+        }
+        let on = |known: &&Known| known.told.as_ref().is_some_and(|told| told.output.as_ref() == Some(output));
+        for known in self.handles.values().filter(on).filter(|known| known.handle.is_alive()) {
+            known.handle.output_enter(object);
+            known.handle.done();
+        }
+    }
+}
+
+/// As an event carries them: an array of numbers.
+fn flags(look: &Look, version: u32) -> Vec<u8> {
+    let fullscreen = look.fullscreen && version >= SAYS_FULLSCREEN;
+    let all = [(Flag::Maximized, look.maximized), (Flag::Activated, look.activated), (Flag::Fullscreen, fullscreen)];
+    all.into_iter().filter(|(_, on)| *on).flat_map(|(flag, _)| u32::from(flag).to_ne_bytes()).collect()
+}
+
+impl GlobalDispatch<ZwlrForeignToplevelManagerV1, (), State> for Handlers {
+    fn bind(
+        state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ZwlrForeignToplevelManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        let object = init.init(manager, ());
+        let toplevels = &mut state.protocols.toplevels;
+        toplevels.wlr.list.push(Manager { object, handles: BTreeMap::new() });
+        // It hears of all there are with this turn.
+        toplevels.basis = None;
+    }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        privileges::may_bind::<ZwlrForeignToplevelManagerV1>(&client)
+    }
+}
+
+impl Dispatch<ZwlrForeignToplevelManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        manager: &ZwlrForeignToplevelManagerV1,
+        request: zwlr_foreign_toplevel_manager_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        if let zwlr_foreign_toplevel_manager_v1::Request::Stop = request {
+            state.protocols.toplevels.wlr.list.retain(|known| known.object != *manager);
+            manager.finished();
+        }
+    }
+
+    fn destroyed(state: &mut State, _client: ClientId, manager: &ZwlrForeignToplevelManagerV1, _data: &()) {
+        state.protocols.toplevels.wlr.list.retain(|known| known.object != *manager);
+    }
+}
+
+impl Dispatch<ZwlrForeignToplevelHandleV1, WindowId, State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        handle: &ZwlrForeignToplevelHandleV1,
+        request: zwlr_foreign_toplevel_handle_v1::Request,
+        id: &WindowId,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        use zwlr_foreign_toplevel_handle_v1::Request;
+        if let Request::SetRectangle { width, height, .. } = &request
+            && (*width < 0 || *height < 0)
+        {
+            handle.post_error(Error::InvalidRectangle, format!("a rectangle of {width}x{height}"));
+            return;
+        }
+        let window = state.shell.window(*id).filter(|window| window.is_mapped());
+        let Some(surface): Option<WlSurface> = window.map(|window| window.surface().clone()) else { return };
+        match request {
+            Request::SetMaximized => shell::maximize(state, &surface),
+            Request::UnsetMaximized => shell::unmaximize(state, &surface),
+            Request::SetFullscreen { output } => {
+                let output = output.as_ref().and_then(Output::from_resource);
+                shell::fullscreen(state, &surface, output);
+            }
+            Request::UnsetFullscreen => shell::unfullscreen(state, &surface),
+            Request::Activate { .. } => shell::activate(state, Some(*id)),
+            Request::Close => shell::close(state, *id),
+            _ => {}
+        }
+    }
+}

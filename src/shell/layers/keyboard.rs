@@ -1,0 +1,73 @@
+//! Which layer surface has the keyboard: one above windows that wants it for itself, or one that the user gave it to.
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::wayland::shell::wlr_layer::KeyboardInteractivity as Wants;
+
+use super::{Layers, Pinned};
+use crate::shell::{Desk, Hand, Shell, activate, popup};
+use crate::state::State;
+
+impl Layers {
+    /// The one that has the keyboard whatever the user does: of those above windows the topmost, the newest of these.
+    pub fn exclusive(&self) -> Option<&Pinned> {
+        let wants = |pinned: &&Pinned| pinned.level().is_above_windows() && pinned.keyboard() == Wants::Exclusive;
+        self.shown().filter(wants).max_by_key(|pinned| pinned.level())
+    }
+
+    /// The one that the keyboard belongs to, if that is one of them.
+    pub fn with_keyboard(&self) -> Option<&Pinned> {
+        let chosen = || self.of_root(self.chosen.as_ref()?).filter(|pinned| pinned.is_shown() && takes_turns(pinned));
+        self.exclusive().or_else(chosen)
+    }
+
+    /// The one that a button or finger holds down.
+    pub fn pressed(&self) -> Option<&Pinned> {
+        self.of_root(self.pressed.as_ref()?)
+    }
+
+    pub(in crate::shell) fn let_go(&mut self) {
+        self.pressed = None;
+    }
+
+    /// The user gave the keyboard to a window.
+    pub(in crate::shell) fn forget_choice(&mut self) {
+        self.chosen = None;
+    }
+}
+
+/// Whether the user can give it the keyboard. Below windows nobody has it for himself.
+fn takes_turns(pinned: &Pinned) -> bool {
+    match pinned.keyboard() {
+        Wants::None => false,
+        Wants::OnDemand => true,
+        Wants::Exclusive => !pinned.level().is_above_windows(),
+    }
+}
+
+/// A layer surface has content now: one that wants the keyboard for itself ends others' menus.
+pub(super) fn appeared(state: &mut State, root: &WlSurface) {
+    let takes_it = state.shell.layers.exclusive().is_some_and(|pinned| pinned.surface() == root);
+    if takes_it && state.shell.popup_grab_root().is_some_and(|grabbing| grabbing != *root) {
+        popup::dismiss_grabs(state);
+    }
+    state.update_keyboard();
+    state.need_all();
+}
+
+/// A button, a finger or the tip of a tool went down on `surface`: what that is part of is given the keyboard, if it takes
+/// it, and is held until all are up.
+pub fn pressed(state: &mut State, surface: Option<&WlSurface>) {
+    let window = surface.and_then(|surface| state.shell.window_of(surface)).map(|window| window.id);
+    let Shell { layers, focused, .. } = &state.shell;
+    if window.is_some() && (window != *focused || layers.chosen.is_some()) {
+        activate(state, window);
+    }
+    let pinned = surface.and_then(|surface| state.shell.pinned_of(surface));
+    let (root, is_chosen) = (pinned.map(|pinned| pinned.surface().clone()), pinned.is_some_and(takes_turns));
+    if is_chosen && state.shell.layers.chosen != root {
+        state.shell.layers.chosen.clone_from(&root);
+        state.update_keyboard();
+    }
+    state.shell.set_pressed(window);
+    state.shell.layers.pressed = root;
+}

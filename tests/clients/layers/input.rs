@@ -1,0 +1,201 @@
+//! Who is hit and who is typed into.
+
+use upbeat::input::InputEvent;
+use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::KeyboardInteractivity as Wants;
+
+use super::*;
+use crate::fixture::{KEY_A, KEY_O};
+use crate::lock::Locker;
+
+/// Surfaces that a client's keyboard and pointer went to, in that order.
+fn went_to(world: &mut World, client: ClientIndex) -> (Vec<u32>, Vec<u32>) {
+    let (mut keyboard, mut pointer) = (Vec::new(), Vec::new());
+    for event in world.client(client).take_events() {
+        match event {
+            Event::KeyboardEnter { surface } => keyboard.push(surface),
+            Event::PointerEnter { surface, .. } => pointer.push(surface),
+            _ => {}
+        }
+    }
+    (keyboard, pointer)
+}
+
+fn is_typed_into(world: &mut World, client: ClientIndex) -> bool {
+    world.client(client).take_events();
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    world.client(client).take_events().iter().any(|event| matches!(event, Event::Key { .. }))
+}
+
+fn launcher(wants: Wants) -> impl FnOnce(&ZwlrLayerSurfaceV1) {
+    move |layer| {
+        layer.set_size(300, 200);
+        layer.set_keyboard_interactivity(wants);
+    }
+}
+
+#[test]
+fn a_launcher_has_the_keyboard_while_it_is_there() {
+    let mut world = World::new();
+    let (window, _a) = world.open("a", 400, 300);
+    let client = world.connect();
+    let pinned = world.pin(client, Layer::Overlay, RED, launcher(Wants::Exclusive));
+    assert!(is_typed_into(&mut world, client));
+    assert!(!is_typed_into(&mut world, window));
+    // Neither a click on a window nor a new one takes it away.
+    let (x, y, ..) = rect(world.window("a"));
+    world.click(f64::from(x) + 3.0, f64::from(y) + 3.0);
+    let (other, _b) = world.open("b", 100, 100);
+    assert!(is_typed_into(&mut world, client));
+    assert!(!is_typed_into(&mut world, other));
+    pinned.layer.destroy();
+    world.settle();
+    assert!(is_typed_into(&mut world, other));
+}
+
+#[test]
+fn of_several_that_want_it_the_topmost_has_it_and_below_windows_nobody_does() {
+    let mut world = World::new();
+    let (window, _a) = world.open("a", 400, 300);
+    let clients = [world.connect(), world.connect(), world.connect()];
+    world.pin(clients[0], Layer::Background, RED, launcher(Wants::Exclusive));
+    assert!(is_typed_into(&mut world, window));
+    let overlay = world.pin(clients[1], Layer::Overlay, RED, launcher(Wants::Exclusive));
+    world.pin(clients[2], Layer::Top, RED, launcher(Wants::Exclusive));
+    assert!(is_typed_into(&mut world, clients[1]));
+    overlay.layer.set_keyboard_interactivity(Wants::None);
+    overlay.surface.commit();
+    world.settle();
+    assert!(is_typed_into(&mut world, clients[2]));
+}
+
+#[test]
+fn what_takes_the_keyboard_on_demand_gets_it_with_a_press_and_loses_it_with_one() {
+    let mut world = World::new();
+    let (window, _a) = world.open("a", 400, 300);
+    let client = world.connect();
+    world.pin(client, Layer::Top, RED, |layer| {
+        layer.set_anchor(Anchor::Top);
+        layer.set_size(300, 40);
+        layer.set_keyboard_interactivity(Wants::OnDemand);
+    });
+    assert!(is_typed_into(&mut world, window), "it has to be asked for");
+    world.click(f64::from(OUTPUT.0 / 2), 10.0);
+    assert!(is_typed_into(&mut world, client));
+    let (x, y, ..) = rect(world.window("a"));
+    world.click(f64::from(x) + 3.0, f64::from(y) + 3.0);
+    assert!(is_typed_into(&mut world, window));
+    // A finger does the same.
+    let time = world.now();
+    world.input(InputEvent::TouchDown { time, slot: 0, position: (f64::from(OUTPUT.0 / 2), 10.0).into() });
+    world.input(InputEvent::TouchUp { time, slot: 0 });
+    assert!(is_typed_into(&mut world, client));
+}
+
+#[test]
+fn a_press_on_a_bar_that_wants_no_keys_leaves_the_keyboard_where_it_is() {
+    let mut world = World::new();
+    let (window, _a) = world.open("a", 400, 300);
+    let client = world.connect();
+    world.pin(client, Layer::Top, RED, bar(30));
+    world.client(client).take_events();
+    world.click(10.0, 10.0);
+    let pressed = world.client(client).take_events();
+    assert!(pressed.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })));
+    assert!(is_typed_into(&mut world, window));
+}
+
+#[test]
+fn what_lies_above_is_hit_first() {
+    let mut world = World::lit();
+    let client = world.connect();
+    let all = |layer: &ZwlrLayerSurfaceV1| layer.set_anchor(Anchor::all());
+    let wallpaper = world.pin(client, Layer::Background, GREEN, all);
+    let (window, a) = world.open_filled("a", (400, 300), BLUE);
+    let top = world.pin(client, Layer::Top, RED, |layer| {
+        layer.set_anchor(Anchor::Left);
+        layer.set_size(600, 100);
+    });
+    world.rest();
+    world.point(5.0, 5.0);
+    assert_eq!(went_to(&mut world, client).1, [id(&wallpaper.surface)]);
+    world.point(500.0, 360.0);
+    assert_eq!(went_to(&mut world, client).1, [id(&top.surface)]);
+    world.client(window).take_events();
+    world.point(650.0, 360.0);
+    assert_eq!(went_to(&mut world, window).1, [id(&a.surface)]);
+}
+
+#[test]
+fn bars_stay_what_they_are_in_the_overview() {
+    let mut world = World::lit();
+    let client = world.connect();
+    world.pin(client, Layer::Top, RED, bar(30));
+    world.open_filled("a", (400, 300), BLUE);
+    world.rest();
+    world.chord(&[KEY_LEFT_SUPER], KEY_O);
+    world.rest();
+    // The cursor lies in the corner.
+    assert_eq!(world.pixel(200, 10), RED);
+    world.client(client).take_events();
+    world.click(10.0, 10.0);
+    let heard = world.client(client).take_events();
+    assert!(heard.iter().any(|event| matches!(event, Event::Button { pressed: true, .. })), "{heard:?}");
+    assert!(world.state.shell.overlays.overview.is_on(), "the bar was meant, not the overview");
+    // A launcher that opens there is typed into.
+    world.pin(client, Layer::Overlay, GREEN, launcher(Wants::Exclusive));
+    assert!(is_typed_into(&mut world, client));
+}
+
+#[test]
+fn a_bar_has_menus_that_lie_above_windows_and_take_a_grab() {
+    let mut world = World::new();
+    let (window, _w) = maximised(&mut world);
+    let client = world.connect();
+    let pinned = world.pin(client, Layer::Bottom, RED, bar(30));
+    world.client(client).take_events();
+    world.click(100.0, 10.0);
+    let serial = world.client(client).press_serial();
+    let seat = world.client(client).globals().seat.clone();
+    let positioner = world.client(client).positioner(OUTPUT.0 - 10, 30, 100, 80);
+    let popup = world.client(client).orphan_popup(&positioner);
+    pinned.layer.get_popup(&popup.popup);
+    popup.popup.grab(&seat, serial);
+    popup.surface.commit();
+    world.settle();
+    world.client(client).answer_newest();
+    world.client(client).show(&popup.surface, 100, 80);
+    world.settle();
+    let shell = &world.state.shell;
+    let root = shell.layers.shown().next().unwrap().surface();
+    let at: Vec<_> = shell.popups_of(root).map(|(_, at)| (at.x, at.y)).collect();
+    assert_eq!(at, [(OUTPUT.0 - 100, 30)], "it slides back onto the screen");
+    let hit = shell.hit((f64::from(OUTPUT.0) - 50.0, 60.0).into()).expect("somebody is there").0;
+    assert_eq!(smithay::reexports::wayland_server::Resource::id(&hit).protocol_id(), id(&popup.surface));
+    assert!(is_typed_into(&mut world, client), "a menu that grabs has the keyboard");
+    world.click(300.0, 400.0);
+    assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::PopupDone)));
+    assert!(is_typed_into(&mut world, window));
+    pinned.layer.destroy();
+    world.settle();
+    assert!(!world.client(client).is_gone());
+}
+
+#[test]
+fn nothing_takes_the_keyboard_from_the_locker() {
+    let mut world = World::lit();
+    let client = world.connect();
+    world.pin(client, Layer::Overlay, RED, launcher(Wants::Exclusive));
+    world.rest();
+    let locker = Locker::lock(&mut world, BLUE);
+    world.rest();
+    let late = world.connect();
+    world.pin(late, Layer::Overlay, GREEN, launcher(Wants::Exclusive));
+    world.rest();
+    assert_eq!(world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2), BLUE, "no layer lies above the lock");
+    world.click(f64::from(OUTPUT.0 / 2), f64::from(OUTPUT.1 / 2));
+    assert!(!is_typed_into(&mut world, client) && !is_typed_into(&mut world, late));
+    assert!(is_typed_into(&mut world, locker.client));
+    locker.unlock(&mut world);
+    assert!(is_typed_into(&mut world, late));
+}

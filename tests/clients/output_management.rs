@@ -1,0 +1,305 @@
+//! A client sees outputs and arranges them: all of what it wants or nothing.
+
+use wayland_client::protocol::wl_output::Transform;
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, event_created_child};
+use wayland_protocols_wlr::output_management::v1::client::{
+    zwlr_output_configuration_head_v1::ZwlrOutputConfigurationHeadV1,
+    zwlr_output_configuration_v1::{self, ZwlrOutputConfigurationV1},
+    zwlr_output_head_v1::{self, EVT_MODE_OPCODE, ZwlrOutputHeadV1},
+    zwlr_output_manager_v1::{self, EVT_HEAD_OPCODE, ZwlrOutputManagerV1},
+    zwlr_output_mode_v1::{self, ZwlrOutputModeV1},
+};
+
+use crate::fixture::client::Data;
+use crate::fixture::{ClientIndex, Event, OUTPUT, World};
+
+fn note(data: &mut Data, words: impl Into<String>) {
+    data.events.push(Event::Told(words.into()));
+}
+
+impl Dispatch<ZwlrOutputManagerV1, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwlrOutputManagerV1,
+        event: zwlr_output_manager_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        match event {
+            zwlr_output_manager_v1::Event::Head { head } => data.outputs.heads.push(head),
+            zwlr_output_manager_v1::Event::Done { serial } => {
+                data.outputs.serial = serial;
+                note(data, "done");
+            }
+            zwlr_output_manager_v1::Event::Finished => note(data, "finished"),
+            _ => {}
+        }
+    }
+
+    event_created_child!(Data, ZwlrOutputManagerV1, [EVT_HEAD_OPCODE => (ZwlrOutputHeadV1, ())]);
+}
+
+impl Dispatch<ZwlrOutputHeadV1, ()> for Data {
+    fn event(
+        data: &mut Self,
+        head: &ZwlrOutputHeadV1,
+        event: zwlr_output_head_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        use zwlr_output_head_v1::Event as Said;
+        let number = data.outputs.heads.iter().position(|known| known == head).map_or(0, |index| index + 1);
+        let words = match event {
+            Said::Name { name } => format!("called {name}"),
+            Said::Enabled { enabled } => if enabled == 1 { "enabled" } else { "disabled" }.to_owned(),
+            Said::Position { x, y } => format!("at {x},{y}"),
+            Said::Scale { scale } => format!("scale {scale}"),
+            Said::CurrentMode { .. } => "mode".to_owned(),
+            Said::Finished => "gone".to_owned(),
+            _ => return,
+        };
+        note(data, format!("{number} {words}"));
+    }
+
+    event_created_child!(Data, ZwlrOutputHeadV1, [EVT_MODE_OPCODE => (ZwlrOutputModeV1, ())]);
+}
+
+impl Dispatch<ZwlrOutputModeV1, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwlrOutputModeV1,
+        event: zwlr_output_mode_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        match event {
+            zwlr_output_mode_v1::Event::Size { width, height } => note(data, format!("has {width}x{height}")),
+            zwlr_output_mode_v1::Event::Finished => note(data, "mode gone"),
+            _ => {}
+        }
+    }
+}
+
+impl Dispatch<ZwlrOutputConfigurationV1, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwlrOutputConfigurationV1,
+        event: zwlr_output_configuration_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        let words = match event {
+            zwlr_output_configuration_v1::Event::Succeeded => "succeeded",
+            zwlr_output_configuration_v1::Event::Failed => "failed",
+            zwlr_output_configuration_v1::Event::Cancelled => "cancelled",
+            _ => return,
+        };
+        note(data, words);
+    }
+}
+
+impl Dispatch<ZwlrOutputConfigurationHeadV1, ()> for Data {
+    fn event(
+        _: &mut Self,
+        _: &ZwlrOutputConfigurationHeadV1,
+        _: <ZwlrOutputConfigurationHeadV1 as Proxy>::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    world.turn();
+    world.settle();
+    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}
+
+/// A client that knows all outputs.
+fn manager(world: &mut World) -> (ClientIndex, ZwlrOutputManagerV1) {
+    let client = world.connect();
+    let manager = world.client(client).bind::<ZwlrOutputManagerV1>();
+    (client, manager)
+}
+
+type Head = ZwlrOutputConfigurationHeadV1;
+/// The number of an output, and what is wanted of it.
+type Wish<'a> = (usize, Option<&'a dyn Fn(&Head)>);
+
+/// Asks for what `describe` says of the outputs of these numbers; `None` takes one out of the layout.
+fn configure(
+    world: &mut World,
+    client: ClientIndex,
+    manager: &ZwlrOutputManagerV1,
+    wishes: &[Wish<'_>],
+) -> ZwlrOutputConfigurationV1 {
+    let client = world.client(client);
+    let handle = client.handle();
+    let configuration = manager.create_configuration(client.data.outputs.serial, &handle, ());
+    for (number, describe) in wishes {
+        let head = &client.data.outputs.heads[number - 1];
+        match describe {
+            Some(describe) => describe(&configuration.enable_head(head, &handle, ())),
+            None => configuration.disable_head(head),
+        }
+    }
+    configuration
+}
+
+fn area(world: &World, name: &str) -> (i32, i32, i32, i32) {
+    let output = world.state.outputs.iter().find(|output| output.name() == name).expect("it is in the layout");
+    let area = upbeat::output::geometry(output);
+    (area.loc.x, area.loc.y, area.size.w, area.size.h)
+}
+
+#[test]
+fn outputs_are_listed_and_followed() {
+    let mut world = World::lit();
+    let (client, manager) = manager(&mut world);
+    let size = format!("has {}x{}", OUTPUT.0, OUTPUT.1);
+    let all = ["1 called TEST-1", &size, "1 enabled", "1 mode", "1 at 0,0", "1 scale 1", "done"];
+    assert_eq!(told(&mut world, client), all);
+    assert_eq!(told(&mut world, client), [""; 0]);
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let heard = told(&mut world, client);
+    assert_eq!((heard[0].as_str(), heard[4].as_str(), heard.len()), ("2 called TEST-2", "2 at 1280,0", 7));
+    world.unplug("TEST-2");
+    assert_eq!(told(&mut world, client), ["mode gone", "2 gone", "done"]);
+    manager.stop();
+    assert_eq!(told(&mut world, client), ["finished"]);
+}
+
+#[test]
+fn mode_scale_and_position_are_set_together() {
+    let mut world = World::lit();
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let (client, manager) = manager(&mut world);
+    told(&mut world, client);
+    let left = |head: &Head| {
+        head.set_custom_mode(800, 600, 50_000);
+        head.set_position(1280, 0);
+        head.set_scale(2.0);
+        head.set_transform(Transform::Normal);
+    };
+    let right = |head: &Head| head.set_position(0, 0);
+    configure(&mut world, client, &manager, &[(1, Some(&left)), (2, Some(&right))]).test();
+    assert_eq!(told(&mut world, client), ["succeeded"], "a test changes nothing");
+    configure(&mut world, client, &manager, &[(1, Some(&left)), (2, Some(&right))]).apply();
+    world.rest();
+    let heard = told(&mut world, client);
+    assert!(heard.contains(&"succeeded".to_owned()) && heard.contains(&"1 scale 2".to_owned()), "{heard:?}");
+    assert!(heard.contains(&"has 800x600".to_owned()) && heard.contains(&"2 at 0,0".to_owned()), "{heard:?}");
+    assert_eq!((area(&world, "TEST-1"), area(&world, "TEST-2")), ((1280, 0, 400, 300), (0, 0, OUTPUT.0, OUTPUT.1)));
+}
+
+#[test]
+fn what_cannot_be_is_refused_as_a_whole() {
+    let mut world = World::lit();
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let (client, manager) = manager(&mut world);
+    told(&mut world, client);
+    let good = |head: &Head| head.set_scale(2.0);
+    let wrong: [&dyn Fn(&Head); 5] = [
+        &|head| head.set_transform(Transform::_90),
+        &|head| head.set_scale(100.0),
+        &|head| head.set_custom_mode(100_000, 100_000, 60_000),
+        &|head| head.set_custom_mode(800, 600, 1),
+        &|head| head.set_adaptive_sync(zwlr_output_head_v1::AdaptiveSyncState::Enabled),
+    ];
+    for wrong in wrong {
+        configure(&mut world, client, &manager, &[(1, Some(&good)), (2, Some(wrong))]).apply();
+        assert_eq!(told(&mut world, client), ["failed"]);
+        assert_eq!(area(&world, "TEST-1"), (0, 0, OUTPUT.0, OUTPUT.1), "nothing of it was done");
+    }
+}
+
+#[test]
+fn a_disabled_output_leaves_the_layout_and_comes_back_where_it_was() {
+    let mut world = World::lit();
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let (_, _window) = world.open("a", 400, 300);
+    let surface = world.window("a").surface().clone();
+    upbeat::shell::set_location(&mut world.state, &surface, (OUTPUT.0 + 100, 100).into());
+    let (client, manager) = manager(&mut world);
+    told(&mut world, client);
+    configure(&mut world, client, &manager, &[(2, None)]).apply();
+    let heard = told(&mut world, client);
+    assert_eq!(heard, ["succeeded", "2 disabled", "done"]);
+    assert_eq!(world.state.outputs.iter().count(), 1);
+    assert!(world.window("a").rect().loc.x < OUTPUT.0, "its windows are seen elsewhere");
+    let nothing = |_: &Head| {};
+    configure(&mut world, client, &manager, &[(2, Some(&nothing))]).apply();
+    let heard = told(&mut world, client);
+    assert_eq!(heard, ["succeeded", "2 enabled", "2 mode", "2 at 1280,0", "2 scale 1", "done"]);
+    assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, OUTPUT.0, OUTPUT.1));
+    assert_eq!(world.window("a").rect().loc, (OUTPUT.0 + 100, 100).into());
+    world.rest();
+    // All of them may go: what is typed is typed into the dark.
+    configure(&mut world, client, &manager, &[(1, None), (2, None)]).apply();
+    assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
+    assert_eq!(world.state.outputs.iter().count(), 0);
+    configure(&mut world, client, &manager, &[(1, Some(&nothing))]).apply();
+    assert!(told(&mut world, client).contains(&"1 enabled".to_owned()));
+    world.rest();
+}
+
+#[test]
+fn what_was_made_from_what_is_not_any_more_is_cancelled() {
+    let mut world = World::lit();
+    let (client, manager) = manager(&mut world);
+    told(&mut world, client);
+    let good = |head: &Head| head.set_scale(2.0);
+    let old = configure(&mut world, client, &manager, &[(1, Some(&good))]);
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    told(&mut world, client);
+    old.apply();
+    assert_eq!(told(&mut world, client), ["cancelled"]);
+    assert_eq!(area(&world, "TEST-1"), (0, 0, OUTPUT.0, OUTPUT.1));
+}
+
+#[test]
+fn what_makes_no_sense_is_an_error() {
+    type Wrong = fn(&ZwlrOutputConfigurationV1, &ZwlrOutputHeadV1, &QueueHandle<Data>);
+    let wrong: [(&str, u32, Wrong); 6] = [
+        ("zwlr_output_configuration_v1", 1, |configuration, head, _| {
+            configuration.disable_head(head);
+            configuration.disable_head(head);
+        }),
+        ("zwlr_output_configuration_v1", 3, |configuration, _, _| {
+            configuration.test();
+            configuration.apply();
+        }),
+        ("zwlr_output_configuration_head_v1", 1, |configuration, head, handle| {
+            let head = configuration.enable_head(head, handle, ());
+            head.set_position(1, 1);
+            head.set_position(1, 1);
+        }),
+        ("zwlr_output_configuration_head_v1", 3, |configuration, head, handle| {
+            configuration.enable_head(head, handle, ()).set_custom_mode(0, 600, 0);
+        }),
+        ("zwlr_output_configuration_head_v1", 5, |configuration, head, handle| {
+            configuration.enable_head(head, handle, ()).set_scale(-1.0);
+        }),
+        ("zwlr_output_configuration_head_v1", 1, |configuration, head, handle| {
+            let head = configuration.enable_head(head, handle, ());
+            head.set_transform(Transform::Normal);
+            head.set_transform(Transform::Normal);
+        }),
+    ];
+    let mut world = World::lit();
+    for (interface, code, wrong) in wrong {
+        let (client, manager) = manager(&mut world);
+        told(&mut world, client);
+        let configuration = configure(&mut world, client, &manager, &[]);
+        let (head, handle) = (world.client(client).data.outputs.heads[0].clone(), world.client(client).handle());
+        wrong(&configuration, &head, &handle);
+        world.settle();
+        assert_eq!(world.client(client).error, Some((interface.to_owned(), code)));
+    }
+}

@@ -1,0 +1,102 @@
+//! Clients that switch outputs on and off.
+
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum};
+use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_manager_v1::ZwlrOutputPowerManagerV1;
+use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_v1::{self, Mode, ZwlrOutputPowerV1};
+
+use crate::fixture::client::Data;
+use crate::fixture::{ClientIndex, Event, World};
+
+impl Dispatch<ZwlrOutputPowerManagerV1, ()> for Data {
+    fn event(
+        _: &mut Self,
+        _: &ZwlrOutputPowerManagerV1,
+        _: <ZwlrOutputPowerManagerV1 as Proxy>::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+impl Dispatch<ZwlrOutputPowerV1, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwlrOutputPowerV1,
+        event: zwlr_output_power_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        let words = match event {
+            zwlr_output_power_v1::Event::Mode { mode: WEnum::Value(Mode::On) } => "on",
+            zwlr_output_power_v1::Event::Mode { .. } => "off",
+            zwlr_output_power_v1::Event::Failed => "failed",
+            _ => return,
+        };
+        data.events.push(Event::Told(words.to_owned()));
+    }
+}
+
+fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    world.turn();
+    world.settle();
+    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}
+
+fn power(world: &mut World, client: ClientIndex) -> ZwlrOutputPowerV1 {
+    let client = world.client(client);
+    let (manager, output) = (client.bind::<ZwlrOutputPowerManagerV1>(), client.bind_output());
+    manager.get_output_power(&output, &client.handle(), ())
+}
+
+fn is_on(world: &World) -> bool {
+    world.state.outputs.states().next().unwrap().on
+}
+
+#[test]
+fn an_output_goes_off_and_on_and_all_who_watch_it_hear_of_it() {
+    let mut world = World::lit();
+    let (one, other) = (world.connect(), world.connect());
+    let (first, second) = (power(&mut world, one), power(&mut world, other));
+    assert_eq!((told(&mut world, one), told(&mut world, other)), (vec!["on".to_owned()], vec!["on".to_owned()]));
+    first.set_mode(Mode::Off);
+    assert_eq!((told(&mut world, one), told(&mut world, other)), (vec!["off".to_owned()], vec!["off".to_owned()]));
+    assert!(!is_on(&world));
+    second.set_mode(Mode::On);
+    assert_eq!((told(&mut world, one), told(&mut world, other)), (vec!["on".to_owned()], vec!["on".to_owned()]));
+    assert!(is_on(&world));
+    // The last word counts; nobody is told what he knows.
+    first.set_mode(Mode::Off);
+    second.set_mode(Mode::On);
+    world.settle();
+    assert!(is_on(&world));
+    assert_eq!(told(&mut world, one), [""; 0]);
+}
+
+#[test]
+fn who_watches_an_output_that_goes_is_told_so_and_can_do_nothing_any_more() {
+    let mut world = World::new();
+    let client = world.connect();
+    let object = power(&mut world, client);
+    told(&mut world, client);
+    world.unplug("TEST-1");
+    assert_eq!(told(&mut world, client), ["failed"]);
+    object.set_mode(Mode::Off);
+    assert_eq!(told(&mut world, client), [""; 0]);
+    assert!(!world.client(client).is_gone());
+    world.kill(client);
+    world.turn();
+}
+
+#[test]
+fn a_mode_that_there_is_not_is_an_error() {
+    let mut world = World::new();
+    let client = world.connect();
+    let object = power(&mut world, client);
+    let request = zwlr_output_power_v1::Request::SetMode { mode: WEnum::Unknown(7) };
+    object.send_request(request).unwrap();
+    world.settle();
+    assert_eq!(world.client(client).error, Some(("zwlr_output_power_v1".to_owned(), 1)));
+}

@@ -1,0 +1,180 @@
+//! What a desktop is made of beside windows: bars, wallpapers, launchers, notifications, and programs that arrange outputs.
+//! Each is asked to do what it is for, and that is looked for.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::session::{Session, installed};
+use super::{OUTPUT, Picture};
+
+/// How high the bar is.
+const BAR: u32 = 30;
+/// The name of the output.
+const NAME: &str = "HEADLESS-1";
+
+/// Starts a session if all of these are there, each with its Debian package.
+fn begin(name: &str, programs: &[(&str, &str)]) -> Option<Session> {
+    let tools = [("grim", "grim"), ("wtype", "wtype")];
+    let are_there = tools.iter().chain(programs).all(|(program, package)| installed(program, package));
+    are_there.then(|| Session::start(name, OUTPUT, None))
+}
+
+fn answer(session: &Session, what: &str) -> Value {
+    serde_json::from_str(&session.message(&[what])).unwrap()
+}
+
+/// The size of the only window.
+fn size(session: &Session) -> Option<(u64, u64)> {
+    let answer = answer(session, "windows");
+    let geometry = answer["windows"].get(0)?["geometry"].clone();
+    Some((geometry["width"].as_u64()?, geometry["height"].as_u64()?))
+}
+
+/// Writes a file for a program to read.
+fn write(session: &Session, name: &str, text: &str) -> String {
+    let path = session.path(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn waybar_takes_its_zone_and_lists_windows() {
+    let Some(mut session) = begin("waybar", &[("waybar", "waybar"), ("foot", "foot")]) else { return };
+    let bar = format!(
+        r#"{{"layer": "top", "height": {BAR}, "modules-left": ["wlr/taskbar"],
+            "wlr/taskbar": {{"format": "{{title}}", "on-click": "close"}}}}"#
+    );
+    let config = write(&session, "waybar/config", &bar);
+    let style = write(&session, "waybar/style.css", "* { font-family: 'DejaVu Sans'; font-size: 14px; }");
+    session.spawn(&["foot", "--maximized", "--title=the listed window", "cat"]);
+    session.wait("a window", || size(&session));
+    session.spawn(&["waybar", "--config", &config, "--style", &style]);
+    // A terminal snaps to its grid of letters.
+    let beside = |(width, height): &(u64, u64)| {
+        *width > u64::from(OUTPUT.0) - 40
+            && *height <= u64::from(OUTPUT.1 - BAR)
+            && *height > u64::from(OUTPUT.1 - BAR) - 40
+    };
+    session.wait("room for the bar", || size(&session).filter(beside));
+    session.wait("the window in the list", || session.traffic("waybar").contains("the listed window").then_some(()));
+    session.linger();
+    session.still_runs();
+    session.picture("bar");
+    // What is clicked in the list is what the bar was told to do with it.
+    session.click(60, BAR / 2);
+    session.wait("no window", || answer(&session, "windows")["windows"].as_array()?.is_empty().then_some(()));
+    session.end();
+}
+
+#[test]
+fn swaybg_lies_below_everything_and_fills_the_screen() {
+    let Some(mut session) = begin("swaybg", &[("swaybg", "swaybg"), ("foot", "foot")]) else { return };
+    session.spawn(&["swaybg", "--color", "#336699"]);
+    let blue = |picture: &Picture| picture.count(0x0033_6699);
+    let all = (OUTPUT.0 * OUTPUT.1) as usize;
+    session.wait_for_picture("wallpaper", |picture| blue(picture) == all);
+    session.spawn(&["foot", "-o", "initial-window-size-pixels=400x300", "cat"]);
+    session.wait_for_picture("window", |picture| (all / 2..all - 100_000).contains(&blue(picture)));
+    session.still_runs();
+    session.end();
+}
+
+/// A launcher is typed into, and starts the program that it finds.
+fn launches(name: &str, package: &str, command: &[&str], more: &[(&str, &str)]) {
+    let Some(mut session) = begin(name, &[(command[0], package)]) else { return };
+    let started = session.path("started");
+    let entry = format!("[Desktop Entry]\nType=Application\nName=Metronome\nExec=touch {}\n", started.display());
+    write(&session, "data/applications/metronome.desktop", &entry);
+    write(&session, "data/applications/other.desktop", "[Desktop Entry]\nType=Application\nName=Other\nExec=false\n");
+    let (data, home) = (session.path("data"), session.path("home"));
+    let words = |path: &Path| path.to_str().unwrap().to_owned();
+    let (data, home) = (words(&data), words(&home));
+    let mut environment = vec![("XDG_DATA_HOME", data.as_str()), ("HOME", home.as_str())];
+    environment.extend(more);
+    session.spawn_in(command, &environment);
+    session.wait_for_picture("open", |picture| picture.content() > 10_000);
+    session.wait("the keyboard", || session.traffic(command[0]).contains("wl_keyboard").then_some(()));
+    session.type_text("metron");
+    session.linger();
+    session.picture("typed");
+    session.message(&["input", "key", "enter"]);
+    session.wait("the program that it starts", || started.exists().then_some(()));
+    session.end();
+}
+
+#[test]
+fn fuzzel_is_typed_into_and_starts_a_program() {
+    launches("fuzzel", "fuzzel", &["fuzzel", "--no-icons"], &[]);
+}
+
+#[test]
+fn wofi_is_typed_into_and_starts_a_program() {
+    launches("wofi", "wofi", &["wofi", "--show", "drun"], &[]);
+}
+
+#[test]
+fn mako_shows_a_notification() {
+    let programs = [("mako", "mako-notifier"), ("notify-send", "libnotify-bin"), ("dbus-run-session", "dbus-daemon")];
+    let Some(mut session) = begin("mako", &programs) else { return };
+    let script = "mako --background-color '#00ff00ff' & echo $! > $XDG_RUNTIME_DIR/mako; \
+                  until notify-send --expire-time 60000 tick 'the next beat'; do sleep 0.2; done; wait; true";
+    session.spawn(&["dbus-run-session", "--", "sh", "-c", script]);
+    let shown = session.wait_for_picture("notification", |picture| picture.count(0x0000_ff00) > 5_000);
+    assert!(shown.content() < (OUTPUT.0 * OUTPUT.1 / 4) as usize, "it is small");
+    session.still_runs();
+    // The bus goes with it.
+    let process = std::fs::read_to_string(session.path("mako")).unwrap();
+    session.run(&["kill", process.trim()]);
+    session.left();
+    session.end();
+}
+
+/// What the session says of its output, or nothing where that is taken out of the layout.
+fn output(session: &Session) -> Option<(String, Value, f64)> {
+    let answer = answer(session, "outputs");
+    let output = answer["outputs"].get(0)?.clone();
+    Some((output["mode"].as_str()?.to_owned(), output["geometry"].clone(), output["scale"].as_f64()?))
+}
+
+#[test]
+fn wlr_randr_sets_mode_scale_and_place_and_takes_the_output_out_and_back() {
+    let Some(session) = begin("wlr-randr", &[("wlr-randr", "wlr-randr")]) else { return };
+    let randr = |words: &[&str]| session.run(&[&["wlr-randr"], words].concat());
+    let listed = randr(&[]);
+    assert!(listed.contains(NAME) && listed.contains("1024x768"), "{listed}");
+    randr(&["--output", NAME, "--custom-mode", "800x600@50Hz", "--scale", "2", "--pos", "100,50"]);
+    let is_set = || {
+        let (mode, geometry, scale) = output(&session)?;
+        let place = ["x", "y", "width", "height"].map(|side| geometry[side].as_i64().unwrap_or_default());
+        (mode.starts_with("800x600@50") && scale == 2.0 && place == [100, 50, 400, 300]).then_some(())
+    };
+    session.wait("the new mode, scale and place", is_set);
+    randr(&["--output", NAME, "--off"]);
+    session.wait("the output to go", || output(&session).is_none().then_some(()));
+    randr(&["--output", NAME, "--on"]);
+    // It asks for its own idea of place and scale then.
+    let before =
+        session.wait("it to come back", || output(&session).filter(|(mode, ..)| mode.starts_with("800x600@50")));
+    // Turning is refused with a reason, and changes nothing.
+    assert!(!session.succeeds(&["wlr-randr", "--output", NAME, "--transform", "90", "--scale", "3"]));
+    assert_eq!(output(&session), Some(before));
+    let log = std::fs::read_to_string(session.log("compositor")).unwrap();
+    assert!(log.contains("cannot be turned"), "{log}");
+    session.end();
+}
+
+#[test]
+fn kanshi_applies_its_profile() {
+    let Some(mut session) = begin("kanshi", &[("kanshi", "kanshi")]) else { return };
+    let profile = format!("profile {{\n output {NAME} enable position 10,20 scale 2.000000\n}}\n");
+    let config = write(&session, "kanshi", &profile);
+    session.spawn(&["kanshi", "--config", &config]);
+    session.wait("the profile", || {
+        let (_, geometry, scale) = output(&session)?;
+        (scale == 2.0 && geometry["x"] == 10 && geometry["y"] == 20).then_some(())
+    });
+    session.still_runs();
+    session.end();
+}
