@@ -1,8 +1,8 @@
 //! `zwlr_output_manager_v1` 4: a client sees outputs and arranges them (wlr-randr, kanshi).
 //!
-//! A configuration is tested as a whole before anything of it is done ([`plan`]), and refused as a whole, with the reason in
+//! A configuration is tested as a whole before anything of it is done (`plan`), and refused as a whole, with the reason in
 //! the log. An output that is disabled is taken out of the layout: to other clients and to windows it is unplugged
-//! ([`parking`](crate::output::parking)). Transforms other than `normal` are refused until rendering has them.
+//! ([`parking`]). Transforms other than `normal` are refused until rendering has them.
 //!
 //! ```text
 //!   heads ─► client ─► configuration(serial) ─┬─ the layout has changed since ──► cancelled

@@ -1,6 +1,6 @@
 //! `ext_session_lock_manager_v1` 1: a client that hides everything until it says otherwise (swaylock).
 //!
-//! What the lock means is decided in [`shell::lock`]; here requests are checked, and the locker is told `locked` when
+//! What the lock means is decided in [`shell::lock`](crate::shell::lock); here requests are checked, and the locker is told `locked` when
 //! [every output shows it](crate::output::lock::is_everywhere). It is our own: Smithay 0.7 lets anybody unlock, by
 //! `unlock_and_destroy` on a lock that was refused.
 //!
