@@ -1,6 +1,7 @@
 //! Everything of the seat is taken away from whoever has it: the session is locked, or unlocked.
 
-use smithay::input::pointer::{CursorImageStatus, MotionEvent as PointerMotion};
+use smithay::backend::input::ButtonState;
+use smithay::input::pointer::{ButtonEvent, CursorImageStatus, MotionEvent as PointerMotion};
 use smithay::utils::SERIAL_COUNTER;
 use smithay::wayland::tablet_manager::TabletSeatTrait;
 
@@ -33,7 +34,7 @@ pub(super) fn let_go(state: &mut State) {
 fn let_go_of_pointer(state: &mut State, now: Instant) {
     behind::forget(state);
     state.input.pointer_focus = None;
-    state.input.held.swallow_all();
+    let given = state.input.held.swallow_all();
     let pointer = state.input.pointer.clone();
     let event = PointerMotion {
         location: pointer.current_location(),
@@ -44,6 +45,12 @@ fn let_go_of_pointer(state: &mut State, now: Instant) {
     pointer.motion(state, None, &event);
     pointer.frame(state);
     pointer.unset_grab(state, SERIAL_COUNTER.next_serial(), now.as_wayland_millis());
+    // Nobody is there to hear it. Smithay ends the grab of a press when nothing is down: one that it took for down for ever
+    // would hold the seat with the next click.
+    for button in given {
+        let (serial, time) = (SERIAL_COUNTER.next_serial(), now.as_wayland_millis());
+        pointer.button(state, &ButtonEvent { serial, time, button, state: ButtonState::Released });
+    }
     pointer.frame(state);
 }
 

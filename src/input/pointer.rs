@@ -30,9 +30,11 @@ impl Held {
         !self.buttons.is_empty()
     }
 
-    /// Nobody hears of it when those are released that are down.
-    pub(super) fn swallow_all(&mut self) {
+    /// Nobody hears of it when those are released that are down. Returns those that a client was given.
+    pub(super) fn swallow_all(&mut self) -> Vec<u32> {
+        let given = self.buttons.iter().copied().filter(|button| !self.swallowed.contains(button)).collect();
         self.swallowed.clone_from(&self.buttons);
+        given
     }
 }
 
