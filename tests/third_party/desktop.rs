@@ -116,10 +116,18 @@ fn wofi_is_typed_into_and_starts_a_program() {
 
 #[test]
 fn mako_shows_a_notification() {
-    let programs = [("mako", "mako-notifier"), ("notify-send", "libnotify-bin"), ("dbus-run-session", "dbus-daemon")];
+    let programs = [
+        ("mako", "mako-notifier"),
+        ("notify-send", "libnotify-bin"),
+        ("dbus-run-session", "dbus-daemon"),
+        ("dbus-send", "dbus-bin"),
+    ];
     let Some(mut session) = begin("mako", &programs) else { return };
+    // The bus would start one of its own for whoever asks before this one has its name there.
     let script = "mako --background-color '#00ff00ff' & echo $! > $XDG_RUNTIME_DIR/mako; \
-                  until notify-send --expire-time 60000 tick 'the next beat'; do sleep 0.2; done; wait; true";
+                  until dbus-send --session --print-reply --dest=org.freedesktop.DBus / org.freedesktop.DBus.NameHasOwner \
+                  string:org.freedesktop.Notifications | grep -q true; do sleep 0.1; done; \
+                  notify-send --expire-time 60000 tick 'the next beat'; wait; true";
     session.spawn(&["dbus-run-session", "--", "sh", "-c", script]);
     let shown = session.wait_for_picture("notification", |picture| picture.count(0x0000_ff00) > 5_000);
     assert!(shown.content() < (OUTPUT.0 * OUTPUT.1 / 4) as usize, "it is small");
