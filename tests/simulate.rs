@@ -45,6 +45,65 @@ fn a_mangohud_log_gives_json_in_the_documented_shape() {
     assert!(page.matches("<svg").count() >= 6 && !page.contains("<script") && !page.contains("http"));
 }
 
+/// What `upbeat simulate --json` says of a log with these lines.
+fn report(name: &str, text: &str, arguments: &[&str]) -> serde_json::Value {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join(name);
+    std::fs::write(&log, text).unwrap();
+    let output = simulate(&[&[log.to_str().unwrap(), "--json"], arguments].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn drops(report: &serde_json::Value, policy: &str) -> f64 {
+    let run = report["runs"].as_array().unwrap().iter().find(|run| run["policy"] == policy).unwrap();
+    run["drops_per_s"].as_f64().unwrap()
+}
+
+#[test]
+fn a_steady_log_of_25_ms_is_40_fps_whatever_the_pacing() {
+    let text = format!("fps,frametime\n{}", "40,25.0\n".repeat(400));
+    let report = report("steady.csv", &text, &["--policy", "ahead-4", "--policy", "ahead-7"]);
+    for policy in ["vsync-3", "ahead-4", "ahead-7"] {
+        assert!((drops(&report, policy) - 20.0).abs() < 0.5, "{policy}: {}", drops(&report, policy));
+    }
+    let load = &report["loads"][0];
+    let (from, answer) = (load["from"].as_str().unwrap(), load["answer"].as_str().unwrap());
+    assert!(from.contains("recording: assumed (40 % of the other); rendering: at most the interval"), "{from}");
+    assert!(answer.contains("40.0 fps are all that fit"), "{answer}");
+    assert!(load["warnings"][0].as_str().unwrap().contains("the same (40.0 fps)"), "{load}");
+}
+
+/// The rendering of a capture, and its intervals alone, which are a bound on it. (It was GPU-bound: the CPU's times of this file
+/// hold its waits for the GPU, and are of no use here.)
+#[test]
+fn a_log_of_intervals_tells_the_misses_of_its_stages_within_a_factor_of_two() {
+    let log = std::fs::read_to_string(data("frames/metroexodus.csv")).unwrap();
+    let column = |line: &str, place: usize| line.split(',').nth(place).unwrap().to_owned() + "\n";
+    let (stages, intervals): (String, String) = log.lines().map(|line| (column(line, 2), column(line, 3))).unzip();
+    let arguments = ["--refresh", "90", "--policy", "ahead-4"];
+    let [stages, intervals] =
+        [("stages.csv", &stages), ("intervals.csv", &intervals)].map(|(name, text)| report(name, text, &arguments));
+    for policy in ["vsync-3", "ahead-4"] {
+        let (measured, assumed) = (drops(&stages, policy), drops(&intervals, policy));
+        assert!(assumed < 2.0 * measured + 0.05 && measured < 2.0 * assumed + 0.05, "{policy}: {measured} {assumed}");
+    }
+    assert!(stages["loads"][0]["from"].as_str().unwrap().contains("rendering: measured"));
+    assert!(intervals["loads"][0]["from"].as_str().unwrap().contains("assumed"));
+}
+
+#[test]
+fn a_log_ends_in_an_answer_with_its_interval() {
+    let costs = |frame: u32| if frame % 300 == 150 { "12,50" } else { "3,9" };
+    let text: String = (0..6_000).map(|frame| format!("{frame},{}\n", costs(frame))).collect();
+    let text = format!("frame,cpu_ms,gpu_ms\n{text}");
+    let report = report("game.csv", &text, &[]);
+    let answer = report["loads"][0]["answer"].as_str().unwrap();
+    assert!(answer.contains("Drawn ahead with 5 buffers: 100.0% [80, 100]"), "{answer}");
+    assert!(answer.contains("periodic, one every 5."), "{answer}");
+    assert!(answer.contains("set_ahead_limit(4)` and 5 buffers"), "{answer}");
+}
+
 #[test]
 fn a_real_capture_is_not_harmed_by_running_ahead() {
     let output = simulate(&[&data("frames/metroexodus.csv"), "--refresh", "90", "--policy", "ahead-4", "--json"]);
@@ -66,10 +125,21 @@ fn bad_input_is_one_line_that_says_what_is_wrong_and_where() {
     };
     let empty = file("empty.csv", "");
     let broken = file("broken.csv", "fps,frametime\n60,16.6\n60,sixteen\n");
+    let still = file("still.csv", "fps,frametime\n60,16.6\n60,0\n");
+    let several = file("several.csv", "Application,ProcessID,MsBetweenPresents\na.exe,1,10\nb.exe,2,16\na.exe,1,10\n");
     let log = file("log.jsonl", "{\"type\":\"header\"}\nnot json\n");
     for (arguments, message) in [
         (vec![empty.as_str()], format!("{empty}:1:1: the file is empty")),
         (vec![&broken], format!("{broken}:3:4: expected a number of milliseconds, found `sixteen`")),
+        (vec![&still], format!("{still}:3:4: an interval of 0 ms")),
+        (
+            vec![&several],
+            format!("{several}: frames of several programs are in it: a.exe (1) (2 frames), b.exe (2) (1 frames)"),
+        ),
+        (vec!["--strokes", &empty], format!("{empty}:1:1: the file is empty")),
+        (vec!["--strokes", &broken], format!("{broken}:1:1: expected the columns `t_us,x,y,state`")),
+        (vec!["--strokes", &broken, "--json"], "--json does not apply to --strokes".to_owned()),
+        (vec![&log, "--seeds", "3"], "--seeds does not apply to logs alone".to_owned()),
         (vec!["--replay", &log], format!("{log}:2:2: not a JSON object")),
         (vec!["/nowhere.csv"], "/nowhere.csv: No such file or directory".to_owned()),
         (vec!["--load", "Z"], "no load is called `Z`".to_owned()),

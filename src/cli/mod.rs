@@ -7,6 +7,7 @@ mod bench;
 mod msg;
 mod session;
 mod simulate;
+mod trace;
 mod validate;
 
 use std::process::ExitCode;
@@ -34,6 +35,8 @@ enum Command {
     Validate(validate::Arguments),
     /// Run traces and synthetic loads through the timing core.
     Simulate(simulate::Arguments),
+    /// Turn a frame log into a trace for Perfetto.
+    Trace(trace::Arguments),
     /// Measure latency and drops.
     Bench(bench::Arguments),
 }
@@ -46,6 +49,7 @@ impl Cli {
             Some(Command::Msg(arguments)) => arguments.run(),
             Some(Command::Validate(arguments)) => arguments.run(),
             Some(Command::Simulate(arguments)) => arguments.run(),
+            Some(Command::Trace(arguments)) => arguments.run(),
             Some(Command::Bench(arguments)) => arguments.run(),
         }
     }

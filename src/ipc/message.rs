@@ -88,6 +88,11 @@ pub enum Request {
         /// An absolute path; a PNG file is written there.
         path: PathBuf,
     },
+    /// Begin a frame log, or end the one that is being written.
+    Record {
+        /// An absolute path, which is emptied; `None` ends it.
+        path: Option<PathBuf>,
+    },
     /// Pace differently from now on.
     SetPacing {
         /// What.
@@ -195,6 +200,13 @@ pub enum Response {
     WhyLate {
         /// The oldest first.
         misses: Vec<Miss>,
+    },
+    /// To [`Request::Record`] when it ended one.
+    Recorded {
+        /// Lines that were written.
+        lines: u64,
+        /// Records that the disk could not keep up with.
+        left_out: u64,
     },
     /// To [`Request::Screenshot`].
     Screenshot {

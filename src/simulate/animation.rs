@@ -15,7 +15,7 @@
 use super::load::{FrameCost, Load};
 use super::tally::{FrameClass, Tally};
 use crate::time::{Instant, Span};
-use crate::timing::frames::{AheadSettings, FrameQueue, MOST_AHEAD, May, Step, Trigger};
+use crate::timing::frames::{AheadSettings, FrameQueue, MOST_AHEAD, May, Recorder, Step, Trigger};
 use crate::timing::id::FrameId;
 use crate::timing::refresh_rate::{RateGovernor, RateRange};
 use crate::timing::target::RefreshIndex;
@@ -33,6 +33,8 @@ pub struct AnimationPolicy {
     pub settings: AheadSettings,
     /// What starts a frame.
     pub trigger: Trigger,
+    /// Whether recording waits for rendering.
+    pub recorder: Recorder,
     /// Whether the panel's refresh is variable.
     pub variable: bool,
     /// How content gets back on time after a drop.
@@ -51,7 +53,12 @@ impl AnimationPolicy {
     }
 
     const fn new(settings: AheadSettings, trigger: Trigger) -> Self {
-        AnimationPolicy { settings, trigger, variable: false, catch_up: CatchUp::Skip }
+        AnimationPolicy { settings, trigger, recorder: Recorder::Coupled, variable: false, catch_up: CatchUp::Skip }
+    }
+
+    /// The same with another recorder; without it, it is Android's, which waits for the renderer.
+    pub const fn with_recorder(self, recorder: Recorder) -> Self {
+        AnimationPolicy { recorder, ..self }
     }
 
     /// The same on a panel with variable refresh.
@@ -62,11 +69,37 @@ impl AnimationPolicy {
 
 /// Runs `load` under `policy`, every animation from an empty pipeline.
 pub fn run(load: &Load, policy: &AnimationPolicy) -> Tally {
-    let mut tally = Tally::new(load.interval, load.frames.len());
+    let mut tally = Tally::new(load.interval);
     for animation in load.animations() {
         Pipeline::new(load.interval, animation, policy).run(&mut tally);
     }
     tally
+}
+
+/// A gap in which refreshes were missed.
+#[derive(Clone, Copy, Debug)]
+pub struct Miss {
+    /// When it ended, in display time since the first frame.
+    pub at: Span,
+    /// How many refreshes were missed.
+    pub drops: u64,
+    /// What the frame took that ended it.
+    pub cost: FrameCost,
+}
+
+/// More misses than that are no longer told apart.
+const MOST_MISSES: usize = 100_000;
+
+/// The misses of `load` under `policy`, in order.
+pub fn misses(load: &Load, policy: &AnimationPolicy) -> Vec<Miss> {
+    let mut tally = Tally::new(load.interval);
+    let mut misses = Vec::new();
+    for animation in load.animations() {
+        let mut pipeline = Pipeline::new(load.interval, animation, policy);
+        pipeline.misses = Some(std::mem::take(&mut misses));
+        misses = pipeline.run(&mut tally);
+    }
+    misses
 }
 
 /// One frame's way, for a timeline.
@@ -92,7 +125,7 @@ pub struct FrameTrace {
 pub fn trace(load: &Load, policy: &AnimationPolicy) -> Vec<FrameTrace> {
     let mut pipeline = Pipeline::new(load.interval, &load.frames, policy);
     pipeline.traces = Some(Vec::with_capacity(load.frames.len()));
-    let mut tally = Tally::new(load.interval, load.frames.len());
+    let mut tally = Tally::new(load.interval);
     let mut left = load.frames.len();
     while left > 0 {
         pipeline.start_work();
@@ -147,6 +180,8 @@ struct Pipeline<'a> {
     started: [Started; MOST_AHEAD],
     /// Filled for timelines only.
     traces: Option<Vec<FrameTrace>>,
+    /// Filled for advice only.
+    misses: Option<Vec<Miss>>,
 }
 
 #[derive(Clone, Copy)]
@@ -159,6 +194,7 @@ impl<'a> Pipeline<'a> {
     fn new(interval: Span, costs: &'a [FrameCost], policy: &AnimationPolicy) -> Self {
         let grid = Grid { refresh: RefreshIndex(0), present: START, interval };
         let mut frames = FrameQueue::new(policy.settings, policy.trigger);
+        frames.set_recorder(policy.recorder);
         frames.begin(RefreshIndex(1));
         frames.end_at(FrameId(costs.len() as u64));
         let delay = if policy.trigger == Trigger::Ahead { u64::from(policy.settings.start_delay) } else { 0 };
@@ -183,15 +219,18 @@ impl<'a> Pipeline<'a> {
             shown_at: START + interval * delay as i64,
             started: [Started { at: START, target: none }; _],
             traces: None,
+            misses: None,
         }
     }
 
-    fn run(mut self, tally: &mut Tally) {
+    /// Runs all frames: the misses, where they are asked for.
+    fn run(mut self, tally: &mut Tally) -> Vec<Miss> {
         let mut left = self.costs.len();
         while left > 0 {
             self.start_work();
             left -= usize::from(self.advance(tally).is_some());
         }
+        self.misses.unwrap_or_default()
     }
 
     /// When the next thing happens.
@@ -219,7 +258,7 @@ impl<'a> Pipeline<'a> {
 
     /// Runs until `event`, takes it into account and runs on until a frame that was started after it is seen.
     fn answer(&mut self, event: Instant, supersede: bool, frames: usize) -> Option<Instant> {
-        let mut tally = Tally::new(self.interval, frames);
+        let mut tally = Tally::new(self.interval);
         let mut first_fresh = None;
         loop {
             self.start_work();
@@ -319,7 +358,14 @@ impl<'a> Pipeline<'a> {
         } else {
             FrameClass::Direct
         };
+        let dropped = tally.drops;
         tally.frame(gap, latency, class);
+        if let Some(misses) = self.misses.as_mut().filter(|misses| misses.len() < MOST_MISSES && tally.drops > dropped)
+        {
+            let cost = self.costs[frame.0 as usize];
+            misses.push(Miss { at: tally.shown_for, drops: tally.drops - dropped, cost });
+        }
+        tally.age(light - at);
         if self.trigger == Trigger::Ahead {
             tally.ahead(self.now - at, self.now - target.content);
         }
@@ -335,7 +381,7 @@ impl<'a> Pipeline<'a> {
             }
             Some(governor) if showed => {
                 self.refresh = self.refresh.next();
-                self.refresh_at = governor.latest_refresh(self.now, self.frames.ready());
+                self.refresh_at = governor.scan_out(self.now, self.now);
                 self.waiting = false;
             }
             // The first refreshes of a delayed start still have a grid.

@@ -12,7 +12,7 @@ const PIECE: usize = 600;
 /// Nothing is gained by waiting: each start is the maximum of earlier ends, so that delaying any of them never makes a
 /// later one earlier (simulation finding 2).
 pub fn without_skipping(load: &Load) -> Tally {
-    let mut tally = Tally::new(load.interval, load.frames.len());
+    let mut tally = Tally::new(load.interval);
     for animation in load.animations() {
         let (mut recorded, mut rendered, mut refresh) = (Span::ZERO, Span::ZERO, 0);
         for cost in animation {

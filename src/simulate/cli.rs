@@ -1,28 +1,32 @@
 //! The command line of `upbeat simulate`.
 
+mod applies;
+
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use self::applies::Mode;
 use super::animation::{self, AnimationPolicy};
 use super::clients;
 use super::interaction::{AppCost, InteractionPolicy, JustInTime, Setup, run as respond};
 use super::load::synthetic::MIXES;
-use super::load::{Load, csv, frame_log};
+use super::load::{self, Load, Wanted, frame_log};
 use super::policy;
 use super::replay;
 use super::report::html::Charts;
 use super::report::{html, table};
 use super::result::{Figure, Report, RunResult};
-use super::runner::{self, Device, Source};
+use super::runner::{self, Conditions, Device, Source};
 use super::strokes;
 use super::suite::{self, Effort, estimators};
 use crate::time::Span;
 use crate::timing::estimator::{EstimatorKind, MissBudget};
-use crate::timing::frames::AheadSettings;
+use crate::timing::frames::{AheadSettings, Recorder};
 
 /// The miss budgets of the trade-off picture, per mille.
 const TRADE_BUDGETS: [u32; 8] = [100, 70, 50, 30, 20, 10, 3, 1];
@@ -37,49 +41,57 @@ const TIMELINE_FRAMES: usize = 9;
 /// buffers and its extensions, just-in-time with every estimator, variable refresh.
 #[derive(Args, Clone, Debug)]
 pub struct SimulateArgs {
-    /// Frame-time traces: MangoHud or PresentMon logs, or CSV with `frame,cpu_ms,gpu_ms,frame_ms`
+    /// Logs of frame times: MangoHud, PresentMon, CapFrameX (CSV or JSON), FrameView, or CSV with `frame,cpu_ms,gpu_ms,frame_ms`
+    #[arg(value_name = "LOG")]
     traces: Vec<PathBuf>,
+    /// The program in these logs, by name or number, where there are several
+    #[arg(long, value_name = "NAME", requires = "traces")]
+    process: Option<String>,
     /// Loads by seed: A, B, C, D, E, F (default: A and E when no trace is given)
     #[arg(long, value_name = "NAME")]
     load: Vec<String>,
     /// Only these policies (and the baseline); --list names them
     #[arg(long, value_name = "NAME")]
     policy: Vec<String>,
-    /// Refresh rate of the display
-    #[arg(long, value_name = "HZ", default_value_t = 60.0)]
-    refresh: f64,
-    /// Frames per seed of loads made by seed
-    #[arg(long, default_value_t = 20_000)]
-    frames: usize,
-    /// Frames of one animation; 0 runs all frames as one
-    #[arg(long, default_value_t = 0, value_name = "FRAMES")]
-    animation: usize,
-    /// Seeds, for intervals
-    #[arg(long, default_value_t = 5)]
-    seeds: u64,
-    /// The first seed
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Rate of input events
-    #[arg(long, value_name = "HZ", default_value_t = 125.0)]
-    input: f64,
-    /// From the hand to the driver, in ms (a mouse 1, a phone's touch screen 28)
-    #[arg(long, value_name = "MS", default_value_t = 1.0)]
-    touch: f64,
-    /// From the finished frame to the display, in ms: composition and the driver's margin
-    #[arg(long, value_name = "MS", default_value_t = 2.0)]
-    output: f64,
+    /// Refresh rate of the display [default: 60]
+    #[arg(long, value_name = "HZ")]
+    refresh: Option<f64>,
+    /// Frames per seed of loads made by seed [default: 20000]
+    #[arg(long)]
+    frames: Option<usize>,
+    /// Frames of one animation; 0 runs all frames as one [default: 0]
+    #[arg(long, value_name = "FRAMES")]
+    animation: Option<usize>,
+    /// Seeds, for intervals [default: 5]
+    #[arg(long)]
+    seeds: Option<u64>,
+    /// The first seed [default: 1]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Rate of input events [default: 125]
+    #[arg(long, value_name = "HZ")]
+    input: Option<f64>,
+    /// From the hand to the driver, in ms (a mouse 1, a phone's touch screen 28) [default: 1]
+    #[arg(long, value_name = "MS")]
+    touch: Option<f64>,
+    /// From the finished frame to the display, in ms: composition and the driver's margin [default: 2]
+    #[arg(long, value_name = "MS")]
+    output: Option<f64>,
+    /// Whether recording waits for rendering (`coupled`, as on Android) or not (`decoupled`, as with GL and Vulkan);
+    /// coupled for loads by seed, decoupled for logs, unless it is said
+    #[arg(long, value_name = "HOW", value_parser = ["coupled", "decoupled"])]
+    recorder: Option<String>,
     /// So many clients with these costs on one display, paced by the compositor's own conductor
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64), conflicts_with_all = ["suite", "policy", "html"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     clients: Option<u8>,
-    /// Cores that these clients share
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..), requires = "clients")]
-    cores: u8,
+    /// Cores that these clients share [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), requires = "clients")]
+    cores: Option<u8>,
     /// `papers` reproduces published figures; `estimators` prints the table that the defaults were chosen from
     #[arg(long, value_name = "NAME", value_parser = ["papers", "estimators"])]
     suite: Option<String>,
     /// A frame log of a session, run again under every policy
-    #[arg(long, value_name = "FRAMELOG", conflicts_with_all = ["traces", "load", "suite"])]
+    #[arg(long, value_name = "FRAMELOG")]
     replay: Option<PathBuf>,
     /// Recorded strokes (`t_us,x,y,state`): how far predictions are off
     #[arg(long, value_name = "CSV", num_args = 1..)]
@@ -98,24 +110,22 @@ pub struct SimulateArgs {
 /// Runs `upbeat simulate`; what it finds goes to standard output.
 pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    if args.list {
-        let policies = policy::all().into_iter().map(|policy| policy.name);
-        let loads = MIXES.into_iter().map(|mix| format!("load {}", mix.name));
-        return Ok(out
-            .write_all(policies.chain(loads).collect::<Vec<_>>().join("\n").as_bytes())
-            .and_then(|()| writeln!(out))?);
-    }
-    if !args.strokes.is_empty() {
-        return Ok(out.write_all(strokes_table(&args.strokes)?.as_bytes())?);
+    match args.mode()? {
+        Mode::List => {
+            let policies = policy::all().into_iter().map(|policy| policy.name);
+            let loads = MIXES.into_iter().map(|mix| format!("load {}", mix.name));
+            let names = policies.chain(loads).collect::<Vec<_>>().join("\n") + "\n";
+            return Ok(out.write_all(names.as_bytes())?);
+        }
+        Mode::Strokes => return Ok(out.write_all(strokes_table(&args.strokes)?.as_bytes())?),
+        Mode::Estimators => return Ok(out.write_all(args.estimators()?.as_bytes())?),
+        Mode::Replay | Mode::Papers | Mode::Clients | Mode::Logs | Mode::Loads => {}
     }
     if let Some(path) = &args.replay {
         let recorded = frame_log::read(path)?;
         let runs = replay::run(&recorded);
         let text = if args.json { json(runs, Vec::new())? } else { replay::render(&recorded, &runs) };
         return Ok(out.write_all(text.as_bytes())?);
-    }
-    if args.suite.as_deref() == Some("estimators") {
-        return Ok(out.write_all(args.estimators()?.as_bytes())?);
     }
     let interval = args.interval()?;
     let sources = args.sources(interval)?;
@@ -127,45 +137,73 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         let page = html::render(&report, &charts(&sources, args));
         std::fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let text = if args.json { json(report.runs, report.figures)? } else { table::render(&report) };
+    let text = if args.json { to_json(&report)? } else { table::render(&report) };
     Ok(out.write_all(text.as_bytes())?)
 }
 
 fn json(runs: Vec<RunResult>, figures: Vec<Figure>) -> anyhow::Result<String> {
-    Ok(serde_json::to_string(&Report { runs, figures })? + "\n")
+    to_json(&Report { runs, figures, ..Report::default() })
+}
+
+fn to_json(report: &Report) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(report)? + "\n")
 }
 
 impl SimulateArgs {
     fn interval(&self) -> anyhow::Result<Span> {
-        if !(1.0..=2_000.0).contains(&self.refresh) {
-            bail!("--refresh {}: a display refreshes 1 to 2000 times a second", self.refresh);
+        let refresh = self.refresh.unwrap_or(60.0);
+        if !(1.0..=2_000.0).contains(&refresh) {
+            bail!("--refresh {refresh}: a display refreshes 1 to 2000 times a second");
         }
-        Ok(Span::from_millis_f64(1_000.0 / self.refresh))
+        Ok(Span::from_millis_f64(1_000.0 / refresh))
     }
 
     fn device(&self) -> anyhow::Result<Device> {
-        if !(1.0..=20_000.0).contains(&self.input) {
-            bail!("--input {}: devices report 1 to 20000 times a second", self.input);
+        let input = self.input.unwrap_or(125.0);
+        if !(1.0..=20_000.0).contains(&input) {
+            bail!("--input {input}: devices report 1 to 20000 times a second");
         }
+        let millis = |option: &str, value: f64| {
+            if !(0.0..=1_000.0).contains(&value) {
+                bail!("{option} {value}: 0 to 1000 ms make sense here");
+            }
+            Ok(Span::from_millis_f64(value))
+        };
         Ok(Device {
-            input_interval: Span::from_millis_f64(1_000.0 / self.input),
-            touch: Span::from_millis_f64(self.touch.max(0.0)),
-            output: Span::from_millis_f64(self.output.max(0.0)),
+            input_interval: Span::from_millis_f64(1_000.0 / input),
+            touch: millis("--touch", self.touch.unwrap_or(1.0))?,
+            output: millis("--output", self.output.unwrap_or(2.0))?,
         })
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
+    fn conditions(&self) -> anyhow::Result<Conditions> {
+        let recorder = self.recorder.as_deref().map(|recorder| match recorder {
+            "coupled" => Recorder::Coupled,
+            _ => Recorder::Decoupled,
+        });
+        Ok(Conditions { seeds: self.seeds.unwrap_or(5), first_seed: self.seed(), device: self.device()?, recorder })
     }
 
     fn sources(&self, interval: Span) -> anyhow::Result<Vec<Source>> {
         let mut sources = Vec::new();
         for path in &self.traces {
-            sources.push(Source::Trace(csv::read(path, interval)?));
+            let wanted = Wanted { interval, process: self.process.as_deref() };
+            let mut log = load::read(path, &wanted)?;
+            log.load.animation = self.animation.unwrap_or(0);
+            sources.push(Source::Log(Arc::new(log)));
         }
         let default = self.traces.is_empty() && self.suite.is_none() && self.load.is_empty();
         let names = if default { vec!["A".to_owned(), "E".to_owned()] } else { self.load.clone() };
+        let frames = self.frames.unwrap_or(20_000);
         for name in names {
             let Some(mix) = MIXES.into_iter().find(|mix| mix.name.starts_with(&name.to_uppercase())) else {
                 bail!("no load is called `{name}`; there are A, B, C, D, E and F");
             };
-            sources.push(Source::Mix { mix, interval, frames: self.frames.max(1), animation: self.animation });
+            sources.push(Source::Mix { mix, interval, frames: frames.max(1), animation: self.animation.unwrap_or(0) });
         }
         Ok(sources)
     }
@@ -181,9 +219,9 @@ impl SimulateArgs {
 
     /// Every load for several clients at once.
     fn several(&self, sources: &[Source], clients: usize) -> anyhow::Result<String> {
-        let cores = usize::from(self.cores);
+        let cores = usize::from(self.cores.unwrap_or(2));
         let of = |source: &Source| {
-            let load = source.load(self.seed);
+            let load = source.load(self.seed()).into_owned();
             let runs = clients::run(&load, clients, cores);
             (load, runs)
         };
@@ -197,11 +235,13 @@ impl SimulateArgs {
     fn simulate(&self, sources: &[Source]) -> anyhow::Result<Report> {
         let policies = policy::named(&self.policy)?;
         let parts = if self.suite.is_some() { suite::PARTS as u64 } else { 0 };
-        let bar = progress(runner::steps(sources, &policies, self.seeds) + parts);
-        let runs = runner::run(sources, &policies, self.seeds, self.seed, self.device()?, &|| bar.inc(1));
+        let bar = progress(runner::steps(sources, &policies, self.seeds.unwrap_or(5)) + parts);
+        let conditions = self.conditions()?;
+        let runs = runner::run(sources, &policies, &conditions, &|| bar.inc(1));
         let figures = if self.suite.is_some() { suite::papers(Effort::default(), &|| bar.inc(1)) } else { Vec::new() };
         bar.finish_and_clear();
-        Ok(Report { runs, figures })
+        let loads = runner::infos(sources, &policies, &conditions, &runs);
+        Ok(Report { loads, runs, figures })
     }
 }
 
@@ -218,15 +258,11 @@ fn progress(steps: u64) -> ProgressBar {
 }
 
 fn charts(sources: &[Source], args: &SimulateArgs) -> Charts {
-    let load = |source: &Source| match source {
-        Source::Trace(load) => load.clone(),
-        Source::Mix { mix, interval, frames, .. } => mix.generate(*interval, *frames, args.seed),
-    };
-    let mut loads: Vec<Load> = sources.iter().map(load).collect();
+    let mut loads: Vec<Load> = sources.iter().map(|source| source.load(args.seed()).into_owned()).collect();
     if loads.is_empty() {
         // The suite alone: the loads that its figures rest on.
         let interval = Span::from_nanos(16_666_667);
-        loads = MIXES.into_iter().map(|mix| mix.generate(interval, 20_000, args.seed)).collect();
+        loads = MIXES.into_iter().map(|mix| mix.generate(interval, 20_000, args.seed())).collect();
     }
     let timelines = loads.first().map(around_the_heaviest).unwrap_or_default();
     let trade = loads.first().map(|load| trade(load, args)).unwrap_or_default();
@@ -261,7 +297,7 @@ fn trade(load: &Load, args: &SimulateArgs) -> Vec<(String, Vec<(f64, f64)>)> {
         input_interval: device.input_interval,
         touch: device.touch,
         output: device.output,
-        ..Setup::presto(AppCost::Frames(&load.frames), TRADE_REFRESHES.min(load.frames.len()), args.seed)
+        ..Setup::presto(AppCost::Frames(&load.frames), TRADE_REFRESHES.min(load.frames.len()), args.seed())
     };
     EstimatorKind::ALL
         .into_par_iter()
@@ -279,17 +315,25 @@ fn trade(load: &Load, args: &SimulateArgs) -> Vec<(String, Vec<(f64, f64)>)> {
 /// The error of every predictor over every recording, as text.
 fn strokes_table(paths: &[PathBuf]) -> anyhow::Result<String> {
     use std::fmt::Write;
-    let mut text = format!("{:<26} {:<10}", "mean error (p95) in px", "predictor");
+    let mut text = format!("{:<34} {:<10}", "mean error (p95) in px", "predictor");
     for horizon in strokes::HORIZONS {
         let _ = write!(text, " {:>15}", format!("{horizon:.0} ms"));
     }
     text.push('\n');
     for path in paths {
         let recording = strokes::read(path)?;
+        let name = match recording.scale {
+            1.0 => recording.name.clone(),
+            scale => format!("{} (× {scale:.3})", recording.name),
+        };
         for predictor in strokes::PREDICTORS {
-            let _ = write!(text, "{:<26} {predictor:<10}", recording.name);
+            let _ = write!(text, "{name:<34} {predictor:<10}");
             for error in strokes::evaluate(&recording, predictor) {
-                let _ = write!(text, " {:>15}", format!("{:.2} ({:.1})", error.mean, error.p95));
+                let error = match error.count {
+                    0 => "-".to_owned(),
+                    _ => format!("{:.2} ({:.1})", error.mean, error.p95),
+                };
+                let _ = write!(text, " {error:>15}");
             }
             text.push('\n');
         }

@@ -48,18 +48,22 @@ pub fn run(load: &Load, clients: usize, cores: usize) -> Vec<RunResult> {
 
 /// How a client of the conductor fared, as a row of a report.
 pub(super) fn result(load: &Load, policy: String, outcome: ClientOutcome) -> RunResult {
+    // A client draws when it is called back: its content is as old as that.
+    let age_ms = outcome.callback_to_light.mean;
     RunResult {
         load: load.name.clone(),
         policy,
         buffers: 3,
         refresh_hz: 1.0 / load.interval.as_seconds_f64(),
         drops_per_s: outcome.drops_per_second(),
+        drops: outcome.drops as f64,
         drop_percent: 100.0 * outcome.drops_per_second() * load.interval.as_seconds_f64(),
         hitches_per_s: outcome.hitches as f64 / outcome.duration.as_seconds_f64().max(1e-9),
         fps: outcome.frames_per_second(),
         longest_freeze_ms: outcome.longest_gap.as_millis_f64(),
         latency_ms: Latency::from(outcome.callback_to_light),
-        latencies: outcome.latencies,
+        latencies: outcome.latencies.into_iter().map(f64::from).collect(),
+        age_ms,
         ..RunResult::default()
     }
 }

@@ -21,7 +21,7 @@ use arrivals::{Costs, Events};
 pub use policy::{InteractionPolicy, JustInTime};
 
 use super::load::FrameCost;
-use super::tally::{HITCH, Summary};
+use super::tally::{Distribution, HITCH, Summary};
 use crate::time::{Instant, Span};
 use crate::timing::beam::{Beam, PixelRect, ScanDirection, WriteDecision};
 use crate::timing::defaults::SECOND_SHOT_WORTH;
@@ -36,6 +36,9 @@ const STROKE_HEIGHTS_PER_SECOND: f64 = 0.515;
 /// The rectangle of position-aware rendering (Presto 3.2.1).
 const PAR_RECT: i32 = 200;
 
+/// Buffers of an application whose calls come at the pulse, the one on screen included.
+const LEGACY_BUFFERS: usize = 3;
+
 /// How the application's time per frame is distributed, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AppCost<'a> {
@@ -45,7 +48,7 @@ pub enum AppCost<'a> {
     Bursty(f64, f64, f64),
     /// A Pareto tail over a lognormal body: mean of the body, share and tail index of the tail.
     PowerLaw(f64, f64, f64),
-    /// The frames of a load, from the first again after the last: both stages of a frame, one after the other.
+    /// The frames of a load, from the first again after the last. Their stages overlap with those of the next frame.
     Frames(&'a [FrameCost]),
 }
 
@@ -108,8 +111,10 @@ pub struct Response {
     pub longest_gap: Span,
     /// Frames shown per second.
     pub frames_per_second: f64,
+    /// From the start of a shown frame to its refresh in milliseconds, on average.
+    pub age: f64,
     /// All latencies in milliseconds.
-    pub latencies: Vec<f32>,
+    pub latencies: Distribution,
 }
 
 /// A finished or running frame, with the newest event that it answers.
@@ -144,11 +149,13 @@ struct Run<'a> {
     beam: Beam,
     /// Frames that are rendered and not shown.
     queue: VecDeque<Frame>,
-    /// When the application is free again.
+    /// When the application may begin another frame, and when the GPU may.
     free: Instant,
+    gpu_free: Instant,
     /// Events that no shown frame answers yet.
     unanswered: VecDeque<Instant>,
-    latencies: Vec<f32>,
+    latencies: Distribution,
+    ages: Span,
     attempted: u64,
     missed: u64,
     rendered: u64,
@@ -177,8 +184,10 @@ impl<'a> Run<'a> {
             },
             queue: VecDeque::new(),
             free: START,
+            gpu_free: START,
             unanswered: VecDeque::new(),
-            latencies: Vec::with_capacity(setup.refreshes * 3),
+            latencies: Distribution::default(),
+            ages: Span::ZERO,
             attempted: 0,
             missed: 0,
             rendered: 0,
@@ -191,17 +200,27 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The pulse at `present` takes over what was finished before it; it is seen a refresh later.
+    /// Begins a frame: when it is ready. The next may begin as soon as this one is recorded.
+    fn work(&mut self, start: Instant, cost: FrameCost) -> Instant {
+        self.free = start + cost.record;
+        self.gpu_free = self.gpu_free.max(self.free) + cost.render;
+        self.gpu_free
+    }
+
+    /// The pulse at `present` takes over what was finished before it; it is seen a refresh later. The call for a frame waits
+    /// while the application is busy. It is lost where it would wait for the next one, or where no buffer is free.
     fn legacy(&mut self, present: Instant, offset: Span, propagate: bool) {
         let trigger = present - self.setup.interval + offset;
         let cost = self.costs.next();
         let start = trigger.max(self.free);
-        self.events.arrive_until(start, &mut self.unanswered);
-        self.free = start + cost;
-        self.attempted += 1;
-        self.rendered += 1;
-        self.missed += u64::from(self.free > present);
-        self.queue.push_back(Frame { sampled: start, ready: self.free });
+        if start < trigger + self.setup.interval && self.queue.len() + 1 < LEGACY_BUFFERS {
+            self.events.arrive_until(start, &mut self.unanswered);
+            let ready = self.work(start, cost);
+            self.attempted += 1;
+            self.rendered += 1;
+            self.missed += u64::from(ready > present);
+            self.queue.push_back(Frame { sampled: start, ready });
+        }
         let ready = self.queue.iter().take_while(|frame| frame.ready <= present).count();
         // Without propagation the queue is empty again as soon as it can be.
         let skip = if propagate { 0 } else { ready.saturating_sub(1) };
@@ -223,8 +242,8 @@ impl<'a> Run<'a> {
     }
 
     /// The frame for this refresh: when it starts and when it is ready.
-    fn render_for(&mut self, latch: Instant, cost: Span, policy: &JustInTime) {
-        let budget = self.budget(cost, policy);
+    fn render_for(&mut self, latch: Instant, cost: FrameCost, policy: &JustInTime) {
+        let budget = self.budget(cost.total(), policy);
         let wanted = match (policy.two_shot, &self.estimator) {
             (Some(shots), Some(costs)) => shots.first_start(costs, latch).unwrap_or(self.free),
             _ => latch - budget,
@@ -232,12 +251,13 @@ impl<'a> Run<'a> {
         let trigger = if policy.snap { self.events.last_before(wanted).unwrap_or(wanted) } else { wanted };
         let start = trigger.max(self.free);
         self.events.arrive_until(start, &mut self.unanswered);
-        self.free = start + cost;
+        let ready = self.work(start, cost);
         self.attempted += 1;
         self.rendered += 1;
-        self.missed += u64::from(self.free > latch);
-        self.queue.push_back(Frame { sampled: start, ready: self.free });
-        self.observe(cost);
+        self.missed += u64::from(ready > latch);
+        self.queue.push_back(Frame { sampled: start, ready });
+        // What it took, without its wait for the frame before it: who counts that starts ever earlier, and waits ever longer.
+        self.observe(cost.total());
         self.second_shot(start, latch, policy);
     }
 
@@ -250,13 +270,13 @@ impl<'a> Run<'a> {
         }
         let cost = self.costs.again();
         self.events.arrive_until(trigger, &mut self.unanswered);
-        self.free = trigger + cost;
+        let ready = self.work(trigger, cost);
         self.rendered += 1;
-        self.observe(cost);
-        if self.free <= latch {
+        self.observe(cost.total());
+        if ready <= latch {
             // In time: the insurance is not needed.
             if let Some(insurance) = self.queue.back_mut() {
-                *insurance = Frame { sampled: trigger, ready: self.free };
+                *insurance = Frame { sampled: trigger, ready };
             }
         }
         // A late second shot is thrown away: the next refresh has a frame of its own.
@@ -317,11 +337,12 @@ impl<'a> Run<'a> {
         self.hitches += u64::from(gap.as_nanos() as f64 > HITCH * self.setup.interval.as_nanos() as f64);
         self.longest_gap = self.longest_gap.max(gap);
         self.last_shown = present;
+        self.ages += present - frame.sampled;
         while let Some(event) = self.unanswered.front().copied().filter(|event| *event <= frame.sampled) {
             self.unanswered.pop_front();
             let beam = self.setup.interval.scale(i64::from(self.line_at(event)), i64::from(LINES));
             let latency = self.setup.touch + (present + beam - event);
-            self.latencies.push(latency.as_millis_f64() as f32);
+            self.latencies.add(latency.as_millis_f64());
         }
     }
 
@@ -332,7 +353,7 @@ impl<'a> Run<'a> {
         (height * f64::from(LINES - 1)) as i32
     }
 
-    fn finish(mut self) -> Response {
+    fn finish(self) -> Response {
         let refreshes = self.setup.refreshes.max(1) as f64;
         let seconds = refreshes * self.setup.interval.as_seconds_f64();
         let share = |count: u64, of: u64| count as f64 / of.max(1) as f64;
@@ -345,7 +366,8 @@ impl<'a> Run<'a> {
             hitches_per_second: self.hitches as f64 / seconds,
             longest_gap: self.longest_gap,
             frames_per_second: self.shown as f64 / seconds,
-            latency: Summary::of(&mut self.latencies),
+            age: self.ages.as_millis_f64() / self.shown.max(1) as f64,
+            latency: self.latencies.summary(),
             latencies: self.latencies,
         }
     }

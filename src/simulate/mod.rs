@@ -8,13 +8,15 @@
 //! - [`scrolling`], [`events`], [`strokes`]: scroll geometry, event loops, input prediction.
 //! - [`bounds`]: the best that any schedule could do.
 //! - [`suite`]: the published figures, reproduced.
-//! - [`policy`], [`runner`], [`result`], [`report`], [`cli`]: `upbeat simulate`.
+//! - [`policy`], [`runner`], [`result`], [`advice`], [`report`], [`cli`]: `upbeat simulate`.
 
+pub mod advice;
 pub mod animation;
 pub mod bounds;
 pub mod cli;
 pub mod clients;
 pub mod compositor;
+pub mod distribution;
 pub mod events;
 pub mod interaction;
 pub mod load;

@@ -68,6 +68,7 @@ pub fn animation() -> Vec<Policy> {
     let mut policies = vec![
         Policy::animation(BASELINE, AnimationPolicy::vsync(3)),
         Policy::animation("vsync-2", AnimationPolicy::vsync(2)),
+        Policy::animation("vsync-5", AnimationPolicy::vsync(5)),
     ];
     for slots in 3..=7 {
         policies.push(Policy::animation(format!("ahead-{slots}"), AnimationPolicy::ahead(ahead(slots))));

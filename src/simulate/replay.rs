@@ -65,7 +65,9 @@ fn ahead(load: &Load, name: String, slots: u8, policy: &AnimationPolicy) -> RunR
         fps: tally.frames_per_second(),
         longest_freeze_ms: tally.longest_gap.as_millis_f64(),
         latency_ms: Latency::from(tally.latency()),
-        latencies: tally.latencies().to_vec(),
+        age_ms: tally.content_age().mean,
+        drops: tally.drops as f64,
+        latencies: tally.latencies().clone(),
         ..RunResult::default()
     }
 }
@@ -83,6 +85,9 @@ pub fn render(recorded: &Recorded, runs: &[RunResult]) -> String {
         1.0 / recorded.load.interval.as_seconds_f64(),
         recorded.pacing
     );
+    if recorded.cut_off {
+        let _ = writeln!(text, "note: its last line is cut off and was left out");
+    }
     let _ = writeln!(
         text,
         "\n  {:<20} {:>9} {:>9} {:>8} {:>24}",
@@ -165,6 +170,7 @@ mod tests {
             pacing: "vsync".into(),
             compose: Vec::new(),
             lead: None,
+            cut_off: false,
         };
         let runs = run(&recorded);
         let ahead = runs.iter().find(|run| run.policy == "ahead, 4 buffers").unwrap();

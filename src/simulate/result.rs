@@ -2,22 +2,43 @@
 
 use serde::Serialize;
 
-use super::tally::Summary;
+use super::distribution::{Distribution, Summary};
 
 /// Everything that one call of the simulator found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
+    /// What was run: one entry per load.
+    pub loads: Vec<LoadInfo>,
     /// One entry per load and policy.
     pub runs: Vec<RunResult>,
     /// The published figures that were reproduced.
     pub figures: Vec<Figure>,
 }
 
+/// What has to be known of a load before its runs are believed.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct LoadInfo {
+    /// As in the runs.
+    pub name: String,
+    /// Its frames.
+    pub frames: usize,
+    /// Whether recording waits for rendering.
+    pub recorder: &'static str,
+    /// Where they come from, and which of their stages were measured; empty for made-up ones.
+    pub from: String,
+    /// What to be careful of.
+    pub warnings: Vec<String>,
+    /// What would help, in a few sentences; empty where nothing that was run draws ahead.
+    pub answer: String,
+}
+
 /// Whether a figure was put in or came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureKind {
-    /// The load was fitted to this figure: it shows that such a load exists, nothing more.
+    /// It is a parameter of the load: what comes out is what was put in.
+    Taken,
+    /// The load was fitted to this figure, or to others that it follows from: it shows that such a load exists, nothing more.
     Fitted,
     /// It follows from the model by construction.
     Derived,
@@ -40,6 +61,9 @@ pub struct Figure {
     pub unit: &'static str,
     /// What an independent model said, where there is one.
     pub expected: Option<f64>,
+    /// How far from that ours may be, in its unit.
+    #[serde(skip)]
+    pub tolerance: f64,
     /// What has to be said about a difference.
     pub note: &'static str,
 }
@@ -59,12 +83,17 @@ pub struct RunResult {
     pub drops_per_s: f64,
     /// Half the width of the 95 % interval of that over the seeds; zero for one seed.
     pub drops_per_s_interval: f64,
+    /// How many there were.
+    pub drops: f64,
     /// The same per refresh.
     pub drop_percent: f64,
     /// From 0 to 1, against triple-buffered vsync on the same load.
     pub drop_reduction: f64,
     /// Half the width of its 95 % interval over the seeds.
     pub drop_reduction_interval: f64,
+    /// For one seed or a log: its 95 % interval if the frames are taken for a sample of more; `None` where the baseline
+    /// dropped nothing.
+    pub drop_reduction_bounds: Option<[f64; 2]>,
     /// Gaps of more than 1.26 intervals, per second.
     pub hitches_per_s: f64,
     /// Frames shown per second.
@@ -73,6 +102,8 @@ pub struct RunResult {
     pub longest_freeze_ms: f64,
     /// Frame start (or its D-Timestamp) to light for animations, input to light for interaction.
     pub latency_ms: Latency,
+    /// From the choice of a frame's content (its start) to its light, on average, in milliseconds.
+    pub age_ms: f64,
     /// Of the frames shown: direct, stuffed, after a drop.
     pub classes: [f64; 3],
     /// Mean distance of the shown content from its time; `None` where frames have no target.
@@ -89,9 +120,9 @@ pub struct RunResult {
     pub interrupt_ms: Option<f64>,
     /// The same when queued frames cannot be taken back.
     pub interrupt_unflushable_ms: Option<f64>,
-    /// Latencies of the last seed in milliseconds, for histograms.
+    /// Latencies of the first seed in milliseconds, for histograms.
     #[serde(skip)]
-    pub latencies: Vec<f32>,
+    pub latencies: Distribution,
 }
 
 /// Milliseconds.

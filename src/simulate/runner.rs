@@ -1,16 +1,20 @@
 //! Runs loads under policies, in parallel, over several seeds.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
+use super::advice;
 use super::animation::{self, AnimationPolicy};
 use super::interaction::{self, AppCost, InteractionPolicy, Setup};
-use super::load::Load;
 use super::load::synthetic::Mix;
+use super::load::{Capture, Load};
 use super::policy::{Kind, Policy};
-use super::result::{Latency, RunResult};
+use super::result::{Latency, LoadInfo, RunResult};
 use super::tally::{BUFFER_BYTES, Tally};
 use crate::time::Span;
-use crate::timing::frames::Trigger;
+use crate::timing::frames::{Recorder, Trigger};
 
 /// Interrupting events per run: enough for a mean within a millisecond.
 const INTERRUPTS: usize = 200;
@@ -31,26 +35,59 @@ pub enum Source {
         /// Frames of one animation; zero for one long one.
         animation: usize,
     },
-    /// Recorded: the same for every seed.
-    Trace(Load),
+    /// A log: the same for every seed.
+    Log(Arc<Capture>),
 }
 
 impl Source {
     /// The frames that `seed` makes.
-    pub fn load(&self, seed: u64) -> Load {
+    pub fn load(&self, seed: u64) -> Cow<'_, Load> {
         match self {
             Source::Mix { mix, interval, frames, animation } => {
                 let load = mix.generate(*interval, *frames, seed);
-                if *animation > 0 { load.in_animations_of(*animation) } else { load }
+                Cow::Owned(if *animation > 0 { load.in_animations_of(*animation) } else { load })
             }
-            Source::Trace(load) => load.clone(),
+            Source::Log(log) => Cow::Borrowed(&log.load),
+        }
+    }
+
+    /// What has to be known of it.
+    fn info(&self, conditions: &Conditions) -> LoadInfo {
+        let recorder = match conditions.recorder.unwrap_or(self.recorder()) {
+            Recorder::Coupled => "coupled to the renderer, as on Android",
+            Recorder::Decoupled => "decoupled from the renderer, as with GL and Vulkan",
+        };
+        match self {
+            Source::Mix { frames, .. } => LoadInfo {
+                name: self.load(conditions.first_seed).name.clone(),
+                frames: *frames,
+                recorder,
+                ..LoadInfo::default()
+            },
+            Source::Log(log) => LoadInfo {
+                name: log.load.name.clone(),
+                frames: log.load.frames.len(),
+                recorder,
+                from: log.about.to_string(),
+                warnings: log.about.warnings.iter().map(ToString::to_string).collect(),
+                answer: String::new(),
+            },
+        }
+    }
+
+    /// Whether recording waits for rendering: loads made by seed follow the papers, whose devices are Android's; logs are of
+    /// programs that draw with GL or Vulkan.
+    pub const fn recorder(&self) -> Recorder {
+        match self {
+            Source::Mix { .. } => Recorder::Coupled,
+            Source::Log(_) => Recorder::Decoupled,
         }
     }
 
     fn seeds(&self, wanted: u64) -> u64 {
         match self {
             Source::Mix { .. } => wanted.max(1),
-            Source::Trace(_) => 1,
+            Source::Log(_) => 1,
         }
     }
 }
@@ -66,16 +103,38 @@ pub struct Device {
     pub output: Span,
 }
 
-/// Runs every source under every policy with `seeds` seeds from `first_seed` on. `done` is called once per finished run.
+/// What sources are run with.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// Seeds of loads that are made by seed.
+    pub seeds: u64,
+    /// The first of them.
+    pub first_seed: u64,
+    /// The device in front of interaction policies.
+    pub device: Device,
+    /// Whether recording waits for rendering; unless it is said, what each source says.
+    pub recorder: Option<Recorder>,
+}
+
+/// Runs every source under every policy. `done` is called once per finished run.
 pub fn run(
     sources: &[Source],
     policies: &[Policy],
-    seeds: u64,
-    first_seed: u64,
-    device: Device,
+    conditions: &Conditions,
     done: &(dyn Fn() + Sync),
 ) -> Vec<RunResult> {
-    sources.par_iter().flat_map(|source| run_source(source, policies, seeds, first_seed, device, done)).collect()
+    sources.par_iter().flat_map(|source| run_source(source, policies, conditions, done)).collect()
+}
+
+/// What has to be known of each source, and the answer that follows from its `runs`, which [`run`] found.
+pub fn infos(sources: &[Source], policies: &[Policy], conditions: &Conditions, runs: &[RunResult]) -> Vec<LoadInfo> {
+    let of = |(source, runs): (&Source, &[RunResult])| {
+        let load = source.load(conditions.first_seed);
+        let recorder = conditions.recorder.unwrap_or(source.recorder());
+        let answer = advice::answer(&load, recorder, policies, runs).unwrap_or_default();
+        LoadInfo { answer, ..source.info(conditions) }
+    };
+    sources.par_iter().zip(runs.par_chunks(policies.len().max(1))).map(of).collect()
 }
 
 /// How often `done` of [`run`] is called.
@@ -86,20 +145,20 @@ pub fn steps(sources: &[Source], policies: &[Policy], seeds: u64) -> u64 {
 fn run_source(
     source: &Source,
     policies: &[Policy],
-    seeds: u64,
-    first_seed: u64,
-    device: Device,
+    conditions: &Conditions,
     done: &(dyn Fn() + Sync),
 ) -> Vec<RunResult> {
-    let per_seed: Vec<Vec<RunResult>> = (0..source.seeds(seeds))
+    let recorder = conditions.recorder.unwrap_or(source.recorder());
+    let per_seed: Vec<Vec<RunResult>> = (0..source.seeds(conditions.seeds))
         .into_par_iter()
         .map(|seed| {
-            let load = source.load(first_seed + seed);
-            let baseline = animation::run(&load, &AnimationPolicy::vsync(3));
+            let seed = conditions.first_seed + seed;
+            let load = source.load(seed);
+            let baseline = animation::run(&load, &AnimationPolicy::vsync(3).with_recorder(recorder));
             let one = |policy: &Policy| {
                 let result = match &policy.kind {
-                    Kind::Animation(kind) => animated(&load, policy, kind, &baseline),
-                    Kind::Interaction(kind) => answered(&load, policy, kind, &baseline, device, first_seed + seed),
+                    Kind::Animation(kind) => animated(&load, policy, &kind.with_recorder(recorder), &baseline),
+                    Kind::Interaction(kind) => answered(&load, policy, kind, &baseline, conditions.device, seed),
                 };
                 done();
                 result
@@ -122,7 +181,10 @@ fn animated(load: &Load, policy: &Policy, kind: &AnimationPolicy, baseline: &Tal
         refresh_hz: 1.0 / load.interval.as_seconds_f64(),
         drops_per_s: tally.drops_per_second(),
         drop_percent: 100.0 * tally.drop_share(),
+        drops: tally.drops as f64,
         drop_reduction: tally.reduction(baseline),
+        drop_reduction_bounds: tally.reduction_bounds(baseline),
+        age_ms: tally.content_age().mean,
         hitches_per_s: tally.hitches_per_second(),
         fps: tally.frames_per_second(),
         longest_freeze_ms: tally.longest_gap.as_millis_f64(),
@@ -133,7 +195,7 @@ fn animated(load: &Load, policy: &Policy, kind: &AnimationPolicy, baseline: &Tal
         buffer_megabytes: tally.peak_megabytes(),
         interrupt_ms: interrupt.map(|[superseded, _]| superseded),
         interrupt_unflushable_ms: interrupt.map(|[_, queued]| queued),
-        latencies: tally.latencies().to_vec(),
+        latencies: tally.latencies().clone(),
         ..RunResult::default()
     }
 }
@@ -161,12 +223,14 @@ fn answered(
         buffers: policy.buffers(),
         refresh_hz: 1.0 / load.interval.as_seconds_f64(),
         drops_per_s: response.drops_per_second,
+        drops: response.drops_per_second * load.interval.as_seconds_f64() * load.frames.len() as f64,
         drop_percent: 100.0 * response.repeated,
         drop_reduction: if base > 0.0 { 1.0 - response.drops_per_second / base } else { 0.0 },
         hitches_per_s: response.hitches_per_second,
         fps: response.frames_per_second,
         longest_freeze_ms: response.longest_gap.as_millis_f64(),
         latency_ms: response.latency.into(),
+        age_ms: response.age,
         missed: Some(response.missed),
         wasted_renders: response.renders_per_shown - 1.0,
         buffer_megabytes: f64::from(policy.buffers()) * BUFFER_BYTES / 1e6,
@@ -187,12 +251,15 @@ fn mean(runs: Vec<&RunResult>) -> RunResult {
         let square = runs.iter().map(|run| (value(run) - mean).powi(2)).sum::<f64>();
         if runs.len() < 2 { 0.0 } else { INTERVAL_FACTOR * (square / (count - 1.0) / count).sqrt() }
     };
-    let Some(last) = runs.last() else { return RunResult::default() };
+    let Some(first) = runs.first() else { return RunResult::default() };
     RunResult {
-        load: last.load.clone(),
-        policy: last.policy.clone(),
-        buffers: last.buffers,
-        refresh_hz: last.refresh_hz,
+        load: first.load.clone(),
+        policy: first.policy.clone(),
+        buffers: first.buffers,
+        refresh_hz: first.refresh_hz,
+        drops: over(|run| run.drops),
+        drop_reduction_bounds: first.drop_reduction_bounds.filter(|_| runs.len() == 1),
+        age_ms: over(|run| run.age_ms),
         drops_per_s: over(|run| run.drops_per_s),
         drops_per_s_interval: interval(|run| run.drops_per_s),
         drop_percent: over(|run| run.drop_percent),
@@ -216,7 +283,7 @@ fn mean(runs: Vec<&RunResult>) -> RunResult {
         buffer_megabytes: over(|run| run.buffer_megabytes),
         interrupt_ms: optional(|run| run.interrupt_ms),
         interrupt_unflushable_ms: optional(|run| run.interrupt_unflushable_ms),
-        latencies: last.latencies.clone(),
+        latencies: first.latencies.clone(),
     }
 }
 
@@ -234,7 +301,8 @@ mod tests {
         let source =
             Source::Mix { mix: synthetic::A, interval: Span::from_micros(16_667), frames: 3_000, animation: 0 };
         let policies = policy::named(&["ahead-4".into(), "jitt-window".into()]).unwrap();
-        let once = || run(std::slice::from_ref(&source), &policies, 3, 1, DEVICE, &|| ());
+        let conditions = Conditions { seeds: 3, first_seed: 1, device: DEVICE, recorder: None };
+        let once = || run(std::slice::from_ref(&source), &policies, &conditions, &|| ());
         let (first, second) = (once(), once());
         assert_eq!(serde_json::to_value(&first).unwrap(), serde_json::to_value(&second).unwrap());
         let ahead = &first[1];

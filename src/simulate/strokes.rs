@@ -20,6 +20,8 @@ pub struct Recording {
     pub name: String,
     /// Each from touching down to letting go (or to a pause).
     pub strokes: Vec<Vec<Sample>>,
+    /// What its units were multiplied by to be pixels.
+    pub scale: f64,
 }
 
 /// Why a recording cannot be read.
@@ -34,7 +36,7 @@ pub enum StrokeError {
         source: std::io::Error,
     },
     /// A line is not `t_us,x,y,state`.
-    #[error("{path}:{line}:{column}: expected `t_us,x,y,state`, found `{found}`")]
+    #[error("{path}:{line}:{column}: {what}")]
     Malformed {
         /// The file.
         path: String,
@@ -42,8 +44,8 @@ pub enum StrokeError {
         line: usize,
         /// Counted from one.
         column: usize,
-        /// The field.
-        found: String,
+        /// What is wrong.
+        what: String,
     },
 }
 
@@ -60,41 +62,66 @@ pub fn read(path: &Path) -> Result<Recording, StrokeError> {
 }
 
 /// Parses the text of a recording.
+///
+/// # Errors
+/// With the line and column of what is no sample; and where nothing follows the first line.
 pub fn parse(text: &str, path: &str, name: String) -> Result<Recording, StrokeError> {
+    let malformed = |line, column, what| StrokeError::Malformed { path: path.to_owned(), line, column, what };
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let head = lines.next().map(|(index, line)| (index, line.trim_start_matches('\u{feff}').trim()));
+    match head {
+        Some((_, COLUMNS)) => {}
+        Some((index, found)) => {
+            return Err(malformed(index + 1, 1, format!("expected the columns `{COLUMNS}`, found `{found}`")));
+        }
+        None => return Err(malformed(1, 1, "the file is empty".to_owned())),
+    }
     let mut strokes: Vec<Vec<Sample>> = Vec::new();
-    for (index, line) in text.lines().enumerate().skip(1) {
-        let mut column = 1;
-        let mut fields = line.split(',').map(|field| {
-            let at = column;
-            column += field.chars().count() + 1;
-            (at, field)
-        });
-        let mut number = || {
-            let (at, field) = fields.next().unwrap_or((1, ""));
-            let number = field.trim().parse::<f64>().ok().filter(|number| number.abs() <= LARGEST);
-            number.ok_or_else(|| StrokeError::Malformed {
-                path: path.to_owned(),
-                line: index + 1,
-                column: at,
-                found: field.to_owned(),
-            })
-        };
-        let (micros, x, y) = (number()?, number()?, number()?);
-        let state = fields.next().map_or("", |(_, state)| state.trim());
-        let sample = Sample { at: Instant::from_nanos(1_000_000_000 + (micros * 1e3) as u64), x, y };
-        let last = strokes.last().and_then(|stroke| stroke.last()).copied();
-        let starts = state == "down" || last.is_none_or(|last| sample.at - last.at > STROKE_GAP);
+    let mut is_up = true;
+    let mut before = Instant::ZERO;
+    for (index, line) in lines {
+        let (sample, state) = sample(line).map_err(|(column, what)| malformed(index + 1, column, what))?;
+        // Where time goes back another recording begins.
+        let starts = is_up || state == "down" || sample.at < before || sample.at - before > STROKE_GAP;
         match strokes.last_mut() {
             Some(stroke) if !starts => stroke.push(sample),
             _ => strokes.push(vec![sample]),
         }
+        (is_up, before) = (state == "up", sample.at);
     }
-    scale(&mut strokes);
-    Ok(Recording { name, strokes })
+    if strokes.is_empty() {
+        return Err(malformed(1, 1, "no sample follows the names of the columns".to_owned()));
+    }
+    let scale = scale(&mut strokes);
+    Ok(Recording { name, strokes, scale })
 }
 
-/// Mouse counts are pixels; other devices are scaled by the size of the recording.
-fn scale(strokes: &mut [Vec<Sample>]) {
+/// The first line.
+const COLUMNS: &str = "t_us,x,y,state";
+
+/// A sample and its state; else the column and what is wrong there.
+fn sample(line: &str) -> Result<(Sample, &str), (usize, String)> {
+    let mut column = 1;
+    let mut fields = line.split(',').map(|field| {
+        let at = column;
+        column += field.chars().count() + 1;
+        (at, field.trim())
+    });
+    let mut next =
+        || fields.next().ok_or_else(|| (line.chars().count().max(1), format!("the line ends before `{COLUMNS}`")));
+    let mut number = |lowest: f64| {
+        let (at, field) = next()?;
+        let number = field.parse::<f64>().ok().filter(|number| (lowest..=LARGEST).contains(number));
+        number.ok_or_else(|| (at, format!("expected a number for `{COLUMNS}`, found `{field}`")))
+    };
+    let (micros, x, y) = (number(0.0)?, number(-LARGEST)?, number(-LARGEST)?);
+    let (_, state) = next()?;
+    Ok((Sample { at: Instant::from_nanos(1_000_000_000 + (micros * 1e3) as u64), x, y }, state))
+}
+
+/// Makes pixels of a device's units, and says how many of one are in the other. Mouse counts are pixels; other devices are
+/// scaled by the size of the recording.
+fn scale(strokes: &mut [Vec<Sample>]) -> f64 {
     let samples = || strokes.iter().flatten();
     let extent = |value: fn(&Sample) -> f64| {
         let (low, high) = samples().map(value).fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
@@ -106,6 +133,7 @@ fn scale(strokes: &mut [Vec<Sample>]) {
         sample.x *= factor;
         sample.y *= factor;
     }
+    factor
 }
 
 /// The predictors that are compared.
@@ -185,21 +213,37 @@ pub fn position(stroke: &[Sample], at: Instant) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
+    fn error(text: &str) -> String {
+        parse(text, "x.csv", "x".into()).unwrap_err().to_string()
+    }
+
     #[test]
-    fn strokes_are_cut_at_touches_and_pauses() {
-        let text = "t_us,x,y,state\n0,0,0,down\n8000,1,0,move\n900000,2,0,move\n908000,3,0,down\n";
+    fn strokes_are_cut_at_touches_pauses_and_where_a_finger_is_lifted() {
+        let text = "t_us,x,y,state\n0,0,0,down\n8000,1,0,move\n900000,2,0,move\n908000,3,0,down\n916000,4,0,up\n\
+                    924000,5,0,hover\n10,5,0,hover\n";
         let recording = parse(text, "x.csv", "x".into()).unwrap();
-        assert_eq!(recording.strokes.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 1]);
-        let error = parse("t_us,x,y,state\n0,up,0,down\n", "x.csv", "x".into()).unwrap_err();
-        assert_eq!(error.to_string(), "x.csv:2:3: expected `t_us,x,y,state`, found `up`");
+        assert_eq!(recording.strokes.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1, 2, 1, 1]);
+        assert_eq!(recording.scale, 1.0);
+        let large = parse("t_us,x,y,state\n0,0,0,down\n8000,4000,0,move\n", "x.csv", "x".into()).unwrap();
+        assert_eq!((large.scale, large.strokes[0][1].x), (0.25, 1_000.0));
+    }
+
+    #[test]
+    fn what_is_no_recording_is_refused_with_its_place() {
+        assert_eq!(error(""), "x.csv:1:1: the file is empty");
+        assert_eq!(error("t_us,x,y,state\n"), "x.csv:1:1: no sample follows the names of the columns");
+        assert_eq!(error("a,b\n1,2\n"), "x.csv:1:1: expected the columns `t_us,x,y,state`, found `a,b`");
+        let after = |row: &str| error(&format!("t_us,x,y,state\n8000,0,0,down\n{row}\n"));
+        assert_eq!(after("9000,up,0,down"), "x.csv:3:6: expected a number for `t_us,x,y,state`, found `up`");
+        assert_eq!(after("9000,1,0"), "x.csv:3:8: the line ends before `t_us,x,y,state`");
     }
 
     #[test]
     fn a_time_or_a_place_that_no_number_of_days_has_is_refused() {
-        for wrong in ["83101e99900", "950009999999999999999999900", "NaN", "-inf"] {
+        for wrong in ["83101e99900", "950009999999999999999999900", "NaN", "-inf", "-1"] {
             let text = format!("t_us,x,y,state\n0,0,0,down\n{wrong},1,0,move\n");
-            let error = parse(&text, "x.csv", "x".into()).unwrap_err();
-            assert_eq!(error.to_string(), format!("x.csv:3:1: expected `t_us,x,y,state`, found `{wrong}`"));
+            let expected = format!("x.csv:3:1: expected a number for `t_us,x,y,state`, found `{wrong}`");
+            assert_eq!(error(&text), expected);
         }
     }
 

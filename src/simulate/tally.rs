@@ -1,5 +1,6 @@
 //! What a run is judged by.
 
+pub use super::distribution::{Distribution, Summary};
 use crate::time::Span;
 
 /// A gap between two shown frames of more than this many intervals is a hitch.
@@ -16,42 +17,6 @@ pub enum FrameClass {
     Stuffed,
     /// The refresh before it showed nothing new.
     AfterDrop,
-}
-
-/// Mean and quantiles of a set of spans, in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Summary {
-    /// How many.
-    pub count: usize,
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: f64,
-    /// 95th percentile.
-    pub p95: f64,
-    /// 99th percentile.
-    pub p99: f64,
-    /// Largest.
-    pub max: f64,
-}
-
-impl Summary {
-    /// Summarises `values`, which are reordered.
-    pub fn of(values: &mut [f32]) -> Summary {
-        if values.is_empty() {
-            return Summary::default();
-        }
-        values.sort_unstable_by(f32::total_cmp);
-        let at = |share: f64| f64::from(values[((values.len() - 1) as f64 * share).round() as usize]);
-        Summary {
-            count: values.len(),
-            mean: values.iter().map(|value| f64::from(*value)).sum::<f64>() / values.len() as f64,
-            p50: at(0.5),
-            p95: at(0.95),
-            p99: at(0.99),
-            max: at(1.0),
-        }
-    }
 }
 
 /// Everything counted in a run.
@@ -75,8 +40,11 @@ pub struct Tally {
     pub wasted: u64,
     /// Frames whose content was for another time than they were shown at (by more than a thousandth of an interval).
     pub wrong_time: u64,
-    content_error: Vec<f32>,
-    latency: Vec<f32>,
+    /// The sum of the squares of the drops in a row: how much they come together.
+    drops_squared: u64,
+    content_error: Distribution,
+    latency: Distribution,
+    age: Distribution,
     lead: Span,
     buffers: u64,
     buffer_samples: u64,
@@ -84,8 +52,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing counted yet; room for `frames` frames.
-    pub fn new(interval: Span, frames: usize) -> Self {
+    /// Nothing counted yet.
+    pub fn new(interval: Span) -> Self {
         Tally {
             interval,
             frames: 0,
@@ -96,8 +64,10 @@ impl Tally {
             classes: [0; 3],
             wasted: 0,
             wrong_time: 0,
-            content_error: Vec::new(),
-            latency: Vec::with_capacity(frames),
+            drops_squared: 0,
+            content_error: Distribution::default(),
+            latency: Distribution::default(),
+            age: Distribution::default(),
             lead: Span::ZERO,
             buffers: 0,
             buffer_samples: 0,
@@ -116,12 +86,19 @@ impl Tally {
     pub fn frame(&mut self, gap: Span, latency: Span, class: FrameClass) {
         let intervals = gap.as_nanos() as f64 / self.interval.as_nanos() as f64;
         self.frames += 1;
-        self.drops += (intervals.round() as u64).saturating_sub(1);
+        let drops = (intervals.round() as u64).saturating_sub(1);
+        self.drops += drops;
+        self.drops_squared += drops * drops;
         self.hitches += u64::from(intervals > HITCH);
         self.longest_gap = self.longest_gap.max(gap);
         self.shown_for += gap;
         self.classes[class as usize] += 1;
-        self.latency.push(latency.as_millis_f64() as f32);
+        self.latency.add(latency.as_millis_f64());
+    }
+
+    /// A shown frame's content was chosen so long before its light.
+    pub fn age(&mut self, age: Span) {
+        self.age.add(age.as_millis_f64());
     }
 
     /// The frame was started `lead` before its latch; its content was for a moment `error` before it.
@@ -129,7 +106,7 @@ impl Tally {
         self.lead += lead;
         let error = error.abs();
         self.wrong_time += u64::from(error * 1_000 > self.interval);
-        self.content_error.push(error.as_millis_f64() as f32);
+        self.content_error.add(error.as_millis_f64());
     }
 
     /// The refresh interval of the display.
@@ -163,24 +140,51 @@ impl Tally {
         if base > 0.0 { 1.0 - self.drops_per_second() / base } else { 0.0 }
     }
 
-    /// Latency in milliseconds.
-    pub fn latency(&self) -> Summary {
-        Summary::of(&mut self.latency.clone())
+    /// The 95 % interval of [`reduction`](Self::reduction) if the two runs are taken for samples of something longer; `None`
+    /// where `baseline` dropped nothing.
+    ///
+    /// Given their sum, the drops of one of two Poisson counts are binomial (Wilson's interval). Drops in a row happen
+    /// together, so that there are as many independent ones as the sum divided by its mean square over its mean. The same
+    /// frames cause both counts: the interval is rather too wide than too narrow.
+    pub fn reduction_bounds(&self, baseline: &Tally) -> Option<[f64; 2]> {
+        /// Standard errors of 95 %.
+        const Z: f64 = 1.96;
+        let (before, after) = (baseline.drops as f64, self.drops as f64);
+        if before == 0.0 {
+            return None;
+        }
+        let together = (baseline.drops_squared + self.drops_squared) as f64 / (before + after);
+        let (count, share) = ((before + after) / together, after / (before + after));
+        let middle = (share + Z * Z / (2.0 * count)) / (1.0 + Z * Z / count);
+        let half = Z / (1.0 + Z * Z / count) * (share * (1.0 - share) / count + (Z / (2.0 * count)).powi(2)).sqrt();
+        let duration = baseline.shown_for.as_seconds_f64() / self.shown_for.as_seconds_f64().max(1e-9);
+        let reduction = |share: f64| 1.0 - duration * share / (1.0 - share).max(1e-9);
+        Some([reduction((middle + half).min(1.0)), reduction((middle - half).max(0.0))])
     }
 
-    /// The latencies in milliseconds, in the order of frames.
-    pub fn latencies(&self) -> &[f32] {
+    /// Latency in milliseconds.
+    pub fn latency(&self) -> Summary {
+        self.latency.summary()
+    }
+
+    /// All latencies in milliseconds.
+    pub const fn latencies(&self) -> &Distribution {
         &self.latency
+    }
+
+    /// From the choice of a frame's content to its light, in milliseconds.
+    pub fn content_age(&self) -> Summary {
+        self.age.summary()
     }
 
     /// How far content was off its refresh, in milliseconds; `None` where no frame had a target.
     pub fn content_error(&self) -> Option<Summary> {
-        (!self.content_error.is_empty()).then(|| Summary::of(&mut self.content_error.clone()))
+        (self.content_error.count() > 0).then(|| self.content_error.summary())
     }
 
     /// The mean time from start to latch in intervals, for frames that were started ahead.
     pub fn mean_lead(&self) -> f64 {
-        let frames = self.content_error.len().max(1) as f64;
+        let frames = self.content_error.count().max(1) as f64;
         self.lead.as_nanos() as f64 / self.interval.as_nanos() as f64 / frames
     }
 
@@ -197,5 +201,36 @@ impl Tally {
     /// Megabytes of pixels at the peak.
     pub fn peak_megabytes(&self) -> f64 {
         self.peak_buffers as f64 * BUFFER_BYTES / 1e6
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERVAL: Span = Span::from_millis(10);
+
+    /// So many drops, each alone or in gaps of `together`, in a thousand refreshes.
+    fn tally(drops: u64, together: u64) -> Tally {
+        let mut tally = Tally::new(INTERVAL);
+        for frame in 0..1_000 - drops {
+            let gap = if frame < drops / together { 1 + together } else { 1 };
+            tally.frame(INTERVAL * gap as i64, INTERVAL, FrameClass::Direct);
+        }
+        tally
+    }
+
+    #[test]
+    fn few_drops_say_little_and_drops_in_a_row_say_less() {
+        let bounds = |before: &Tally, after: &Tally| {
+            after.reduction_bounds(before).unwrap().map(|bound| (100.0 * bound).round())
+        };
+        // None of five: 23 to 100 % by Wilson's interval of 0 in 5, 0 to 43 %.
+        assert_eq!(bounds(&tally(5, 1), &tally(0, 1)), [23.0, 100.0]);
+        let [low, high] = bounds(&tally(100, 1), &tally(28, 1));
+        assert!(low > 55.0 && low < 60.0 && high > 80.0 && high < 84.0, "{low} {high}");
+        let [wider, _] = bounds(&tally(100, 5), &tally(28, 1));
+        assert!(wider < low - 8.0, "{wider} {low}");
+        assert_eq!(tally(3, 1).reduction_bounds(&tally(0, 1)), None);
     }
 }

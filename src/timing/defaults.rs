@@ -99,14 +99,6 @@ pub const LARGEST_STRETCH: i64 = 3_000;
 /// The share of a newer batch in that factor, one in so many.
 pub const STRETCH_SHARE: i64 = 8;
 
-// --- Variable refresh: `upbeat simulate --load A --policy ahead-4+vrr --policy ahead-5+vrr` ----------------------------
-
-/// How far the interval of a variable refresh may be stretched when the queue runs low, numerator and denominator:
-/// 4 buffers 77 → 88 % fewer drops, 5 buffers 89 → 93 %; mean interval +4 %.
-pub const STRETCH: (i64, i64) = (5, 4);
-/// A queue this short counts as running low.
-pub const LOW_QUEUE: usize = 1;
-
 // --- Input prediction: `upbeat simulate --strokes FILE...` -----------------------------------------------------------
 
 /// 33 ms (two refreshes at 60 Hz; at 50 ms errors double), 12 px (a finger hides that much), 3 samples.

@@ -1,5 +1,5 @@
-//! The refresh-rate governor: which rate content wants, when a display may change to it, and how far a variable
-//! refresh may be stretched.
+//! The refresh-rate governor: which rate content wants, when a display may change to it, and how far apart frames are that
+//! are drawn ahead.
 //!
 //! D-VSync 5.3 (LTPO). Every queued frame carries the interval that it was made for; the display changes its rate
 //! after the last frame of the old rate, never before, since a frame drawn for 120 Hz motion is wrong at 60 Hz.
@@ -8,7 +8,6 @@
 //!  queue    8 8 8 16 16      → the display is switched between the third and the fourth frame
 //! ```
 
-use super::defaults::{LOW_QUEUE, STRETCH};
 use crate::time::{Instant, Span};
 
 /// The speeds, in logical pixels per second, that a moving view has to exceed for the middle and the highest rate.
@@ -148,20 +147,6 @@ impl RateGovernor {
         Some(interval)
     }
 
-    /// When a variable refresh is due whose predecessor began at `last`: after one interval, or, when at most one
-    /// frame is queued and the next is not `ready`, up to 1.25 intervals later, within the display's range.
-    ///
-    /// A late frame starts scan-out the moment it is ready; a refresh that nothing was ready for repeats the picture at
-    /// the end of that time. Cursor motion does not enter here: it never breaks the cadence.
-    pub fn latest_refresh(&self, last: Instant, queued: usize) -> Instant {
-        let stretched = if self.range.variable && queued <= LOW_QUEUE {
-            self.current.scale(STRETCH.0, STRETCH.1).min(self.range.slowest)
-        } else {
-            self.current
-        };
-        last + stretched.max(self.range.fastest)
-    }
-
     /// When scan-out of a frame that is ready at `ready` begins: not before one interval has passed since `last`.
     pub fn scan_out(&self, last: Instant, ready: Instant) -> Instant {
         ready.max(last + self.current.max(self.range.fastest))
@@ -225,15 +210,11 @@ mod tests {
     }
 
     #[test]
-    fn a_short_queue_stretches_the_interval_and_a_late_frame_goes_at_once() {
+    fn a_frame_that_is_ready_goes_after_one_interval_and_a_late_one_at_once() {
         let governor = ltpo();
         let last = Instant::from_nanos(1_000_000_000);
-        assert_eq!(governor.latest_refresh(last, 2), last + F120);
-        assert_eq!(governor.latest_refresh(last, 1), last + F120.scale(5, 4));
         let late = last + F120 + Span::from_millis(1);
         assert_eq!(governor.scan_out(last, late), late);
         assert_eq!(governor.scan_out(last, last + Span::from_millis(1)), last + F120);
-        let fixed = RateGovernor::new(RateRange::fixed(F120));
-        assert_eq!(fixed.latest_refresh(last, 0), last + F120);
     }
 }

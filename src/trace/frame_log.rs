@@ -9,11 +9,12 @@
 //!                     full? left_out += 1 ─────────────────────► {"type":"left-out","records":n}
 //! ```
 
+use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -61,6 +62,58 @@ struct Shared {
     left_out: AtomicU64,
     /// Whether writing failed: nobody needs to send any more.
     failed: AtomicBool,
+    end: Mutex<End>,
+}
+
+/// What became of a log, or who wants to hear it.
+type Told = Result<LogSummary, String>;
+
+/// How the log thread and whoever ends the log find out about each other.
+#[derive(Default)]
+enum End {
+    /// It is being written.
+    #[default]
+    Open,
+    /// Somebody waits for its end.
+    Wanted(Box<dyn FnOnce(Told) + Send>),
+    /// It has ended.
+    Over(Told),
+}
+
+impl fmt::Debug for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            End::Open => "open",
+            End::Wanted(_) => "ends",
+            End::Over(_) => "over",
+        })
+    }
+}
+
+impl Shared {
+    /// The log thread is done.
+    fn over(&self, told: Told) {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::take(&mut *end) {
+            End::Wanted(done) => {
+                drop(end);
+                done(told);
+            }
+            End::Open | End::Over(_) => *end = End::Over(told),
+        }
+    }
+
+    /// Tells `done` what became of the log, now or when it ends.
+    fn tell(&self, done: impl FnOnce(Told) + Send + 'static) {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::take(&mut *end) {
+            End::Over(told) => {
+                drop(end);
+                done(told);
+            }
+            End::Open | End::Wanted(_) => *end = End::Wanted(Box::new(done)),
+        }
+    }
 }
 
 /// What the queue holds: records by value, so that sending one allocates nothing.
@@ -75,18 +128,63 @@ impl FrameLog {
     /// Creates the file, or empties it, and starts the log thread.
     pub fn create(path: &Path) -> Result<Self, FrameLogError> {
         let file = files::create(path).map_err(|source| FrameLogError { path: path.to_owned(), source })?;
-        Self::start(BufWriter::new(file), path.to_owned(), QUEUE)
+        Self::start(|| Ok(BufWriter::new(file)), path.to_owned(), QUEUE, |_| ())
     }
 
-    fn start(sink: impl Write + Send + 'static, path: PathBuf, capacity: usize) -> Result<Self, FrameLogError> {
+    /// Starts the log thread, which creates the file, or empties it, and says through `opened` whether it could: whoever calls
+    /// waits for no disk.
+    pub fn record(
+        path: PathBuf,
+        opened: impl FnOnce(Result<(), String>) + Send + 'static,
+    ) -> Result<Self, FrameLogError> {
+        let named = path.clone();
+        Self::start(move || files::create(&named).map(BufWriter::new), path, QUEUE, opened)
+    }
+
+    fn start<W: Write>(
+        open: impl FnOnce() -> io::Result<W> + Send + 'static,
+        path: PathBuf,
+        capacity: usize,
+        opened: impl FnOnce(Result<(), String>) + Send + 'static,
+    ) -> Result<Self, FrameLogError> {
         let (queue, entries) = sync_channel(capacity);
         let shared = Arc::new(Shared::default());
-        let writer = Writer { sink, path: path.clone(), shared: Arc::clone(&shared), summary: LogSummary::default() };
+        let (told, named) = (Arc::clone(&shared), path.clone());
+        let job = move || {
+            let result = match open() {
+                Ok(sink) => {
+                    opened(Ok(()));
+                    let summary = LogSummary::default();
+                    Writer { sink, path: named, shared: Arc::clone(&told), summary }.run(&entries)
+                }
+                Err(source) => {
+                    told.failed.store(true, Ordering::Relaxed);
+                    let error = FrameLogError { path: named, source };
+                    opened(Err(error.to_string()));
+                    Err(error)
+                }
+            };
+            told.over(result.as_ref().map(|summary| *summary).map_err(ToString::to_string));
+            result
+        };
         let thread = thread::Builder::new().name("frame log".to_owned());
         let writer = faults::check(Fault::Thread)
-            .and_then(|()| thread.spawn(move || writer.run(&entries)))
+            .and_then(|()| thread.spawn(job))
             .map_err(|source| FrameLogError { path, source })?;
         Ok(FrameLog { queue: Some(queue), shared, writer: Some(writer) })
+    }
+
+    /// Whether it could not be opened or written: nothing is logged any more.
+    pub fn is_over(&self) -> bool {
+        self.shared.failed.load(Ordering::Relaxed)
+    }
+
+    /// Ends it without waiting for what is left to be written, and tells `done` what became of it all.
+    pub fn end(mut self, done: impl FnOnce(Result<LogSummary, String>) + Send + 'static) {
+        self.shared.tell(done);
+        self.queue = None;
+        // The thread ends when it has written all.
+        self.writer = None;
     }
 
     /// Says what an output is called.
@@ -261,7 +359,9 @@ mod tests {
     fn a_disk_that_hangs_stalls_nobody_and_the_gap_is_said() {
         let (release, wait) = channel();
         let (written, lines) = channel();
-        let log = FrameLog::start(BufWriter::with_capacity(1, Stuck(wait, written)), "stuck".into(), 4).unwrap();
+        let log =
+            FrameLog::start(move || Ok(BufWriter::with_capacity(1, Stuck(wait, written))), "stuck".into(), 4, |_| ())
+                .unwrap();
         // The thread hangs in its header: four records find room, six do not, and no call waits.
         for frame in 0..10 {
             log.output(&FrameRecord { frame, ..Default::default() });
@@ -278,6 +378,32 @@ mod tests {
         log.output(&FrameRecord::default());
         let error = log.finish().unwrap_err().to_string();
         assert!(error.starts_with("frame log /dev/full: No space left on device"), "{error}");
+    }
+
+    #[test]
+    fn a_log_that_is_begun_and_ended_in_between_waits_for_nobody_and_tells_what_became_of_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log.jsonl");
+        let (tell, told) = channel();
+        let opened = tell.clone();
+        let log = FrameLog::record(path.clone(), move |result| opened.send(result.map(|()| 0)).unwrap()).unwrap();
+        assert_eq!(told.recv().unwrap(), Ok(0));
+        log.output(&FrameRecord::default());
+        log.end(move |result| tell.send(result.map(|summary| summary.lines)).unwrap());
+        assert_eq!(told.recv().unwrap(), Ok(2));
+        assert_eq!(read(&path).len(), 2);
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_opened_says_so_to_whoever_begins_and_ends_it() {
+        let (tell, told) = channel();
+        let opened = tell.clone();
+        let log =
+            FrameLog::record("/nowhere/log".into(), move |result| opened.send(result.map(|()| 0)).unwrap()).unwrap();
+        assert!(told.recv().unwrap().is_err_and(|error| error.contains("/nowhere/log: No such file")));
+        log.output(&FrameRecord::default());
+        log.end(move |result| tell.send(result.map(|summary| summary.lines)).unwrap());
+        assert!(told.recv().unwrap().is_err_and(|error| error.contains("No such file")));
     }
 
     #[test]

@@ -89,9 +89,8 @@ fn formats() -> Vec<Format> {
             name: "frames as CSV",
             samples: vec![data("tests/data/frames/metroexodus.csv"), data("tests/data/classes/simple-shm.csv")],
             read: |bytes| {
-                let interval = Span::from_micros(16_667);
-                let _ =
-                    load::csv::parse(&text(bytes), "csv", String::new(), interval).map_err(|error| error.to_string());
+                let wanted = load::Wanted { interval: Span::from_micros(16_667), process: None };
+                let _ = load::csv::parse(bytes, "csv", String::new(), &wanted).map_err(|error| error.to_string());
             },
         },
         Format {

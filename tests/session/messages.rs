@@ -185,3 +185,31 @@ fn injected_input_moves_the_pointer_and_the_window_under_it() {
     session.ask(Request::Input { events: release });
     assert!(session.msg(&["input", "key", "a"]).status.success());
 }
+
+#[test]
+fn a_frame_log_begins_and_ends_while_the_session_goes_on_and_becomes_a_trace() {
+    let session = Session::start(&["--output", "640x480"]);
+    let _program = session.shown("late");
+    let directory = tempfile::tempdir().unwrap();
+    let (log, trace) = (directory.path().join("log.jsonl"), directory.path().join("trace"));
+    assert!(words(&session.msg(&["record", "--stop"])).contains("no frame log is being written"));
+    let nowhere = words(&session.msg(&["record", "/nowhere/log.jsonl"]));
+    assert!(nowhere.contains("/nowhere/log.jsonl: No such file"), "{nowhere}");
+    assert_eq!(words(&session.msg(&["record", log.to_str().unwrap()])), "");
+    let again = words(&session.msg(&["record", "/tmp/never.jsonl"]));
+    assert!(again.contains("a frame log is being written"), "{again}");
+    // Every frame of this client is late, and is told of once its fate is known.
+    wait("a miss in the log", || std::fs::read_to_string(&log).ok().filter(|text| text.contains("missed refresh")));
+    let ended = words(&session.msg(&["record", "--stop"]));
+    assert!(ended.contains("lines were written"), "{ended}");
+    let written = std::fs::read_to_string(&log).unwrap();
+    let names = written.lines().take(3).collect::<String>();
+    assert!(names.contains("HEADLESS-1") && names.contains("late"), "{names}");
+    let misses = written.lines().filter(|line| !line.contains("\"why\":null") && line.contains("\"why\"")).count();
+
+    let upbeat = env!("CARGO_BIN_EXE_upbeat");
+    let arguments = [log.as_os_str(), "-o".as_ref(), trace.as_os_str()];
+    let output = std::process::Command::new(upbeat).arg("trace").args(arguments).output().unwrap();
+    assert!(words(&output).contains(&format!("{misses} of them missed")), "{}", words(&output));
+    assert!(std::fs::metadata(&trace).unwrap().len() > 1_000);
+}

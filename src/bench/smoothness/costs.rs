@@ -1,7 +1,7 @@
 //! What the frames cost: the same for the bench, for the simulator and for `examples/game`.
 
 use crate::simulate::load::synthetic::MIXES;
-use crate::simulate::load::{Load, csv};
+use crate::simulate::load::{self, Load, Wanted};
 use crate::time::{NANOS_PER_SECOND, Span};
 
 /// What to play.
@@ -45,7 +45,8 @@ impl CostOptions {
             return Ok(mix.generate(self.interval(), self.frames, self.seed));
         }
         let unusable = |why: String| NoLoad { load: self.load.clone(), why };
-        let mut load = csv::read(self.load.as_ref(), self.interval()).map_err(|error| unusable(error.to_string()))?;
+        let wanted = Wanted { interval: self.interval(), process: None };
+        let mut load = load::read(self.load.as_ref(), &wanted).map_err(|error| unusable(error.to_string()))?.load;
         load.frames.truncate(self.frames);
         Ok(load)
     }

@@ -13,7 +13,7 @@ use super::game::{GameError, GameOptions};
 use crate::bench::run::{BenchError, Displays, Folder};
 use crate::bench::statistics::in_a_row;
 use crate::simulate::animation::{AnimationPolicy, run as simulate};
-use crate::timing::frames::AheadSettings;
+use crate::timing::frames::{AheadSettings, Recorder};
 
 /// What to compare.
 #[derive(Clone, Debug, clap::Args)]
@@ -146,7 +146,9 @@ impl SmoothnessOptions {
         let policy = if game.vsync {
             AnimationPolicy::vsync(game.buffers)
         } else {
+            // The game's recorder goes on while there is permission, as a queue of GL or Vulkan lets it.
             AnimationPolicy::ahead(AheadSettings::buffers(game.buffers).with_run_ahead(game.run_ahead))
+                .with_recorder(Recorder::Decoupled)
         };
         let policy = if variable && !game.vsync { policy.on_variable_refresh() } else { policy };
         Ok(simulate(&load, &policy).reduction(&simulate(&load, &AnimationPolicy::vsync(3))))

@@ -77,6 +77,15 @@ enum Message {
         #[arg(long)]
         output: Option<String>,
     },
+    /// Write a frame log from now on, or end the one that is being written.
+    Record {
+        /// The file; it is emptied first.
+        #[arg(required_unless_present = "stop")]
+        file: Option<PathBuf>,
+        /// End the log.
+        #[arg(long, conflicts_with = "file")]
+        stop: bool,
+    },
     /// Pace an output (by its name) or a window (by its number) differently.
     Pacing {
         /// Such as HEADLESS-1, or 3.
@@ -169,6 +178,7 @@ impl Message {
             Message::Stats => Request::Stats,
             Message::WhyLate { of, limit } => Request::WhyLate { target: of.and_then(Of::target), limit },
             Message::Screenshot { file, output } => Request::Screenshot { output, path: absolute(&file)? },
+            Message::Record { file, .. } => Request::Record { path: file.map(|file| absolute(&file)).transpose()? },
             Message::Pacing { target, pacing } => Request::SetPacing { target: pacing_target(&target), pacing },
             Message::Output(message) => message.request(),
             Message::Input(message) => Request::Input { events: message.events()? },

@@ -37,6 +37,10 @@ fn render(response: &Response) -> String {
         Response::WhyLate { misses } => {
             misses.iter().map(|miss| format!("{:>9} s ago: {}\n", seconds(miss.ago), miss.sentence)).collect()
         }
+        Response::Recorded { lines, left_out: 0 } => format!("{lines} lines were written\n"),
+        Response::Recorded { lines, left_out } => {
+            format!("{lines} lines were written, {left_out} records left out: the disk is too slow\n")
+        }
         Response::Screenshot { output, path, width, height } => {
             format!("{output}, {width}x{height} pixels: {}\n", path.display())
         }

@@ -2,6 +2,7 @@
 
 mod clients;
 mod outputs;
+mod record;
 mod statistics;
 mod windows;
 mod workspaces;
@@ -39,6 +40,7 @@ impl Respond for State {
             Request::Stats => Ok(statistics::all(self)),
             Request::WhyLate { target, limit } => statistics::why_late(self, target.as_ref(), limit),
             Request::Screenshot { output, path } => return take_screenshot(self, output, path, ticket),
+            Request::Record { path } => return record::begin_or_end(self, path, ticket),
             Request::SetPacing { target, pacing } => set_pacing(self, &target, pacing),
             Request::AddOutput { mode } => add_output(self, mode),
             Request::RemoveOutput { output } => virtual_outputs::unplug(self, &output).map(|()| Response::Done),

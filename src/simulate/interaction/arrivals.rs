@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{AppCost, START, Setup};
+use super::{AppCost, FrameCost, START, Setup};
 use crate::simulate::random::Random;
 use crate::time::{Instant, Span};
 
@@ -63,7 +63,7 @@ impl<'a> Costs<'a> {
         }
     }
 
-    pub(super) fn next(&mut self) -> Span {
+    pub(super) fn next(&mut self) -> FrameCost {
         self.frame += 1;
         if let AppCost::Bursty(_, _, kept) = self.app {
             self.heavy ^= self.random.chance(1.0 / kept);
@@ -73,7 +73,7 @@ impl<'a> Costs<'a> {
 
     /// The cost of rendering the same frame once more: another draw, so that policies with and without a second shot
     /// see the same sequence of first ones.
-    pub(super) fn again(&mut self) -> Span {
+    pub(super) fn again(&mut self) -> FrameCost {
         draw(self.app, self.heavy, self.frame, &mut self.again)
     }
 }
@@ -81,16 +81,17 @@ impl<'a> Costs<'a> {
 /// Standard deviation of the logarithm within a regime, and of the body under a tail.
 const BODY_SIGMA: f64 = 0.2;
 
-fn draw(app: AppCost<'_>, heavy: bool, frame: usize, random: &mut Random) -> Span {
+fn draw(app: AppCost<'_>, heavy: bool, frame: usize, random: &mut Random) -> FrameCost {
     let lognormal =
         |mean: f64, sigma: f64, random: &mut Random| random.lognormal(mean * (-sigma * sigma / 2.0).exp(), sigma);
-    Span::from_millis_f64(match app {
+    let millis = match app {
         AppCost::Lognormal(mean, sigma) => lognormal(mean, sigma, random),
         AppCost::Bursty(light, burst, _) => lognormal(if heavy { burst } else { light }, BODY_SIGMA / 2.0, random),
         AppCost::PowerLaw(mean, share, alpha) => {
             let body = lognormal(mean, BODY_SIGMA, random);
             if random.chance(share) { random.pareto(mean * 1.4, alpha).min(60.0) } else { body }
         }
-        AppCost::Frames(frames) => return frames.get(frame % frames.len().max(1)).copied().unwrap_or_default().total(),
-    })
+        AppCost::Frames(frames) => return frames.get(frame % frames.len().max(1)).copied().unwrap_or_default(),
+    };
+    FrameCost { record: Span::from_millis_f64(millis), render: Span::ZERO }
 }

@@ -46,3 +46,37 @@ fn a_second_shot_is_fresher_than_its_insurance_alone() {
     assert!(two.latency.mean + 2.0 < one.latency.mean, "{} {}", two.latency.mean, one.latency.mean);
     assert!(two.missed <= one.missed + 0.001 && two.renders_per_shown < 2.0);
 }
+
+/// Overloaded twice: what cannot be drawn is not queued, so that latency stays within the buffers that there are.
+#[test]
+fn a_legacy_queue_is_as_long_as_its_buffers() {
+    let frames = [FrameCost { record: Span::from_millis(10), render: Span::from_millis(33) }; 4];
+    let setup = Setup::presto(AppCost::Frames(&frames), 6_000, 1);
+    for propagate in [false, true] {
+        let legacy = run(&setup, &InteractionPolicy::Legacy { offset: Span::from_micros(7_500), propagate });
+        assert!((legacy.frames_per_second - 30.0).abs() < 0.5, "{}", legacy.frames_per_second);
+        assert!(legacy.latency.max < 28.0 + 8.0 * 16.667, "{:?}", legacy.latency);
+    }
+}
+
+/// 9 ms of CPU and 9 ms of GPU fit into a refresh, since those of two frames overlap.
+#[test]
+fn the_stages_of_two_frames_overlap() {
+    let frames = [FrameCost { record: Span::from_millis(9), render: Span::from_millis(9) }; 4];
+    let setup = Setup::presto(AppCost::Frames(&frames), 2_000, 1);
+    let response = just_in_time(&setup, JustInTime::new(EstimatorKind::WindowTail, MissBudget::per_mille(10)));
+    assert!(response.frames_per_second > 59.0, "{}", response.frames_per_second);
+}
+
+/// One frame in 150 takes four refreshes. Whatever predicts that, frames do not begin so early that they wait for each other.
+#[test]
+fn a_rare_long_frame_does_not_make_all_others_wait() {
+    let cost = |frame: i64| if frame % 150 == 149 { (12, 50) } else { (5, 9) };
+    let of = |(record, render)| FrameCost { record: Span::from_millis(record), render: Span::from_millis(render) };
+    let frames: Vec<FrameCost> = (0..6_000).map(|frame| of(cost(frame))).collect();
+    let setup = Setup { touch: Span::ZERO, ..Setup::presto(AppCost::Frames(&frames), 6_000, 1) };
+    for kind in EstimatorKind::ALL {
+        let latency = just_in_time(&setup, JustInTime::new(kind, MissBudget::per_mille(10))).latency;
+        assert!(latency.max < 300.0, "{kind}: {latency:?}");
+    }
+}

@@ -1,106 +1,113 @@
-//! Frame-time traces as users have them: our own columns, MangoHud, PresentMon and CapFrameX.
+//! Logs of frame times as CSV: our own columns, MangoHud, PresentMon, OCAT, CapFrameX, FrameView.
 //!
-//! | format | how it is recognised | record | render |
-//! |---|---|---|---|
-//! | ours | `frame,cpu_ms,gpu_ms,frame_ms` | `cpu_ms` | `gpu_ms` |
-//! | MangoHud | a column `frametime` (after a block that describes the system) | share of `frametime` | rest of `frametime` |
-//! | PresentMon 1, OCAT, CapFrameX | `MsBetweenPresents` | share of it | rest of it |
-//! | PresentMon 2 | `MsCPUBusy` and `MsGPUBusy` | `MsCPUBusy` | `MsGPUBusy` |
+//! | format | how it is recognised | what is read |
+//! |---|---|---|
+//! | ours | `cpu_ms` or `gpu_ms` | these, `frame_ms` |
+//! | MangoHud | `frametime`, after lines that describe the system | this, `gpu_load` (its `cpu_load` is of all cores: it says nothing of one thread) |
+//! | PresentMon 1, OCAT, CapFrameX, FrameView | `MsBetweenPresents` | this, `MsInPresentAPI`, `MsUntilRenderComplete` or `MsRenderPresentLatency`, `MsUntilDisplayed` |
+//! | PresentMon 2 | `MsCPUBusy` and `MsGPUBusy`, or `CPUBusy` and `GPUBusy` | these, `FrameTime`, `DisplayLatency` |
 //!
-//! Where a log tells only the interval between frames, that interval is the frame's cost, and
-//! [`ASSUMED_RECORD_SHARE`] of it is taken to be recording. For a capture that was bound by the GPU this is an upper
-//! bound: back-pressure of the queue makes long and short intervals alternate.
+//! `Application` and `ProcessID` tell programs apart. A field may be quoted, and have commas then; with semicolons between
+//! fields a number may have a comma for its point. What a column means for a frame's cost is in `capture`.
 
-use std::path::Path;
+use std::borrow::Cow;
+use std::io::BufRead;
 
-use super::{FrameCost, Load};
-use crate::time::Span;
+use super::capture::{Gatherer, Sample};
+use super::{Capture, TraceError, Wanted};
 
-/// The part of a frame's cost that is taken to be CPU work where a log does not tell.
-pub const ASSUMED_RECORD_SHARE: f64 = 0.4;
 /// Nothing on a display takes longer: a larger number is a unit taken for another.
 const MOST_MILLISECONDS: f64 = 60_000.0;
+/// No line is longer: a file that has one is no log.
+const LONGEST_LINE: usize = 1 << 20;
 
-/// Why a trace cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The file cannot be opened or is no text.
-    #[error("{path}: {source}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// What the system says.
-        source: std::io::Error,
-    },
-    /// A line is not what the format asks for.
-    #[error("{path}:{line}:{column}: {what}")]
-    Malformed {
-        /// The file.
-        path: String,
-        /// Counted from one.
-        line: usize,
-        /// In characters, counted from one.
-        column: usize,
-        /// What is wrong.
-        what: String,
-    },
-}
-
-/// Reads a trace for a display of `interval`.
-pub fn read(path: &Path, interval: Span) -> Result<Load, TraceError> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|source| TraceError::Unreadable { path: name.clone(), source })?;
-    let title = path.file_stem().map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned());
-    parse(&text, &name, title, interval)
-}
-
-/// Parses the text of a trace; `path` is for messages, `title` for reports.
-pub fn parse(text: &str, path: &str, title: String, interval: Span) -> Result<Load, TraceError> {
+/// Parses a log; `path` is for messages, `title` for reports.
+///
+/// # Errors
+/// With the line and column of what makes no sense.
+pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
     let malformed = |line, column, what: String| TraceError::Malformed { path: path.to_owned(), line, column, what };
-    let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate();
-    let columns = lines.by_ref().find_map(|(_, line)| Columns::recognise(line)).ok_or_else(|| {
-        let what = if text.trim().is_empty() {
-            "the file is empty".to_owned()
-        } else {
-            "no header line with `cpu_ms`/`gpu_ms`, `frametime` (MangoHud) or `MsBetweenPresents` (PresentMon)"
-                .to_owned()
-        };
-        malformed(1, 1, what)
-    })?;
-    let mut frames = Vec::new();
-    let mut last_line = 1;
-    for (index, line) in lines {
-        last_line = index + 1;
+    let unreadable = |source| TraceError::Unreadable { path: path.to_owned(), source };
+    let (mut text, mut number, mut is_empty) = (Vec::new(), 0, true);
+    let mut columns = None;
+    let mut gatherer = Gatherer::new("", wanted.interval);
+    while read_line(&mut reader, &mut text).map_err(unreadable)? {
+        number += 1;
+        let is_whole = text.last() == Some(&b'\n');
+        let line = std::str::from_utf8(&text)
+            .map_err(|error| malformed(number, error.valid_up_to() + 1, "this is no text in UTF-8".to_owned()))?;
+        if line.len() >= LONGEST_LINE {
+            return Err(malformed(number, 1, "no log has a line of a megabyte".to_owned()));
+        }
+        let line = line.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
         if line.trim().is_empty() {
             continue;
         }
-        let row = Row { text: line, separator: columns.separator };
-        match columns.cost(&row) {
-            Ok(cost) => frames.extend(cost),
-            Err(Bad { column, what }) => return Err(malformed(index + 1, column, what)),
+        is_empty = false;
+        let Some(columns) = &columns else {
+            columns = Columns::recognise(line);
+            if let Some(columns) = &columns {
+                gatherer = Gatherer::new(columns.format(), wanted.interval);
+            }
+            continue;
+        };
+        match columns.sample(line, &mut gatherer) {
+            Ok(()) => {}
+            // Whoever logged it was stopped in the middle of a line.
+            Err(_) if !is_whole => gatherer.cut_off(number),
+            Err(Bad { column, what }) => return Err(malformed(number, column, what)),
         }
     }
-    if frames.is_empty() {
-        return Err(malformed(last_line, 1, "the header is not followed by any frame".to_owned()));
+    if is_empty {
+        return Err(malformed(1, 1, "the file is empty".to_owned()));
     }
-    Ok(Load { name: title, interval, animation: 0, frames })
+    if columns.is_none() {
+        let known = "`cpu_ms` and `gpu_ms`, `frametime` (MangoHud), `MsBetweenPresents` (PresentMon 1, FrameView) or \
+                     `MsCPUBusy` and `MsGPUBusy` (PresentMon 2)";
+        return Err(malformed(1, 1, format!("no line names columns that are known: {known}")));
+    }
+    if gatherer.is_empty() {
+        return Err(malformed(number, 1, "the header is not followed by any frame".to_owned()));
+    }
+    gatherer.finish(path, title, wanted)
 }
+
+/// The next line into `text`; whether there was one. A line without an end is not read to it.
+fn read_line(reader: &mut impl BufRead, text: &mut Vec<u8>) -> std::io::Result<bool> {
+    use std::io::Read;
+    text.clear();
+    Ok(reader.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', text)? > 0)
+}
+
+/// What of a row is read, in the order of [`Sample`]; then what tells programs apart.
+const FIELDS: [&[&str]; 9] = [
+    &["frametime", "frame_ms", "msbetweenpresents", "frametime_ms", "msbetweenappstart"],
+    &["cpu_ms", "mscpubusy", "cpubusy"],
+    &["gpu_ms", "msgpubusy", "gpubusy", "msgpuactive", "gpu_active"],
+    &["msinpresentapi"],
+    &["msuntilrendercomplete", "msrenderpresentlatency"],
+    &["msuntildisplayed", "displaylatency"],
+    &["gpu_load"],
+    &["application", "process", "processname"],
+    &["processid"],
+];
+const WHOLE: usize = 0;
+const LOAD: usize = 6;
+const NAME: usize = 7;
+const ID: usize = 8;
 
 /// Which columns hold what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Columns {
     separator: char,
-    record: Option<usize>,
-    render: Option<usize>,
-    /// The interval between frames, used where the two above say nothing.
-    whole: Option<usize>,
+    /// For each of [`FIELDS`] its column.
+    places: [Option<usize>; FIELDS.len()],
+    /// The last column that is read.
+    last: usize,
+    format: &'static str,
 }
 
-struct Row<'a> {
-    text: &'a str,
-    separator: char,
-}
-
+#[derive(Debug)]
 struct Bad {
     column: usize,
     what: String,
@@ -109,105 +116,118 @@ struct Bad {
 impl Columns {
     fn recognise(line: &str) -> Option<Columns> {
         let separator = if line.contains(';') && !line.contains(',') { ';' } else { ',' };
-        let names: Vec<String> =
-            line.split(separator).map(|name| name.trim().trim_matches('"').to_lowercase()).collect();
-        let find = |wanted: &[&str]| names.iter().position(|name| wanted.contains(&name.as_str()));
-        let columns = Columns {
-            separator,
-            record: find(&["cpu_ms", "mscpubusy", "cpubusy"]),
-            render: find(&["gpu_ms", "msgpubusy", "gpubusy", "msgpuactive", "gpu_active"]),
-            whole: find(&["frametime", "frame_ms", "msbetweenpresents", "frametime_ms"]),
+        let names: Vec<String> = split(line, separator).map(|(_, name)| name.trim().to_lowercase()).collect();
+        let places = FIELDS.map(|wanted| names.iter().position(|name| wanted.contains(&name.as_str())));
+        let has = |name: &str| names.iter().any(|other| other == name);
+        let format = if has("cpu_ms") || has("gpu_ms") {
+            "plain columns"
+        } else if has("msrenderpresentlatency") {
+            "FrameView"
+        } else if places[1].is_some() || places[2].is_some() {
+            "PresentMon 2"
+        } else if has("msbetweenpresents") {
+            "PresentMon 1"
+        } else {
+            "MangoHud"
         };
-        let two_stages = columns.record.is_some() && columns.render.is_some();
-        (two_stages || columns.whole.is_some()).then_some(columns)
+        let is_log = places[WHOLE].is_some() || has("gpu_ms") || (places[1].is_some() && places[2].is_some());
+        let last = places.iter().flatten().copied().max().unwrap_or(0);
+        is_log.then_some(Columns { separator, places, last, format })
     }
 
-    /// The cost of the frame in `row`; none where all its columns are empty.
-    fn cost(&self, row: &Row<'_>) -> Result<Option<FrameCost>, Bad> {
-        let number = |index: Option<usize>| index.map_or(Ok(None), |index| row.number(index));
-        let (record, render) = (number(self.record)?, number(self.render)?);
-        let span = Span::from_millis_f64;
-        let share = ASSUMED_RECORD_SHARE;
-        Ok(match (record, render) {
-            (Some(record), Some(render)) => Some(FrameCost { record: span(record), render: span(render) }),
-            // One stage known: the other is taken to be in the assumed proportion to it.
-            (None, Some(render)) => Some(FrameCost { record: span(render * share), render: span(render) }),
-            (Some(record), None) => Some(FrameCost { record: span(record), render: span(record * share) }),
-            (None, None) => number(self.whole)?
-                .map(|whole| FrameCost { record: span(whole * share), render: span(whole * (1.0 - share)) }),
-        })
+    const fn format(&self) -> &'static str {
+        self.format
+    }
+
+    /// Gives the frame in `line` to `gatherer`.
+    fn sample(&self, line: &str, gatherer: &mut Gatherer) -> Result<(), Bad> {
+        let mut numbers = [None; NAME];
+        let (mut name, mut id) = (None, None);
+        let (mut seen, mut end) = (0, 1);
+        for (place, (column, field)) in split(line, self.separator).enumerate().take(self.last + 1) {
+            (seen, end) = (place + 1, column);
+            let Some(kind) = self.places.iter().position(|wanted| *wanted == Some(place)) else { continue };
+            match kind {
+                NAME => name = Some(field),
+                ID => id = Some(field),
+                _ => numbers[kind] = number(&field, self.separator, kind).map_err(|what| Bad { column, what })?,
+            }
+        }
+        if seen <= self.last {
+            let end = line.chars().count().max(end);
+            return Err(Bad { column: end, what: format!("the line ends before column {}", self.last + 1) });
+        }
+        let [whole, record, render, in_present, until_complete, until_displayed, gpu_load] = numbers;
+        let program = match (name, id) {
+            (None, None) => gatherer.program(""),
+            (Some(name), None) => gatherer.program(name.trim()),
+            (None, Some(id)) => gatherer.program(&format!("({})", id.trim())),
+            (Some(name), Some(id)) => gatherer.program(&format!("{} ({})", name.trim(), id.trim())),
+        };
+        let sample = Sample { whole, record, render, in_present, until_complete, until_displayed, gpu_load };
+        gatherer.add(program, &sample);
+        Ok(())
     }
 }
 
-impl Row<'_> {
-    /// The number in the `index`-th column; none where it is empty or `NA`.
-    fn number(&self, index: usize) -> Result<Option<f64>, Bad> {
-        let mut column = 1;
-        for (at, field) in self.text.split(self.separator).enumerate() {
-            if at < index {
-                column += field.chars().count() + 1;
-                continue;
+/// The fields of a line and the characters at which they start, counted from one.
+fn split(line: &str, separator: char) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
+    let mut rest = Some(line);
+    let mut column = 1;
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let (field, after, width) = match text.trim_start().strip_prefix('"') {
+            Some(quoted) => unquote(text, quoted, separator),
+            None => match text.split_once(separator) {
+                Some((field, after)) => (Cow::Borrowed(field), Some(after), field.chars().count()),
+                None => (Cow::Borrowed(text), None, text.chars().count()),
+            },
+        };
+        let at = column;
+        column += width + 1;
+        rest = after;
+        Some((at, field))
+    })
+}
+
+/// A field that begins with a quote: its text, what comes after it, and how many characters it took.
+fn unquote<'a>(text: &'a str, quoted: &'a str, separator: char) -> (Cow<'a, str>, Option<&'a str>, usize) {
+    let mut field = String::new();
+    let mut chars = quoted.char_indices().peekable();
+    let mut end = quoted.len();
+    while let Some((at, char)) = chars.next() {
+        match char {
+            '"' if chars.peek().is_some_and(|(_, next)| *next == '"') => {
+                field.push('"');
+                chars.next();
             }
-            let text = field.trim().trim_matches('"');
-            if text.is_empty() || text.eq_ignore_ascii_case("na") {
-                return Ok(None);
+            '"' => {
+                end = at + 1;
+                break;
             }
-            return match text.parse::<f64>() {
-                Ok(number) if (0.0..=MOST_MILLISECONDS).contains(&number) => Ok(Some(number)),
-                Ok(number) => Err(Bad { column, what: format!("{number} ms is no time that a frame takes") }),
-                Err(_) => Err(Bad { column, what: format!("expected a number of milliseconds, found `{text}`") }),
-            };
+            _ => field.push(char),
         }
-        Err(Bad { column, what: format!("the line ends before column {}", index + 1) })
+    }
+    let after = quoted[end..].split_once(separator).map(|(_, after)| after);
+    let taken = after.map_or(text.len(), |after| text.len() - after.len() - separator.len_utf8());
+    (Cow::Owned(field), after, text[..taken].chars().count())
+}
+
+/// The number in a field; none where it is empty or `NA`.
+fn number(field: &str, separator: char, kind: usize) -> Result<Option<f64>, String> {
+    let text = field.trim();
+    if text.is_empty() || text.eq_ignore_ascii_case("na") {
+        return Ok(None);
+    }
+    let parsed = if separator == ';' && text.contains(',') { text.replace(',', ".").parse() } else { text.parse() };
+    match parsed {
+        Ok(0.0) if kind == WHOLE => Err("an interval of 0 ms: two frames are not shown at once".to_owned()),
+        Ok(load) if kind == LOAD => Ok(Some(load).filter(|load| (0.0..=100.0).contains(load))),
+        Ok(number) if (0.0..=MOST_MILLISECONDS).contains(&number) => Ok(Some(number)),
+        Ok(number) => Err(format!("{number} ms is no time that a frame takes")),
+        Err(_) => Err(format!("expected a number of milliseconds, found `{text}`")),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const INTERVAL: Span = Span::from_millis(16);
-
-    fn costs(text: &str) -> Result<Vec<(f64, f64)>, String> {
-        parse(text, "trace.csv", "trace".into(), INTERVAL)
-            .map(|load| load.frames.iter().map(|f| (f.record.as_millis_f64(), f.render.as_millis_f64())).collect())
-            .map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn our_own_columns() {
-        let text = "frame,cpu_ms,gpu_ms,frame_ms\n0,6.033,6.223,6.403\n1,,5,5\n2,,,10\n";
-        assert_eq!(costs(text), Ok(vec![(6.033, 6.223), (2.0, 5.0), (4.0, 6.0)]));
-    }
-
-    #[test]
-    fn a_mangohud_log_with_its_preamble() {
-        let text = "os,cpu,gpu,ram,kernel,driver,cpuscheduler\nDebian,AMD,Radeon,16,6.1,Mesa,schedutil\n\
-            fps,frametime,cpu_load,cpu_power,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,gpu_mem_clock,gpu_vram_used,\
-            gpu_power,ram_used,swap_used,process_rss,elapsed\n\
-            60.1,16.6,12,0,55,60,58,1500,800,2.1,30,5.5,0,1.1,1000000\n120,8.3,12,0,55,60,58,1500,800,2.1,30,5.5,0,1.1,2\n";
-        assert_eq!(costs(text).map(|frames| frames.len()), Ok(2));
-    }
-
-    #[test]
-    fn presentmon_of_both_generations() {
-        let one = "Application,ProcessID,SwapChainAddress,MsBetweenPresents,MsInPresentAPI\ngame.exe,1,0x0,10,0.2\n";
-        assert_eq!(costs(one), Ok(vec![(4.0, 6.0)]));
-        let two = "Application,FrameTime,MsCPUBusy,MsGPUBusy\ngame.exe,10,3,9\ngame.exe,10,NA,9\n";
-        assert_eq!(costs(two), Ok(vec![(3.0, 9.0), (3.6, 9.0)]));
-    }
-
-    #[test]
-    fn errors_name_the_line_and_the_column() {
-        for (text, message) in [
-            ("", "trace.csv:1:1: the file is empty"),
-            ("frame,cpu_ms,gpu_ms\n", "trace.csv:1:1: the header is not followed by any frame"),
-            ("frame,cpu_ms,gpu_ms\n0,1.0,fast\n", "trace.csv:2:7: expected a number of milliseconds, found `fast`"),
-            ("frame,cpu_ms,gpu_ms\n0,1,2\n1,-4,2\n", "trace.csv:3:3: -4 ms is no time that a frame takes"),
-            ("frame,cpu_ms,gpu_ms\n0,1\n", "trace.csv:2:5: the line ends before column 3"),
-        ] {
-            assert_eq!(costs(text), Err(message.to_owned()));
-        }
-        assert!(costs("a,b\n1,2\n").is_err_and(|message| message.starts_with("trace.csv:1:1: no header line")));
-    }
-}
+mod tests;

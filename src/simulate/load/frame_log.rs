@@ -1,13 +1,13 @@
 //! The costs in a frame log, as `upbeat --frame-log` writes it.
 //!
-//! Read leniently: lines and fields that are not needed may be there or not, so that logs of other versions replay.
+//! Read leniently: lines and fields that are not needed may be there or not, and a last line that is cut off is left out. What
+//! would be misread is refused: another version, another unit, an interval of nothing.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::csv::TraceError;
-use super::{FrameCost, Load};
+use super::{FrameCost, Load, TraceError};
 use crate::simulate::tally::Summary;
 use crate::time::{Instant, Span};
 
@@ -28,6 +28,8 @@ pub struct Recorded {
     pub compose: Vec<Span>,
     /// From the display's deadline to its refresh; `None` if the log does not tell.
     pub lead: Option<Span>,
+    /// The last line was cut off, and left out.
+    pub cut_off: bool,
 }
 
 impl Recorded {
@@ -39,6 +41,12 @@ impl Recorded {
 
 /// A client that shows nothing for this many refreshes has stopped drawing: no drops, a pause.
 const PAUSE_REFRESHES: u64 = 30;
+
+/// The version of the format that is read.
+const VERSION: i64 = 1;
+/// No refresh is shorter or longer, and no frame costs more.
+const INTERVALS: std::ops::RangeInclusive<Span> = Span::from_micros(100)..=Span::from_seconds(10);
+const MOST_COST: Span = Span::from_seconds(60);
 
 /// Reads the surface with the most frames from a log.
 pub fn read(path: &Path) -> Result<Recorded, TraceError> {
@@ -64,9 +72,20 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut interval = None;
     let (mut compose, mut lead) = (Vec::new(), None);
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let value: Value = serde_json::from_str(line)
-            .map_err(|error| malformed(index + 1, error.column().max(1), "not a JSON object".to_owned()))?;
+    let ends_whole = text.ends_with('\n');
+    let mut cut_off = false;
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
+    while let Some((index, line)) = lines.next() {
+        let value: Value = match serde_json::from_str(line) {
+            Ok(value) => value,
+            // Whoever wrote it was stopped in the middle of a line.
+            Err(_) if lines.peek().is_none() && !ends_whole && index > 0 => {
+                cut_off = true;
+                break;
+            }
+            Err(error) => return Err(malformed(index + 1, error.column().max(1), "not a JSON object".to_owned())),
+        };
+        refuse(&value).map_err(|what| malformed(index + 1, 1, what))?;
         match value.get("type").and_then(Value::as_str) {
             Some("client" | "client_frame") => entries.extend(entry(&value)),
             Some("output" | "output_frame") => {
@@ -85,7 +104,28 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
     if entries.is_empty() {
         return Err(malformed(1, 1, "no frame of a client with its cost is in this log".to_owned()));
     }
-    Ok(Recorded { compose, lead, ..recorded(&entries, interval, path) })
+    Ok(Recorded { compose, lead, cut_off, ..recorded(&entries, interval, path) })
+}
+
+/// What of a line would be misread, or never come to an end.
+fn refuse(value: &Value) -> Result<(), String> {
+    if value.get("type").and_then(Value::as_str) == Some("header") {
+        let version = number(value, &["version"]).unwrap_or(VERSION);
+        if version != VERSION {
+            return Err(format!("version {version} of the format; this reads version {VERSION}"));
+        }
+        if let Some(unit) = value.get("unit").and_then(Value::as_str).filter(|unit| *unit != "ns") {
+            return Err(format!("its unit is `{unit}`; this reads `ns`"));
+        }
+    }
+    let interval = span(value, &["interval", "interval_ns"]).filter(|interval| !INTERVALS.contains(interval));
+    if let Some(interval) = interval {
+        return Err(format!("an interval of {} ns between refreshes", interval.as_nanos()));
+    }
+    match span(value, &["cost_wall", "cost_ns"]) {
+        Some(cost) if cost > MOST_COST => Err(format!("a frame that took {:.0} s", cost.as_seconds_f64())),
+        _ => Ok(()),
+    }
 }
 
 /// What composing and submitting one frame took, from the latch on.
@@ -122,7 +162,7 @@ fn entry(value: &Value) -> Option<Entry> {
     let cost = span(value, &["cost_wall", "cost_ns"]).or_else(|| Some(ready? - callback?))?;
     Some(Entry {
         surface: number(value, &["surface"]).unwrap_or(0) as u64,
-        cost: cost.max(Span::ZERO),
+        cost: cost.max(Span::ZERO).min(MOST_COST),
         callback,
         light: instant(value, &["presented", "present_ns"]),
         interval: span(value, &["interval", "interval_ns"]),
@@ -155,6 +195,7 @@ fn recorded(entries: &[Entry], interval: Span, path: &str) -> Recorded {
         pacing: pacing.to_owned(),
         compose: Vec::new(),
         lead: None,
+        cut_off: false,
     }
 }
 
@@ -181,6 +222,20 @@ mod tests {
         assert_eq!(recorded.load.frames[0].total(), Span::from_millis(2));
         assert!((recorded.callback_to_light.p50 - 6.0).abs() < 1e-6);
         assert_eq!(recorded.pacing, "just-in-time");
+    }
+
+    #[test]
+    fn what_would_be_misread_is_refused_and_a_cut_off_line_is_lost() {
+        let frame = "{\"type\":\"client\",\"surface\":7,\"cost_wall\":2000000}\n";
+        let cut = parse(&format!("{frame}{frame}{{\"type\":\"cli"), "log").unwrap();
+        assert_eq!((cut.load.frames.len(), cut.cut_off), (2, true));
+        let error = |text: &str| parse(&format!("{text}\n{frame}"), "log").unwrap_err().to_string();
+        assert_eq!(error(r#"{"type":"header","version":2}"#), "log:1:1: version 2 of the format; this reads version 1");
+        assert_eq!(error(r#"{"type":"header","version":1,"unit":"ms"}"#), "log:1:1: its unit is `ms`; this reads `ns`");
+        let nothing = r#"{"type":"client","surface":1,"interval":0,"cost_wall":5}"#;
+        assert_eq!(error(nothing), "log:1:1: an interval of 0 ns between refreshes");
+        let ages = r#"{"type":"client","surface":1,"cost_wall":9000000000000}"#;
+        assert_eq!(error(ages), "log:1:1: a frame that took 9000 s");
     }
 
     #[test]

@@ -1,8 +1,23 @@
-//! Loads: what frames cost, from traces or made up by seed.
+//! Loads: what frames cost, from logs or made up by seed.
+//!
+//! ```text
+//!  CSV ───────► csv ───────┐
+//!  CapFrameX ─► capframex ─┴─► Sample ─► capture: which stages are known, what is wrong with it ─► Capture { Load, About }
+//!  --frame-log ──────────────────────────────────────────────────────────────────► frame_log ─► Recorded
+//! ```
 
+mod about;
+pub mod capframex;
+mod capture;
 pub mod csv;
 pub mod frame_log;
 pub mod synthetic;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+pub use about::{About, AsRecorded, Known, Warning};
+pub use capture::Capture;
 
 use crate::time::Span;
 
@@ -19,6 +34,11 @@ impl FrameCost {
     /// Both stages, one after the other.
     pub fn total(self) -> Span {
         self.record + self.render
+    }
+
+    /// The stage that takes longer: with frames that follow each other without a pause, their distance.
+    pub fn slower(self) -> Span {
+        self.record.max(self.render)
     }
 }
 
@@ -59,4 +79,71 @@ impl Load {
         let sum: Span = self.frames.iter().map(|frame| frame.total()).sum();
         sum.as_nanos() as f64 / self.interval.as_nanos().max(1) as f64 / self.frames.len().max(1) as f64
     }
+}
+
+/// Why a log cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file cannot be opened or read.
+    #[error("{path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A line is not what the format asks for.
+    #[error("{path}:{line}:{column}: {what}")]
+    Malformed {
+        /// The file.
+        path: String,
+        /// Counted from one.
+        line: usize,
+        /// In characters, counted from one.
+        column: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// Frames of several programs are in it.
+    #[error("{path}: frames of several programs are in it: {programs}; say which with --process NAME or ID")]
+    Several {
+        /// The file.
+        path: String,
+        /// Their names, numbers and frames.
+        programs: String,
+    },
+    /// No frame of the one that was asked for is in it.
+    #[error("{path}: no frame of `{wanted}` is in it; there are {programs}")]
+    NoSuchProgram {
+        /// The file.
+        path: String,
+        /// What was asked for.
+        wanted: String,
+        /// Those that are there.
+        programs: String,
+    },
+}
+
+/// What is asked of a log.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The refresh interval of the display that its frames are to run on.
+    pub interval: Span,
+    /// The program, by its name or number; needed where there are several.
+    pub process: Option<&'a str>,
+}
+
+/// Reads a log of frame times: CSV, or CapFrameX's JSON.
+///
+/// # Errors
+/// If it cannot be opened, is of no known format, has a line that makes no sense (which is named), or has frames of
+/// several programs and none is asked for.
+pub fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
+    let name = path.display().to_string();
+    let unreadable = |source| TraceError::Unreadable { path: name.clone(), source };
+    let mut reader = BufReader::with_capacity(1 << 16, std::fs::File::open(path).map_err(unreadable)?);
+    let start = reader.fill_buf().map_err(unreadable)?;
+    let is_json = start.iter().find(|byte| !byte.is_ascii_whitespace() && **byte < 0x80) == Some(&b'{');
+    let title = path.file_stem().map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned());
+    if is_json { capframex::parse(reader, &name, title, wanted) } else { csv::parse(reader, &name, title, wanted) }
 }

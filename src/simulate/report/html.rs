@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use super::cells::{self, Column, INTERACTION, MOTION};
 use super::chart::{Axis, COLOURS, Chart, escape};
 use super::table::{kind_word, number};
+use super::timeline;
 use crate::simulate::animation::FrameTrace;
 use crate::simulate::load::Load;
 use crate::simulate::result::{Report, RunResult};
@@ -18,12 +20,12 @@ pub struct Charts {
     pub trade: Vec<(String, Vec<(f64, f64)>)>,
 }
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:60rem;margin:2rem \
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#222;background:#fff;max-width:66rem;margin:2rem \
 auto;padding:0 1rem}h1{font-size:1.6rem}h2{font-size:1.15rem;margin:2.2rem 0 .3rem}p{margin:.3rem 0 .6rem}svg{width:\
 100%;height:auto;display:block}svg text{font:11px system-ui,sans-serif;fill:#444}.n{text-anchor:middle}.y{text-anchor:\
 end}.s{text-anchor:start}.g{stroke:#e4e4e4;fill:none}.a{stroke:#777;fill:none}.d{stroke:#999;stroke-dasharray:4 3;fill:\
 none}table{border-collapse:collapse;font-size:13px;width:100%}th,td{padding:.15rem .5rem;text-align:right;border-bottom:\
-1px solid #e8e8e8}th:first-child,td:first-child,.l{text-align:left}td:first-child{min-width:13rem}tr:hover td{background:#f5f8fa}.w{overflow-x:auto}";
+1px solid #e8e8e8}th:first-child,td:first-child,.l{text-align:left}td:first-child{min-width:13rem}tr:hover td{background:#f5f8fa}.w{overflow-x:auto;margin:.6rem 0}.k{background:#eef4f9;padding:.6rem .8rem;border-left:4px solid #0072b2}.m{font-size:13px;color:#555}td,th{white-space:nowrap}";
 
 /// The page.
 pub fn render(report: &Report, charts: &Charts) -> String {
@@ -32,9 +34,10 @@ pub fn render(report: &Report, charts: &Charts) -> String {
          content=\"width=device-width,initial-scale=1\"><title>upbeat simulate</title><style>{STYLE}</style></head>\
          <body><h1>What each way of pacing does with these frames</h1>"
     );
+    loads(&mut page, report);
     section(&mut page, "How much frames cost", COSTS, &cost_distribution(&charts.loads));
     for (policy, frames) in &charts.timelines {
-        section(&mut page, &format!("Timeline: {policy}"), TIMELINE, &timeline(frames));
+        section(&mut page, &format!("Frames on their way: {policy}"), TIMELINE, &timeline::render(frames));
     }
     section(&mut page, "Drops by policy", DROPS, &drops(report));
     section(
@@ -45,7 +48,6 @@ pub fn render(report: &Report, charts: &Charts) -> String {
     );
     section(&mut page, "Latency of interaction: input to light", ANSWERS, &histogram(report, true));
     section(&mut page, "Latency against drops, by miss budget", TRADE, &trade(&charts.trade));
-    runs_table(&mut page, report);
     figures_table(&mut page, report);
     page.push_str("</body></html>");
     page
@@ -53,8 +55,7 @@ pub fn render(report: &Report, charts: &Charts) -> String {
 
 const COSTS: &str = "Share of frames that cost more than so many refresh intervals, both stages together. What a claim \
 of fewer drops is worth depends on this tail.";
-const TIMELINE: &str = "Each row is a frame: recording (light), rendering (dark), waiting in the queue (line), and the \
-refresh that shows it (dot). A red strip is a refresh with nothing new.";
+const TIMELINE: &str = "A row for each frame around a heavy one. A vertical line is a refresh.";
 const DROPS: &str = "Refreshes per second in which content was due and nothing new was shown.";
 const LATENCY: &str = "Share of frames by latency. Whole intervals apart: direct, stuffed, after a drop.";
 const ANSWERS: &str = "Share of input events by latency, the device and scan-out included.";
@@ -87,69 +88,14 @@ fn cost_distribution(loads: &[Load]) -> String {
     if loads.is_empty() { String::new() } else { chart.finish(false) }
 }
 
-fn timeline(frames: &[FrameTrace]) -> String {
-    let (Some(first), Some(last)) = (frames.first(), frames.last()) else { return String::new() };
-    const WIDTH: f64 = 720.0;
-    const ROW: f64 = 13.0;
-    let (start, end) = (first.record_start, last.shown);
-    let length = (end - start).as_nanos().max(1) as f64;
-    let height = ROW * frames.len() as f64 + 26.0;
-    let px = |at: crate::time::Instant| 30.0 + (at - start).as_nanos() as f64 / length * (WIDTH - 50.0);
-    let mut svg = format!(r#"<svg viewBox="0 0 {WIDTH} {height}" role="img">"#);
-    let mut refresh = first.shown;
-    while refresh <= end {
-        let x = px(refresh);
-        let shown = frames.iter().any(|frame| frame.shown == refresh);
-        let _ = write!(svg, r#"<path d="M{x:.1} 0V{:.1}" class="g"/>"#, height - 18.0);
-        if !shown {
-            let _ = write!(
-                svg,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"6\" height=\"10\" fill=\"#c62828\"/>",
-                x - 3.0,
-                height - 18.0
-            );
-        }
-        refresh += first.interval;
-    }
-    for (row, frame) in frames.iter().enumerate() {
-        let y = ROW * row as f64 + 2.0;
-        let mut bar = |from, to, colour: &str, thin: bool| {
-            let (left, right) = (px(from), px(to));
-            let (top, high) = if thin { (y + 4.0, 1.5) } else { (y, 9.0) };
-            let width = (right - left).max(0.5);
-            let _ =
-                write!(svg, r#"<rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{high}" fill="{colour}"/>"#);
-        };
-        bar(frame.record_end, frame.render_start, "#bbbbbb", true);
-        bar(frame.render_end, frame.shown, COLOURS[2], true);
-        bar(frame.record_start, frame.record_end, COLOURS[5], false);
-        bar(frame.render_start, frame.render_end, COLOURS[0], false);
-        let _ = write!(
-            svg,
-            r#"<circle cx="{:.1}" cy="{:.1}" r="3" fill="{}"/><text x="24" y="{:.1}" class="y">{}</text>"#,
-            px(frame.shown),
-            y + 4.5,
-            COLOURS[1],
-            y + 9.0,
-            frame.number
-        );
-    }
-    svg.push_str("</svg>");
-    svg
-}
-
-fn is_interaction(run: &RunResult) -> bool {
-    run.missed.is_some()
-}
-
 fn drops(report: &Report) -> String {
-    let motion: Vec<&RunResult> = report.runs.iter().filter(|run| !is_interaction(run)).collect();
+    let motion: Vec<&RunResult> = report.runs.iter().filter(|run| !cells::is_interaction(run)).collect();
     let mut loads: Vec<&str> = motion.iter().map(|run| run.load.as_str()).collect();
     loads.dedup();
     let shown = ["vsync-3", "ahead-3", "ahead-4", "ahead-5", "ahead-7", "ahead-4+run-ahead-2", "ahead-4+vrr"];
     let high = motion.iter().filter(|run| shown.contains(&run.policy.as_str())).map(|run| run.drops_per_s);
     let high = high.fold(0.1, f64::max) * 1.12;
-    let x = Axis { low: 0.0, high: loads.len().max(1) as f64, log: false, label: "" };
+    let x = Axis { low: 0.0, high: loads.len().max(1) as f64, log: false, label: "load" };
     let mut chart = Chart::new(x, Axis { low: 0.0, high, log: false, label: "drops per second" });
     for (index, load) in loads.iter().enumerate() {
         chart.category(index as f64 + 0.5, load);
@@ -169,27 +115,27 @@ fn histogram(report: &Report, interaction: bool) -> String {
     } else {
         ["vsync-3", "ahead-3", "ahead-4", "ahead-5+all"].as_slice()
     };
-    let first = report.runs.iter().find(|run| is_interaction(run) == interaction);
+    let first = report.runs.iter().find(|run| cells::is_interaction(run) == interaction);
     let Some(load) = first.map(|run| run.load.as_str()) else { return String::new() };
     let runs: Vec<&RunResult> =
         report.runs.iter().filter(|run| run.load == load && shown.contains(&run.policy.as_str())).collect();
     let high = runs.iter().map(|run| run.latency_ms.p99 * 1.25).fold(20.0, f64::max);
     const BINS: usize = 60;
     let curve = |run: &RunResult| {
-        let mut bins = [0_u32; BINS + 1];
-        for latency in &run.latencies {
-            bins[((f64::from(*latency) / high * BINS as f64) as usize).min(BINS)] += 1;
+        let mut bins = [0_u64; BINS + 1];
+        for (latency, count) in run.latencies.iter() {
+            bins[((latency / high * BINS as f64) as usize).min(BINS)] += count;
         }
-        let total = run.latencies.len().max(1) as f64;
-        let share = bins.map(|count| 100.0 * f64::from(count) / total);
+        let total = run.latencies.count().max(1) as f64;
+        let share = bins.map(|count| 100.0 * count as f64 / total);
         let at = |bin: usize| bin as f64 / BINS as f64 * high;
         (0..BINS).flat_map(|bin| [(at(bin), share[bin]), (at(bin + 1), share[bin])]).collect::<Vec<_>>()
     };
     let curves: Vec<_> = runs.iter().map(|run| (&run.policy, curve(run))).collect();
     let most = curves.iter().flat_map(|(_, points)| points.iter().map(|(_, y)| *y)).fold(1.0, f64::max);
-    let label = format!("milliseconds, {load}");
+    let label = format!("latency in milliseconds, {load}");
     let x = Axis { low: 0.0, high, log: false, label: &label };
-    let mut chart = Chart::new(x, Axis { low: 0.0, high: most * 1.05, log: false, label: "%" });
+    let mut chart = Chart::new(x, Axis { low: 0.0, high: most * 1.05, log: false, label: "% of frames" });
     for (policy, points) in &curves {
         chart.line(policy, points, false);
     }
@@ -212,34 +158,58 @@ fn trade(curves: &[(String, Vec<(f64, f64)>)]) -> String {
     chart.finish(false)
 }
 
-fn runs_table(page: &mut String, report: &Report) {
-    if report.runs.is_empty() {
+/// What each load is and what would help it, with the rows that the terminal has.
+fn loads(page: &mut String, report: &Report) {
+    let mut names: Vec<&str> = report.runs.iter().map(|run| run.load.as_str()).collect();
+    names.dedup();
+    for name in names {
+        let runs: Vec<&RunResult> = report.runs.iter().filter(|run| run.load == name).collect();
+        let hertz = runs.first().map_or(0.0, |run| run.refresh_hz);
+        let _ = write!(page, "<h2>{} at {hertz:.0} Hz</h2>", escape(name));
+        if let Some(info) = report.loads.iter().find(|info| info.name == name) {
+            if !info.answer.is_empty() {
+                let _ = write!(page, "<p class=\"k\">{}</p>", escape(&info.answer));
+            }
+            if !info.from.is_empty() {
+                let _ = write!(page, "<p>{} frames of {}</p>", info.frames, escape(&info.from));
+            }
+            for warning in &info.warnings {
+                let _ = write!(page, "<p>Note: {}</p>", escape(warning));
+            }
+            let _ = write!(page, "<p>Recorder: {}.</p>", escape(info.recorder));
+        }
+        let baseline = cells::baseline(&runs);
+        let (answers, motion): (Vec<_>, Vec<_>) = runs.iter().copied().partition(|run| cells::is_interaction(run));
+        table(page, &MOTION, motion.iter().map(|run| cells::motion(run, baseline).to_vec()).collect());
+        table(page, &INTERACTION, answers.iter().map(|run| cells::interaction(run).to_vec()).collect());
+    }
+    if !report.runs.is_empty() {
+        page.push_str("<p class=\"m\">");
+        for (place, Column { name, meaning, .. }) in MOTION.iter().chain(&INTERACTION).enumerate() {
+            // Those that both tables have are said once.
+            if place < MOTION.len() || MOTION.iter().all(|column| column.name != *name) {
+                let _ = write!(page, "<b>{}</b>: {}. ", escape(name), escape(meaning));
+            }
+        }
+        page.push_str("</p>");
+    }
+}
+
+fn table(page: &mut String, columns: &[Column], rows: Vec<Vec<String>>) {
+    if rows.is_empty() {
         return;
     }
-    page.push_str(
-        "<h2>All runs</h2><div class=\"w\"><table><tr><th>load</th><th class=\"l\">policy</th><th>drops/s</th><th>fewer</th>\
-         <th>hitches/s</th><th>fps</th><th>freeze ms</th><th>mean</th><th>p50</th><th>p99</th><th>max ms</th></tr>",
-    );
-    for run in &report.runs {
-        let latency = run.latency_ms;
-        let _ = write!(
-            page,
-            "<tr><td>{}</td><td class=\"l\">{}</td><td>{:.2}</td><td>{:.1}%</td><td>{:.2}</td><td>{:.1}</td><td>{:.0}</td>\
-             <td>{:.1}</td><td>{:.1}</td><td>{:.1}</td><td>{:.0}</td></tr>",
-            escape(&run.load),
-            escape(&run.policy),
-            run.drops_per_s,
-            100.0 * run.drop_reduction,
-            run.hitches_per_s,
-            run.fps,
-            run.longest_freeze_ms,
-            latency.mean,
-            latency.p50,
-            latency.p99,
-            latency.max
-        );
+    page.push_str("<div class=\"w\"><table><tr>");
+    for Column { name, meaning, .. } in columns {
+        let _ = write!(page, "<th title=\"{}\">{}</th>", escape(meaning), escape(name));
     }
-    page.push_str("</table></div>");
+    for row in rows {
+        page.push_str("</tr><tr>");
+        for cell in row {
+            let _ = write!(page, "<td>{}</td>", escape(&cell));
+        }
+    }
+    page.push_str("</tr></table></div>");
 }
 
 fn figures_table(page: &mut String, report: &Report) {

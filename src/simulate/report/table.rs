@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::simulate::result::{Figure, FigureKind, Report, RunResult};
+use super::cells::{self, Column, INTERACTION, MOTION};
+use crate::simulate::result::{Figure, FigureKind, LoadInfo, Report, RunResult};
 
 /// The whole report as text that fits a terminal of 120 columns.
 pub fn render(report: &Report) -> String {
@@ -11,7 +12,7 @@ pub fn render(report: &Report) -> String {
     loads.dedup();
     for load in loads {
         let runs: Vec<&RunResult> = report.runs.iter().filter(|run| run.load == load).collect();
-        render_load(&mut text, load, &runs);
+        render_load(&mut text, load, report.loads.iter().find(|info| info.name == load), &runs);
     }
     if !report.figures.is_empty() {
         render_figures(&mut text, &report.figures);
@@ -19,78 +20,64 @@ pub fn render(report: &Report) -> String {
     text
 }
 
-fn render_load(text: &mut String, load: &str, runs: &[&RunResult]) {
-    let (animations, interactions): (Vec<_>, Vec<_>) = runs.iter().partition(|run| run.missed.is_none());
+fn render_load(text: &mut String, load: &str, info: Option<&LoadInfo>, runs: &[&RunResult]) {
     let rate = runs.first().map_or(0.0, |run| run.refresh_hz);
     // Writing to a String cannot fail.
     let _ = writeln!(text, "\n{load} at {rate:.0} Hz");
-    if !animations.is_empty() {
-        let _ = writeln!(
-            text,
-            "  {:<24} {:>13} {:>6} {:>11} {:>7} {:>7} {:>17} {:>6} {:>14} {:>4}",
-            "motion", "drops/s", "%", "fewer", "hitch/s", "freeze", "latency mean/p99", "wrong", "interrupt", "MB"
-        );
+    if let Some(info) = info {
+        if !info.from.is_empty() {
+            let _ = writeln!(text, "  {} frames of {}", info.frames, info.from);
+        }
+        let _ = writeln!(text, "  recorder: {}", info.recorder);
+        for warning in &info.warnings {
+            let _ = writeln!(text, "  note: {warning}");
+        }
     }
-    for run in animations {
-        let _ = writeln!(text, "  {}", animation_row(run));
-    }
-    if !interactions.is_empty() {
-        let _ = writeln!(
-            text,
-            "  {:<24} {:>13} {:>6} {:>7} {:>7} {:>29} {:>6} {:>7}",
-            "interaction", "drops/s", "fps", "hitch/s", "freeze", "input to light 50/95/99/max", "missed", "wasted"
-        );
-    }
-    for run in interactions {
-        let _ = writeln!(text, "  {}", interaction_row(run));
+    let baseline = cells::baseline(runs);
+    let (answers, motion): (Vec<_>, Vec<_>) = runs.iter().copied().partition(|run| cells::is_interaction(run));
+    rows(text, &MOTION, motion.iter().map(|run| cells::motion(run, baseline).to_vec()).collect());
+    rows(text, &INTERACTION, answers.iter().map(|run| cells::interaction(run).to_vec()).collect());
+    if let Some(answer) = info.map(|info| &info.answer).filter(|answer| !answer.is_empty()) {
+        let _ = writeln!(text, "\n{}", wrapped(answer));
     }
 }
 
-fn with_interval(value: f64, interval: f64) -> String {
-    if interval > 0.0 { format!("{value:.2} ±{interval:.2}") } else { format!("{value:.2}") }
+/// Rows under the names of their columns, the first on the left.
+fn rows(text: &mut String, columns: &[Column], rows: Vec<Vec<String>>) {
+    if rows.is_empty() {
+        return;
+    }
+    let names = columns.iter().map(|column| column.name.to_owned()).collect();
+    for row in std::iter::once(names).chain(rows) {
+        text.push(' ');
+        for (place, (cell, Column { width, .. })) in row.iter().zip(columns).enumerate() {
+            let _ = if place == 0 { write!(text, " {cell:<width$}") } else { write!(text, " {cell:>width$}") };
+        }
+        text.push('\n');
+    }
 }
 
-fn animation_row(run: &RunResult) -> String {
-    let fewer = match run.drop_reduction_interval {
-        interval if interval > 0.0 => format!("{:.1} ±{:.1}%", 100.0 * run.drop_reduction, 100.0 * interval),
-        _ => format!("{:.1}%", 100.0 * run.drop_reduction),
-    };
-    let wrong = run.wrong_time.map_or_else(|| "-".into(), |share| format!("{:.1}%", 100.0 * share));
-    let interrupt = run.interrupt_ms.zip(run.interrupt_unflushable_ms);
-    let interrupt = interrupt.map_or_else(|| "-".into(), |(flushed, queued)| format!("{flushed:.0} ({queued:.0})"));
-    format!(
-        "{:<24} {:>13} {:>6.2} {:>11} {:>7.2} {:>7.0} {:>17} {:>6} {:>14} {:>4.0}",
-        run.policy,
-        with_interval(run.drops_per_s, run.drops_per_s_interval),
-        run.drop_percent,
-        fewer,
-        run.hitches_per_s,
-        run.longest_freeze_ms,
-        format!("{:.1} / {:.1}", run.latency_ms.mean, run.latency_ms.p99),
-        wrong,
-        interrupt,
-        run.buffer_megabytes,
-    )
-}
-
-fn interaction_row(run: &RunResult) -> String {
-    let latency = run.latency_ms;
-    format!(
-        "{:<24} {:>13} {:>6.1} {:>7.2} {:>7.0} {:>29} {:>5.1}% {:>6.0}%",
-        run.policy,
-        with_interval(run.drops_per_s, run.drops_per_s_interval),
-        run.fps,
-        run.hitches_per_s,
-        run.longest_freeze_ms,
-        format!("{:.1} / {:.1} / {:.1} / {:.1}", latency.p50, latency.p95, latency.p99, latency.max),
-        100.0 * run.missed.unwrap_or(0.0),
-        100.0 * run.wasted_renders,
-    )
+/// Words in lines of a terminal's width.
+fn wrapped(words: &str) -> String {
+    const WIDTH: usize = 118;
+    let (mut text, mut length) = (String::new(), 0);
+    for word in words.split(' ') {
+        let width = word.chars().count() + 1;
+        if length > 0 {
+            let ends = length + width > WIDTH;
+            text.push(if ends { '\n' } else { ' ' });
+            length = if ends { 0 } else { length };
+        }
+        text.push_str(word);
+        length += width;
+    }
+    text
 }
 
 /// The word for the kind of a figure.
 pub const fn kind_word(kind: FigureKind) -> &'static str {
     match kind {
+        FigureKind::Taken => "taken",
         FigureKind::Fitted => "fitted",
         FigureKind::Derived => "derived",
         FigureKind::Predicted => "predicted",
@@ -127,8 +114,9 @@ fn render_figures(text: &mut String, figures: &[Figure]) {
     }
     let _ = writeln!(
         text,
-        "published: the paper. model: an independent simulation of the same loads. fitted: the load was made to match it;\n\
-         derived: follows from the model of the pipeline; predicted: nothing was fitted to it."
+        "published: the paper. model: an independent simulation, with the same loads unless the note says otherwise.\n\
+         taken: a parameter of the load. fitted: the load was made to match it, or others that it follows from. derived:\n\
+         follows from the model of the pipeline, whatever the load. predicted: nothing was fitted to it."
     );
 }
 
@@ -148,6 +136,8 @@ mod tests {
             drops_per_s: 0.68,
             drops_per_s_interval: 0.02,
             drop_percent: 1.13,
+            fps: 59.4,
+            age_ms: 66.6,
             drop_reduction: 0.768,
             drop_reduction_interval: 0.004,
             hitches_per_s: 0.3,
@@ -166,19 +156,21 @@ mod tests {
             kind: FigureKind::Fitted,
             unit: "%",
             expected: None,
+            tolerance: 8.0,
             note: "",
         };
-        let text = render(&Report { runs: vec![run], figures: vec![figure] });
+        let text = render(&Report { loads: Vec::new(), runs: vec![run], figures: vec![figure] });
         expect![[r#"
 
             A at 60 Hz
-              motion                         drops/s      %       fewer hitch/s  freeze  latency mean/p99  wrong      interrupt   MB
-              ahead-4                     0.68 ±0.02   1.13  76.8 ±0.4%    0.30     380       33.8 / 50.0   1.1%        40 (75)   59
+              motion                    drops/s            fewer    fps hitch/s freeze latency avg/p99    age  wrong  interrupt   MB
+              ahead-4                0.68 ±0.02       76.8 ±0.4%   59.4    0.30    380     33.8 / 50.0   66.6   1.1%    40 (75)   59
 
             published figures                                          published     model      here unit kind      note
             D-VSync fig 11: 4 buffers                                       71.6         -      73.9 %    fitted    
-            published: the paper. model: an independent simulation of the same loads. fitted: the load was made to match it;
-            derived: follows from the model of the pipeline; predicted: nothing was fitted to it.
+            published: the paper. model: an independent simulation, with the same loads unless the note says otherwise.
+            taken: a parameter of the load. fitted: the load was made to match it, or others that it follows from. derived:
+            follows from the model of the pipeline, whatever the load. predicted: nothing was fitted to it.
         "#]]
         .assert_eq(&text);
     }

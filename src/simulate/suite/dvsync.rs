@@ -8,12 +8,14 @@ use crate::simulate::bounds;
 use crate::simulate::load::Load;
 use crate::simulate::load::synthetic::{self, Mix};
 use crate::time::Span;
-use crate::timing::frames::AheadSettings;
+use crate::timing::frames::{AheadSettings, Recorder};
 
 /// Applications of figure 11.
 const APPLICATIONS: u64 = 25;
 /// Games of figure 14.
 const GAMES: u64 = 15;
+/// What the model's figure of the applications is to ours.
+const OTHER_APPLICATIONS: &str = "the model's 25 applications are others, with other parameters";
 /// Frames per application: a fifth of the effort each.
 const APPLICATION_SHARE: usize = 5;
 
@@ -42,12 +44,12 @@ fn latency_reduction(load: &Load) -> f64 {
 
 /// The loads A to F: the law of costs, drops, reductions and latency.
 pub fn workloads(effort: Effort) -> Vec<Figure> {
-    use FigureKind::{Derived, Fitted, Predicted};
+    use FigureKind::{Derived, Fitted, Predicted, Taken};
     let on_a = |measure: &(dyn Fn(&Load) -> f64 + Sync)| over_seeds(synthetic::A, 60, effort, measure);
     let on = |mix, policy: AnimationPolicy| over_seeds(mix, 60, effort, move |load| reduction(load, &policy));
     let run_ahead = |slots, frames| AnimationPolicy::ahead(AheadSettings::buffers(slots).with_run_ahead(frames));
     vec![
-        figure("law: frames within a period", "%", Fitted, on_a(&|load| 100.0 * (1.0 - load.share_above(1.0))))
+        figure("law: frames within a period", "%", Taken, on_a(&|load| 100.0 * (1.0 - load.share_above(1.0))))
             .published(78.3),
         figure(
             "A: refreshes missed by triple-buffered vsync",
@@ -59,6 +61,16 @@ pub fn workloads(effort: Effort) -> Vec<Figure> {
         .expected(4.94),
         figure("A: more buffers alone (vsync, 5)", "%", Predicted, on(synthetic::A, AnimationPolicy::vsync(5)))
             .expected(0.0),
+        figure(
+            "A: the same with a decoupled recorder",
+            "%",
+            Predicted,
+            on_a(&|load| {
+                let vsync = |slots| run(load, &AnimationPolicy::vsync(slots).with_recorder(Recorder::Decoupled));
+                100.0 * vsync(5).reduction(&vsync(3))
+            }),
+        )
+        .expected(26.9),
         figure("A: ahead, 3 buffers", "%", Predicted, on(synthetic::A, ahead(3))).expected(30.3),
         figure("A: ahead, 4 buffers", "%", Fitted, on(synthetic::A, ahead(4))).expected(77.5),
         figure("A: ahead, 5 buffers", "%", Fitted, on(synthetic::A, ahead(5))).expected(89.0),
@@ -70,14 +82,16 @@ pub fn workloads(effort: Effort) -> Vec<Figure> {
             Predicted,
             on(synthetic::A, ahead(4).on_variable_refresh()),
         )
-        .expected(89.1),
+        .expected(85.6)
+        .note("a late frame scans out at once; the model's stretch by a quarter, which gave 89.1, is not built"),
         figure("A: latency, 4 buffers", "%", Derived, on_a(&latency_reduction)).published(31.1).expected(32.5),
         figure("C scattered (Walmart), 4 buffers", "%", Derived, on(synthetic::C, ahead(4)))
             .expected(94.7)
             .note("by construction: no key frame over 3 periods; paper: \"effectively addressed\""),
         figure("D clustered (QQMusic), 7 buffers", "%", Derived, on(synthetic::D, ahead(7)))
             .expected(36.5)
-            .note("by construction: how heavy the bursts are is ours; paper: \"even 7 buffers fail\""),
+            .within(13.0)
+            .note("by construction: how heavy the bursts are is ours, and differs from the model's; paper: \"even 7 buffers fail\""),
         figure("F high load, 4 buffers", "%", Predicted, on(synthetic::F, ahead(4))).expected(80.2),
     ]
 }
@@ -112,16 +126,23 @@ pub fn applications(effort: Effort) -> Vec<Figure> {
         applications.iter().map(|load| run(load, &AnimationPolicy::vsync(3)).drops_per_second()).sum::<f64>()
             / APPLICATIONS as f64;
     figures.push(
-        figure("fig 11: 25 applications, vsync", "/s", FigureKind::Fitted, baseline).published(2.04).expected(2.15),
+        figure("fig 11: 25 applications, vsync", "/s", FigureKind::Fitted, baseline)
+            .published(2.04)
+            .expected(2.15)
+            .note(OTHER_APPLICATIONS),
     );
-    for (slots, published, expected) in [(4, Some(71.6), 73.8), (5, Some(87.7), 84.9), (7, None, 92.6)] {
+    // The tails are drawn around those that were fitted to 71.6 and 87.7 %.
+    use FigureKind::{Fitted, Predicted};
+    for (slots, kind, published, expected) in
+        [(4, Fitted, Some(71.6), 73.8), (5, Fitted, Some(87.7), 84.9), (7, Predicted, None, 92.6)]
+    {
         let (pooled, mean) = pooled_and_mean(&applications, &ahead(slots));
         let id = format!("fig 11: 25 applications, {slots} buffers");
         figures.push(Figure {
             published,
-            ..figure(format!("{id}, pooled"), "%", FigureKind::Predicted, pooled).expected(expected)
+            ..figure(format!("{id}, pooled"), "%", kind, pooled).expected(expected).note(OTHER_APPLICATIONS)
         });
-        figures.push(Figure { published, ..figure(format!("{id}, mean of %"), "%", FigureKind::Predicted, mean) });
+        figures.push(Figure { published, ..figure(format!("{id}, mean of %"), "%", kind, mean) });
     }
     for (slots, published) in [(4, 68.4), (5, 87.3)] {
         let (pooled, _) = pooled_and_mean(&games, &ahead(slots));
@@ -131,9 +152,10 @@ pub fn applications(effort: Effort) -> Vec<Figure> {
     figures
 }
 
-/// The three devices: figures 12, 13 and 15 and the mean of 72.7 %.
+/// The three devices: figures 12, 13 and 15 and the mean of 72.7 %. The tail was chosen on the first one's 2.04 drops/s and on
+/// 71.6 and 87.7 %; the shares of key frames on the others' drops.
 pub fn devices(effort: Effort) -> Vec<Figure> {
-    use FigureKind::{Derived, Fitted, Predicted};
+    use FigureKind::{Derived, Fitted};
     let mate60 = |key_share| Mix { key_share, key_alpha: 2.8, ..synthetic::A };
     let devices = [
         ("Pixel 5, 60 Hz", 60, synthetic::B, 2.04, 71.6),
@@ -148,12 +170,12 @@ pub fn devices(effort: Effort) -> Vec<Figure> {
         figures.push(figure(format!("{name}: vsync"), "/s", Fitted, measured).published(drops));
         let measured = over_seeds(mix, hertz, effort, |load| reduction(load, &ahead(4)));
         reductions += measured;
-        figures.push(figure(format!("{name}: 4 buffers"), "%", Predicted, measured).published(published));
+        figures.push(figure(format!("{name}: 4 buffers"), "%", Fitted, measured).published(published));
     }
     figures.push(
-        figure("mean over the four rows", "%", Predicted, reductions / devices.len() as f64)
-            .published(72.7)
-            .note("one tail for all devices: the spread of the paper (66 to 84 %) is the apps' tails"),
+        figure("mean over the four rows", "%", Fitted, reductions / devices.len() as f64).published(72.7).note(
+            "one tail, fitted to the first device, for all: the spread of the paper (66 to 84 %) is the apps' tails",
+        ),
     );
     for (name, hertz, published) in [("60 Hz", 60, 45.8), ("90 Hz", 90, 32.2), ("120 Hz", 120, 24.2)] {
         let mean = |load: &Load| run(load, &AnimationPolicy::vsync(3)).latency().mean;

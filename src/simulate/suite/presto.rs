@@ -51,6 +51,7 @@ pub fn figures(effort: Effort) -> Vec<Figure> {
         missed("regression, budget 1 %, touch: missed", Predicted, &on(&touch, ours)),
         latency("regression, budget 1 %, 1 kHz mouse", Predicted, &on(&mouse, ours))
             .expected(61.5)
+            .within(4.0)
             .note("the model's best one-shot with at most 1 % missed; ours needs no tuning per row"),
         missed("regression, budget 1 %, 1 kHz mouse: missed", Predicted, &on(&mouse, ours)).expected(0.95),
         latency("two-shot, touch", Predicted, &on(&touch, insured)).expected(55.3),

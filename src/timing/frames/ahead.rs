@@ -1,6 +1,6 @@
 //! Frames that are made before their refreshes are at hand: recorded, drawn, superseded, shown.
 
-use super::{Frame, FrameQueue, Phase, Stage, Trigger};
+use super::{Frame, FrameQueue, Phase, Recorder, Stage, Trigger};
 use crate::time::Span;
 use crate::timing::frames::AheadSettings;
 use crate::timing::id::FrameId;
@@ -44,6 +44,11 @@ impl<T> FrameQueue<T> {
     /// Switches between the refresh and running ahead; frames under way stay valid (D-VSync 4.5, runtime switch).
     pub fn set_trigger(&mut self, trigger: Trigger) {
         self.trigger = trigger;
+    }
+
+    /// Says whether recording waits for rendering.
+    pub fn set_recorder(&mut self, recorder: Recorder) {
+        self.recorder = recorder;
     }
 
     /// Changes the limits. A smaller limit takes effect as frames are shown: nothing is thrown away.
@@ -124,17 +129,14 @@ impl<T> FrameQueue<T> {
         if self.end.is_some_and(|end| self.next >= end) {
             return false;
         }
-        let at = |stage| self.waiting().any(|frame| frame.stage == stage);
-        match self.trigger {
-            Trigger::Ahead => !at(Stage::Recording) && self.depth() < self.settings.frames(),
-            // A buffer is taken when the frame starts, and the recorder waits until its last frame was taken over.
-            Trigger::Refresh => {
-                self.ticked
-                    && self.depth() < self.settings.pixel_frames()
-                    && !at(Stage::Recording)
-                    && !at(Stage::Recorded)
-            }
-        }
+        let is_recording = self.waiting().any(|frame| frame.stage == Stage::Recording);
+        let (wanted, frames, run_ahead) = match self.trigger {
+            Trigger::Ahead => (true, self.settings.frames(), usize::from(self.settings.run_ahead)),
+            // A buffer is taken when the frame starts.
+            Trigger::Refresh => (self.ticked, self.settings.pixel_frames(), 0),
+        };
+        let is_free = self.recorder == Recorder::Decoupled || self.recorded_ahead() <= run_ahead;
+        wanted && !is_recording && is_free && self.depth() < frames
     }
 
     /// A frame for `target` is being recorded.

@@ -40,7 +40,7 @@ use crate::timing::id::FrameId;
 use crate::timing::target::RefreshIndex;
 pub use ahead::{Shown, Superseded};
 pub use display::Flight;
-pub use settings::{AheadSettings, Phase, Trigger};
+pub use settings::{AheadSettings, Phase, Recorder, Trigger};
 
 /// The most frames that can be under way ahead: more buffers than any pacing uses, plus the records that run ahead.
 pub const MOST_AHEAD: usize = 32;
@@ -164,6 +164,7 @@ pub struct FrameQueue<T> {
     withdraw: Option<FrameId>,
     settings: AheadSettings,
     trigger: Trigger,
+    recorder: Recorder,
     next: FrameId,
     /// Frames from this one on are not wanted.
     end: Option<FrameId>,
@@ -180,6 +181,7 @@ impl<T> FrameQueue<T> {
             withdraw: None,
             settings,
             trigger,
+            recorder: Recorder::default(),
             next: FrameId(0),
             end: Some(FrameId(0)),
             ticked: false,

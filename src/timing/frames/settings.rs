@@ -38,10 +38,21 @@ impl AheadSettings {
 /// What starts a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
-    /// The refresh: at most one frame per tick, and the recorder hands its frame over before it takes the next one.
+    /// The refresh: at most one frame per tick.
     Refresh,
     /// The end of the stage before, while there is room.
     Ahead,
+}
+
+/// Whether recording waits for rendering.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recorder {
+    /// A frame is recorded only when the renderer has taken the one before it, as on Android; run-ahead is what may wait
+    /// between the two all the same.
+    Coupled,
+    /// Recorded frames wait in a queue, as with GL and Vulkan: buffers are all that limits them.
+    #[default]
+    Decoupled,
 }
 
 /// Which stage the pre-executor is in (D-VSync 4.3).

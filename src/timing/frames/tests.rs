@@ -81,6 +81,7 @@ fn a_frame_that_is_forgotten_makes_room() {
 #[test]
 fn the_refresh_starts_one_frame_per_tick() {
     let mut queue = Queue::new(AheadSettings::buffers(3), Trigger::Refresh);
+    queue.set_recorder(Recorder::Coupled);
     queue.begin(RefreshIndex(1));
     assert_eq!(run(&mut queue), "c0 p0");
     queue.tick();

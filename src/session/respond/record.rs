@@ -1,0 +1,48 @@
+//! A frame log that begins and ends while the session goes on. The main thread waits for no file.
+
+use std::path::PathBuf;
+
+use super::windows;
+use crate::ipc::message::Response;
+use crate::ipc::{Met, Ticket};
+use crate::state::State;
+use crate::trace::FrameLog;
+
+/// Begins a log at `path`; without one ends that which is being written.
+pub(super) fn begin_or_end(state: &mut State, path: Option<PathBuf>, ticket: &Ticket<'_>) -> Met {
+    match path {
+        Some(path) => begin(state, path, ticket),
+        None => end(state, ticket),
+    }
+}
+
+fn begin(state: &mut State, path: PathBuf, ticket: &Ticket<'_>) -> Met {
+    if !path.is_absolute() {
+        return Met::refused(format!("an absolute path was expected, not {}", path.display()));
+    }
+    if state.outputs.frame_log.as_ref().is_some_and(|log| !log.is_over()) {
+        return Met::refused("a frame log is being written; `upbeat msg record --stop` ends it");
+    }
+    let completion = ticket.completion();
+    let log = match FrameLog::record(path, |opened| completion.finish(opened.map(|()| Response::Done))) {
+        Ok(log) => log,
+        Err(error) => return Met::refused(error.to_string()),
+    };
+    for output in state.outputs.states() {
+        log.name_output(output.id, &output.output.name());
+    }
+    for (window, _) in windows::with_surfaces(state) {
+        log.name_window(windows::number(window), &window.app_id().unwrap_or_default());
+    }
+    state.outputs.frame_log = Some(log);
+    Met::Later
+}
+
+fn end(state: &mut State, ticket: &Ticket<'_>) -> Met {
+    let Some(log) = state.outputs.frame_log.take() else { return Met::refused("no frame log is being written") };
+    let completion = ticket.completion();
+    log.end(|told| {
+        completion.finish(told.map(|summary| Response::Recorded { lines: summary.lines, left_out: summary.left_out }));
+    });
+    Met::Later
+}

@@ -1,0 +1,153 @@
+//! Which options apply to what is asked for. One that does not is refused: ignored, it would seem to have been obeyed.
+
+use anyhow::bail;
+
+use super::SimulateArgs;
+
+/// What is asked for, how messages call it, and the options that apply to it.
+const MODES: [(Mode, &str, &[&str]); 7] = [
+    (Mode::List, "--list", &[]),
+    (Mode::Strokes, "--strokes", &[]),
+    (Mode::Replay, "--replay", &["--json"]),
+    (Mode::Estimators, "--suite estimators", &["--json"]),
+    (Mode::Papers, "--suite papers without a load", &["--json", "--html"]),
+    (
+        Mode::Clients,
+        "--clients",
+        &["LOG", "--process", "--load", "--refresh", "--frames", "--seed", "--cores", "--json"],
+    ),
+    (
+        Mode::Logs,
+        "logs alone",
+        &[
+            "LOG",
+            "--process",
+            "--policy",
+            "--refresh",
+            "--animation",
+            "--seed",
+            "--input",
+            "--touch",
+            "--output",
+            "--recorder",
+            "--json",
+            "--html",
+        ],
+    ),
+];
+
+/// What is asked for. Loads that are made by seed take every option but those of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// The names of policies and loads.
+    List,
+    /// Predictions of recorded strokes.
+    Strokes,
+    /// A frame log run again.
+    Replay,
+    /// The table of estimators.
+    Estimators,
+    /// The published figures, and no load.
+    Papers,
+    /// Several clients.
+    Clients,
+    /// Logs under every policy.
+    Logs,
+    /// Loads that are made by seed, logs beside them or not, under every policy.
+    Loads,
+}
+
+impl SimulateArgs {
+    /// What is asked for.
+    ///
+    /// # Errors
+    /// If an option is given that does not apply to it.
+    pub(super) fn mode(&self) -> anyhow::Result<Mode> {
+        let suite = self.suite.as_deref();
+        let has_loads = !self.load.is_empty() || !self.traces.is_empty();
+        let mode = match suite {
+            _ if self.list => Mode::List,
+            _ if !self.strokes.is_empty() => Mode::Strokes,
+            _ if self.replay.is_some() => Mode::Replay,
+            Some("estimators") => Mode::Estimators,
+            _ if self.clients.is_some() => Mode::Clients,
+            Some(_) if !has_loads => Mode::Papers,
+            _ if !self.traces.is_empty() && self.load.is_empty() => Mode::Logs,
+            _ => Mode::Loads,
+        };
+        let Some((_, name, applies)) = MODES.into_iter().find(|(listed, ..)| *listed == mode) else { return Ok(mode) };
+        let own = |option: &str| name.starts_with(option) || (option == "--suite" && mode == Mode::Logs);
+        match self.given().into_iter().find(|option| !own(option) && !applies.contains(option)) {
+            Some(option) => bail!("{option} does not apply to {name}"),
+            None => Ok(mode),
+        }
+    }
+
+    /// The options that were given.
+    fn given(&self) -> Vec<&'static str> {
+        let given = [
+            ("LOG", !self.traces.is_empty()),
+            ("--process", self.process.is_some()),
+            ("--load", !self.load.is_empty()),
+            ("--policy", !self.policy.is_empty()),
+            ("--refresh", self.refresh.is_some()),
+            ("--frames", self.frames.is_some()),
+            ("--animation", self.animation.is_some()),
+            ("--seeds", self.seeds.is_some()),
+            ("--seed", self.seed.is_some()),
+            ("--input", self.input.is_some()),
+            ("--touch", self.touch.is_some()),
+            ("--output", self.output.is_some()),
+            ("--recorder", self.recorder.is_some()),
+            ("--clients", self.clients.is_some()),
+            ("--cores", self.cores.is_some()),
+            ("--suite", self.suite.is_some()),
+            ("--replay", self.replay.is_some()),
+            ("--strokes", !self.strokes.is_empty()),
+            ("--json", self.json),
+            ("--html", self.html.is_some()),
+            ("--list", self.list),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        simulate: SimulateArgs,
+    }
+
+    #[test]
+    fn an_option_that_does_not_apply_is_refused_by_name() {
+        let mode = |line: &str| {
+            let words = std::iter::once("simulate").chain(line.split_whitespace());
+            Command::try_parse_from(words).unwrap().simulate.mode().map_err(|error| error.to_string())
+        };
+        for (line, expected) in [
+            ("", Ok(Mode::Loads)),
+            ("log.csv --policy ahead-4 --refresh 90 --json", Ok(Mode::Logs)),
+            ("log.csv --suite papers", Ok(Mode::Logs)),
+            ("log.csv --load A --seeds 3", Ok(Mode::Loads)),
+            ("--suite papers --html p.html", Ok(Mode::Papers)),
+            ("--load A --clients 3 --cores 8 --json", Ok(Mode::Clients)),
+            ("--replay f.jsonl --json", Ok(Mode::Replay)),
+            ("--strokes a.csv b.csv", Ok(Mode::Strokes)),
+            ("log.csv --seeds 3", Err("--seeds does not apply to logs alone")),
+            ("log.csv --frames 30", Err("--frames does not apply to logs alone")),
+            ("--strokes a.csv --json", Err("--json does not apply to --strokes")),
+            ("--replay f.jsonl --refresh 90", Err("--refresh does not apply to --replay")),
+            ("--suite papers --refresh 90", Err("--refresh does not apply to --suite papers without a load")),
+            ("--suite estimators --policy ahead-4", Err("--policy does not apply to --suite estimators")),
+            ("--clients 3 --animation 30", Err("--animation does not apply to --clients")),
+            ("--list --json", Err("--json does not apply to --list")),
+        ] {
+            assert_eq!(mode(line), expected.map_err(str::to_owned), "{line}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! How values are distributed, in the same memory however many there are.
+
+/// Bins of one power of two: a quantile is off by a part in a thousand at most, and exact where the values of a bin are equal.
+const BINS: usize = 512;
+/// Powers of two that an `f32` has.
+const POWERS: usize = 256;
+/// Bits of an `f32`'s mantissa that are not looked at.
+const IGNORED: u32 = 23 - BINS.ilog2();
+
+/// Values that are not negative, such as latencies in milliseconds.
+#[derive(Clone, Debug, Default)]
+pub struct Distribution {
+    /// By power of two; made when the first value comes.
+    pages: Vec<Option<Box<[Bin; BINS]>>>,
+    count: u64,
+    sum: f64,
+    max: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bin {
+    count: u64,
+    sum: f64,
+}
+
+/// Mean and quantiles of a set of spans, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// How many.
+    pub count: usize,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl Distribution {
+    /// One value more; one below zero counts as zero.
+    pub fn add(&mut self, value: f64) {
+        let value = value.max(0.0);
+        let bits = (value as f32).to_bits();
+        let (page, bin) = ((bits >> 23) as usize % POWERS, (bits >> IGNORED) as usize % BINS);
+        if self.pages.len() <= page {
+            self.pages.resize(page + 1, None);
+        }
+        let bin = &mut self.pages[page].get_or_insert_with(|| Box::new([Bin::default(); BINS]))[bin];
+        bin.count += 1;
+        bin.sum += value;
+        self.count += 1;
+        self.sum += value;
+        self.max = self.max.max(value);
+    }
+
+    /// How many values there are.
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The arithmetic mean; zero of none.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count.max(1) as f64
+    }
+
+    /// Each bin's mean and how many values are in it, the smallest first.
+    pub fn iter(&self) -> impl Iterator<Item = (f64, u64)> {
+        let bins = self.pages.iter().flatten().flat_map(|page| page.iter()).filter(|bin| bin.count > 0);
+        bins.map(|bin| (bin.sum / bin.count as f64, bin.count))
+    }
+
+    /// Mean and quantiles.
+    pub fn summary(&self) -> Summary {
+        let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|share| self.quantile(share));
+        Summary { count: self.count as usize, mean: self.mean(), p50, p95, p99, max: self.max }
+    }
+
+    fn quantile(&self, share: f64) -> f64 {
+        let mut left = (self.count.saturating_sub(1) as f64 * share).round() as u64;
+        for (value, count) in self.iter() {
+            if left < count {
+                return value;
+            }
+            left -= count;
+        }
+        0.0
+    }
+}
+
+impl FromIterator<f64> for Distribution {
+    fn from_iter<T: IntoIterator<Item = f64>>(values: T) -> Self {
+        let mut distribution = Distribution::default();
+        values.into_iter().for_each(|value| distribution.add(value));
+        distribution
+    }
+}
+
+impl Summary {
+    /// Summarises `values`, which are reordered.
+    pub fn of(values: &mut [f32]) -> Summary {
+        if values.is_empty() {
+            return Summary::default();
+        }
+        values.sort_unstable_by(f32::total_cmp);
+        let at = |share: f64| f64::from(values[((values.len() - 1) as f64 * share).round() as usize]);
+        Summary {
+            count: values.len(),
+            mean: values.iter().map(|value| f64::from(*value)).sum::<f64>() / values.len() as f64,
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
+            max: at(1.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn equal_values_come_out_as_they_went_in() {
+        let grid: Distribution = (0..1_000).map(|index| f64::from(index % 4) * 16.666_667).collect();
+        let summary = grid.summary();
+        assert!((summary.p50 - 33.333_334).abs() < 1e-9 && summary.max == 50.000_001, "{summary:?}");
+        assert_eq!(Distribution::default().summary(), Summary::default());
+        assert_eq!([-1.0].into_iter().collect::<Distribution>().summary().max, 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_those_of_the_sorted_values(mut values in prop::collection::vec(0.0_f32..1e4, 1..400)) {
+            let summary = values.iter().map(|value| f64::from(*value)).collect::<Distribution>().summary();
+            let sorted = Summary::of(&mut values);
+            for (ours, theirs) in [(summary.p50, sorted.p50), (summary.p99, sorted.p99), (summary.mean, sorted.mean)] {
+                prop_assert!((ours - theirs).abs() <= theirs / BINS as f64 + 1e-9, "{} {}", ours, theirs);
+            }
+            prop_assert_eq!(summary.max, sorted.max);
+        }
+    }
+}

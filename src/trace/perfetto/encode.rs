@@ -1,0 +1,199 @@
+//! The few messages of Perfetto's trace format that we write, as bytes.
+//!
+//! A trace is a `Trace` message, which is nothing but `TracePacket`s one after the other, so that it can be written as it is
+//! made. Field numbers are those of `protos/perfetto/trace` (trace_packet, track_descriptor, track_event, debug_annotation).
+
+use std::io::{self, Write};
+
+/// A sequence of packets has a number; all of ours are one.
+const SEQUENCE: u64 = 1;
+
+mod field {
+    pub(super) const TRACE_PACKET: u32 = 1;
+    pub(super) mod packet {
+        pub(in super::super) const TIMESTAMP: u32 = 8;
+        pub(in super::super) const SEQUENCE_ID: u32 = 10;
+        pub(in super::super) const TRACK_EVENT: u32 = 11;
+        pub(in super::super) const TRACK_DESCRIPTOR: u32 = 60;
+    }
+    pub(super) mod descriptor {
+        pub(in super::super) const UUID: u32 = 1;
+        pub(in super::super) const NAME: u32 = 2;
+        pub(in super::super) const PARENT_UUID: u32 = 5;
+    }
+    pub(super) mod event {
+        pub(in super::super) const DEBUG_ANNOTATIONS: u32 = 4;
+        pub(in super::super) const TYPE: u32 = 9;
+        pub(in super::super) const TRACK_UUID: u32 = 11;
+        pub(in super::super) const NAME: u32 = 23;
+        pub(in super::super) const FLOW_IDS: u32 = 47;
+        pub(in super::super) const TERMINATING_FLOW_IDS: u32 = 48;
+    }
+    pub(super) mod annotation {
+        pub(in super::super) const INT_VALUE: u32 = 4;
+        pub(in super::super) const STRING_VALUE: u32 = 6;
+        pub(in super::super) const NAME: u32 = 10;
+    }
+}
+
+/// A track's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TrackId(pub u64);
+
+/// What kind of event it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Something begins that lasts.
+    Begin = 1,
+    /// What began last on the track ends.
+    End = 2,
+    /// It takes no time.
+    Instant = 3,
+}
+
+/// An event under construction.
+#[derive(Debug)]
+pub struct Event(Message);
+
+impl Event {
+    /// An event of `kind` on `track`.
+    pub fn new(kind: Kind, track: TrackId) -> Self {
+        let mut message = Message::default();
+        message.number(field::event::TYPE, kind as u64);
+        message.number(field::event::TRACK_UUID, track.0);
+        Event(message)
+    }
+
+    /// It is called `name`.
+    pub fn name(mut self, name: &str) -> Self {
+        self.0.text(field::event::NAME, name);
+        self
+    }
+
+    /// An arrow with this number comes here, or starts here.
+    pub fn flow(mut self, flow: u64) -> Self {
+        self.0.fixed(field::event::FLOW_IDS, flow);
+        self
+    }
+
+    /// The arrow with this number ends here.
+    pub fn flow_ends(mut self, flow: u64) -> Self {
+        self.0.fixed(field::event::TERMINATING_FLOW_IDS, flow);
+        self
+    }
+
+    /// A word about it.
+    pub fn text(mut self, name: &str, value: &str) -> Self {
+        let mut annotation = Message::default();
+        annotation.text(field::annotation::NAME, name);
+        annotation.text(field::annotation::STRING_VALUE, value);
+        self.0.message(field::event::DEBUG_ANNOTATIONS, &annotation);
+        self
+    }
+
+    /// A number about it.
+    pub fn number(mut self, name: &str, value: i64) -> Self {
+        let mut annotation = Message::default();
+        annotation.text(field::annotation::NAME, name);
+        annotation.number(field::annotation::INT_VALUE, value.cast_unsigned());
+        self.0.message(field::event::DEBUG_ANNOTATIONS, &annotation);
+        self
+    }
+}
+
+/// Writes packets.
+#[derive(Debug)]
+pub struct Encoder<W> {
+    sink: W,
+}
+
+impl<W: Write> Encoder<W> {
+    /// To `sink`, which should be buffered.
+    pub const fn new(sink: W) -> Self {
+        Encoder { sink }
+    }
+
+    /// A track called `name`, below another or on its own.
+    pub fn track(&mut self, id: TrackId, name: &str, parent: Option<TrackId>) -> io::Result<()> {
+        let mut descriptor = Message::default();
+        descriptor.number(field::descriptor::UUID, id.0);
+        descriptor.text(field::descriptor::NAME, name);
+        if let Some(parent) = parent {
+            descriptor.number(field::descriptor::PARENT_UUID, parent.0);
+        }
+        let mut packet = Message::default();
+        packet.message(field::packet::TRACK_DESCRIPTOR, &descriptor);
+        self.packet(packet)
+    }
+
+    /// An event at `nanos`.
+    pub fn event(&mut self, nanos: u64, event: &Event) -> io::Result<()> {
+        let mut packet = Message::default();
+        packet.number(field::packet::TIMESTAMP, nanos);
+        packet.message(field::packet::TRACK_EVENT, &event.0);
+        self.packet(packet)
+    }
+
+    fn packet(&mut self, mut packet: Message) -> io::Result<()> {
+        packet.number(field::packet::SEQUENCE_ID, SEQUENCE);
+        let mut trace = Message::default();
+        trace.message(field::TRACE_PACKET, &packet);
+        self.sink.write_all(&trace.bytes)
+    }
+
+    /// Everything is written.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.sink.flush()?;
+        Ok(self.sink)
+    }
+}
+
+/// A protobuf message: fields one after the other.
+#[derive(Clone, Debug, Default)]
+struct Message {
+    bytes: Vec<u8>,
+}
+
+/// How a field's value is written.
+#[derive(Clone, Copy)]
+enum Wire {
+    Varint = 0,
+    Fixed64 = 1,
+    Length = 2,
+}
+
+impl Message {
+    fn key(&mut self, field: u32, wire: Wire) {
+        self.varint(u64::from(field) << 3 | wire as u64);
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+
+    fn number(&mut self, field: u32, value: u64) {
+        self.key(field, Wire::Varint);
+        self.varint(value);
+    }
+
+    fn fixed(&mut self, field: u32, value: u64) {
+        self.key(field, Wire::Fixed64);
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    fn text(&mut self, field: u32, value: &str) {
+        self.key(field, Wire::Length);
+        self.varint(value.len() as u64);
+        self.bytes.extend(value.as_bytes());
+    }
+
+    fn message(&mut self, field: u32, message: &Message) {
+        self.key(field, Wire::Length);
+        self.varint(message.bytes.len() as u64);
+        self.bytes.extend(&message.bytes);
+    }
+}
