@@ -11,9 +11,9 @@
 //! through all of them.
 
 use ahash::HashMap;
+use rand::SeedableRng;
 use rand::distr::{Alphanumeric, SampleString};
 use rand::rngs::StdRng;
-use rand::{SeedableRng, TryRngCore, rngs::OsRng};
 use smithay::reexports::wayland_protocols::xdg::foreign::{zv1, zv2};
 use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -72,11 +72,7 @@ impl Foreign {
 
     /// A handle for `surface`; `None` where the system has no chance to give.
     fn export(&mut self, surface: &WlSurface) -> Option<Handle> {
-        let seed = OsRng.try_next_u64().ok()?;
-        let mut seeds = [0; 32];
-        OsRng.try_fill_bytes(&mut seeds).ok()?;
-        seeds[..8].copy_from_slice(&seed.to_ne_bytes());
-        let handle = Alphanumeric.sample_string(&mut StdRng::from_seed(seeds), HANDLE_LETTERS);
+        let handle = Alphanumeric.sample_string(&mut StdRng::try_from_os_rng().ok()?, HANDLE_LETTERS);
         self.exported.insert(handle.clone(), surface.clone());
         Some(handle)
     }
