@@ -18,7 +18,7 @@ mod gamma;
 pub mod headless;
 mod mapped;
 pub mod nested;
-mod overlay;
+pub(crate) mod overlay;
 pub mod plane;
 pub mod seat;
 mod shot;

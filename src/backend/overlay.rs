@@ -36,7 +36,7 @@ fn offset(rect: PixelRect, x: i32, y: i32) -> usize {
 }
 
 /// The part that two rectangles share; empty at the first one's corner if there is none.
-pub(super) fn intersection(a: PixelRect, b: PixelRect) -> PixelRect {
+pub(crate) fn intersection(a: PixelRect, b: PixelRect) -> PixelRect {
     let end = |start: i32, length: i32| start.saturating_add(length.max(0));
     let (x, y) = (a.x.max(b.x), a.y.max(b.y));
     let width = end(a.x, a.width).min(end(b.x, b.width)).saturating_sub(x);

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use super::overlay::intersection;
 use super::{PixelBuffer, PixelRect};
 
+/// Black, opaque.
+const BLACK: u32 = 0xff00_0000;
+
 /// Reads the part of the picture that it is asked for, which lies within it. `None`: it cannot be read.
 type Read = Box<dyn Fn(PixelRect, &mut Vec<u32>) -> bool + Send + Sync>;
 
@@ -34,6 +37,11 @@ impl Shot {
 
     /// A picture that was copied already.
     pub fn copied(picture: PixelBuffer) -> Self {
+        Self::of(Arc::new(picture))
+    }
+
+    /// A picture that nobody changes.
+    pub fn of(picture: Arc<PixelBuffer>) -> Self {
         Shot::new(picture.width, picture.height, move |rect, pixels| {
             pixels.clear();
             for y in rect.y..rect.y + rect.height {
@@ -41,6 +49,24 @@ impl Shot {
                 pixels.extend_from_slice(&picture.pixels[from..from + rect.width as usize]);
             }
             true
+        })
+    }
+
+    /// The same with `areas` of it black.
+    pub fn blackened(self, areas: Vec<PixelRect>) -> Self {
+        if areas.is_empty() {
+            return self;
+        }
+        let PixelRect { width, height, .. } = self.whole;
+        Shot::new(width, height, move |rect, pixels| {
+            let is_read = self.read(rect, pixels);
+            for area in areas.iter().map(|area| intersection(*area, rect)).filter(|area| area.width > 0) {
+                for y in area.y..area.y + area.height {
+                    let from = ((y - rect.y) * rect.width + area.x - rect.x) as usize;
+                    pixels[from..from + area.width as usize].fill(BLACK);
+                }
+            }
+            is_read
         })
     }
 
@@ -72,5 +98,16 @@ mod tests {
             assert!(!shot.read(PixelRect { x, y, width, height }, &mut pixels), "{x} {y} {width} {height}");
         }
         assert_eq!(shot.whole().map(|whole| whole.pixels), Some((0..6).collect()));
+    }
+
+    #[test]
+    fn what_is_blackened_is_black_in_every_part() {
+        let shot = Shot::copied(PixelBuffer { width: 3, height: 2, pixels: (0..6).collect() });
+        let shot = shot.blackened(vec![PixelRect { x: 1, y: 1, width: 9, height: 1 }]);
+        let mut pixels = Vec::new();
+        assert!(shot.read(PixelRect { x: 1, y: 0, width: 2, height: 2 }, &mut pixels));
+        assert_eq!(pixels, [1, 2, BLACK, BLACK]);
+        assert!(shot.read(PixelRect { x: 0, y: 1, width: 2, height: 1 }, &mut pixels));
+        assert_eq!(pixels, [3, BLACK]);
     }
 }

@@ -140,6 +140,8 @@ pub struct AppRule {
     pub early_callbacks: Option<bool>,
     /// On which workspace of their output their windows appear.
     pub workspace: Option<Number>,
+    /// Whether they are in pictures of the screen; where not, they are black there.
+    pub capture: Option<bool>,
 }
 
 /// Which share of an application's frames may be late. What it leaves out stays as it is.
@@ -178,6 +180,8 @@ pub struct AppSettings {
     pub early_callbacks: bool,
     /// On which workspace its windows appear; `None`: on the one that is seen.
     pub workspace: Option<Number>,
+    /// Whether its windows are in pictures of the screen.
+    pub capture: bool,
 }
 
 impl Config {
@@ -211,7 +215,7 @@ impl Config {
 impl AppSettings {
     /// What `rules` say about the application that calls itself `app_id`, where `miss_budget` holds for the others.
     pub fn settle(rules: &[AppRule], app_id: &str, miss_budget: MissBudgets) -> Self {
-        let start = AppSettings { pacing: None, miss_budget, early_callbacks: false, workspace: None };
+        let start = AppSettings { pacing: None, miss_budget, early_callbacks: false, workspace: None, capture: true };
         let rules = rules.iter().filter(|rule| rule.app_id.matches(app_id));
         rules.fold(start, |settings, rule| AppSettings {
             pacing: rule.pacing.or(settings.pacing),
@@ -221,6 +225,7 @@ impl AppSettings {
             }),
             early_callbacks: rule.early_callbacks.unwrap_or(settings.early_callbacks),
             workspace: rule.workspace.or(settings.workspace),
+            capture: rule.capture.unwrap_or(settings.capture),
         })
     }
 }

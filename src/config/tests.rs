@@ -65,8 +65,8 @@ fn every_option_is_documented_and_every_example_is_valid() {
     } = &example.devices[0];
     assert!(natural_scroll.is_some() && left_handed.is_some() && tap.is_some() && disable_while_typing.is_some());
     assert!(acceleration.is_some() && acceleration_profile.is_some());
-    let AppRule { app_id: _, pacing, miss_budget, early_callbacks, workspace } = &example.apps[0];
-    assert!(workspace.is_some());
+    let AppRule { app_id: _, pacing, miss_budget, early_callbacks, workspace, capture } = &example.apps[0];
+    assert!(workspace.is_some() && capture.is_some());
     assert_eq!(*early_callbacks, Some(false));
     assert!(pacing.is_some());
     assert!(miss_budget.is_some_and(|budget| budget.free_running.is_some() && budget.interactive.is_some()));
@@ -374,7 +374,7 @@ fn a_limit_that_cannot_be_meant_is_named_and_what_is_not_said_stays_as_it_is_bui
     wrong(
         "[limits]\nwindowz = 10\n",
         &expect![[r#"
-        config.toml:2:1: [limits] windowz: unknown word `windowz`, expected one of `surfaces`, `subsurfaces`, `windows`, `layers`, `popups`, `positioners`, `pools`, `buffers`, `buffer-params`, `callbacks`, `feedbacks`, `regions`, `registries`, `devices`, `constraints`, `sources`, `offers`, `activation-tokens`, `idle-inhibitors`, `locks`, `captures`, `paced`, `scrolled`, `virtual-devices`, `outputs`, `waiting-updates`, `waiting-keys`, `waiting-keymaps`, `descriptors`, `foreign`, `toplevel-handles`, `others` (did you mean `windows`?)
+        config.toml:2:1: [limits] windowz: unknown word `windowz`, expected one of `surfaces`, `subsurfaces`, `windows`, `layers`, `popups`, `positioners`, `pools`, `buffers`, `buffer-params`, `callbacks`, `feedbacks`, `regions`, `registries`, `devices`, `constraints`, `sources`, `offers`, `activation-tokens`, `idle-inhibitors`, `locks`, `captures`, `recordings`, `paced`, `scrolled`, `virtual-devices`, `outputs`, `waiting-updates`, `waiting-keys`, `waiting-keymaps`, `descriptors`, `foreign`, `toplevel-handles`, `others` (did you mean `windows`?)
           |
         2 | windowz = 10
           | ^^^^^^^"#]],

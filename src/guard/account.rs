@@ -12,12 +12,30 @@ use super::rules::Rules;
 /// what it lets wait by default. The rest is for what cannot wait.
 const BEHIND_BYTES: std::ffi::c_int = 52 * 1024;
 
+/// A number of each kind.
+#[derive(Debug)]
+struct Counts([AtomicU32; Kind::ALL.len()]);
+
+impl Default for Counts {
+    fn default() -> Self {
+        Counts(std::array::from_fn(|_| AtomicU32::new(0)))
+    }
+}
+
+impl std::ops::Index<Kind> for Counts {
+    type Output = AtomicU32;
+
+    fn index(&self, kind: Kind) -> &AtomicU32 {
+        &self.0[kind as usize]
+    }
+}
+
 /// What one client has, and the most that it had. Shared by all that is counted: it lives on while anything is.
 #[derive(Debug, Default)]
 pub struct Account {
     rules: Arc<Rules>,
-    used: [AtomicU32; Kind::ALL.len()],
-    most: [AtomicU32; Kind::ALL.len()],
+    used: Counts,
+    most: Counts,
     /// It was told that it ends.
     ends: AtomicBool,
     /// What was said of it in the log.
@@ -48,25 +66,25 @@ impl Account {
 
     /// It has `count` more. Returns whether that is more than it may have.
     pub fn take(&self, kind: Kind, count: u32) -> bool {
-        let used = self.used[kind as usize].fetch_add(count, Ordering::Relaxed).saturating_add(count);
-        self.most[kind as usize].fetch_max(used, Ordering::Relaxed);
+        let used = self.used[kind].fetch_add(count, Ordering::Relaxed).saturating_add(count);
+        self.most[kind].fetch_max(used, Ordering::Relaxed);
         used > self.most(kind)
     }
 
     /// It has `count` fewer.
     pub fn give_back(&self, kind: Kind, count: u32) {
         let fewer = |used: u32| Some(used.saturating_sub(count));
-        let _ = self.used[kind as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
+        let _ = self.used[kind].fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
     }
 
     /// How many it has.
     pub fn used(&self, kind: Kind) -> u32 {
-        self.used[kind as usize].load(Ordering::Relaxed)
+        self.used[kind].load(Ordering::Relaxed)
     }
 
     /// How many it had when it had most.
     pub fn most_used(&self, kind: Kind) -> u32 {
-        self.most[kind as usize].load(Ordering::Relaxed)
+        self.most[kind].load(Ordering::Relaxed)
     }
 
     /// How many of its requests were counted, modulo 2³².

@@ -92,7 +92,10 @@ kinds! {
     /// Locks of the session, and their surfaces: a locker has one, with a surface an output.
     Locks = 64, "locks and their surfaces": ["ext_session_lock_v1", "ext_session_lock_surface_v1"];
     /// Pictures of the screen that are asked for: recorders have one or two an output; one a refresh is taken.
-    Captures = 64, "captures": ["zwlr_screencopy_frame_v1"];
+    Captures = 64, "captures": ["zwlr_screencopy_frame_v1", "ext_image_copy_capture_frame_v1"];
+    /// Recordings, and what they are of: two an output or window, each with its cursor. Each is looked at in every turn.
+    Recordings = 256, "recordings": [
+        "ext_image_capture_source_v1", "ext_image_copy_capture_session_v1", "ext_image_copy_capture_cursor_session_v1"];
     /// Surfaces that are told which refresh each frame is for.
     Paced = 1_024, "frame pacing objects": ["upbeat_frame_pacing_v1"];
     /// Views that are scrolled, and what is in them: 64 contents each, and they are looked at in every frame of one that moves.

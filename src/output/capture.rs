@@ -1,26 +1,44 @@
-//! Pictures of what an output *presented*.
+//! Pictures of what an output *presented*, of windows alone, and of the cursor.
 //!
 //! ```text
-//!   asked ─► waits for light ─► a [`Shot`] of the screen ┊ `writer`: copied on a thread of its own ┊ ─► answered
+//!   output   asked ─► waits for light ─► a [`Shot`] of the screen ─────────┐
+//!   window   asked ─► waits for a change ─► its scene ─┬─ Pixman ──────────┤ `writer`, a thread of its own:
+//!                                                      └─ GLES: render ────┤ drawn, copied ─► answered
+//!   cursor   asked ─► waits for another ─► its image ──────────────────────┘ thread, read back
 //! ```
 //!
-//! The main thread copies nothing that it need not: a frame of a large output takes as long as drawing one.
+//! The main thread copies nothing that it need not: a frame of a large output takes as long as drawing one. What is new
+//! since the last picture that somebody took ([`Eye`]) is found from scenes.
 
+mod eye;
+mod film;
+mod kept_out;
+mod subject;
+mod watched;
 mod writer;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use calloop::LoopHandle;
 use smithay::output::Output;
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::backend::ClientId;
-use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 
-use crate::backend::PixelRect;
+use super::OutputState;
+use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect, Shot};
 use crate::descriptors;
+use crate::render::{Canvas, Finished, Job as Drawing, JobId};
+use crate::scene::Scene;
+use crate::shell::Shell;
 use crate::state::State;
 use crate::time::{Clock, Instant, Span};
-use writer::{Job, Writer};
+pub use eye::Eye;
+pub use film::{Film, Layout};
+pub use subject::{Area, CursorSeen, Subject};
+pub use watched::Watched;
+pub(super) use watched::call_back;
+use writer::{Done, Job, Picture, Writer};
 
 /// Pictures in the writer's hands at once: one that it writes, and one so that it need not wait for the next turn. All
 /// others wait: what they show is then as new as it can be, and no more buffers of a display are kept from it.
@@ -32,14 +50,16 @@ const LONGEST_INTERVAL: Span = Span::from_seconds(1);
 /// A picture that a client asked for.
 #[derive(Debug)]
 pub struct Request {
-    /// The part of the output, in its physical pixels as they are scanned out.
-    pub region: PixelRect,
-    /// Where the pixels go: `wl_shm`, `Xrgb8888`, exactly as large as `region`; was checked when it was asked for.
-    pub buffer: WlBuffer,
+    /// What it is of.
+    pub subject: Subject,
+    /// Where the pixels go: as large as the subject, as was checked when it was asked for.
+    pub film: Film,
     /// Whether the cursor is in the picture.
     pub with_cursor: bool,
-    /// Wait until something has changed.
-    pub on_damage: bool,
+    /// Wait until something has changed since the last picture that went through `eye`, if there was one.
+    pub waits: bool,
+    /// What who asks has seen.
+    pub eye: Arc<Eye>,
     /// Who asked.
     pub reply: Box<dyn Reply>,
 }
@@ -50,6 +70,8 @@ pub trait Reply: std::fmt::Debug {
     fn is_wanted(&self) -> bool;
     /// The pixels are in the buffer.
     fn ready(self: Box<Self>, captured: &Captured);
+    /// There is nothing any more that pictures could be taken of.
+    fn gone(self: Box<Self>);
 }
 
 /// What became of a picture.
@@ -61,27 +83,45 @@ pub struct Captured {
     pub damage: Vec<PixelRect>,
 }
 
-/// A request that waits.
-#[derive(Debug)]
-struct Waiting {
-    output: Output,
-    request: Request,
-    /// Refreshes with something new that the output had shown when it was asked.
-    lights: u64,
-}
-
 /// A picture that is being written.
 #[derive(Debug)]
 struct Writing {
     number: u64,
+    answer: Answer,
+}
+
+/// Who waits for a picture that is on its way.
+#[derive(Debug)]
+struct Answer {
     reply: Box<dyn Reply>,
+    eye: Arc<Eye>,
     captured: Captured,
+}
+
+impl Answer {
+    fn give(self, succeeded: bool) {
+        if succeeded {
+            self.reply.ready(&self.captured);
+        } else {
+            self.eye.forget();
+        }
+    }
+}
+
+/// A window that the renderer draws.
+#[derive(Debug)]
+struct Painting {
+    job: JobId,
+    region: PixelRect,
+    film: Film,
+    answer: Answer,
 }
 
 /// All that was asked for and not answered.
 #[derive(Debug, Default)]
 pub struct Captures {
-    waiting: Vec<Waiting>,
+    waiting: Vec<Request>,
+    painting: Vec<Painting>,
     /// In the order in which they are written.
     writing: VecDeque<Writing>,
     last: u64,
@@ -89,69 +129,206 @@ pub struct Captures {
     writer: Option<Writer>,
     /// The last picture before those of this writer.
     writes_after: u64,
-    /// The last refresh for which each client was given a picture of each output, where that is not long ago.
-    given: Vec<(ClientId, Output, Instant)>,
+    /// When each client was given a picture of each subject, where that is not long ago.
+    given: Vec<(ClientId, Subject, Instant)>,
+    /// Windows that count as seen.
+    watched: watched::Windows,
     /// When somebody may have the next one who has to wait for that.
-    pub(super) wake: Option<Instant>,
+    wake: Option<Instant>,
 }
 
-/// Asks for a picture of what `output` presents. The request waits there until it is served.
-pub fn capture(state: &mut State, output: &Output, request: Request) {
+/// Asks for a picture. The request waits until it is served.
+pub fn capture(state: &mut State, request: Request) {
     if descriptors::are_scarce() {
         // Dropped, it says that it failed.
         tracing::debug!("no picture is taken: nine of ten descriptors are in use");
         return;
     }
-    let lights = state.outputs.list.iter().find(|known| known.output == *output).map_or(0, |known| known.lights);
-    state.outputs.captures.waiting.push(Waiting { output: output.clone(), request, lights });
+    state.outputs.captures.waiting.push(request);
 }
 
-/// Serves what can be served: at once what may show the screen as it is, else with the next light.
+/// What there is of a subject now.
+enum Look {
+    /// It is gone.
+    Gone,
+    /// Nothing, or nothing new.
+    Nothing,
+    /// A picture.
+    Picture { picture: Picture, region: PixelRect, presented: Instant },
+}
+
+/// Serves what can be served: at once what may show things as they are, else with the next light or change.
 pub(super) fn serve(state: &mut State) {
+    state.outputs.captures.wake = None;
+    if state.outputs.captures.waiting.is_empty() {
+        return;
+    }
     let now = state.clock.now();
-    let State { outputs, loop_handle, shell, .. } = state;
-    let covers = shell.lock.covers();
-    let super::Outputs { list, captures, .. } = outputs;
-    captures.wake = None;
-    for waiting in std::mem::take(&mut captures.waiting) {
-        // An output that is gone will never light up again: dropping the request says that it failed.
-        let Some(output) = list.iter().find(|known| known.output == waiting.output) else { continue };
-        let has_light = output.lights > if waiting.request.on_damage { waiting.lights } else { 0 };
-        let is_ready = has_light && output.may_be_captured(covers);
-        if !waiting.request.reply.is_wanted() {
+    for request in std::mem::take(&mut state.outputs.captures.waiting) {
+        if !request.reply.is_wanted() {
             continue;
         }
-        if !is_ready || captures.writing.len() >= MOST_WRITTEN {
-            captures.waiting.push(waiting);
+        let captures = &mut state.outputs.captures;
+        if captures.painting.len() + captures.writing.len() >= MOST_WRITTEN {
+            captures.waiting.push(request);
             continue;
         }
-        if let Some(next) = captures.next_picture(output, &waiting.request, now) {
+        let (picture, region, presented) = match look(state, &request, now) {
+            Look::Gone => {
+                request.reply.gone();
+                continue;
+            }
+            Look::Nothing => {
+                state.outputs.captures.waiting.push(request);
+                continue;
+            }
+            Look::Picture { picture, region, presented } => (picture, region, presented),
+        };
+        let interval = interval(state, &request.subject);
+        let captures = &mut state.outputs.captures;
+        if let Some(next) = captures.next_picture(interval, &request, now) {
             captures.wake = captures.wake.into_iter().chain([next]).min();
-            captures.waiting.push(waiting);
+            captures.waiting.push(request);
             continue;
         }
-        captures.begin(output, waiting.request, loop_handle);
+        begin(state, request, picture, region, presented);
+    }
+}
+
+/// How long a client waits for the next picture of the same.
+fn interval(state: &State, subject: &Subject) -> Span {
+    let outputs = &state.outputs.list;
+    let own = |output: &Output| outputs.iter().find(|known| known.output == *output);
+    let output = match subject {
+        Subject::Output(output, _) | Subject::Cursor(Area::Output(output)) => own(output),
+        Subject::Window(_) | Subject::Cursor(Area::Window(_)) => outputs.iter().find(|output| output.on),
+    };
+    output.map_or(watched::INTERVAL, |output| output.conductor.output().vsync().interval())
+}
+
+fn look(state: &mut State, request: &Request, now: Instant) -> Look {
+    match &request.subject {
+        Subject::Output(output, region) => {
+            let (outputs, shell) = (&state.outputs, &state.shell);
+            // An output that is gone will never light up again.
+            let Some(output) = outputs.list.iter().find(|known| known.output == *output) else { return Look::Gone };
+            if output.lights == 0 || !output.may_be_captured(shell.lock.covers()) {
+                return Look::Nothing;
+            }
+            request.eye.look(&output.on_screen, Some((output.lights, output.cursor_moves)));
+            if request.waits && !request.eye.has_news(*region) {
+                return Look::Nothing;
+            }
+            let Some(shot) = output.picture(shell, request.with_cursor) else { return Look::Gone };
+            Look::Picture { picture: Picture::Shot(shot), region: *region, presented: output.presented }
+        }
+        Subject::Window(id) => {
+            let Some(scene) = subject::portrait(state, *id, request.with_cursor) else { return Look::Gone };
+            let region = PixelRect { x: 0, y: 0, width: scene.size.w, height: scene.size.h };
+            request.eye.look(&scene, None);
+            if request.waits && !request.eye.has_news(region) {
+                return Look::Nothing;
+            }
+            Look::Picture { picture: Picture::Scene(Box::new(scene)), region, presented: now }
+        }
+        Subject::Cursor(area) => {
+            let area = area.clone();
+            if area.size(state).is_none() {
+                return Look::Gone;
+            }
+            // A cursor that is elsewhere comes back.
+            let Some(CursorSeen { image, .. }) = area.cursor(state) else { return Look::Nothing };
+            if request.waits && !request.eye.has_other(&image) {
+                return Look::Nothing;
+            }
+            let region = PixelRect { x: 0, y: 0, width: image.width, height: image.height };
+            request.eye.look_at_cursor(&image);
+            Look::Picture { picture: Picture::Cursor(image), region, presented: now }
+        }
+    }
+}
+
+impl OutputState {
+    /// What is on screen, as anybody may see it: without windows that are kept out of pictures.
+    pub fn picture(&self, shell: &Shell, with_cursor: bool) -> Option<Shot> {
+        Some(self.display.shot(with_cursor)?.blackened(kept_out::areas(&self.on_screen, shell)))
+    }
+}
+
+fn begin(state: &mut State, request: Request, picture: Picture, region: PixelRect, presented: Instant) {
+    let Request { film, eye, reply, .. } = request;
+    let captured = Captured { presented, damage: eye.take(region) };
+    let answer = Answer { reply, eye, captured };
+    let is_threaded = state.outputs.renderer.as_ref().is_some_and(crate::render::Renderer::is_threaded);
+    match picture {
+        Picture::Scene(scene) if is_threaded => paint(state, *scene, region, film, answer),
+        picture => {
+            let State { outputs, loop_handle, .. } = state;
+            outputs.captures.write(Job { number: 0, picture, region, film }, answer, loop_handle);
+        }
+    }
+}
+
+/// Has the renderer draw a window: it can read what others cannot.
+fn paint(state: &mut State, scene: Scene, region: PixelRect, film: Film, answer: Answer) {
+    let super::Outputs { renderer, drawn, captures, .. } = &mut state.outputs;
+    let Some(renderer) = renderer else { return answer.give(false) };
+    let storage = BufferStorage::Memory(PixelBuffer::new(scene.size.w, scene.size.h));
+    let canvas = Canvas::new(scene.size);
+    let buffer = Buffer { storage, age: 0, slot: 0 };
+    let job = Drawing { scene: Arc::new(scene), with_cursor: true, buffer, canvas };
+    // Frames go first.
+    match renderer.start(job, false, drawn.clone()) {
+        Err(job) => captures.painting.push(Painting { job, region, film, answer }),
+        Ok(finished) => painted(state, finished, region, film, answer),
+    }
+}
+
+/// The renderer has drawn something that is no frame of an output.
+pub(super) fn hear(state: &mut State, finished: Finished) {
+    let painting = &mut state.outputs.captures.painting;
+    let Some(place) = painting.iter().position(|painting| painting.job == finished.id) else { return };
+    let Painting { region, film, answer, .. } = painting.remove(place);
+    painted(state, finished, region, film, answer);
+}
+
+fn painted(state: &mut State, finished: Finished, region: PixelRect, film: Film, answer: Answer) {
+    let Finished { job, result, .. } = finished;
+    match (result, job.buffer.storage) {
+        (Ok(_), BufferStorage::Memory(pixels)) => {
+            let picture = Picture::Shot(Shot::copied(pixels));
+            let State { outputs, loop_handle, .. } = state;
+            outputs.captures.write(Job { number: 0, picture, region, film }, answer, loop_handle);
+        }
+        (result, _) => {
+            tracing::warn!(error = ?result.err(), "a window cannot be drawn for a picture");
+            answer.give(false);
+        }
     }
 }
 
 impl Captures {
+    /// When there is something to do though nothing happens.
+    pub(super) fn next_wake(&self) -> Option<Instant> {
+        self.wake.into_iter().chain(self.watched.tick).min()
+    }
+
     /// When the client may have its next picture, if not now: one that asks as fast as it can would keep a core busy with
     /// pictures that show the same, and gets one a refresh.
-    fn next_picture(&mut self, output: &super::OutputState, request: &Request, now: Instant) -> Option<Instant> {
-        let interval = output.conductor.output().vsync().interval();
-        let client = request.buffer.client()?.id();
+    fn next_picture(&mut self, interval: Span, request: &Request, now: Instant) -> Option<Instant> {
+        let client = request.film.buffer.client()?.id();
         self.given.retain(|(_, _, given)| now - *given < LONGEST_INTERVAL);
-        let given = self.given.iter_mut().find(|(known, of, _)| *known == client && *of == output.output);
+        let given =
+            self.given.iter_mut().find(|(known, of, _)| *known == client && of.is_of_the_same(&request.subject));
         match given {
             Some((_, _, given)) if now < *given + interval => return Some(*given + interval),
             Some((_, _, given)) => *given = now,
-            None => self.given.push((client, output.output.clone(), now)),
+            None => self.given.push((client, request.subject.clone(), now)),
         }
         None
     }
 
-    fn begin(&mut self, output: &super::OutputState, request: Request, handle: &LoopHandle<'static, State>) {
-        let Request { region, buffer, with_cursor, reply, .. } = request;
+    fn write(&mut self, job: Job, answer: Answer, handle: &LoopHandle<'static, State>) {
         if self.writer.is_none() {
             let last = self.last;
             self.writer = Writer::start(handle, written, move |state| state.outputs.captures.writer_ended(last))
@@ -159,40 +336,39 @@ impl Captures {
                 .ok();
             self.writes_after = last;
         }
-        let shot = output.display.shot(with_cursor);
-        let (Some(shot), Some(writer)) = (shot, &self.writer) else { return };
+        let Some(writer) = &self.writer else { return answer.give(false) };
         self.last += 1;
         let number = self.last;
-        if !writer.write(Job { number, shot, region, buffer }) {
+        if writer.write(Job { number, ..job }) {
+            self.writing.push_back(Writing { number, answer });
+        } else {
             // Its thread is gone; the next picture has another.
             self.writer = None;
-            return;
+            answer.give(false);
         }
-        let PixelRect { width, height, .. } = region;
-        let damage = vec![PixelRect { x: 0, y: 0, width, height }];
-        self.writing.push_back(Writing { number, reply, captured: Captured { presented: output.presented, damage } });
     }
 
-    /// The thread that writes what comes after picture `last` is gone, and what it had failed: dropped, requests say so.
+    /// The thread that writes what comes after picture `last` is gone, and what it had failed.
     fn writer_ended(&mut self, last: u64) {
-        if self.writes_after == last {
+        let is_newest = self.writes_after == last;
+        if is_newest {
             self.writer = None;
-            self.writing.clear();
-        } else {
-            self.writing.retain(|writing| writing.number > self.writes_after);
         }
+        let (failed, kept): (Vec<Writing>, Vec<Writing>) =
+            self.writing.drain(..).partition(|writing| is_newest || writing.number <= self.writes_after);
+        self.writing = kept.into();
+        failed.into_iter().for_each(|writing| writing.answer.give(false));
     }
 }
 
-/// The writer has done with the picture of this number.
-fn written(state: &mut State, number: u64, succeeded: bool) {
+/// The writer has done with a picture.
+fn written(state: &mut State, done: Done) {
     let writing = &mut state.outputs.captures.writing;
     // What was asked before it was done before it, unless its thread was lost.
-    while writing.front().is_some_and(|done| done.number <= number)
-        && let Some(done) = writing.pop_front()
+    while writing.front().is_some_and(|first| first.number <= done.number)
+        && let Some(first) = writing.pop_front()
     {
-        if done.number == number && succeeded {
-            done.reply.ready(&done.captured);
-        }
+        let succeeded = first.number == done.number && done.succeeded;
+        first.answer.give(succeeded);
     }
 }

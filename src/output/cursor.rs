@@ -6,7 +6,7 @@ use smithay::backend::renderer::utils::{CommitCounter, RendererSurfaceStateUserD
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_shm::Format;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point, Rectangle};
+use smithay::utils::{Logical, Physical, Point, Rectangle};
 use smithay::wayland::shm::with_buffer_contents;
 
 use crate::backend::PixelBuffer;
@@ -41,6 +41,20 @@ pub(super) fn layer(state: &mut State, area: Rectangle<i32, Logical>, scale: f64
     if !area.to_f64().contains(position) {
         return None;
     }
+    let Pointed { image, hotspot } = pointed(state, scale)?;
+    let at = (position - area.loc.to_f64()).to_physical(scale).to_i32_round();
+    Some(CursorLayer { image, position: at - hotspot })
+}
+
+/// What is drawn at the pointer.
+pub(super) struct Pointed {
+    pub image: Arc<PixelBuffer>,
+    /// The pixel that points.
+    pub hotspot: Point<i32, Physical>,
+}
+
+/// What is drawn at the pointer on an output of this scale, if anything is.
+pub(super) fn pointed(state: &mut State, scale: f64) -> Option<Pointed> {
     let (image, hotspot) = match state.input.cursor.view(scale) {
         CursorView::Hidden => return None,
         CursorView::Image(image) => (image.pixels, Point::from(image.hotspot)),
@@ -49,8 +63,7 @@ pub(super) fn layer(state: &mut State, area: Rectangle<i32, Logical>, scale: f64
             (image, hotspot.to_f64().to_physical(scale).to_i32_round())
         }
     };
-    let at = (position - area.loc.to_f64()).to_physical(scale).to_i32_round();
-    Some(CursorLayer { image, position: at - hotspot })
+    Some(Pointed { image, hotspot })
 }
 
 /// The client's surface that is the cursor of `scene`, if it has one.

@@ -132,9 +132,12 @@ impl OutputState {
 pub(super) fn hear_renderer(state: &mut State) {
     while let Some(finished) = state.outputs.renderer.as_mut().and_then(Renderer::finished) {
         let State { outputs, clock, .. } = state;
-        // That of an output that is gone goes with it.
         let output = outputs.list.iter_mut().find(|output| output.drawn_by(finished.id).is_some());
-        let Some(output) = output else { continue };
+        let Some(output) = output else {
+            // It is a picture, or that of an output that is gone, which goes with it.
+            super::capture::hear(state, finished);
+            continue;
+        };
         let Some(frame) = output.drawn_by(finished.id) else { continue };
         let (frame, is_latched) = (frame.id, !frame.is_ahead() && !frame.is_unwanted());
         if is_latched {

@@ -223,5 +223,6 @@ pub(super) fn move_cursors(state: &mut State) {
         let output = &mut state.outputs.list[index];
         output.display.set_cursor(cursor.as_ref().map(CursorLayer::plane).as_ref());
         output.cursor_moved = true;
+        output.cursor_moves += 1;
     }
 }

@@ -87,6 +87,7 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         last_sequence: None,
         last_light: None,
         cursor_moved: false,
+        cursor_moves: 0,
         actions: 0,
         generation: 0,
         presented: Instant::ZERO,

@@ -194,6 +194,8 @@ pub struct OutputState {
     last_light: Option<(FrameId, RefreshIndex)>,
     /// The cursor of frames that the display holds was moved: what is on screen is not what was drawn.
     cursor_moved: bool,
+    /// How often that happened.
+    cursor_moves: u64,
     /// Things done in this turn of the loop.
     actions: u32,
     /// Changes when its refreshes are not those that they were.
@@ -325,6 +327,8 @@ pub enum InputKind {
 pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str) {
     let client = state.shell.window(id).and_then(|window| state.surfaces.client_of(window.surface()));
     client.iter().for_each(|client| state.outputs.rules.changed_for(client.id));
+    let kept_out = state.outputs.rules.keeps_out(app_id);
+    crate::shell::keep_out(state, id, kept_out);
     if let Some(log) = &state.outputs.frame_log {
         log.name_window(id, app_id);
     }

@@ -58,6 +58,11 @@ impl<'a> Placing<'a> {
         Placing { area: geometry(output), scale: output.current_scale().fractional_scale(), effects, surfaces }
     }
 
+    /// In a picture of `area` alone, in which every window is bare.
+    pub fn of_area(area: Rectangle<i32, Logical>, scale: f64, surfaces: &'a Surfaces) -> Self {
+        Placing { area, scale, effects: Effects::default(), surfaces }
+    }
+
     /// Adds a window, if anything of it may be seen where `bare` is. Returns whether nothing below it is.
     pub fn unless_hidden(
         &self,
@@ -100,6 +105,7 @@ impl<'a> Placing<'a> {
 
     fn window(&self, scene: &mut Scene, window: &RenderWindow) {
         let settled = Rectangle::new(window.location + window.geometry.loc, window.geometry.size).to_f64();
+        let topmost = scene.layers.len();
         for (popup, location) in window.popups.iter().rev() {
             // Popups go along with what their window does by itself.
             let fit = match window.animated {
@@ -112,8 +118,16 @@ impl<'a> Placing<'a> {
         let fit = to.map_or_else(|| Fit::at(window.location), |to| Fit { from: window.geometry.to_f64(), to });
         let above = scene.layers.len();
         self.tree(scene, &window.surface, fit, window.opacity);
+        if window.kept_out {
+            scene.layers[topmost..].iter_mut().for_each(|layer| Arc::make_mut(&mut layer.shape).kept_out = true);
+        }
         let rect = to.unwrap_or(settled);
         self.decorate(scene, above, &window.decoration, rect, window.opacity);
+    }
+
+    /// Adds a window as it is.
+    pub fn alone(&self, scene: &mut Scene, window: &RenderWindow) {
+        self.window(scene, window);
     }
 
     /// What a window that covers `reach` may be seen in, with what is drawn around it.
@@ -171,6 +185,7 @@ impl<'a> Placing<'a> {
             let shape = Arc::make_mut(&mut layer.shape);
             shape.id = part.id.clone();
             shape.snapshot = Some(part.name.clone());
+            shape.kept_out = ghost.kept_out;
             scene.layers.push(layer);
         }
         self.decorate(scene, above, &ghost.decoration, look.rect, look.opacity);
@@ -242,6 +257,7 @@ impl<'a> Placing<'a> {
             own_opacity: content.opacity,
             clip: None,
             snapshot: None,
+            kept_out: false,
         };
         if let Some(crop) = shape.crop {
             shape.cut(self.to_physical(crop.loc, crop.size))?;

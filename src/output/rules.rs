@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::Outputs;
 use crate::config::{AppRule, AppSettings, MissBudgets as Shares};
 use crate::shell::workspaces::Number;
+use crate::shell::{self, Window};
 use crate::state::State;
 use crate::timing::id::{ClientId, OutputId};
 use crate::timing::output::LatchPolicy;
@@ -73,6 +74,11 @@ impl PacingRules {
         AppSettings::settle(&self.apps, app_id, self.budgets).workspace
     }
 
+    /// Whether the windows of what calls itself `app_id` are kept out of pictures of the screen.
+    pub fn keeps_out(&self, app_id: &str) -> bool {
+        !AppSettings::settle(&self.apps, app_id, self.budgets).capture
+    }
+
     /// The client is gone.
     pub(super) fn forget(&mut self, client: ClientId) {
         self.chosen.remove(&client);
@@ -100,6 +106,12 @@ pub(super) fn refresh(state: &mut State) {
     let stale = std::mem::take(&mut state.outputs.rules.stale);
     if !stale.all && stale.clients.is_empty() {
         return;
+    }
+    if stale.all {
+        let rules = &state.outputs.rules;
+        let kept_out = |window: &Window| (window.id, rules.keeps_out(&window.app_id().unwrap_or_default()));
+        let windows: Vec<_> = state.shell.windows().map(kept_out).collect();
+        windows.into_iter().for_each(|(window, kept_out)| shell::keep_out(state, window, kept_out));
     }
     let State { surfaces, outputs, shell, display_handle, .. } = state;
     let early_rule = |client| super::early::rule_for(surfaces, display_handle, client);

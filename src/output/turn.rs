@@ -22,6 +22,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     rules::refresh(state);
     act(state);
     calling_back::call_hidden_back(state);
+    super::capture::call_back(state);
     ahead::attend_all(state);
     super::capture::serve(state);
     let now = state.clock.now();
@@ -89,7 +90,7 @@ fn next_wake(state: &mut State) -> Option<Instant> {
     let now = state.clock.now();
     let Outputs { list, order, hidden_tick, next_decision, captures, .. } = &mut state.outputs;
     let outputs = order.next_wake(list.iter_mut().filter_map(|output| output.pending(now)), now);
-    outputs.into_iter().chain(*hidden_tick).chain(*next_decision).chain(captures.wake).min()
+    outputs.into_iter().chain(*hidden_tick).chain(*next_decision).chain(captures.next_wake()).min()
 }
 
 impl OutputState {

@@ -69,6 +69,14 @@ impl Default for LinuxDmabuf {
     }
 }
 
+impl LinuxDmabuf {
+    /// The device that clients draw on, where its memory can be read and written like this.
+    pub fn device_for(&self, modifier: DrmModifier, code: drm_fourcc::DrmFourcc) -> Option<libc::dev_t> {
+        let (device, formats) = self.main.as_ref().filter(|_| self.global.is_some())?;
+        formats.contains(&DrmFormat { code, modifier }).then_some(*device)
+    }
+}
+
 /// Offers the global, unless it is there already. `device`: the device whose planes can show `scanout`. Returns what
 /// surfaces are told that these planes show.
 pub fn offer(state: &mut State, device: libc::dev_t, scanout: &[DrmFormat]) -> Option<DmabufFeedback> {

@@ -14,12 +14,14 @@ pub mod dmabuf;
 pub mod estates;
 pub mod ext_workspace;
 pub mod fifo;
+mod film;
 mod fixes;
 mod floor;
 pub mod fractional_scale;
 pub mod frame_pacing;
 pub mod gamma_control;
 pub mod idle_inhibit;
+pub mod image_copy;
 mod kde_decoration;
 pub mod layer_shell;
 pub mod offers;
@@ -119,6 +121,7 @@ pub struct Protocols {
     pub virtual_pointer: virtual_pointer::VirtualPointers,
     pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
     pub screencopy: screencopy::Screencopy,
+    pub image_copy: image_copy::ImageCopy,
     pub gamma_control: gamma_control::GammaControls,
     pub frame_pacing: frame_pacing::FramePacingManager,
     pub scroll: scroll::ScrollManager,
@@ -175,6 +178,7 @@ impl Protocols {
             virtual_pointer: virtual_pointer::VirtualPointers::new(display),
             virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),
             screencopy: screencopy::Screencopy::new(display),
+            image_copy: image_copy::ImageCopy::new(display),
             gamma_control: gamma_control::GammaControls::new(display),
             frame_pacing: frame_pacing::FramePacingManager::new(display),
             scroll: scroll::ScrollManager::default(),
@@ -205,5 +209,6 @@ pub fn refresh(state: &mut State) {
     toplevels::refresh(state);
     output_power::refresh(state);
     output_management::refresh(state);
+    image_copy::refresh(state);
     offers::cover(&state.display_handle);
 }

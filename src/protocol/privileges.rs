@@ -11,6 +11,9 @@ use crate::guard::{self, Privilege};
 /// What lets a client see others, or act in their place or the user's.
 pub const PRIVILEGED: &[(&str, Privilege)] = &[
     ("zwlr_screencopy_manager_v1", Privilege::Capture),
+    ("ext_image_copy_capture_manager_v1", Privilege::Capture),
+    ("ext_output_image_capture_source_manager_v1", Privilege::Capture),
+    ("ext_foreign_toplevel_image_capture_source_manager_v1", Privilege::Capture),
     ("zwp_virtual_keyboard_manager_v1", Privilege::VirtualInput),
     ("zwlr_virtual_pointer_manager_v1", Privilege::VirtualInput),
     ("zwlr_layer_shell_v1", Privilege::Layers),

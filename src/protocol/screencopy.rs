@@ -1,11 +1,16 @@
-//! `zwlr_screencopy_manager_v1` 3: pictures of outputs (grim, wf-recorder, wayvnc), into shared memory.
+//! `zwlr_screencopy_manager_v1` 3: pictures of outputs (grim, wf-recorder, wayvnc), into shared memory, or that of a device.
+//!
+//! Where a client waits for damage, its first picture of a part of an output comes at once, and the others when something
+//! has changed there; each says what has changed since the last one.
 //!
 //! A picture shows what is *presented*, not what was composed ahead. The request is handed to
 //! [`output::capture()`]; whoever serves it writes the pixels and calls [`Reply::ready`].
 //! Cross-checked by grim.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use smithay::backend::allocator::Fourcc;
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::screencopy::v1::server::zwlr_screencopy_frame_v1::{
     self, Error, Flags, ZwlrScreencopyFrameV1,
@@ -14,23 +19,25 @@ use smithay::reexports::wayland_protocols_wlr::screencopy::v1::server::zwlr_scre
     self, ZwlrScreencopyManagerV1,
 };
 use smithay::reexports::wayland_server::backend::GlobalId;
-use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
 use smithay::reexports::wayland_server::protocol::wl_shm::Format;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 use smithay::utils::{Logical, Point, Rectangle, Size};
-use smithay::wayland::shm::with_buffer_contents;
 
 use crate::backend::PixelRect;
 use crate::bounds;
 use crate::guard::Handlers;
 use crate::output;
-use crate::output::capture::{Captured, Reply, Request};
+use crate::output::capture::{Captured, Eye, Reply, Request, Subject};
+use crate::protocol::film;
 use crate::state::State;
 
 const VERSION: u32 = 3;
 /// Bytes of a pixel in `Xrgb8888`.
 const BYTES_PER_PIXEL: i32 = 4;
+
+/// Parts of outputs of which is known what one client has seen: more than anybody records at once.
+const MOST_EYES: usize = 16;
 
 /// The global.
 #[derive(Debug)]
@@ -44,12 +51,36 @@ impl Screencopy {
     }
 }
 
+/// What a client has seen of which parts of outputs, with the cursor or without.
+#[derive(Debug, Default)]
+pub struct Eyes(Mutex<Vec<(View, Arc<Eye>)>>);
+
+/// A part of an output, with the cursor or without.
+type View = (Output, PixelRect, bool);
+
+impl Eyes {
+    fn of(&self, output: &Output, region: PixelRect, with_cursor: bool) -> Arc<Eye> {
+        let mut eyes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let view = (output.clone(), region, with_cursor);
+        if let Some((_, eye)) = eyes.iter().find(|(known, _)| *known == view) {
+            return eye.clone();
+        }
+        if eyes.len() == MOST_EYES {
+            eyes.remove(0);
+        }
+        let eye = Arc::new(Eye::new(with_cursor));
+        eyes.push((view, eye.clone()));
+        eye
+    }
+}
+
 /// One picture, from the question what buffer it needs to the answer.
 #[derive(Debug)]
 pub struct Frame {
     /// What it is a picture of; `None` when there is nothing to see, and it has failed already.
     source: Option<(Output, PixelRect)>,
     with_cursor: bool,
+    eyes: Arc<Eyes>,
     used: AtomicBool,
 }
 
@@ -75,6 +106,10 @@ impl Reply for Answer {
         frame.ready((seconds >> 32) as u32, seconds as u32, since_epoch.subsec_nanos());
     }
 
+    fn gone(self: Box<Self>) {
+        // Dropped, it says that it failed.
+    }
+
     fn is_wanted(&self) -> bool {
         self.frame.as_ref().is_some_and(Resource::is_alive)
     }
@@ -97,7 +132,7 @@ impl GlobalDispatch<ZwlrScreencopyManagerV1, (), State> for Handlers {
         _data: &(),
         init: &mut DataInit<'_, State>,
     ) {
-        init.init(manager, ());
+        init.init(manager, Arc::<Eyes>::default());
     }
 
     fn can_view(client: Client, _data: &()) -> bool {
@@ -105,13 +140,13 @@ impl GlobalDispatch<ZwlrScreencopyManagerV1, (), State> for Handlers {
     }
 }
 
-impl Dispatch<ZwlrScreencopyManagerV1, (), State> for Handlers {
+impl Dispatch<ZwlrScreencopyManagerV1, Arc<Eyes>, State> for Handlers {
     fn request(
         state: &mut State,
         _client: &Client,
         _manager: &ZwlrScreencopyManagerV1,
         request: zwlr_screencopy_manager_v1::Request,
-        _data: &(),
+        eyes: &Arc<Eyes>,
         _display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
@@ -126,12 +161,16 @@ impl Dispatch<ZwlrScreencopyManagerV1, (), State> for Handlers {
         };
         let source = source(state, &output, region);
         let size = source.as_ref().map(|(_, rect)| (rect.width, rect.height));
-        let data = Frame { source, with_cursor: overlay_cursor != 0, used: AtomicBool::new(false) };
+        let (eyes, used) = (eyes.clone(), AtomicBool::new(false));
+        let data = Frame { source, with_cursor: overlay_cursor != 0, eyes, used };
         let frame = init.init(frame, data);
         match size {
             Some((width, height)) => {
                 frame.buffer(Format::Xrgb8888, width as u32, height as u32, (width * BYTES_PER_PIXEL) as u32);
                 if frame.version() >= zwlr_screencopy_frame_v1::EVT_BUFFER_DONE_SINCE {
+                    if film::device(state).is_some() {
+                        frame.linux_dmabuf(Fourcc::Xrgb8888 as u32, width as u32, height as u32);
+                    }
                     frame.buffer_done();
                 }
             }
@@ -193,30 +232,16 @@ impl Dispatch<ZwlrScreencopyFrameV1, Frame, State> for Handlers {
         let reply = Box::new(Answer { frame: Some(frame.clone()), wants_damage: on_damage });
         // Without a source the frame has failed already, or fails now that the reply is dropped.
         let Some((output, region)) = data.source.clone() else { return };
-        if let Err(message) = check_buffer(&buffer, region) {
-            frame.post_error(Error::InvalidBuffer, message);
-            return;
-        }
-        let request = Request { region, buffer, with_cursor: data.with_cursor, on_damage, reply };
-        output::capture(state, &output, request);
+        let film = match film::of(&buffer, (region.width, region.height), &[Format::Xrgb8888]) {
+            Ok(film) => film,
+            Err(message) => {
+                frame.post_error(Error::InvalidBuffer, message);
+                return;
+            }
+        };
+        let with_cursor = data.with_cursor;
+        let eye = data.eyes.of(&output, region, with_cursor);
+        let subject = Subject::Output(output, region);
+        output::capture(state, Request { subject, film, with_cursor, waits: on_damage, eye, reply });
     }
-}
-
-fn check_buffer(buffer: &WlBuffer, region: PixelRect) -> Result<(), String> {
-    let stride = region.width * BYTES_PER_PIXEL;
-    with_buffer_contents(buffer, |_, _, data| {
-        let fits = data.width == region.width
-            && data.height == region.height
-            && data.stride == stride
-            && data.format == Format::Xrgb8888;
-        if fits {
-            Ok(())
-        } else {
-            Err(format!(
-                "the buffer is {}x{} with a stride of {} and format {:?}, but {}x{} with a stride of {stride} and format Xrgb8888 was announced",
-                data.width, data.height, data.stride, data.format, region.width, region.height
-            ))
-        }
-    })
-    .unwrap_or_else(|error| Err(format!("the buffer is not in shared memory: {error}")))
 }

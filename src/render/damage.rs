@@ -98,9 +98,18 @@ fn cursor_place(cursor: &CursorLayer) -> Rectangle<i32, Physical> {
     Rectangle::new(cursor.position, Size::from((image.width, image.height)))
 }
 
-/// What is composed of a scene, topmost first.
-fn parts(scene: &Scene, with_cursor: bool) -> impl Iterator<Item = Part<'_>> {
-    let cursor = scene.cursor.iter().filter(move |_| with_cursor).map(Part::Cursor);
+/// What of a scene is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    /// The cursor.
+    pub cursor: bool,
+    /// Layers that planes show, which are not composed.
+    pub planes: bool,
+}
+
+/// What is looked at of a scene, topmost first.
+fn parts(scene: &Scene, these: Parts) -> impl Iterator<Item = Part<'_>> {
+    let cursor = scene.cursor.iter().filter(move |_| these.cursor).map(Part::Cursor);
     let mut effects = scene.effects.iter().peekable();
     let mut layers = scene.layers.iter().enumerate().peekable();
     let below = std::iter::from_fn(move || {
@@ -110,7 +119,7 @@ fn parts(scene: &Scene, with_cursor: bool) -> impl Iterator<Item = Part<'_>> {
                 return Some(Part::Effect(effect));
             }
             let (_, layer) = layers.next()?;
-            if layer.plane.is_none() {
+            if these.planes || layer.plane.is_none() {
                 return Some(Part::Layer(layer));
             }
         }
@@ -139,14 +148,14 @@ impl Memory for SceneDamage {
 impl SceneDamage {
     /// What has to be drawn for a buffer to show `scene` that shows the frame before `age` others; 0: nobody knows what it
     /// shows.
-    pub fn observe(&mut self, scene: &Scene, with_cursor: bool, age: usize) -> Region {
+    pub fn observe(&mut self, scene: &Scene, these: Parts, age: usize) -> Region {
         let is_known = !self.changes.is_empty() && self.background == scene.background;
         let mut change = Damage::new(self.screen);
         if is_known {
-            self.compare(scene, with_cursor, &mut change);
+            self.compare(scene, these, &mut change);
         } else {
             change.add(self.screen);
-            self.items = parts(scene, with_cursor).map(Item::of).collect();
+            self.items = parts(scene, these).map(Item::of).collect();
         }
         self.background = scene.background;
         self.changes.push_front(change.rects);
@@ -165,14 +174,16 @@ impl SceneDamage {
     }
 
     /// The same where all that is seen are the layers of the frame before, as in most frames: each is looked at once.
-    fn compare_layers(&mut self, scene: &Scene, with_cursor: bool, damage: &mut Damage) -> bool {
-        let only_layers = scene.effects.is_empty() && (scene.cursor.is_none() || !with_cursor);
+    fn compare_layers(&mut self, scene: &Scene, these: Parts, damage: &mut Damage) -> bool {
+        let only_layers = scene.effects.is_empty() && (scene.cursor.is_none() || !these.cursor);
         if !only_layers || self.items.len() != scene.layers.len() {
             return false;
         }
         for (item, layer) in self.items.iter_mut().zip(&scene.layers) {
             match item {
-                Item::Layer(shape, known) if layer.plane.is_none() && Arc::ptr_eq(shape, &layer.shape) => {
+                Item::Layer(shape, known)
+                    if (these.planes || layer.plane.is_none()) && Arc::ptr_eq(shape, &layer.shape) =>
+                {
                     if *known != layer.commit() {
                         damage.add_content(item, Part::Layer(layer));
                     }
@@ -184,13 +195,13 @@ impl SceneDamage {
         true
     }
 
-    fn compare(&mut self, scene: &Scene, with_cursor: bool, damage: &mut Damage) {
-        if self.compare_layers(scene, with_cursor, damage) {
+    fn compare(&mut self, scene: &Scene, these: Parts, damage: &mut Damage) {
+        if self.compare_layers(scene, these, damage) {
             return;
         }
-        let count = parts(scene, with_cursor).count();
+        let count = parts(scene, these).count();
         let mut same = 0;
-        for (item, part) in self.items.iter_mut().zip(parts(scene, with_cursor)) {
+        for (item, part) in self.items.iter_mut().zip(parts(scene, these)) {
             if !item.is(part) {
                 break;
             }
@@ -201,7 +212,7 @@ impl SceneDamage {
             return;
         }
         // Something came, went or moved; often that is all.
-        let new: Vec<Part<'_>> = parts(scene, with_cursor).skip(same).collect();
+        let new: Vec<Part<'_>> = parts(scene, these).skip(same).collect();
         let old = &mut self.items[same..];
         let at_end = old.iter().rev().zip(new.iter().rev()).take_while(|(item, part)| item.is(**part)).count();
         let (old_middle, new_middle) = (old.len() - at_end, new.len() - at_end);

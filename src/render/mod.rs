@@ -6,6 +6,7 @@
 
 mod backdrop;
 mod canvas;
+mod changes;
 mod damage;
 mod device;
 mod element;
@@ -16,6 +17,7 @@ mod import;
 mod intermediate;
 mod left;
 mod moving;
+mod off_screen;
 mod panel;
 mod picture_cache;
 mod pixman;
@@ -40,10 +42,12 @@ use crate::backend::{Buffer, PixelRect};
 use crate::scene::Scene;
 use crate::time::Span;
 pub use canvas::Canvas;
+pub use changes::Changes;
 pub(crate) use element::source;
 pub use fault::Fault;
 use gles::GlesPainter;
 pub use moving::SLOW;
+pub use off_screen::OffScreen;
 use pixman::PixmanPainter;
 pub use prospect::{Outcome, Prospect, Proven};
 pub use source::Answer;

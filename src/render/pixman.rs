@@ -7,7 +7,7 @@ use smithay::backend::renderer::{Bind, ImportDma};
 use smithay::reexports::pixman::{FormatCode, Image};
 
 use super::canvas::Canvases;
-use super::damage::{self, SceneDamage};
+use super::damage::{self, Parts, SceneDamage};
 use super::import::{Caches, import};
 use super::left::Left;
 use super::thread::RenderThread;
@@ -144,7 +144,7 @@ impl PixmanPainter {
             unsafe { Image::from_raw_mut(FormatCode::X8R8G8B8, width, height, pixels.as_mut_ptr(), bytes, false) };
         let mut image = image.map_err(|_| RenderError::Pixman("the buffer cannot be drawn into".to_owned()))?;
         let tracker = &mut self.canvases.of(canvas).tracker;
-        let region = tracker.observe(scene, with_cursor, age);
+        let region = tracker.observe(scene, Parts { cursor: with_cursor, planes: false }, age);
         if region.is_empty() {
             return Ok(Drawn::default());
         }

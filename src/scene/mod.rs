@@ -79,6 +79,8 @@ pub struct Shape {
     pub clip: Option<Rounded>,
     /// Set where it is the last that is seen of a window that is gone; it takes no input.
     pub snapshot: Option<Snapshot>,
+    /// It is black in pictures of the screen.
+    pub kept_out: bool,
 }
 
 impl Shape {
@@ -120,6 +122,7 @@ impl Shape {
             && self.buffer_transform == other.buffer_transform
             && self.opacity == other.opacity
             && self.clip == other.clip
+            && self.kept_out == other.kept_out
     }
 }
 

@@ -445,6 +445,17 @@ pub fn app_id_changed(state: &mut State, toplevel: &ToplevelSurface) {
     state.window_named(id, &app_id);
 }
 
+/// A window is kept out of pictures of the screen, or is not.
+pub fn keep_out(state: &mut State, id: WindowId, kept_out: bool) {
+    if state.shell.window(id).is_none_or(|window| window.kept_out == kept_out) {
+        return;
+    }
+    if let Some(window) = state.shell.windows.get_mut(id) {
+        window.kept_out = kept_out;
+    }
+    state.need_all();
+}
+
 /// Sends what is pending on the window of `surface`, even if nothing changed: some requests are always answered.
 pub fn send_configure(state: &mut State, surface: &WlSurface) {
     if let Some(window) = state.shell.window_of_root_mut(surface)

@@ -37,6 +37,8 @@ pub struct RenderWindow {
     pub decoration: Decoration,
     /// It covers an output by itself: nothing below it needs to be drawn there, black where it does not reach.
     pub fullscreen: bool,
+    /// It is black in pictures of the screen.
+    pub kept_out: bool,
 }
 
 /// One thing in the stack.
@@ -224,6 +226,25 @@ impl Shell {
             decoration: window.decoration(),
             // What is below one that is on its way is seen around it.
             fullscreen: window.is_fullscreen() && !moves,
+            kept_out: window.is_kept_out(),
         })
+    }
+
+    /// How `window` is seen alone: as it is, wherever it belongs and whatever moves it.
+    pub fn render_alone(&self, window: &Window) -> RenderWindow {
+        let popups = self.popups_of(window.surface()).map(|(popup, location)| (popup.surface().clone(), location));
+        RenderWindow {
+            id: window.id,
+            surface: window.surface().clone(),
+            location: window.origin(),
+            geometry: window.geometry(),
+            stretch: None,
+            animated: None,
+            opacity: 1.0,
+            popups: popups.collect(),
+            decoration: window.decoration(),
+            fullscreen: true,
+            kept_out: window.is_kept_out(),
+        }
     }
 }

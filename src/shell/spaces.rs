@@ -135,6 +135,8 @@ pub(super) fn bring_to(state: &mut State, id: WindowId, screen: Option<Screen>) 
 pub(super) fn appear(state: &mut State, id: WindowId, output: Option<&str>) -> bool {
     let app_id = state.shell.window(id).and_then(super::Window::app_id).unwrap_or_default();
     let named = state.outputs.rules.workspace(&app_id);
+    let kept_out = state.outputs.rules.keeps_out(&app_id);
+    super::keep_out(state, id, kept_out);
     let shell = &mut state.shell;
     let parent = shell.parent_of(id).and_then(|parent| shell.workspaces.home(parent));
     match parent {

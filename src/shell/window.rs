@@ -85,6 +85,8 @@ pub struct Window {
     pub(super) parent: Option<WindowId>,
     /// Which of its program's windows it is.
     pub(super) tag: Option<String>,
+    /// It is black in pictures of the screen.
+    pub(super) kept_out: bool,
     /// What moves it by itself.
     pub(super) motion: WindowMotion,
     /// Names of what is drawn below it.
@@ -114,6 +116,7 @@ impl Window {
             visited: None,
             parent: None,
             tag: None,
+            kept_out: false,
             motion: WindowMotion::default(),
             effect_names: EffectNames::default(),
         }
@@ -132,6 +135,11 @@ impl Window {
     /// The window that it is a dialog of.
     pub const fn parent(&self) -> Option<WindowId> {
         self.parent
+    }
+
+    /// Whether it is kept out of pictures of the screen.
+    pub const fn is_kept_out(&self) -> bool {
+        self.kept_out
     }
 
     /// Whether it has content.

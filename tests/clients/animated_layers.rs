@@ -101,6 +101,7 @@ impl Stage {
                 own_opacity: 1.0,
                 clip: (window.radius > 0).then_some(window),
                 snapshot: look.snapshot.then(|| name.1.clone()),
+                kept_out: false,
             };
             let (buffer, damage) = (Some(content.buffer.clone()), content.damage.clone());
             Layer { shape: Arc::new(shape), buffer, damage, plane: None }

@@ -189,3 +189,116 @@ fn who_asks_as_fast_as_it_can_gets_one_picture_a_refresh_and_others_theirs_at_on
     ask(&mut world, other, &[&film]);
     world.until("its picture", |world| answers(world, other) == (1, 0));
 }
+
+/// Asks for a picture of the whole output with damage.
+fn ask_with_damage(world: &mut World, camera: ClientIndex, buffer: &WlBuffer) -> ZwlrScreencopyFrameV1 {
+    world.client(camera).take_events();
+    let client = world.client(camera);
+    let output = client.bind_output();
+    let frame = client.globals().screencopy.capture_output(0, &output, &client.handle(), ());
+    frame.copy_with_damage(buffer);
+    frame
+}
+
+fn damage(world: &mut World, camera: ClientIndex) -> Vec<(i32, i32, i32, i32)> {
+    let events = &world.client(camera).data.events;
+    let damage = |event: &Event| match event {
+        Event::CaptureDamage(x, y, width, height) => Some((*x, *y, *width, *height)),
+        _ => None,
+    };
+    events.iter().filter_map(damage).collect()
+}
+
+#[test]
+fn the_first_picture_with_damage_comes_at_once_and_the_next_with_what_has_changed() {
+    let (mut world, client, window, camera) = filmed();
+    let (memory, buffer) = film(&mut world, camera);
+    // Nothing moves on the screen.
+    ask_with_damage(&mut world, camera, &buffer);
+    world.until("the first picture", |world| answers(world, camera) == (1, 0));
+    assert_eq!(damage(&mut world, camera), [(0, 0, OUTPUT.0, OUTPUT.1)]);
+    ask_with_damage(&mut world, camera, &buffer);
+    for _ in 0..100 {
+        world.turn();
+    }
+    assert_eq!(answers(&mut world, camera), (0, 0), "nothing has changed");
+    let rect = world.window("a").rect();
+    world.client(client).draw(&window.surface, 2, (400, 300), GREEN);
+    window.surface.commit();
+    world.until("the second picture", |world| answers(world, camera) == (1, 0));
+    assert_eq!(damage(&mut world, camera), [(rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)]);
+    assert_eq!(pixel(&memory, OUTPUT.0 / 2, OUTPUT.1 / 2), GREEN);
+    // What changed while nobody asked is told when somebody does.
+    world.client(client).draw(&window.surface, 3, (400, 300), RED);
+    window.surface.commit();
+    world.rest();
+    ask_with_damage(&mut world, camera, &buffer);
+    world.until("the third picture", |world| answers(world, camera) == (1, 0));
+    assert_eq!(damage(&mut world, camera), [(rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)]);
+    // Another client has seen nothing yet.
+    let other = world.connect();
+    let (_memory, film) = film(&mut world, other);
+    ask_with_damage(&mut world, other, &film);
+    world.until("its first picture", |world| answers(world, other) == (1, 0));
+}
+
+/// Windows of what calls itself so are kept out of pictures.
+fn keep_out(world: &mut World, app_id: &str) {
+    let rule = format!("[[app]]\napp-id = '{app_id}'\ncapture = false");
+    world.state.outputs.rules.apps = toml::from_str::<upbeat::config::Config>(&rule).unwrap().apps;
+    world.state.outputs.rules.changed();
+}
+
+#[test]
+fn windows_that_a_rule_keeps_out_are_black_in_pictures_and_as_they_are_on_screen() {
+    const BLACK: u32 = 0;
+    let mut world = World::lit();
+    keep_out(&mut world, "secret");
+    let (client, window) = world.open_filled("a", (400, 300), RED);
+    window.toplevel.set_app_id("secret".to_owned());
+    let (_, above) = world.open_filled("b", (100, 100), GREEN);
+    let corner = world.window("a").rect().loc;
+    world.put("b", (corner.x + 150, corner.y + 100));
+    world.rest();
+    let camera = world.connect();
+    let (memory, buffer) = film(&mut world, camera);
+    let (a, b) = (world.window("a").rect(), world.window("b").rect());
+    let middle = (b.loc.x + 50, b.loc.y + 50);
+    let corner = (a.loc.x + 1, a.loc.y + 1);
+    let look = |world: &mut World| {
+        world.client(camera).take_events();
+        ask(world, camera, &[&buffer]);
+        world.until("a picture", |world| answers(world, camera) == (1, 0));
+    };
+    look(&mut world);
+    assert_eq!(world.pixel(corner.0, corner.1), RED, "it is on the screen");
+    assert_eq!(pixel(&memory, corner.0, corner.1), BLACK);
+    assert_eq!(pixel(&memory, middle.0, middle.1), GREEN, "what lies above it is seen");
+    assert_eq!(pixel(&memory, a.loc.x - 2, a.loc.y), world.pixel(a.loc.x - 2, a.loc.y));
+    // Its popups, too.
+    let popup = {
+        let client = world.client(client);
+        let positioner = client.positioner(5, 5, 40, 40);
+        let popup = client.popup(&window.xdg, &positioner);
+        popup.surface.commit();
+        popup
+    };
+    world.settle();
+    world.client(client).answer_newest();
+    world.client(client).draw(&popup.surface, 9, (40, 40), GREEN);
+    popup.surface.commit();
+    world.settle();
+    world.rest();
+    assert_eq!(world.pixel(a.loc.x + 20, a.loc.y + 20), GREEN);
+    look(&mut world);
+    assert_eq!(pixel(&memory, a.loc.x + 20, a.loc.y + 20), BLACK);
+    // Messages give the same pictures.
+    let shot = world.state.outputs.states().next().unwrap().picture(&world.state.shell, true).unwrap().whole().unwrap();
+    assert_eq!(shot.pixels[(corner.1 * OUTPUT.0 + corner.0) as usize] & 0x00ff_ffff, BLACK);
+    // A rule that is taken back counts from then on.
+    keep_out(&mut world, "others");
+    above.surface.commit();
+    world.rest();
+    look(&mut world);
+    assert_eq!(pixel(&memory, corner.0, corner.1), RED);
+}

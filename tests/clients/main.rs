@@ -34,6 +34,7 @@ mod outputs;
 mod overview;
 mod pointer;
 mod popups;
+mod recordings;
 mod refreshes;
 mod rendering;
 mod sandbox;

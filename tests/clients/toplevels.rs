@@ -85,7 +85,10 @@ impl Dispatch<ExtForeignToplevelListV1, ()> for Data {
         _: &QueueHandle<Self>,
     ) {
         match event {
-            ext_foreign_toplevel_list_v1::Event::Toplevel { .. } => note(data, "window"),
+            ext_foreign_toplevel_list_v1::Event::Toplevel { toplevel } => {
+                data.listed.push(toplevel);
+                note(data, "window");
+            }
             ext_foreign_toplevel_list_v1::Event::Finished => note(data, "finished"),
             _ => {}
         }

@@ -8,6 +8,11 @@ use wayland_client::Proxy;
 use wayland_client::protocol::*;
 use wayland_protocols::ext::data_control::v1::client::ext_data_control_manager_v1::ExtDataControlManagerV1;
 use wayland_protocols::ext::foreign_toplevel_list::v1::client::ext_foreign_toplevel_list_v1::ExtForeignToplevelListV1;
+use wayland_protocols::ext::image_capture_source::v1::client::{
+    ext_foreign_toplevel_image_capture_source_manager_v1::ExtForeignToplevelImageCaptureSourceManagerV1,
+    ext_output_image_capture_source_manager_v1::ExtOutputImageCaptureSourceManagerV1,
+};
+use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::ExtImageCopyCaptureManagerV1;
 use wayland_protocols::ext::session_lock::v1::client::ext_session_lock_manager_v1::ExtSessionLockManagerV1;
 use wayland_protocols::ext::workspace::v1::client::ext_workspace_manager_v1::ExtWorkspaceManagerV1;
 use wayland_protocols::wp::alpha_modifier::v1::client::wp_alpha_modifier_v1::WpAlphaModifierV1;
@@ -107,6 +112,9 @@ fn globals() -> Vec<&'static Interface> {
         ZwlrGammaControlManagerV1::interface(),
         ZwlrLayerShellV1::interface(),
         ZwlrScreencopyManagerV1::interface(),
+        ExtImageCopyCaptureManagerV1::interface(),
+        ExtOutputImageCaptureSourceManagerV1::interface(),
+        ExtForeignToplevelImageCaptureSourceManagerV1::interface(),
         ZwlrVirtualPointerManagerV1::interface(),
         UpbeatFramePacingManagerV1::interface(),
         UpbeatScrollManagerV1::interface(),

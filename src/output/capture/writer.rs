@@ -1,36 +1,53 @@
-//! The thread that copies pictures into clients' shared memory.
+//! The thread that copies pictures into clients' memory, and draws those that no display shows.
 //!
 //! A client may shrink its memory at any time, and whoever writes there then is killed. Smithay guards against that, but
-//! tells the client at once, which only the main thread may do. So the kernel writes: it says that it could not.
+//! tells the client at once, which only the main thread may do. So the kernel writes ([`Between`]): it says that it could not.
 
-use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 
 use calloop::LoopHandle;
 use calloop::channel::{self, Event};
-use rustix::fs::{MemfdFlags, memfd_create};
-use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
-use smithay::wayland::shm::with_buffer_contents_mut;
 
-use crate::backend::{PixelRect, Shot};
+use super::film::{Between, Film};
+use crate::backend::{PixelBuffer, PixelRect, Shot};
 use crate::faults::{self, Fault};
+use crate::render::OffScreen;
+use crate::scene::Scene;
 use crate::state::State;
 
 /// As much is written at a time, in bytes: meanwhile nobody else may use the client's memory, not even to draw what it
 /// shows. Some tens of microseconds.
 const AT_ONCE: usize = 256 * 1024;
 
+/// Where a picture comes from.
+#[derive(Debug)]
+pub(super) enum Picture {
+    /// It is there to be read.
+    Shot(Shot),
+    /// It is to be drawn.
+    Scene(Box<Scene>),
+    /// An image of a cursor, translucent.
+    Cursor(Arc<PixelBuffer>),
+}
+
 /// A picture to be written.
 #[derive(Debug)]
 pub(super) struct Job {
     pub number: u64,
-    pub shot: Shot,
+    pub picture: Picture,
     /// The part of it that is wanted.
     pub region: PixelRect,
-    pub buffer: WlBuffer,
+    pub film: Film,
+}
+
+/// What came of it.
+pub(super) struct Done {
+    pub number: u64,
+    pub succeeded: bool,
+    /// What was drawn: it holds clients' buffers, which the main thread has to let go.
+    _scene: Option<Box<Scene>>,
 }
 
 /// Writes pictures, one after another. Dropped, it ends with the one that it writes.
@@ -42,26 +59,29 @@ impl Writer {
     /// thread will write no more.
     pub fn start(
         handle: &LoopHandle<'static, State>,
-        written: fn(&mut State, u64, bool),
+        written: fn(&mut State, Done),
         ended: impl Fn(&mut State) + 'static,
     ) -> io::Result<Self> {
         let between = Between::new()?;
         let (jobs, handed_over) = mpsc::channel::<Job>();
-        let (tell, done) = channel::channel::<(u64, bool)>();
+        let (tell, done) = channel::channel::<Done>();
         let heard = handle.insert_source(done, move |event, (), state| match event {
-            Event::Msg((number, succeeded)) => written(state, number, succeeded),
+            Event::Msg(done) => written(state, done),
             Event::Closed => ended(state),
         });
         heard.map_err(|error| io::Error::other(error.to_string()))?;
         faults::check(Fault::Thread)?;
         std::thread::Builder::new().name("capture".to_owned()).spawn(move || {
-            let mut pixels = Vec::new();
+            let (mut pixels, mut painter) = (Vec::new(), None);
             for job in handed_over {
-                let written = write(&job, &between, &mut pixels);
-                let number = job.number;
+                let succeeded = write(&job, &between, &mut pixels, &mut painter);
+                let Job { number, picture, .. } = job;
                 // The display may have its buffer back before anybody is told.
-                drop(job);
-                if tell.send((number, written)).is_err() {
+                let scene = match picture {
+                    Picture::Scene(scene) => Some(scene),
+                    Picture::Shot(_) | Picture::Cursor(_) => None,
+                };
+                if tell.send(Done { number, succeeded, _scene: scene }).is_err() {
                     return;
                 }
             }
@@ -75,44 +95,37 @@ impl Writer {
     }
 }
 
-fn write(job: &Job, between: &Between, pixels: &mut Vec<u32>) -> bool {
+fn write(job: &Job, between: &Between, pixels: &mut Vec<u32>, painter: &mut Option<OffScreen>) -> bool {
+    match &job.picture {
+        Picture::Shot(shot) => write_shot(job, shot, false, between, pixels),
+        Picture::Cursor(image) => write_shot(job, &Shot::of(image.clone()), true, between, pixels),
+        Picture::Scene(scene) => match draw(scene, painter) {
+            Ok(drawn) => write_shot(job, &Shot::copied(drawn), false, between, pixels),
+            Err(error) => {
+                tracing::warn!(%error, "a window cannot be drawn for a picture");
+                false
+            }
+        },
+    }
+}
+
+fn draw(scene: &Scene, painter: &mut Option<OffScreen>) -> Result<PixelBuffer, crate::render::RenderError> {
+    match painter {
+        Some(painter) => painter.draw(scene),
+        None => painter.insert(OffScreen::new()?).draw(scene),
+    }
+}
+
+fn write_shot(job: &Job, shot: &Shot, is_translucent: bool, between: &Between, pixels: &mut Vec<u32>) -> bool {
     let PixelRect { x, y, width, height } = job.region;
     let row = width.unsigned_abs() as usize * size_of::<u32>();
     let rows = i32::try_from(AT_ONCE / row.max(1)).unwrap_or(1).max(1);
     (0..height).step_by(rows as usize).all(|first| {
         let part = PixelRect { x, y: y + first, width, height: rows.min(height - first) };
-        job.shot.read(part, pixels) && between.copy(pixels, &job.buffer, first as usize * row, (width, height))
-    })
-}
-
-/// Memory of our own that the kernel copies from.
-struct Between(File);
-
-impl Between {
-    fn new() -> io::Result<Self> {
-        Ok(Between(File::from(memfd_create("picture", MemfdFlags::CLOEXEC)?)))
-    }
-
-    /// Writes whole rows into `buffer`, from byte `from` of its pixels on. Returns whether it is `size`, and took them.
-    #[expect(unsafe_code, reason = "the kernel writes where the client's memory is mapped")]
-    fn copy(&self, pixels: &[u32], buffer: &WlBuffer, from: usize, size: (i32, i32)) -> bool {
-        let bytes: &[u8] = bytemuck::cast_slice(pixels);
-        if self.0.write_all_at(bytes, 0).is_err() {
+        if !shot.read(part, pixels) {
             return false;
         }
-        let copied = with_buffer_contents_mut(buffer, |start, length, data| {
-            let start_at = usize::try_from(data.offset).unwrap_or(usize::MAX).saturating_add(from);
-            let fits = (data.width, data.height) == size
-                && data.stride == data.width * 4
-                && start_at.checked_add(bytes.len()).is_some_and(|end| end <= length);
-            if !fits {
-                return false;
-            }
-            // SAFETY: `start_at` and all bytes from there on lie within the `length` bytes that are mapped at `start`, and
-            // nobody unmaps them in this closure. Where the client has taken the memory away the call fails.
-            let read = unsafe { libc::pread(self.0.as_raw_fd(), start.add(start_at).cast(), bytes.len(), 0) };
-            usize::try_from(read) == Ok(bytes.len())
-        });
-        copied.unwrap_or(false)
-    }
+        job.film.convert(pixels, is_translucent);
+        between.write(&job.film, pixels, first as usize, (width, height))
+    })
 }

@@ -86,7 +86,7 @@ fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket:
     if !output.may_be_captured(state.shell.lock.covers()) {
         return Met::refused(format!("{name} is just being locked"));
     }
-    match output.display.shot(true) {
+    match output.picture(&state.shell, true) {
         Some(shot) => {
             screenshot::write(shot, name, path, ticket.completion());
             Met::Later

@@ -51,6 +51,8 @@ pub struct Ghost {
     pub place: Option<Place>,
     /// What was drawn below and around it.
     pub decoration: Decoration,
+    /// It is black in pictures of the screen.
+    pub kept_out: bool,
     motion: WindowMotion,
     /// When it is not seen any more; `None` before the first latch.
     end: Option<Instant>,
@@ -133,6 +135,7 @@ fn snapshot(window: &Window, below: usize, place: Option<Place>) -> Ghost {
         below,
         place,
         decoration: window.decoration(),
+        kept_out: window.is_kept_out(),
         motion: window.motion.clone(),
         end: None,
     }

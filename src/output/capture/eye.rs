@@ -1,0 +1,152 @@
+//! What somebody who takes pictures has seen: what is to be told him as damage, and whether there is anything new.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::backend::overlay::intersection;
+use crate::backend::{PixelBuffer, PixelRect};
+use crate::render::Changes;
+use crate::scene::Scene;
+
+/// More rectangles than this are told as the one around them.
+const MOST_RECTS: usize = 32;
+
+/// What was seen of something. Shared by whoever takes pictures of it one after another.
+#[derive(Debug)]
+pub struct Eye(Mutex<Seen>);
+
+#[derive(Debug)]
+struct Seen {
+    changes: Changes,
+    /// What has changed since the last picture, relative to what it is a part of.
+    damage: Vec<PixelRect>,
+    /// Names what was looked at last.
+    moment: Option<(u64, u64)>,
+    /// Of a cursor: its image.
+    cursor: Option<Arc<PixelBuffer>>,
+    /// There was a picture.
+    has_picture: bool,
+}
+
+impl Eye {
+    /// One that has seen nothing. The cursor counts as a part of the picture, or not.
+    pub fn new(with_cursor: bool) -> Self {
+        let changes = Changes::new(with_cursor);
+        Eye(Mutex::new(Seen { changes, damage: Vec::new(), moment: None, cursor: None, has_picture: false }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        // Nothing that is done under the lock leaves it in pieces.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at `scene`. `moment` is (which scene, how often the cursor was moved without one); `None` where nobody counts.
+    pub(super) fn look(&self, scene: &Scene, moment: Option<(u64, u64)>) {
+        let mut seen = self.lock();
+        if moment.is_some() && seen.moment == moment {
+            return;
+        }
+        let before = std::mem::replace(&mut seen.moment, moment);
+        if before.zip(moment).is_some_and(|(before, moment)| before.1 != moment.1) {
+            // Where the cursor was drawn nobody knows.
+            seen.changes.forget();
+        }
+        let changed = seen.changes.look(scene);
+        seen.damage.extend(changed);
+        if seen.damage.len() > MOST_RECTS {
+            let around = seen.damage.drain(..).reduce(around);
+            seen.damage.extend(around);
+        }
+    }
+
+    /// Whether a cursor with this image was in no picture.
+    pub(super) fn has_other(&self, image: &Arc<PixelBuffer>) -> bool {
+        let seen = self.lock();
+        !seen.has_picture || !seen.cursor.as_ref().is_some_and(|known| Arc::ptr_eq(known, image))
+    }
+
+    /// A picture of a cursor with this image is to be taken.
+    pub(super) fn look_at_cursor(&self, image: &Arc<PixelBuffer>) {
+        if self.has_other(image) {
+            let mut seen = self.lock();
+            seen.damage = vec![PixelRect { x: 0, y: 0, width: image.width, height: image.height }];
+            seen.cursor = Some(image.clone());
+        }
+    }
+
+    /// Whether there is something to be seen in `region` that was in no picture.
+    pub(super) fn has_news(&self, region: PixelRect) -> bool {
+        let seen = self.lock();
+        !seen.has_picture || seen.damage.iter().any(|rect| !is_empty(intersection(*rect, region)))
+    }
+
+    /// A picture of `region` is taken: what is new in it, relative to it.
+    pub(super) fn take(&self, region: PixelRect) -> Vec<PixelRect> {
+        let mut seen = self.lock();
+        let PixelRect { x, y, width, height } = region;
+        let damage = std::mem::take(&mut seen.damage);
+        if !std::mem::replace(&mut seen.has_picture, true) {
+            return vec![PixelRect { x: 0, y: 0, width, height }];
+        }
+        let within = damage.into_iter().map(|rect| intersection(rect, region)).filter(|rect| !is_empty(*rect));
+        within.map(|rect| PixelRect { x: rect.x - x, y: rect.y - y, ..rect }).collect()
+    }
+
+    /// The picture came to nothing: all there is is new.
+    pub(super) fn forget(&self) {
+        self.lock().has_picture = false;
+    }
+}
+
+const fn is_empty(rect: PixelRect) -> bool {
+    rect.width <= 0 || rect.height <= 0
+}
+
+fn around(a: PixelRect, b: PixelRect) -> PixelRect {
+    let (x, y) = (a.x.min(b.x), a.y.min(b.y));
+    let (right, bottom) = ((a.x + a.width).max(b.x + b.width), (a.y + a.height).max(b.y + b.height));
+    PixelRect { x, y, width: right - x, height: bottom - y }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scene(width: i32) -> Scene {
+        Scene { size: (width, 10).into(), ..Scene::default() }
+    }
+
+    const WHOLE: PixelRect = PixelRect { x: 0, y: 0, width: 10, height: 10 };
+
+    #[test]
+    fn the_first_picture_is_new_and_the_next_one_waits_for_a_change() {
+        let eye = Eye::new(false);
+        eye.look(&scene(10), Some((1, 0)));
+        assert!(eye.has_news(WHOLE));
+        assert_eq!(eye.take(WHOLE), [WHOLE]);
+        eye.look(&scene(10), Some((2, 0)));
+        assert!(!eye.has_news(WHOLE));
+        eye.look(&Scene { background: [1.0; 3], ..scene(10) }, Some((3, 0)));
+        assert!(eye.has_news(WHOLE));
+        let part = PixelRect { x: 4, y: 2, width: 3, height: 5 };
+        assert_eq!(eye.take(part), [PixelRect { x: 0, y: 0, width: 3, height: 5 }]);
+    }
+
+    #[test]
+    fn what_was_seen_in_vain_is_new_again() {
+        let eye = Eye::new(false);
+        eye.look(&scene(10), None);
+        eye.take(WHOLE);
+        eye.forget();
+        assert!(eye.has_news(WHOLE));
+        assert_eq!(eye.take(WHOLE), [WHOLE]);
+    }
+
+    #[test]
+    fn a_cursor_that_was_moved_without_a_scene_makes_all_of_it_new() {
+        let eye = Eye::new(true);
+        eye.look(&scene(10), Some((1, 0)));
+        eye.take(WHOLE);
+        eye.look(&scene(10), Some((2, 1)));
+        assert!(eye.has_news(WHOLE));
+    }
+}

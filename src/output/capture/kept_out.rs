@@ -1,0 +1,53 @@
+//! Windows that a rule keeps out of pictures: where they are seen the picture is black.
+
+use smithay::utils::{Physical, Point, Rectangle};
+
+use crate::backend::PixelRect;
+use crate::scene::{EffectKind, Scene};
+use crate::shell::{Shell, Window};
+
+/// How far a blur carries pixels, for each time that it halves its picture: generously.
+const BLUR_REACH: u32 = 4;
+
+/// What of `scene` has to be black: where such windows are seen, and where what lies above them is blurred with them.
+pub(super) fn areas(scene: &Scene, shell: &Shell) -> Vec<PixelRect> {
+    let screen = Rectangle::from_size(scene.size);
+    let mut above: Vec<Rectangle<i32, Physical>> = Vec::new();
+    let mut black = Vec::new();
+    for (depth, layer) in scene.layers.iter().enumerate() {
+        // A rule counts from the moment at which it is made.
+        let is_kept_out = || shell.window_of(&layer.surface).is_some_and(Window::is_kept_out);
+        if layer.kept_out || layer.snapshot.is_none() && is_kept_out() {
+            let seen =
+                layer.target.intersection(screen).into_iter().flat_map(|rect| rect.subtract_rects(above.clone()));
+            black.extend(seen);
+            black.extend(blurred(scene, depth, layer.target).filter_map(|rect| rect.intersection(screen)));
+        }
+        above.extend(layer.opaque.iter().map(|rect| Rectangle::new(rect.loc + layer.target.loc, rect.size)));
+    }
+    let rect = |rect: Rectangle<i32, Physical>| PixelRect {
+        x: rect.loc.x,
+        y: rect.loc.y,
+        width: rect.size.w,
+        height: rect.size.h,
+    };
+    black.into_iter().filter(|rect| !rect.is_empty()).map(rect).collect()
+}
+
+/// Where blurs above the layer at `depth` show something of `target`.
+fn blurred(
+    scene: &Scene,
+    depth: usize,
+    target: Rectangle<i32, Physical>,
+) -> impl Iterator<Item = Rectangle<i32, Physical>> {
+    let above = scene.effects.iter().filter(move |effect| effect.depth <= depth);
+    above.filter_map(move |effect| {
+        let EffectKind::Blur { area, passes } = effect.kind else { return None };
+        let reach = (BLUR_REACH << passes.min(16)) as i32;
+        let mut reached = target;
+        reached.loc -= Point::from((reach, reach));
+        reached.size.w += 2 * reach;
+        reached.size.h += 2 * reach;
+        area.rect.intersection(reached)
+    })
+}

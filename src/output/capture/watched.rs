@@ -1,0 +1,85 @@
+//! Windows whose pictures are taken: they count as seen, and are called back as often as if they were.
+
+use std::sync::{Arc, Weak};
+
+use crate::output::gates::clear_blockers;
+use crate::output::{Outputs, ahead};
+use crate::shell::WindowId;
+use crate::state::State;
+use crate::surface::{Entry, Unshown};
+use crate::time::{Clock, Instant, Span};
+
+/// How often where no output says.
+pub(super) const INTERVAL: Span = Span::from_nanos(16_666_667);
+
+/// For as long as it is there, a window counts as seen.
+#[derive(Clone, Debug)]
+pub struct Watched(#[expect(dead_code, reason = "that it is there is what it says")] Arc<()>);
+
+/// All of them.
+#[derive(Debug, Default)]
+pub struct Windows {
+    list: Vec<(WindowId, Weak<()>)>,
+    called: Instant,
+    /// When they are called back next; `None` while none of them that nobody sees waits for that.
+    pub(in crate::output) tick: Option<Instant>,
+}
+
+impl Outputs {
+    /// The window counts as seen for as long as what is returned is there.
+    pub fn watch(&mut self, window: WindowId) -> Watched {
+        let name = Arc::new(());
+        self.captures.watched.list.push((window, Arc::downgrade(&name)));
+        Watched(name)
+    }
+}
+
+/// Calls back surfaces of such windows that no output shows.
+pub(in crate::output) fn call_back(state: &mut State) {
+    let now = state.clock.now();
+    let watched = &mut state.outputs.captures.watched;
+    watched.tick = None;
+    watched.list.retain(|(_, name)| name.strong_count() > 0);
+    if watched.list.is_empty() {
+        return;
+    }
+    let next = watched.called + interval(&state.outputs);
+    let State { surfaces, outputs, shell, .. } = state;
+    let (first, mut opened, mut waits) = (outputs.first(), Vec::new(), false);
+    surfaces.for_each_awake(|entry| {
+        if !is_called(entry, outputs) {
+            return;
+        }
+        let window = shell.window_of(&entry.surface).map(|window| window.id);
+        if !outputs.captures.watched.list.iter().any(|(watched, _)| Some(*watched) == window) {
+            return;
+        }
+        waits = true;
+        if now < next {
+            return;
+        }
+        entry.clear_barrier();
+        if entry.open_finished() {
+            opened.push(entry.surface.clone());
+        }
+        entry.latch().discard(Unshown::Unseen);
+        entry.call_back(now, None);
+        let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));
+        ahead::answer_hidden(entry, output, now);
+    });
+    let watched = &mut outputs.captures.watched;
+    if waits && now >= next {
+        watched.called = now;
+    }
+    watched.tick = waits.then_some(next.max(now + Span::from_nanos(1))).filter(|_| now < next);
+    clear_blockers(state, &opened);
+}
+
+fn is_called(entry: &Entry, outputs: &Outputs) -> bool {
+    entry.waits() && !outputs.sees(entry)
+}
+
+fn interval(outputs: &Outputs) -> Span {
+    let output = outputs.list.iter().find(|output| output.on);
+    output.map_or(INTERVAL, |output| output.conductor.output().vsync().interval())
+}

@@ -1,0 +1,77 @@
+//! Buffers that pictures are written into: which there may be, and whether one is what was announced.
+
+use smithay::backend::allocator::dmabuf::Dmabuf;
+use smithay::backend::allocator::{Buffer as _, Fourcc, Modifier};
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::reexports::wayland_server::protocol::wl_shm::Format;
+use smithay::wayland::dmabuf::get_dmabuf;
+use smithay::wayland::shm::{fourcc_to_shm_format, with_buffer_contents};
+
+use crate::output::capture::{Film, Layout};
+use crate::state::State;
+
+/// Bytes of a pixel in every format that there is.
+const BYTES_PER_PIXEL: i32 = 4;
+
+/// What pictures of what is opaque are written in.
+pub const OPAQUE: &[Format] = &[Format::Xrgb8888, Format::Argb8888, Format::Xbgr8888, Format::Abgr8888];
+
+/// What pictures of cursors are written in.
+pub const TRANSLUCENT: &[Format] = &[Format::Argb8888, Format::Abgr8888];
+
+/// The device in whose memory pictures may lie, if there is one. They lie row by row there: it is the CPU that writes.
+pub fn device(state: &State) -> Option<libc::dev_t> {
+    state.protocols.dmabuf.device_for(Modifier::Linear, Fourcc::Xrgb8888)
+}
+
+/// `buffer` as something that a picture of `size` can be written into in one of `formats`.
+///
+/// # Errors
+/// The sentence that says why not.
+pub fn of(buffer: &WlBuffer, size: (i32, i32), formats: &[Format]) -> Result<Film, String> {
+    if let Ok(dmabuf) = get_dmabuf(buffer) {
+        let dmabuf = dmabuf.clone();
+        let layout = layout_of_device(&dmabuf, size, formats)?;
+        return Ok(Film { buffer: buffer.clone(), layout, dmabuf: Some(dmabuf) });
+    }
+    let layout = with_buffer_contents(buffer, |_, _, data| {
+        let (width, height) = size;
+        let fits = (data.width, data.height) == size && data.stride >= width * BYTES_PER_PIXEL;
+        if fits && formats.contains(&data.format) {
+            return Ok(layout(data.format));
+        }
+        Err(format!(
+            "the buffer is {}x{} with a stride of {} and format {:?}, but {width}x{height} in one of {formats:?} was announced",
+            data.width, data.height, data.stride, data.format
+        ))
+    });
+    let layout = layout.unwrap_or_else(|error| Err(format!("the buffer is not in shared memory: {error}")))?;
+    Ok(Film { buffer: buffer.clone(), layout, dmabuf: None })
+}
+
+const fn layout(format: Format) -> Layout {
+    Layout {
+        swapped: matches!(format, Format::Xbgr8888 | Format::Abgr8888),
+        alpha: matches!(format, Format::Argb8888 | Format::Abgr8888),
+    }
+}
+
+fn layout_of_device(dmabuf: &Dmabuf, size: (i32, i32), formats: &[Format]) -> Result<Layout, String> {
+    let has = dmabuf.format();
+    let known = fourcc_to_shm_format(has.code).filter(|format| formats.contains(format));
+    let is_linear = has.modifier == Modifier::Linear && dmabuf.num_planes() == 1;
+    let is_as_large = (dmabuf.size().w, dmabuf.size().h) == size;
+    let stride = dmabuf.strides().next().unwrap_or(0);
+    let has_room = i64::from(stride) >= i64::from(size.0) * i64::from(BYTES_PER_PIXEL);
+    match known.filter(|_| is_linear && is_as_large && has_room && !dmabuf.y_inverted()) {
+        Some(format) => Ok(layout(format)),
+        None => Err(format!(
+            "the buffer is {}x{} with format {:?}, but {}x{}, row by row in one of {formats:?}, was announced",
+            dmabuf.size().w,
+            dmabuf.size().h,
+            has,
+            size.0,
+            size.1
+        )),
+    }
+}

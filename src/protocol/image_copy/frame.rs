@@ -1,0 +1,144 @@
+//! One picture of a session: a buffer, and the answer.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smithay::reexports::wayland_protocols::ext::image_copy_capture::v1::server::ext_image_copy_capture_frame_v1::{
+    self, Error, ExtImageCopyCaptureFrameV1, FailureReason,
+};
+use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
+
+use super::session::Session;
+use crate::guard::Handlers;
+use crate::output;
+use crate::output::capture::{Captured, Reply, Request};
+use crate::protocol::film;
+use crate::state::State;
+
+/// One picture.
+#[derive(Debug)]
+pub struct Frame {
+    session: Arc<Session>,
+    state: Mutex<FrameState>,
+}
+
+#[derive(Debug, Default)]
+struct FrameState {
+    buffer: Option<WlBuffer>,
+    captured: bool,
+}
+
+impl Frame {
+    pub(super) fn new(session: Arc<Session>) -> Self {
+        Frame { session, state: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FrameState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Answers one request, once. Dropped unanswered it says that, and why, the picture failed.
+#[derive(Debug)]
+struct Answer {
+    frame: Option<ExtImageCopyCaptureFrameV1>,
+    session: Arc<Session>,
+    /// The constraints that the buffer was looked at by.
+    number: u64,
+}
+
+impl Reply for Answer {
+    fn is_wanted(&self) -> bool {
+        let is_alive = self.frame.as_ref().is_some_and(Resource::is_alive);
+        is_alive && self.session.number() == self.number
+    }
+
+    fn ready(mut self: Box<Self>, captured: &Captured) {
+        let Some(frame) = self.frame.take() else { return };
+        frame.transform(self.session.transform());
+        for rect in &captured.damage {
+            frame.damage(rect.x, rect.y, rect.width, rect.height);
+        }
+        let since_epoch = captured.presented.since_epoch();
+        let seconds = since_epoch.as_secs();
+        frame.presentation_time((seconds >> 32) as u32, seconds as u32, since_epoch.subsec_nanos());
+        frame.ready();
+    }
+
+    fn gone(self: Box<Self>) {
+        if let Some(frame) = self.into_frame() {
+            frame.failed(FailureReason::Stopped);
+        }
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Some(frame) = self.frame.take() {
+            frame.failed(self.session.reason(self.number));
+        }
+    }
+}
+
+impl Dispatch<ExtImageCopyCaptureFrameV1, Frame, State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        object: &ExtImageCopyCaptureFrameV1,
+        request: ext_image_copy_capture_frame_v1::Request,
+        frame: &Frame,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        use ext_image_copy_capture_frame_v1::Request as R;
+        if !matches!(request, R::Destroy) && frame.lock().captured {
+            return object.post_error(Error::AlreadyCaptured, "the picture was asked for already");
+        }
+        match request {
+            R::AttachBuffer { buffer } => frame.lock().buffer = Some(buffer),
+            // All of it is written, whatever the client knows.
+            R::DamageBuffer { x, y, width, height } if x < 0 || y < 0 || width <= 0 || height <= 0 => {
+                object.post_error(Error::InvalidBufferDamage, format!("{width}x{height} at ({x}, {y})"));
+            }
+            R::Capture => capture(state, object, frame),
+            _ => {}
+        }
+    }
+}
+
+fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Frame) {
+    let buffer = {
+        let mut state = frame.lock();
+        state.captured = state.buffer.is_some();
+        state.buffer.take()
+    };
+    let Some(buffer) = buffer else {
+        return object.post_error(Error::NoBuffer, "no buffer is attached");
+    };
+    let session = frame.session.clone();
+    let number = session.number();
+    let reply = Box::new(Answer { frame: Some(object.clone()), session: session.clone(), number });
+    // Dropped, it says that the session has stopped.
+    let Some((size, subject)) = session.size().zip(session.subject(state)) else { return };
+    let film =
+        if buffer.is_alive() { film::of(&buffer, size, session.formats()) } else { Err("it is gone".to_owned()) };
+    match film {
+        Ok(film) => {
+            let (with_cursor, eye) = (session.with_cursor(), session.eye.clone());
+            output::capture(state, Request { subject, film, with_cursor, waits: true, eye, reply });
+        }
+        Err(sentence) => {
+            tracing::debug!("no picture is taken: {sentence}");
+            if let Some(frame) = reply.into_frame() {
+                frame.failed(FailureReason::BufferConstraints);
+            }
+        }
+    }
+}
+
+impl Answer {
+    /// Whoever takes it answers it.
+    fn into_frame(mut self) -> Option<ExtImageCopyCaptureFrameV1> {
+        self.frame.take()
+    }
+}

@@ -1,0 +1,147 @@
+//! `ext_image_copy_capture_manager_v1` 1: recordings of outputs and of single windows, picture after picture, with the cursor
+//! drawn in or as a picture of its own.
+//!
+//! A session is of a [`source`]. It says what buffers have to be like, and again when that changes; pictures for which the
+//! buffers were made before fail then. Its first picture comes at once, each other one when something has changed, with all
+//! that has changed since. What is captured is decided in [`output::capture`](crate::output::capture); a window for which
+//! there is a session counts as seen. A session whose source is gone is `stopped`; while the lock is on, windows are black
+//! and the cursor is nowhere.
+//!
+//! ```text
+//!   source ─► session ─► constraints ┄► frame: attach, capture ─► capture::Request ─► transform, damage, time, ready
+//!          └► cursor session ─► enter, position, hotspot, leave     (frames of its image: a session of its own)
+//! ```
+
+mod frame;
+mod pointer;
+mod session;
+pub mod source;
+
+use std::sync::{Arc, Weak};
+
+use smithay::reexports::wayland_protocols::ext::image_copy_capture::v1::server::ext_image_copy_capture_cursor_session_v1::ExtImageCopyCaptureCursorSessionV1;
+use smithay::reexports::wayland_protocols::ext::image_copy_capture::v1::server::ext_image_copy_capture_manager_v1::{
+    self, Error, ExtImageCopyCaptureManagerV1, Options,
+};
+use smithay::reexports::wayland_protocols::ext::image_copy_capture::v1::server::ext_image_copy_capture_session_v1::{
+    self, Error as SessionError, ExtImageCopyCaptureSessionV1,
+};
+use smithay::reexports::wayland_server::backend::GlobalId;
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, WEnum,
+};
+
+use crate::guard::Handlers;
+use crate::state::State;
+use frame::Frame;
+use pointer::CursorSession;
+use session::{Kind, Session};
+use source::Source;
+
+const VERSION: u32 = 1;
+
+/// The globals, and what is going on.
+#[derive(Debug)]
+pub struct ImageCopy {
+    _global: GlobalId,
+    _sources: source::ImageSources,
+    sessions: Vec<Weak<Session>>,
+    cursors: Vec<ExtImageCopyCaptureCursorSessionV1>,
+}
+
+impl ImageCopy {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        ImageCopy {
+            _global: display.create_global::<State, ExtImageCopyCaptureManagerV1, ()>(VERSION, ()),
+            _sources: source::ImageSources::new(display),
+            sessions: Vec::new(),
+            cursors: Vec::new(),
+        }
+    }
+}
+
+/// Says what has changed of sources and of the cursor.
+pub(super) fn refresh(state: &mut State) {
+    let copy = &mut state.protocols.image_copy;
+    if copy.sessions.is_empty() && copy.cursors.is_empty() {
+        return;
+    }
+    copy.sessions.retain(|session| session.strong_count() > 0);
+    let sessions: Vec<Arc<Session>> = copy.sessions.iter().filter_map(Weak::upgrade).collect();
+    let cursors = copy.cursors.clone();
+    for session in sessions {
+        session.refresh(state);
+    }
+    for cursor in cursors {
+        pointer::refresh(state, &cursor);
+    }
+}
+
+impl GlobalDispatch<ExtImageCopyCaptureManagerV1, (), State> for Handlers {
+    fn bind(
+        _state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ExtImageCopyCaptureManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        init.init(manager, ());
+    }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        super::privileges::may_bind::<ExtImageCopyCaptureManagerV1>(&client)
+    }
+}
+
+impl Dispatch<ExtImageCopyCaptureManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        manager: &ExtImageCopyCaptureManagerV1,
+        request: ext_image_copy_capture_manager_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        use ext_image_copy_capture_manager_v1::Request;
+        match request {
+            Request::CreateSession { session, source, options } => {
+                let area = source.data::<Source>().and_then(Source::area);
+                let with_cursor = match options {
+                    WEnum::Value(options) => options.contains(Options::PaintCursors),
+                    WEnum::Unknown(bits) => {
+                        // Its object is there all the same, and does nothing.
+                        session::begin(state, session, None, Kind::Picture { with_cursor: false }, init);
+                        return manager.post_error(Error::InvalidOption, format!("unknown options: {bits:#x}"));
+                    }
+                };
+                session::begin(state, session, area, Kind::Picture { with_cursor }, init);
+            }
+            Request::CreatePointerCursorSession { session, source, .. } => {
+                let area = source.data::<Source>().and_then(Source::area);
+                let cursor = init.init(session, CursorSession::new(area));
+                state.protocols.image_copy.cursors.push(cursor);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Dispatch<ExtImageCopyCaptureSessionV1, Arc<Session>, State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        object: &ExtImageCopyCaptureSessionV1,
+        request: ext_image_copy_capture_session_v1::Request,
+        session: &Arc<Session>,
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        let ext_image_copy_capture_session_v1::Request::CreateFrame { frame } = request else { return };
+        let frame = init.init(frame, Frame::new(session.clone()));
+        if session.next(&frame) {
+            object.post_error(SessionError::DuplicateFrame, "the frame before it was not destroyed");
+        }
+    }
+}

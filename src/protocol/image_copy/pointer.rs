@@ -1,0 +1,87 @@
+//! The cursor beside the pictures of a session: where it is, and a session of its image.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use smithay::reexports::wayland_protocols::ext::image_copy_capture::v1::server::ext_image_copy_capture_cursor_session_v1::{
+    self, Error, ExtImageCopyCaptureCursorSessionV1,
+};
+use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
+
+use super::session::{self, Kind};
+use crate::guard::Handlers;
+use crate::output::capture::{Area, CursorSeen};
+use crate::state::State;
+
+/// Who hears where the cursor is.
+#[derive(Debug)]
+pub struct CursorSession {
+    area: Option<Area>,
+    has_session: AtomicBool,
+    /// Where it was said to be, and its hotspot; `None` while it is elsewhere.
+    told: Mutex<Option<Place>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    position: (i32, i32),
+    hotspot: (i32, i32),
+}
+
+impl CursorSession {
+    pub(super) fn new(area: Option<Area>) -> Self {
+        CursorSession { area, has_session: AtomicBool::new(false), told: Mutex::default() }
+    }
+}
+
+/// Says where the cursor is, if that has changed.
+pub(super) fn refresh(state: &mut State, object: &ExtImageCopyCaptureCursorSessionV1) {
+    let Some(session) = object.data::<CursorSession>() else { return };
+    let seen = session.area.as_ref().and_then(|area| area.cursor(state));
+    let place = seen.map(|CursorSeen { position, hotspot, .. }| Place { position, hotspot });
+    let mut told = session.told.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = std::mem::replace(&mut *told, place);
+    match (before, place) {
+        (Some(_), None) => object.leave(),
+        (_, Some(Place { position, hotspot })) => {
+            if before.is_none() {
+                object.enter();
+            }
+            if before.is_none_or(|before| before.hotspot != hotspot) {
+                object.hotspot(hotspot.0, hotspot.1);
+            }
+            if before.is_none_or(|before| before.position != position) {
+                object.position(position.0, position.1);
+            }
+        }
+        (None, None) => {}
+    }
+}
+
+impl Dispatch<ExtImageCopyCaptureCursorSessionV1, CursorSession, State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        object: &ExtImageCopyCaptureCursorSessionV1,
+        request: ext_image_copy_capture_cursor_session_v1::Request,
+        cursor: &CursorSession,
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        let ext_image_copy_capture_cursor_session_v1::Request::GetCaptureSession { session } = request else { return };
+        session::begin(state, session, cursor.area.clone(), Kind::Cursor, init);
+        if cursor.has_session.swap(true, Ordering::Relaxed) {
+            object.post_error(Error::DuplicateSession, "it has a session already");
+        }
+    }
+
+    fn destroyed(
+        state: &mut State,
+        _client: ClientId,
+        object: &ExtImageCopyCaptureCursorSessionV1,
+        _cursor: &CursorSession,
+    ) {
+        state.protocols.image_copy.cursors.retain(|known| known != object);
+    }
+}

@@ -1,0 +1,120 @@
+//! `ext_output_image_capture_source_manager_v1` 1 and `ext_foreign_toplevel_image_capture_source_manager_v1` 1: what may be
+//! recorded, an output or a window that a list names (`toplevels/ext`).
+//!
+//! A source of what is gone is there all the same; whatever is made of it is stopped at once.
+
+use smithay::output::Output;
+use smithay::reexports::wayland_protocols::ext::image_capture_source::v1::server::ext_foreign_toplevel_image_capture_source_manager_v1::{
+    self, ExtForeignToplevelImageCaptureSourceManagerV1,
+};
+use smithay::reexports::wayland_protocols::ext::image_capture_source::v1::server::ext_image_capture_source_v1::{
+    self, ExtImageCaptureSourceV1,
+};
+use smithay::reexports::wayland_protocols::ext::image_capture_source::v1::server::ext_output_image_capture_source_manager_v1::{
+    self, ExtOutputImageCaptureSourceManagerV1,
+};
+use smithay::reexports::wayland_server::backend::GlobalId;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New};
+
+use crate::guard::Handlers;
+use crate::output::capture::Area;
+use crate::protocol::privileges;
+use crate::protocol::toplevels::ext::window_of;
+use crate::state::State;
+
+const VERSION: u32 = 1;
+
+/// Both globals.
+#[derive(Debug)]
+pub struct ImageSources {
+    _outputs: GlobalId,
+    _toplevels: GlobalId,
+}
+
+impl ImageSources {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        ImageSources {
+            _outputs: display.create_global::<State, ExtOutputImageCaptureSourceManagerV1, ()>(VERSION, ()),
+            _toplevels: display.create_global::<State, ExtForeignToplevelImageCaptureSourceManagerV1, ()>(VERSION, ()),
+        }
+    }
+}
+
+/// What may be recorded; `None` where that was gone already.
+#[derive(Debug)]
+pub struct Source(Option<Area>);
+
+impl Source {
+    pub(super) fn area(&self) -> Option<Area> {
+        self.0.clone()
+    }
+}
+
+macro_rules! manager {
+    ($interface:ident, $module:ident, |$state:ident, $request:ident| $source:expr) => {
+        impl GlobalDispatch<$interface, (), State> for Handlers {
+            fn bind(
+                _state: &mut State,
+                _display: &DisplayHandle,
+                _client: &Client,
+                manager: New<$interface>,
+                _data: &(),
+                init: &mut DataInit<'_, State>,
+            ) {
+                init.init(manager, ());
+            }
+
+            fn can_view(client: Client, _data: &()) -> bool {
+                privileges::may_bind::<$interface>(&client)
+            }
+        }
+
+        impl Dispatch<$interface, (), State> for Handlers {
+            fn request(
+                $state: &mut State,
+                _client: &Client,
+                _manager: &$interface,
+                $request: $module::Request,
+                _data: &(),
+                _display: &DisplayHandle,
+                init: &mut DataInit<'_, State>,
+            ) {
+                let made: Option<(New<ExtImageCaptureSourceV1>, Option<Area>)> = $source;
+                if let Some((source, area)) = made {
+                    init.init(source, Source(area));
+                }
+            }
+        }
+    };
+}
+
+manager!(ExtOutputImageCaptureSourceManagerV1, ext_output_image_capture_source_manager_v1, |state, request| {
+    use ext_output_image_capture_source_manager_v1::Request;
+    let Request::CreateSource { source, output } = request else { return };
+    let known = Output::from_resource(&output).filter(|output| state.outputs.iter().any(|known| known == output));
+    Some((source, known.map(Area::Output)))
+});
+
+manager!(
+    ExtForeignToplevelImageCaptureSourceManagerV1,
+    ext_foreign_toplevel_image_capture_source_manager_v1,
+    |_state, request| {
+        use ext_foreign_toplevel_image_capture_source_manager_v1::Request;
+        let Request::CreateSource { source, toplevel_handle } = request else { return };
+        Some((source, window_of(&toplevel_handle).map(Area::Window)))
+    }
+);
+
+impl Dispatch<ExtImageCaptureSourceV1, Source, State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        _source: &ExtImageCaptureSourceV1,
+        _request: ext_image_capture_source_v1::Request,
+        _data: &Source,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        // There is nothing but `destroy`.
+    }
+}

@@ -1,0 +1,79 @@
+//! The cursor beside the picture.
+
+use wayland_client::protocol::wl_shm::Format;
+
+use super::Camera;
+use crate::fixture::content::RED;
+use crate::fixture::{OUTPUT, World};
+
+#[test]
+fn a_cursor_session_says_where_it_is_and_gives_its_image() {
+    let mut world = World::lit();
+    world.open_filled("a", (400, 300), RED);
+    world.point(300.0, 200.0);
+    world.rest();
+    let camera = Camera::new(&mut world);
+    let source = camera.output(&mut world);
+    let handle = world.client(camera.client).handle();
+    let pointer = world.client(camera.client).globals().pointer().clone();
+    let cursor = camera.manager.create_pointer_cursor_session(&source, &pointer, &handle, ());
+    let said = camera.hears(&mut world);
+    assert_eq!(said.first().map(String::as_str), Some("enter"), "{said:?}");
+    assert!(said[1].starts_with("hotspot ") && said[2] == "at 300,200", "{said:?}");
+    let session = cursor.get_capture_session(&handle, ());
+    let needs = camera.hears(&mut world);
+    assert_eq!(needs[1..], ["Argb8888", "Abgr8888", "done"]);
+    let (width, height) = needs[0].strip_prefix("size ").unwrap().split_once('x').unwrap();
+    let size: (i32, i32) = (width.parse().unwrap(), height.parse().unwrap());
+    let film = camera.film(&mut world, size, Format::Argb8888);
+    let said = camera.take(&mut world, &session, &film);
+    assert_eq!(said.last().unwrap(), "ready");
+    let pixels: Vec<u32> =
+        (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y))).map(|(x, y)| film.raw(x, y)).collect();
+    assert!(pixels.contains(&0), "around it nothing is drawn");
+    assert!(pixels.iter().any(|pixel| pixel >> 24 == 0xff), "it is opaque somewhere");
+    // The next image comes when there is another.
+    let frame = camera.shoot(&mut world, &session, &film);
+    world.point(310.0, 220.0);
+    assert_eq!(camera.hears(&mut world), ["at 310,220"]);
+    frame.destroy();
+    // It leaves for another output.
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    camera.hears(&mut world);
+    world.point(f64::from(OUTPUT.0) + 300.0, 200.0);
+    assert_eq!(camera.hears(&mut world), ["leave"]);
+    world.point(10.0, 20.0);
+    assert_eq!(camera.hears(&mut world), ["enter", said_hotspot(&mut world, &camera, &source).as_str(), "at 10,20"]);
+}
+
+/// What a session that begins is told of the hotspot.
+fn said_hotspot(
+    world: &mut World,
+    camera: &Camera,
+    source: &wayland_protocols::ext::image_capture_source::v1::client::ext_image_capture_source_v1::ExtImageCaptureSourceV1,
+) -> String {
+    let handle = world.client(camera.client).handle();
+    let pointer = world.client(camera.client).globals().pointer().clone();
+    let cursor = camera.manager.create_pointer_cursor_session(source, &pointer, &handle, ());
+    let said = camera.hears(world);
+    cursor.destroy();
+    said[1].clone()
+}
+
+#[test]
+fn a_window_has_the_cursor_while_the_pointer_is_on_it() {
+    let mut world = World::lit();
+    world.open_filled("a", (400, 300), RED);
+    let rect = world.window("a").rect().to_f64();
+    world.point(rect.loc.x + 30.0, rect.loc.y + 40.0);
+    world.rest();
+    let camera = Camera::new(&mut world);
+    let source = camera.window(&mut world, 0);
+    let handle = world.client(camera.client).handle();
+    let pointer = world.client(camera.client).globals().pointer().clone();
+    let _cursor = camera.manager.create_pointer_cursor_session(&source, &pointer, &handle, ());
+    let said = camera.hears(&mut world);
+    assert_eq!((said[0].as_str(), said[2].as_str()), ("enter", "at 30,40"), "{said:?}");
+    world.point(rect.loc.x - 50.0, rect.loc.y + 40.0);
+    assert_eq!(camera.hears(&mut world), ["leave"]);
+}

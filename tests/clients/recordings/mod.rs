@@ -1,0 +1,227 @@
+//! `ext_image_copy_capture`: outputs, windows alone and the cursor, picture after picture.
+
+mod cursor;
+mod errors;
+mod outputs;
+mod windows;
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use wayland_client::protocol::wl_buffer::WlBuffer;
+use wayland_client::protocol::wl_output::WlOutput;
+use wayland_client::protocol::wl_shm::Format;
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum};
+use wayland_protocols::ext::foreign_toplevel_list::v1::client::ext_foreign_toplevel_list_v1::ExtForeignToplevelListV1;
+use wayland_protocols::ext::image_capture_source::v1::client::{
+    ext_foreign_toplevel_image_capture_source_manager_v1::ExtForeignToplevelImageCaptureSourceManagerV1,
+    ext_image_capture_source_v1::ExtImageCaptureSourceV1,
+    ext_output_image_capture_source_manager_v1::ExtOutputImageCaptureSourceManagerV1,
+};
+use wayland_protocols::ext::image_copy_capture::v1::client::{
+    ext_image_copy_capture_cursor_session_v1::{self, ExtImageCopyCaptureCursorSessionV1},
+    ext_image_copy_capture_frame_v1::{self, ExtImageCopyCaptureFrameV1},
+    ext_image_copy_capture_manager_v1::{ExtImageCopyCaptureManagerV1, Options},
+    ext_image_copy_capture_session_v1::{self, ExtImageCopyCaptureSessionV1},
+};
+
+use crate::fixture::client::Data;
+use crate::fixture::{ClientIndex, Event, World};
+
+macro_rules! silent {
+    ($($interface:ty),*) => {
+        $(impl Dispatch<$interface, ()> for Data {
+            fn event(
+                _: &mut Self,
+                _: &$interface,
+                _: <$interface as Proxy>::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+            }
+        })*
+    };
+}
+
+silent!(
+    ExtImageCopyCaptureManagerV1,
+    ExtImageCaptureSourceV1,
+    ExtOutputImageCaptureSourceManagerV1,
+    ExtForeignToplevelImageCaptureSourceManagerV1
+);
+
+macro_rules! told {
+    ($interface:ty, |$event:ident| $words:expr) => {
+        impl Dispatch<$interface, ()> for Data {
+            fn event(
+                data: &mut Self,
+                _: &$interface,
+                $event: <$interface as Proxy>::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+                data.events.push(Event::Told($words));
+            }
+        }
+    };
+}
+
+told!(ExtImageCopyCaptureSessionV1, |event| {
+    use ext_image_copy_capture_session_v1::Event as Said;
+    match event {
+        Said::BufferSize { width, height } => format!("size {width}x{height}"),
+        Said::ShmFormat { format: WEnum::Value(format) } => format!("{format:?}"),
+        Said::Done => "done".to_owned(),
+        Said::Stopped => "stopped".to_owned(),
+        other => format!("{other:?}"),
+    }
+});
+
+told!(ExtImageCopyCaptureFrameV1, |event| {
+    use ext_image_copy_capture_frame_v1::Event as Said;
+    match event {
+        Said::Transform { transform: WEnum::Value(transform) } => format!("transform {transform:?}"),
+        Said::Damage { x, y, width, height } => format!("damage {width}x{height} at {x},{y}"),
+        Said::PresentationTime { .. } => "time".to_owned(),
+        Said::Ready => "ready".to_owned(),
+        Said::Failed { reason: WEnum::Value(reason) } => format!("failed {reason:?}"),
+        other => format!("{other:?}"),
+    }
+});
+
+told!(ExtImageCopyCaptureCursorSessionV1, |event| {
+    use ext_image_copy_capture_cursor_session_v1::Event as Said;
+    match event {
+        Said::Enter => "enter".to_owned(),
+        Said::Leave => "leave".to_owned(),
+        Said::Position { x, y } => format!("at {x},{y}"),
+        Said::Hotspot { x, y } => format!("hotspot {x},{y}"),
+        other => format!("{other:?}"),
+    }
+});
+
+/// What a client was told, in words.
+fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    let told = |event| if let Event::Told(what) = event { Some(what) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}
+
+/// A client that records.
+struct Camera {
+    client: ClientIndex,
+    manager: ExtImageCopyCaptureManagerV1,
+}
+
+/// Memory for a picture, and a buffer in it.
+struct Film {
+    memory: OwnedFd,
+    buffer: WlBuffer,
+    stride: i32,
+}
+
+impl Film {
+    /// A pixel with its fourth byte.
+    fn raw(&self, x: i32, y: i32) -> u32 {
+        let mut bytes = [0; 4];
+        rustix::io::pread(&self.memory, &mut bytes, (y * self.stride + x * 4) as u64).unwrap();
+        u32::from_le_bytes(bytes)
+    }
+
+    fn pixel(&self, x: i32, y: i32) -> u32 {
+        self.raw(x, y) & 0x00ff_ffff
+    }
+}
+
+impl Camera {
+    fn new(world: &mut World) -> Self {
+        let client = world.connect();
+        let manager = world.client(client).bind::<ExtImageCopyCaptureManagerV1>();
+        Camera { client, manager }
+    }
+
+    fn output(&self, world: &mut World) -> ExtImageCaptureSourceV1 {
+        let client = world.client(self.client);
+        let output: WlOutput = client.bind_output();
+        let sources = client.bind::<ExtOutputImageCaptureSourceManagerV1>();
+        sources.create_source(&output, &client.handle(), ())
+    }
+
+    /// The window that was listed as the `place`th.
+    fn window(&self, world: &mut World, place: usize) -> ExtImageCaptureSourceV1 {
+        let _list = world.client(self.client).bind::<ExtForeignToplevelListV1>();
+        world.until("a list", |world| {
+            world.settle();
+            world.client(self.client).data.listed.len() > place
+        });
+        world.client(self.client).take_events();
+        let client = world.client(self.client);
+        let handle = client.data.listed[place].clone();
+        let sources = client.bind::<ExtForeignToplevelImageCaptureSourceManagerV1>();
+        sources.create_source(&handle, &client.handle(), ())
+    }
+
+    fn session(
+        &self,
+        world: &mut World,
+        source: &ExtImageCaptureSourceV1,
+        options: Options,
+    ) -> ExtImageCopyCaptureSessionV1 {
+        let handle = world.client(self.client).handle();
+        self.manager.create_session(source, options, &handle, ())
+    }
+
+    fn film(&self, world: &mut World, (width, height): (i32, i32), format: Format) -> Film {
+        self.padded_film(world, (width, height), width * 4, format)
+    }
+
+    fn padded_film(&self, world: &mut World, (width, height): (i32, i32), stride: i32, format: Format) -> Film {
+        let memory = memfd_create("film", MemfdFlags::CLOEXEC).unwrap();
+        ftruncate(&memory, (stride * height) as u64).unwrap();
+        let client = world.client(self.client);
+        let pool = client.globals().shm.create_pool(memory.as_fd(), stride * height, &client.handle(), ());
+        let buffer = pool.create_buffer(0, width, height, stride, format, &client.handle(), ());
+        pool.destroy();
+        Film { memory, buffer, stride }
+    }
+
+    /// Asks for a picture.
+    fn shoot(
+        &self,
+        world: &mut World,
+        session: &ExtImageCopyCaptureSessionV1,
+        film: &Film,
+    ) -> ExtImageCopyCaptureFrameV1 {
+        let frame = session.create_frame(&world.client(self.client).handle(), ());
+        frame.attach_buffer(&film.buffer);
+        frame.damage_buffer(0, 0, i32::MAX, i32::MAX);
+        frame.capture();
+        frame
+    }
+
+    /// Waits for the answer, and gives the frame back. Returns what was said of it.
+    fn answer(&self, world: &mut World, frame: &ExtImageCopyCaptureFrameV1) -> Vec<String> {
+        let mut said = Vec::new();
+        world.until("a picture", |world| {
+            said.extend(told(world, self.client));
+            said.iter().any(|words| words == "ready" || words.starts_with("failed"))
+        });
+        frame.destroy();
+        said
+    }
+
+    /// A picture: what was said of it.
+    fn take(&self, world: &mut World, session: &ExtImageCopyCaptureSessionV1, film: &Film) -> Vec<String> {
+        let frame = self.shoot(world, session, film);
+        self.answer(world, &frame)
+    }
+
+    /// What was said since; nothing that comes soon is left out.
+    fn hears(&self, world: &mut World) -> Vec<String> {
+        for _ in 0..20 {
+            world.turn();
+        }
+        told(world, self.client)
+    }
+}
