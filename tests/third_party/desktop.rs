@@ -101,6 +101,8 @@ fn launches(name: &str, package: &str, command: &[&str], more: &[(&str, &str)]) 
     session.picture("typed");
     session.message(&["input", "key", "enter"]);
     session.wait("the program that it starts", || started.exists().then_some(()));
+    // Its work is done, and it may leave unread what it is told last.
+    session.left();
     session.end();
 }
 

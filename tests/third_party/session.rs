@@ -1,9 +1,10 @@
 //! A session, headless or in a window of another compositor, and the programs in it.
 
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::picture::Picture;
@@ -55,6 +56,8 @@ pub struct Session {
     empty: Option<Picture>,
     /// Its programs ended by themselves.
     is_left: bool,
+    /// Processes of those that were run to their end, and were content.
+    content: RefCell<Vec<u32>>,
 }
 
 /// Whether `program` is there. If not, says which Debian package has it; under `CI=true` that is a failure.
@@ -188,6 +191,11 @@ impl Session {
 
     /// The same in a window of another compositor.
     pub fn start_in(parent: Parent, name: &str, extent: (u32, u32)) -> Self {
+        Self::start_in_with(parent, name, extent, &[])
+    }
+
+    /// The same with more options for the session.
+    pub fn start_in_with(parent: Parent, name: &str, extent: (u32, u32), options: &[&str]) -> Self {
         let (folder, runtime, parents) = (folder(name), tempfile::tempdir().unwrap(), parent.runtime());
         let mut command = parent.command(extent, parents.path());
         command.stdout(Stdio::piped()).stderr(File::create(folder.join("parent.log")).unwrap());
@@ -203,7 +211,7 @@ impl Session {
             std::thread::sleep(NAP);
         }
         let mut command = upbeat("nested", extent, &folder, runtime.path());
-        let compositor = command.env_remove("WAYLAND_DISPLAY").env(variable, value).spawn().unwrap();
+        let compositor = command.args(options).env_remove("WAYLAND_DISPLAY").env(variable, value).spawn().unwrap();
         Self::new(name, extent, folder, runtime, compositor, Some((outer, parents)))
     }
 
@@ -226,6 +234,7 @@ impl Session {
             pointer: None,
             empty: None,
             is_left: false,
+            content: RefCell::default(),
         };
         session.wait("the socket", || session.socket().exists().then_some(()));
         session
@@ -278,14 +287,25 @@ impl Session {
     /// Runs a program to its end, content with itself. Returns what it said.
     #[track_caller]
     pub fn run(&self, words: &[&str]) -> String {
-        let output = self.command(words[0]).args(&words[1..]).output().unwrap();
+        let output = self.finish(self.command(words[0]).args(&words[1..]));
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
     /// Whether a program that runs to its end is content with itself.
     pub fn succeeds(&self, words: &[&str]) -> bool {
-        self.command(words[0]).args(&words[1..]).output().unwrap().status.success()
+        self.finish(self.command(words[0]).args(&words[1..])).status.success()
+    }
+
+    /// Runs a command to its end, and remembers who it was if it is content.
+    fn finish(&self, command: &mut Command) -> Output {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let process = child.id();
+        let output = child.wait_with_output().unwrap();
+        if output.status.success() {
+            self.content.borrow_mut().push(process);
+        }
+        output
     }
 
     /// Starts a program as it is: writing its traffic down costs it several times what a small frame does.
@@ -308,7 +328,7 @@ impl Session {
 
     /// What the screen shows, as grim sees it; also left in a file.
     pub fn picture(&self, name: &str) -> Picture {
-        let output = self.command("grim").args(["-t", "ppm", "-"]).output().unwrap();
+        let output = self.finish(self.command("grim").args(["-t", "ppm", "-"]));
         assert!(output.status.success(), "grim: {}", String::from_utf8_lossy(&output.stderr));
         fs::write(self.folder.join(format!("{name}.ppm")), &output.stdout).unwrap();
         Picture::from_ppm(&output.stdout, self.empty.as_ref())
@@ -326,7 +346,7 @@ impl Session {
     }
 
     pub fn type_text(&self, text: &str) {
-        let output = self.command("wtype").arg(text).output().unwrap();
+        let output = self.finish(self.command("wtype").arg(text));
         assert!(output.status.success(), "wtype: {}", String::from_utf8_lossy(&output.stderr));
     }
 
@@ -402,7 +422,9 @@ impl Session {
                 let log = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
                 let is_error = |line: &&str| ERRORS.iter().any(|error| line.contains(error));
                 // Who ends while it is told something leaves it unread, which is its right; libwayland says so in these words.
-                let is_unread = |line: &str| self.is_left && line.contains(UNREAD);
+                let is_content =
+                    |line: &str| self.content.borrow().iter().any(|process| line.contains(&format!("(pid {process})")));
+                let is_unread = |line: &str| line.contains(UNREAD) && (self.is_left || is_content(line));
                 let error = log.lines().filter(is_error).find(|line| !is_unread(line));
                 assert_eq!(error, None, "in {}", path.display());
             }
