@@ -3,6 +3,18 @@
 //! `output`); here it is only checked and passed on.
 //!
 //! Every number that a client sends passes [`bounds`](crate::bounds) before it reaches arithmetic.
+//!
+//! Left out on purpose:
+//!
+//! * `wl_drm`: Mesa takes `zwp_linux_dmabuf_v1` with feedback instead, and it has names of buffers that anybody can guess.
+//! * `wp_drm_lease_device_v1`: a lease hands a connector with its planes to a client, and nothing here could keep time there.
+//! * colour management (`wp_color_manager_v1`, `wp_color_representation_manager_v1`): everything is composed in sRGB, and
+//!   what is promised there could not be kept.
+//! * `wp_tearing_control_manager_v1`: no flip is made between two refreshes, so there is nothing that it could allow.
+//! * tablet pads (of `zwp_tablet_manager_v2`): Smithay 0.7 has none, and a session can be used without.
+//! * `zwp_text_input_manager_v1` and `_v2`: toolkits of today speak version 3, and two would type into one field.
+//! * desktop-specific shells (`gtk_shell1`, `org_kde_plasma_shell` and the like): each is the private talk of one desktop
+//!   with its own programs, and changes with it.
 
 mod alpha_modifier;
 pub mod client;
