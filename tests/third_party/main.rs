@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod desktop;
+mod globals;
 mod input;
 mod lock;
 mod picture;
