@@ -46,6 +46,22 @@ impl Pointer {
     }
 }
 
+impl Pointer {
+    /// Goes to `from`, and from there to `to` with the button held.
+    pub fn drag(&mut self, from: (u32, u32), to: (u32, u32)) {
+        let steps = [(from, None), (from, Some(ButtonState::Pressed)), (to, None), (to, Some(ButtonState::Released))];
+        for ((x, y), state) in steps {
+            self.pointer.motion_absolute(0, x, y, self.extent.0, self.extent.1);
+            self.pointer.frame();
+            if let Some(state) = state {
+                self.pointer.button(0, BUTTON_LEFT, state);
+                self.pointer.frame();
+            }
+            self.queue.roundtrip(&mut Deaf).unwrap();
+        }
+    }
+}
+
 macro_rules! ignore {
     ($($interface:ty, $data:ty);*) => {$(
         impl Dispatch<$interface, $data> for Deaf {

@@ -345,6 +345,12 @@ impl Session {
         self.pointer.get_or_insert_with(|| Pointer::connect(&socket, extent)).click(x, y);
     }
 
+    /// Drags from one place to another.
+    pub fn drag(&mut self, from: (u32, u32), to: (u32, u32)) {
+        let (socket, extent) = (self.socket(), self.extent);
+        self.pointer.get_or_insert_with(|| Pointer::connect(&socket, extent)).drag(from, to);
+    }
+
     pub fn type_text(&self, text: &str) {
         let output = self.finish(self.command("wtype").arg(text));
         assert!(output.status.success(), "wtype: {}", String::from_utf8_lossy(&output.stderr));

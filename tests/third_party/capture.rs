@@ -1,0 +1,62 @@
+//! Programs that take pictures: grim of what slurp was shown, wf-recorder.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::OUTPUT;
+use crate::session::{Session, installed};
+
+/// How long the recorder runs, and how many frames of a film that never stands still are the least: half a second for the
+/// encoder to begin, and a busy machine.
+const RECORDED: Duration = Duration::from_secs(2);
+const LEAST_FRAMES: usize = 20;
+
+#[test]
+fn grim_takes_what_slurp_was_shown() {
+    if ![("slurp", "slurp"), ("grim", "grim")].iter().all(|(program, package)| installed(program, package)) {
+        return;
+    }
+    let mut session = Session::start("slurp", OUTPUT, None);
+    session.spawn(&["slurp"]);
+    session.wait("slurp", || session.traffic("slurp").contains("zwlr_layer_surface_v1").then_some(()));
+    std::thread::sleep(Duration::from_millis(500));
+    session.drag((100, 200), (400, 300));
+    session.left();
+    let said = session.traffic("slurp");
+    let region = said.lines().find(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    let region = region.unwrap_or_else(|| panic!("no region: {said}")).to_owned();
+    let (corner, size) = region.split_once(' ').unwrap();
+    assert_eq!(corner, "100,200");
+    let (width, height) = size.split_once('x').unwrap();
+    let near = |number: &str, expected: i32| number.parse::<i32>().unwrap().abs_diff(expected) <= 1;
+    assert!(near(width, 300) && near(height, 100), "{region}");
+    let path = session.path("region.ppm");
+    session.run(&["grim", "-t", "ppm", "-g", &region, path.to_str().unwrap()]);
+    let header = std::fs::read(&path).unwrap();
+    assert!(header.starts_with(format!("P6\n{width} {height}\n").as_bytes()));
+    session.end();
+}
+
+#[test]
+fn wf_recorder_begins_on_a_still_screen_and_its_frames_are_in_order() {
+    let tools = [("wf-recorder", "wf-recorder"), ("ffprobe", "ffmpeg"), ("weston-simple-shm", "weston")];
+    if !tools.iter().all(|(program, package)| installed(program, package)) {
+        return;
+    }
+    let mut session = Session::start("wf-recorder", OUTPUT, None);
+    let film = session.path("film.mkv");
+    let film = film.to_str().unwrap();
+    // Nothing moves yet.
+    session.spawn_quietly(&["wf-recorder", "-c", "libx264rgb", "-p", "preset=ultrafast", "-f", film]);
+    session.wait("the first frame", || std::fs::metadata(film).is_ok().then_some(()));
+    session.spawn_quietly(&["weston-simple-shm"]);
+    std::thread::sleep(RECORDED);
+    session.signal("wf-recorder", Signal::INT);
+    let select = ["-v", "error", "-select_streams", "v:0", "-show_entries", "frame=pts_time", "-of", "csv=p=0"];
+    let said = session.run(&[&["ffprobe"], select.as_slice(), &[film]].concat());
+    let times: Vec<f64> = said.lines().filter_map(|line| line.trim_matches(',').parse().ok()).collect();
+    assert!(times.len() >= LEAST_FRAMES, "{} frames", times.len());
+    assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "{times:?}");
+    session.end();
+}
