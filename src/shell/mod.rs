@@ -15,6 +15,7 @@ pub mod drag;
 pub mod effects;
 pub mod hit;
 pub mod layers;
+pub mod layout;
 pub mod lock;
 pub mod notices;
 pub mod overview;

@@ -88,7 +88,7 @@ const NOWHERE: &str = "";
 
 /// Names an output, also while it is unplugged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Screen(u32);
+pub struct Screen(pub u32);
 
 /// A workspace of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

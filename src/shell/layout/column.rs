@@ -1,0 +1,183 @@
+//! A column: windows below each other, or one of them at a time.
+
+use super::op::{Area, Display, Height, Limits, Rect, Span, Width};
+use super::share;
+use crate::shell::WindowId;
+use crate::shell::workspaces::Screen;
+
+/// Where a window was that fills the screen, or floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Back {
+    /// In the column of that window, that many rows down.
+    Row { beside: WindowId, index: usize },
+    /// Alone in a column like this, right of that window's; the first if there is none.
+    Column { width: Width, span: Span, display: Display, after: Option<WindowId> },
+    /// Above the columns.
+    Floating(Rect),
+}
+
+/// A window of a workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tile {
+    pub window: WindowId,
+    pub limits: Limits,
+    pub height: Height,
+    /// The width of the column that it had for itself, for when it has one again.
+    pub alone: Width,
+    /// Where it floated last.
+    pub floated: Option<Rect>,
+    /// Where it goes when it floats no more.
+    pub unfloat: Option<Back>,
+    /// Where it goes when it does not fill the screen any more.
+    pub unfill: Option<Back>,
+    /// It is at home on that screen, which is unplugged.
+    pub guest_of: Option<Screen>,
+}
+
+impl Tile {
+    pub fn new(window: WindowId, limits: Limits) -> Self {
+        Tile {
+            window,
+            limits,
+            height: Height::Weight(1),
+            alone: Width::HALF,
+            floated: None,
+            unfloat: None,
+            unfill: None,
+            guest_of: None,
+        }
+    }
+}
+
+/// Rows, of which one is active. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub width: Width,
+    pub span: Span,
+    pub display: Display,
+    /// Over all of the screen, bars included; then it has one row. What it was before, `span` says.
+    pub is_fullscreen: bool,
+    pub rows: Vec<Tile>,
+    pub active: usize,
+}
+
+impl Column {
+    /// A column for one window.
+    pub fn of(tile: Tile) -> Self {
+        Column {
+            width: tile.alone,
+            span: Span::Plain,
+            display: Display::Stacked,
+            is_fullscreen: false,
+            rows: vec![tile],
+            active: 0,
+        }
+    }
+
+    pub fn index_of(&self, window: WindowId) -> Option<usize> {
+        self.rows.iter().position(|tile| tile.window == window)
+    }
+
+    pub fn active_window(&self) -> Option<WindowId> {
+        self.rows.get(self.active).map(|tile| tile.window)
+    }
+
+    /// Its width in physical pixels.
+    pub fn width(&self, area: &Area) -> i32 {
+        let (room, gap) = (area.usable.size.w, area.gap());
+        let wanted = match (self.is_fullscreen, self.span, self.width) {
+            (true, ..) => return area.full.size.w,
+            (_, Span::Maximised, _) => room,
+            (_, Span::FullWidth, _) => room - 2 * gap,
+            (_, _, Width::Share(part)) => {
+                let share = i64::from(room - gap) * i64::from(part.min(share::WHOLE)) / i64::from(share::WHOLE);
+                share as i32 - gap
+            }
+            (_, _, Width::Pixels(width)) => area.physical(width).min(room),
+        };
+        let least = self.rows.iter().map(|tile| area.physical(tile.limits.width)).max().unwrap_or(0);
+        wanted.max(least).max(1)
+    }
+
+    /// What is left free beside it, in physical pixels.
+    pub fn margin(&self, area: &Area) -> i32 {
+        if self.is_fullscreen || self.span == Span::Maximised { 0 } else { area.gap() }
+    }
+
+    /// Whether one row is seen at a time: because it was said, or since they do not fit below each other.
+    pub fn is_tabbed(&self, area: &Area) -> bool {
+        let (gap, room) = self.gap_and_room(area);
+        let least = |tile: &Tile| i64::from(area.physical(tile.limits.height).max(1) + gap);
+        self.display == Display::Tabbed || self.rows.iter().map(least).sum::<i64>() > i64::from(room + gap)
+    }
+
+    /// Between rows; and the height for all of them with what is between.
+    fn gap_and_room(&self, area: &Area) -> (i32, i32) {
+        (area.gap(), area.usable.size.h - 2 * self.margin(area))
+    }
+
+    /// Each row's rectangle, for a column whose left edge is at `x`, in physical pixels, from top to bottom.
+    pub fn rectangles(&self, x: i32, area: &Area) -> Vec<Rect> {
+        let width = self.width(area);
+        if self.is_fullscreen {
+            return vec![Rect::new((x, area.full.loc.y).into(), area.full.size); self.rows.len()];
+        }
+        let (gap, room) = self.gap_and_room(area);
+        let top = area.usable.loc.y + self.margin(area);
+        let least = |tile: &Tile| area.physical(tile.limits.height).max(1);
+        if self.is_tabbed(area) {
+            let rect = |tile| Rect::new((x, top).into(), (width, room.max(least(tile))).into());
+            return self.rows.iter().map(rect).collect();
+        }
+        let rows: Vec<_> = self.rows.iter().map(|tile| (self.height_of(tile, area), least(tile))).collect();
+        let mut y = top;
+        let place = |height| {
+            let rect = Rect::new((x, y).into(), (width, height).into());
+            y += height + gap;
+            rect
+        };
+        share::divide(room - gap * (rows.len() as i32 - 1), &rows).into_iter().map(place).collect()
+    }
+
+    fn height_of(&self, tile: &Tile, area: &Area) -> share::Part {
+        match tile.height {
+            Height::Pixels(height) if self.rows.len() > 1 => share::Part::Fixed(area.physical(height)),
+            Height::Weight(weight) => share::Part::Weight(weight.max(1)),
+            Height::Pixels(_) => share::Part::Weight(1),
+        }
+    }
+
+    /// The active row gets this height; of heights in pixels a column has one.
+    pub fn set_height(&mut self, height: Height) {
+        if matches!(height, Height::Pixels(_)) {
+            for tile in self.rows.iter_mut().filter(|tile| matches!(tile.height, Height::Pixels(_))) {
+                tile.height = Height::Weight(1);
+            }
+        }
+        if let Some(tile) = self.rows.get_mut(self.active) {
+            tile.height = height;
+        }
+    }
+
+    /// Takes a row out. The active row stays the active one, or else the row that comes to lie there.
+    pub fn take(&mut self, index: usize) -> Tile {
+        let mut tile = self.rows.remove(index);
+        if self.rows.is_empty() {
+            tile.alone = self.width;
+        }
+        if self.active > index || self.active == self.rows.len() {
+            self.active = self.active.saturating_sub(1);
+        }
+        tile
+    }
+
+    /// Puts a row in, which is the active one from then on.
+    pub fn insert(&mut self, index: usize, tile: Tile) {
+        let index = index.min(self.rows.len());
+        let has_pixels = self.rows.iter().any(|tile| matches!(tile.height, Height::Pixels(_)));
+        let height =
+            if has_pixels && matches!(tile.height, Height::Pixels(_)) { Height::Weight(1) } else { tile.height };
+        self.rows.insert(index, Tile { height, ..tile });
+        self.active = index;
+    }
+}

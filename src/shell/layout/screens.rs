@@ -1,0 +1,166 @@
+//! Screens that are plugged in and out: whose windows are whose guests.
+//!
+//! A screen that is gone keeps what it had, as it was; the others show its windows, as guests, on the workspaces of the same
+//! numbers. When it is back the guests go home, to where they were: all but those that were sent elsewhere.
+//!
+//! ```text
+//!              both                      DP-2 is gone                 DP-2 is back
+//!   DP-1    [a] [b]                  [a] [b] [c]' [d]'                [a] [b]
+//!   DP-2    [c|d] (kept as it was)                                    [c|d]
+//! ```
+
+use super::Layout;
+use super::column::{Column, Tile};
+use super::op::{Area, Rect};
+use super::workspace::Workspace;
+use crate::shell::WindowId;
+use crate::shell::workspaces::{Number, Screen};
+
+/// How many workspaces a screen has.
+const WORKSPACES: usize = Number::LAST.get() as usize;
+
+/// A screen that is or was plugged in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ScreenState {
+    pub screen: Screen,
+    pub area: Area,
+    pub is_connected: bool,
+    pub active: Number,
+    workspaces: [Workspace; WORKSPACES],
+}
+
+impl ScreenState {
+    pub fn new(screen: Screen, area: Area) -> Self {
+        let workspaces = std::array::from_fn(|_| Workspace::default());
+        ScreenState { screen, area, is_connected: false, active: Number::FIRST, workspaces }
+    }
+
+    pub fn workspace(&self, number: Number) -> &Workspace {
+        &self.workspaces[usize::from(number.get()) - 1]
+    }
+
+    pub fn workspace_mut(&mut self, number: Number) -> (&mut Workspace, &Area) {
+        (&mut self.workspaces[usize::from(number.get()) - 1], &self.area)
+    }
+
+    pub fn workspaces(&self) -> &[Workspace] {
+        &self.workspaces
+    }
+
+    /// All of its workspaces, with what they have room for.
+    pub fn each(&mut self) -> (impl Iterator<Item = &mut Workspace>, &Area) {
+        (self.workspaces.iter_mut(), &self.area)
+    }
+
+    /// A window is gone from here.
+    pub fn close(&mut self, window: WindowId) -> Option<Tile> {
+        let (workspaces, area) = self.each();
+        let mut found = None;
+        for workspace in workspaces {
+            found = workspace.close(window, area).or(found);
+        }
+        found
+    }
+}
+
+impl Layout {
+    pub(super) fn connect(&mut self, screen: Screen, area: Area) {
+        let area = area.sane();
+        match self.screens.iter_mut().find(|known| known.screen == screen) {
+            Some(known) if known.is_connected => return self.resize(screen, area),
+            Some(known) => known.is_connected = true,
+            None => {
+                self.screens.push(ScreenState { is_connected: true, ..ScreenState::new(screen, area) });
+            }
+        }
+        self.resize(screen, area);
+        self.send_home(screen);
+        if !self.is_connected(self.focused) {
+            self.focused = screen;
+        }
+        self.host_all();
+    }
+
+    pub(super) fn disconnect(&mut self, screen: Screen) {
+        let Some(known) = self.screens.iter_mut().find(|known| known.screen == screen && known.is_connected) else {
+            return;
+        };
+        known.is_connected = false;
+        // Its guests go on to the next screen with those that are at home here; they are kept where they are at home.
+        let leaving: Vec<_> = guests(known, |_| true).collect();
+        for window in leaving {
+            known.close(window);
+        }
+        let Some(host) = self.screens.iter().find(|other| other.is_connected).map(|other| other.screen) else { return };
+        if self.focused == screen {
+            self.focused = host;
+        }
+        self.host_all();
+    }
+
+    pub(super) fn resize(&mut self, screen: Screen, area: Area) {
+        if let Some(known) = self.state_mut(screen) {
+            known.area = area.sane();
+            let (workspaces, area) = known.each();
+            workspaces.for_each(|workspace| workspace.settle(area));
+        }
+    }
+
+    /// Those who are at home on a screen that is back leave where they were guests. Who is no guest anywhere stays: he was
+    /// sent away, and is at home there.
+    fn send_home(&mut self, home: Screen) {
+        for host in self.screens.iter_mut().filter(|host| host.screen != home) {
+            let leaving: Vec<_> = guests(host, |of| of == home).collect();
+            for window in leaving {
+                host.close(window);
+            }
+        }
+    }
+
+    /// Windows of screens that are gone are shown on the first one that is there, if they are not shown yet.
+    fn host_all(&mut self) {
+        let Some(host) = self.screens.iter().position(|screen| screen.is_connected) else { return };
+        let mut arriving = Vec::new();
+        for gone in self.screens.iter().filter(|screen| !screen.is_connected) {
+            for number in Number::all() {
+                arriving.extend(gone.workspace(number).tiles().map(|tile| (number, gone.screen, tile.window)));
+            }
+        }
+        arriving.retain(|(.., window)| self.screens.iter().all(|screen| !screen.is_connected || !has(screen, *window)));
+        for (number, home, window) in arriving {
+            let Some(gone) = self.state(home) else { continue };
+            let floats = gone.workspace(number).floating.iter().find(|floating| floating.tile.window == window);
+            let (tile, rect) = match floats {
+                Some(floating) => (Some(floating.tile.clone()), Some(floating.rect)),
+                None => (gone.workspace(number).tiles().find(|tile| tile.window == window).cloned(), None),
+            };
+            let Some(tile) = tile else { continue };
+            let guest = Tile { guest_of: tile.guest_of.or(Some(home)), unfloat: None, unfill: None, ..tile };
+            let (workspace, area) = self.screens[host].workspace_mut(number);
+            workspace.arrive(guest, rect, area);
+        }
+    }
+}
+
+impl Workspace {
+    /// A window comes to the end, and does not take the focus from anybody.
+    pub(super) fn arrive(&mut self, tile: Tile, rect: Option<Rect>, area: &Area) {
+        match rect {
+            Some(_) => self.open(tile, rect, false, area),
+            None => {
+                self.strip.insert(usize::MAX, Column::of(tile), area);
+                self.settle(area);
+            }
+        }
+    }
+}
+
+/// The windows of a screen that are at home on another one, of which `of` holds.
+fn guests(screen: &ScreenState, of: impl Fn(Screen) -> bool) -> impl Iterator<Item = WindowId> {
+    let tiles = screen.workspaces().iter().flat_map(Workspace::tiles);
+    tiles.filter(move |tile| tile.guest_of.is_some_and(&of)).map(|tile| tile.window)
+}
+
+fn has(screen: &ScreenState, window: WindowId) -> bool {
+    screen.workspaces().iter().any(|workspace| workspace.has(window))
+}

@@ -1,0 +1,118 @@
+//! Dividing a length into whole pixels: nothing is left over, and nobody gets less than he needs as long as that is possible.
+
+/// What shares are counted in.
+pub(super) const WHOLE: u16 = 1000;
+
+/// What somebody wants of a length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// So many pixels.
+    Fixed(i32),
+    /// In proportion to this, which is at least 1.
+    Weight(u16),
+}
+
+/// Divides `length` among parts, each with the least that it can be. The parts that are weighted share what is left, exactly;
+/// those whose share would be too small get their least, and the others share the rest. What is fixed gives way where the others
+/// would not fit. If even all the least is too much, each gets its least.
+pub(super) fn divide(length: i32, parts: &[(Part, i32)]) -> Vec<i32> {
+    let mut sizes: Vec<i32> = parts.iter().map(|(_, least)| (*least).max(0)).collect();
+    let mut left = i64::from(length) - sizes.iter().map(|size| i64::from(*size)).sum::<i64>();
+    if left <= 0 {
+        return sizes;
+    }
+    let is_weighted = parts.iter().any(|(part, _)| matches!(part, Part::Weight(_)));
+    for (size, (part, _)) in sizes.iter_mut().zip(parts) {
+        if let Part::Fixed(wanted) = part {
+            let more = (i64::from(*wanted) - i64::from(*size)).clamp(0, left);
+            *size += more as i32;
+            left -= more;
+        }
+    }
+    if is_weighted {
+        fill(&mut sizes, parts, left);
+    } else if let Some(last) = sizes.last_mut() {
+        *last += left as i32;
+    }
+    sizes
+}
+
+/// Shares out what is `left` above the least that the weighted ones have.
+fn fill(sizes: &mut [i32], parts: &[(Part, i32)], left: i64) {
+    // Who is in it, with his weight: all that are weighted, but for those whose least is more than their share.
+    let mut sharing: Vec<(usize, i64)> =
+        parts.iter().enumerate().filter_map(|(index, (part, _))| weight(index, *part)).collect();
+    let mut total: i64 = left + sharing.iter().map(|(index, _)| i64::from(sizes[*index])).sum::<i64>();
+    loop {
+        let weights: i64 = sharing.iter().map(|(_, weight)| weight).sum();
+        let before = sharing.len();
+        let mut kept = total;
+        sharing.retain(|(index, weight)| {
+            let fits = i64::from(sizes[*index]) * weights <= total * weight;
+            if !fits {
+                kept -= i64::from(sizes[*index]);
+            }
+            fits
+        });
+        total = kept;
+        if sharing.len() == before {
+            break;
+        }
+    }
+    // Edges are rounded down, not lengths: so nothing is left over, and whose exact share is enough has enough.
+    let weights: i64 = sharing.iter().map(|(_, weight)| weight).sum();
+    let (mut sum, mut edge) = (0, 0);
+    for (index, weight) in sharing {
+        sum += weight;
+        let next = total * sum / weights;
+        sizes[index] = (next - edge) as i32;
+        edge = next;
+    }
+}
+
+fn weight(index: usize, part: Part) -> Option<(usize, i64)> {
+    match part {
+        Part::Weight(weight) => Some((index, i64::from(weight.max(1)))),
+        Part::Fixed(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn part() -> impl Strategy<Value = (Part, i32)> {
+        let part = prop_oneof![(1u16..9).prop_map(Part::Weight), (0i32..3000).prop_map(Part::Fixed)];
+        (part, prop_oneof![3 => Just(1), 2 => 1i32..400])
+    }
+
+    proptest! {
+        #[test]
+        fn all_of_a_length_is_divided_and_nobody_gets_less_than_the_least(
+            length in 0i32..4000, parts in proptest::collection::vec(part(), 1..9)
+        ) {
+            let sizes = divide(length, &parts);
+            let least: i32 = parts.iter().map(|(_, least)| least).sum();
+            prop_assert_eq!(sizes.iter().sum::<i32>(), length.max(least));
+            for (size, (_, least)) in sizes.iter().zip(&parts) {
+                prop_assert!(size >= least, "{sizes:?}");
+            }
+        }
+
+        #[test]
+        fn equal_weights_differ_by_a_pixel_at_most(length in 100i32..4000, count in 1usize..9) {
+            let sizes = divide(length, &vec![(Part::Weight(3), 1); count]);
+            let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+            prop_assert!(most - least <= 1, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_fixed_gives_way_to_what_others_need() {
+        assert_eq!(divide(1000, &[(Part::Fixed(300), 1), (Part::Weight(1), 1), (Part::Weight(2), 1)]), [300, 233, 467]);
+        assert_eq!(divide(1000, &[(Part::Fixed(3000), 1), (Part::Weight(1), 150)]), [850, 150]);
+        assert_eq!(divide(1000, &[(Part::Weight(1), 600), (Part::Weight(1), 1)]), [600, 400]);
+        assert_eq!(divide(100, &[(Part::Weight(1), 600), (Part::Weight(1), 10)]), [600, 10]);
+    }
+}

@@ -1,0 +1,140 @@
+//! The strip: columns beside each other, longer than the screen is wide, and the part of it that is seen.
+//!
+//! ```text
+//!                view            view + width of the screen
+//!                 |                 |
+//!        ┌───┐ ┌──┴──┐ ┌───┐ ┌────┐ │ ┌───┐
+//!        │ a │ │  b  │ │ c │ │ d* │ │ │ e │      * active: all of it is in the view
+//!        └───┘ └──┬──┘ └───┘ └────┘ │ └───┘
+//! ```
+//! The view moves only as far as it must: so that the active column lies in it, and nothing is blank as long as something is
+//! hidden. What opens or closes left of it moves it along, so that what is seen stays where it is.
+
+use super::column::{Column, Tile};
+use super::op::{Area, Rect, Side};
+use crate::shell::WindowId;
+
+/// Columns, and what is seen of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Strip {
+    pub columns: Vec<Column>,
+    /// Which column has the focus when the strip has it.
+    pub active: usize,
+    /// What lies at the left edge of the usable area: pixels from the left edge of the first column.
+    pub view: i32,
+}
+
+/// Where a window is in a strip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct At {
+    pub column: usize,
+    pub row: usize,
+}
+
+impl Strip {
+    pub fn find(&self, window: WindowId) -> Option<At> {
+        let found = |(column, it): (usize, &Column)| it.index_of(window).map(|row| At { column, row });
+        self.columns.iter().enumerate().find_map(found)
+    }
+
+    pub fn tiles(&self) -> impl Iterator<Item = &Tile> {
+        self.columns.iter().flat_map(|column| &column.rows)
+    }
+
+    pub fn tiles_mut(&mut self) -> impl Iterator<Item = &mut Tile> {
+        self.columns.iter_mut().flat_map(|column| &mut column.rows)
+    }
+
+    pub fn active_column(&mut self) -> Option<&mut Column> {
+        self.columns.get_mut(self.active)
+    }
+
+    pub fn active_window(&self) -> Option<WindowId> {
+        self.columns.get(self.active)?.active_window()
+    }
+
+    /// The column that fills the screen.
+    pub fn fullscreen(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.is_fullscreen)
+    }
+
+    /// The column on that side of this one.
+    pub fn beside(&self, column: usize, side: Side) -> Option<usize> {
+        match side {
+            Side::Left => column.checked_sub(1),
+            Side::Right => Some(column + 1).filter(|next| *next < self.columns.len()),
+        }
+    }
+
+    pub fn focus(&mut self, at: At) {
+        self.active = at.column;
+        self.columns[at.column].active = at.row;
+    }
+
+    /// Puts a column in. What is seen stays where it is; the same column is active, unless this is the only one.
+    pub fn insert(&mut self, index: usize, column: Column, area: &Area) {
+        let index = index.min(self.columns.len());
+        if index <= self.active && !self.columns.is_empty() {
+            self.active += 1;
+            self.view += column.width(area) + area.gap();
+        }
+        self.columns.insert(index, column);
+    }
+
+    /// Takes a row out, and its column if it was the last one. What is seen stays where it is; if the active column is gone,
+    /// the one right of it is active, or the last one.
+    pub fn take(&mut self, at: At, area: &Area) -> Tile {
+        let before = self.columns[at.column].width(area) + area.gap();
+        let tile = self.columns[at.column].take(at.row);
+        let is_gone = self.columns[at.column].rows.is_empty();
+        let after = if is_gone { 0 } else { self.columns[at.column].width(area) + area.gap() };
+        if is_gone {
+            self.columns.remove(at.column);
+        }
+        if at.column < self.active {
+            self.view -= before - after;
+            self.active -= usize::from(is_gone);
+        }
+        self.active = self.active.min(self.columns.len().saturating_sub(1));
+        tile
+    }
+
+    /// The left edge of a column, in pixels from that of the first one.
+    pub fn left(&self, column: usize, area: &Area) -> i32 {
+        self.columns[..column].iter().map(|column| column.width(area) + area.gap()).sum()
+    }
+
+    /// Where the first column's left edge is on the screen.
+    pub fn origin(&self, area: &Area) -> i32 {
+        area.usable.loc.x - self.view
+    }
+
+    /// Where a window is on the screen.
+    pub fn on_screen(&self, at: At, area: &Area) -> Rect {
+        let left = self.origin(area) + self.left(at.column, area);
+        self.columns[at.column].rectangles(left, area)[at.row]
+    }
+
+    /// Moves the view as far as it must be moved.
+    pub fn settle(&mut self, area: &Area) {
+        let (Some(first), Some(last), Some(active)) =
+            (self.columns.first(), self.columns.last(), self.columns.get(self.active))
+        else {
+            self.view = 0;
+            return;
+        };
+        let room = area.usable.size.w;
+        let end = self.left(self.columns.len() - 1, area) + last.width(area) + last.margin(area);
+        let start = -first.margin(area);
+        self.view = self.view.min(end - room).max(start);
+        let left = self.left(self.active, area);
+        let width = active.width(area);
+        let margin = active.margin(area).min((room - width).max(0) / 2);
+        let (from, to) = (left - margin, left + width + margin);
+        self.view = if active.is_fullscreen {
+            left + area.usable.loc.x - area.full.loc.x
+        } else {
+            self.view.max(to - room).min(from)
+        };
+    }
+}

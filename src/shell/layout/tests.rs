@@ -1,0 +1,169 @@
+//! What holds after every op, whatever was done before; and pictures of the strip.
+
+mod invariants;
+mod pictures;
+mod undone;
+
+use proptest::prelude::*;
+
+use super::op::{Direction, Display, Height, Limits, Opening, Rect, Side, Span, Width};
+use super::{Area, Arranged, Layout, Op};
+use crate::shell::WindowId;
+use crate::shell::workspaces::{Number, Place, Screen};
+
+const NOWHERE: Screen = Screen(0);
+const FIRST: Screen = Screen(1);
+const SECOND: Screen = Screen(2);
+
+/// How many sequences of ops what must always hold is tried on, and other properties; `PROPTEST_CASES` asks for more.
+const MANY: u32 = 10_000;
+const FEWER: u32 = 1_000;
+
+fn sequences(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_some() { default } else { ProptestConfig { cases, ..default } }
+}
+
+fn rect(x: i32, y: i32, w: i32, h: i32) -> Rect {
+    Rect::new((x, y).into(), (w, h).into())
+}
+
+/// A screen of 1000 × 600 with a bar of 30 at its top, and gaps of 10.
+fn area() -> Area {
+    Area { full: rect(0, 0, 1000, 600), usable: rect(0, 30, 1000, 570), scale: 120, gap: 10 }
+}
+
+fn place(screen: Screen, number: u8) -> Place {
+    Place { screen, number: Number::try_from(number).unwrap() }
+}
+
+fn window(id: u32) -> WindowId {
+    WindowId(id)
+}
+
+/// An opening as a column that has the focus.
+const COLUMN: Opening = Opening { place: None, floating: None, focused: true };
+
+fn opened(windows: std::ops::RangeInclusive<u32>) -> Layout {
+    let mut layout = Layout::new(NOWHERE);
+    layout.apply(&Op::Connect(FIRST, area()));
+    for id in windows {
+        layout.apply(&Op::Open(window(id), Limits::default(), COLUMN));
+    }
+    layout
+}
+
+fn arranged(layout: &Layout, place: Place) -> Vec<Arranged> {
+    let mut all = Vec::new();
+    layout.arrange(place, &mut all);
+    all
+}
+
+fn all_places() -> impl Iterator<Item = Place> {
+    [NOWHERE, FIRST, SECOND].into_iter().flat_map(|screen| Number::all().map(move |number| Place { screen, number }))
+}
+
+// --- what can be done -------------------------------------------------------------------------------------------------
+
+fn any_window() -> impl Strategy<Value = WindowId> {
+    (1u32..9).prop_map(window)
+}
+
+fn any_screen() -> impl Strategy<Value = Screen> {
+    prop_oneof![Just(FIRST), Just(SECOND)]
+}
+
+fn any_place() -> impl Strategy<Value = Place> {
+    (any_screen(), 1u8..4).prop_map(|(screen, number)| place(screen, number))
+}
+
+fn any_rect() -> impl Strategy<Value = Rect> {
+    prop_oneof![
+        8 => (-500i32..1500, -300i32..900, 1i32..900, 1i32..700).prop_map(|(x, y, w, h)| rect(x, y, w, h)),
+        1 => (any::<i32>(), any::<i32>(), any::<i32>(), any::<i32>())
+            .prop_map(|(x, y, w, h)| rect(x, y, w.saturating_abs(), h.saturating_abs())),
+    ]
+}
+
+fn any_area() -> impl Strategy<Value = Area> {
+    let sides = (1i32..3000, 1i32..2000, 0i32..100, 0i32..100);
+    (sides, prop_oneof![Just(120u32), Just(180), Just(240), 1u32..2000], prop_oneof![Just(0), Just(10), -5i32..5000])
+        .prop_map(|((w, h, top, left), scale, gap)| Area {
+            full: rect(0, 0, w, h),
+            usable: rect(left, top, (w - left).max(0), (h - top).max(0)),
+            scale,
+            gap,
+        })
+}
+
+fn any_limits() -> impl Strategy<Value = Limits> {
+    prop_oneof![
+        3 => Just(Limits::default()),
+        2 => (0i32..600, 0i32..400).prop_map(|(width, height)| Limits { width, height }),
+        1 => (any::<i32>(), any::<i32>()).prop_map(|(width, height)| Limits { width, height }),
+    ]
+}
+
+fn any_side() -> impl Strategy<Value = Side> {
+    prop_oneof![Just(Side::Left), Just(Side::Right)]
+}
+
+fn any_direction() -> impl Strategy<Value = Direction> {
+    prop_oneof![
+        any_side().prop_map(Direction::Column),
+        Just(Direction::Up),
+        Just(Direction::Down),
+        Just(Direction::First),
+        Just(Direction::Last),
+        Just(Direction::OtherLayer),
+    ]
+}
+
+fn any_opening() -> impl Strategy<Value = Opening> {
+    (proptest::option::of(any_place()), proptest::option::weighted(0.25, any_rect()), any::<bool>())
+        .prop_map(|(place, floating, focused)| Opening { place, floating, focused })
+}
+
+fn any_op() -> impl Strategy<Value = Op> {
+    let width = prop_oneof![(0u16..1500).prop_map(Width::Share), any::<i32>().prop_map(Width::Pixels)];
+    let height = prop_oneof![(0u16..9).prop_map(Height::Weight), (-10i32..900).prop_map(Height::Pixels)];
+    let span = prop_oneof![Just(Span::Plain), Just(Span::FullWidth), Just(Span::Maximised)];
+    prop_oneof![
+        1 => (any_screen(), any_area()).prop_map(|(screen, area)| Op::Connect(screen, area)),
+        1 => any_screen().prop_map(Op::Disconnect),
+        1 => (any_screen(), any_area()).prop_map(|(screen, area)| Op::Resize(screen, area)),
+        8 => (any_window(), any_limits(), any_opening()).prop_map(|(window, limits, opening)| Op::Open(window, limits, opening)),
+        3 => any_window().prop_map(Op::Close),
+        1 => (any_window(), any_limits()).prop_map(|(window, limits)| Op::Limit(window, limits)),
+        2 => any_window().prop_map(Op::Focus),
+        4 => any_direction().prop_map(Op::FocusTo),
+        1 => any_place().prop_map(Op::Show),
+        2 => (any_window(), any_place()).prop_map(|(window, place)| Op::Send(window, place)),
+        2 => any_side().prop_map(Op::MoveColumn),
+        1 => Just(Op::MoveUp),
+        1 => Just(Op::MoveDown),
+        5 => any_side().prop_map(Op::Join),
+        1 => width.prop_map(Op::SetWidth),
+        1 => height.prop_map(Op::SetHeight),
+        1 => prop_oneof![Just(Display::Tabbed), Just(Display::Stacked)].prop_map(Op::SetDisplay),
+        1 => span.prop_map(Op::SetSpan),
+        2 => (any_window(), any::<bool>()).prop_map(|(window, on)| Op::SetFullscreen(window, on)),
+        2 => (any_window(), any::<bool>(), proptest::option::of(any_rect()))
+            .prop_map(|(window, on, rect)| Op::SetFloating(window, on, rect)),
+        1 => (any_window(), any_rect()).prop_map(|(window, rect)| Op::MoveFloating(window, rect)),
+    ]
+}
+
+fn any_ops() -> impl Strategy<Value = Vec<Op>> {
+    proptest::collection::vec(any_op(), 0..40)
+}
+
+/// A layout to which anything was done before.
+fn any_layout() -> impl Strategy<Value = Layout> {
+    any_ops().prop_map(|ops| {
+        let mut layout = Layout::new(NOWHERE);
+        layout.apply(&Op::Connect(FIRST, area()));
+        ops.iter().for_each(|op| layout.apply(op));
+        layout
+    })
+}

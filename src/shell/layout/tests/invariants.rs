@@ -1,0 +1,154 @@
+//! What holds after every op.
+
+use super::*;
+
+/// Each window in one place, and nothing empty.
+fn check_places(layout: &Layout) {
+    for id in (1..9).map(window) {
+        let connected = layout.screens.iter().filter(|screen| screen.is_connected);
+        let shown: usize = connected.map(|screen| count(screen, id)).sum();
+        let kept: usize =
+            layout.screens.iter().filter(|screen| !screen.is_connected).map(|screen| count(screen, id)).sum();
+        assert!(shown <= 1 && kept <= 1, "window {id:?} is {shown} times on screens, {kept} times kept");
+        let has_screens = layout.screens.iter().any(|screen| screen.is_connected);
+        assert!(!has_screens || shown == 1 || kept == 0, "window {id:?} is kept and seen nowhere");
+        let found = layout.place_of(id).map(|place| place.screen);
+        assert_eq!(found.is_some(), shown + kept > 0);
+    }
+    for screen in &layout.screens {
+        for workspace in screen.workspaces() {
+            let strip = &workspace.strip;
+            assert!(strip.columns.iter().all(|column| column.active < column.rows.len()), "an empty column: {strip:?}");
+            assert!(strip.active < strip.columns.len().max(1), "{strip:?}");
+            assert!(strip.columns.iter().filter(|column| column.is_fullscreen).count() <= 1, "{strip:?}");
+            assert!(strip.columns.iter().all(|column| !column.is_fullscreen || column.rows.len() == 1), "{strip:?}");
+            assert_eq!(workspace.focus().is_none(), workspace.is_empty());
+        }
+    }
+}
+
+fn count(screen: &crate::shell::layout::ScreenState, id: WindowId) -> usize {
+    screen.workspaces().iter().flat_map(|workspace| workspace.tiles()).filter(|tile| tile.window == id).count()
+}
+
+/// The focus is on what can be seen, and the active column is in the view.
+fn check_view(layout: &Layout, place: Place) {
+    let (Some(state), Some(workspace)) = (layout.state(place.screen), layout.workspace(place)) else { return };
+    let all = arranged(layout, place);
+    if let Some(focus) = workspace.focus() {
+        assert!(
+            all.iter().any(|it| it.window == focus && it.is_seen),
+            "{focus:?} has the focus unseen: {all:?} in {state:?}"
+        );
+    }
+    let Some(active) = workspace.strip.active_window() else { return };
+    let active = all.iter().find(|it| it.window == active).unwrap();
+    let (from, to) = (active.rect.loc.x, active.rect.loc.x + active.rect.size.w);
+    if active.is_fullscreen {
+        assert_eq!(active.rect, state.area.full);
+        return;
+    }
+    let usable = state.area.usable;
+    let fits = active.rect.size.w <= usable.size.w;
+    assert!(from >= usable.loc.x, "{active:?} begins left of {usable:?}");
+    assert!(!fits || to <= usable.loc.x + usable.size.w, "{active:?} ends right of {usable:?}");
+}
+
+/// Tiled windows that are seen never overlap, and those of a column fill its height where they can.
+fn check_tiles(layout: &Layout, place: Place) {
+    let (Some(state), Some(workspace)) = (layout.state(place.screen), layout.workspace(place)) else { return };
+    let area = state.area;
+    let all = arranged(layout, place);
+    for (index, one) in all.iter().enumerate() {
+        assert!(one.rect.size.w >= 1 && one.rect.size.h >= 1, "{one:?}");
+        for other in &all[index + 1..] {
+            let both = |f: fn(&Arranged) -> bool| f(one) && f(other);
+            if both(|it| it.is_seen && !it.is_floating) && !one.is_fullscreen && !other.is_fullscreen {
+                assert!(!one.rect.overlaps(other.rect), "{one:?} and {other:?}");
+            }
+        }
+    }
+    for column in workspace.strip.columns.iter().filter(|column| !column.is_fullscreen) {
+        let rect = |tile: &super::super::column::Tile| all.iter().find(|it| it.window == tile.window).unwrap().rect;
+        let room = area.usable.size.h - 2 * column.margin(&area);
+        let heights: i32 = column.rows.iter().map(|tile| rect(tile).size.h).sum();
+        if column.is_tabbed(&area) {
+            assert!(column.rows.iter().all(|tile| rect(tile).size.h >= room));
+        } else {
+            assert_eq!(heights + area.gap() * (column.rows.len() as i32 - 1), room, "{column:?} in {area:?}");
+        }
+        for tile in &column.rows {
+            let least = (area.physical(tile.limits.width), area.physical(tile.limits.height));
+            assert!(rect(tile).size.w >= least.0 && rect(tile).size.h >= least.1, "{tile:?}");
+        }
+    }
+}
+
+/// Floating windows can be taken hold of.
+fn check_floating(layout: &Layout, place: Place) {
+    let Some(state) = layout.state(place.screen) else { return };
+    for floating in arranged(layout, place).iter().filter(|it| it.is_floating) {
+        assert!(floating.rect.overlaps(state.area.usable), "{floating:?} is out of {:?}", state.area);
+    }
+}
+
+fn check(layout: &Layout) {
+    check_places(layout);
+    for place in all_places() {
+        check_view(layout, place);
+        check_tiles(layout, place);
+        check_floating(layout, place);
+    }
+}
+
+proptest! {
+    #![proptest_config(sequences(MANY))]
+
+    #[test]
+    fn whatever_is_done_each_window_has_its_place_and_the_focus_is_seen(ops in any_ops()) {
+        let mut layout = Layout::new(NOWHERE);
+        for op in &ops {
+            layout.apply(op);
+            check(&layout);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(sequences(FEWER))]
+
+    #[test]
+    fn the_same_ops_give_the_same_arrangement(ops in any_ops()) {
+        let run = || {
+            let mut layout = Layout::new(NOWHERE);
+            ops.iter().for_each(|op| layout.apply(op));
+            all_places().map(|place| arranged(&layout, place)).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(run(), run());
+    }
+
+    #[test]
+    fn the_view_stays_where_it_is_while_what_has_the_focus_is_in_it(mut layout in any_layout(), direction in any_direction()) {
+        let place = layout.focused_place();
+        let before = arranged(&layout, place);
+        layout.apply(&Op::FocusTo(direction));
+        let after = arranged(&layout, place);
+        let usable = layout.state(place.screen).unwrap().area.usable;
+        let focus = layout.focus();
+        let is_inside = |rect: Rect| usable.contains_rect(rect);
+        let had = before.iter().find(|it| Some(it.window) == focus && !it.is_floating && !it.is_fullscreen);
+        let gap = layout.state(place.screen).unwrap().area.gap();
+        let with_gap = |rect: Rect| rect_with(rect, gap);
+        if had.is_some_and(|it| is_inside(with_gap(it.rect))) {
+            for (one, other) in before.iter().zip(&after).filter(|(one, _)| !one.is_floating) {
+                prop_assert_eq!(one.rect, other.rect);
+            }
+        }
+    }
+}
+
+fn rect_with(mut rect: Rect, gap: i32) -> Rect {
+    rect.loc.x -= gap;
+    rect.size.w += 2 * gap;
+    rect
+}

@@ -1,0 +1,357 @@
+//! A workspace: a strip of columns, and windows that float above it.
+
+use super::column::{Back, Column, Tile};
+use super::op::{Area, Direction, Op, Rect, Side, Span};
+use super::strip::{At, Strip};
+use crate::shell::WindowId;
+
+/// A window above the columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Floating {
+    pub tile: Tile,
+    pub rect: Rect,
+}
+
+/// What was before a window opened, for when it closes and nothing happened meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Return {
+    opened: WindowId,
+    focus: Option<WindowId>,
+    /// The active window among the columns, also while another one above them has the focus.
+    tiled: Option<WindowId>,
+    view: i32,
+}
+
+/// So many windows that opened one after the other are closed to what was before each.
+const MOST_RETURNS: usize = 32;
+
+/// A strip, and windows above it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Workspace {
+    pub strip: Strip,
+    /// From the lowest to the topmost, which has the focus if they have it.
+    pub floating: Vec<Floating>,
+    /// Whether one of those that float has the focus.
+    pub is_focus_above: bool,
+    returns: Vec<Return>,
+}
+
+impl Workspace {
+    pub fn is_empty(&self) -> bool {
+        self.strip.columns.is_empty() && self.floating.is_empty()
+    }
+
+    pub fn has(&self, window: WindowId) -> bool {
+        self.tiles().any(|tile| tile.window == window)
+    }
+
+    /// All windows: those of the columns from left to right, then those that float from the lowest up.
+    pub fn tiles(&self) -> impl Iterator<Item = &Tile> {
+        self.strip.tiles().chain(self.floating.iter().map(|floating| &floating.tile))
+    }
+
+    pub fn tiles_mut(&mut self) -> impl Iterator<Item = &mut Tile> {
+        self.strip.tiles_mut().chain(self.floating.iter_mut().map(|floating| &mut floating.tile))
+    }
+
+    /// The window that has the focus when the workspace has it.
+    pub fn focus(&self) -> Option<WindowId> {
+        match self.floating.last() {
+            Some(top) if self.is_focus_above => Some(top.tile.window),
+            _ => self.strip.active_window(),
+        }
+    }
+
+    fn floating_index(&self, window: WindowId) -> Option<usize> {
+        self.floating.iter().position(|floating| floating.tile.window == window)
+    }
+
+    /// A window comes: as a column behind the active one, or to a place of its own above.
+    pub fn open(&mut self, tile: Tile, floating: Option<Rect>, focused: bool, area: &Area) {
+        let focused = focused || self.is_empty();
+        let opened = tile.window;
+        let before = Return { opened, focus: self.focus(), tiled: self.strip.active_window(), view: self.strip.view };
+        match floating {
+            Some(rect) => self.put_above(tile, rect, focused),
+            None => self.strip.insert(self.strip.active + 1, Column::of(tile), area),
+        }
+        if focused {
+            self.set_focus(opened);
+            if self.returns.len() == MOST_RETURNS {
+                self.returns.remove(0);
+            }
+            self.returns.push(before);
+        }
+        self.settle(area);
+    }
+
+    /// A window is gone.
+    pub fn close(&mut self, window: WindowId, area: &Area) -> Option<Tile> {
+        let tile = self.take(window, area)?;
+        let last = self.returns.last().copied().filter(|last| last.opened == window);
+        self.returns.retain(|it| it.opened != window && ![it.focus, it.tiled].contains(&Some(window)));
+        if let Some(last) = last {
+            last.tiled.into_iter().chain(last.focus).for_each(|window| self.set_focus(window));
+            self.strip.view = last.view;
+        }
+        self.settle(area);
+        Some(tile)
+    }
+
+    /// Takes a window out, from wherever it is.
+    fn take(&mut self, window: WindowId, area: &Area) -> Option<Tile> {
+        if let Some(index) = self.floating_index(window) {
+            let Floating { tile, rect } = self.floating.remove(index);
+            self.is_focus_above &= !self.floating.is_empty();
+            return Some(Tile { floated: Some(rect), ..tile });
+        }
+        let tile = self.strip.take(self.strip.find(window)?, area);
+        self.is_focus_above |= self.strip.columns.is_empty() && !self.floating.is_empty();
+        Some(tile)
+    }
+
+    fn put_above(&mut self, tile: Tile, rect: Rect, on_top: bool) {
+        // Who comes without the focus comes below the one that has it.
+        let index = if on_top { self.floating.len() } else { self.floating.len().saturating_sub(1) };
+        self.floating.insert(index, Floating { tile, rect });
+        self.is_focus_above |= self.strip.columns.is_empty();
+    }
+
+    /// Gives a window the focus; one that floats is the topmost then.
+    pub fn set_focus(&mut self, window: WindowId) {
+        if let Some(index) = self.floating_index(window) {
+            let floating = self.floating.remove(index);
+            self.floating.push(floating);
+            self.is_focus_above = true;
+        } else if let Some(at) = self.strip.find(window) {
+            self.strip.focus(at);
+            self.is_focus_above = false;
+        }
+    }
+
+    /// What is to be done after anything was done: the view, and whose focus it is.
+    pub fn settle(&mut self, area: &Area) {
+        self.is_focus_above = !self.floating.is_empty() && (self.is_focus_above || self.strip.columns.is_empty());
+        self.strip.settle(area);
+    }
+
+    /// Does what concerns this workspace alone.
+    pub fn apply(&mut self, op: &Op, area: &Area) {
+        self.returns.clear();
+        match *op {
+            Op::Focus(window) => self.set_focus(window),
+            Op::FocusTo(direction) => self.focus_to(direction, area),
+            Op::MoveColumn(side) => self.move_column(side),
+            Op::MoveUp => self.move_row(-1),
+            Op::MoveDown => self.move_row(1),
+            Op::Join(side) => self.join(side, area),
+            Op::SetFullscreen(window, true) => self.fill_screen(window, area),
+            Op::SetFullscreen(window, false) => self.unfill_screen(window, area),
+            Op::SetFloating(window, true, rect) => self.float(window, rect, area),
+            Op::SetFloating(window, false, _) => self.unfloat(window, area),
+            Op::MoveFloating(window, rect) => {
+                if let Some(index) = self.floating_index(window) {
+                    self.floating[index].rect = rect;
+                }
+            }
+            _ => self.change_column(op),
+        }
+        self.settle(area);
+    }
+
+    /// What changes the active column in itself.
+    fn change_column(&mut self, op: &Op) {
+        let Some(column) = self.strip.active_column().filter(|column| !column.is_fullscreen) else { return };
+        if self.is_focus_above {
+            return;
+        }
+        match *op {
+            Op::SetWidth(width) => (column.width, column.span) = (width, Span::Plain),
+            Op::SetHeight(height) => column.set_height(height),
+            Op::SetDisplay(display) => column.display = display,
+            Op::SetSpan(span) => column.span = span,
+            _ => {}
+        }
+    }
+
+    fn focus_to(&mut self, direction: Direction, area: &Area) {
+        if direction == Direction::OtherLayer {
+            self.is_focus_above = !self.is_focus_above;
+            return;
+        }
+        if self.is_focus_above {
+            if let Some(nearest) = self.nearest_above(direction, area) {
+                self.set_focus(nearest);
+            }
+            return;
+        }
+        let last = self.strip.columns.len().saturating_sub(1);
+        match direction {
+            Direction::Column(side) => {
+                self.strip.active = self.strip.beside(self.strip.active, side).unwrap_or(self.strip.active)
+            }
+            Direction::First => self.strip.active = 0,
+            Direction::Last => self.strip.active = last,
+            Direction::Up | Direction::Down => {
+                let Some(column) = self.strip.active_column() else { return };
+                let row = if direction == Direction::Up { column.active.saturating_sub(1) } else { column.active + 1 };
+                column.active = row.min(column.rows.len() - 1);
+            }
+            Direction::OtherLayer => {}
+        }
+    }
+
+    /// The window above the columns whose middle is nearest to that of the topmost one, in a direction.
+    fn nearest_above(&self, direction: Direction, area: &Area) -> Option<WindowId> {
+        let (top, others) = self.floating.split_last()?;
+        let middle = |floating: &Floating| {
+            let rect = area.reachable(floating.rect);
+            (2 * rect.loc.x + rect.size.w, 2 * rect.loc.y + rect.size.h)
+        };
+        let from = middle(top);
+        let ahead = |(x, y): (i32, i32)| match direction {
+            Direction::Column(Side::Left) => from.0 - x,
+            Direction::Column(Side::Right) => x - from.0,
+            Direction::Up => from.1 - y,
+            Direction::Down => y - from.1,
+            Direction::First | Direction::Last | Direction::OtherLayer => 0,
+        };
+        let distance = |(x, y): (i32, i32)| i64::from(x - from.0).pow(2) + i64::from(y - from.1).pow(2);
+        let there = others.iter().filter(|floating| ahead(middle(floating)) > 0);
+        there.min_by_key(|floating| distance(middle(floating))).map(|floating| floating.tile.window)
+    }
+
+    fn move_column(&mut self, side: Side) {
+        let active = self.strip.active;
+        if let Some(other) = self.strip.beside(active, side).filter(|_| !self.is_focus_above) {
+            self.strip.columns.swap(active, other);
+            self.strip.active = other;
+        }
+    }
+
+    fn move_row(&mut self, by: isize) {
+        if self.is_focus_above {
+            return;
+        }
+        let Some(column) = self.strip.active_column() else { return };
+        if let Some(other) = column.active.checked_add_signed(by).filter(|other| *other < column.rows.len()) {
+            column.rows.swap(column.active, other);
+            column.active = other;
+        }
+    }
+
+    fn join(&mut self, side: Side, area: &Area) {
+        let active = self.strip.active;
+        let Some(column) = self.strip.columns.get(active).filter(|_| !self.is_focus_above) else { return };
+        let at = At { column: active, row: column.active };
+        let window = column.rows[at.row].window;
+        if column.rows.len() > 1 {
+            let tile = self.strip.take(at, area);
+            let index = if side == Side::Left { active } else { active + 1 };
+            self.strip.insert(index, Column::of(tile), area);
+        } else {
+            let beside = self.strip.beside(active, side).filter(|_| !column.is_fullscreen);
+            let Some(other) = beside.filter(|other| !self.strip.columns[*other].is_fullscreen) else { return };
+            let into = self.strip.columns[other].rows[0].window;
+            let tile = self.strip.take(at, area);
+            self.put_into_column_of(into, usize::MAX, tile);
+        }
+        self.set_focus(window);
+    }
+
+    /// Puts a window into the column that another one is in; says whether there is one that takes it.
+    fn put_into_column_of(&mut self, beside: WindowId, index: usize, tile: Tile) -> Option<Tile> {
+        match self.strip.find(beside).filter(|at| !self.strip.columns[at.column].is_fullscreen) {
+            Some(at) => {
+                self.strip.columns[at.column].insert(index, tile);
+                None
+            }
+            None => Some(tile),
+        }
+    }
+
+    /// Where a window of the strip is, for when it comes back.
+    fn way_back(&self, at: At) -> Back {
+        let column = &self.strip.columns[at.column];
+        let left = at.column.checked_sub(1).and_then(|left| self.strip.columns[left].active_window());
+        match column.rows.iter().find(|tile| tile.window != column.rows[at.row].window) {
+            Some(other) => Back::Row { beside: other.window, index: at.row },
+            None => Back::Column { width: column.width, span: column.span, display: column.display, after: left },
+        }
+    }
+
+    /// Puts a window where it was; into a column behind the active one, if that is no more.
+    fn put_back(&mut self, tile: Tile, back: Option<Back>, area: &Area) {
+        let window = tile.window;
+        match back {
+            Some(Back::Floating(rect)) => self.put_above(tile, rect, true),
+            Some(Back::Row { beside, index }) => {
+                if let Some(tile) = self.put_into_column_of(beside, index, tile) {
+                    self.strip.insert(self.strip.active + 1, Column::of(tile), area);
+                }
+            }
+            Some(Back::Column { width, span, display, after }) => {
+                let index = after.map_or(0, |left| self.strip.find(left).map_or(self.strip.active, |at| at.column) + 1);
+                self.strip.insert(index, Column { width, span, display, ..Column::of(tile) }, area);
+            }
+            None => self.strip.insert(self.strip.active + 1, Column::of(tile), area),
+        }
+        self.set_focus(window);
+    }
+
+    fn fill_screen(&mut self, window: WindowId, area: &Area) {
+        if let Some(other) = self.strip.fullscreen() {
+            let other = self.strip.columns[other].rows[0].window;
+            if other == window {
+                return;
+            }
+            self.unfill_screen(other, area);
+        }
+        if let Some(index) = self.floating_index(window) {
+            let back = Back::Floating(self.floating[index].rect);
+            let Some(tile) = self.take(window, area) else { return };
+            self.strip.insert(self.strip.active + 1, Column::of(Tile { unfill: Some(back), ..tile }), area);
+        } else if let Some(at) = self.strip.find(window).filter(|at| self.strip.columns[at.column].rows.len() > 1) {
+            let back = self.way_back(at);
+            let tile = self.strip.take(at, area);
+            self.strip.insert(at.column + 1, Column::of(Tile { unfill: Some(back), ..tile }), area);
+        }
+        if let Some(at) = self.strip.find(window) {
+            self.strip.columns[at.column].is_fullscreen = true;
+            self.set_focus(window);
+        }
+    }
+
+    fn unfill_screen(&mut self, window: WindowId, area: &Area) {
+        let Some(at) = self.strip.find(window).filter(|at| self.strip.columns[at.column].is_fullscreen) else { return };
+        let focus = self.focus();
+        self.strip.columns[at.column].is_fullscreen = false;
+        if let Some(back) = self.strip.columns[at.column].rows[at.row].unfill.take() {
+            let tile = self.strip.take(at, area);
+            self.put_back(tile, Some(back), area);
+        }
+        if let Some(focus) = focus {
+            self.set_focus(focus);
+        }
+    }
+
+    fn float(&mut self, window: WindowId, rect: Option<Rect>, area: &Area) {
+        self.unfill_screen(window, area);
+        let Some(at) = self.strip.find(window) else { return };
+        let back = self.way_back(at);
+        let here = self.strip.on_screen(at, area);
+        let tile = self.strip.take(at, area);
+        let rect = rect.or(tile.floated).unwrap_or(here);
+        self.put_above(Tile { unfloat: Some(back), ..tile }, rect, true);
+        self.set_focus(window);
+    }
+
+    fn unfloat(&mut self, window: WindowId, area: &Area) {
+        if self.floating_index(window).is_none() {
+            return;
+        }
+        let Some(mut tile) = self.take(window, area) else { return };
+        let back = tile.unfloat.take();
+        self.put_back(tile, back, area);
+    }
+}
