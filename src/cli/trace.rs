@@ -14,7 +14,7 @@ use crate::trace::perfetto;
 pub(super) struct Arguments {
     /// A frame log, as `--frame-log` or `upbeat msg record` writes it.
     log: PathBuf,
-    /// The trace; open it at https://ui.perfetto.dev.
+    /// The trace; open it at <https://ui.perfetto.dev>.
     #[arg(long, short = 'o', value_name = "TRACE")]
     output: PathBuf,
 }

@@ -123,6 +123,11 @@ pub enum InputEvent {
 }
 
 impl InputEvent {
+    /// Whether somebody uses the seat: not what devices say of themselves (plugged in, a lid, the state of a keyboard).
+    pub(super) const fn is_use(&self) -> bool {
+        !matches!(self, InputEvent::Tablet { .. } | InputEvent::Switch { .. } | InputEvent::Modifiers { .. })
+    }
+
     /// What it stops of what scrolls by itself, and when it happened.
     pub(super) fn stops_views(&self) -> Option<(Instant, Stops)> {
         match self {

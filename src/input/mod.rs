@@ -39,6 +39,7 @@ use smithay::utils::{Logical, Point, Serial};
 
 use crate::bindings::Bindings;
 use crate::state::State;
+use crate::time::{Clock, Instant};
 pub use around::{ShortcutTarget, TabletClients};
 use cursor::Cursor;
 pub use event::{Gesture, InputEvent, KeyboardId, Scroll, ScrollSource, Switch};
@@ -73,6 +74,8 @@ pub struct Input {
     actions: ActionSerials,
     /// Focus will be given anew at the end of the turn.
     focus_is_stale: bool,
+    /// When somebody last did something, by whatever device, played ones too.
+    pub last_use: Instant,
     drag: Option<drag::DragSource>,
     touches: touch::Touches,
     tools: tablet::Tools,
@@ -105,6 +108,7 @@ impl Input {
             keyboards: keyboard::Keyboards::default(),
             actions: ActionSerials::default(),
             focus_is_stale: false,
+            last_use: Instant::ZERO,
             drag: None,
             touches: touch::Touches::default(),
             tools: tablet::Tools::default(),
@@ -131,6 +135,9 @@ impl Input {
 
 /// An event happened. This is the only way in.
 pub fn handle(state: &mut State, event: InputEvent) {
+    if event.is_use() {
+        state.input.last_use = state.clock.now();
+    }
     if let Some((time, stops)) = event.stops_views()
         && scrolling::stop(state, time, stops)
     {

@@ -5,15 +5,25 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use smithay::utils::{Logical, Rectangle};
 
-use super::{ahead, all, early, gates, need_all_for, pacing, second_period};
-use crate::scene::CursorView;
+use super::{Outputs, ahead, all, early, gates, need_all_for, pacing, second_period};
+use crate::scene::{CursorView, Layer};
 use crate::state::State;
-use crate::surface::{Commit, Committed, Finished, ShowsSurfaces};
+use crate::surface::{self, Commit, Committed, Finished, ShowsSurfaces};
 use crate::time::{Clock, Instant};
 use crate::timing::ahead::Bound;
 use crate::timing::id::{ClientId, SurfaceId};
 use crate::timing::record::Need;
 use crate::timing::target::Target;
+
+impl Outputs {
+    /// Whether an output that is on shows something of what `surface` is a part of: some programs cover their window with
+    /// subsurfaces of their own.
+    pub fn show_any_of(&self, surface: &WlSurface) -> bool {
+        let root = surface::root(surface);
+        let shows = |layer: &Layer| surface::root(&layer.surface) == root;
+        self.list.iter().any(|output| output.on && output.drawn.layers.iter().any(shows))
+    }
+}
 
 impl ShowsSurfaces for State {
     fn surface_made(&mut self, surface: SurfaceId) {

@@ -1,6 +1,6 @@
 //! `zwp_idle_inhibit_manager_v1` 1: surfaces that want the screen to stay on while they are visible.
 //!
-//! [`IdleInhibit::surfaces`] lists them; whoever switches outputs off asks.
+//! Whoever tells that nobody does anything asks [`inhibits`] ([`idle_notify`](super::idle_notify)).
 
 use smithay::reexports::wayland_protocols::wp::idle_inhibit::zv1::server::zwp_idle_inhibit_manager_v1::ZwpIdleInhibitManagerV1;
 use smithay::reexports::wayland_protocols::wp::idle_inhibit::zv1::server::zwp_idle_inhibitor_v1::ZwpIdleInhibitorV1;
@@ -28,6 +28,12 @@ impl IdleInhibit {
     pub fn surfaces(&self) -> impl Iterator<Item = &WlSurface> {
         self.surfaces.iter().filter(|surface| surface.is_alive())
     }
+}
+
+/// Whether a surface keeps the screen on that can be seen: it, or another of its window, is in what an output shows that is on. So
+/// nothing does that lies behind a lock.
+pub fn inhibits(state: &State) -> bool {
+    state.protocols.idle_inhibit.surfaces().any(|surface| state.outputs.show_any_of(surface))
 }
 
 impl IdleInhibitHandler for State {

@@ -33,6 +33,7 @@ pub mod fractional_scale;
 pub mod frame_pacing;
 pub mod gamma_control;
 pub mod idle_inhibit;
+pub mod idle_notify;
 pub mod image_copy;
 mod kde_decoration;
 pub mod layer_shell;
@@ -130,6 +131,7 @@ pub struct Protocols {
     pub pointer_gestures: PointerGesturesState,
     pub tablet: TabletManagerState,
     pub idle_inhibit: idle_inhibit::IdleInhibit,
+    pub idle_notify: idle_notify::IdleNotify,
     pub virtual_pointer: virtual_pointer::VirtualPointers,
     pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
     pub screencopy: screencopy::Screencopy,
@@ -187,6 +189,7 @@ impl Protocols {
             pointer_gestures: PointerGesturesState::new::<State>(display),
             tablet: TabletManagerState::new::<State>(display),
             idle_inhibit: idle_inhibit::IdleInhibit::new(IdleInhibitManagerState::new::<State>(display)),
+            idle_notify: idle_notify::IdleNotify::new(display),
             virtual_pointer: virtual_pointer::VirtualPointers::new(display),
             virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),
             screencopy: screencopy::Screencopy::new(display),

@@ -57,6 +57,8 @@ pub const FOR_EVERYBODY: &[&str] = &[
     "zwp_pointer_gestures_v1",
     "zwp_tablet_manager_v2",
     "zwp_idle_inhibit_manager_v1",
+    // That nobody is there is no secret: players and messengers say it.
+    "ext_idle_notifier_v1",
     "wp_alpha_modifier_v1",
     "wp_content_type_manager_v1",
     "wp_pointer_warp_v1",

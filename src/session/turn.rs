@@ -14,7 +14,9 @@ pub fn run(state: &mut State) -> Option<Instant> {
     notices::attend(state);
     let wake = output::turn::run(state);
     protocol::refresh(state);
-    let wake = wake.into_iter().chain(state.shell.overlays.notices.until()).chain(state.shell.lock.wake()).min();
+    let idle = protocol::idle_notify::attend(state);
+    let wake =
+        wake.into_iter().chain(idle).chain(state.shell.overlays.notices.until()).chain(state.shell.lock.wake()).min();
     // Last: it keeps nobody waiting.
     protocol::estates::go_on(state, wake).into_iter().chain(wake).min()
 }

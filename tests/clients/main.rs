@@ -24,6 +24,7 @@ mod focus;
 mod foreign;
 mod frame_pacing;
 mod gamma;
+mod idle;
 mod layers;
 mod lock;
 mod neighbours;

@@ -8,6 +8,7 @@ use wayland_client::Proxy;
 use wayland_client::protocol::*;
 use wayland_protocols::ext::data_control::v1::client::ext_data_control_manager_v1::ExtDataControlManagerV1;
 use wayland_protocols::ext::foreign_toplevel_list::v1::client::ext_foreign_toplevel_list_v1::ExtForeignToplevelListV1;
+use wayland_protocols::ext::idle_notify::v1::client::ext_idle_notifier_v1::ExtIdleNotifierV1;
 use wayland_protocols::ext::image_capture_source::v1::client::{
     ext_foreign_toplevel_image_capture_source_manager_v1::ExtForeignToplevelImageCaptureSourceManagerV1,
     ext_output_image_capture_source_manager_v1::ExtOutputImageCaptureSourceManagerV1,
@@ -109,6 +110,7 @@ fn globals() -> Vec<&'static Interface> {
         ExtForeignToplevelListV1::interface(),
         ZwlrOutputManagerV1::interface(),
         ZwlrOutputPowerManagerV1::interface(),
+        ExtIdleNotifierV1::interface(),
         ZwlrGammaControlManagerV1::interface(),
         ZwlrLayerShellV1::interface(),
         ZwlrScreencopyManagerV1::interface(),

@@ -3,7 +3,7 @@
 //!
 //! A session is of a [`source`]. It says what buffers have to be like, and again when that changes; pictures for which the
 //! buffers were made before fail then. Its first picture comes at once, each other one when something has changed, with all
-//! that has changed since. What is captured is decided in [`output::capture`](crate::output::capture); a window for which
+//! that has changed since. What is captured is decided in [`output::capture`](mod@crate::output::capture); a window for which
 //! there is a session counts as seen. A session whose source is gone is `stopped`; while the lock is on, windows are black
 //! and the cursor is nowhere.
 //!

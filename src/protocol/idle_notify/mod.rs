@@ -1,0 +1,108 @@
+//! `ext_idle_notifier_v1` 2: clients that are told when nobody has used the seat for some time (swayidle).
+//!
+//! Input writes one time stamp ([`Input::last_use`](crate::input::Input::last_use)); what follows from it is worked out at the
+//! end of a turn ([`waiting`], pure). Whatever comes through the seat counts, played input too. A notification of
+//! `get_idle_notification` waits for nothing while a surface keeps the screen on that can be seen
+//! ([`idle_inhibit`](super::idle_inhibit)); one of `get_input_idle_notification` does not ask.
+
+pub mod waiting;
+
+use smithay::reexports::wayland_protocols::ext::idle_notify::v1::server::ext_idle_notification_v1::{
+    self, ExtIdleNotificationV1,
+};
+use smithay::reexports::wayland_protocols::ext::idle_notify::v1::server::ext_idle_notifier_v1::{
+    self, ExtIdleNotifierV1,
+};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New};
+
+use crate::guard::Handlers;
+use crate::state::State;
+use crate::time::{Clock, Instant, Span};
+use waiting::{Told, Waiting};
+
+const VERSION: u32 = 2;
+
+/// The global, and who waits.
+#[derive(Debug)]
+pub struct IdleNotify {
+    _global: GlobalId,
+    waiting: Waiting<ExtIdleNotificationV1>,
+}
+
+impl IdleNotify {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, ExtIdleNotifierV1, ()>(VERSION, ());
+        IdleNotify { _global: global, waiting: Waiting::default() }
+    }
+}
+
+/// Tells who waits what there is to tell. Returns when it has something to do next, if nothing happens.
+pub fn attend(state: &mut State) -> Option<Instant> {
+    let asks = state.protocols.idle_notify.waiting.heeds_inhibitors();
+    let is_inhibited = asks && super::idle_inhibit::inhibits(state);
+    let now = state.clock.now();
+    let waiting = &mut state.protocols.idle_notify.waiting;
+    waiting.look(state.input.last_use, is_inhibited, now, |notification, told| match told {
+        Told::Idled => notification.idled(),
+        Told::Resumed => notification.resumed(),
+    });
+    waiting.wake()
+}
+
+impl GlobalDispatch<ExtIdleNotifierV1, (), State> for Handlers {
+    fn bind(
+        _state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        notifier: New<ExtIdleNotifierV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        init.init(notifier, ());
+    }
+
+    fn can_view(client: Client, _data: &()) -> bool {
+        super::privileges::may_bind::<ExtIdleNotifierV1>(&client)
+    }
+}
+
+impl Dispatch<ExtIdleNotifierV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        _notifier: &ExtIdleNotifierV1,
+        request: ext_idle_notifier_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        let (id, timeout, heeds_inhibitors) = match request {
+            ext_idle_notifier_v1::Request::GetIdleNotification { id, timeout, .. } => (id, timeout, true),
+            ext_idle_notifier_v1::Request::GetInputIdleNotification { id, timeout, .. } => (id, timeout, false),
+            _ => return,
+        };
+        let now = state.clock.now();
+        let notification = init.init(id, ());
+        let timeout = Span::from_millis(timeout.into());
+        state.protocols.idle_notify.waiting.add(notification, timeout, heeds_inhibitors, now);
+    }
+}
+
+impl Dispatch<ExtIdleNotificationV1, (), State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        _notification: &ExtIdleNotificationV1,
+        _request: ext_idle_notification_v1::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        // Only `destroy`.
+    }
+
+    fn destroyed(state: &mut State, _client: ClientId, notification: &ExtIdleNotificationV1, _data: &()) {
+        state.protocols.idle_notify.waiting.remove(notification);
+    }
+}

@@ -1,0 +1,227 @@
+//! Who waits for nobody to do anything, and when each has waited long enough: pure, the time is passed in.
+//!
+//! Input writes one time stamp and moves no timer. When the one timer fires, whoever's time has come is told, and it is set to
+//! the first of the others:
+//!
+//! ```text
+//!   input     x   x x                               x
+//!   timer     |--------------->| moved |----------->| ...
+//!             set              fires    (last input + timeout)
+//!   told                                 idled ─────┘ resumed
+//! ```
+
+use crate::time::{Instant, Span};
+
+/// The shortest time after which somebody is idle: a person who moves a mouse is not idle between two of its events.
+const SHORTEST: Span = Span::from_millis(20);
+
+/// One who waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Waiter<T> {
+    who: T,
+    timeout: Span,
+    /// Whether what keeps the screen on keeps it from being idle, too.
+    heeds_inhibitors: bool,
+    /// Counts from then, or from the last input if that is later.
+    since: Instant,
+    is_idle: bool,
+}
+
+/// What somebody is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Nobody has done anything for as long as was asked.
+    Idled,
+    /// Somebody did something again.
+    Resumed,
+}
+
+/// All who wait.
+#[derive(Clone, Debug)]
+pub struct Waiting<T> {
+    waiters: Vec<Waiter<T>>,
+    last_input: Instant,
+    is_inhibited: bool,
+    any_idle: bool,
+    /// When to look again; never later than the first of them is idle.
+    wake: Option<Instant>,
+}
+
+impl<T> Default for Waiting<T> {
+    fn default() -> Self {
+        Waiting { waiters: Vec::new(), last_input: Instant::ZERO, is_inhibited: false, any_idle: false, wake: None }
+    }
+}
+
+impl<T: Clone + PartialEq> Waiting<T> {
+    /// Somebody waits from `now` on.
+    pub fn add(&mut self, who: T, timeout: Span, heeds_inhibitors: bool, now: Instant) {
+        let timeout = timeout.max(SHORTEST);
+        self.waiters.push(Waiter { who, timeout, heeds_inhibitors, since: now, is_idle: false });
+        let due = now + timeout;
+        self.wake = Some(self.wake.map_or(due, |wake| wake.min(due)));
+    }
+
+    /// Somebody waits no more.
+    pub fn remove(&mut self, who: &T) {
+        self.waiters.retain(|waiter| waiter.who != *who);
+        if self.waiters.is_empty() {
+            (self.wake, self.any_idle) = (None, false);
+        }
+    }
+
+    /// Whether anybody asks what keeps the screen on.
+    pub fn heeds_inhibitors(&self) -> bool {
+        self.waiters.iter().any(|waiter| waiter.heeds_inhibitors)
+    }
+
+    /// When [`Waiting::look`] has something to do without anything else.
+    pub const fn wake(&self) -> Option<Instant> {
+        self.wake
+    }
+
+    /// The last input was at `last_input`, and something keeps the screen on or not. Says who is told what.
+    pub fn look(&mut self, last_input: Instant, is_inhibited: bool, now: Instant, mut tell: impl FnMut(&T, Told)) {
+        let is_new = std::mem::replace(&mut self.last_input, last_input) < last_input;
+        let changed = std::mem::replace(&mut self.is_inhibited, is_inhibited) != is_inhibited;
+        if changed {
+            self.inhibited_or_not(now, &mut tell);
+        }
+        if is_new && self.any_idle {
+            self.resume(|_| true, &mut tell);
+        }
+        if self.wake.is_some_and(|wake| wake <= now) {
+            self.ring(now, &mut tell);
+        }
+    }
+
+    /// Whoever heeds inhibitors is busy while there is one, and begins to wait when there is none any more.
+    fn inhibited_or_not(&mut self, now: Instant, tell: &mut impl FnMut(&T, Told)) {
+        if self.is_inhibited {
+            self.resume(|waiter| waiter.heeds_inhibitors, tell);
+            return;
+        }
+        self.waiters.iter_mut().filter(|waiter| waiter.heeds_inhibitors).for_each(|waiter| waiter.since = now);
+        self.plan();
+    }
+
+    fn resume(&mut self, which: impl Fn(&Waiter<T>) -> bool, tell: &mut impl FnMut(&T, Told)) {
+        for waiter in self.waiters.iter_mut().filter(|waiter| waiter.is_idle && which(waiter)) {
+            waiter.is_idle = false;
+            tell(&waiter.who, Told::Resumed);
+        }
+        self.plan();
+    }
+
+    fn ring(&mut self, now: Instant, tell: &mut impl FnMut(&T, Told)) {
+        let (last_input, is_inhibited) = (self.last_input, self.is_inhibited);
+        for waiter in self.waiters.iter_mut().filter(|waiter| !waiter.is_idle) {
+            if waiter.due(last_input, is_inhibited).is_some_and(|due| due <= now) {
+                waiter.is_idle = true;
+                tell(&waiter.who, Told::Idled);
+            }
+        }
+        self.plan();
+    }
+
+    fn plan(&mut self) {
+        let busy = self.waiters.iter().filter(|waiter| !waiter.is_idle);
+        self.wake = busy.filter_map(|waiter| waiter.due(self.last_input, self.is_inhibited)).min();
+        self.any_idle = self.waiters.iter().any(|waiter| waiter.is_idle);
+    }
+}
+
+impl<T> Waiter<T> {
+    /// When it is idle if nothing happens; never while something that it heeds keeps the screen on.
+    fn due(&self, last_input: Instant, is_inhibited: bool) -> Option<Instant> {
+        (!is_inhibited || !self.heeds_inhibitors).then(|| self.since.max(last_input) + self.timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(millis: i64) -> Instant {
+        Instant::ZERO + Span::from_millis(millis)
+    }
+
+    /// Looks at whatever time it asks to be looked at, up to `until`; says who was told what, and when.
+    fn run(waiting: &mut Waiting<u8>, last_input: Instant, inhibited: bool, until: Instant) -> Vec<(i64, u8, Told)> {
+        let mut told = Vec::new();
+        while let Some(now) = waiting.wake().filter(|wake| *wake <= until) {
+            waiting
+                .look(last_input, inhibited, now, |who, what| told.push((now.as_micros() as i64 / 1000, *who, what)));
+        }
+        told
+    }
+
+    #[test]
+    fn the_timer_fires_once_for_any_amount_of_input_and_is_moved_then() {
+        let mut waiting = Waiting::default();
+        waiting.add(1, Span::from_seconds(10), true, at(0));
+        for millis in 0..9_000 {
+            waiting.look(at(millis), false, at(millis), |_, _| panic!("told too early"));
+            assert_eq!(waiting.wake(), Some(at(10_000)), "input moves no timer");
+        }
+        assert_eq!(run(&mut waiting, at(8_999), false, at(18_998)), []);
+        assert_eq!(waiting.wake(), Some(at(18_999)));
+        assert_eq!(run(&mut waiting, at(8_999), false, at(60_000)), [(18_999, 1, Told::Idled)]);
+        assert_eq!(waiting.wake(), None, "nothing is waited for but input");
+    }
+
+    #[test]
+    fn what_keeps_the_screen_on_counts_for_who_heeds_it() {
+        let mut waiting = Waiting::default();
+        waiting.add(1, Span::from_seconds(1), true, at(0));
+        waiting.add(2, Span::from_seconds(1), false, at(0));
+        assert_eq!(run(&mut waiting, at(0), false, at(2_000)), [(1_000, 1, Told::Idled), (1_000, 2, Told::Idled)]);
+        let mut told = Vec::new();
+        waiting.look(at(0), true, at(3_000), |who, what| told.push((*who, what)));
+        assert_eq!(told, [(1, Told::Resumed)]);
+        assert_eq!(waiting.wake(), None);
+        waiting.look(at(0), false, at(9_000), |_, _| panic!("told at once"));
+        assert_eq!(run(&mut waiting, at(0), false, at(60_000)), [(10_000, 1, Told::Idled)]);
+    }
+
+    proptest! {
+        /// Whatever happens, each is told in turns that it is idle and that it is not, the first never before its time has passed
+        /// since the last input, and never later.
+        #[test]
+        fn each_is_idle_exactly_when_its_time_has_passed(
+            timeouts in proptest::collection::vec((0i64..500, any::<bool>()), 1..5),
+            steps in proptest::collection::vec((1i64..300, any::<bool>(), any::<bool>()), 0..40)
+        ) {
+            let mut waiting = Waiting::default();
+            for (who, (timeout, heeds)) in timeouts.iter().enumerate() {
+                waiting.add(who, Span::from_millis(*timeout), *heeds, at(0));
+            }
+            let mut idle = vec![false; timeouts.len()];
+            let (mut now, mut input, mut inhibited, mut free_since) = (0, 0, false, 0);
+            for (pass, has_input, inhibits) in steps {
+                let until = now + pass;
+                while let Some(wake) = waiting.wake().filter(|wake| *wake <= at(until)) {
+                    waiting.look(at(input), inhibited, wake, |who, told| idle[*who] = told == Told::Idled);
+                }
+                now = until;
+                if has_input {
+                    input = now;
+                }
+                if inhibited && !inhibits {
+                    free_since = now;
+                }
+                inhibited = inhibits;
+                waiting.look(at(input), inhibited, at(now), |who, told| {
+                    assert_ne!(idle[*who], told == Told::Idled, "told twice");
+                    idle[*who] = told == Told::Idled;
+                });
+                for (who, (timeout, heeds)) in timeouts.iter().enumerate() {
+                    let since = if *heeds { input.max(free_since) } else { input };
+                    let expected = now - since >= (*timeout).max(20) && !(*heeds && inhibited);
+                    prop_assert_eq!(idle[who], expected, "{} at {}", who, now);
+                }
+            }
+        }
+    }
+}

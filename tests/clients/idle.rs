@@ -1,0 +1,131 @@
+//! Clients that are told when nobody does anything.
+
+use wayland_client::protocol::wl_seat::WlSeat;
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle};
+use wayland_protocols::ext::idle_notify::v1::client::ext_idle_notification_v1::{self, ExtIdleNotificationV1};
+use wayland_protocols::ext::idle_notify::v1::client::ext_idle_notifier_v1::ExtIdleNotifierV1;
+use wayland_protocols::wp::idle_inhibit::zv1::client::zwp_idle_inhibit_manager_v1::ZwpIdleInhibitManagerV1;
+use wayland_protocols::wp::idle_inhibit::zv1::client::zwp_idle_inhibitor_v1::ZwpIdleInhibitorV1;
+
+use upbeat::time::Span;
+
+use crate::fixture::client::Data;
+use crate::fixture::{ClientIndex, Event, KEY_1, KEY_2, KEY_LEFT_SUPER, World};
+
+/// In these tests, in milliseconds.
+const TIMEOUT: u32 = 1_000;
+
+impl Dispatch<ExtIdleNotifierV1, ()> for Data {
+    fn event(
+        _: &mut Self,
+        _: &ExtIdleNotifierV1,
+        _: <ExtIdleNotifierV1 as Proxy>::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+impl Dispatch<ExtIdleNotificationV1, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ExtIdleNotificationV1,
+        event: ext_idle_notification_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        let words = match event {
+            ext_idle_notification_v1::Event::Idled => "idled",
+            ext_idle_notification_v1::Event::Resumed => "resumed",
+            _ => return,
+        };
+        data.events.push(Event::Told(words.to_owned()));
+    }
+}
+
+/// Waits so long, and says what the client was told meanwhile.
+fn told_in(world: &mut World, client: ClientIndex, millis: i64) -> Vec<String> {
+    world.settle();
+    world.run_for(Span::from_millis(millis), &mut |_| None);
+    world.settle();
+    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}
+
+fn seat(world: &mut World, client: ClientIndex) -> (ExtIdleNotifierV1, WlSeat) {
+    let client = world.client(client);
+    (client.bind(), client.bind())
+}
+
+fn notification(world: &mut World, client: ClientIndex) -> ExtIdleNotificationV1 {
+    let (notifier, seat) = seat(world, client);
+    notifier.get_idle_notification(TIMEOUT, &seat, &world.client(client).handle(), ())
+}
+
+fn inhibitor(world: &mut World, client: ClientIndex, surface: &WlSurface) -> ZwpIdleInhibitorV1 {
+    let client = world.client(client);
+    client.bind::<ZwpIdleInhibitManagerV1>().create_inhibitor(surface, &client.handle(), ())
+}
+
+const IDLED: [&str; 1] = ["idled"];
+const RESUMED: [&str; 1] = ["resumed"];
+const NOTHING: [&str; 0] = [];
+
+#[test]
+fn who_asks_is_told_when_nobody_does_anything_and_when_somebody_does_again() {
+    let mut world = World::lit();
+    let client = world.connect();
+    let _notification = notification(&mut world, client);
+    assert_eq!(told_in(&mut world, client, 900), NOTHING);
+    world.point(10.0, 10.0);
+    assert_eq!(told_in(&mut world, client, 900), NOTHING);
+    assert_eq!(told_in(&mut world, client, 200), IDLED);
+    assert_eq!(told_in(&mut world, client, 5_000), NOTHING);
+    world.key(30, true);
+    assert_eq!(told_in(&mut world, client, 10), RESUMED);
+    world.key(30, false);
+    assert_eq!(told_in(&mut world, client, 1_100), IDLED);
+}
+
+#[test]
+fn a_surface_that_is_seen_keeps_the_screen_on_and_one_that_is_not_does_not() {
+    let mut world = World::lit();
+    let (player, window) = world.open("player", 200, 100);
+    let watcher = world.connect();
+    let _notification = notification(&mut world, watcher);
+    let (notifier, seat) = seat(&mut world, watcher);
+    let inhibitor = inhibitor(&mut world, player, &window.surface);
+    assert_eq!(told_in(&mut world, watcher, 3_000), NOTHING);
+    let _of_input = notifier.get_input_idle_notification(TIMEOUT, &seat, &world.client(watcher).handle(), ());
+    assert_eq!(told_in(&mut world, watcher, 3_000), IDLED, "who asks for input alone does not ask who inhibits");
+    // On a workspace that is not seen it does not count. The keys that switch are input like any other.
+    world.chord(&[KEY_LEFT_SUPER], KEY_2);
+    assert_eq!(told_in(&mut world, watcher, 900), RESUMED);
+    assert_eq!(told_in(&mut world, watcher, 200), ["idled", "idled"]);
+    world.chord(&[KEY_LEFT_SUPER], KEY_1);
+    assert_eq!(told_in(&mut world, watcher, 900), ["resumed", "resumed"]);
+    assert_eq!(told_in(&mut world, watcher, 5_000), IDLED, "only who asks for input alone");
+    inhibitor.destroy();
+    assert_eq!(told_in(&mut world, watcher, 1_100), IDLED);
+}
+
+#[test]
+fn no_number_is_too_large_or_too_small_and_who_goes_waits_no_more() {
+    let mut world = World::lit();
+    let client = world.connect();
+    let (notifier, seat) = seat(&mut world, client);
+    let handle = world.client(client).handle();
+    let never = notifier.get_idle_notification(u32::MAX, &seat, &handle, ());
+    let at_once = notifier.get_idle_notification(0, &seat, &handle, ());
+    assert_eq!(told_in(&mut world, client, 100), IDLED);
+    at_once.destroy();
+    world.point(10.0, 10.0);
+    assert_eq!(told_in(&mut world, client, 100), NOTHING);
+    never.destroy();
+    let _third = notifier.get_idle_notification(TIMEOUT, &seat, &handle, ());
+    world.kill(client);
+    world.run_for(Span::from_seconds(2), &mut |_| None);
+}
