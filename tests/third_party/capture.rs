@@ -1,11 +1,13 @@
-//! Programs that take pictures: grim of what slurp was shown, wf-recorder.
+//! Programs that take pictures: grim of what slurp was shown, wf-recorder, wayvnc.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use rustix::process::Signal;
 
 use crate::OUTPUT;
 use crate::session::{Session, installed};
+use crate::vnc::Vnc;
 
 /// How long the recorder runs, and how many frames of a film that never stands still are the least: half a second for the
 /// encoder to begin, and a busy machine.
@@ -59,4 +61,42 @@ fn wf_recorder_begins_on_a_still_screen_and_its_frames_are_in_order() {
     assert!(times.len() >= LEAST_FRAMES, "{} frames", times.len());
     assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "{times:?}");
     session.end();
+}
+
+#[test]
+fn wayvnc_shows_the_screen_and_a_click_through_it_arrives() {
+    let tools = [("wayvnc", "wayvnc"), ("foot", "foot"), ("grim", "grim")];
+    if !tools.iter().all(|(program, package)| installed(program, package)) {
+        return;
+    }
+    let mut session = Session::start("wayvnc", OUTPUT, None);
+    session.spawn(&["foot", "-o", "cursor.blink=no", "cat"]);
+    let port = free_port();
+    let config = session.path("config");
+    std::fs::write(&config, "").unwrap();
+    let config = format!("--config={}", config.display());
+    session.spawn(&["wayvnc", &config, "127.0.0.1", &port.to_string()]);
+    let vnc = session.wait("wayvnc", || Vnc::connect(port));
+    assert_eq!((u32::from(vnc.size.0), u32::from(vnc.size.1)), OUTPUT);
+    // A window comes by and by.
+    let vnc = RefCell::new(vnc);
+    session.wait_for_picture("seen", |picture| {
+        picture.content() > 100_000 && picture.differs_from(&vnc.borrow_mut().picture()) == 0
+    });
+    let mut vnc = vnc.into_inner();
+    let (x, y) = (vnc.size.0 / 2, vnc.size.1 / 2);
+    vnc.click(x, y);
+    let heard = |event: &str| {
+        let said = session.traffic("foot");
+        said.lines().any(|line| !line.contains("->") && line.contains(event)).then_some(())
+    };
+    session.wait("the press", || heard(", 272, 1)"));
+    session.wait("the release", || heard(", 272, 0)"));
+    session.still_runs();
+    session.end();
+}
+
+/// A port that nobody listens on.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
 }

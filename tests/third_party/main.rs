@@ -15,6 +15,7 @@ mod lock;
 mod picture;
 mod pointer;
 mod session;
+mod vnc;
 
 use picture::Picture;
 use session::{Parent, Session, installed};

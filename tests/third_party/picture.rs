@@ -41,6 +41,12 @@ impl Picture {
         self.pixels.iter().filter(|pixel| **pixel == [red, green, blue]).count()
     }
 
+    /// Pixels that differ from others, `XRGB8888` from the top left.
+    pub fn differs_from(&self, others: &[u32]) -> usize {
+        let is_other = |(pixel, other): &(&[u8; 3], &u32)| **pixel != other.to_be_bytes()[1..];
+        self.pixels.iter().zip(others).filter(is_other).count()
+    }
+
     /// Pixels that differ.
     pub fn differs(&self, other: &Picture) -> usize {
         self.pixels.iter().zip(&other.pixels).filter(|(a, b)| a != b).count()
