@@ -8,8 +8,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod capture;
+mod clipboard;
 mod desktop;
 mod globals;
+mod idle;
 mod input;
 mod lock;
 mod picture;

@@ -1,0 +1,70 @@
+//! What is copied and pasted without a window: wl-clipboard.
+
+use rustix::process::Signal;
+
+use super::OUTPUT;
+use super::session::{Session, installed};
+
+/// More than a pipe takes, many times over.
+const LARGE: usize = 10_000_000;
+
+/// Copies what a file holds; it is there until the program is ended, as `sh`.
+fn copy(session: &mut Session, options: &str, text: &str) {
+    let path = session.path("copied");
+    std::fs::write(&path, text).unwrap();
+    let script = format!("exec wl-copy --foreground --type text/plain {options} < {}", path.display());
+    session.spawn_quietly(&["sh", "-c", &script]);
+}
+
+/// Waits until this is pasted.
+#[track_caller]
+fn pasted(session: &Session, options: &[&str], text: &str) {
+    let words = [&["wl-paste", "--no-newline", "--type", "text/plain"], options].concat();
+    let is_there = || session.succeeds(&words).then(|| session.run(&words)).filter(|pasted| pasted == text).map(drop);
+    session.wait("what was copied", is_there);
+}
+
+#[test]
+fn ten_megabytes_go_through_and_a_source_that_is_killed_leaves_nothing() {
+    if !installed("wl-copy", "wl-clipboard") {
+        return;
+    }
+    let mut session = Session::start("clipboard", OUTPUT, None);
+    let large: String =
+        (0_u32..).flat_map(|number| format!("{number}\n").into_bytes()).map(char::from).take(LARGE).collect();
+    copy(&mut session, "", &large);
+    pasted(&session, &[], &large);
+    assert!(!session.succeeds(&["wl-paste", "--primary"]), "the other selection is another");
+    session.signal("sh", Signal::KILL);
+    session.wait("an empty clipboard", || (!session.succeeds(&["wl-paste", "--list-types"])).then_some(()));
+    session.still_runs();
+    session.end();
+}
+
+#[test]
+fn the_primary_selection_is_another_and_whoever_watches_hears_of_each() {
+    if !installed("wl-copy", "wl-clipboard") {
+        return;
+    }
+    let mut session = Session::start("clipboard-watch", OUTPUT, None);
+    let heard = session.path("heard");
+    let append = format!("cat >> {0}; echo >> {0}", heard.display());
+    session.spawn(&["wl-paste", "--watch", "sh", "-c", &append]);
+    let heard = |line: &str| {
+        let text = std::fs::read_to_string(&heard).unwrap_or_default();
+        text.lines().any(|other| other == line).then_some(())
+    };
+    copy(&mut session, "--primary", "selected");
+    pasted(&session, &["--primary"], "selected");
+    assert!(!session.succeeds(&["wl-paste"]), "nothing was copied");
+    copy(&mut session, "", "first");
+    session.wait("the first", || heard("first"));
+    pasted(&session, &["--primary"], "selected");
+    // It stays behind, and would keep the pipes of a command that is waited for.
+    session.run(&["sh", "-c", "exec wl-copy --type text/plain second > /dev/null 2>&1"]);
+    session.wait("the second", || heard("second"));
+    assert_eq!(heard("selected"), None, "the primary selection is not watched");
+    session.run(&["wl-copy", "--clear"]);
+    session.wait("an empty clipboard", || (!session.succeeds(&["wl-paste", "--list-types"])).then_some(()));
+    session.end();
+}
