@@ -271,3 +271,14 @@ proptest! {
         prop_assert!(frames.windows(2).all(|pair| pair[1].light - pair[0].light >= SHORTEST));
     }
 }
+
+/// One frame that the panel can just wait for, among many that come too soon after a repetition: it is not repeated for them.
+#[test]
+fn a_long_frame_among_short_ones_makes_the_panel_busy_for_none_of_them() {
+    for (least, seed) in
+        [(13.738_795_106_152_87, 8_750_302_592_110_589_951), (12.775_773_214_095_468, 3_902_752_773_408_018_680)]
+    {
+        let waited = waited_mostly(&called_back(Costs::uniform(ms(least), ms(20.4), seed), PacingWish::Auto));
+        assert!(waited <= WAITS, "{least} ms at least: {waited}");
+    }
+}

@@ -41,7 +41,7 @@ const REMEMBERED: usize = 16;
 /// When pictures come, and when the last one is to be shown again.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rhythm {
-    /// The last distances between pictures, and where the next one goes.
+    /// The last distances between pictures, zero where there was none yet, and where the next one goes.
     recent: [Span; REMEMBERED],
     place: usize,
     /// When the last one was there, on screen or not, and how long after the one before.
@@ -76,7 +76,12 @@ impl Rhythm {
         }
         let first = ready + self.likely().0 - light;
         // Of some whose frames differ the next may come sooner than that, and would find the panel busy.
-        let is_free = if times == 2 && first >= shortest * 2 { first - shortest } else { Span::MAX };
+        let has_room = first >= shortest * 2;
+        if !has_room && rest <= longest {
+            // The panel can wait for one like the last: shown again, it would hold up more frames than it helps.
+            return;
+        }
+        let is_free = if times == 2 && has_room { first - shortest } else { Span::MAX };
         (self.step, self.left) = ((rest / times).min(is_free), times - 1);
         self.again = Some(light + self.step);
     }
@@ -84,9 +89,9 @@ impl Rhythm {
     /// The shortest and the longest distance to the next picture that are likely, by those remembered: of frames that differ,
     /// one may take a little more or less than any yet.
     fn likely(&self) -> (Span, Span) {
-        let (first, rest) = (self.recent[0], &self.recent[1..]);
-        let (least, most) =
-            rest.iter().fold((first, first), |(least, most), distance| (least.min(*distance), most.max(*distance)));
+        let seen = || self.recent.iter().copied().filter(|distance| *distance > Span::ZERO);
+        let least = seen().min().unwrap_or_default();
+        let most = seen().max().unwrap_or_default();
         let unseen = (most - least) / UNSEEN_PARTS;
         (least - unseen, most + unseen)
     }
@@ -168,6 +173,12 @@ mod tests {
         for distance in [7.0, 12.0, 19.0] {
             assert!(repetitions(&[distance, distance]).is_empty(), "{distance}");
         }
+    }
+
+    #[test]
+    fn a_long_one_among_short_ones_is_not_shown_again() {
+        assert!(repetitions(&[13.0, 13.0, 17.5, 20.5]).is_empty(), "another short one would find the panel busy");
+        assert_eq!(repetitions(&[16.9, 17.0, 20.3]), [9.230_556], "there is time before the first may come");
     }
 
     #[test]
