@@ -24,6 +24,8 @@ pub enum Action {
     Fullscreen,
     /// Shows all windows of all workspaces, or what was seen before.
     Overview,
+    /// Takes the shortcuts back from a window that has them for itself, or gives them to it again.
+    Shortcuts,
     /// Shows a workspace.
     Workspace(Number),
     /// Shows the next workspace.
@@ -48,13 +50,13 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected what a shortcut does: \"help\", \"terminal\", \"next-window\", \"previous-window\", \"close-window\", \
-     \"maximise\", \"fullscreen\", \"overview\", \"workspace N\", \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \
+     \"maximise\", \"fullscreen\", \"overview\", \"shortcuts\", \"workspace N\", \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \
      \"move-to-next-workspace\", \"move-to-previous-workspace\", \"end-session\" or \"none\", with N from 1 to 9"
 )]
 pub struct NoSuchAction;
 
 /// Those without a number.
-const WORDS: [(&str, Action, &str); 14] = [
+const WORDS: [(&str, Action, &str); 15] = [
     ("help", Action::Help, "This list"),
     ("terminal", Action::Terminal, "Terminal"),
     ("next-window", Action::NextWindow, "Next window"),
@@ -63,6 +65,7 @@ const WORDS: [(&str, Action, &str); 14] = [
     ("maximise", Action::Maximise, "Maximise window, and back"),
     ("fullscreen", Action::Fullscreen, "Window on the whole screen, and back"),
     ("overview", Action::Overview, "Overview"),
+    ("shortcuts", Action::Shortcuts, "Shortcuts back from a window that has them"),
     ("next-workspace", Action::NextWorkspace, "Next workspace"),
     ("previous-workspace", Action::PreviousWorkspace, "Previous workspace"),
     ("move-to-next-workspace", Action::MoveToNextWorkspace, "Take window to the next one"),

@@ -97,6 +97,7 @@ pub fn default_keys() -> BTreeMap<Chord, Action> {
         (with(keysyms::KEY_Up), Action::Maximise),
         (with(keysyms::KEY_f), Action::Fullscreen),
         (with(keysyms::KEY_o), Action::Overview),
+        (with(keysyms::KEY_Escape), Action::Shortcuts),
         (with(keysyms::KEY_Page_Down), Action::NextWorkspace),
         (with(keysyms::KEY_Page_Up), Action::PreviousWorkspace),
         (shifted(with(keysyms::KEY_Page_Down)), Action::MoveToNextWorkspace),

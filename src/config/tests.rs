@@ -374,7 +374,7 @@ fn a_limit_that_cannot_be_meant_is_named_and_what_is_not_said_stays_as_it_is_bui
     wrong(
         "[limits]\nwindowz = 10\n",
         &expect![[r#"
-        config.toml:2:1: [limits] windowz: unknown word `windowz`, expected one of `surfaces`, `subsurfaces`, `windows`, `layers`, `popups`, `positioners`, `pools`, `buffers`, `buffer-params`, `callbacks`, `feedbacks`, `regions`, `registries`, `devices`, `constraints`, `sources`, `offers`, `activation-tokens`, `idle-inhibitors`, `idle-notifications`, `locks`, `captures`, `recordings`, `paced`, `scrolled`, `virtual-devices`, `outputs`, `waiting-updates`, `waiting-keys`, `waiting-keymaps`, `descriptors`, `foreign`, `toplevel-handles`, `others` (did you mean `windows`?)
+        config.toml:2:1: [limits] windowz: unknown word `windowz`, expected one of `surfaces`, `subsurfaces`, `windows`, `layers`, `popups`, `positioners`, `pools`, `buffers`, `buffer-params`, `callbacks`, `feedbacks`, `regions`, `registries`, `devices`, `constraints`, `sources`, `offers`, `activation-tokens`, `idle-inhibitors`, `idle-notifications`, `shortcut-inhibitors`, `locks`, `captures`, `recordings`, `paced`, `scrolled`, `virtual-devices`, `outputs`, `waiting-updates`, `waiting-keys`, `waiting-keymaps`, `descriptors`, `foreign`, `toplevel-handles`, `others` (did you mean `windows`?)
           |
         2 | windowz = 10
           | ^^^^^^^"#]],

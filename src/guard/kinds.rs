@@ -91,6 +91,8 @@ kinds! {
     IdleInhibitors = 256, "idle inhibitors": ["zwp_idle_inhibitor_v1"];
     /// Who wants to be told that nobody does anything: a manager of power has one a step.
     IdleNotifications = 256, "idle notifications": ["ext_idle_notification_v1"];
+    /// Surfaces that want our shortcuts while they have the keyboard: a remote desktop has one a window.
+    ShortcutInhibitors = 256, "shortcut inhibitors": ["zwp_keyboard_shortcuts_inhibitor_v1"];
     /// Locks of the session, and their surfaces: a locker has one, with a surface an output.
     Locks = 64, "locks and their surfaces": ["ext_session_lock_v1", "ext_session_lock_surface_v1"];
     /// Pictures of the screen that are asked for: recorders have one or two an output; one a refresh is taken.

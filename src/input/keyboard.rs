@@ -12,7 +12,7 @@ use smithay::input::keyboard::{
 use smithay::utils::SERIAL_COUNTER;
 
 use super::keymap::{self, InForce, Keymap};
-use super::{KeyboardId, ShortcutTarget};
+use super::{KeyboardId, ShortcutTarget, shortcuts};
 use crate::bindings::{Action, Pressed};
 use crate::config;
 use crate::output::{self, InputKind};
@@ -166,6 +166,7 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
             let action = if pressed { bound(state, id, key, held, &symbol) } else { None };
             (action, *held, symbol.modified_sym())
         });
+    let action = action.filter(|action| shortcuts::is_ours(state, handle.current_focus().as_ref(), *action));
     if !(held.alt || held.logo || held.ctrl) {
         state.input.keyboards.switcher = None;
     }
@@ -245,6 +246,7 @@ fn run(state: &mut State, action: Action) {
         Action::MoveToPreviousWorkspace => send_to(state, Number::previous, true),
         Action::Overview => overview::toggle(state),
         Action::Help => overview::toggle_help(state),
+        Action::Shortcuts => shortcuts::toggle(state),
         Action::None => {}
     }
 }

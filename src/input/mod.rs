@@ -24,6 +24,7 @@ pub mod libinput;
 pub mod pointer;
 mod scrolling;
 pub mod serials;
+pub mod shortcuts;
 pub mod switch;
 pub mod tablet;
 mod tool;
@@ -63,6 +64,8 @@ pub struct Input {
     pub keyboard: Option<KeyboardHandle<State>>,
     /// Keyboard shortcuts.
     pub bindings: Bindings,
+    /// Who wants them for itself.
+    pub inhibitors: shortcuts::Inhibitors,
     /// Picks the pointer's focus from what was applied, and again with every update, not from what is on screen when
     /// something was presented. For the conformance suite WLCS, which looks at the focus before any refresh.
     pub focus_follows_updates: bool,
@@ -102,6 +105,7 @@ impl Input {
             touch,
             keyboard,
             bindings: Bindings::default(),
+            inhibitors: shortcuts::Inhibitors::default(),
             focus_follows_updates: false,
             cursor: Cursor::default(),
             drag_icon: None,

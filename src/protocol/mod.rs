@@ -54,6 +54,7 @@ pub mod security_context;
 pub mod selection;
 pub mod session_lock;
 pub mod shm;
+pub mod shortcuts_inhibit;
 pub mod single_pixel_buffer;
 pub mod subcompositor;
 pub mod sweep;
@@ -132,6 +133,7 @@ pub struct Protocols {
     pub tablet: TabletManagerState,
     pub idle_inhibit: idle_inhibit::IdleInhibit,
     pub idle_notify: idle_notify::IdleNotify,
+    pub shortcuts_inhibit: shortcuts_inhibit::ShortcutsInhibit,
     pub virtual_pointer: virtual_pointer::VirtualPointers,
     pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
     pub screencopy: screencopy::Screencopy,
@@ -190,6 +192,7 @@ impl Protocols {
             tablet: TabletManagerState::new::<State>(display),
             idle_inhibit: idle_inhibit::IdleInhibit::new(IdleInhibitManagerState::new::<State>(display)),
             idle_notify: idle_notify::IdleNotify::new(display),
+            shortcuts_inhibit: shortcuts_inhibit::ShortcutsInhibit::new(display),
             virtual_pointer: virtual_pointer::VirtualPointers::new(display),
             virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),
             screencopy: screencopy::Screencopy::new(display),

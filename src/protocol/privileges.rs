@@ -59,6 +59,8 @@ pub const FOR_EVERYBODY: &[&str] = &[
     "zwp_idle_inhibit_manager_v1",
     // That nobody is there is no secret: players and messengers say it.
     "ext_idle_notifier_v1",
+    // Only while it has the keyboard, and the user can take them back.
+    "zwp_keyboard_shortcuts_inhibit_manager_v1",
     "wp_alpha_modifier_v1",
     "wp_content_type_manager_v1",
     "wp_pointer_warp_v1",

@@ -41,6 +41,7 @@ mod rendering;
 mod sandbox;
 mod scroll;
 mod selection;
+mod shortcuts;
 mod stated;
 mod stopped;
 mod subsurfaces;

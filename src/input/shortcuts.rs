@@ -1,0 +1,74 @@
+//! Whose the shortcuts are: ours, unless the surface with the keyboard wants them for itself. The user takes them back, or
+//! gives them again, with one that stays ours. The keys for other virtual terminals stay too; under a lock and in the
+//! overview nobody else has any.
+
+use std::collections::HashMap;
+
+use smithay::reexports::wayland_protocols::wp::keyboard_shortcuts_inhibit::zv1::server::zwp_keyboard_shortcuts_inhibitor_v1::ZwpKeyboardShortcutsInhibitorV1;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ObjectId;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use crate::bindings::Action;
+use crate::state::State;
+
+/// Who wants the shortcuts, by surface.
+#[derive(Debug, Default)]
+pub struct Inhibitors(HashMap<ObjectId, Inhibitor>);
+
+#[derive(Debug)]
+struct Inhibitor {
+    resource: ZwpKeyboardShortcutsInhibitorV1,
+    /// The user has not taken them back.
+    is_active: bool,
+}
+
+impl Inhibitor {
+    fn tell(&self) {
+        if self.is_active { self.resource.active() } else { self.resource.inactive() }
+    }
+}
+
+impl Inhibitors {
+    /// Whether the surface has one.
+    pub fn has(&self, surface: &ObjectId) -> bool {
+        self.0.contains_key(surface)
+    }
+
+    /// The surface has the shortcuts whenever it has the keyboard.
+    pub fn add(&mut self, surface: ObjectId, resource: ZwpKeyboardShortcutsInhibitorV1) {
+        let inhibitor = Inhibitor { resource, is_active: true };
+        inhibitor.tell();
+        self.0.insert(surface, inhibitor);
+    }
+
+    /// It does not want them any more.
+    pub fn remove(&mut self, surface: &ObjectId, resource: &ZwpKeyboardShortcutsInhibitorV1) {
+        if self.0.get(surface).is_some_and(|inhibitor| inhibitor.resource == *resource) {
+            self.0.remove(surface);
+        }
+    }
+}
+
+/// Whether a shortcut is ours, where `focus` has the keyboard. Else the key is for that surface.
+pub(super) fn is_ours(state: &State, focus: Option<&WlSurface>, action: Action) -> bool {
+    if matches!(action, Action::SwitchTerminal(_)) {
+        return true;
+    }
+    let can_be_elsewhere = !state.shell.lock.takes_input() && !state.shell.overlays.overview.is_on();
+    let of = |surface: &WlSurface| state.input.inhibitors.0.get(&surface.id());
+    let inhibitor = focus.filter(|_| can_be_elsewhere).and_then(of);
+    match action {
+        Action::Shortcuts => inhibitor.is_some(),
+        _ => inhibitor.is_none_or(|inhibitor| !inhibitor.is_active),
+    }
+}
+
+/// Takes the shortcuts from the surface with the keyboard, or gives them back to it.
+pub(super) fn toggle(state: &mut State) {
+    let focus = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
+    if let Some(inhibitor) = focus.and_then(|focus| state.input.inhibitors.0.get_mut(&focus.id())) {
+        inhibitor.is_active = !inhibitor.is_active;
+        inhibitor.tell();
+    }
+}

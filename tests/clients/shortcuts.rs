@@ -1,0 +1,134 @@
+//! Clients that want the shortcuts for themselves.
+
+use wayland_client::protocol::wl_seat::WlSeat;
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle};
+use wayland_protocols::wp::keyboard_shortcuts_inhibit::zv1::client::zwp_keyboard_shortcuts_inhibit_manager_v1::ZwpKeyboardShortcutsInhibitManagerV1;
+use wayland_protocols::wp::keyboard_shortcuts_inhibit::zv1::client::zwp_keyboard_shortcuts_inhibitor_v1::{
+    self, ZwpKeyboardShortcutsInhibitorV1,
+};
+
+use crate::fixture::client::Data;
+use crate::fixture::{
+    ClientIndex, Event, KEY_A, KEY_ESCAPE, KEY_F4, KEY_LEFT_ALT, KEY_LEFT_SUPER, KEY_O, KEY_TAB, World,
+};
+
+impl Dispatch<ZwpKeyboardShortcutsInhibitManagerV1, ()> for Data {
+    fn event(
+        _: &mut Self,
+        _: &ZwpKeyboardShortcutsInhibitManagerV1,
+        _: <ZwpKeyboardShortcutsInhibitManagerV1 as Proxy>::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+impl Dispatch<ZwpKeyboardShortcutsInhibitorV1, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwpKeyboardShortcutsInhibitorV1,
+        event: zwp_keyboard_shortcuts_inhibitor_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        let words = match event {
+            zwp_keyboard_shortcuts_inhibitor_v1::Event::Active => "active",
+            zwp_keyboard_shortcuts_inhibitor_v1::Event::Inactive => "inactive",
+            _ => return,
+        };
+        data.events.push(Event::Told(words.to_owned()));
+    }
+}
+
+fn inhibitor(world: &mut World, client: ClientIndex, surface: &WlSurface) -> ZwpKeyboardShortcutsInhibitorV1 {
+    let client = world.client(client);
+    let manager = client.bind::<ZwpKeyboardShortcutsInhibitManagerV1>();
+    manager.inhibit_shortcuts(surface, &client.bind::<WlSeat>(), &client.handle(), ())
+}
+
+fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    world.settle();
+    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}
+
+/// Whether the client was told of `key` going down while `held` was.
+fn hears(world: &mut World, client: ClientIndex, held: u32, key: u32) -> bool {
+    told(world, client);
+    world.chord(&[held], key);
+    world.settle();
+    let heard = |event| matches!(event, Event::Key { key: heard, pressed: true, .. } if heard == key);
+    world.client(client).take_events().into_iter().any(heard)
+}
+
+#[test]
+fn who_has_the_keyboard_has_the_shortcuts_until_the_user_takes_them_back() {
+    let mut world = World::lit();
+    let (other, _) = world.open("other", 200, 100);
+    let (remote, window) = world.open("remote", 200, 100);
+    let _inhibitor = inhibitor(&mut world, remote, &window.surface);
+    assert_eq!(told(&mut world, remote), ["active"]);
+    assert!(hears(&mut world, remote, KEY_LEFT_ALT, KEY_TAB));
+    assert!(hears(&mut world, remote, KEY_LEFT_ALT, KEY_F4));
+    assert_eq!(world.focused().as_deref(), Some("remote"));
+    world.chord(&[KEY_LEFT_SUPER], KEY_ESCAPE);
+    assert_eq!(told(&mut world, remote), ["inactive"]);
+    assert!(!hears(&mut world, remote, KEY_LEFT_ALT, KEY_TAB));
+    assert_eq!(world.focused().as_deref(), Some("other"));
+    // It wants nothing, so this one is its own.
+    assert!(hears(&mut world, other, KEY_LEFT_SUPER, KEY_ESCAPE));
+    assert!(!hears(&mut world, other, KEY_LEFT_ALT, KEY_TAB), "who has not the keyboard has no shortcuts");
+    world.chord(&[KEY_LEFT_SUPER], KEY_ESCAPE);
+    assert_eq!(told(&mut world, remote), ["active"]);
+    assert!(hears(&mut world, remote, KEY_LEFT_ALT, KEY_TAB));
+}
+
+#[test]
+fn in_the_overview_shortcuts_are_ours() {
+    let mut world = World::lit();
+    let (remote, window) = world.open("remote", 200, 100);
+    world.chord(&[KEY_LEFT_SUPER], KEY_O);
+    let _inhibitor = inhibitor(&mut world, remote, &window.surface);
+    assert_eq!(told(&mut world, remote), ["active"]);
+    assert!(!hears(&mut world, remote, KEY_LEFT_SUPER, KEY_O), "it closes the overview");
+    assert!(hears(&mut world, remote, KEY_LEFT_SUPER, KEY_O), "and now it is the window's");
+}
+
+#[test]
+fn a_key_that_was_pressed_while_it_was_the_windows_is_released_there() {
+    let mut world = World::lit();
+    let (remote, window) = world.open("remote", 200, 100);
+    let inhibitor = inhibitor(&mut world, remote, &window.surface);
+    told(&mut world, remote);
+    world.key(KEY_LEFT_SUPER, true);
+    world.key(KEY_O, true);
+    inhibitor.destroy();
+    told(&mut world, remote);
+    world.key(KEY_O, false);
+    world.settle();
+    let released = |event| matches!(event, Event::Key { key: KEY_O, pressed: false, .. });
+    assert!(world.client(remote).take_events().into_iter().any(released));
+    world.key(KEY_LEFT_SUPER, false);
+    assert!(!hears(&mut world, remote, KEY_LEFT_SUPER, KEY_O), "it gave them back");
+}
+
+#[test]
+fn a_second_one_of_a_surface_is_an_error_and_who_goes_leaves_none() {
+    let mut world = World::lit();
+    let (remote, window) = world.open("remote", 200, 100);
+    let first = inhibitor(&mut world, remote, &window.surface);
+    first.destroy();
+    let _again = inhibitor(&mut world, remote, &window.surface);
+    assert_eq!(told(&mut world, remote), ["active"], "the first one was gone before it could be told");
+    let _second = inhibitor(&mut world, remote, &window.surface);
+    world.settle();
+    assert!(world.client(remote).said().contains("has an inhibitor"), "{}", world.client(remote).said());
+    world.kill(remote);
+    world.open("other", 200, 100);
+    world.key(KEY_A, true);
+    world.settle();
+    assert_eq!(world.focused().as_deref(), Some("other"));
+}
