@@ -6,7 +6,7 @@ use super::animations::{
 use super::effects::{Passes, Radius, Reach, Share};
 use super::{
     Animations, Colour, Config, Cursor, Effects, Keyboard, Keys, KeysWhenLocked, Limits, MissBudgets, Percent,
-    PointerSettings, Privileges, Scroll, Timing,
+    PointerSettings, Privileges, Scroll, Timing, X11,
 };
 use crate::timing::defaults::OWN_FRAMES_AHEAD;
 use crate::timing::motion::easing::CubicBezier;
@@ -29,6 +29,7 @@ impl Default for Config {
             mouse: PointerSettings::default(),
             touchpad: PointerSettings::default(),
             cursor: Cursor::default(),
+            x11: X11::default(),
             terminal: "foot".to_owned(),
             keys_when_locked: KeysWhenLocked::default(),
             privileges: Privileges::default(),
@@ -37,6 +38,12 @@ impl Default for Config {
             devices: Vec::new(),
             apps: Vec::new(),
         }
+    }
+}
+
+impl Default for X11 {
+    fn default() -> Self {
+        X11 { satellite: "xwayland-satellite".to_owned() }
     }
 }
 

@@ -62,6 +62,8 @@ pub struct Config {
     pub touchpad: PointerSettings,
     /// The pointer's image.
     pub cursor: Cursor,
+    /// Programs for X11.
+    pub x11: X11,
     /// What the shortcut for a terminal runs: a program and its arguments, separated by blanks.
     pub terminal: String,
     /// Shortcuts that work while the session is locked, too.
@@ -105,6 +107,14 @@ pub struct Timing {
 pub struct Scroll {
     /// Whether clients are offered to have views of theirs scrolled.
     pub views: bool,
+}
+
+/// Programs for X11.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct X11 {
+    /// What is their X server, started when the first of them connects; empty for none.
+    pub satellite: String,
 }
 
 /// A rule for outputs. What it leaves out stays as it is.

@@ -162,6 +162,9 @@ pub enum Response {
         backend: String,
         /// The command line's word for the renderer in use.
         renderer: String,
+        /// What X programs find us by (`DISPLAY`), or why they do not.
+        #[serde(default)]
+        x11: String,
     },
     /// To [`Request::Outputs`] and [`Request::AddOutput`].
     Outputs {

@@ -32,6 +32,7 @@ impl Respond for Answers {
                 wayland_display: String::new(),
                 backend: String::new(),
                 renderer: String::new(),
+                x11: String::new(),
             })),
             Request::Screenshot { .. } => {
                 self.pictures.as_ref().unwrap().send(ticket.completion()).unwrap();

@@ -4,9 +4,9 @@
 //! any other: its pidfd becomes readable. When the session ends first, the whole group is asked to end, and after a
 //! grace period made to.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -57,7 +57,16 @@ impl Child {
     ///
     /// A `WAYLAND_SOCKET` of ours is not passed on: it would lead to our own parent. Nor is a `NOTIFY_SOCKET`: only we
     /// say when the session is ready.
-    pub fn spawn(command: &[OsString], environment: &[(&str, &OsStr)]) -> Result<Self, ChildError> {
+    pub fn spawn(command: &[OsString], environment: &[(&str, OsString)]) -> Result<Self, ChildError> {
+        Self::spawn_lending(command, environment, &[])
+    }
+
+    /// The same for a command that is given these descriptors too, under the numbers that they have here.
+    pub fn spawn_lending(
+        command: &[OsString],
+        environment: &[(&str, OsString)],
+        lent: &[BorrowedFd<'_>],
+    ) -> Result<Self, ChildError> {
         let (program, arguments) = command.split_first().ok_or_else(|| ChildError::Start {
             command: OsString::new(),
             source: io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"),
@@ -67,9 +76,10 @@ impl Child {
             .args(arguments)
             .env_remove("WAYLAND_SOCKET")
             .env_remove("NOTIFY_SOCKET")
-            .envs(environment.iter().copied())
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .process_group(0);
         as_it_was(&mut command);
+        lend(&mut command, lent);
         let process = command.spawn().map_err(|source| ChildError::Start { command: program.clone(), source })?;
         Self::watch(process)
     }
@@ -148,6 +158,19 @@ fn as_it_was(command: &mut Command) {
     unsafe { command.pre_exec(restore) };
 }
 
+/// Lets descriptors stay open in the command. They are closed in every other one.
+#[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
+fn lend(command: &mut Command, lent: &[BorrowedFd<'_>]) {
+    let lent: Vec<RawFd> = lent.iter().map(AsRawFd::as_raw_fd).collect();
+    let keep = move || {
+        // SAFETY: fcntl is async-signal-safe, and whoever spawns holds the descriptors until the command runs.
+        let is_kept = |descriptor: &RawFd| unsafe { libc::fcntl(*descriptor, libc::F_SETFD, 0) } == 0;
+        if lent.iter().all(is_kept) { Ok(()) } else { Err(io::Error::last_os_error()) }
+    };
+    // SAFETY: the closure allocates nothing, takes no lock and makes only that call.
+    unsafe { command.pre_exec(keep) };
+}
+
 impl AsFd for Child {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
@@ -166,7 +189,7 @@ mod tests {
 
     fn shell(script: &str) -> Child {
         let command = ["sh", "-c", script].map(OsString::from);
-        Child::spawn(&command, &[("WAYLAND_DISPLAY", OsStr::new("wayland-7"))]).unwrap()
+        Child::spawn(&command, &[("WAYLAND_DISPLAY", "wayland-7".into())]).unwrap()
     }
 
     fn wait(child: &mut Child) -> u8 {
@@ -212,6 +235,15 @@ mod tests {
         while !std::fs::read_to_string(format!("/proc/{pid}/stat")).map_or(true, gone) {
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn it_has_what_it_is_lent_and_nothing_else_of_ours() {
+        let (lent, kept) = (std::fs::File::open("/dev/null").unwrap(), std::fs::File::open("/dev/null").unwrap());
+        let script =
+            format!("test -e /proc/self/fd/{} && ! test -e /proc/self/fd/{}", lent.as_raw_fd(), kept.as_raw_fd());
+        let command = ["sh".into(), "-c".into(), script.into()];
+        assert_eq!(wait(&mut Child::spawn_lending(&command, &[], &[lent.as_fd()]).unwrap()), 0);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod reload;
 mod renderer;
 mod respond;
 mod run;
+mod satellite;
 mod service;
 pub mod settings;
 pub mod signals;

@@ -1,7 +1,7 @@
 //! A session's event loop: what it listens to, and the turn that follows.
 
 use std::cell::RefCell;
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::rc::Rc;
 
 use anyhow::Context;
@@ -15,6 +15,7 @@ use super::child::Child;
 use super::reading::{self, Reading};
 use super::recording::Recordings;
 use super::reload::{self, Reread};
+use super::satellite::Satellite;
 use super::signals::SignalWish;
 use super::{BackendKind, ExitStatus, SessionOptions, renderer, socket};
 use crate::backend::headless::HeadlessBackend;
@@ -36,6 +37,8 @@ pub struct Session {
     /// The displays and input devices of this machine.
     pub(super) drm: Option<super::drm::DrmSession>,
     pub(super) identity: Identity,
+    /// Where X programs go.
+    pub(super) satellite: Satellite,
     pub(super) config: ConfigFile,
     /// Where a configuration goes that was read again.
     pub(super) reread: Option<Sender<Reread>>,
@@ -56,7 +59,23 @@ pub struct Session {
 pub(super) struct Identity {
     /// The name of the Wayland socket.
     pub socket: String,
+    /// Where `upbeat msg` asks.
+    pub ipc_path: std::path::PathBuf,
+    /// What X programs find us by, where they can.
+    pub display: Option<String>,
     pub backend: BackendKind,
+}
+
+impl Identity {
+    /// What whoever is started here finds the session by.
+    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let mut environment = vec![
+            ("WAYLAND_DISPLAY", OsString::from(&self.socket)),
+            ("UPBEAT_SOCKET", self.ipc_path.clone().into_os_string()),
+        ];
+        environment.extend(self.display.iter().map(|display| ("DISPLAY", OsString::from(display))));
+        environment
+    }
 }
 
 impl std::fmt::Debug for Session {
@@ -126,12 +145,16 @@ pub fn run_with(
     let ipc_path = socket::ipc_path(&runtime, &name);
     listen_to_messages(&handle, &ipc_path)?;
     tracing::info!(socket = name, "ready");
-    state.session.identity = Identity { socket: name.clone(), backend };
+    let x11 = state.session.config().x11.satellite.clone();
+    super::satellite::start(&handle, &mut state, &x11);
+    let display = state.session.satellite.display();
+    state.session.identity = Identity { socket: name.clone(), ipc_path, display, backend };
     if let Some(ready) = options.ready {
         socket::announce(ready, &name)?;
     }
-    super::service::announce(&name, &ipc_path);
-    let command = start_command(&handle, &options.command, &name, &ipc_path)?;
+    let environment = state.session.identity.environment();
+    super::service::announce(&environment);
+    let command = start_command(&handle, &options.command, &environment)?;
     prepare(&handle, &mut state)?;
     // The first frame needs no reason from outside.
     turn(&mut state);
@@ -234,15 +257,13 @@ fn listen_to_messages(handle: &LoopHandle<'static, State>, path: &std::path::Pat
 
 fn start_command(
     handle: &LoopHandle<'static, State>,
-    command: &[std::ffi::OsString],
-    name: &str,
-    ipc_path: &std::path::Path,
+    command: &[OsString],
+    environment: &[(&str, OsString)],
 ) -> anyhow::Result<Option<Rc<RefCell<Child>>>> {
     if command.is_empty() {
         return Ok(None);
     }
-    let environment = [("WAYLAND_DISPLAY", OsStr::new(name)), ("UPBEAT_SOCKET", ipc_path.as_os_str())];
-    let child = Child::spawn(command, &environment)?;
+    let child = Child::spawn(command, environment)?;
     let descriptor = std::os::fd::AsFd::as_fd(&child).try_clone_to_owned()?;
     let child = Rc::new(RefCell::new(child));
     let watched = child.clone();

@@ -2,7 +2,6 @@
 //! are. Without systemd (no `NOTIFY_SOCKET`) nothing of this happens.
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use sd_notify::NotifyState;
@@ -11,27 +10,29 @@ use sd_notify::NotifyState;
 const ENVIRONMENTS: [&[&str]; 2] =
     [&["systemctl", "--user", "set-environment"], &["dbus-update-activation-environment"]];
 
-/// Clients can connect to `socket` in the runtime directory, and ask at `ipc_path`.
-pub(super) fn announce(socket: &str, ipc_path: &Path) {
+/// Clients can connect: they find the session by this.
+pub(super) fn announce(environment: &[(&str, OsString)]) {
     if std::env::var_os("NOTIFY_SOCKET").is_none() {
         return;
     }
     for command in ENVIRONMENTS {
-        tell(command, socket, ipc_path);
+        tell(command, environment);
     }
     if let Err(error) = sd_notify::notify(false, &[NotifyState::Ready]) {
         tracing::error!(%error, "the service manager cannot be told that the session is ready");
     }
 }
 
-fn tell(command: &[&str], socket: &str, ipc_path: &Path) {
+fn tell(command: &[&str], environment: &[(&str, OsString)]) {
     let Some((program, arguments)) = command.split_first() else { return };
-    let mut ipc = OsString::from("UPBEAT_SOCKET=");
-    ipc.push(ipc_path);
+    let assignments = environment.iter().map(|(name, value)| {
+        let mut assignment = OsString::from(format!("{name}="));
+        assignment.push(value);
+        assignment
+    });
     let told = Command::new(program)
         .args(arguments)
-        .arg(format!("WAYLAND_DISPLAY={socket}"))
-        .arg(ipc)
+        .args(assignments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .env_remove("NOTIFY_SOCKET")

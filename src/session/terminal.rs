@@ -1,6 +1,6 @@
 //! Programs that a shortcut starts, and virtual terminals.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::fd::AsFd;
 
 use calloop::generic::Generic;
@@ -8,7 +8,6 @@ use calloop::{Interest, Mode, PostAction};
 
 use super::child::Child;
 use super::exit::ExitStatus;
-use super::socket;
 use crate::input::ShortcutTarget;
 use crate::state::State;
 
@@ -33,11 +32,7 @@ impl ShortcutTarget for State {
 }
 
 fn spawn(state: &mut State, command: &[OsString]) -> anyhow::Result<()> {
-    let name = state.session.identity.socket.clone();
-    let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
-    let ipc_path = socket::ipc_path(&runtime, &name);
-    let environment = [("WAYLAND_DISPLAY", OsStr::new(&name)), ("UPBEAT_SOCKET", ipc_path.as_os_str())];
-    let mut child = Child::spawn(command, &environment)?;
+    let mut child = Child::spawn(command, &state.session.identity.environment())?;
     let source = Generic::new(child.as_fd().try_clone_to_owned()?, Interest::READ, Mode::Level);
     let watched = state.loop_handle.insert_source(source, move |_, _, _| {
         Ok(if child.ended().is_some() { PostAction::Remove } else { PostAction::Continue })

@@ -14,9 +14,15 @@ pub fn run(state: &mut State) -> Option<Instant> {
     notices::attend(state);
     let wake = output::turn::run(state);
     protocol::refresh(state);
+    let satellite = super::satellite::attend(state);
     let idle = protocol::idle_notify::attend(state);
-    let wake =
-        wake.into_iter().chain(idle).chain(state.shell.overlays.notices.until()).chain(state.shell.lock.wake()).min();
+    let wake = wake
+        .into_iter()
+        .chain(idle)
+        .chain(satellite)
+        .chain(state.shell.overlays.notices.until())
+        .chain(state.shell.lock.wake())
+        .min();
     // Last: it keeps nobody waiting.
     protocol::estates::go_on(state, wake).into_iter().chain(wake).min()
 }

@@ -20,6 +20,7 @@ mod nested;
 mod pixels;
 mod records;
 mod refreshes;
+mod satellite;
 mod scarcity;
 mod scroll;
 mod seat;

@@ -25,8 +25,8 @@ pub(super) fn text(response: &Response) -> io::Result<()> {
 fn render(response: &Response) -> String {
     match response {
         Response::Done => String::new(),
-        Response::Version { version, wayland_display, backend, renderer } => {
-            format!("upbeat {version} on {wayland_display}, backend {backend}, renderer {renderer}\n")
+        Response::Version { version, wayland_display, backend, renderer, x11 } => {
+            format!("upbeat {version} on {wayland_display}, backend {backend}, renderer {renderer}\nX11: {x11}\n")
         }
         Response::Outputs { outputs } => outputs_text(outputs),
         Response::Windows { windows } => windows_text(windows),

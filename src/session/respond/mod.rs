@@ -66,6 +66,7 @@ fn version(state: &State) -> Response {
         wayland_display: identity.socket.clone(),
         backend: identity.backend.to_string(),
         renderer: state.outputs.renderer.as_ref().map_or("none", Renderer::word).to_owned(),
+        x11: state.session.satellite.about(),
     }
 }
 

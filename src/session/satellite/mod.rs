@@ -1,0 +1,176 @@
+//! X programs: xwayland-satellite is a client of ours and their X server.
+//!
+//! We hold the sockets that they connect to ([`sockets`]). The first connection starts the satellite, which is lent them
+//! (`-listenfd`); while it runs nobody here looks at them. After it has ended they are listened to again, unless it ended at
+//! once ([`life`]). `DISPLAY` names them to whatever the session starts. Where it cannot work ([`check`]) there are none,
+//! `DISPLAY` stays as it was, and the log and `upbeat msg version` say why.
+
+mod check;
+mod life;
+mod sockets;
+
+use std::ffi::OsString;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::Path;
+
+use calloop::generic::Generic;
+use calloop::{Interest, LoopHandle, Mode, PostAction, RegistrationToken};
+
+use self::life::Life;
+use self::sockets::Sockets;
+use super::child::Child;
+use crate::state::State;
+use crate::time::{Clock, Instant};
+
+/// Where X programs go.
+#[derive(Debug)]
+pub(super) enum Satellite {
+    /// Nowhere, for this reason.
+    Missing(String),
+    /// To the satellite.
+    Ready(Box<Ready>),
+}
+
+impl Default for Satellite {
+    fn default() -> Self {
+        Satellite::Missing("this session has none".to_owned())
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Ready {
+    program: String,
+    sockets: Sockets,
+    listening: [RegistrationToken; 2],
+    life: Life,
+}
+
+impl Satellite {
+    /// What X programs find it by: `:N`.
+    pub fn display(&self) -> Option<String> {
+        match self {
+            Satellite::Ready(ready) => Some(ready.sockets.display()),
+            Satellite::Missing(_) => None,
+        }
+    }
+
+    /// Where X programs go, or why nowhere, for people.
+    pub fn about(&self) -> String {
+        match self {
+            Satellite::Ready(ready) => ready.sockets.display(),
+            Satellite::Missing(reason) => format!("none: {reason}"),
+        }
+    }
+}
+
+/// Makes the sockets and listens to them, if `program` (none if empty) and its Xwayland can work.
+pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State, program: &str) {
+    state.session.satellite = match ready(handle, program) {
+        Ok(ready) => {
+            tracing::info!(display = ready.sockets.display(), "X programs find us");
+            Satellite::Ready(Box::new(ready))
+        }
+        Err(reason) => {
+            tracing::info!("no X programs: {reason}");
+            Satellite::Missing(reason)
+        }
+    };
+}
+
+fn ready(handle: &LoopHandle<'static, State>, program: &str) -> Result<Ready, String> {
+    if program.is_empty() {
+        return Err("the configuration says so (satellite in [x11])".to_owned());
+    }
+    check::check(program)?;
+    let sockets = Sockets::claim(Path::new(sockets::ROOT)).map_err(|error| error.to_string())?;
+    let [with_file, named] = sockets.listeners().map(|listener| listen(handle, listener));
+    Ok(Ready { program: program.to_owned(), sockets, listening: [with_file?, named?], life: Life::default() })
+}
+
+fn listen(handle: &LoopHandle<'static, State>, listener: BorrowedFd<'_>) -> Result<RegistrationToken, String> {
+    let ours = listener.try_clone_to_owned().map_err(|error| error.to_string())?;
+    let source = Generic::new(ours, Interest::READ, Mode::Level);
+    let inserted = handle.insert_source(source, |_, _, state| {
+        connected(state);
+        Ok(PostAction::Continue)
+    });
+    inserted.map_err(|error| format!("the sockets cannot be listened to: {error}"))
+}
+
+/// Somebody wants to be let in: that is for the satellite.
+fn connected(state: &mut State) {
+    let now = state.clock.now();
+    let State { session, loop_handle, .. } = state;
+    let environment = session.identity.environment();
+    let Satellite::Ready(ready) = &mut session.satellite else { return };
+    if !ready.life.connected(now) {
+        return;
+    }
+    for token in &ready.listening {
+        if let Err(error) = loop_handle.disable(token) {
+            tracing::error!(%error, "a socket for X programs is still listened to");
+        }
+    }
+    let watched = ready.spawn(&environment).and_then(|child| watch(loop_handle, child));
+    if let Err(error) = watched {
+        tracing::error!("X programs: {error:#}");
+        ended(state, now);
+    }
+}
+
+impl Ready {
+    fn spawn(&self, environment: &[(&str, OsString)]) -> anyhow::Result<Child> {
+        let listeners = self.sockets.listeners();
+        let mut command = vec![OsString::from(&self.program), self.sockets.display().into()];
+        for listener in &listeners {
+            command.extend(["-listenfd".into(), listener.as_raw_fd().to_string().into()]);
+        }
+        Ok(Child::spawn_lending(&command, environment, &listeners)?)
+    }
+}
+
+fn watch(handle: &LoopHandle<'static, State>, mut child: Child) -> anyhow::Result<()> {
+    let source = Generic::new(child.as_fd().try_clone_to_owned()?, Interest::READ, Mode::Level);
+    let watched = handle.insert_source(source, move |_, _, state| {
+        Ok(match child.ended() {
+            Some(status) => {
+                tracing::info!(code = status.code(), "xwayland-satellite has ended");
+                ended(state, state.clock.now());
+                PostAction::Remove
+            }
+            None => PostAction::Continue,
+        })
+    });
+    watched.map(|_| ()).map_err(|error| anyhow::anyhow!("its end cannot be watched: {error}"))
+}
+
+fn ended(state: &mut State, now: Instant) {
+    let Satellite::Ready(ready) = &mut state.session.satellite else { return };
+    match ready.life.ended(now) {
+        Some(rest) => {
+            tracing::warn!("xwayland-satellite did not last: X programs wait {rest} before it is tried again")
+        }
+        None => listen_again(state),
+    }
+}
+
+/// What is to be done at this time. Returns when there is something next.
+pub(super) fn attend(state: &mut State) -> Option<Instant> {
+    let Satellite::Ready(ready) = &mut state.session.satellite else { return None };
+    // Nobody asks for the time while nothing rests.
+    let until = ready.life.wake()?;
+    if ready.life.look(state.clock.now()) {
+        listen_again(state);
+        return None;
+    }
+    Some(until)
+}
+
+fn listen_again(state: &mut State) {
+    let Satellite::Ready(ready) = &state.session.satellite else { return };
+    for token in &ready.listening {
+        if let Err(error) = state.loop_handle.enable(token) {
+            tracing::error!(%error, "a socket for X programs is not listened to any more");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The sockets that X programs connect to: `/tmp/.X11-unix/XN`, the same in the abstract name space, and the lock
+//! `/tmp/.XN-lock` that keeps other X servers from that number. They go when this is dropped.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, test_kill_process};
+
+/// Where X programs look.
+pub const ROOT: &str = "/tmp";
+/// The last number that is tried.
+const LAST: u32 = 32;
+/// Of the directory of sockets: whoever comes first makes it, for everybody.
+const FOR_EVERYBODY: u32 = 0o1777;
+const READ_ONLY: u32 = 0o444;
+/// A lock is eleven bytes; what is longer is none.
+const LOCK_LENGTH: u64 = 16;
+
+/// There are no sockets for X programs.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketsError {
+    /// The directory of sockets cannot be used.
+    #[error("`{}` {reason}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Each number is taken, or cannot be had.
+    #[error("the displays :0 to :{LAST} are all taken, or cannot be had (the last one: {0})")]
+    AllTaken(io::Error),
+}
+
+/// Sockets of one display number.
+#[derive(Debug)]
+pub struct Sockets {
+    number: u32,
+    listeners: [UnixListener; 2],
+    files: [PathBuf; 2],
+}
+
+impl Sockets {
+    /// The first free number below `root`.
+    pub fn claim(root: &Path) -> Result<Self, SocketsError> {
+        let directory = root.join(".X11-unix");
+        check(&directory).map_err(|reason| SocketsError::Directory { path: directory.clone(), reason })?;
+        let mut last = io::Error::from(io::ErrorKind::AddrInUse);
+        for number in 0..=LAST {
+            match claim(root, &directory, number) {
+                Ok(sockets) => return Ok(sockets),
+                Err(error) => last = error,
+            }
+        }
+        Err(SocketsError::AllTaken(last))
+    }
+
+    /// What programs find it by: `:N`.
+    pub fn display(&self) -> String {
+        format!(":{}", self.number)
+    }
+
+    /// The one with a file, and the abstract one.
+    pub fn listeners(&self) -> [BorrowedFd<'_>; 2] {
+        self.listeners.each_ref().map(AsFd::as_fd)
+    }
+}
+
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        for file in &self.files {
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+/// The directory has to be there, and nobody may be able to put his own socket where ours is.
+fn check(directory: &Path) -> Result<(), String> {
+    match DirBuilder::new().mode(FOR_EVERYBODY).create(directory) {
+        // Whatever the mask took away.
+        Ok(()) => {
+            fs::set_permissions(directory, Permissions::from_mode(FOR_EVERYBODY)).map_err(|error| error.to_string())?
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(format!("cannot be made: {error}")),
+    }
+    let metadata = fs::symlink_metadata(directory).map_err(|error| format!("cannot be looked at: {error}"))?;
+    let owner = metadata.uid();
+    if !metadata.is_dir() {
+        return Err("is no directory".to_owned());
+    }
+    if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+        return Err(format!("belongs to user {owner}, who could listen in our place"));
+    }
+    if metadata.mode() & 0o022 != 0 && metadata.mode() & 0o1000 == 0 {
+        return Err("lets others replace our socket: `chmod 1777` it".to_owned());
+    }
+    Ok(())
+}
+
+fn claim(root: &Path, directory: &Path, number: u32) -> io::Result<Sockets> {
+    let lock = root.join(format!(".X{number}-lock"));
+    take_lock(&lock)?;
+    let path = directory.join(format!("X{number}"));
+    // The number is ours: a file there was left behind.
+    let _ = fs::remove_file(&path);
+    let listen = || -> io::Result<_> {
+        let with_file = UnixListener::bind(&path)?;
+        let name = SocketAddr::from_abstract_name(path.as_os_str().as_bytes())?;
+        let listeners = [with_file, UnixListener::bind_addr(&name)?];
+        listeners.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
+        Ok(listeners)
+    };
+    match listen() {
+        Ok(listeners) => Ok(Sockets { number, listeners, files: [path, lock] }),
+        Err(error) => {
+            [path, lock].iter().for_each(|file| _ = fs::remove_file(file));
+            Err(error)
+        }
+    }
+}
+
+/// Makes the lock, with our process number in it. One whose process is gone is taken away first.
+fn take_lock(lock: &Path) -> io::Result<()> {
+    let make = || OpenOptions::new().write(true).create_new(true).mode(READ_ONLY).open(lock);
+    let mut file = match make() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_stale(lock) => {
+            fs::remove_file(lock)?;
+            make()?
+        }
+        made => made?,
+    };
+    // As every X server writes it: ten digits, filled with blanks.
+    let written = writeln!(file, "{:>10}", std::process::id());
+    written.inspect_err(|_| _ = fs::remove_file(lock))
+}
+
+fn is_stale(lock: &Path) -> bool {
+    let mut text = String::new();
+    let Ok(file) = File::open(lock) else { return false };
+    if file.take(LOCK_LENGTH).read_to_string(&mut text).is_err() {
+        return false;
+    }
+    let process = text.trim().parse().ok().and_then(Pid::from_raw);
+    process.is_some_and(|process| test_kill_process(process) == Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_a_number_of_its_own_and_leaves_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let (first, second) = (Sockets::claim(root.path()).unwrap(), Sockets::claim(root.path()).unwrap());
+        assert_eq!([first.display(), second.display()], [":0", ":1"]);
+        let lock = fs::read_to_string(root.path().join(".X0-lock")).unwrap();
+        assert_eq!(lock, format!("{:>10}\n", std::process::id()));
+        assert!(std::os::unix::net::UnixStream::connect(root.path().join(".X11-unix/X1")).is_ok());
+        drop(first);
+        assert_eq!(Sockets::claim(root.path()).unwrap().display(), ":0");
+        drop(second);
+        assert_eq!(fs::read_dir(root.path().join(".X11-unix")).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "only the directory");
+    }
+
+    #[test]
+    fn what_others_left_is_taken_and_what_they_have_is_not() {
+        let root = tempfile::tempdir().unwrap();
+        let mut gone = std::process::Command::new("true").spawn().unwrap();
+        gone.wait().unwrap();
+        let locks =
+            [format!("{:>10}\n", gone.id()), "what is this?\n".to_owned(), format!("{:>10}\n", std::process::id())];
+        // In this order the stale one is only found if the others are passed by.
+        for (number, lock) in [(0, &locks[1]), (1, &locks[2]), (2, &locks[0])] {
+            fs::write(root.path().join(format!(".X{number}-lock")), lock).unwrap();
+        }
+        fs::create_dir(root.path().join(".X11-unix")).unwrap();
+        fs::write(root.path().join(".X11-unix/X2"), "").unwrap();
+        assert_eq!(Sockets::claim(root.path()).unwrap().display(), ":2");
+    }
+
+    #[test]
+    fn a_directory_in_which_others_could_take_our_place_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let directory = root.path().join(".X11-unix");
+        fs::create_dir(&directory).unwrap();
+        fs::set_permissions(&directory, Permissions::from_mode(0o777)).unwrap();
+        let said = Sockets::claim(root.path()).unwrap_err().to_string();
+        assert!(said.contains("chmod 1777"), "{said}");
+        fs::remove_dir(&directory).unwrap();
+        fs::write(&directory, "").unwrap();
+        assert!(Sockets::claim(root.path()).unwrap_err().to_string().contains("is no directory"));
+    }
+}
