@@ -166,6 +166,7 @@ pub fn run_with(
     ran?;
     let ended = state.session.exit.unwrap_or_default();
     let status = command.map_or(ended, |child| end_command(&child, ended));
+    super::satellite::end(&mut state);
     state.session.recordings.finish();
     if let Some(log) = state.outputs.frame_log.take() {
         // An error was reported when it happened, by the log's own thread.

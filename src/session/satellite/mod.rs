@@ -9,9 +9,11 @@ mod check;
 mod life;
 mod sockets;
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
+use std::rc::Rc;
 
 use calloop::generic::Generic;
 use calloop::{Interest, LoopHandle, Mode, PostAction, RegistrationToken};
@@ -43,6 +45,8 @@ pub(super) struct Ready {
     sockets: Sockets,
     listening: [RegistrationToken; 2],
     life: Life,
+    /// While it runs.
+    child: Option<Rc<RefCell<Child>>>,
 }
 
 impl Satellite {
@@ -84,7 +88,13 @@ fn ready(handle: &LoopHandle<'static, State>, program: &str) -> Result<Ready, St
     check::check(program)?;
     let sockets = Sockets::claim(Path::new(sockets::ROOT)).map_err(|error| error.to_string())?;
     let [with_file, named] = sockets.listeners().map(|listener| listen(handle, listener));
-    Ok(Ready { program: program.to_owned(), sockets, listening: [with_file?, named?], life: Life::default() })
+    Ok(Ready {
+        program: program.to_owned(),
+        sockets,
+        listening: [with_file?, named?],
+        life: Life::default(),
+        child: None,
+    })
 }
 
 fn listen(handle: &LoopHandle<'static, State>, listener: BorrowedFd<'_>) -> Result<RegistrationToken, String> {
@@ -111,10 +121,12 @@ fn connected(state: &mut State) {
             tracing::error!(%error, "a socket for X programs is still listened to");
         }
     }
-    let watched = ready.spawn(&environment).and_then(|child| watch(loop_handle, child));
-    if let Err(error) = watched {
-        tracing::error!("X programs: {error:#}");
-        ended(state, now);
+    match ready.spawn(&environment).and_then(|child| watch(loop_handle, child)) {
+        Ok(child) => ready.child = Some(child),
+        Err(error) => {
+            tracing::error!("X programs: {error:#}");
+            ended(state, now);
+        }
     }
 }
 
@@ -129,10 +141,13 @@ impl Ready {
     }
 }
 
-fn watch(handle: &LoopHandle<'static, State>, mut child: Child) -> anyhow::Result<()> {
+fn watch(handle: &LoopHandle<'static, State>, child: Child) -> anyhow::Result<Rc<RefCell<Child>>> {
     let source = Generic::new(child.as_fd().try_clone_to_owned()?, Interest::READ, Mode::Level);
-    let watched = handle.insert_source(source, move |_, _, state| {
-        Ok(match child.ended() {
+    let child = Rc::new(RefCell::new(child));
+    let watched = child.clone();
+    let inserted = handle.insert_source(source, move |_, _, state| {
+        let status = watched.borrow_mut().ended();
+        Ok(match status {
             Some(status) => {
                 tracing::info!(code = status.code(), "xwayland-satellite has ended");
                 ended(state, state.clock.now());
@@ -141,16 +156,26 @@ fn watch(handle: &LoopHandle<'static, State>, mut child: Child) -> anyhow::Resul
             None => PostAction::Continue,
         })
     });
-    watched.map(|_| ()).map_err(|error| anyhow::anyhow!("its end cannot be watched: {error}"))
+    inserted.map(|_| child).map_err(|error| anyhow::anyhow!("its end cannot be watched: {error}"))
 }
 
 fn ended(state: &mut State, now: Instant) {
     let Satellite::Ready(ready) = &mut state.session.satellite else { return };
+    ready.child = None;
     match ready.life.ended(now) {
         Some(rest) => {
             tracing::warn!("xwayland-satellite did not last: X programs wait {rest} before it is tried again")
         }
         None => listen_again(state),
+    }
+}
+
+/// The session ends, and the satellite before its connection does: else it says that it met a bug.
+pub(super) fn end(state: &mut State) {
+    if let Satellite::Ready(ready) = &mut state.session.satellite
+        && let Some(child) = ready.child.take()
+    {
+        child.borrow_mut().end();
     }
 }
 
