@@ -2,13 +2,14 @@
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
+use smithay::wayland::compositor;
 
-use super::OutputState;
+use super::{OutputState, Outputs};
 use crate::scene::Layer;
 use crate::state::State;
-use crate::surface;
 use crate::surface::scroll::{Movement, ScrollListener, ShownAt};
 use crate::surface::tree::find_downward;
+use crate::surface::{self, Entry, Surfaces};
 use crate::time::{Clock, Instant};
 use crate::timing::id::OutputId;
 use crate::timing::record::Need;
@@ -41,10 +42,28 @@ pub fn ask_at(state: &mut State, surface: &WlSurface, at: Instant, movement: Mov
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let Some(view) = &mut entry.scroll else { return };
     view.ask(surface, at, movement);
-    let id = entry.output.or(state.outputs.first());
-    if let Some(output) = id.and_then(|id| state.outputs.by_id_mut(id)) {
+    need(state, surface);
+}
+
+/// The next frame of the output that moves the view of `surface` is to be made.
+fn need(state: &mut State, surface: &WlSurface) {
+    let home = home(&state.surfaces, &state.outputs, surface);
+    if let Some(output) = home.and_then(|id| state.outputs.by_id_mut(id)) {
         output.need(Need::Scroll);
     }
+}
+
+/// The output that moves the view of `surface`: one that shows something of it, if only contents that cover it. Of several the
+/// one that paces it.
+fn home(surfaces: &Surfaces, outputs: &Outputs, surface: &WlSurface) -> Option<OutputId> {
+    let paced_by = surfaces.get(surface).and_then(|entry| entry.output);
+    let contents = compositor::get_children(surface);
+    let shows = |output: &&OutputState| {
+        let mut parts = std::iter::once(surface).chain(&contents);
+        output.on && parts.any(|part| output.stage.has(part) == Some(true))
+    };
+    let by_pacing = paced_by.and_then(|id| outputs.by_id(id)).filter(shows);
+    by_pacing.or_else(|| outputs.states().find(shows)).map(|output| output.id).or(paced_by).or(outputs.first())
 }
 
 /// Where the origin of `surface` is as it is seen (global logical coordinates): as its own pixels say, or those of another
@@ -62,28 +81,37 @@ pub fn origin_on_screen(state: &State, surface: &WlSurface, near: Point<f64, Log
     Some(origin(other) + (place(surface)? - place(&other.surface)?))
 }
 
+/// A view that is on its way goes on, on the output that shows it.
+fn hand_over(state: &mut State, surface: &WlSurface) {
+    if state.surfaces.get(surface).and_then(|entry| entry.scroll.as_ref()).is_some_and(|view| view.is_active()) {
+        need(state, surface);
+    }
+}
+
 /// Puts the views of output `id` where they are in the frame for `target`.
 pub(super) fn latch(state: &mut State, id: OutputId, target: Target) {
     let now = state.clock.now();
-    let first = state.outputs.first();
+    let concerned = |entry: &&Entry| entry.scroll.as_ref().is_some_and(|view| view.is_concerned());
+    let concerned: Vec<WlSurface> =
+        state.surfaces.awake().filter(concerned).map(|entry| entry.surface.clone()).collect();
+    let (ours, others): (Vec<_>, Vec<_>) =
+        concerned.into_iter().partition(|view| home(&state.surfaces, &state.outputs, view) == Some(id));
+    // Some may have gone there since they were last asked for anything.
+    others.iter().for_each(|view| hand_over(state, view));
     let Some(output) = state.outputs.by_id_mut(id) else { return };
     let scale = output.output.current_scale().fractional_scale();
     (output.scrolls, output.keeps) = (false, false);
     output.reports.clear();
     let OutputState { scrolls, keeps, reports, .. } = output;
     let mut moved = false;
-    state.surfaces.for_each_awake(|entry| {
-        let concerns_us = entry.output.or(first) == Some(id);
-        let surface = &entry.surface;
-        let Some(view) = entry.scroll.as_mut().filter(|view| concerns_us && view.is_concerned()) else {
-            return;
-        };
+    for surface in &ours {
+        let Some(view) = state.surfaces.get_mut(surface).and_then(|entry| entry.scroll.as_mut()) else { continue };
         let answer = view.latch(surface, target, now, scale);
         moved |= answer.moved;
         *scrolls |= answer.goes_on;
         *keeps |= !view.kept().is_empty();
         reports.extend(answer.reported.map(|at| Report { listener: view.listener.clone(), at }));
-    });
+    }
     if moved {
         state.shell.note_change();
     }

@@ -166,6 +166,8 @@ pub fn destroyed(state: &mut State, surface: &WlSurface) {
     if state.surfaces.get(surface).is_some_and(|entry| entry.output.is_some()) {
         state.need(surface);
     }
+    // It is in its view's family until this is over.
+    touch_views(state, surface);
     let Some((mut entry, client_left)) = state.surfaces.remove(surface) else { return };
     paced::surface_gone(entry.frame_pacing.take());
     entry.open_all();

@@ -176,6 +176,26 @@ fn a_content_that_goes_in_mid_glide_leaves_what_was_seen() {
 }
 
 #[test]
+fn a_content_that_goes_while_its_view_rests_leaves_what_was_seen() {
+    let mut stage = Stage::new();
+    stage.scroll_to(250, Behavior::Jump);
+    stage.run(Span::from_seconds(5));
+    stage.tile.destroy();
+    stage.rest();
+    assert_eq!((stage.row_at(0), stage.row_at(99)), (250, 349));
+    // And until something else covers it.
+    let (tile, _) = stage.world.client(stage.client).subsurface(&stage.window.surface);
+    stage.content = stage.world.client(stage.client).content(&stage.view, &tile);
+    stage.tile = tile;
+    stage.render(200, 200);
+    stage.rest();
+    assert_eq!((stage.row_at(0), stage.row_at(99)), (250, 349));
+    stage.scroll_to(210, Behavior::Jump);
+    stage.rest();
+    assert_eq!(stage.row_at(0), 210);
+}
+
+#[test]
 fn what_a_view_that_is_a_subsurface_has_not_committed_is_not_taken_along() {
     let mut stage = Stage::new();
     let client = stage.world.client(stage.client);

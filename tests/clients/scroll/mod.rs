@@ -41,7 +41,12 @@ struct Stage {
 impl Stage {
     /// A window that is a view of a document whose first rows are there. Each row has a colour that says which it is.
     fn new() -> Self {
-        let mut world = World::simulated(&[60_000]);
+        Self::on(&[60_000])
+    }
+
+    /// The same on the first of outputs of these rates (mHz).
+    fn on(rates: &[u32]) -> Self {
+        let mut world = World::simulated(rates);
         upbeat::protocol::scroll::offer(&mut world.state, true);
         let (client, window) = world.open_filled("view", VIEW, RED);
         let view = world.client(client).view(&window.surface);

@@ -145,3 +145,37 @@ fn where_a_view_begins_can_be_said_before_it_is_seen() {
     let origin = stage.world.window("view").origin();
     assert_eq!(stage.world.pixel(origin.x + 110, origin.y), 70);
 }
+
+/// Nothing is seen of the view's own pixels: where it is is where its contents are.
+#[test]
+fn a_view_that_is_covered_by_its_contents_moves_at_the_rate_of_its_output() {
+    let mut stage = Stage::on(&[60_000, 144_000]);
+    let second = stage.world.state.outputs.states().nth(1).unwrap().output.current_location();
+    let there = |world: &mut World, corner: (i32, i32)| world.put("view", (corner.0 + 20, corner.1 + 20));
+    let gaps = |stage: &mut Stage, to: i32| {
+        let before = stage.world.client(stage.client).offsets().len();
+        stage.view.report_offsets(1);
+        stage.scroll_to(to, Behavior::Glide);
+        stage.run(Span::from_seconds(2));
+        let offsets = stage.world.client(stage.client).offsets()[before..].to_vec();
+        assert!(offsets.len() > 8, "{offsets:?}");
+        let gaps = offsets.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_millis_f64());
+        gaps.map(|gap| (gap * 10.0).round() / 10.0).collect::<Vec<_>>()
+    };
+    // At its end it goes less than a pixel from one refresh to the next.
+    let all = |gaps: &[f64], one: f64| gaps[..8].iter().all(|gap| *gap == one);
+    for (corner, gap) in [((0, 0), 16.7), ((second.x, second.y), 6.9), ((0, 0), 16.7)] {
+        there(&mut stage.world, corner);
+        stage.rest();
+        for to in [200, 0] {
+            let gaps = gaps(&mut stage, to);
+            assert!(all(&gaps, gap), "at {corner:?}: {gaps:?}");
+        }
+    }
+    there(&mut stage.world, (second.x, second.y));
+    stage.rest();
+    stage.world.unplug("TEST-2");
+    stage.rest();
+    let gaps = gaps(&mut stage, 200);
+    assert!(all(&gaps, 16.7), "what moved it was unplugged: {gaps:?}");
+}
