@@ -10,7 +10,7 @@
 //! Ours: Smithay 0.7 has the second version only, lets windows be exported that are none, and looks for handles by going
 //! through all of them.
 
-use ahash::HashMap;
+use ahash::{HashMap, HashSet};
 use rand::SeedableRng;
 use rand::distr::{Alphanumeric, SampleString};
 use rand::rngs::StdRng;
@@ -41,8 +41,18 @@ type Handle = String;
 /// Which windows others know, and who knows them.
 #[derive(Debug, Default)]
 pub struct Foreign {
-    exported: HashMap<Handle, WlSurface>,
+    exported: HashMap<Handle, Exported>,
+    /// The handles of each window that has some: any surface may end, and few are known to others.
+    of_window: HashMap<ObjectId, HashSet<Handle>>,
     imported: HashMap<ObjectId, Imported>,
+}
+
+/// A window that others may know.
+#[derive(Debug)]
+struct Exported {
+    surface: WlSurface,
+    /// Those who do.
+    imports: HashSet<ObjectId>,
 }
 
 /// A window of somebody else, as one client knows it.
@@ -73,18 +83,26 @@ impl Foreign {
     /// A handle for `surface`; `None` where the system has no chance to give.
     fn export(&mut self, surface: &WlSurface) -> Option<Handle> {
         let handle = Alphanumeric.sample_string(&mut StdRng::try_from_os_rng().ok()?, HANDLE_LETTERS);
-        self.exported.insert(handle.clone(), surface.clone());
+        let exported = Exported { surface: surface.clone(), imports: HashSet::default() };
+        self.exported.insert(handle.clone(), exported);
+        self.of_window.entry(surface.id()).or_default().insert(handle.clone());
         Some(handle)
     }
 
     fn import(&mut self, object: Object, handle: &str) {
-        match self.exported.contains_key(handle) {
-            true => {
+        match self.exported.get_mut(handle) {
+            Some(exported) => {
+                exported.imports.insert(object.id());
                 let imported = Imported { object, handle: handle.to_owned(), child: None };
                 self.imported.insert(imported.object.id(), imported);
             }
-            false => object.tell_destroyed(),
+            None => object.tell_destroyed(),
         }
+    }
+
+    /// The window that `handle` stands for.
+    fn window(&self, handle: &str) -> Option<WlSurface> {
+        self.exported.get(handle).map(|exported| exported.surface.clone())
     }
 }
 
@@ -111,7 +129,8 @@ fn set_parent_of(state: &mut State, imported: &ObjectId, child: WlSurface) -> bo
     }
     let foreign = &mut state.protocols.foreign;
     let Some(known) = foreign.imported.get_mut(imported) else { return true };
-    let Some(parent) = foreign.exported.get(&known.handle).cloned() else { return true };
+    let Some(exported) = foreign.exported.get(&known.handle) else { return true };
+    let parent = exported.surface.clone();
     known.child = Some(child.clone());
     shell::set_parent(state, &child, Some(&parent))
 }
@@ -119,8 +138,12 @@ fn set_parent_of(state: &mut State, imported: &ObjectId, child: WlSurface) -> bo
 /// An imported object is gone: what was put above its window is on its own.
 fn imported_gone(state: &mut State, object: &ObjectId) {
     let foreign = &mut state.protocols.foreign;
-    let Some(Imported { handle, child: Some(child), .. }) = foreign.imported.remove(object) else { return };
-    let parent = foreign.exported.get(&handle).cloned();
+    let Some(Imported { handle, child, .. }) = foreign.imported.remove(object) else { return };
+    if let Some(exported) = foreign.exported.get_mut(&handle) {
+        exported.imports.remove(object);
+    }
+    let Some(child) = child else { return };
+    let parent = foreign.window(&handle);
     if child.is_alive() && parent.is_some() && shell::parent_surface(state, &child) == parent {
         shell::set_parent(state, &child, None);
     }
@@ -128,21 +151,28 @@ fn imported_gone(state: &mut State, object: &ObjectId) {
 
 /// `handle` stands for nothing any more: whoever knows it is told.
 fn exported_gone(state: &mut State, handle: &str) {
-    let known = state.protocols.foreign.imported.values().filter(|imported| imported.handle == handle);
-    for object in known.map(|imported| imported.object.id()).collect::<Vec<_>>() {
+    let imports =
+        state.protocols.foreign.exported.get_mut(handle).map(|exported| std::mem::take(&mut exported.imports));
+    for object in imports.into_iter().flatten() {
         if let Some(imported) = state.protocols.foreign.imported.get(&object) {
             imported.object.tell_destroyed();
         }
         imported_gone(state, &object);
     }
-    state.protocols.foreign.exported.remove(handle);
+    let foreign = &mut state.protocols.foreign;
+    let Some(Exported { surface, .. }) = foreign.exported.remove(handle) else { return };
+    if let Some(handles) = foreign.of_window.get_mut(&surface.id()) {
+        handles.remove(handle);
+        if handles.is_empty() {
+            foreign.of_window.remove(&surface.id());
+        }
+    }
 }
 
 /// A window is gone, and what others know it by.
 pub fn window_gone(state: &mut State, surface: &WlSurface) {
-    let foreign = &state.protocols.foreign;
-    let its = foreign.exported.iter().filter(|(_, exported)| *exported == surface);
-    for handle in its.map(|(handle, _)| handle.clone()).collect::<Vec<_>>() {
+    let its = state.protocols.foreign.of_window.remove(&surface.id());
+    for handle in its.into_iter().flatten() {
         exported_gone(state, &handle);
     }
 }
