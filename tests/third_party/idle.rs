@@ -1,4 +1,4 @@
-//! Who waits until nobody does anything, and who makes the night warmer: swayidle, wlsunset.
+//! Who waits until nobody does anything, who keeps the screen on, and who makes the night warmer: swayidle, mpv, wlsunset.
 
 use std::path::Path;
 
@@ -35,6 +35,27 @@ fn swayidle_hears_that_nobody_does_anything_and_that_somebody_does_also_under_a_
     session.message(&["input", "key", "a"]);
     hears(&session, 4);
     assert_eq!(lines(&heard)[..4], ["idle", "back", "idle", "back"]);
+    session.still_runs();
+    session.end();
+}
+
+#[test]
+fn a_film_keeps_the_screen_on_until_it_is_paused() {
+    if ![("swayidle", "swayidle"), ("mpv", "mpv")].iter().all(|(name, of)| installed(name, of)) {
+        return;
+    }
+    let mut session = Session::start("film", OUTPUT, None);
+    let heard = session.path("heard");
+    let film = "av://lavfi:testsrc=size=320x240:rate=30";
+    session.spawn(&["mpv", "--no-config", "--vo=wlshm", "--ao=null", film]);
+    session.wait("a film", || session.traffic("mpv").contains("create_inhibitor").then_some(()));
+    session.wait_for_picture("film", |picture| picture.content() > 320 * 240 / 2 && picture.colours() > 6);
+    session.spawn(&["swayidle", "-w", "-C", "/dev/null", "timeout", "1", &says("idle", &heard)]);
+    session.wait("swayidle", || session.traffic("swayidle").contains("get_idle_notification").then_some(()));
+    session.linger();
+    assert_eq!(lines(&heard), [""; 0], "nobody did anything for longer than a second, but a film plays");
+    session.message(&["input", "key", "space"]);
+    session.wait("a word", || (!lines(&heard).is_empty()).then_some(()));
     session.still_runs();
     session.end();
 }

@@ -17,6 +17,7 @@ mod lock;
 mod picture;
 mod pointer;
 mod session;
+mod toolkits;
 mod vnc;
 
 use picture::Picture;
