@@ -9,6 +9,7 @@
 
 mod capture;
 mod clipboard;
+mod desk;
 mod desktop;
 mod globals;
 mod idle;

@@ -244,6 +244,11 @@ impl Session {
         self.runtime.path().join(SOCKET)
     }
 
+    /// The compositor's process.
+    pub fn pid(&self) -> u32 {
+        self.compositor.id()
+    }
+
     /// Looks until something is found.
     #[track_caller]
     pub fn wait<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
