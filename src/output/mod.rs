@@ -407,7 +407,7 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
         // What a view cuts away is not there at all.
         reach.contains(place) && layer.crop.is_none_or(|crop| crop.contains(point))
     };
-    live.filter(there).find_map(|layer| {
+    live.filter(there).filter(|layer| !hit::is_drag_icon(&layer.surface)).find_map(|layer| {
         // What slides out of sight is seen and is not meant.
         let hidden = state.shell.window_of(&layer.surface).is_some_and(|window| !state.shell.is_visible(window.id));
         if hidden { None } else { hit_layer(scene, layer, point) }

@@ -3,7 +3,8 @@
 use smithay::backend::renderer::utils::RendererSurfaceStateUserData;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
-use smithay::wayland::compositor::{SurfaceAttributes, SurfaceData};
+use smithay::wayland::compositor::{self, SurfaceAttributes, SurfaceData};
+use smithay::wayland::selection::data_device::DND_ICON_ROLE;
 
 use super::{Shell, Window};
 use crate::guard;
@@ -65,6 +66,11 @@ pub fn hit_tree_around(surface: &WlSurface, local: Point<f64, Logical>) -> Optio
     let root = crate::surface::root(surface);
     let place = find_downward(&root, &mut |known, _, place| (known == surface).then_some(place))?;
     hit_tree(&root, local + place.origin)
+}
+
+/// Whether `surface` is a picture at the pointer of what is dragged, or a part of it: what lies below is what is meant.
+pub fn is_drag_icon(surface: &WlSurface) -> bool {
+    compositor::get_role(&crate::surface::root(surface)) == Some(DND_ICON_ROLE)
 }
 
 /// Whether `surface` has content at `local` (surface coordinates).

@@ -3,9 +3,13 @@
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 
+use smithay::reexports::wayland_server::Resource as _;
+use smithay::utils::Point;
 use upbeat::input::InputEvent;
+use wayland_client::Proxy as _;
 use wayland_client::protocol::wl_surface::WlSurface;
 
+use crate::fixture::content::{GREEN, RED};
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, Toplevel, World};
 
 #[test]
@@ -71,6 +75,35 @@ fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
     assert!(world.state.input.drag_icon.is_some());
     world.button(BUTTON_LEFT, false);
     assert!(world.state.input.drag_icon.is_none() && !world.state.input.pointer.is_grabbed());
+}
+
+#[test]
+fn what_is_dragged_is_not_what_it_is_dropped_on() {
+    let mut world = World::lit();
+    let (client, window) = world.open("both", 200, 100);
+    world.client(client).draw(&window.surface, 1, (200, 100), RED);
+    window.surface.commit();
+    world.rest();
+    let corner = world.window("both").rect().loc.to_f64();
+    let place = corner + Point::from((50.0, 50.0));
+    world.point(place.x, place.y);
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(client).press_serial();
+    let icon = drag(&mut world, client, &window, serial);
+    icon.offset(-30, -30);
+    world.client(client).draw(&icon, 2, (60, 60), GREEN);
+    icon.commit();
+    world.settle();
+    world.rest();
+    let beside_the_arrow = place.to_i32_round::<i32>() - Point::from((20, 20));
+    assert_eq!(world.pixel(beside_the_arrow.x, beside_the_arrow.y), GREEN, "it is under the pointer");
+    let hit = |world: &World| {
+        upbeat::output::scene_on_screen_hit(&world.state, place).map(|(surface, _)| surface.id().protocol_id())
+    };
+    assert_eq!(hit(&world), Some(window.surface.id().protocol_id()));
+    // It is still on the screen when it was dropped.
+    world.button(BUTTON_LEFT, false);
+    assert_eq!(hit(&world), Some(window.surface.id().protocol_id()));
 }
 
 #[test]
