@@ -168,9 +168,9 @@ impl Dispatch<ZwlrScreencopyManagerV1, Arc<Eyes>, State> for Handlers {
             Some((width, height)) => {
                 frame.buffer(Format::Xrgb8888, width as u32, height as u32, (width * BYTES_PER_PIXEL) as u32);
                 if frame.version() >= zwlr_screencopy_frame_v1::EVT_BUFFER_DONE_SINCE {
-                    if film::device(state).is_some() {
-                        frame.linux_dmabuf(Fourcc::Xrgb8888 as u32, width as u32, height as u32);
-                    }
+                    // Also where no device has memory for it: nobody can make such a buffer without `zwp_linux_dmabuf_v1`, and
+                    // `xdg-desktop-portal-wlr` 0.7 gives up where it hears nothing of them, whatever it films into.
+                    frame.linux_dmabuf(Fourcc::Xrgb8888 as u32, width as u32, height as u32);
                     frame.buffer_done();
                 }
             }
