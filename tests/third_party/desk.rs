@@ -17,7 +17,8 @@ const PROGRAMS: [(&str, &str); 6] = [
     ("grim", "grim"),
 ];
 /// What the bar has on it: nothing of it changes by itself.
-const BAR: &str = r#"{"layer": "top", "height": 30, "modules-left": ["wlr/taskbar"], "wlr/taskbar": {"format": "{title}"}}"#;
+const BAR: &str =
+    r#"{"layer": "top", "height": 30, "modules-left": ["wlr/taskbar"], "wlr/taskbar": {"format": "{title}"}}"#;
 const STYLE: &str = "* { font-family: 'DejaVu Sans'; font-size: 14px; }";
 /// Until what was begun has come to its end.
 const SETTLES: Duration = Duration::from_secs(5);

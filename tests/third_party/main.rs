@@ -7,6 +7,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
+mod browsers;
 mod capture;
 mod clipboard;
 mod desk;
@@ -17,9 +18,11 @@ mod input;
 mod lock;
 mod picture;
 mod pointer;
+mod portal;
 mod session;
 mod toolkits;
 mod vnc;
+mod x11;
 
 use picture::Picture;
 use session::{Parent, Session, installed};

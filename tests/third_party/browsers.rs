@@ -1,0 +1,139 @@
+//! Chromium and Firefox: a page is typed into, a list drops down and is chosen from, something is dragged and dropped. What
+//! came of it stands in the page's title, and so in the list of windows.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::OUTPUT;
+use super::session::{Session, installed};
+
+const TYPED: &str = "time";
+/// Places in the page, which fills the screen.
+const FIELD: (u32, u32) = (200, 40);
+const LIST: (u32, u32) = (100, 120);
+const THING: (u32, u32) = (80, 550);
+const BASKET: (u32, u32) = (700, 550);
+/// Steps of a drag: browsers look at where it comes by.
+const STEPS: u32 = 8;
+/// Between them: what a hand takes, and longer than a frame of a slow machine.
+const PACE: Duration = Duration::from_millis(80);
+
+const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>begin</title>
+<style>
+  body { margin: 0; background: #eee; } body > * { position: absolute; }
+  #field { left: 20px; top: 20px; width: 400px; height: 40px; font-size: 24px; }
+  #list { left: 20px; top: 100px; width: 200px; height: 40px; }
+  #thing { left: 20px; top: 500px; width: 120px; height: 100px; background: #f80; }
+  #basket { left: 600px; top: 450px; width: 200px; height: 200px; background: #8cf; }
+</style>
+<input id="field"><select id="list"><option>one<option>two<option>three</select>
+<div id="thing" draggable="true"></div><div id="basket"></div>
+<script>
+  const [field, list, thing, basket] = ["field", "list", "thing", "basket"].map(id => document.getElementById(id));
+  let dropped = "";
+  const tell = () => { document.title = `typed=${field.value} chosen=${list.value} dropped=${dropped} .`; };
+  field.oninput = list.onchange = tell;
+  thing.ondragstart = event => event.dataTransfer.setData("text/plain", "it");
+  basket.ondragover = event => event.preventDefault();
+  basket.ondrop = event => { event.preventDefault(); dropped = event.dataTransfer.getData("text/plain"); tell(); };
+  tell();
+</script>"#;
+
+/// Pages in Firefox are not kept waiting by questions.
+const FIREFOX_SETTINGS: &str = r#"user_pref("browser.aboutwelcome.enabled", false);
+user_pref("browser.shell.checkDefaultBrowser", false);
+user_pref("datareporting.policy.dataSubmissionEnabled", false);
+user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
+user_pref("app.normandy.enabled", false);
+user_pref("network.captive-portal-service.enabled", false);
+"#;
+
+fn titles(session: &Session) -> Vec<String> {
+    let answer: Value = serde_json::from_str(&session.message(&["windows"])).unwrap();
+    let windows = answer["windows"].as_array().cloned().unwrap_or_default();
+    windows.iter().filter_map(|window| window["title"].as_str().map(str::to_owned)).collect()
+}
+
+#[track_caller]
+fn wait_for(session: &Session, said: &str) {
+    session.wait(said, || titles(session).iter().any(|title| title.contains(said)).then_some(()));
+}
+
+fn input(session: &Session, words: &[&str]) {
+    session.message(&[&["input"], words].concat());
+}
+
+fn to(session: &Session, (x, y): (u32, u32)) {
+    input(session, &["move", &x.to_string(), &y.to_string()]);
+}
+
+fn drag(session: &Session, from: (u32, u32), target: (u32, u32)) {
+    to(session, from);
+    input(session, &["button", "left", "press"]);
+    for step in 1..=STEPS {
+        let along = |from: u32, to: u32| from + (to - from) * step / STEPS;
+        std::thread::sleep(PACE);
+        to(session, (along(from.0, target.0), along(from.1, target.1)));
+    }
+    // A browser asks its page, and knows the answer at the next motion.
+    for aside in [1, 2, 3, 0] {
+        std::thread::sleep(PACE);
+        to(session, (target.0 + aside, target.1));
+    }
+    std::thread::sleep(PACE);
+    input(session, &["button", "left", "release"]);
+}
+
+fn try_out(name: &str, package: &str, words: impl Fn(&Session, &str) -> Vec<String>) {
+    if ![(name, package), ("wtype", "wtype")].iter().all(|(program, package)| installed(program, package)) {
+        return;
+    }
+    let mut session = Session::start(name, OUTPUT, None);
+    let page = session.path("page.html");
+    std::fs::write(&page, PAGE).unwrap();
+    let home = session.path("home");
+    std::fs::create_dir_all(&home).unwrap();
+    let words = words(&session, &format!("file://{}", page.display()));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    session.spawn_in(&words, &[("HOME", home.to_str().unwrap()), ("MOZ_ENABLE_WAYLAND", "1")]);
+    wait_for(&session, "typed= chosen=one");
+    // It is there before it answers.
+    session.linger();
+    session.click(FIELD.0, FIELD.1);
+    session.type_text(TYPED);
+    wait_for(&session, &format!("typed={TYPED} "));
+    let closed = session.picture("typed");
+    session.click(LIST.0, LIST.1);
+    session.wait_for_picture("list", |picture| picture.differs(&closed) > 1_000);
+    input(&session, &["key", "down"]);
+    input(&session, &["key", "enter"]);
+    wait_for(&session, "chosen=two ");
+    drag(&session, THING, BASKET);
+    wait_for(&session, "dropped=it ");
+    session.still_runs();
+    session.end();
+}
+
+#[test]
+fn chromium_is_typed_into_chosen_from_and_dragged_in() {
+    try_out("chromium", "chromium", |session, page| {
+        let folder = format!("--user-data-dir={}", session.path("chromium").display());
+        let mut words = vec!["chromium", "--ozone-platform=wayland", "--disable-gpu", "--no-first-run", "--kiosk"];
+        words.extend(["--disable-background-networking", "--disable-component-update", "--disable-sync", &folder]);
+        words.extend(rustix::process::geteuid().is_root().then_some("--no-sandbox"));
+        words.push(page);
+        words.into_iter().map(str::to_owned).collect()
+    });
+}
+
+#[test]
+fn firefox_is_typed_into_chosen_from_and_dragged_in() {
+    try_out("firefox-esr", "firefox-esr", |session, page| {
+        let profile = session.path("firefox");
+        std::fs::create_dir_all(&profile).unwrap();
+        std::fs::write(profile.join("user.js"), FIREFOX_SETTINGS).unwrap();
+        let profile = profile.to_str().unwrap();
+        ["firefox-esr", "--no-remote", "--kiosk", "--profile", profile, page].map(str::to_owned).to_vec()
+    });
+}
