@@ -7,7 +7,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::SERIAL_COUNTER;
 
 use super::event::Stops;
-use super::{pointer, scrolling};
+use super::{constraint, pointer, scrolling};
 use crate::shell;
 use crate::state::State;
 use crate::time::Clock;
@@ -35,6 +35,7 @@ pub fn update_keyboard(state: &mut State) {
         let now = state.clock.now();
         scrolling::stop(state, now, Stops::Flings);
         keyboard.set_focus(state, target, SERIAL_COUNTER.next_serial());
+        constraint::keyboard_moved(state);
     }
 }
 

@@ -129,7 +129,7 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
 }
 
 /// The surface that takes input at `position`, whoever may have it.
-fn under(state: &State, position: Point<f64, Logical>) -> Focus {
+pub(super) fn under(state: &State, position: Point<f64, Logical>) -> Focus {
     match state.input.focus_follows_updates {
         true => state.shell.hit(position),
         false => output::scene_on_screen_hit(state, position),

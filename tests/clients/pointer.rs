@@ -112,7 +112,36 @@ fn a_confined_pointer_slides_along_the_edge_of_its_region() {
     world.settle();
     let time = world.now();
     world.input(InputEvent::PointerMotion { time, delta: (200.0, 20.0).into(), raw: (200.0, 20.0).into() });
-    assert_eq!(pointer_at(&world), (corner.x + 50.0, corner.y + 70.0), "one axis is free, the other is not");
+    assert_eq!(pointer_at(&world), (corner.x + 99.0, corner.y + 70.0), "one axis is free, the other up to the edge");
+    for (delta, edge) in [((-500.0, -3.5), (0.0, 66.5)), ((-1.0, 900.0), (0.0, 99.0)), ((700.0, -700.0), (99.0, 0.0))] {
+        world.input(InputEvent::PointerMotion { time, delta: delta.into(), raw: delta.into() });
+        assert_eq!(pointer_at(&world), (corner.x + edge.0, corner.y + edge.1), "{delta:?}");
+    }
+}
+
+#[test]
+fn a_pointer_is_let_go_of_with_the_keyboard_and_taken_again_with_it() {
+    let mut world = World::new();
+    let (a, window) = world.open("a", 400, 300);
+    let corner = world.window("a").rect().loc.to_f64();
+    world.point(corner.x + 50.0, corner.y + 50.0);
+    let client = world.client(a);
+    let (pointer, handle) = (client.globals().pointer().clone(), client.handle());
+    client.globals().constraints.lock_pointer(&window.surface, &pointer, None, Lifetime::Persistent, &handle, ());
+    world.settle();
+    let moves = |world: &mut World| {
+        let (before, time) = (pointer_at(world), world.now());
+        world.input(InputEvent::PointerMotion { time, delta: (1.0, 0.0).into(), raw: (1.0, 0.0).into() });
+        pointer_at(world) != before
+    };
+    assert!(!moves(&mut world), "it is locked");
+    // A small one, which opens elsewhere and has the keyboard.
+    let (b, _) = world.open("b", 20, 20);
+    world.settle();
+    assert!(moves(&mut world), "nobody is caught in a window that is not typed into");
+    world.kill(b);
+    world.settle();
+    assert!(!moves(&mut world), "it is typed into again");
 }
 
 #[test]

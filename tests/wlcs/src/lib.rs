@@ -38,6 +38,8 @@ static EXTENSIONS: &[WlcsExtensionDescriptor] = extension_list!(
     ("zwp_pointer_constraints_v1", 1),
     ("zwlr_virtual_pointer_manager_v1", 2),
     ("zwlr_screencopy_manager_v1", 3),
+    ("zwlr_layer_shell_v1", 4),
+    ("zwlr_foreign_toplevel_manager_v1", 3),
 );
 
 static DESCRIPTOR: WlcsIntegrationDescriptor = WlcsIntegrationDescriptor {
