@@ -42,7 +42,7 @@ pub fn activate_if_focused(state: &mut State) {
     let pointer = state.input.pointer.clone();
     let Some(focus) = pointer.current_focus().filter(|focus| may_hold(state, focus)) else { return };
     let position = pointer.current_location();
-    let Some((_, origin)) = super::pointer::under(state, position).filter(|(surface, _)| *surface == focus) else {
+    let Some((_, origin)) = super::under(state, position).filter(|(surface, _)| *surface == focus) else {
         return;
     };
     let local: Point<i32, Logical> = (position - origin).to_i32_floor();
@@ -82,7 +82,7 @@ pub fn allowed(state: &State, from: Point<f64, Logical>, to: Point<f64, Logical>
         Some(Active::Confined(surface, region)) => (surface, region),
     };
     let inside = |point: Point<f64, Logical>| {
-        super::pointer::under(state, point).is_some_and(|(hit, origin)| {
+        super::under(state, point).is_some_and(|(hit, origin)| {
             hit == surface && region.as_ref().is_none_or(|region| region.contains((point - origin).to_i32_floor()))
         })
     };
@@ -124,10 +124,10 @@ pub fn hinted(state: &mut State, surface: &WlSurface, location: Point<f64, Logic
         return;
     }
     let position = super::pointer_position(state);
-    let Some((hit, origin)) = super::pointer::under(state, position) else { return };
+    let Some((hit, origin)) = super::under(state, position) else { return };
     if hit == *surface {
         let hinted = origin + Point::from((coordinate_f64(location.x), coordinate_f64(location.y)));
-        if super::pointer::under(state, hinted).is_some_and(|(hit, _)| hit == *surface) {
+        if super::under(state, hinted).is_some_and(|(hit, _)| hit == *surface) {
             state.input.pointer.set_location(hinted);
         }
     }

@@ -39,6 +39,7 @@ use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point, Serial};
 
 use crate::bindings::Bindings;
+use crate::output;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 pub use around::{ShortcutTarget, TabletClients};
@@ -173,6 +174,14 @@ pub fn handle(state: &mut State, event: InputEvent) {
 /// Where the pointer is (global logical coordinates).
 pub fn pointer_position(state: &State) -> Point<f64, Logical> {
     state.input.pointer.current_location()
+}
+
+/// The surface that takes input at `position`, whoever may have it, and where its origin is.
+fn under(state: &State, position: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+    match state.input.focus_follows_updates {
+        true => state.shell.hit(position),
+        false => output::scene_on_screen_hit(state, position),
+    }
 }
 
 /// Picks the pointer's focus again, since what lies under it may have changed while it stood still. Called after

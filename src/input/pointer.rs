@@ -128,17 +128,9 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
     output::input(state, InputKind::Motion, focus.as_ref(), time);
 }
 
-/// The surface that takes input at `position`, whoever may have it.
-pub(super) fn under(state: &State, position: Point<f64, Logical>) -> Focus {
-    match state.input.focus_follows_updates {
-        true => state.shell.hit(position),
-        false => output::scene_on_screen_hit(state, position),
-    }
-}
-
 /// What the pointer would be on at `position`: while popups hold a grab, only surfaces of their client.
 pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
-    let hit = under(state, position)?;
+    let hit = super::under(state, position)?;
     match state.shell.grabbing_popup().filter(|_| !state.shell.lock.takes_input()) {
         Some(popup) => hit.0.id().same_client_as(&popup.id()).then_some(hit),
         None => Some(hit),
@@ -181,7 +173,7 @@ pub fn refresh_focus_now(state: &mut State) {
 
 /// The window at the pointer.
 fn window_under(state: &State) -> Option<WindowId> {
-    let (surface, _) = under(state, super::pointer_position(state))?;
+    let (surface, _) = super::under(state, super::pointer_position(state))?;
     state.shell.window_of(&surface).map(|window| window.id)
 }
 
@@ -208,7 +200,7 @@ fn press(state: &mut State, time: Instant, button: u32) {
         state.input.held.swallowed.push(button);
         return;
     }
-    let on = under(state, super::pointer_position(state)).map(|(surface, _)| surface);
+    let on = super::under(state, super::pointer_position(state)).map(|(surface, _)| surface);
     shell::layers::keyboard::pressed(state, on.as_ref());
     let serial = SERIAL_COUNTER.next_serial();
     deliver(state, time, button, ButtonState::Pressed, serial);
