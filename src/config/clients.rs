@@ -57,7 +57,7 @@ impl From<BTreeMap<Kind, Most>> for Limits {
 pub struct Privileges {
     /// Take pictures of the screen.
     pub capture: bool,
-    /// Type and point in the user's place.
+    /// Type and point in the user's place, and have keys that are typed into fields of text.
     pub virtual_input: bool,
     /// Pin bars, wallpapers and launchers to the screen, and take the keyboard there.
     pub layers: bool,

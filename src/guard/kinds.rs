@@ -52,7 +52,7 @@ kinds! {
     /// Bars, wallpapers, notifications: a desktop made of widgets has twenty. All of an output are placed when one changes.
     Layers = 256, "layer surfaces": ["zwlr_layer_surface_v1"];
     /// Menus that are open at once, with their submenus: about ten. Each is placed anew in a frame.
-    Popups = 128, "popups": ["xdg_popup"];
+    Popups = 128, "popups": ["xdg_popup", "zwp_input_popup_surface_v2"];
     /// Descriptions of where popups go: used once and thrown away.
     Positioners = 1_024, "positioners": ["xdg_positioner"];
     /// Pieces of memory that pictures lie in, each a descriptor and a mapping: a browser has about 100.
@@ -70,11 +70,13 @@ kinds! {
     /// Looks at the list of globals: libraries that a program loads have one each, and few give them back.
     Registries = 4_096, "registries": ["wl_registry"];
     /// Pointers, keyboards, touch screens and what is attached to them: each hears every event, so that a motion costs
-    /// as many times more. Toolkits have one of each kind; a program with five toolkits has 40.
+    /// as many times more. Toolkits have one of each kind; a program with five toolkits has 40. Fields of text and input methods
+    /// are such, too.
     Devices = 512, "input devices": [
         "wl_pointer", "wl_keyboard", "wl_touch", "zwp_relative_pointer_v1", "zwp_pointer_gesture_swipe_v1",
         "zwp_pointer_gesture_pinch_v1", "zwp_pointer_gesture_hold_v1", "zwp_tablet_seat_v2", "wp_cursor_shape_device_v1",
-        "wl_data_device", "zwp_primary_selection_device_v1", "zwlr_data_control_device_v1", "ext_data_control_device_v1"];
+        "wl_data_device", "zwp_primary_selection_device_v1", "zwlr_data_control_device_v1", "ext_data_control_device_v1", "zwp_text_input_v3", "zwp_input_method_v2",
+        "zwp_input_method_keyboard_grab_v2"];
     /// Wishes to lock or confine the pointer: games have one a window.
     Constraints = 512, "pointer constraints": ["zwp_locked_pointer_v1", "zwp_confined_pointer_v1"];
     /// Selections and drags that are offered to others: one each is in force.

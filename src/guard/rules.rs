@@ -9,7 +9,7 @@ use super::kinds::Kind;
 pub enum Privilege {
     /// Takes pictures of the screen.
     Capture,
-    /// Types and points in the user's place.
+    /// Types and points in the user's place, and has keys that are typed into fields of text.
     VirtualInput,
     /// Pins surfaces to outputs, above and below windows.
     Layers,

@@ -7,7 +7,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::SERIAL_COUNTER;
 
 use super::event::Stops;
-use super::{constraint, pointer, scrolling};
+use super::{constraint, pointer, scrolling, text};
 use crate::shell;
 use crate::state::State;
 use crate::time::Clock;
@@ -36,6 +36,7 @@ pub fn update_keyboard(state: &mut State) {
         scrolling::stop(state, now, Stops::Flings);
         keyboard.set_focus(state, target, SERIAL_COUNTER.next_serial());
         constraint::keyboard_moved(state);
+        text::focus_changed(state);
     }
 }
 

@@ -12,6 +12,7 @@ use smithay::input::keyboard::{
 use smithay::utils::SERIAL_COUNTER;
 
 use super::keymap::{self, InForce, Keymap};
+use super::text::keys::{self as text_keys, Stroke};
 use super::{KeyboardId, ShortcutTarget, shortcuts};
 use crate::bindings::{Action, Pressed};
 use crate::config;
@@ -69,6 +70,7 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
     let before = std::mem::replace(&mut state.input.keyboards.configured, keyboard.clone());
     let layout = |keyboard: &config::Keyboard| config::Keyboard { repeat_delay: 0, repeat_rate: 0, ..keyboard.clone() };
     if layout(&before) == layout(keyboard) {
+        text_keys::configured(state, &handle);
         return Ok(());
     }
     release_all(state, KeyboardId::Session);
@@ -76,6 +78,7 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
     match set_configured(state, &handle) {
         Ok(()) => {
             state.input.keyboards.in_force.own_changed();
+            text_keys::configured(state, &handle);
             Ok(())
         }
         Err(_) => {
@@ -97,6 +100,12 @@ fn set_configured(state: &mut State, handle: &KeyboardHandle<State>) -> Result<(
     handle.set_xkb_config(state, names)
 }
 
+/// How many times a second a held key is repeated, and after how many milliseconds.
+pub(super) fn repetition(state: &State) -> (i32, i32) {
+    let config::Keyboard { repeat_rate, repeat_delay, .. } = state.input.keyboards.configured;
+    (i32::from(repeat_rate), i32::from(repeat_delay))
+}
+
 /// Gives a keyboard a keymap and puts it in force.
 pub fn set_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
     let Some(handle) = state.input.keyboard.clone() else { return };
@@ -109,6 +118,10 @@ pub fn set_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
 /// Gives a keyboard a keymap, which is put in force when it is next used.
 pub fn remember_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
     release_all(state, id);
+    if let Some(handle) = state.input.keyboard.clone().filter(|_| text_keys::may_hand_on(state, id)) {
+        let is_sessions = keymap::is_sessions(state, &handle, &keymap);
+        text_keys::has_keymap(state, id, is_sessions);
+    }
     let keyboards = &mut state.input.keyboards;
     keyboards.keymaps.insert(id, keymap);
     keyboards.active.take_if(|active| *active == id);
@@ -118,6 +131,12 @@ pub fn remember_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
 pub fn remove(state: &mut State, id: KeyboardId) {
     release_all(state, id);
     state.input.keyboards.keymaps.remove(&id);
+    text_keys::forget(state, id);
+}
+
+/// Nobody hears of it when these keys come up.
+pub(super) fn swallow(state: &mut State, keys: &[(KeyboardId, u32)]) {
+    state.input.keyboards.swallowed.extend(keys);
 }
 
 /// Releases every key that is down on a keyboard.
@@ -132,7 +151,7 @@ pub fn release_all(state: &mut State, id: KeyboardId) {
 
 /// Whether what is in force is the keymap of `id`, or the same as that.
 pub fn is_in_force(state: &State, id: KeyboardId) -> bool {
-    keymap::is_in_force(state, state.input.keyboards.keymaps.get(&id))
+    text_keys::hands_on(state, id) || keymap::is_in_force(state, state.input.keyboards.keymaps.get(&id))
 }
 
 /// Puts the keymap of `id` in force, as its next key would.
@@ -144,7 +163,7 @@ pub fn put_in_force(state: &mut State, id: KeyboardId) {
 
 /// Puts the keymap of `id` in force.
 fn use_keyboard(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
-    if state.input.keyboards.active == Some(id) {
+    if state.input.keyboards.active == Some(id) || text_keys::hands_on(state, id) {
         return;
     }
     let keymap = state.input.keyboards.keymaps.get(&id).cloned();
@@ -158,8 +177,11 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     if key > LAST_KEY || !note(&mut state.input.keyboards.pressed, (id, key), pressed) {
         return;
     }
+    let (code, stroke) = (Keycode::new(key + XKB_OFFSET), Stroke { time, keyboard: id, key, pressed });
+    if text_keys::hands_on(state, id) {
+        return text_keys::hand_on(state, &handle, code, stroke);
+    }
     use_keyboard(state, &handle, id);
-    let code = Keycode::new(key + XKB_OFFSET);
     let key_state = if pressed { KeyState::Pressed } else { KeyState::Released };
     let ((action, held, symbol), modifiers_changed) =
         handle.input_intercept(state, code, key_state, |state, held, symbol| {
@@ -182,6 +204,12 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
         return;
     }
     if !pressed && note(&mut state.input.keyboards.swallowed, (id, key), false) {
+        if modifiers_changed {
+            text_keys::tell_focus(state);
+        }
+        return;
+    }
+    if text_keys::take(state, stroke, modifiers_changed.then(|| handle.modifier_state())) {
         return;
     }
     let serial = SERIAL_COUNTER.next_serial();
@@ -299,6 +327,9 @@ fn switch_window(state: &mut State, backwards: bool) {
 /// A keyboard's modifiers were set from outside, as a virtual keyboard does.
 pub fn modifiers(state: &mut State, id: KeyboardId, masks: Masks) {
     let Some(handle) = state.input.keyboard.clone() else { return };
+    if text_keys::hands_on(state, id) {
+        return text_keys::hand_on_modifiers(state, &handle, masks);
+    }
     use_keyboard(state, &handle, id);
     let (mut held, layouts) = handle.with_xkb_state(state, |context| {
         let xkb = context.xkb().lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -29,7 +29,9 @@ use smithay::reexports::wayland_server::protocol::wl_keyboard::{KeymapFormat, Wl
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, Resource};
 use smithay::utils::SERIAL_COUNTER;
+use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_keyboard_grab_v2::ZwpInputMethodKeyboardGrabV2;
 
+use super::text;
 use crate::guard;
 use crate::state::State;
 
@@ -130,8 +132,12 @@ impl Text {
         Text { bytes, sealed }
     }
 
+    fn size(&self) -> u32 {
+        u32::try_from(self.bytes.len()).unwrap_or(u32::MAX)
+    }
+
     fn tell(&self, keyboard: &WlKeyboard) {
-        let size = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        let size = self.size();
         let send = |file: &OwnedFd| keyboard.keymap(KeymapFormat::XkbV1, file.as_fd(), size);
         match self.sealed.as_ref().filter(|_| keyboard.version() >= PRIVATE_SINCE) {
             Some(sealed) => send(sealed),
@@ -176,16 +182,40 @@ pub(super) fn is_in_force(state: &State, keymap: Option<&Arc<Keymap>>) -> bool {
     }
 }
 
+/// From now on the text of the session's keymap is known.
+fn know_own(state: &mut State, handle: &KeyboardHandle<State>) {
+    let InForce { other, own, .. } = &state.input.keyboards.in_force;
+    // While another is in force it was known before that.
+    if other.is_none() && own.is_none() {
+        let text = with_xkb(state, handle, text_of);
+        state.input.keyboards.in_force.own = Some(Text::new(text));
+    }
+}
+
+/// Whether `keymap` is what the session's keyboards have.
+pub(super) fn is_sessions(state: &mut State, handle: &KeyboardHandle<State>, keymap: &Keymap) -> bool {
+    know_own(state, handle);
+    state.input.keyboards.in_force.own.as_ref().is_some_and(|own| own.bytes == keymap.text.bytes)
+}
+
+/// Tells the input method of the keymap in force.
+pub(super) fn tell_grab(state: &mut State, handle: &KeyboardHandle<State>, grab: &ZwpInputMethodKeyboardGrabV2) {
+    know_own(state, handle);
+    let InForce { other, own, .. } = &state.input.keyboards.in_force;
+    let Some(text) = other.as_ref().map(|keymap| &keymap.text).or(own.as_ref()) else { return };
+    // It has what `wl_keyboard` 6 has: a client may map it for writing.
+    if let Some(file) = memory(&text.bytes) {
+        grab.keymap(KeymapFormat::XkbV1, file.as_fd(), text.size());
+    }
+}
+
 /// Puts `keymap` in force, or the session's own where there is none, and tells all clients.
 pub(super) fn put(state: &mut State, handle: &KeyboardHandle<State>, keymap: Option<&Arc<Keymap>>) {
     if is_in_force(state, keymap) {
         return;
     }
+    know_own(state, handle);
     let before = state.input.keyboards.in_force.other.take();
-    if before.is_none() && state.input.keyboards.in_force.own.is_none() {
-        let text = with_xkb(state, handle, text_of);
-        state.input.keyboards.in_force.own = Some(Text::new(text));
-    }
     let pressed = handle.pressed_keys();
     match before {
         // The session's rests as it is: what is held, latched and locked on its keyboards stays that.
@@ -215,6 +245,7 @@ pub(super) fn put(state: &mut State, handle: &KeyboardHandle<State>, keymap: Opt
     });
     state.input.keyboards.in_force.other = keymap.cloned();
     tell_all(state, handle);
+    text::keys::keymap_changed(state, handle);
     set_modifiers(state, handle, modifiers);
 }
 

@@ -27,6 +27,7 @@ pub mod serials;
 pub mod shortcuts;
 pub mod switch;
 pub mod tablet;
+pub mod text;
 mod tool;
 pub mod touch;
 
@@ -67,6 +68,8 @@ pub struct Input {
     pub bindings: Bindings,
     /// Who wants them for itself.
     pub inhibitors: shortcuts::Inhibitors,
+    /// Fields of text, and the input method that types into them.
+    pub text: text::Text,
     /// Picks the pointer's focus from what was applied, and again with every update, not from what is on screen when
     /// something was presented. For the conformance suite WLCS, which looks at the focus before any refresh.
     pub focus_follows_updates: bool,
@@ -107,6 +110,7 @@ impl Input {
             keyboard,
             bindings: Bindings::default(),
             inhibitors: shortcuts::Inhibitors::default(),
+            text: text::Text::default(),
             focus_follows_updates: false,
             cursor: Cursor::default(),
             drag_icon: None,

@@ -128,11 +128,15 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
     output::input(state, InputKind::Motion, focus.as_ref(), time);
 }
 
-/// What the pointer would be on at `position`: while popups hold a grab, only surfaces of their client.
+/// What the pointer would be on at `position`: while popups hold a grab, only surfaces of their client, and of the input
+/// method, which types into them.
 pub fn pick(state: &State, position: Point<f64, Logical>) -> Focus {
     let hit = super::under(state, position)?;
     match state.shell.grabbing_popup().filter(|_| !state.shell.lock.takes_input()) {
-        Some(popup) => hit.0.id().same_client_as(&popup.id()).then_some(hit),
+        Some(popup) => {
+            let is_meant = hit.0.id().same_client_as(&popup.id()) || state.shell.input_popups.is_typists(&hit.0);
+            is_meant.then_some(hit)
+        }
         None => Some(hit),
     }
 }

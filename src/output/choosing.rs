@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   notices, shortcuts    our own                        output/overlays
+//!   input popups          at the caret                   shell/input_popups
 //!   overlays              pinned to the output           shell/layers
 //!   top                   the same; not above a window that covers the output, nor are the menus of those below
 //!   windows, ghosts       with their popups              shell/render_order
@@ -104,6 +105,11 @@ impl<'a> Choosing<'a> {
 
     /// Adds the layer surfaces above windows.
     fn above_windows(&mut self, shell: &Shell, output: &Output, view: &View<'_>) {
+        self.add(None, |placing, scene, _| {
+            let seen = shell.input_popups_on(output);
+            seen.into_iter().for_each(|(popup, at)| placing.unscaled(scene, popup, at));
+            false
+        });
         self.popups(shell, output, Level::Overlay);
         self.level(shell, output, Level::Overlay);
         // Nobody asks windows where nobody is pinned.
@@ -179,7 +185,7 @@ pub(super) fn choose_among(
     choosing.end()
 }
 
-/// The same while the session is locked: what its locker has for this output, and black.
+/// The same while the session is locked: what its locker has for this output, the keyboard of the input method, and black.
 fn choose_lock(state: &mut State, id: OutputId) -> Arranged {
     let Some((mut scene, handle)) = begin(state, id) else { return Arranged::default() };
     (scene.background, scene.locked) = (LOCKED, true);
@@ -189,8 +195,12 @@ fn choose_lock(state: &mut State, id: OutputId) -> Arranged {
     } else {
         kept.forget();
     }
+    let placing = Placing::new(&handle, Effects::default(), &state.surfaces);
+    for keyboard in state.shell.keyboards_above_lock(&handle) {
+        placing.popups_of(&mut scene, &state.shell, keyboard);
+        placing.pinned(&mut scene, keyboard);
+    }
     if let Some(surface) = state.shell.lock.seen_on(&handle) {
-        let placing = Placing::new(&handle, Effects::default(), &state.surfaces);
         placing.unscaled(&mut scene, surface, geometry(&handle).loc);
     }
     Arranged { scene, ..Arranged::default() }

@@ -396,7 +396,7 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
         return state.shell.hit(point);
     }
     let scene = &output.on_screen;
-    let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none() && lock.lets(&layer.surface));
+    let live = scene.layers.iter().filter(|layer| layer.snapshot.is_none() && state.shell.lets(&layer.surface));
     let (handle, corner) = (&output.output, geometry(&output.output).loc.to_f64());
     let place = (point - corner).to_physical(handle.current_scale().fractional_scale());
     let there = |layer: &&Layer| {

@@ -35,6 +35,7 @@ pub mod gamma_control;
 pub mod idle_inhibit;
 pub mod idle_notify;
 pub mod image_copy;
+mod input_method;
 mod kde_decoration;
 pub mod layer_shell;
 pub mod offers;
@@ -60,6 +61,7 @@ pub mod subcompositor;
 pub mod sweep;
 pub mod syncobj;
 pub mod tablet;
+mod text_input;
 pub mod toplevels;
 pub mod viewporter;
 pub mod virtual_keyboard;
@@ -134,6 +136,8 @@ pub struct Protocols {
     pub idle_inhibit: idle_inhibit::IdleInhibit,
     pub idle_notify: idle_notify::IdleNotify,
     pub shortcuts_inhibit: shortcuts_inhibit::ShortcutsInhibit,
+    pub text_input: text_input::TextInput,
+    pub input_method: input_method::InputMethod,
     pub virtual_pointer: virtual_pointer::VirtualPointers,
     pub virtual_keyboard: virtual_keyboard::VirtualKeyboards,
     pub screencopy: screencopy::Screencopy,
@@ -193,6 +197,8 @@ impl Protocols {
             idle_inhibit: idle_inhibit::IdleInhibit::new(IdleInhibitManagerState::new::<State>(display)),
             idle_notify: idle_notify::IdleNotify::new(display),
             shortcuts_inhibit: shortcuts_inhibit::ShortcutsInhibit::new(display),
+            text_input: text_input::TextInput::new(display),
+            input_method: input_method::InputMethod::new(display),
             virtual_pointer: virtual_pointer::VirtualPointers::new(display),
             virtual_keyboard: virtual_keyboard::VirtualKeyboards::new(display),
             screencopy: screencopy::Screencopy::new(display),
@@ -222,6 +228,7 @@ impl Protocols {
 /// Tells clients of what changed in the turn that ends, where nobody else does.
 pub fn refresh(state: &mut State) {
     gamma_control::refresh(state);
+    input_method::refresh(state);
     ext_workspace::refresh(state);
     session_lock::refresh(state);
     toplevels::refresh(state);

@@ -16,6 +16,7 @@ pub const PRIVILEGED: &[(&str, Privilege)] = &[
     ("ext_foreign_toplevel_image_capture_source_manager_v1", Privilege::Capture),
     ("zwp_virtual_keyboard_manager_v1", Privilege::VirtualInput),
     ("zwlr_virtual_pointer_manager_v1", Privilege::VirtualInput),
+    ("zwp_input_method_manager_v2", Privilege::VirtualInput),
     ("zwlr_layer_shell_v1", Privilege::Layers),
     ("zwlr_gamma_control_manager_v1", Privilege::Gamma),
     ("ext_workspace_manager_v1", Privilege::Workspaces),
@@ -61,6 +62,8 @@ pub const FOR_EVERYBODY: &[&str] = &[
     "ext_idle_notifier_v1",
     // Only while it has the keyboard, and the user can take them back.
     "zwp_keyboard_shortcuts_inhibit_manager_v1",
+    // What they say goes to the input method alone, and nobody else is told of it.
+    "zwp_text_input_manager_v3",
     "wp_alpha_modifier_v1",
     "wp_content_type_manager_v1",
     "wp_pointer_warp_v1",

@@ -25,8 +25,8 @@ use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboar
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboard_v1::{self, ZwpVirtualKeyboardV1};
 
 use crate::guard::{self, Handlers, Kind};
-use crate::input::KeyboardId;
 use crate::input::keyboard::Masks;
+use crate::input::{KeyboardId, text};
 use crate::lent_files::Account;
 use crate::state::State;
 use crate::time::Clock;
@@ -97,6 +97,7 @@ impl Dispatch<ZwpVirtualKeyboardManagerV1, (), State> for Handlers {
             let keyboard = KeyboardId::Virtual(keyboards.last);
             let object = init.init(id, VirtualKeyboard { id: keyboard });
             keyboards.keyboards.add(keyboard, object, Owner::of(client, display));
+            text::keys::belongs_to(state, keyboard, client);
             order::prepare(state);
         }
     }

@@ -16,11 +16,14 @@ impl Shell {
     /// `point − origin` is the point in the surface's own coordinates, also while the window is stretched.
     pub fn hit(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
         if self.lock.takes_input() {
-            return self.lock.hit(point);
+            return self.hit_keyboard_above_lock(point).or_else(|| self.lock.hit(point));
         }
         let output = self.layers.outputs().find(|output| geometry(output).to_f64().contains(point));
         if self.overlays.take_input() {
             return output.filter(|_| !self.overlays.help.is_on()).and_then(|output| self.hit_above(point, output));
+        }
+        if let Some(hit) = self.hit_input_popups(point) {
+            return Some(hit);
         }
         let above = output.and_then(|output| self.hit_above(point, output));
         let below = || output.and_then(|output| self.hit_below(point, output));

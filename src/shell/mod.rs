@@ -14,6 +14,7 @@ mod desk;
 pub mod drag;
 pub mod effects;
 pub mod hit;
+pub mod input_popups;
 pub mod layers;
 pub mod layout;
 pub mod lock;
@@ -51,6 +52,7 @@ use change_log::Change;
 pub use desk::{Desk, Hand, geometry};
 use drag::Drag;
 use effects::Effects;
+use input_popups::InputPopups;
 use layers::Layers;
 use lock::Lock;
 use overview::Overlays;
@@ -69,6 +71,8 @@ pub struct Shell {
     popups: PopupList,
     /// What is pinned to outputs.
     pub layers: Layers,
+    /// What the input method shows at the caret.
+    pub input_popups: InputPopups,
     /// Grabbing popups, the outermost first.
     popup_grabs: Vec<WlSurface>,
     focused: Option<WindowId>,
@@ -213,6 +217,8 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         popup::applied(state, &root, *surface == root);
     } else if state.shell.is_pinned(&root) {
         layers::applied(state, &root, *surface == root);
+    } else if state.shell.input_popups.has(&root) {
+        input_popups::applied(state, &root);
     } else {
         lock::applied(state, &root, *surface == root);
     }
@@ -376,6 +382,7 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     }
     lock::surface_destroyed(state, surface);
     layers::destroyed(state, surface);
+    input_popups::surface_destroyed(state, surface);
 }
 
 /// Gives a window, or a modal dialog of it, the focus, raises it and shows the workspace that it is on; `None` leaves nobody

@@ -119,6 +119,20 @@ impl Shell {
         Some((parent, corner))
     }
 
+    /// The global location of the surface's origin of the window, popup or layer surface with root `root`; `None` when it is not
+    /// seen.
+    pub(super) fn origin_of_root(&self, root: &WlSurface) -> Option<Point<i32, Logical>> {
+        if let Some(popup) = self.popup(root) {
+            let (owner, corner) = self.popup_corner(popup).filter(|_| popup.is_visible())?;
+            let is_seen = self.window_of_root(&owner).is_none_or(|window| self.is_visible(window.id));
+            return is_seen.then(|| corner - popup.geometry.loc);
+        }
+        match self.window_of_root(root) {
+            Some(window) => self.is_visible(window.id).then(|| window.origin()),
+            None => self.corner_of_root(root),
+        }
+    }
+
     /// The global location of the window geometry of the window with root `root`, or of the layer surface; `None` when it is
     /// not shown.
     fn corner_of_root(&self, root: &WlSurface) -> Option<Point<i32, Logical>> {

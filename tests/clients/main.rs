@@ -45,6 +45,7 @@ mod shortcuts;
 mod stated;
 mod stopped;
 mod subsurfaces;
+mod text;
 mod tools;
 mod toplevels;
 mod undrawable;

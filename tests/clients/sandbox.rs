@@ -123,7 +123,7 @@ fn what_the_user_withholds_is_offered_to_nobody_and_what_is_not_stays() {
     let offers = offered(&mut world, client);
     let missing: Vec<_> = PRIVILEGED.iter().filter(|(name, _)| !offers.contains(&(*name).to_owned())).collect();
     assert!(
-        missing.len() == 2 && missing.iter().all(|(_, privilege)| *privilege == Privilege::VirtualInput),
+        missing.len() == 3 && missing.iter().all(|(_, privilege)| *privilege == Privilege::VirtualInput),
         "{missing:?}"
     );
     world.client(client).data.globals = globals;

@@ -63,7 +63,8 @@ pub fn pressed(state: &mut State, surface: Option<&WlSurface>) {
         activate(state, window);
     }
     let pinned = surface.and_then(|surface| state.shell.pinned_of(surface));
-    let (root, is_chosen) = (pinned.map(|pinned| pinned.surface().clone()), pinned.is_some_and(takes_turns));
+    let is_chosen = pinned.is_some_and(takes_turns) && !state.shell.lock.takes_input();
+    let root = pinned.map(|pinned| pinned.surface().clone());
     if is_chosen && state.shell.layers.chosen != root {
         state.shell.layers.chosen.clone_from(&root);
         state.update_keyboard();

@@ -1,0 +1,80 @@
+//! What an input method types: composed until its commit, and checked, since clients take it as it comes.
+
+use super::field::{MOST_TEXT, Surrounding};
+
+/// What is typed with one commit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Composed {
+    /// What is being composed, and the caret or selection in it (bytes), where one is to be seen.
+    pub preedit: Option<(String, Option<(usize, usize)>)>,
+    /// What is written.
+    pub text: String,
+    /// How much before and after the caret goes (bytes).
+    pub deleted: (u32, u32),
+}
+
+impl Composed {
+    /// This is being composed, with the caret from `begin` to `end`.
+    pub fn preedit(&mut self, text: String, begin: i32, end: i32) {
+        let within = |position: i32| usize::try_from(position).ok().filter(|at| text.is_char_boundary(*at));
+        let caret = within(begin).zip(within(end));
+        self.preedit = Some((text, caret)).filter(|(text, _)| !text.is_empty());
+    }
+
+    /// How much of `surrounding` goes: no more than there is, and whole letters. Of a field that does not say what is there
+    /// no more than such a text can be long.
+    pub fn deleted_of(&self, surrounding: Option<&Surrounding>) -> (u32, u32) {
+        let (before, after) = self.deleted;
+        let Some(Surrounding { text, cursor, .. }) = surrounding else {
+            let most = MOST_TEXT as u32;
+            return (before.min(most), after.min(most));
+        };
+        let from = (0..=*cursor).rev().find(|at| cursor - at >= before as usize && text.is_char_boundary(*at));
+        let to = (*cursor..=text.len()).find(|at| at - cursor >= after as usize && text.is_char_boundary(*at));
+        let length = |from: usize, to: usize| u32::try_from(to - from).unwrap_or(u32::MAX);
+        (length(from.unwrap_or(0), *cursor), length(*cursor, to.unwrap_or(text.len())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whatever_an_input_method_says_only_whole_letters_of_what_is_there_go(
+            text in "[aé水😀]{0,12}", place in 0..13_usize, before: u32, after: u32, small in 0..8_u32,
+        ) {
+            let cursor = text.char_indices().map(|(at, _)| at).nth(place).unwrap_or(text.len());
+            let around = Surrounding { text: text.clone(), cursor, anchor: cursor };
+            for deleted in [(before, after), (small, small), (before, small)] {
+                let (less, more) = Composed { deleted, ..Composed::default() }.deleted_of(Some(&around));
+                let (from, to) = (cursor - less as usize, cursor + more as usize);
+                prop_assert!(text.is_char_boundary(from) && text.is_char_boundary(to));
+                prop_assert!(from == 0 || less >= deleted.0);
+                prop_assert!(to == text.len() || more >= deleted.1);
+            }
+        }
+
+        #[test]
+        fn a_caret_outside_of_what_is_composed_is_not_seen(text in "[aé水]{0,6}", begin: i32, end in -2..20_i32) {
+            let mut composed = Composed::default();
+            composed.preedit(text.clone(), begin, end);
+            if let Some((_, Some((begin, end)))) = composed.preedit {
+                prop_assert!(text.is_char_boundary(begin) && text.is_char_boundary(end));
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_text_that_is_composed_is_none() {
+        let mut composed = Composed::default();
+        composed.preedit("は".to_owned(), 3, 3);
+        assert_eq!(composed.preedit, Some(("は".to_owned(), Some((3, 3)))));
+        composed.preedit("は".to_owned(), -1, -1);
+        assert_eq!(composed.preedit, Some(("は".to_owned(), None)));
+        composed.preedit(String::new(), 0, 0);
+        assert_eq!(composed.preedit, None);
+    }
+}

@@ -1,0 +1,213 @@
+//! One text field of a client, as it describes itself: what is said takes effect with a commit.
+
+use smithay::reexports::wayland_protocols::wp::text_input::zv3::server::zwp_text_input_v3::{
+    ChangeCause, ContentHint, ContentPurpose,
+};
+use smithay::utils::{Logical, Rectangle};
+
+/// The text around the caret; positions are in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surrounding {
+    /// Without what is being composed.
+    pub text: String,
+    /// Where the caret is.
+    pub cursor: usize,
+    /// Where the selection begins; at the caret if there is none.
+    pub anchor: usize,
+}
+
+/// As long as the protocol lets such a text be (bytes).
+pub const MOST_TEXT: usize = 4000;
+
+impl Surrounding {
+    /// `None` where the positions are none within the text, or where that is too long: what would be made of it is wrong.
+    pub fn new(text: String, cursor: i32, anchor: i32) -> Option<Self> {
+        let within = |position: i32| usize::try_from(position).ok().filter(|at| text.is_char_boundary(*at));
+        let (cursor, anchor) = (within(cursor)?, within(anchor)?);
+        (text.len() <= MOST_TEXT).then_some(Surrounding { text, cursor, anchor })
+    }
+}
+
+/// What a field says of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stated {
+    /// The text around its caret, if it knows.
+    pub surrounding: Option<Surrounding>,
+    /// Why that changed.
+    pub cause: ChangeCause,
+    /// What it is for, if it says.
+    pub content: Option<(ContentHint, ContentPurpose)>,
+    /// Where its caret is (surface coordinates), if it says.
+    pub caret: Option<Rectangle<i32, Logical>>,
+}
+
+impl Default for Stated {
+    fn default() -> Self {
+        Stated { surrounding: None, cause: ChangeCause::InputMethod, content: None, caret: None }
+    }
+}
+
+/// What was said since the last commit.
+#[derive(Debug, Default)]
+struct Pending {
+    /// Whether it is to be typed into, if that was said.
+    enables: Option<bool>,
+    surrounding: Option<Option<Surrounding>>,
+    cause: Option<ChangeCause>,
+    content: Option<(ContentHint, ContentPurpose)>,
+    caret: Option<Rectangle<i32, Logical>>,
+}
+
+/// What came of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing.
+    Nothing,
+    /// It is typed into from now on, and has forgotten what was before.
+    Enabled,
+    /// It is not typed into any more.
+    Disabled,
+    /// It says something else.
+    Changed,
+}
+
+/// A field.
+#[derive(Debug, Default)]
+pub struct FieldState {
+    /// Commits so far: it is told of those with what is typed.
+    pub commits: u32,
+    pending: Pending,
+    /// None: it is not typed into.
+    current: Option<Stated>,
+}
+
+impl FieldState {
+    /// What it says of itself while it is typed into.
+    pub const fn stated(&self) -> Option<&Stated> {
+        self.current.as_ref()
+    }
+
+    /// It is to be typed into, and what was said before counts no more.
+    pub fn enable(&mut self) {
+        self.pending = Pending { enables: Some(true), ..Pending::default() };
+    }
+
+    /// It is not to be typed into any more.
+    pub fn disable(&mut self) {
+        self.pending.enables = Some(false);
+    }
+
+    /// The text around its caret; none that makes sense: it does not say.
+    pub fn surround(&mut self, surrounding: Option<Surrounding>) {
+        self.pending.surrounding = Some(surrounding);
+    }
+
+    /// Why that changed.
+    pub const fn because(&mut self, cause: ChangeCause) {
+        self.pending.cause = Some(cause);
+    }
+
+    /// What it is for.
+    pub const fn is_for(&mut self, hint: ContentHint, purpose: ContentPurpose) {
+        self.pending.content = Some((hint, purpose));
+    }
+
+    /// Where its caret is.
+    pub const fn caret(&mut self, rect: Rectangle<i32, Logical>) {
+        self.pending.caret = Some(rect);
+    }
+
+    /// All that counts now. Of one that has no focus (`is_heard`) nothing does; while another is typed into (`is_alone`) this
+    /// one cannot be.
+    pub fn commit(&mut self, is_heard: bool, is_alone: bool) -> Outcome {
+        self.commits = self.commits.wrapping_add(1);
+        let said = std::mem::take(&mut self.pending);
+        if !is_heard {
+            return Outcome::Nothing;
+        }
+        let was_on = self.current.is_some();
+        let outcome = match said.enables {
+            Some(true) if is_alone => {
+                self.current = Some(Stated::default());
+                Outcome::Enabled
+            }
+            Some(false) if was_on => {
+                self.current = None;
+                Outcome::Disabled
+            }
+            _ if was_on => Outcome::Changed,
+            _ => Outcome::Nothing,
+        };
+        if let Some(current) = &mut self.current {
+            current.surrounding = said.surrounding.unwrap_or_else(|| current.surrounding.take());
+            current.cause = said.cause.unwrap_or(ChangeCause::InputMethod);
+            current.content = said.content.or(current.content);
+            current.caret = said.caret.or(current.caret);
+        }
+        outcome
+    }
+
+    /// Its surface has no focus any more, or another one has: all that it said is to be said again.
+    pub fn forget(&mut self) {
+        (self.pending, self.current) = (Pending::default(), None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn around(text: &str, at: i32) -> Option<Surrounding> {
+        Surrounding::new(text.to_owned(), at, at)
+    }
+
+    #[test]
+    fn what_is_said_counts_from_the_commit_on_and_enabling_again_forgets_it() {
+        let mut field = FieldState::default();
+        field.enable();
+        field.is_for(ContentHint::Latin, ContentPurpose::Url);
+        field.surround(around("word", 4));
+        assert_eq!(field.stated(), None);
+        assert_eq!(field.commit(true, true), Outcome::Enabled);
+        assert_eq!(field.stated().unwrap().content, Some((ContentHint::Latin, ContentPurpose::Url)));
+        field.because(ChangeCause::Other);
+        field.surround(around("words", 5));
+        assert_eq!(field.commit(true, true), Outcome::Changed);
+        let stated = field.stated().unwrap();
+        assert_eq!((&stated.surrounding, stated.cause), (&around("words", 5), ChangeCause::Other));
+        assert!(stated.content.is_some(), "it stays what it is for");
+        assert_eq!(field.commit(true, true), Outcome::Changed);
+        assert_eq!(field.stated().unwrap().cause, ChangeCause::InputMethod, "a cause counts once");
+        field.enable();
+        assert_eq!(field.commit(true, true), Outcome::Enabled);
+        assert_eq!(field.stated(), Some(&Stated::default()));
+        field.disable();
+        assert_eq!((field.commit(true, true), field.commits), (Outcome::Disabled, 5));
+    }
+
+    #[test]
+    fn without_focus_commits_are_counted_and_nothing_else() {
+        let mut field = FieldState::default();
+        field.enable();
+        assert_eq!((field.commit(false, true), field.commits), (Outcome::Nothing, 1));
+        assert_eq!(field.commit(true, true), Outcome::Nothing, "what was said then is forgotten");
+    }
+
+    #[test]
+    fn one_field_of_all_is_typed_into() {
+        let mut field = FieldState::default();
+        field.enable();
+        assert_eq!(field.commit(true, false), Outcome::Nothing);
+        assert_eq!(field.stated(), None);
+    }
+
+    #[test]
+    fn a_text_whose_positions_lie_outside_of_it_or_within_a_letter_is_none() {
+        assert!(around("né", 3).is_some() && around("né", 1).is_some());
+        for at in [-1, 2, 4, i32::MAX] {
+            assert_eq!(around("né", at), None, "{at}");
+        }
+        assert_eq!(Surrounding::new("né".to_owned(), 0, 2), None);
+        assert_eq!(Surrounding::new("n".repeat(MOST_TEXT + 1), 0, 0), None);
+    }
+}

@@ -1,0 +1,220 @@
+//! Keys that the input method composes from: while a field is typed into they go to its grab, and none of the client's.
+//!
+//! What it does not need it types itself, on a virtual keyboard of its own: those keys never go back to it. One that has the
+//! session's keymap *hands on* keys of the session's keyboards, with their modifiers: they go to the client as they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use smithay::backend::input::KeyState;
+use smithay::input::keyboard::{KeyboardHandle, KeyboardTarget, Keycode, ModifiersState};
+use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::protocol::wl_keyboard::KeyState as WlKeyState;
+use smithay::reexports::wayland_server::{Client, Resource};
+use smithay::utils::SERIAL_COUNTER;
+use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_keyboard_grab_v2::ZwpInputMethodKeyboardGrabV2;
+
+use crate::input::keyboard::{self, Masks};
+use crate::input::{KeyboardId, keymap};
+use crate::output::{self, InputKind};
+use crate::state::State;
+use crate::time::{Clock, Instant};
+
+/// Grabs of the input method, and what it types on.
+#[derive(Debug, Default)]
+pub struct Grabs {
+    /// The newest last: that one has the keys.
+    objects: Vec<ZwpInputMethodKeyboardGrabV2>,
+    /// Keys that went down there.
+    down: Vec<(KeyboardId, u32)>,
+    /// Whose the virtual keyboards are.
+    owners: BTreeMap<KeyboardId, ClientId>,
+    /// Those of the input method that have the session's keymap.
+    handing_on: BTreeSet<KeyboardId>,
+}
+
+/// A key that went down or up.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::input) struct Stroke {
+    pub time: Instant,
+    pub keyboard: KeyboardId,
+    pub key: u32,
+    pub pressed: bool,
+}
+
+/// Whether keys go to the input method. What is typed under a lock is for the locker.
+fn are_grabbed(state: &State) -> bool {
+    let text = &state.input.text;
+    text.method.is_some() && text.active.is_some() && !text.grabs.objects.is_empty() && !state.shell.lock.takes_input()
+}
+
+/// Whether a keyboard is one of the client that is the input method.
+fn is_its_own(state: &State, keyboard: KeyboardId) -> bool {
+    let text = &state.input.text;
+    let method = text.method.as_ref().and_then(|method| method.object.client());
+    method.is_some_and(|client| text.grabs.owners.get(&keyboard) == Some(&client.id()))
+}
+
+/// Whether the input method gets a key: one that it has gets the release, too.
+pub(in crate::input) fn take(state: &mut State, stroke: Stroke, modifiers: Option<ModifiersState>) -> bool {
+    if state.input.text.grabs.objects.is_empty() {
+        return false;
+    }
+    let Stroke { time, keyboard, key, pressed } = stroke;
+    let are_grabbed = are_grabbed(state);
+    let grabs = &mut state.input.text.grabs;
+    let had = grabs.down.iter().position(|down| *down == (keyboard, key)).filter(|_| !pressed);
+    let takes = match had {
+        Some(place) => {
+            grabs.down.swap_remove(place);
+            true
+        }
+        None => pressed && are_grabbed && !is_its_own(state, keyboard),
+    };
+    let grabs = &mut state.input.text.grabs;
+    let Some(grab) = grabs.objects.last().cloned() else { return false };
+    if takes {
+        if pressed {
+            grabs.down.push((keyboard, key));
+        }
+        let wire = if pressed { WlKeyState::Pressed } else { WlKeyState::Released };
+        grab.key(SERIAL_COUNTER.next_serial().into(), time.as_wayland_millis(), key, wire);
+        let focus = state.input.text.focus.clone();
+        output::input(state, InputKind::Key, focus.as_ref(), time);
+    }
+    if let Some(modifiers) = modifiers {
+        if takes || are_grabbed {
+            tell_modifiers(&grab, modifiers);
+        }
+        if takes && !are_grabbed {
+            // It went down for one field and comes up after it: who has the keyboard by now knew that it was down.
+            tell_focus(state);
+        }
+    }
+    takes
+}
+
+fn tell_modifiers(grab: &ZwpInputMethodKeyboardGrabV2, ModifiersState { serialized, .. }: ModifiersState) {
+    let serial = SERIAL_COUNTER.next_serial().into();
+    grab.modifiers(serial, serialized.depressed, serialized.latched, serialized.locked, serialized.layout_effective);
+}
+
+/// Tells who has the keyboard which modifiers there are.
+pub(in crate::input) fn tell_focus(state: &mut State) {
+    let Some(handle) = state.input.keyboard.clone() else { return };
+    let modifiers = handle.modifier_state();
+    if let Some(focus) = handle.current_focus().filter(Resource::is_alive) {
+        let seat = state.input.seat.clone();
+        KeyboardTarget::modifiers(&focus, &seat, state, modifiers, SERIAL_COUNTER.next_serial());
+    }
+}
+
+/// The input method wants the keys.
+pub fn grab(state: &mut State, object: ZwpInputMethodKeyboardGrabV2) {
+    let Some(handle) = state.input.keyboard.clone() else { return };
+    keymap::tell_grab(state, &handle, &object);
+    let (rate, delay) = keyboard::repetition(state);
+    object.repeat_info(rate, delay);
+    tell_modifiers(&object, handle.modifier_state());
+    state.input.text.grabs.objects.push(object);
+}
+
+/// How fast held keys repeat, or which keymap the session has, is something else than before.
+pub(in crate::input) fn configured(state: &mut State, handle: &KeyboardHandle<State>) {
+    let (rate, delay) = keyboard::repetition(state);
+    for grab in state.input.text.grabs.objects.clone() {
+        keymap::tell_grab(state, handle, &grab);
+        grab.repeat_info(rate, delay);
+    }
+    state.input.text.grabs.handing_on.clear();
+}
+
+/// Another keymap is in force.
+pub(in crate::input) fn keymap_changed(state: &mut State, handle: &KeyboardHandle<State>) {
+    for grab in state.input.text.grabs.objects.clone() {
+        keymap::tell_grab(state, handle, &grab);
+    }
+}
+
+/// A grab is gone.
+pub fn released(state: &mut State, object: &ZwpInputMethodKeyboardGrabV2) {
+    ungrab(state, |grab| grab == object);
+}
+
+/// Some grabs are no more. With the last one keys that are down come up for nobody, and what the input method has made of
+/// them comes up for the client: it will not hear any more when it would be time.
+pub(super) fn ungrab(state: &mut State, goes: impl Fn(&ZwpInputMethodKeyboardGrabV2) -> bool) {
+    let grabs = &mut state.input.text.grabs;
+    let count = grabs.objects.len();
+    grabs.objects.retain(|grab| !goes(grab));
+    if grabs.objects.len() == count || !grabs.objects.is_empty() {
+        return;
+    }
+    let down = std::mem::take(&mut grabs.down);
+    let handing_on: Vec<KeyboardId> = grabs.handing_on.iter().copied().collect();
+    keyboard::swallow(state, &down);
+    // Not now: its client may be going, and its surfaces must not be named meanwhile (see `input::focus::lost`).
+    state.loop_handle.insert_idle(move |state| {
+        let now = state.clock.now();
+        for keyboard in handing_on {
+            down.iter().for_each(|(_, key)| keyboard::key(state, now, keyboard, *key, false));
+        }
+        tell_focus(state);
+    });
+}
+
+/// A virtual keyboard is `client`'s.
+pub fn belongs_to(state: &mut State, keyboard: KeyboardId, client: &Client) {
+    state.input.text.grabs.owners.insert(keyboard, client.id());
+}
+
+/// A keyboard is gone.
+pub(in crate::input) fn forget(state: &mut State, keyboard: KeyboardId) {
+    let grabs = &mut state.input.text.grabs;
+    grabs.owners.remove(&keyboard);
+    grabs.handing_on.remove(&keyboard);
+}
+
+/// A keyboard has another keymap: the session's (`is_sessions`) or one of its own.
+pub(in crate::input) fn has_keymap(state: &mut State, keyboard: KeyboardId, is_sessions: bool) {
+    let hands_on = is_sessions && is_its_own(state, keyboard);
+    let handing_on = &mut state.input.text.grabs.handing_on;
+    if hands_on {
+        handing_on.insert(keyboard);
+    } else {
+        handing_on.remove(&keyboard);
+    }
+}
+
+/// Whether a keyboard hands on keys of others.
+pub(in crate::input) fn hands_on(state: &State, keyboard: KeyboardId) -> bool {
+    let handing_on = &state.input.text.grabs.handing_on;
+    !handing_on.is_empty() && handing_on.contains(&keyboard)
+}
+
+/// Whether the keymap of a keyboard may be one that it hands on keys with.
+pub(in crate::input) fn may_hand_on(state: &State, keyboard: KeyboardId) -> bool {
+    state.input.text.method.is_some() && is_its_own(state, keyboard)
+}
+
+/// Gives a key to the client, which has no effect on anything else: the one that it stands for had.
+pub(in crate::input) fn hand_on(state: &mut State, handle: &KeyboardHandle<State>, code: Keycode, stroke: Stroke) {
+    let key_state = if stroke.pressed { KeyState::Pressed } else { KeyState::Released };
+    let serial = SERIAL_COUNTER.next_serial();
+    state.input.actions.push(serial);
+    let focus = handle.current_focus();
+    output::input(state, InputKind::Key, focus.as_ref(), stroke.time);
+    handle.input_forward(state, code, key_state, serial, stroke.time.as_wayland_millis(), false);
+}
+
+/// The same for modifiers.
+pub(in crate::input) fn hand_on_modifiers(state: &mut State, handle: &KeyboardHandle<State>, masks: Masks) {
+    let mut modifiers = handle.modifier_state();
+    modifiers.serialized.depressed = masks.depressed;
+    modifiers.serialized.latched = masks.latched;
+    modifiers.serialized.locked = masks.locked;
+    modifiers.serialized.layout_effective = masks.layout;
+    if let Some(focus) = handle.current_focus().filter(Resource::is_alive) {
+        let seat = state.input.seat.clone();
+        KeyboardTarget::modifiers(&focus, &seat, state, modifiers, SERIAL_COUNTER.next_serial());
+    }
+}

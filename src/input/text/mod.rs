@@ -1,0 +1,266 @@
+//! Text: which field of the client with the keyboard is typed into, and the input method that types there.
+//!
+//! ```text
+//!   keyboard focus ─► enter, leave ─► fields of that client ─ enable, commit ─► the one that is typed into
+//!                                                                                  │ at the end of the turn
+//!   keys ─► grab (only while a field is typed into, never under a lock) ─► input method ◄┘ activate, what it says, done
+//!                                              field ◄── commit: what is composed, what is written ─┘
+//! ```
+//!
+//! The input method hears of a field once in a turn, however often that commits: it is not flooded by who is typed into. What
+//! it wrote for a field that it was told of before counts for no other.
+
+pub mod composed;
+pub mod field;
+pub mod keys;
+
+use smithay::reexports::wayland_protocols::wp::text_input::zv3::server::zwp_text_input_v3::ZwpTextInputV3;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_v2::ZwpInputMethodV2;
+
+use crate::shell::input_popups::{self, Caret};
+use crate::state::State;
+use composed::Composed;
+use field::{FieldState, Outcome, Stated};
+use keys::Grabs;
+
+/// A field of a client.
+#[derive(Debug)]
+struct Field {
+    object: ZwpTextInputV3,
+    state: FieldState,
+    /// Another number each time that it is enabled.
+    turn: u64,
+}
+
+/// The input method.
+#[derive(Debug)]
+struct Method {
+    object: ZwpInputMethodV2,
+    /// How often it was told `done`.
+    told: u32,
+    /// The field that it was told of: its turn, and how often `done` was said by then.
+    on: Option<(u64, u32)>,
+    composed: Composed,
+}
+
+impl Method {
+    fn done(&mut self) {
+        self.object.done();
+        self.told = self.told.wrapping_add(1);
+    }
+
+    fn state(&mut self, stated: &Stated) {
+        if let Some(around) = &stated.surrounding {
+            self.object.surrounding_text(around.text.clone(), around.cursor as u32, around.anchor as u32);
+            self.object.text_change_cause(stated.cause);
+        }
+        if let Some((hint, purpose)) = stated.content {
+            self.object.content_type(hint, purpose);
+        }
+        self.done();
+    }
+}
+
+/// Fields, and who types.
+#[derive(Debug, Default)]
+pub struct Text {
+    /// The surface whose client's fields may be typed into.
+    focus: Option<WlSurface>,
+    fields: Vec<Field>,
+    /// The field that is typed into.
+    active: Option<ZwpTextInputV3>,
+    method: Option<Method>,
+    grabs: Grabs,
+    turns: u64,
+    /// The input method has not heard of what changed.
+    is_stale: bool,
+}
+
+impl Text {
+    fn field_mut(&mut self, object: &ZwpTextInputV3) -> Option<&mut Field> {
+        self.fields.iter_mut().find(|field| field.object == *object)
+    }
+
+    fn active(&self) -> Option<&Field> {
+        let active = self.active.as_ref()?;
+        self.fields.iter().find(|field| field.object == *active)
+    }
+
+    fn has_focus(&self, object: &ZwpTextInputV3) -> bool {
+        self.focus.as_ref().is_some_and(|focus| focus.is_alive() && focus.id().same_client_as(&object.id()))
+    }
+}
+
+/// Another surface has the keyboard.
+pub(super) fn focus_changed(state: &mut State) {
+    let focus = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
+    let text = &mut state.input.text;
+    let before = std::mem::replace(&mut text.focus, focus);
+    if before == text.focus {
+        return;
+    }
+    let Text { fields, focus, .. } = text;
+    let is_of =
+        |field: &Field, surface: &WlSurface| field.object.is_alive() && field.object.id().same_client_as(&surface.id());
+    for field in fields.iter_mut() {
+        field.state.forget();
+        // One that is gone cannot be named.
+        if let Some(before) = before.as_ref().filter(|before| before.is_alive() && is_of(field, before)) {
+            field.object.leave(before);
+        }
+        if let Some(focus) = focus.as_ref().filter(|focus| focus.is_alive() && is_of(field, focus)) {
+            field.object.enter(focus);
+        }
+    }
+    text.is_stale |= text.active.take().is_some();
+}
+
+/// A client has a field.
+pub fn new_field(state: &mut State, object: ZwpTextInputV3) {
+    let text = &mut state.input.text;
+    if let Some(focus) = text.focus.as_ref().filter(|_| text.has_focus(&object)) {
+        object.enter(focus);
+    }
+    text.fields.push(Field { object, state: FieldState::default(), turn: 0 });
+}
+
+/// A field is gone.
+pub fn field_gone(state: &mut State, object: &ZwpTextInputV3) {
+    let text = &mut state.input.text;
+    text.fields.retain(|field| field.object != *object);
+    text.is_stale |= text.active.take_if(|active| active == object).is_some();
+}
+
+/// A field says something that counts with its next commit.
+pub fn describe(state: &mut State, object: &ZwpTextInputV3, say: impl FnOnce(&mut FieldState)) {
+    if let Some(field) = state.input.text.field_mut(object) {
+        say(&mut field.state);
+    }
+}
+
+/// What a field said counts now.
+pub fn field_committed(state: &mut State, object: &ZwpTextInputV3) {
+    let text = &mut state.input.text;
+    let is_heard = text.has_focus(object);
+    let is_alone = text.active.as_ref().is_none_or(|active| active == object);
+    let turn = text.turns + 1;
+    let Some(field) = text.field_mut(object) else { return };
+    match field.state.commit(is_heard, is_alone) {
+        Outcome::Nothing => {}
+        Outcome::Enabled => {
+            field.turn = turn;
+            text.turns = turn;
+            text.active = Some(object.clone());
+            text.is_stale = true;
+        }
+        Outcome::Disabled => {
+            text.active = None;
+            text.is_stale = true;
+        }
+        Outcome::Changed => text.is_stale = true,
+    }
+}
+
+/// A client wants to be the input method. Returns whether it is: there is one at a time.
+pub fn register(state: &mut State, object: &ZwpInputMethodV2) -> bool {
+    if let Some(method) = &state.input.text.method {
+        if method.object.is_alive() {
+            return false;
+        }
+        let dead = method.object.clone();
+        method_gone(state, &dead);
+    }
+    let method = Method { object: object.clone(), told: 0, on: None, composed: Composed::default() };
+    state.input.text.method = Some(method);
+    state.input.text.is_stale = true;
+    input_popups::set_typist(state, Some(object.id()));
+    true
+}
+
+/// Whether this one is the input method.
+pub fn is_registered(state: &State, object: &ZwpInputMethodV2) -> bool {
+    state.input.text.method.as_ref().is_some_and(|method| method.object == *object)
+}
+
+/// An input method is gone: the field goes on without what was being composed, and the keyboard is the client's.
+pub fn method_gone(state: &mut State, object: &ZwpInputMethodV2) {
+    if !is_registered(state, object) {
+        return;
+    }
+    state.input.text.method = None;
+    keys::ungrab(state, |_| true);
+    input_popups::set_typist(state, None);
+    input_popups::set_caret(state, None);
+    if let Some(field) = state.input.text.active() {
+        field.object.done(field.state.commits);
+    }
+}
+
+/// The input method says something that counts with its next commit.
+pub fn compose(state: &mut State, object: &ZwpInputMethodV2, say: impl FnOnce(&mut Composed)) {
+    if let Some(method) = state.input.text.method.as_mut().filter(|method| method.object == *object) {
+        say(&mut method.composed);
+    }
+}
+
+/// What the input method composed is typed, if it is for the field that is typed into: `serial` says what it has heard.
+pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u32) {
+    let text = &mut state.input.text;
+    let Some(method) = text.method.as_mut().filter(|method| method.object == *object) else { return };
+    let composed = std::mem::take(&mut method.composed);
+    let (on, told) = (method.on, method.told);
+    let Some(field) = text.active() else { return };
+    let is_meant =
+        on.is_some_and(|(turn, since)| turn == field.turn && serial.wrapping_sub(since) <= told.wrapping_sub(since));
+    if !is_meant {
+        return;
+    }
+    let surrounding = field.state.stated().and_then(|stated| stated.surrounding.as_ref());
+    let (before, after) = composed.deleted_of(surrounding);
+    if before > 0 || after > 0 {
+        field.object.delete_surrounding_text(before, after);
+    }
+    if let Some((preedit, caret)) = composed.preedit {
+        let (begin, end) = caret.map_or((-1, -1), |(begin, end)| (begin as i32, end as i32));
+        field.object.preedit_string(Some(preedit), begin, end);
+    }
+    if !composed.text.is_empty() {
+        field.object.commit_string(Some(composed.text));
+    }
+    field.object.done(field.state.commits);
+}
+
+/// Tells the input method what became of fields in this turn.
+pub fn tell(state: &mut State) {
+    let text = &mut state.input.text;
+    if !std::mem::take(&mut text.is_stale) {
+        return;
+    }
+    let active = text.active.as_ref().and_then(|active| text.fields.iter().find(|field| field.object == *active));
+    let active = active.and_then(|field| Some((field.turn, field.object.id(), field.state.stated()?)));
+    let caret = active
+        .as_ref()
+        .zip(text.focus.as_ref())
+        .map(|((_, _, stated), focus)| Caret { surface: focus.clone(), rect: stated.caret });
+    let Some(method) = &mut text.method else { return };
+    let turn = active.as_ref().map(|(turn, ..)| *turn);
+    if method.on.is_some_and(|(on, _)| Some(on) != turn) {
+        method.on = None;
+        method.object.deactivate();
+        method.done();
+    }
+    if let Some((turn, _, stated)) = active {
+        let is_new = method.on.is_none();
+        if is_new {
+            method.object.activate();
+            method.composed = Composed::default();
+        }
+        method.state(stated);
+        if is_new {
+            method.on = Some((turn, method.told));
+        }
+    }
+    input_popups::set_caret(state, caret);
+}

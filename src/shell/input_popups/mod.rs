@@ -1,0 +1,244 @@
+//! What the input method shows at the caret (candidates), and its keyboard on the screen.
+//!
+//! Popups lie above windows and layers of the output that has the caret, while a field is typed into; they go where that is
+//! when a frame is chosen ([`placing`]), so that they move with its window. Under a lock there are none. A keyboard is a layer
+//! surface above windows of the client that is the input method: it alone lies above a lock, and can be touched there.
+
+pub mod placing;
+
+use smithay::output::Output;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ObjectId;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, Rectangle, Size};
+use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_popup_surface_v2::ZwpInputPopupSurfaceV2;
+
+use super::layers::Pinned;
+use super::layers::placing::Level;
+use super::{Desk, Hand, Shell, geometry, hit, visit};
+use crate::state::State;
+use crate::surface::{self, tree};
+
+/// Where text appears that is typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Caret {
+    /// The surface with the field.
+    pub surface: WlSurface,
+    /// The caret in it (surface coordinates), if it says where that is.
+    pub rect: Option<Rectangle<i32, Logical>>,
+}
+
+#[derive(Debug)]
+struct InputPopup {
+    object: ZwpInputPopupSurfaceV2,
+    surface: WlSurface,
+    size: Size<i32, Logical>,
+    mapped: bool,
+    /// Where the caret is in its coordinates, as its client was told last.
+    told: Option<Rectangle<i32, Logical>>,
+    /// The output that its surfaces were told of.
+    visits: Option<Output>,
+}
+
+impl InputPopup {
+    fn is_shown(&self) -> bool {
+        self.mapped && self.surface.is_alive() && self.object.is_alive()
+    }
+}
+
+/// All popups of the input method, and where they belong.
+#[derive(Debug, Default)]
+pub struct InputPopups {
+    /// The newest last.
+    list: Vec<InputPopup>,
+    /// None: nobody types into anything.
+    caret: Option<Caret>,
+    /// The output that has it.
+    on: Option<Output>,
+    /// The input method: an object of its client.
+    typist: Option<ObjectId>,
+    /// [`Shell::changes`] when that was looked at.
+    looked: Option<(u64, u64)>,
+}
+
+impl InputPopups {
+    /// Whether `surface` is the root of one.
+    pub fn has(&self, surface: &WlSurface) -> bool {
+        self.list.iter().any(|popup| popup.surface == *surface)
+    }
+
+    /// Whether `surface` is one of the client that is the input method.
+    pub fn is_typists(&self, surface: &WlSurface) -> bool {
+        self.typist.as_ref().is_some_and(|typist| typist.same_client_as(&surface.id()))
+    }
+}
+
+impl Shell {
+    /// Where the caret is on the screen (global logical coordinates).
+    fn caret_on_screen(&self) -> Option<Rectangle<i32, Logical>> {
+        let Caret { surface, rect } = self.input_popups.caret.as_ref()?;
+        let root = surface::root(surface);
+        let offset = tree::find_downward(&root, &mut |known, _, place| (known == surface).then_some(place.origin))?;
+        let origin = self.origin_of_root(&root)? + offset.to_i32_round();
+        let size = tree::size(surface);
+        // A field that does not say is that surface: what belongs to it lies below.
+        let rect = rect.unwrap_or_else(|| Rectangle::new(Point::from((0, size.h)), Size::default()));
+        Some(Rectangle::new(origin + rect.loc, rect.size))
+    }
+
+    /// The popups that are seen on `output`, topmost first: surface, and where its origin goes (global logical coordinates).
+    pub fn input_popups_on(&self, output: &Output) -> Vec<(&WlSurface, Point<i32, Logical>)> {
+        let InputPopups { list, on, .. } = &self.input_popups;
+        if list.is_empty() || on.as_ref() != Some(output) || self.overlays.take_input() {
+            return Vec::new();
+        }
+        let (Some(caret), area) = (self.caret_on_screen(), geometry(output)) else { return Vec::new() };
+        let shown = list.iter().rev().filter(|popup| popup.is_shown());
+        shown.map(|popup| (&popup.surface, placing::place(caret, popup.size, area))).collect()
+    }
+
+    /// The popup that takes input at `point` (global logical coordinates), and where its origin is.
+    pub(super) fn hit_input_popups(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+        let output = self.input_popups.on.as_ref()?;
+        self.input_popups_on(output).into_iter().find_map(|(popup, origin)| {
+            let (surface, local) = hit::hit_tree(popup, point - origin.to_f64())?;
+            Some((surface, point - local))
+        })
+    }
+
+    fn is_keyboard(&self, pinned: &Pinned) -> bool {
+        pinned.level().is_above_windows() && self.input_popups.is_typists(pinned.surface())
+    }
+
+    /// The keyboards that lie above a lock on `output`, topmost first.
+    pub fn keyboards_above_lock<'a>(&'a self, output: &'a Output) -> impl Iterator<Item = &'a Pinned> {
+        let of = |level| self.layers.downward(output, level).filter(|pinned| self.is_keyboard(pinned));
+        of(Level::Overlay).chain(of(Level::Top))
+    }
+
+    pub(super) fn hit_keyboard_above_lock(
+        &self,
+        point: Point<f64, Logical>,
+    ) -> Option<(WlSurface, Point<f64, Logical>)> {
+        let output = self.layers.outputs().find(|output| geometry(output).to_f64().contains(point))?;
+        self.keyboards_above_lock(output).find_map(|pinned| {
+            let popups = self.popups_of_layer(pinned).map(|(popup, origin)| (popup, origin.to_f64()));
+            let mut trees = popups.chain([(pinned.surface(), pinned.rect().loc.to_f64())]);
+            trees.find_map(|(root, origin)| {
+                let (surface, local) = hit::hit_tree(root, point - origin)?;
+                Some((surface, point - local))
+            })
+        })
+    }
+
+    /// Whether `surface` may have input, as far as the lock is concerned.
+    pub fn lets(&self, surface: &WlSurface) -> bool {
+        self.lock.lets(surface) || self.pinned_of(surface).is_some_and(|pinned| self.is_keyboard(pinned))
+    }
+}
+
+/// The input method is the client with this object, or there is none.
+pub fn set_typist(state: &mut State, typist: Option<ObjectId>) {
+    state.shell.input_popups.typist = typist;
+    if state.shell.lock.takes_input() {
+        state.need_all();
+        state.refresh_focus();
+    }
+}
+
+/// Somebody types there, or into nothing.
+pub fn set_caret(state: &mut State, caret: Option<Caret>) {
+    if state.shell.input_popups.caret != caret {
+        state.shell.input_popups.caret = caret;
+        changed(state);
+    }
+}
+
+/// The input method made a popup of `surface`. It is seen when that has content.
+pub fn new_popup(state: &mut State, object: ZwpInputPopupSurfaceV2, surface: &WlSurface) {
+    let popup =
+        InputPopup { object, surface: surface.clone(), size: Size::default(), mapped: false, told: None, visits: None };
+    state.shell.input_popups.list.push(popup);
+    applied(state, surface);
+}
+
+/// An update was applied to a surface of the tree with this root.
+pub(super) fn applied(state: &mut State, root: &WlSurface) {
+    let (mapped, size) = (surface::has_content(root), tree::size(root));
+    let Some(popup) = state.shell.input_popups.list.iter_mut().find(|popup| popup.surface == *root) else { return };
+    // Subsurfaces come and go with updates of their own.
+    let is_plain = tree::extent(root).size == size;
+    let before = (popup.mapped, popup.size);
+    (popup.mapped, popup.size) = (mapped, size);
+    if before != (mapped, size) || !is_plain {
+        changed(state);
+    }
+}
+
+/// A popup is one no more.
+pub fn destroyed(state: &mut State, object: &ZwpInputPopupSurfaceV2) {
+    forget(state, |popup| popup.object == *object);
+}
+
+pub(super) fn surface_destroyed(state: &mut State, surface: &WlSurface) {
+    if !state.shell.input_popups.list.is_empty() {
+        forget(state, |popup| popup.surface == *surface);
+    }
+}
+
+fn forget(state: &mut State, goes: impl Fn(&InputPopup) -> bool) {
+    let list = &mut state.shell.input_popups.list;
+    let gone: Vec<InputPopup> = list.extract_if(.., |popup| goes(popup)).collect();
+    for popup in &gone {
+        if let Some(output) = popup.visits.as_ref().filter(|_| popup.surface.is_alive()) {
+            visit::leave_layer(&popup.surface, output);
+        }
+    }
+    if !gone.is_empty() {
+        changed(state);
+    }
+}
+
+fn changed(state: &mut State) {
+    state.shell.input_popups.looked = None;
+    state.shell.note_change();
+    state.need_all();
+}
+
+/// Finds out which output has the caret, and tells popups where they are. Called once in a turn.
+pub fn attend(state: &mut State) {
+    let changes = state.shell.changes();
+    let shell = &state.shell;
+    if shell.input_popups.list.is_empty() || shell.input_popups.looked == Some(changes) {
+        return;
+    }
+    let caret = shell.caret_on_screen();
+    let on = caret.and_then(|caret| state.usable_area(Some(caret.loc.to_f64()))).map(|(output, _)| output);
+    let is_elsewhere = shell.input_popups.on != on;
+    state.shell.input_popups.on.clone_from(&on);
+    for popup in &mut state.shell.input_popups.list {
+        tell(popup, caret.zip(on.as_ref()));
+    }
+    state.shell.input_popups.looked = Some(changes);
+    if is_elsewhere {
+        changed(state);
+        state.shell.input_popups.looked = Some(state.shell.changes());
+    }
+}
+
+/// Tells one popup where it is, if that is something new.
+fn tell(popup: &mut InputPopup, at: Option<(Rectangle<i32, Logical>, &Output)>) {
+    let Some((caret, output)) = at.filter(|_| popup.is_shown()) else { return };
+    if popup.visits.as_ref() != Some(output) {
+        if let Some(before) = popup.visits.replace(output.clone()) {
+            visit::leave_layer(&popup.surface, &before);
+        }
+        visit::show_on(&popup.surface, output);
+    }
+    let origin = placing::place(caret, popup.size, geometry(output));
+    let told = Rectangle::new(caret.loc - origin, caret.size);
+    if popup.told != Some(told) {
+        popup.told = Some(told);
+        popup.object.text_input_rectangle(told.loc.x, told.loc.y, told.size.w, told.size.h);
+    }
+}

@@ -1,0 +1,212 @@
+//! What fields say, and what is typed into them.
+
+use wayland_protocols::wp::text_input::zv3::client::zwp_text_input_v3::{ChangeCause, ContentHint, ContentPurpose};
+
+use super::{Desk, field, method, pass, told};
+use crate::fixture::World;
+use crate::fixture::content::RED;
+use crate::fixture::layers::{
+    Layer,
+    zwlr_layer_surface_v1::{Anchor, KeyboardInteractivity},
+};
+
+#[test]
+fn what_is_composed_and_written_reaches_the_field_with_what_it_has_said() {
+    let mut desk = Desk::new();
+    desk.field.set_surrounding_text("word".to_owned(), 4, 4);
+    desk.field.set_text_change_cause(ChangeCause::Other);
+    desk.field.set_content_type(ContentHint::Latin, ContentPurpose::Url);
+    desk.field.commit();
+    assert_eq!(desk.typist(), ["around word 4 4", "cause 1", "for 256 5", "done"]);
+    desk.method.set_preedit_string("は".to_owned(), 3, 3);
+    assert!(desk.writer().is_empty(), "nothing counts before it is committed");
+    desk.method.commit(2);
+    assert_eq!(desk.writer(), ["preedit は 3 3", "done 2"]);
+    desk.method.delete_surrounding_text(2, 9);
+    desk.method.commit_string("葉".to_owned());
+    desk.method.commit(2);
+    assert_eq!(desk.writer(), ["delete 2 0", "commit 葉", "done 2"], "and no more goes than there is");
+    desk.field.disable();
+    desk.field.commit();
+    assert_eq!(desk.typist(), ["deactivate", "done"]);
+    assert!(desk.types("late", 3).is_empty());
+}
+
+#[test]
+fn an_input_method_that_comes_late_learns_of_the_field() {
+    let mut world = World::lit();
+    let (writer, _) = world.open("letter", 200, 100);
+    let field = field(&mut world, writer, "");
+    assert_eq!(told(&mut world, writer), ["enter"]);
+    field.enable();
+    field.set_surrounding_text("here".to_owned(), 1, 2);
+    field.commit();
+    pass(&mut world);
+    let typist = world.connect();
+    let method = method(&mut world, typist);
+    assert_eq!(told(&mut world, typist), ["activate", "around here 1 2", "cause 0", "done"]);
+    method.commit_string("x".to_owned());
+    method.commit(1);
+    assert_eq!(told(&mut world, writer), ["commit x", "done 1"]);
+}
+
+#[test]
+fn a_second_input_method_is_unavailable_and_the_first_works_on() {
+    let mut desk = Desk::new();
+    let other = desk.world.connect();
+    let second = method(&mut desk.world, other);
+    assert_eq!(told(&mut desk.world, other), ["unavailable"]);
+    second.commit_string("from nobody".to_owned());
+    second.commit(0);
+    let _grab = super::grab(&mut desk.world, other, &second);
+    super::popup(&mut desk.world, other, &second, (20, 10), RED);
+    assert!(told(&mut desk.world, other).is_empty(), "it is told nothing else");
+    assert!(desk.writer().is_empty());
+    desk.world.kill(other);
+    assert_eq!(desk.types("x", 1), ["commit x", "done 1"]);
+    // One that is the same client's is no other case.
+    let _again = method(&mut desk.world, desk.typist);
+    assert_eq!(desk.typist(), ["unavailable"]);
+    desk.world.kill(desk.typist);
+    let next = desk.world.connect();
+    let _method = method(&mut desk.world, next);
+    assert_eq!(told(&mut desk.world, next), ["activate", "done"]);
+}
+
+#[test]
+fn what_was_meant_for_one_field_is_not_typed_into_the_next() {
+    let mut desk = Desk::new();
+    // The typist has heard of this field alone (1), and the user goes elsewhere.
+    let (chat, _) = desk.world.open("chat", 200, 100);
+    let other = field(&mut desk.world, chat, "");
+    other.enable();
+    other.commit();
+    desk.world.settle();
+    desk.method.commit_string("secret".to_owned());
+    desk.method.commit(1);
+    assert_eq!(told(&mut desk.world, chat), ["enter"]);
+    assert_eq!(desk.writer(), ["leave"]);
+    assert_eq!(desk.typist(), ["deactivate", "done", "activate", "done"]);
+    for stale in [0, 1, 2, 4, u32::MAX] {
+        desk.types("secret", stale);
+    }
+    assert!(told(&mut desk.world, chat).is_empty());
+    desk.types("hello", 3);
+    assert_eq!(told(&mut desk.world, chat), ["commit hello", "done 1"]);
+    // What it has not heard of the same field is no reason to lose what it typed.
+    other.set_surrounding_text("hello".to_owned(), 5, 5);
+    other.commit();
+    pass(&mut desk.world);
+    desk.types("!", 3);
+    assert_eq!(told(&mut desk.world, chat), ["commit !", "done 2"]);
+}
+
+#[test]
+fn fields_follow_the_keyboard_and_all_of_a_client_hear_of_it() {
+    let mut desk = Desk::new();
+    let second = field(&mut desk.world, desk.writer, "second ");
+    assert_eq!(desk.writer(), ["second enter"]);
+    second.enable();
+    second.commit();
+    assert!(desk.typist().is_empty(), "another one is typed into");
+    assert_eq!(desk.types("a", 1), ["commit a", "done 1"]);
+    desk.field.disable();
+    desk.field.commit();
+    second.enable();
+    second.commit();
+    assert_eq!(desk.typist(), ["deactivate", "done", "activate", "done"]);
+    assert_eq!(desk.types("b", 3), ["second commit b", "second done 2"]);
+    let (other, _) = desk.world.open("other", 200, 100);
+    assert_eq!(desk.writer(), ["leave", "second leave"]);
+    assert_eq!(desk.typist(), ["deactivate", "done"]);
+    second.enable();
+    second.commit();
+    assert!(desk.typist().is_empty(), "without focus nothing counts");
+    desk.world.kill(other);
+    assert_eq!(desk.writer(), ["enter", "second enter"]);
+    desk.field.enable();
+    desk.field.commit();
+    assert_eq!(desk.typist(), ["activate", "done"]);
+    assert_eq!(desk.types("c", 5), ["commit c", "done 3"], "commits without focus are counted");
+    desk.field.destroy();
+    assert_eq!(desk.typist(), ["deactivate", "done"]);
+}
+
+#[test]
+fn a_field_that_is_enabled_again_begins_anew() {
+    let mut desk = Desk::new();
+    desk.field.set_surrounding_text("old".to_owned(), 0, 0);
+    desk.field.commit();
+    desk.typist();
+    desk.field.enable();
+    desk.field.commit();
+    assert_eq!(desk.typist(), ["deactivate", "done", "activate", "done"]);
+    assert!(desk.types("x", 2).is_empty());
+    assert_eq!(desk.types("x", 4), ["commit x", "done 3"]);
+}
+
+#[test]
+fn launchers_have_fields_too() {
+    let mut desk = Desk::new();
+    let launcher = desk.world.connect();
+    let entry = field(&mut desk.world, launcher, "");
+    desk.world.pin(launcher, Layer::Top, RED, |layer| {
+        layer.set_size(100, 50);
+        layer.set_anchor(Anchor::Top);
+        layer.set_keyboard_interactivity(KeyboardInteractivity::Exclusive);
+    });
+    assert_eq!(told(&mut desk.world, launcher), ["enter"]);
+    entry.enable();
+    entry.commit();
+    assert_eq!(desk.typist(), ["deactivate", "done", "activate", "done"]);
+    assert_eq!(desk.writer(), ["leave"]);
+    desk.types("foot", 3);
+    assert_eq!(told(&mut desk.world, launcher), ["commit foot", "done 1"]);
+}
+
+#[test]
+fn an_input_method_that_dies_leaves_nothing_composed() {
+    let mut desk = Desk::new();
+    desk.method.set_preedit_string("half".to_owned(), 0, 4);
+    desk.method.commit(1);
+    assert_eq!(desk.writer(), ["preedit half 0 4", "done 1"]);
+    desk.world.kill(desk.typist);
+    assert_eq!(desk.writer(), ["done 1"], "which takes it away");
+}
+
+#[test]
+fn a_client_that_dies_while_it_is_typed_into_is_left() {
+    let mut desk = Desk::new();
+    desk.world.kill(desk.writer);
+    assert_eq!(desk.typist(), ["deactivate", "done"]);
+    desk.method.commit_string("x".to_owned());
+    desk.method.commit(2);
+    assert!(desk.typist().is_empty());
+}
+
+#[test]
+fn the_input_method_hears_of_a_field_once_in_a_turn_however_often_that_commits() {
+    let mut desk = Desk::new();
+    for at in 0..100 {
+        desk.field.set_surrounding_text("x".repeat(100), at, at);
+        desk.field.commit();
+    }
+    let told = desk.typist();
+    assert!(told.len() <= 9 && told.last().is_some_and(|last| last == "done"), "{told:?}");
+    assert!(told.iter().any(|words| words.ends_with(" 99 99")));
+}
+
+#[test]
+fn what_makes_no_sense_is_left_out() {
+    let mut desk = Desk::new();
+    for (cursor, anchor) in [(-1, 0), (0, 9), (i32::MAX, i32::MIN), (2, 2)] {
+        desk.field.set_surrounding_text("né".to_owned(), cursor, anchor);
+        desk.field.set_cursor_rectangle(i32::MIN, i32::MAX, i32::MIN, i32::MAX);
+        desk.field.commit();
+        assert_eq!(desk.typist(), ["done"]);
+    }
+    desk.method.set_preedit_string("né".to_owned(), 2, 700);
+    desk.method.delete_surrounding_text(u32::MAX, u32::MAX);
+    desk.method.commit(5);
+    assert_eq!(desk.writer(), ["delete 4000 4000", "preedit né -1 -1", "done 5"]);
+}

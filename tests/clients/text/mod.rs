@@ -1,0 +1,226 @@
+//! Fields of text, and input methods that type into them.
+
+mod fields;
+mod keys;
+mod popups;
+
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum};
+use wayland_protocols::wp::text_input::zv3::client::zwp_text_input_manager_v3::ZwpTextInputManagerV3;
+use wayland_protocols::wp::text_input::zv3::client::zwp_text_input_v3::{self, ZwpTextInputV3};
+use wayland_protocols_misc::zwp_input_method_v2::client::zwp_input_method_keyboard_grab_v2::{
+    self, ZwpInputMethodKeyboardGrabV2,
+};
+use wayland_protocols_misc::zwp_input_method_v2::client::zwp_input_method_manager_v2::ZwpInputMethodManagerV2;
+use wayland_protocols_misc::zwp_input_method_v2::client::zwp_input_method_v2::{self, ZwpInputMethodV2};
+use wayland_protocols_misc::zwp_input_method_v2::client::zwp_input_popup_surface_v2::{self, ZwpInputPopupSurfaceV2};
+
+use crate::fixture::client::Data;
+use crate::fixture::content::Colour;
+use crate::fixture::{ClientIndex, Event, World};
+
+macro_rules! silent {
+    ($($interface:ty),*) => {
+        $(impl Dispatch<$interface, ()> for Data {
+            fn event(
+                _: &mut Self,
+                _: &$interface,
+                _: <$interface as Proxy>::Event,
+                _: &(),
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+            }
+        })*
+    };
+}
+
+silent!(ZwpTextInputManagerV3, ZwpInputMethodManagerV2);
+
+/// What a field is called where several are told something.
+#[derive(Clone, Debug)]
+struct Name(&'static str);
+
+impl Dispatch<ZwpTextInputV3, Name> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwpTextInputV3,
+        event: zwp_text_input_v3::Event,
+        Name(name): &Name,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        use zwp_text_input_v3::Event as Said;
+        let words = match event {
+            Said::Enter { .. } => "enter".to_owned(),
+            Said::Leave { .. } => "leave".to_owned(),
+            Said::PreeditString { text, cursor_begin, cursor_end } => {
+                format!("preedit {} {cursor_begin} {cursor_end}", text.unwrap_or_default())
+            }
+            Said::CommitString { text } => format!("commit {}", text.unwrap_or_default()),
+            Said::DeleteSurroundingText { before_length, after_length } => {
+                format!("delete {before_length} {after_length}")
+            }
+            Said::Done { serial } => format!("done {serial}"),
+            _ => return,
+        };
+        data.events.push(Event::Told(format!("{name}{words}")));
+    }
+}
+
+impl Dispatch<ZwpInputMethodV2, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwpInputMethodV2,
+        event: zwp_input_method_v2::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        use zwp_input_method_v2::Event as Said;
+        let number = |value: u32| value;
+        let words = match event {
+            Said::Activate => "activate".to_owned(),
+            Said::Deactivate => "deactivate".to_owned(),
+            Said::SurroundingText { text, cursor, anchor } => format!("around {text} {cursor} {anchor}"),
+            Said::TextChangeCause { cause } => format!("cause {}", number(cause.into())),
+            Said::ContentType { hint, purpose } => format!("for {} {}", number(hint.into()), number(purpose.into())),
+            Said::Done => "done".to_owned(),
+            Said::Unavailable => "unavailable".to_owned(),
+            _ => return,
+        };
+        data.events.push(Event::Told(words));
+    }
+}
+
+impl Dispatch<ZwpInputMethodKeyboardGrabV2, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwpInputMethodKeyboardGrabV2,
+        event: zwp_input_method_keyboard_grab_v2::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        use wayland_client::protocol::wl_keyboard::KeyState;
+        use zwp_input_method_keyboard_grab_v2::Event as Said;
+        let words = match event {
+            Said::Keymap { fd, size, .. } => {
+                data.events.push(Event::Keymap(fd, size));
+                "keymap".to_owned()
+            }
+            Said::RepeatInfo { rate, delay } => format!("repeat {rate} {delay}"),
+            Said::Key { key, state, .. } => {
+                format!("key {key} {}", if state == WEnum::Value(KeyState::Pressed) { "down" } else { "up" })
+            }
+            Said::Modifiers { mods_depressed, .. } => format!("modifiers {mods_depressed}"),
+            _ => return,
+        };
+        data.events.push(Event::Told(words));
+    }
+}
+
+impl Dispatch<ZwpInputPopupSurfaceV2, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ZwpInputPopupSurfaceV2,
+        event: zwp_input_popup_surface_v2::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        let zwp_input_popup_surface_v2::Event::TextInputRectangle { x, y, width, height } = event else { return };
+        data.events.push(Event::Told(format!("caret {x} {y} {width} {height}")));
+    }
+}
+
+/// A field of `client`, which is called `name` in what it is told.
+fn field(world: &mut World, client: ClientIndex, name: &'static str) -> ZwpTextInputV3 {
+    let client = world.client(client);
+    let manager = client.bind::<ZwpTextInputManagerV3>();
+    manager.get_text_input(&client.globals().seat.clone(), &client.handle(), Name(name))
+}
+
+/// `client` wants to be the input method.
+fn method(world: &mut World, client: ClientIndex) -> ZwpInputMethodV2 {
+    let client = world.client(client);
+    let manager = client.bind::<ZwpInputMethodManagerV2>();
+    manager.get_input_method(&client.globals().seat.clone(), &client.handle(), ())
+}
+
+fn grab(world: &mut World, client: ClientIndex, method: &ZwpInputMethodV2) -> ZwpInputMethodKeyboardGrabV2 {
+    method.grab_keyboard(&world.client(client).handle(), ())
+}
+
+/// A popup with content of one colour.
+fn popup(
+    world: &mut World,
+    client: ClientIndex,
+    method: &ZwpInputMethodV2,
+    size: (i32, i32),
+    colour: Colour,
+) -> (WlSurface, ZwpInputPopupSurfaceV2) {
+    let client = world.client(client);
+    let surface = client.surface();
+    let popup = method.get_input_popup_surface(&surface, &client.handle(), ());
+    client.draw(&surface, 1, size, colour);
+    surface.commit();
+    (surface, popup)
+}
+
+/// Lets a turn pass.
+fn pass(world: &mut World) {
+    world.settle();
+    world.turn();
+    world.settle();
+}
+
+/// What `client` was told since the last call.
+fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    pass(world);
+    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}
+
+/// A window with a field that is typed into, and a client that is the input method.
+struct Desk {
+    world: World,
+    writer: ClientIndex,
+    field: ZwpTextInputV3,
+    typist: ClientIndex,
+    method: ZwpInputMethodV2,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let mut world = World::lit();
+        let (writer, _) = world.open("letter", 200, 100);
+        let field = field(&mut world, writer, "");
+        let typist = world.connect();
+        let method = method(&mut world, typist);
+        let mut desk = Desk { world, writer, field, typist, method };
+        desk.enable();
+        desk
+    }
+
+    fn enable(&mut self) {
+        self.field.enable();
+        self.field.commit();
+        self.writer();
+        self.typist();
+    }
+
+    fn writer(&mut self) -> Vec<String> {
+        told(&mut self.world, self.writer)
+    }
+
+    fn typist(&mut self) -> Vec<String> {
+        told(&mut self.world, self.typist)
+    }
+
+    fn types(&mut self, text: &str, serial: u32) -> Vec<String> {
+        self.method.commit_string(text.to_owned());
+        self.method.commit(serial);
+        self.writer()
+    }
+}
