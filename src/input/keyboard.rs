@@ -70,7 +70,7 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
     let before = std::mem::replace(&mut state.input.keyboards.configured, keyboard.clone());
     let layout = |keyboard: &config::Keyboard| config::Keyboard { repeat_delay: 0, repeat_rate: 0, ..keyboard.clone() };
     if layout(&before) == layout(keyboard) {
-        text_keys::configured(state, &handle);
+        tell_grabs(state, &handle);
         return Ok(());
     }
     release_all(state, KeyboardId::Session);
@@ -78,7 +78,8 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
     match set_configured(state, &handle) {
         Ok(()) => {
             state.input.keyboards.in_force.own_changed();
-            text_keys::configured(state, &handle);
+            text_keys::sessions_changed(state);
+            tell_grabs(state, &handle);
             Ok(())
         }
         Err(_) => {
@@ -90,6 +91,15 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
                  options \"{options}\""
             ))
         }
+    }
+}
+
+/// Tells the input method what the session's keyboards are like.
+fn tell_grabs(state: &mut State, handle: &KeyboardHandle<State>) {
+    let (rate, delay) = repetition(state);
+    for grab in text_keys::grabs(state) {
+        keymap::tell_grab(state, handle, &grab);
+        grab.repeat_info(rate, delay);
     }
 }
 
@@ -324,11 +334,21 @@ fn switch_window(state: &mut State, backwards: bool) {
     shell::activate(state, Some(chosen));
 }
 
+/// The same as clients are told of it.
+const fn with_masks(mut held: ModifiersState, masks: Masks) -> ModifiersState {
+    held.serialized.depressed = masks.depressed;
+    held.serialized.latched = masks.latched;
+    held.serialized.locked = masks.locked;
+    held.serialized.layout_effective = masks.layout;
+    held
+}
+
 /// A keyboard's modifiers were set from outside, as a virtual keyboard does.
 pub fn modifiers(state: &mut State, id: KeyboardId, masks: Masks) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     if text_keys::hands_on(state, id) {
-        return text_keys::hand_on_modifiers(state, &handle, masks);
+        let modifiers = with_masks(handle.modifier_state(), masks);
+        return text_keys::hand_on_modifiers(state, &handle, modifiers);
     }
     use_keyboard(state, &handle, id);
     let (mut held, layouts) = handle.with_xkb_state(state, |context| {
@@ -347,10 +367,7 @@ pub fn modifiers(state: &mut State, id: KeyboardId, masks: Masks) {
     if masks.layout < layouts {
         handle.with_xkb_state(state, |mut context| context.set_layout(Layout(masks.layout)));
     }
-    held.serialized.depressed = masks.depressed;
-    held.serialized.latched = masks.latched;
-    held.serialized.locked = masks.locked;
-    held.serialized.layout_effective = masks.layout;
+    held = with_masks(held, masks);
     if !(held.alt || held.logo || held.ctrl) {
         state.input.keyboards.switcher = None;
     }

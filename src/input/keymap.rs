@@ -31,7 +31,7 @@ use smithay::reexports::wayland_server::{Client, Resource};
 use smithay::utils::SERIAL_COUNTER;
 use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_keyboard_grab_v2::ZwpInputMethodKeyboardGrabV2;
 
-use super::text;
+use super::text::keys;
 use crate::guard;
 use crate::state::State;
 
@@ -245,7 +245,6 @@ pub(super) fn put(state: &mut State, handle: &KeyboardHandle<State>, keymap: Opt
     });
     state.input.keyboards.in_force.other = keymap.cloned();
     tell_all(state, handle);
-    text::keys::keymap_changed(state, handle);
     set_modifiers(state, handle, modifiers);
 }
 
@@ -298,12 +297,13 @@ impl Parts {
     }
 }
 
-fn tell_all(state: &State, handle: &KeyboardHandle<State>) {
+fn tell_all(state: &mut State, handle: &KeyboardHandle<State>) {
     let InForce { other, own, .. } = &state.input.keyboards.in_force;
     let Some(text) = other.as_ref().map(|keymap| &keymap.text).or(own.as_ref()) else { return };
     for (client, _) in guard::all(&state.display_handle) {
         handle.client_keyboards(&client).for_each(|keyboard| text.tell(&keyboard));
     }
+    keys::grabs(state).iter().for_each(|grab| tell_grab(state, handle, grab));
 }
 
 /// `client` has a new keyboard, which Smithay has told of the session's keymap: it is told of the one in force.

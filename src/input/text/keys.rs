@@ -13,23 +13,22 @@ use smithay::reexports::wayland_server::{Client, Resource};
 use smithay::utils::SERIAL_COUNTER;
 use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_keyboard_grab_v2::ZwpInputMethodKeyboardGrabV2;
 
-use crate::input::keyboard::{self, Masks};
-use crate::input::{KeyboardId, keymap};
+use crate::input::KeyboardId;
 use crate::output::{self, InputKind};
 use crate::state::State;
-use crate::time::{Clock, Instant};
+use crate::time::Instant;
 
 /// Grabs of the input method, and what it types on.
 #[derive(Debug, Default)]
 pub struct Grabs {
     /// The newest last: that one has the keys.
-    objects: Vec<ZwpInputMethodKeyboardGrabV2>,
+    pub(super) objects: Vec<ZwpInputMethodKeyboardGrabV2>,
     /// Keys that went down there.
-    down: Vec<(KeyboardId, u32)>,
+    pub(super) down: Vec<(KeyboardId, u32)>,
     /// Whose the virtual keyboards are.
     owners: BTreeMap<KeyboardId, ClientId>,
     /// Those of the input method that have the session's keymap.
-    handing_on: BTreeSet<KeyboardId>,
+    pub(super) handing_on: BTreeSet<KeyboardId>,
 }
 
 /// A key that went down or up.
@@ -41,10 +40,17 @@ pub(in crate::input) struct Stroke {
     pub pressed: bool,
 }
 
+/// All grabs, the one with the keys last.
+pub(in crate::input) fn grabs(state: &State) -> Vec<ZwpInputMethodKeyboardGrabV2> {
+    state.input.text.grabs.objects.clone()
+}
+
 /// Whether keys go to the input method. What is typed under a lock is for the locker.
 fn are_grabbed(state: &State) -> bool {
     let text = &state.input.text;
-    text.method.is_some() && text.active.is_some() && !text.grabs.objects.is_empty() && !state.shell.lock.takes_input()
+    // The end of one that had very much is met late.
+    let is_there = text.method.as_ref().is_some_and(|method| method.object.is_alive());
+    is_there && text.active.is_some() && !text.grabs.objects.is_empty() && !state.shell.lock.takes_input()
 }
 
 /// Whether a keyboard is one of the client that is the input method.
@@ -93,7 +99,8 @@ pub(in crate::input) fn take(state: &mut State, stroke: Stroke, modifiers: Optio
     takes
 }
 
-fn tell_modifiers(grab: &ZwpInputMethodKeyboardGrabV2, ModifiersState { serialized, .. }: ModifiersState) {
+/// Tells a grab of modifiers.
+pub(super) fn tell_modifiers(grab: &ZwpInputMethodKeyboardGrabV2, ModifiersState { serialized, .. }: ModifiersState) {
     let serial = SERIAL_COUNTER.next_serial().into();
     grab.modifiers(serial, serialized.depressed, serialized.latched, serialized.locked, serialized.layout_effective);
 }
@@ -102,64 +109,7 @@ fn tell_modifiers(grab: &ZwpInputMethodKeyboardGrabV2, ModifiersState { serializ
 pub(in crate::input) fn tell_focus(state: &mut State) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     let modifiers = handle.modifier_state();
-    if let Some(focus) = handle.current_focus().filter(Resource::is_alive) {
-        let seat = state.input.seat.clone();
-        KeyboardTarget::modifiers(&focus, &seat, state, modifiers, SERIAL_COUNTER.next_serial());
-    }
-}
-
-/// The input method wants the keys.
-pub fn grab(state: &mut State, object: ZwpInputMethodKeyboardGrabV2) {
-    let Some(handle) = state.input.keyboard.clone() else { return };
-    keymap::tell_grab(state, &handle, &object);
-    let (rate, delay) = keyboard::repetition(state);
-    object.repeat_info(rate, delay);
-    tell_modifiers(&object, handle.modifier_state());
-    state.input.text.grabs.objects.push(object);
-}
-
-/// How fast held keys repeat, or which keymap the session has, is something else than before.
-pub(in crate::input) fn configured(state: &mut State, handle: &KeyboardHandle<State>) {
-    let (rate, delay) = keyboard::repetition(state);
-    for grab in state.input.text.grabs.objects.clone() {
-        keymap::tell_grab(state, handle, &grab);
-        grab.repeat_info(rate, delay);
-    }
-    state.input.text.grabs.handing_on.clear();
-}
-
-/// Another keymap is in force.
-pub(in crate::input) fn keymap_changed(state: &mut State, handle: &KeyboardHandle<State>) {
-    for grab in state.input.text.grabs.objects.clone() {
-        keymap::tell_grab(state, handle, &grab);
-    }
-}
-
-/// A grab is gone.
-pub fn released(state: &mut State, object: &ZwpInputMethodKeyboardGrabV2) {
-    ungrab(state, |grab| grab == object);
-}
-
-/// Some grabs are no more. With the last one keys that are down come up for nobody, and what the input method has made of
-/// them comes up for the client: it will not hear any more when it would be time.
-pub(super) fn ungrab(state: &mut State, goes: impl Fn(&ZwpInputMethodKeyboardGrabV2) -> bool) {
-    let grabs = &mut state.input.text.grabs;
-    let count = grabs.objects.len();
-    grabs.objects.retain(|grab| !goes(grab));
-    if grabs.objects.len() == count || !grabs.objects.is_empty() {
-        return;
-    }
-    let down = std::mem::take(&mut grabs.down);
-    let handing_on: Vec<KeyboardId> = grabs.handing_on.iter().copied().collect();
-    keyboard::swallow(state, &down);
-    // Not now: its client may be going, and its surfaces must not be named meanwhile (see `input::focus::lost`).
-    state.loop_handle.insert_idle(move |state| {
-        let now = state.clock.now();
-        for keyboard in handing_on {
-            down.iter().for_each(|(_, key)| keyboard::key(state, now, keyboard, *key, false));
-        }
-        tell_focus(state);
-    });
+    hand_on_modifiers(state, &handle, modifiers);
 }
 
 /// A virtual keyboard is `client`'s.
@@ -185,6 +135,11 @@ pub(in crate::input) fn has_keymap(state: &mut State, keyboard: KeyboardId, is_s
     }
 }
 
+/// The session has another keymap: nobody has the same.
+pub(in crate::input) fn sessions_changed(state: &mut State) {
+    state.input.text.grabs.handing_on.clear();
+}
+
 /// Whether a keyboard hands on keys of others.
 pub(in crate::input) fn hands_on(state: &State, keyboard: KeyboardId) -> bool {
     let handing_on = &state.input.text.grabs.handing_on;
@@ -207,12 +162,11 @@ pub(in crate::input) fn hand_on(state: &mut State, handle: &KeyboardHandle<State
 }
 
 /// The same for modifiers.
-pub(in crate::input) fn hand_on_modifiers(state: &mut State, handle: &KeyboardHandle<State>, masks: Masks) {
-    let mut modifiers = handle.modifier_state();
-    modifiers.serialized.depressed = masks.depressed;
-    modifiers.serialized.latched = masks.latched;
-    modifiers.serialized.locked = masks.locked;
-    modifiers.serialized.layout_effective = masks.layout;
+pub(in crate::input) fn hand_on_modifiers(
+    state: &mut State,
+    handle: &KeyboardHandle<State>,
+    modifiers: ModifiersState,
+) {
     if let Some(focus) = handle.current_focus().filter(Resource::is_alive) {
         let seat = state.input.seat.clone();
         KeyboardTarget::modifiers(&focus, &seat, state, modifiers, SERIAL_COUNTER.next_serial());

@@ -12,6 +12,7 @@
 
 pub mod composed;
 pub mod field;
+pub mod grabbing;
 pub mod keys;
 
 use smithay::reexports::wayland_protocols::wp::text_input::zv3::server::zwp_text_input_v3::ZwpTextInputV3;
@@ -190,7 +191,7 @@ pub fn method_gone(state: &mut State, object: &ZwpInputMethodV2) {
         return;
     }
     state.input.text.method = None;
-    keys::ungrab(state, |_| true);
+    grabbing::ungrab(state, |_| true);
     input_popups::set_typist(state, None);
     input_popups::set_caret(state, None);
     if let Some(field) = state.input.text.active() {
