@@ -20,6 +20,7 @@ mod picture;
 mod pointer;
 mod portal;
 mod session;
+mod text;
 mod toolkits;
 mod vnc;
 mod x11;

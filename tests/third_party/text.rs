@@ -1,0 +1,175 @@
+//! Text that is typed by other programs than a keyboard: keyboards on the screen, and input methods.
+
+use std::path::{Path, PathBuf};
+
+use super::OUTPUT;
+use super::session::{Session, installed};
+
+/// A window with a field, which fills the screen, and writes down what is in it.
+const FIELD: &str = r#"
+import sys
+import gi
+gi.require_version("Gtk", "4.0")
+from gi.repository import Gtk
+def start(application):
+    window = Gtk.ApplicationWindow(application=application, title="letter")
+    field = Gtk.Entry(valign=Gtk.Align.START)
+    field.connect("changed", lambda field: open(sys.argv[1], "w").write(field.get_text()))
+    window.set_child(field)
+    window.maximize()
+    window.present()
+application = Gtk.Application()
+application.connect("activate", start)
+application.run([])
+"#;
+
+/// Keyboards of GNOME are shown where this is set.
+const SETTINGS: &str = "[org/gnome/desktop/a11y/applications]\nscreen-keyboard-enabled=true\n";
+
+/// What fcitx5 begins with: Japanese.
+const PROFILE: &str = "[Groups/0]\nName=Default\nDefault Layout=us\nDefaultIM=anthy\n\
+    [Groups/0/Items/0]\nName=keyboard-us\nLayout=\n[Groups/0/Items/1]\nName=anthy\nLayout=\n\
+    [GroupOrder]\n0=Default\n";
+
+const TOOLS: [(&str, &str); 2] = [("grim", "grim"), ("dbus-daemon", "dbus-daemon")];
+
+fn are_there(programs: &[(&str, &str)]) -> bool {
+    TOOLS.iter().chain(programs).all(|(program, package)| installed(program, package))
+}
+
+fn write(session: &Session, name: &str, text: &str) -> PathBuf {
+    let path = session.path(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// Starts a program with a bus of its own, and configuration from the folder of that name.
+fn spawn_with_bus(session: &mut Session, program: &str) {
+    let bus = format!("unix:path={}", session.path("bus").display());
+    session.spawn_quietly(&["dbus-daemon", "--session", "--nofork", "--address", &bus]);
+    session.wait("the bus", || session.path("bus").exists().then_some(()));
+    let config = session.path("config");
+    let environment = [
+        ("DBUS_SESSION_BUS_ADDRESS", bus.as_str()),
+        ("XDG_CONFIG_HOME", config.to_str().unwrap()),
+        ("GSETTINGS_BACKEND", "keyfile"),
+    ];
+    session.spawn_in(&[program], &environment);
+}
+
+/// The height of the only window, once it is as wide as the screen.
+fn height(session: &Session) -> Option<u32> {
+    let answer: serde_json::Value = serde_json::from_str(&session.message(&["windows"])).unwrap();
+    let geometry = &answer["windows"].get(0)?["geometry"];
+    let is_wide = geometry["width"].as_u64()? == u64::from(OUTPUT.0);
+    geometry["height"].as_u64().filter(|_| is_wide).map(|height| height as u32)
+}
+
+/// A session with a field, and where that writes down what is in it.
+fn with_field(name: &str) -> (Session, PathBuf) {
+    let mut session = Session::start(name, OUTPUT, None);
+    let (script, written) = (write(&session, "field.py", FIELD), session.path("written"));
+    session.spawn(&["/usr/bin/python3", script.to_str().unwrap(), written.to_str().unwrap()]);
+    session.wait("the window", || height(&session).filter(|height| *height == OUTPUT.1));
+    (session, written)
+}
+
+const GTK: [(&str, &str); 2] =
+    [("/usr/bin/python3", "python3"), ("/usr/lib/x86_64-linux-gnu/girepository-1.0/Gtk-4.0.typelib", "gir1.2-gtk-4.0")];
+
+/// A finger touches these places, one after the other.
+fn touch(session: &Session, places: [(u32, u32); 3]) {
+    for (x, y) in places {
+        session.message(&["input", "touch", "down", "1", &x.to_string(), &y.to_string()]);
+        session.message(&["input", "touch", "up", "1"]);
+    }
+}
+
+/// Uses keys of the session's keyboard.
+fn type_keys(session: &Session, keys: &[&str]) {
+    for key in keys {
+        session.message(&["input", "key", *key]);
+    }
+}
+
+#[track_caller]
+fn says(session: &Session, written: &Path, text: &str) {
+    session.wait(text, || (std::fs::read_to_string(written).ok()? == text).then_some(()));
+}
+
+#[test]
+fn squeekboard_comes_with_the_field_takes_its_room_and_types_what_is_touched() {
+    if !are_there(&[GTK[0], GTK[1], ("squeekboard", "squeekboard")]) {
+        return;
+    }
+    let (mut session, written) = with_field("squeekboard");
+    write(&session, "config/glib-2.0/settings/keyfile", SETTINGS);
+    spawn_with_bus(&mut session, "squeekboard");
+    let below = session.wait("room for the keyboard", || height(&session).filter(|height| *height < OUTPUT.1));
+    session.wait("the field", || session.traffic("squeekboard").contains(".activate()").then_some(()));
+    session.linger();
+    session.picture("keyboard");
+    // The first letters of its first row.
+    let row = below + 16;
+    touch(&session, [304, 350, 396].map(|key| (key, row)));
+    says(&session, &written, "qwe");
+    session.picture("typed");
+    session.still_runs();
+    session.end();
+}
+
+#[test]
+fn wvkbd_takes_its_room_and_types_what_is_touched() {
+    if !are_there(&[GTK[0], GTK[1], ("wvkbd-mobintl", "wvkbd")]) {
+        return;
+    }
+    let (mut session, written) = with_field("wvkbd");
+    session.spawn(&["wvkbd-mobintl", "-L", "200"]);
+    session.wait("room for the keyboard", || height(&session).filter(|height| *height == OUTPUT.1 - 200));
+    session.linger();
+    session.picture("keyboard");
+    touch(&session, [116, 193, 271].map(|key| (key, OUTPUT.1 - 180)));
+    says(&session, &written, "qwe");
+    session.still_runs();
+    session.end();
+}
+
+#[test]
+fn fcitx5_composes_from_keys_shows_what_there_is_to_choose_from_and_writes_it() {
+    let needed = [("fcitx5", "fcitx5"), ("/usr/share/fcitx5/inputmethod/anthy.conf", "fcitx5-anthy"), ("foot", "foot")];
+    if !are_there(&needed) {
+        return;
+    }
+    let mut session = Session::start("fcitx5", OUTPUT, None);
+    write(&session, "config/fcitx5/profile", PROFILE);
+    write(&session, "config/fcitx5/config", "[Behavior]\nActiveByDefault=True\n");
+    let written = session.path("written");
+    let script = format!("cat > {}", written.display());
+    session.spawn(&["foot", "-o", "colors.background=102030", "sh", "-c", &script]);
+    session.wait_for_picture("terminal", |picture| picture.count(0x0010_2030) > 100_000);
+    spawn_with_bus(&mut session, "fcitx5");
+    let heard = |what: &str| session.traffic("fcitx5").contains(what).then_some(());
+    session.wait("a grab", || heard("keyboard_grab_v2"));
+    type_keys(&session, &["n", "i", "h", "o", "n", "g", "o"]);
+    session.wait("what is composed", || session.traffic("foot").contains("preedit_string(\"にほんご\"").then_some(()));
+    // Twice: then there is a list to choose from.
+    type_keys(&session, &["space", "space"]);
+    session.wait("the list", || heard("text_input_rectangle"));
+    // White, and nothing else is.
+    let list = session.wait_for_picture("list", |picture| picture.count(0x00ff_ffff) > 2_000);
+    type_keys(&session, &["Return"]);
+    session.wait("what is written", || session.traffic("foot").contains("commit_string(\"").then_some(()));
+    session.wait_for_picture("no list", |picture| picture.count(0x00ff_ffff) < list.count(0x00ff_ffff) / 2);
+    // This one it does not need: it hands it on.
+    type_keys(&session, &["Return"]);
+    let is_done = |line: &String| line == "にほんご\n" || line == "日本語\n";
+    session.wait("the line", || std::fs::read_to_string(&written).ok().filter(is_done));
+    session.still_runs();
+    // One that is killed leaves the keyboard to the terminal at once.
+    session.signal("fcitx5", rustix::process::Signal::KILL);
+    type_keys(&session, &["a", "b", "Return"]);
+    session.wait("the keyboard", || std::fs::read_to_string(&written).ok().filter(|lines| lines.ends_with("\nab\n")));
+    session.still_runs();
+    session.end();
+}
