@@ -75,8 +75,8 @@ kinds! {
     Devices = 512, "input devices": [
         "wl_pointer", "wl_keyboard", "wl_touch", "zwp_relative_pointer_v1", "zwp_pointer_gesture_swipe_v1",
         "zwp_pointer_gesture_pinch_v1", "zwp_pointer_gesture_hold_v1", "zwp_tablet_seat_v2", "wp_cursor_shape_device_v1",
-        "wl_data_device", "zwp_primary_selection_device_v1", "zwlr_data_control_device_v1", "ext_data_control_device_v1", "zwp_text_input_v3", "zwp_input_method_v2",
-        "zwp_input_method_keyboard_grab_v2"];
+        "wl_data_device", "zwp_primary_selection_device_v1", "zwlr_data_control_device_v1", "ext_data_control_device_v1",
+        "zwp_text_input_v3", "zwp_input_method_v2", "zwp_input_method_keyboard_grab_v2"];
     /// Wishes to lock or confine the pointer: games have one a window.
     Constraints = 512, "pointer constraints": ["zwp_locked_pointer_v1", "zwp_confined_pointer_v1"];
     /// Selections and drags that are offered to others: one each is in force.

@@ -63,6 +63,16 @@ pub fn hit_tree(root: &WlSurface, point: Point<f64, Logical>) -> Option<(WlSurfa
     })
 }
 
+/// The same of a tree whose root lies at `origin`, for a global point: with the origin of that surface.
+pub fn hit_tree_at(
+    root: &WlSurface,
+    origin: Point<f64, Logical>,
+    point: Point<f64, Logical>,
+) -> Option<(WlSurface, Point<f64, Logical>)> {
+    let (surface, local) = hit_tree(root, point - origin)?;
+    Some((surface, point - local))
+}
+
 /// The topmost surface that takes input of the tree of `surface`, at the point `local` in that one's coordinates, whether or
 /// not anything of it is seen there; with the point in its own.
 pub fn hit_tree_around(surface: &WlSurface, local: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {

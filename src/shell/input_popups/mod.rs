@@ -100,10 +100,8 @@ impl Shell {
     /// The popup that takes input at `point` (global logical coordinates), and where its origin is.
     pub(super) fn hit_input_popups(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
         let output = self.input_popups.on.as_ref()?;
-        self.input_popups_on(output).into_iter().find_map(|(popup, origin)| {
-            let (surface, local) = hit::hit_tree(popup, point - origin.to_f64())?;
-            Some((surface, point - local))
-        })
+        let mut popups = self.input_popups_on(output).into_iter();
+        popups.find_map(|(popup, origin)| hit::hit_tree_at(popup, origin.to_f64(), point))
     }
 
     fn is_keyboard(&self, pinned: &Pinned) -> bool {
@@ -124,10 +122,7 @@ impl Shell {
         self.keyboards_above_lock(output).find_map(|pinned| {
             let popups = self.popups_of_layer(pinned).map(|(popup, origin)| (popup, origin.to_f64()));
             let mut trees = popups.chain([(pinned.surface(), pinned.rect().loc.to_f64())]);
-            trees.find_map(|(root, origin)| {
-                let (surface, local) = hit::hit_tree(root, point - origin)?;
-                Some((surface, point - local))
-            })
+            trees.find_map(|(root, origin)| hit::hit_tree_at(root, origin, point))
         })
     }
 
@@ -148,8 +143,13 @@ pub fn set_typist(state: &mut State, typist: Option<ObjectId>) {
 
 /// Somebody types there, or into nothing.
 pub fn set_caret(state: &mut State, caret: Option<Caret>) {
-    if state.shell.input_popups.caret != caret {
-        state.shell.input_popups.caret = caret;
+    let popups = &mut state.shell.input_popups;
+    if popups.caret == caret {
+        return;
+    }
+    popups.caret = caret;
+    // A keyboard on the screen shows nothing there: what is typed on it costs no frame of its own.
+    if !popups.list.is_empty() {
         changed(state);
     }
 }

@@ -13,9 +13,8 @@ pub fn place(
     let (below, above) = (caret.loc.y + caret.size.h, caret.loc.y - size.h);
     let flips = below + size.h > bottom && above >= top;
     let within = |at: i32, length: i32, start: i32, room: i32| at.min(start + room - length).max(start);
-    let y = if flips { above } else { within(below, size.h, top, area.size.h) };
     // The caret may lie far away from the output.
-    let y = within(y, size.h, top, area.size.h);
+    let y = within(if flips { above } else { below }, size.h, top, area.size.h);
     Point::from((within(caret.loc.x, size.w, area.loc.x, area.size.w), y))
 }
 

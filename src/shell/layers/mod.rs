@@ -151,10 +151,7 @@ impl Shell {
         level: Level,
     ) -> Option<(WlSurface, Point<f64, Logical>)> {
         let mut popups = self.layers.downward(output, level).flat_map(|pinned| self.popups_of_layer(pinned));
-        popups.find_map(|(popup, origin)| {
-            let (surface, local) = hit::hit_tree(popup, point - origin.to_f64())?;
-            Some((surface, point - local))
-        })
+        popups.find_map(|(popup, origin)| hit::hit_tree_at(popup, origin.to_f64(), point))
     }
 
     fn hit_surfaces(
@@ -163,10 +160,8 @@ impl Shell {
         output: &Output,
         level: Level,
     ) -> Option<(WlSurface, Point<f64, Logical>)> {
-        self.layers.downward(output, level).find_map(|pinned| {
-            let (surface, local) = hit::hit_tree(pinned.surface(), point - pinned.rect().loc.to_f64())?;
-            Some((surface, point - local))
-        })
+        let mut pinned = self.layers.downward(output, level);
+        pinned.find_map(|pinned| hit::hit_tree_at(pinned.surface(), pinned.rect().loc.to_f64(), point))
     }
 }
 
