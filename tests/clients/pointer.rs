@@ -4,6 +4,7 @@ use upbeat::input::cursor::CursorView;
 use upbeat::input::{self, InputEvent};
 use wayland_client::{Connection, Dispatch, QueueHandle};
 use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_device_v1::Shape;
+use wayland_protocols::wp::pointer_constraints::zv1::client::zwp_locked_pointer_v1::ZwpLockedPointerV1;
 use wayland_protocols::wp::pointer_constraints::zv1::client::zwp_pointer_constraints_v1::Lifetime;
 
 use wayland_protocols::wp::pointer_warp::v1::client::wp_pointer_warp_v1::{self, WpPointerWarpV1};
@@ -11,11 +12,21 @@ use wayland_protocols::wp::pointer_warp::v1::client::wp_pointer_warp_v1::{self, 
 use crate::fixture::client::Data;
 use crate::fixture::content::RED;
 use crate::fixture::handlers::id;
-use crate::fixture::{Event, World};
+use crate::fixture::{ClientIndex, Event, Toplevel, World};
 
 fn pointer_at(world: &World) -> (f64, f64) {
     let position = upbeat::input::pointer_position(&world.state);
     (position.x, position.y)
+}
+
+/// `client` wants the pointer to stay where it is on `window`.
+fn lock(world: &mut World, client: ClientIndex, window: &Toplevel) -> ZwpLockedPointerV1 {
+    let client = world.client(client);
+    let (pointer, handle) = (client.globals().pointer().clone(), client.handle());
+    let constraints = &client.globals().constraints;
+    let lock = constraints.lock_pointer(&window.surface, &pointer, None, Lifetime::Persistent, &handle, ());
+    world.settle();
+    lock
 }
 
 #[test]
@@ -27,9 +38,7 @@ fn a_locked_pointer_stays_and_reports_only_how_far_it_would_have_moved() {
     let client = world.client(a);
     let (pointer, handle) = (client.globals().pointer().clone(), client.handle());
     client.globals().relative_pointers.get_relative_pointer(&pointer, &handle, ());
-    let lock =
-        client.globals().constraints.lock_pointer(&window.surface, &pointer, None, Lifetime::Persistent, &handle, ());
-    world.settle();
+    let lock = lock(&mut world, a, &window);
     assert!(
         world.client(a).take_events().iter().any(|event| matches!(event, Event::Locked)),
         "it has the focus already"
@@ -125,10 +134,7 @@ fn a_pointer_is_let_go_of_with_the_keyboard_and_taken_again_with_it() {
     let (a, window) = world.open("a", 400, 300);
     let corner = world.window("a").rect().loc.to_f64();
     world.point(corner.x + 50.0, corner.y + 50.0);
-    let client = world.client(a);
-    let (pointer, handle) = (client.globals().pointer().clone(), client.handle());
-    client.globals().constraints.lock_pointer(&window.surface, &pointer, None, Lifetime::Persistent, &handle, ());
-    world.settle();
+    lock(&mut world, a, &window);
     let moves = |world: &mut World| {
         let (before, time) = (pointer_at(world), world.now());
         world.input(InputEvent::PointerMotion { time, delta: (1.0, 0.0).into(), raw: (1.0, 0.0).into() });

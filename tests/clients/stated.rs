@@ -3,7 +3,7 @@
 
 use wayland_client::protocol::wl_fixes::WlFixes;
 use wayland_client::protocol::wl_registry::WlRegistry;
-use wayland_client::{Connection, Dispatch, Proxy, QueueHandle};
+use wayland_client::{Connection, Dispatch, QueueHandle};
 use wayland_protocols::wp::alpha_modifier::v1::client::{
     wp_alpha_modifier_surface_v1::WpAlphaModifierSurfaceV1, wp_alpha_modifier_v1::WpAlphaModifierV1,
 };
@@ -19,23 +19,8 @@ use wayland_protocols_misc::server_decoration::client::{
 
 use crate::fixture::client::Data;
 use crate::fixture::content::Colour;
+use crate::fixture::handlers::silent;
 use crate::fixture::{Event, World};
-
-macro_rules! silent {
-    ($($interface:ty),*) => {
-        $(impl Dispatch<$interface, ()> for Data {
-            fn event(
-                _: &mut Self,
-                _: &$interface,
-                _: <$interface as Proxy>::Event,
-                _: &(),
-                _: &Connection,
-                _: &QueueHandle<Self>,
-            ) {
-            }
-        })*
-    };
-}
 
 silent!(
     WpAlphaModifierV1,

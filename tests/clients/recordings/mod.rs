@@ -26,23 +26,8 @@ use wayland_protocols::ext::image_copy_capture::v1::client::{
 };
 
 use crate::fixture::client::Data;
+use crate::fixture::handlers::silent;
 use crate::fixture::{ClientIndex, Event, World};
-
-macro_rules! silent {
-    ($($interface:ty),*) => {
-        $(impl Dispatch<$interface, ()> for Data {
-            fn event(
-                _: &mut Self,
-                _: &$interface,
-                _: <$interface as Proxy>::Event,
-                _: &(),
-                _: &Connection,
-                _: &QueueHandle<Self>,
-            ) {
-            }
-        })*
-    };
-}
 
 silent!(
     ExtImageCopyCaptureManagerV1,

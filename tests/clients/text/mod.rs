@@ -5,7 +5,7 @@ mod keys;
 mod popups;
 
 use wayland_client::protocol::wl_surface::WlSurface;
-use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum};
+use wayland_client::{Connection, Dispatch, QueueHandle, WEnum};
 use wayland_protocols::wp::text_input::zv3::client::zwp_text_input_manager_v3::ZwpTextInputManagerV3;
 use wayland_protocols::wp::text_input::zv3::client::zwp_text_input_v3::{self, ZwpTextInputV3};
 use wayland_protocols_misc::zwp_input_method_v2::client::zwp_input_method_keyboard_grab_v2::{
@@ -17,23 +17,8 @@ use wayland_protocols_misc::zwp_input_method_v2::client::zwp_input_popup_surface
 
 use crate::fixture::client::Data;
 use crate::fixture::content::Colour;
+use crate::fixture::handlers::silent;
 use crate::fixture::{ClientIndex, Event, World};
-
-macro_rules! silent {
-    ($($interface:ty),*) => {
-        $(impl Dispatch<$interface, ()> for Data {
-            fn event(
-                _: &mut Self,
-                _: &$interface,
-                _: <$interface as Proxy>::Event,
-                _: &(),
-                _: &Connection,
-                _: &QueueHandle<Self>,
-            ) {
-            }
-        })*
-    };
-}
 
 silent!(ZwpTextInputManagerV3, ZwpInputMethodManagerV2);
 
