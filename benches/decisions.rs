@@ -15,7 +15,9 @@ use upbeat::timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
 use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
 use upbeat::timing::late_frame::LateFramePolicy;
 use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
-use upbeat::timing::scroll::{Cover, Extent, Lead, Region, ScarDecider, Steady, Supply, SupplySettings, Way};
+use upbeat::timing::scroll::{
+    Cover, Extent, Latch, Lead, Movement, Region, ScarDecider, Steady, Supply, SupplySettings, Terms, ViewMachine, Way,
+};
 use upbeat::timing::target::RefreshIndex;
 use upbeat::timing::virtualizer::{CatchUp, Grid, Virtualizer};
 
@@ -131,7 +133,7 @@ fn input(criterion: &mut Criterion) {
 fn space(criterion: &mut Criterion) {
     criterion.bench_function("beam: position-aware decision", |bencher| {
         let direction = ScanDirection::Down;
-        let beam = Beam { width: 2_560, height: 1_440, blanking_lines: 41, direction, interval: INTERVAL };
+        let beam = Beam::with_blanking((2_560, 1_440), 41, direction, INTERVAL);
         let rect = PixelRect::around(900, 1_100, 200);
         bencher.iter(|| {
             let now = black_box(START);
@@ -155,6 +157,36 @@ fn space(criterion: &mut Criterion) {
                 supply.set_rendered(Cover::of([wanted.region]));
             }
             black_box(look)
+        });
+    });
+    criterion.bench_function("scroll: a latch of a view that was thrown", |bencher| {
+        let mut view = ViewMachine::new(SupplySettings::default());
+        let document = Region { x: Extent { start: 0, length: 1_440 }, y: Extent { start: 0, length: 1_000_000 } };
+        let terms = Terms {
+            size: (1_440, 2_960),
+            document,
+            axes: (false, true),
+            keeps: 0.998,
+            band: 0.0,
+            snaps: (&[], &[]),
+            predicts: true,
+            stretches: false,
+        };
+        let tiles = |first: i64| (first..first + 16).map(|row| Extent { start: row * 512, length: 512 });
+        let (mut now, mut shown) = (START, (0.0, 103_000.0));
+        view.ask(now, Movement::To { offset: (0, 103_000), smoothly: false, serial: 1 }, &terms, shown);
+        bencher.iter(|| {
+            now += INTERVAL;
+            if !view.is_active() {
+                // It never rests.
+                let offset = if shown.1 > 104_500.0 { (0, 103_000) } else { (0, 106_000) };
+                view.ask(now, Movement::To { offset, smoothly: true, serial: 1 }, &terms, shown);
+            }
+            let latch = Latch { now, present: now + INTERVAL, interval: INTERVAL, scale: 1.0 };
+            let cover = Cover::of(tiles(200).map(|y| Region { x: document.x, y }));
+            let step = view.latch(latch, &terms, black_box(cover), shown);
+            shown = step.at.offset;
+            black_box(step)
         });
     });
 }

@@ -15,7 +15,7 @@ const SCREEN: Screen = Screen(1);
 fn crowded() -> Layout {
     let full = Rect::from_size((2560, 1440).into());
     let mut layout = Layout::new(Screen(0));
-    layout.apply(&Op::Connect(SCREEN, Area { full, usable: full, scale: 180, gap: 8 }));
+    layout.apply(&Op::Connect(SCREEN, Area { full, usable: full, scale: 180, gap: 8, titles: 28 }));
     for id in 0..WINDOWS {
         let floating = (id % 10 == 9).then(|| Rect::new((id as i32 * 11, id as i32 * 7).into(), (800, 600).into()));
         let focused = floating.is_none();

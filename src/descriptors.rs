@@ -14,8 +14,11 @@ use rustix::process::{Resource, getrlimit};
 
 /// Of ten descriptors so many are for those who are there already.
 const TENTHS_IN_USE: u64 = 9;
-/// People who are let in, or turned away, in one go.
+/// People who are turned away in one go.
 const AT_ONCE: usize = 64;
+/// People who are let in in one turn of the loop, at the door that all know: some 20 µs each. Who comes and goes as fast as
+/// we listen would keep everybody waiting at it.
+const IN_A_TURN: usize = 32;
 
 /// How many this process may have.
 pub fn most() -> u32 {
@@ -84,7 +87,17 @@ impl Door {
         None
     }
 
-    /// The same at a socket that others chose.
+    /// Has `welcome` see to those who wait, no more than so many of them: who comes while others are let in waits for the next
+    /// turn.
+    pub fn let_in(
+        &mut self,
+        mut accept: impl FnMut() -> io::Result<Option<UnixStream>>,
+        welcome: impl FnMut(UnixStream),
+    ) {
+        std::iter::from_fn(|| self.next(&mut accept)).take(IN_A_TURN).for_each(welcome);
+    }
+
+    /// The next at a socket that others chose.
     ///
     /// # Errors
     /// When nobody can ever be let in there. That descriptors are few is not such a reason.
@@ -126,6 +139,17 @@ mod tests {
         let before = getrlimit(Resource::Nofile);
         setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..before }).unwrap();
         before
+    }
+
+    #[test]
+    fn a_door_at_which_somebody_always_waits_is_left_after_some() {
+        let mut comes = || UnixStream::pair().map(|(stream, _)| Some(stream));
+        let mut inside = Vec::new();
+        Door::new().let_in(&mut comes, |stream| {
+            inside.push(stream);
+            assert!(inside.len() <= IN_A_TURN, "nobody else is heard meanwhile");
+        });
+        assert_eq!(inside.len(), IN_A_TURN);
     }
 
     /// One test: what it changes is the process's.

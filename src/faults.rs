@@ -40,6 +40,12 @@ pub enum Fault {
     CommitInvalid,
     /// The same: there is no room.
     CommitFull,
+    /// A driver is asked whether it would show a mode, and says no.
+    Mode,
+    /// A driver is asked for a mode, and never answers.
+    ModeSilent,
+    /// A driver says that it would show a mode, and refuses whatever is to be shown in it.
+    Modeset,
 }
 
 impl Fault {
@@ -108,7 +114,7 @@ mod armed {
     use super::Fault;
 
     /// What the environment variable calls them.
-    const WORDS: [(&str, Fault); 15] = [
+    const WORDS: [(&str, Fault); 18] = [
         ("request", Fault::Request),
         ("turn", Fault::Turn),
         ("buffer", Fault::Buffer),
@@ -124,6 +130,9 @@ mod armed {
         ("commit-busy", Fault::CommitBusy),
         ("commit-invalid", Fault::CommitInvalid),
         ("commit-full", Fault::CommitFull),
+        ("mode", Fault::Mode),
+        ("mode-silent", Fault::ModeSilent),
+        ("modeset", Fault::Modeset),
     ];
 
     type Counts = [AtomicU32; WORDS.len()];

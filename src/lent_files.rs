@@ -8,6 +8,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,9 +21,45 @@ const LOCAL: [&str; 22] = [
     "ntfs3", "squashfs", "erofs", "iso9660", "overlay", "tmpfs", "ramfs", "devtmpfs", "rootfs",
 ];
 
+/// File systems that are questions to the kernel, and whose files are closed without one.
+const KERNEL: [&str; 13] = [
+    "proc",
+    "sysfs",
+    "cgroup",
+    "cgroup2",
+    "devpts",
+    "mqueue",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "configfs",
+    "hugetlbfs",
+    "efivarfs",
+    "bpf",
+];
+
 /// Whether nobody is waited for who uses this file.
 pub fn is_at_hand(file: BorrowedFd<'_>) -> bool {
     is_memory(file) || is_local(mount_of(file), || has_device(file))
+}
+
+/// Whether somebody may be waited for by who closes it.
+pub fn may_wait_when_closed(file: BorrowedFd<'_>) -> bool {
+    if is_memory(file) {
+        return false;
+    }
+    let mount = mount_of(file);
+    !mount.is_kernels() && !is_local(mount, || has_device(file))
+}
+
+/// Whether it is a question to the kernel, whose closing asks nobody.
+pub fn is_kernels(file: impl AsFd) -> bool {
+    mount_of(file.as_fd()).is_kernels()
+}
+
+/// How many files this process has left to be closed by others so far.
+pub fn left_to_others() -> usize {
+    LEFT.load(Ordering::Relaxed)
 }
 
 /// Where a file lies.
@@ -34,6 +71,12 @@ enum Mount {
     Elsewhere,
     /// The kernel does not tell.
     Unknown,
+}
+
+impl Mount {
+    fn is_kernels(&self) -> bool {
+        matches!(self, Mount::Of(kind) if KERNEL.contains(&kind.as_str()))
+    }
 }
 
 fn is_local(mount: Mount, has_device: impl FnOnce() -> bool) -> bool {
@@ -142,6 +185,7 @@ struct Closers {
 
 static CLOSERS: Mutex<Closers> = Mutex::new(Closers { files: VecDeque::new(), threads: 0, idle: 0 });
 static TO_CLOSE: Condvar = Condvar::new();
+static LEFT: AtomicUsize = AtomicUsize::new(0);
 
 fn closers() -> MutexGuard<'static, Closers> {
     CLOSERS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -154,6 +198,7 @@ pub fn let_go(file: OwnedFd) {
 
 /// The same; it counts until its closing has returned.
 pub fn let_go_counted(file: OwnedFd, account: Option<Account>) {
+    LEFT.fetch_add(1, Ordering::Relaxed);
     let mut closers = closers();
     closers.files.push_back((file, account));
     if closers.idle < closers.files.len() && closers.threads < MOST_CLOSERS {
@@ -202,8 +247,12 @@ mod tests {
         let question = fs::File::open("/proc/self/status").unwrap();
         assert_eq!(mount_of(question.as_fd()), Mount::Of("proc".to_owned()));
         assert!(!is_at_hand(question.as_fd()) && !has_device(question.as_fd()));
+        assert!(!may_wait_when_closed(memory.as_fd()) && !may_wait_when_closed(question.as_fd()));
         let file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        assert!(is_at_hand(file.as_fd()));
+        assert!(is_at_hand(file.as_fd()) && !may_wait_when_closed(file.as_fd()));
+        // What lies in no mount that this process sees.
+        let elsewhere = fs::File::open("/proc/self/ns/net").unwrap();
+        assert!(may_wait_when_closed(elsewhere.as_fd()));
         for (mount, has_device, is_at_hand) in [
             (Mount::Of("fuse.sshfs".to_owned()), true, false),
             (Mount::Of("ext4".to_owned()), true, true),

@@ -17,6 +17,8 @@ pub mod cli;
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "compositor")]
+pub mod closing;
+#[cfg(feature = "compositor")]
 pub mod config;
 #[cfg(feature = "compositor")]
 mod descriptors;
@@ -33,7 +35,9 @@ pub mod input;
 #[cfg(feature = "compositor")]
 pub mod ipc;
 #[cfg(feature = "compositor")]
-mod lent_files;
+pub mod later;
+#[cfg(feature = "compositor")]
+pub mod lent_files;
 #[cfg(feature = "compositor")]
 pub mod log_limits;
 #[cfg(feature = "compositor")]
@@ -42,6 +46,8 @@ pub mod output;
 pub mod process_clock;
 #[cfg(feature = "compositor")]
 pub mod protocol;
+#[cfg(feature = "compositor")]
+pub mod real_time;
 #[cfg(feature = "compositor")]
 pub mod render;
 #[cfg(feature = "compositor")]
@@ -61,3 +67,5 @@ pub mod time;
 pub mod timing;
 #[cfg(feature = "compositor")]
 pub mod trace;
+#[cfg(feature = "compositor")]
+pub mod turn;

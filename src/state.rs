@@ -7,6 +7,7 @@ use smithay::reexports::wayland_server::DisplayHandle;
 
 use crate::guard::Rules;
 use crate::input::Input;
+use crate::later::Later;
 use crate::output::Outputs;
 use crate::protocol::Protocols;
 use crate::session::Session;
@@ -23,6 +24,8 @@ pub struct State {
     pub loop_handle: LoopHandle<'static, State>,
     /// What everything here reads the time from.
     pub clock: SessionClock,
+    /// What is done when all that is heard in this turn was heard.
+    pub later: Later,
     /// What clients may have and do.
     pub rules: Arc<Rules>,
     /// What each Wayland protocol remembers, one field per protocol.
@@ -58,6 +61,7 @@ impl State {
             display_handle,
             loop_handle,
             clock,
+            later: Later::default(),
             rules: Arc::default(),
             protocols,
             shell: Shell::default(),

@@ -26,6 +26,7 @@ pub struct Instant(u64);
 
 /// A signed length of time in nanoseconds. Serialised as that number.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "compositor", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Span(i64);
 
@@ -50,6 +51,12 @@ impl Instant {
         (self.0 / 1_000_000) as u32
     }
 
+    /// Seconds since the epoch, as their high and low 32 bits, and nanoseconds, as Wayland's newer protocols carry times.
+    pub const fn as_wayland_parts(self) -> (u32, u32, u32) {
+        let (seconds, nanos) = (self.0 / NANOS_PER_SECOND as u64, self.0 % NANOS_PER_SECOND as u64);
+        ((seconds >> 32) as u32, seconds as u32, nanos as u32)
+    }
+
     /// Whole microseconds since the epoch.
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
@@ -72,13 +79,12 @@ impl Instant {
 
     /// The distance from `earlier` to `self`; negative when `earlier` lies later. Saturates.
     pub const fn since(self, earlier: Instant) -> Span {
-        let difference = self.0 as i128 - earlier.0 as i128;
-        if difference > i64::MAX as i128 {
-            Span(i64::MAX)
-        } else if difference < i64::MIN as i128 {
-            Span(i64::MIN)
-        } else {
-            Span(difference as i64)
+        let (distance, is_before) = (self.0.abs_diff(earlier.0), self.0 < earlier.0);
+        match (distance > i64::MAX as u64, is_before) {
+            (false, false) => Span(distance as i64),
+            (false, true) => Span(-(distance as i64)),
+            (true, false) => Span(i64::MAX),
+            (true, true) => Span(i64::MIN),
         }
     }
 }

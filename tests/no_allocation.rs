@@ -11,10 +11,14 @@ use upbeat::timing::estimator::{Estimator, EstimatorKind, KeyedByLoad, MissBudge
 use upbeat::timing::frames::{AheadSettings, FrameQueue, May, Step, Trigger};
 use upbeat::timing::input_prediction::{Kalman, Linear, PredictionLimits, Quadratic, Sample, Tracked};
 use upbeat::timing::late_frame::LateFramePolicy;
+use upbeat::timing::output::OutputMachine;
 use upbeat::timing::refresh_rate::{RateGovernor, RateRange, Scenario};
-use upbeat::timing::scroll::{Cover, Extent, Lead, Region, Steady, Supply, SupplySettings, Way};
+use upbeat::timing::scroll::{
+    Cover, Extent, Latch, Lead, Movement, Region, Steady, Supply, SupplySettings, Terms, ViewMachine, Way,
+};
 use upbeat::timing::target::RefreshIndex;
 use upbeat::timing::virtualizer::{CatchUp, Grid, Virtualizer};
+use upbeat::timing::vsync::VsyncModel;
 
 const INTERVAL: Span = Span::from_micros(16_667);
 const START: Instant = Instant::from_nanos(1_000_000_000);
@@ -77,7 +81,7 @@ fn running_ahead_does_not_allocate() {
 #[test]
 fn geometry_and_prediction_do_not_allocate() {
     let direction = ScanDirection::Down;
-    let beam = Beam { width: 2_560, height: 1_440, blanking_lines: 41, direction, interval: INTERVAL };
+    let beam = Beam::with_blanking((2_560, 1_440), 41, direction, INTERVAL);
     let limits = PredictionLimits::default();
     let mut line = Tracked::new(Linear::new(), limits);
     let mut parabola = Tracked::new(Quadratic::new(), limits);
@@ -103,5 +107,66 @@ fn geometry_and_prediction_do_not_allocate() {
             std::hint::black_box(look);
         }
     });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn what_is_written_ahead_of_the_beam_is_decided_without_allocating() {
+    let mut vsync = VsyncModel::new(INTERVAL, START);
+    vsync.synchronise(START);
+    let mut machine = OutputMachine::<()>::new(vsync, Span::from_millis(1), START);
+    let scan = Beam::with_blanking((1_280, 720), 30, ScanDirection::Down, INTERVAL);
+    machine.set_scan(Some(scan));
+    let mut fits = 0;
+    let count = allocations(|| {
+        for index in 0..1_000_i64 {
+            let now = START + Span::from_micros(977) * (index % 900);
+            let rect = PixelRect { x: 5, y: (index * 7 % 600) as i32, width: 100, height: 60 };
+            fits += u32::from(machine.seen_in_place(&rect, now).is_some());
+            let row = machine.next_row(rect.y, now);
+            std::hint::black_box(row.and_then(|row| machine.row_deadline(row, rect.y)));
+            std::hint::black_box(machine.lit_from(scan, &rect, now));
+            machine.wrote(Span::from_micros(100 + index % 50));
+        }
+    });
+    assert!(fits > 100, "{fits}");
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn a_view_that_is_pulled_and_thrown_does_not_allocate() {
+    let document = Region { x: Extent { start: 0, length: 1_440 }, y: Extent { start: 0, length: 1_000_000 } };
+    let snaps: Vec<i32> = (0..1_000).map(|page| page * 1_000).collect();
+    let terms = Terms {
+        size: (1_440, 900),
+        document,
+        axes: (false, true),
+        keeps: 0.998,
+        band: 60.0,
+        snaps: (&[], &snaps),
+        predicts: true,
+        stretches: false,
+    };
+    let mut view = ViewMachine::new(SupplySettings::default());
+    let mut rendered = Region { x: document.x, y: Extent { start: 0, length: 2_000 } };
+    let (mut shown, mut renders) = ((0.0, 0.0), 0);
+    let count = allocations(|| {
+        for refresh in 0..2_000_i64 {
+            let now = START + INTERVAL * refresh;
+            match refresh % 200 {
+                150 => view.ask(now, Movement::LetGo, &terms, shown),
+                pulled if pulled < 150 => view.ask(now, Movement::Pull(Way { x: 0.0, y: 30.0 }), &terms, shown),
+                _ => {}
+            }
+            let latch = Latch { now, present: now + INTERVAL, interval: INTERVAL, scale: 1.0 };
+            let step = view.latch(latch, &terms, Cover::of([rendered]), shown);
+            shown = step.at.offset;
+            if let Some(wanted) = step.wanted {
+                (rendered, renders) = (wanted.region, renders + 1);
+            }
+            std::hint::black_box(step);
+        }
+    });
+    assert!(renders > 5 && shown.1 > 10_000.0, "{renders} {shown:?}");
     assert_eq!(count, 0);
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use upbeat::simulate::strokes::{self, Recording};
 use upbeat::time::{Instant, Span};
@@ -58,6 +58,20 @@ fn report(name: &str, text: &str, arguments: &[&str]) -> serde_json::Value {
 fn drops(report: &serde_json::Value, policy: &str) -> f64 {
     let run = report["runs"].as_array().unwrap().iter().find(|run| run["policy"] == policy).unwrap();
     run["drops_per_s"].as_f64().unwrap()
+}
+
+/// `upbeat simulate … | head -n 1`: who has read enough is no error.
+#[test]
+fn a_pipe_that_is_closed_early_is_not_complained_of() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_upbeat"))
+        .args(["simulate", "--load", "A", "--frames", "200", "--seeds", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -253,4 +267,87 @@ fn a_view_is_nearer_to_the_fingers_that_pull_it_with_a_guess_and_hardly_ever_goe
         eprintln!("{name}: p95 {with:.1} px, without {without:.1} px; beyond p99 {beyond:.1} px");
         assert!(with < without + NOISE && beyond < 12.01, "{name}: {with} {without} {beyond}");
     }
+}
+
+/// Recordings of mice and pens.
+const MICE_AND_PENS: [&str; 6] = [
+    "mouse_ps2",
+    "mouse_saitek_rat5",
+    "pen_dell_canvas",
+    "pen_genius_i405x",
+    "pen_wacom_cintiq13hd",
+    "pen_wacom_cintiq22hdt",
+];
+
+#[test]
+fn what_clients_are_told_of_a_hand_is_nowhere_much_worse_than_its_last_report_and_hardly_ever_goes_beyond_it() {
+    let (mut told, mut recordings) = (0.0, 0);
+    for name in FINGERS.into_iter().chain(MICE_AND_PENS) {
+        let recording = strokes::read(Path::new(&data(&format!("input/{name}.csv")))).unwrap();
+        for horizon in [8, 16, 24, 32] {
+            let strokes::Foretold { held, predicted, overshoot } =
+                strokes::foretell(&recording, Span::from_millis(horizon));
+            let (with, without, beyond) = (predicted.p95, held.p95, overshoot.p99);
+            eprintln!(
+                "{name}, {horizon} ms: p95 {with:.1} px, held {without:.1} px; beyond p99 {beyond:.1} px; mean {:.2} of {:.2} px",
+                predicted.mean, held.mean
+            );
+            assert!(with <= without + 1.0 && beyond < 12.01, "{name}, {horizon} ms: {with} {without} {beyond}");
+            // Of fingers that click nothing is known better.
+            assert!(predicted.mean <= 1.05 * held.mean, "{name}, {horizon} ms");
+            if horizon == 16 {
+                told += predicted.mean / held.mean;
+                recordings += 1;
+            }
+        }
+    }
+    let share = told / f64::from(recordings);
+    assert!(share < 0.62, "predictions are worth something: {share}");
+}
+
+#[test]
+fn recorded_hands_scroll_a_load_and_a_view_renders_less_than_each_frame() {
+    let hands = [data("input/touch_ep0430_scroll2.csv"), data("input/touch_dell_canvas.csv")];
+    let output = simulate(&["--load", "A", "--scroll", &hands[0], &hands[1], "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ways = report["scrolled"][0]["ways"].as_array().unwrap();
+    assert_eq!(ways.len(), 8, "{ways:?}");
+    for hand in ways.chunks(4) {
+        let number = |way: usize, key: &str| hand[way][key].as_f64().unwrap_or_else(|| panic!("{key}: {}", hand[way]));
+        assert!(number(0, "renders_per_s") > 50.0 && number(0, "drops_per_s") > 1.0, "{hand:?}");
+        for way in 1..4 {
+            assert!(number(way, "renders_per_s") < 3.0 && number(way, "drops_per_s") < 0.1, "{hand:?}");
+            assert!(number(way, "held_up") < 0.01, "{hand:?}");
+        }
+    }
+}
+
+#[test]
+fn events_come_from_a_recording_or_at_a_rate_and_what_is_neither_is_said() {
+    let touch = data("input/touch_elan_drag.csv");
+    let run = |input: &str| {
+        simulate(&[
+            "--load",
+            "A",
+            "--frames",
+            "500",
+            "--seeds",
+            "1",
+            "--policy",
+            "jitt-window",
+            "--json",
+            "--input",
+            input,
+        ])
+    };
+    let latency = |input: &str| {
+        let report: serde_json::Value = serde_json::from_slice(&run(input).stdout).unwrap();
+        let runs = report["runs"].as_array().unwrap();
+        runs.iter().find(|run| run["policy"] == "jitt-window").unwrap()["latency_ms"]["max"].as_f64().unwrap()
+    };
+    assert_ne!(latency(&touch), latency("125"));
+    let error = run("none.csv");
+    let text = String::from_utf8_lossy(&error.stderr).into_owned();
+    assert!(!error.status.success() && text.contains("none.csv: neither a rate in Hz nor a recording"), "{text}");
 }

@@ -1,13 +1,10 @@
 //! A window of fixed size, and what its user does to it.
 
-use std::io;
-use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use upbeat::client::FramePacer;
-use upbeat::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
-use wayland_client::globals::{GlobalListContents, registry_queue_init};
+use upbeat::client::{FramePacer, PredictedInput};
+use upbeat::time::{Clock as _, Instant, MonotonicClock, Span};
+use wayland_client::globals::{GlobalList, GlobalListContents, registry_queue_init};
 use wayland_client::protocol::{
     wl_buffer, wl_compositor, wl_keyboard, wl_pointer, wl_registry, wl_seat, wl_shm, wl_shm_pool, wl_surface, wl_touch,
 };
@@ -29,6 +26,10 @@ pub enum Input {
         x: f64,
         y: f64,
     },
+    /// A button of the pointer, whichever.
+    Button {
+        pressed: bool,
+    },
     /// Turned the wheel, in its logical pixels: 15 are one click; up is negative.
     Scroll {
         at: Instant,
@@ -49,6 +50,7 @@ pub struct Window {
     pub pacer: Arc<FramePacer>,
     pub screen: Arc<Screen>,
     connection: Connection,
+    globals: GlobalList,
     queue: EventQueue<Heard>,
     heard: Heard,
 }
@@ -84,11 +86,16 @@ impl Window {
         surface.commit();
         let screen = Arc::new(Screen::new(&connection, &shm, surface, size, buffers, &handle)?);
         let heard = Heard { free: screen.free.clone(), inputs: Vec::new(), configured: false, closed: false };
-        let mut window = Window { pacer, screen, connection, queue, heard };
+        let mut window = Window { pacer, screen, connection, globals, queue, heard };
         while !window.heard.configured {
             window.queue.blocking_dispatch(&mut window.heard)?;
         }
         Ok(window)
+    }
+
+    /// Where the devices on it will be.
+    pub fn predicted_input(&self) -> PredictedInput {
+        PredictedInput::new(&self.connection, &self.globals, &self.screen.surface)
     }
 
     pub fn is_open(&self) -> bool {
@@ -102,22 +109,7 @@ impl Window {
 
     /// Waits until something was read, or until `until`.
     pub fn wait(&mut self, until: Option<Instant>) -> anyhow::Result<()> {
-        if self.queue.dispatch_pending(&mut self.heard)? > 0 {
-            return Ok(());
-        }
-        self.queue.flush()?;
-        let Some(guard) = self.queue.prepare_read() else { return Ok(()) };
-        let left = until.map(|until| (until - MonotonicClock.now()).max(Span::ZERO).as_nanos());
-        let left = left.map(|nanos| Timespec { tv_sec: nanos / NANOS_PER_SECOND, tv_nsec: nanos % NANOS_PER_SECOND });
-        let mut descriptors = [PollFd::from_borrowed_fd(self.connection.as_fd(), PollFlags::IN)];
-        match poll(&mut descriptors, left.as_ref()) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
-            Ok(_) => {}
-            Err(error) => return Err(io::Error::from(error).into()),
-        }
-        guard.read()?;
-        self.queue.dispatch_pending(&mut self.heard)?;
-        Ok(())
+        super::waiting::wait(&mut self.queue, &mut self.heard, until)
     }
 }
 
@@ -195,6 +187,10 @@ hear!(wl_pointer::WlPointer, (), |heard, _pointer, event, _known, _handle| {
     match event {
         wl_pointer::Event::Enter { surface_x: x, surface_y: y, .. }
         | wl_pointer::Event::Motion { surface_x: x, surface_y: y, .. } => heard.inputs.push(Input::Pointer { x, y }),
+        wl_pointer::Event::Button { state, .. } => {
+            let pressed = state == WEnum::Value(wl_pointer::ButtonState::Pressed);
+            heard.inputs.push(Input::Button { pressed });
+        }
         wl_pointer::Event::Axis { time, axis: WEnum::Value(wl_pointer::Axis::VerticalScroll), value } => {
             heard.inputs.push(Input::Scroll { at: moment(time), by: value });
         }

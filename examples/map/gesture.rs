@@ -136,7 +136,7 @@ impl Zooming {
                 self.fingers.retain(|(known, _)| *known != finger);
                 self.gesture.iter_mut().for_each(|gesture| gesture.is_over = true);
             }
-            Input::Key(_) => {}
+            Input::Key(_) | Input::Button { .. } => {}
         }
     }
 

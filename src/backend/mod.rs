@@ -14,8 +14,10 @@
 
 pub mod drm;
 pub mod fence;
+pub mod front;
 mod gamma;
 pub mod headless;
+mod identity;
 mod mapped;
 pub mod nested;
 pub(crate) mod overlay;
@@ -26,26 +28,15 @@ pub mod timer;
 pub mod x11;
 
 pub use gamma::GammaRamp;
+pub use identity::Identity;
 pub use mapped::MappedPixels;
 pub use shot::Shot;
 use std::os::fd::OwnedFd;
 
 use crate::time::{Instant, Span};
+pub use crate::timing::beam::{Beam, PixelRect, ScanDirection};
 pub use crate::timing::id::FrameId;
 use crate::timing::target::RefreshIndex;
-
-/// A rectangle in the physical pixels of an output or of a buffer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PixelRect {
-    /// Left edge.
-    pub x: i32,
-    /// Top edge.
-    pub y: i32,
-    /// Width; never negative.
-    pub width: i32,
-    /// Height; never negative.
-    pub height: i32,
-}
 
 /// Where a display's timestamps come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +73,9 @@ pub struct Capabilities {
     pub variable_refresh: Option<(Span, Span)>,
     /// Whether a plan may flip without waiting for the vblank.
     pub asynchronous: bool,
+    /// How this mode is scanned, seen on the picture as it is composed; `None` where nobody knows: no vblanks of hardware's
+    /// or of the virtual display's own, or another compositor in between.
+    pub scan: Option<Beam>,
     /// Whether a rectangle of the buffer on screen may be rewritten.
     pub front_buffer: bool,
     /// Whether there is a cursor plane, and the largest image that it takes (width, height in pixels).
@@ -96,6 +90,19 @@ pub struct Capabilities {
     /// Whether [`Display::supersede`] can withdraw a plan that was submitted already.
     pub can_withdraw: bool,
 }
+
+/// How slow a rate may get in another mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slowest {
+    /// As was said last.
+    AsSaid,
+    /// So slow (mHz), or it is fixed.
+    This(Option<u32>),
+}
+
+/// Names one [`Display::set_mode`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModeId(pub u32);
 
 /// The video mode of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,9 +184,8 @@ pub enum Change {
     Planes,
     /// Rewrite a rectangle of the buffer on screen at once, ahead of the beam; planes stay as they are.
     ///
-    /// It does not wait for a flip and is never [`SubmitError::Busy`]. It counts as a composed frame whose damage is
-    /// the rectangle. If the beam is above it, it is presented by the refresh that is going on: that refresh's vblank
-    /// lies before the submit. Otherwise it is presented by the next one.
+    /// It does not wait for a flip and is never [`SubmitError::Busy`]. It counts as no composed frame: what it changes is
+    /// part of what differs in the next one. [`DisplayEvent::Written`] says when its rows were lit.
     FrontRectangle {
         /// Where.
         rect: PixelRect,
@@ -249,6 +255,9 @@ pub enum SubmitError {
     /// The plan asks for what this display cannot do.
     #[error("the display cannot do that: {0}")]
     Unsupported(&'static str),
+    /// Whoever draws did not finish in time, which is not the display's doing.
+    #[error("the GPU does not finish")]
+    Unfinished,
     /// The device refused.
     #[error("the device refused the frame: {0}")]
     Device(String),
@@ -279,6 +288,19 @@ pub enum DisplayEvent {
         /// The display's refresh counter, if it has one.
         sequence: Option<u64>,
     },
+    /// A [rectangle](Change::FrontRectangle) was lit; told when its first row was.
+    Written {
+        /// Which frame.
+        frame: FrameId,
+        /// When its first row was lit with it. Not a vblank, and no news of when those are.
+        light: Instant,
+        /// The refresh in which that was, by the display's counter.
+        sequence: Option<u64>,
+        /// The beam was within the rectangle when it was written: the rows above were lit a refresh later.
+        torn: bool,
+    },
+    /// The beam has passed what is [shared](Display::share).
+    Scanned(front::Scanned),
     /// A frame will never be shown.
     Lost {
         /// Which frame.
@@ -299,6 +321,14 @@ pub enum DisplayEvent {
     MoreRoom,
     /// The mode or the capabilities changed; ask for them again.
     Changed,
+    /// What became of a mode that was asked for: it was seen (or the output is dark, and the driver would show it), or it was
+    /// refused, for this reason, and the display has what it had before, or is about to. Said once of each.
+    ModeSettled {
+        /// Which request for it.
+        asked: ModeId,
+        /// What came of it.
+        result: Result<(), String>,
+    },
     /// The output is gone. Nothing more comes.
     Gone,
 }
@@ -321,14 +351,25 @@ pub trait Display {
         if mode == self.mode() { Ok(()) } else { Err("its mode cannot be changed".to_owned()) }
     }
 
-    /// Switches to `mode`. Returns without waiting for it: [`Changed`](DisplayEvent::Changed) says that it is in force. Where a
-    /// driver refuses it later, the mode stays what it was.
-    fn set_mode(&mut self, mode: Mode) -> Result<(), String> {
-        self.takes_mode(mode)
+    /// How slow the rate may get in the mode in force (mHz), if somebody wants it to vary; as it was said, whatever it can do.
+    fn slowest(&self) -> Option<u32> {
+        None
+    }
+
+    /// Switches to `mode`, with such a rate. Returns without waiting for it: [`Changed`](DisplayEvent::Changed) says that it is in force. Where a
+    /// driver may refuse it later there is a name, under which [`ModeSettled`](DisplayEvent::ModeSettled) says what came of it.
+    fn set_mode(&mut self, mode: Mode, slowest: Slowest) -> Result<Option<ModeId>, String> {
+        let _ = slowest;
+        self.takes_mode(mode).map(|()| None)
     }
 
     /// Width and height of the picture in millimetres, if it is known.
     fn millimetres(&self) -> Option<(u32, u32)> {
+        None
+    }
+
+    /// What the monitor says that it is, if it is one and says so.
+    fn identity(&self) -> Option<Identity> {
         None
     }
 
@@ -355,10 +396,17 @@ pub trait Display {
     fn test(&self, plan: &Plan) -> Result<(), SubmitError>;
 
     /// Hands a frame over. Returns without waiting for the display. On an error the plan comes back. A frame that was taken
-    /// is reported once: [`Presented`](DisplayEvent::Presented), [`Lost`](DisplayEvent::Lost) or
-    /// [`Refused`](DisplayEvent::Refused).
+    /// is reported once: [`Presented`](DisplayEvent::Presented) (a rectangle: [`Written`](DisplayEvent::Written)),
+    /// [`Lost`](DisplayEvent::Lost) or [`Refused`](DisplayEvent::Refused).
     #[expect(clippy::result_large_err, reason = "the plan owns a buffer that must come back, without an allocation")]
     fn submit(&mut self, plan: Plan) -> Result<(), (SubmitError, Plan)>;
+
+    /// From the next refresh on a rectangle of the screen shows memory as it stands, and each refresh is reported
+    /// ([`Scanned`](DisplayEvent::Scanned)); `None`: no more, from now on, and what was seen last stays. Returns how long before
+    /// its light a row may be read, or `None` where it cannot be done.
+    fn share(&mut self, _front: Option<front::Front>) -> Option<front::ReadAhead> {
+        None
+    }
 
     /// Asks back every frame numbered `from` or later that is not on its way to the screen yet. Nothing is withdrawn until it
     /// is said to be [`Lost`](DisplayEvent::Lost): what was on its way already is [`Presented`](DisplayEvent::Presented).

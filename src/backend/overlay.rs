@@ -3,7 +3,7 @@
 use super::{CursorPlane, PixelRect};
 
 /// Blends the cursor plane into `pixels`, which are those of `rect` on the output.
-pub(super) fn put_cursor(cursor: &CursorPlane, rect: PixelRect, pixels: &mut [u32]) {
+pub(crate) fn put_cursor(cursor: &CursorPlane, rect: PixelRect, pixels: &mut [u32]) {
     let (x, y) = (cursor.x, cursor.y);
     let place = PixelRect { x, y, width: cursor.image.width, height: cursor.image.height };
     Source { rect: place, pixels: &cursor.image.pixels }.put(rect, pixels, over);

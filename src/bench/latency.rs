@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::bench::client::DEVICE;
 use crate::bench::load::Load;
 use crate::bench::pixels::check_files;
+use crate::bench::progress::Progress;
 use crate::bench::report::{BenchReport, RunReport};
 use crate::bench::run::{BenchError, Displays, Folder};
 use crate::bench::shape::Shape;
@@ -120,15 +121,18 @@ struct Witness {
 
 impl LatencyOptions {
     /// Makes every run, in order; `progress` is told of each before it begins. `upbeat` is the compositor's program.
-    pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<BenchReport, BenchError> {
+    pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<BenchReport, BenchError> {
         let folder = Folder::create(upbeat)?;
         let mut report = BenchReport::default();
-        for run in self.runs() {
-            progress(&run.title());
+        let runs = self.runs();
+        let sessions = runs.iter().map(|run| 1 + usize::from(run.verified)).sum();
+        let mut progress = Progress::new(sessions, progress);
+        for run in runs {
+            progress.begin(&run.title());
             let first = report.runs.len();
             report.runs.extend(self.session(&run, &folder, None)?);
             if run.verified {
-                progress(&format!("{}, from pixels", run.title()));
+                progress.begin(&format!("{}, from pixels", run.title()));
                 self.verify(&run, &folder, &mut report.runs[first..])?;
             }
         }

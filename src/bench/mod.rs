@@ -19,16 +19,20 @@
 
 pub mod animations;
 pub mod block_code;
+mod bystander;
 pub mod client;
 pub mod device;
 mod hear;
+pub mod ink;
 pub mod interrupt;
 pub mod latency;
 pub mod load;
 pub mod pixels;
 pub mod process;
+mod progress;
 pub mod report;
 pub mod run;
+pub mod scroll;
 pub mod sentinel;
 mod shape;
 pub mod smoothness;

@@ -44,6 +44,27 @@ fn voluntary_switches(status: &str) -> Option<u64> {
     status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?.trim().parse().ok()
 }
 
+/// The scheduling classes of whoever is in no hurry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// That of everybody.
+    Ordinary,
+    /// That of those who run when nobody else wants to.
+    Idle,
+}
+
+/// Puts the calling thread into a class, whichever it was started in. Where that fails a measurement is stricter, not wrong.
+#[expect(unsafe_code, reason = "no safe wrapper sets a scheduling class")]
+pub fn take_class(class: Class) {
+    let policy = match class {
+        Class::Ordinary => libc::SCHED_OTHER,
+        Class::Idle => libc::SCHED_IDLE,
+    };
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: `parameters` outlives the call, which only reads it; 0 is the calling thread.
+    let _ = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) };
+}
+
 /// The process at the other end of a connected Unix socket.
 pub fn peer_of(socket: impl AsFd) -> io::Result<u32> {
     let credentials = rustix::net::sockopt::socket_peercred(socket)?;

@@ -16,20 +16,35 @@ use crate::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 /// No divisor of a common refresh interval, so that all phases of the refresh are sampled.
 const PERIOD: Span = Span::from_micros(7_300);
 
+/// Of a thread that does little: all of it is made at once where memory is locked.
+pub(super) const STACK: usize = 64 * 1024;
+
 /// A running sentinel thread.
 #[derive(Debug)]
 pub struct Sentinel {
+    counts: Arc<AtomicBool>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Vec<Span>>>,
 }
 
 impl Sentinel {
-    /// Starts the thread, with the scheduling class of the caller. Without a thread the report is empty.
+    /// Starts the thread, with the scheduling class of the caller. Nothing counts yet. Without a thread the report is empty.
     pub fn start() -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&stop);
-        let thread = std::thread::Builder::new().name("sentinel".into()).spawn(move || watch(&seen)).ok();
-        Sentinel { stop, thread }
+        let [counts, stop] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let seen = (Arc::clone(&counts), Arc::clone(&stop));
+        let thread = std::thread::Builder::new().name("sentinel".into()).stack_size(STACK);
+        let thread = thread.spawn(move || watch(&seen.0, &seen.1)).ok();
+        Sentinel { counts, stop, thread }
+    }
+
+    /// Wake-ups count from now on.
+    pub fn begin(&self) {
+        self.counts.store(true, Ordering::Relaxed);
+    }
+
+    /// They do not any more.
+    pub fn end(&self) {
+        self.counts.store(false, Ordering::Relaxed);
     }
 
     /// Ends the thread (within `PERIOD`); how late its wake-ups were.
@@ -45,7 +60,7 @@ impl Drop for Sentinel {
     }
 }
 
-fn watch(stop: &AtomicBool) -> Vec<Span> {
+fn watch(counts: &AtomicBool, stop: &AtomicBool) -> Vec<Span> {
     let mut late = Vec::with_capacity(16 * 1024);
     let mut due = MonotonicClock.now();
     while !stop.load(Ordering::Relaxed) {
@@ -54,7 +69,9 @@ fn watch(stop: &AtomicBool) -> Vec<Span> {
             break;
         }
         let now = MonotonicClock.now();
-        late.push(now - due);
+        if counts.load(Ordering::Relaxed) {
+            late.push(now - due);
+        }
         if now - due > PERIOD {
             due = now; // a suspend, or a stopped process: one late wake-up, not hundreds
         }
@@ -80,6 +97,7 @@ mod tests {
     #[test]
     fn a_sentinel_reports_wake_ups_that_are_never_early() {
         let sentinel = Sentinel::start();
+        sentinel.begin();
         std::thread::sleep((PERIOD * 5).to_duration());
         let late = sentinel.stop().expect("five periods give at least one wake-up");
         assert!(late.p50 >= 0.0 && late.max >= late.p50);

@@ -1,17 +1,24 @@
 //! What a shortcut does, and its words in the configuration.
 
-use std::fmt;
-use std::str::FromStr;
+mod words;
 
+use std::fmt;
+use std::sync::Arc;
+
+use crate::shell::layout::op::{Direction, Resize, Side};
 use crate::shell::workspaces::Number;
 
 /// What a shortcut does. The order is that in which they are listed for people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
     /// Shows or hides the list of shortcuts.
     Help,
     /// Runs the configured terminal.
     Terminal,
+    /// Runs a program: its name and its arguments, separated by blanks.
+    Run(Arc<str>),
+    /// Has a shell run a line.
+    Shell(Arc<str>),
     /// Focuses the next window of the switcher.
     NextWindow,
     /// Focuses the previous one.
@@ -22,8 +29,35 @@ pub enum Action {
     Maximise,
     /// Lets it have all of its output, or be as large as before.
     Fullscreen,
+    /// The window under the pointer goes along with it, until a button is let go.
+    MoveWithPointer,
+    /// The edges of the window under the pointer that lie next to it do.
+    ResizeWithPointer,
+    /// The focus moves there on a strip; elsewhere the focused window gets that half of the screen, all of it (up), or its
+    /// own size back (down).
+    Towards(Direction),
+    /// The focus moves there.
+    Focus(Direction),
+    /// The focused window moves there.
+    Move(Direction),
+    /// It joins the column on that side, or leaves its own towards it.
+    Join(Side),
+    /// One window of its column is seen at a time, or all are.
+    Tabs,
+    /// Its column gets another width.
+    Width(Resize),
+    /// It gets another height.
+    Height(Resize),
+    /// Its column is as wide as the screen, or as before.
+    FullWidth,
+    /// It floats above the columns, or is back among them.
+    Float,
+    /// The workspace is a strip, or its windows float.
+    Layout,
     /// Shows all windows of all workspaces, or what was seen before.
     Overview,
+    /// Shows or hides figures of frames.
+    Hud,
     /// Takes the shortcuts back from a window that has them for itself, or gives them to it again.
     Shortcuts,
     /// Shows a workspace.
@@ -38,9 +72,19 @@ pub enum Action {
     MoveToNextWorkspace,
     /// Takes it along to the previous one.
     MoveToPreviousWorkspace,
+    /// The focus goes to the output there.
+    Output(Direction),
+    /// Takes the focused window along to it.
+    MoveToOutput(Direction),
+    /// The next layout of the keyboard.
+    NextKeyboardLayout,
+    /// The one before.
+    PreviousKeyboardLayout,
+    /// All outputs are off, until somebody does something.
+    OutputsOff,
     /// Asks for another virtual terminal.
     SwitchTerminal(u32),
-    /// Ends the session.
+    /// Ends the session, once that was asked and answered.
     EndSession,
     /// Nothing: takes a default shortcut away.
     None,
@@ -49,85 +93,83 @@ pub enum Action {
 /// There is no such action.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected what a shortcut does: \"help\", \"terminal\", \"next-window\", \"previous-window\", \"close-window\", \
-     \"maximise\", \"fullscreen\", \"overview\", \"shortcuts\", \"workspace N\", \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \
-     \"move-to-next-workspace\", \"move-to-previous-workspace\", \"end-session\" or \"none\", with N from 1 to 9"
+    "expected what a shortcut does: \"help\", \"terminal\", \"run PROGRAM\", \"sh LINE\", \"next-window\", \"previous-window\", \
+     \"close-window\", \"maximise\", \"fullscreen\", \"move-with-pointer\", \"resize-with-pointer\", \"left\", \"right\", \
+     \"up\", \"down\", \"focus WHERE\", \"move WHERE\", \"join left\", \"join right\", \"tabs\", \"width SIZE\", \
+     \"height SIZE\", \"full-width\", \"float\", \"layout\", \"overview\", \"hud\", \"shortcuts\", \"workspace N\", \
+     \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \"move-to-next-workspace\", \
+     \"move-to-previous-workspace\", \"output WHERE\", \"move-to-output WHERE\", \"next-keyboard-layout\", \
+     \"previous-keyboard-layout\", \"outputs-off\", \"end-session\" or \"none\", with N from 1 to 9, left, right, up, down, \
+     first or last for WHERE, and 50%, +10%, -10% or next for SIZE"
 )]
 pub struct NoSuchAction;
 
-/// Those without a number.
-const WORDS: [(&str, Action, &str); 15] = [
-    ("help", Action::Help, "This list"),
-    ("terminal", Action::Terminal, "Terminal"),
-    ("next-window", Action::NextWindow, "Next window"),
-    ("previous-window", Action::PreviousWindow, "Previous window"),
-    ("close-window", Action::CloseWindow, "Close window"),
-    ("maximise", Action::Maximise, "Maximise window, and back"),
-    ("fullscreen", Action::Fullscreen, "Window on the whole screen, and back"),
-    ("overview", Action::Overview, "Overview"),
-    ("shortcuts", Action::Shortcuts, "Shortcuts back from a window that has them"),
-    ("next-workspace", Action::NextWorkspace, "Next workspace"),
-    ("previous-workspace", Action::PreviousWorkspace, "Previous workspace"),
-    ("move-to-next-workspace", Action::MoveToNextWorkspace, "Take window to the next one"),
-    ("move-to-previous-workspace", Action::MoveToPreviousWorkspace, "Take window to the previous one"),
-    ("end-session", Action::EndSession, "End the session"),
-    ("none", Action::None, "Nothing"),
-];
-const WORKSPACE: &str = "workspace ";
-const MOVE_TO_WORKSPACE: &str = "move-to-workspace ";
-
 impl Action {
     /// What it does, for people.
-    pub fn about(self) -> String {
+    pub fn about(&self) -> String {
         match self {
+            Action::Run(program) => format!("Run {}", program.split_whitespace().next().unwrap_or_default()),
+            Action::Shell(line) => format!("Run {line}"),
+            Action::Focus(Direction::OtherLayer) => "Focus to floating windows, and back".to_owned(),
+            Action::Focus(direction) => format!("Focus {}", words::toward(*direction)),
+            Action::Towards(Direction::Up) => {
+                "Focus up; while floating: window on the whole screen, and back".to_owned()
+            }
+            Action::Towards(Direction::Down) => "Focus down; while floating: window as it was".to_owned(),
+            Action::Towards(direction) => {
+                format!("Focus {0}; while floating: window to the {0} half", words::of(*direction))
+            }
+            Action::Move(direction) => format!("Move window {}", words::toward(*direction)),
+            Action::Join(side) => {
+                format!("Into the column on the {}, or out", words::of(Direction::Column(*side)))
+            }
+            Action::Width(Resize::Next) => "Column a third, a half or two thirds wide".to_owned(),
+            Action::Height(Resize::Next) => "Window as high as others leave room".to_owned(),
+            Action::Width(resize) => format!("Column width {}", words::size(*resize)),
+            Action::Height(resize) => format!("Window height {}", words::size(*resize)),
+            Action::Output(direction) => format!("Screen {}", words::on(*direction)),
+            Action::MoveToOutput(direction) => format!("Take window to the screen {}", words::on(*direction)),
             Action::Workspace(number) => format!("Workspace {number}"),
             Action::MoveToWorkspace(number) => format!("Window to workspace {number}"),
             Action::SwitchTerminal(number) => format!("Virtual terminal {number}"),
-            _ => WORDS.iter().find(|(_, action, _)| *action == self).map_or("", |(_, _, about)| about).to_owned(),
+            _ => words::single(self).map_or("", |(_, about)| about).to_owned(),
         }
     }
 }
 
-impl FromStr for Action {
-    type Err = NoSuchAction;
-
-    fn from_str(text: &str) -> Result<Self, NoSuchAction> {
-        if let Some((_, action, _)) = WORDS.iter().find(|(word, _, _)| *word == text) {
-            return Ok(*action);
+impl Action {
+    /// What it does on all four sides, for people, if it is one that has a side.
+    pub const fn about_all_sides(&self) -> Option<&'static str> {
+        match self {
+            Action::Towards(_) => Some("Focus that way; floating: half or whole"),
+            Action::Focus(Direction::First | Direction::Last | Direction::OtherLayer) => None,
+            Action::Focus(_) => Some("Focus that way"),
+            Action::Move(_) => Some("Move window that way"),
+            Action::Output(_) => Some("Screen that way"),
+            Action::MoveToOutput(_) => Some("Take window to the screen that way"),
+            _ => None,
         }
-        let number = |text: &str| text.trim().parse::<Number>().map_err(|_| NoSuchAction);
-        if let Some(text) = text.strip_prefix(MOVE_TO_WORKSPACE) {
-            return number(text).map(Action::MoveToWorkspace);
-        }
-        number(text.strip_prefix(WORKSPACE).ok_or(NoSuchAction)?).map(Action::Workspace)
     }
 }
 
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Action::Workspace(number) => write!(f, "{WORKSPACE}{number}"),
-            Action::MoveToWorkspace(number) => write!(f, "{MOVE_TO_WORKSPACE}{number}"),
+            Action::Run(program) => write!(f, "{}{program}", words::RUN),
+            Action::Shell(line) => write!(f, "{}{line}", words::SHELL),
+            Action::Towards(direction) => f.write_str(words::of(*direction)),
+            Action::Focus(direction) => write!(f, "{}{}", words::FOCUS, words::of(*direction)),
+            Action::Move(direction) => write!(f, "{}{}", words::MOVE, words::of(*direction)),
+            Action::Join(side) => write!(f, "{}{}", words::JOIN, words::of(Direction::Column(*side))),
+            Action::Width(resize) => write!(f, "{}{}", words::WIDTH, words::size(*resize)),
+            Action::Height(resize) => write!(f, "{}{}", words::HEIGHT, words::size(*resize)),
+            Action::Output(direction) => write!(f, "{}{}", words::OUTPUT, words::of(*direction)),
+            Action::MoveToOutput(direction) => write!(f, "{}{}", words::MOVE_TO_OUTPUT, words::of(*direction)),
+            Action::Workspace(number) => write!(f, "{}{number}", words::WORKSPACE),
+            Action::MoveToWorkspace(number) => write!(f, "{}{number}", words::MOVE_TO_WORKSPACE),
             // Not for the configuration: every keymap has keys for it.
             Action::SwitchTerminal(number) => write!(f, "terminal {number}"),
-            _ => f.write_str(WORDS.iter().find(|(_, action, _)| action == self).map_or("", |(word, _, _)| word)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_and_actions_are_one_to_one() {
-        let numbered = Number::all().flat_map(|number| [Action::Workspace(number), Action::MoveToWorkspace(number)]);
-        for action in WORDS.iter().map(|(_, action, _)| *action).chain(numbered) {
-            assert_eq!(action.to_string().parse(), Ok(action));
-            assert!(!action.about().is_empty());
-        }
-        for wrong in ["", "workspace", "workspace 0", "workspace 10", "move-to-workspace x", "Help"] {
-            assert_eq!(wrong.parse::<Action>(), Err(NoSuchAction), "{wrong}");
+            _ => f.write_str(words::single(self).map_or("", |(word, _)| word)),
         }
     }
 }

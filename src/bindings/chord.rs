@@ -1,11 +1,11 @@
-//! A key and what is held with it, as people write it: `Mod+Shift+1`.
+//! A key, a button or a wheel and what is held with it, as people write it: `Mod+Shift+1`.
 
 use std::fmt;
 use std::str::FromStr;
 
-use smithay::input::keyboard::{Keysym, ModifiersState, keysyms, xkb};
+use smithay::input::keyboard::{Keysym, ModifiersState};
 
-use super::Modifier;
+use super::{Modifier, Trigger};
 
 /// What is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,22 +23,26 @@ pub struct Held {
     pub shift: bool,
 }
 
-/// A key with what is held.
+/// A key, a button or a wheel with what is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Chord {
     /// What is held.
     pub held: Held,
-    /// What the key gives without it; a letter is a small one.
-    pub key: Keysym,
+    /// What is pressed or turned.
+    pub trigger: Trigger,
 }
 
 /// That is no chord.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected a key with what is held, such as \"Mod+Shift+1\": Mod, Super, Ctrl, Alt and Shift, and then a key by its \
-     XKB name"
+     XKB name, MouseBack or MouseForward; or, with something held, MouseLeft, MouseMiddle, MouseRight, WheelUp, WheelDown, \
+     WheelLeft or WheelRight{}", .wrong.as_ref().map_or_else(String::new, |wrong| format!("; \"{wrong}\" is none of them"))
 )]
-pub struct NotAChord;
+pub struct NotAChord {
+    /// The word in it that is no name.
+    wrong: Option<String>,
+}
 
 /// A key that was pressed.
 #[derive(Clone, Copy, Debug)]
@@ -54,24 +58,25 @@ pub struct Pressed<'a> {
 impl Chord {
     /// Whether this is what was pressed, where `Mod` is `modifier`.
     pub fn is(&self, pressed: &Pressed<'_>, modifier: Modifier) -> bool {
-        let Held { modifier: held_mod, logo, ctrl, alt, shift } = self.held;
-        let logo = logo || (held_mod && modifier == Modifier::Super);
-        let alt = alt || (held_mod && modifier == Modifier::Alt);
-        let held = pressed.held;
-        if (logo, ctrl, alt) != (held.logo, held.ctrl, held.alt) {
+        let Trigger::Key(key) = self.trigger else { return false };
+        if !self.held.is_but_for_shift(pressed.held, modifier) {
             return false;
         }
-        if pressed.plain.contains(&self.key) {
-            return shift == held.shift;
+        if pressed.plain.contains(&key) {
+            return self.held.shift == pressed.held.shift;
         }
         // A key that only Shift gives, such as a question mark, is named without it.
-        pressed.modified == self.key && !shift
+        pressed.modified == key && !self.held.shift
     }
 
-    /// As it is printed on keys.
+    /// The same for a button or a wheel.
+    pub fn is_with(&self, held: &ModifiersState, trigger: Trigger, modifier: Modifier) -> bool {
+        self.trigger == trigger && self.held.shift == held.shift && self.held.is_but_for_shift(held, modifier)
+    }
+
+    /// As the configuration has it, with the key that `Mod` is.
     pub fn name(&self, modifier: Modifier) -> String {
-        let name = self.to_string().replacen("Mod", modifier.name(), usize::from(self.held.modifier));
-        name.replace("Return", "Enter").replace('_', " ")
+        self.to_string().replacen("Mod", modifier.name(), usize::from(self.held.modifier))
     }
 }
 
@@ -81,7 +86,7 @@ impl FromStr for Chord {
     fn from_str(text: &str) -> Result<Self, NotAChord> {
         let mut held = Held::default();
         let mut words = text.split('+').map(str::trim);
-        let key = words.next_back().filter(|key| !key.is_empty()).ok_or(NotAChord)?;
+        let key = words.next_back().filter(|key| !key.is_empty()).ok_or(NotAChord { wrong: None })?;
         for word in words {
             let flag = match word.to_ascii_lowercase().as_str() {
                 "mod" => &mut held.modifier,
@@ -89,16 +94,23 @@ impl FromStr for Chord {
                 "ctrl" => &mut held.ctrl,
                 "alt" => &mut held.alt,
                 "shift" => &mut held.shift,
-                _ => return Err(NotAChord),
+                _ => return Err(NotAChord { wrong: Some(word.to_owned()) }),
             };
             *flag = true;
         }
-        // xkbcommon takes C strings.
-        if key.contains('\0') {
-            return Err(NotAChord);
-        }
-        let key = xkb::keysym_from_name(key, xkb::KEYSYM_CASE_INSENSITIVE);
-        if key.raw() == keysyms::KEY_NoSymbol { Err(NotAChord) } else { Ok(Chord { held, key }) }
+        let wrong = Some(key.to_owned()).filter(|key| !key.contains('\0'));
+        let trigger = Trigger::named(key).ok_or(NotAChord { wrong })?;
+        let is_too_bare = trigger.needs_something_held() && held == Held::default();
+        if is_too_bare { Err(NotAChord { wrong: None }) } else { Ok(Chord { held, trigger }) }
+    }
+}
+
+impl Held {
+    /// Whether exactly this is held, where `Mod` is `modifier`, whatever Shift is.
+    fn is_but_for_shift(&self, held: &ModifiersState, modifier: Modifier) -> bool {
+        let logo = self.logo || (self.modifier && modifier == Modifier::Super);
+        let alt = self.alt || (self.modifier && modifier == Modifier::Alt);
+        (logo, self.ctrl, alt) == (held.logo, held.ctrl, held.alt)
     }
 }
 
@@ -107,33 +119,30 @@ impl fmt::Display for Chord {
         let Held { modifier, logo, ctrl, alt, shift } = self.held;
         let words = [(modifier, "Mod"), (logo, "Super"), (ctrl, "Ctrl"), (alt, "Alt"), (shift, "Shift")];
         words.iter().filter(|(held, _)| *held).try_for_each(|(_, word)| write!(f, "{word}+"))?;
-        let name = xkb::keysym_get_name(self.key);
-        // The names that keyboards have for what XKB calls otherwise.
-        let name = match name.as_str() {
-            "Next" => "Page_Down",
-            "Prior" => "Page_Up",
-            name => name,
-        };
-        // Letters are printed on keys as capitals.
-        if name.len() == 1 { f.write_str(&name.to_ascii_uppercase()) } else { f.write_str(name) }
+        self.trigger.fmt(f)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proptest::prelude::*;
+    use smithay::input::keyboard::keysyms;
+
+    use super::*;
+    use crate::bindings::Turned;
 
     #[test]
     fn a_chord_is_written_as_it_is_read() {
-        for text in ["Mod+Shift+1", "Alt+Tab", "Ctrl+Alt+Page_Up", "Super+Return", "F1", "Mod+Q"] {
+        let keys = ["Mod+Shift+1", "Alt+Tab", "Ctrl+Alt+Page_Up", "Super+Return", "F1", "Mod+Q"];
+        for text in keys.into_iter().chain(["Mod+MouseLeft", "MouseBack", "Alt+WheelUp"]) {
             assert_eq!(text.parse::<Chord>().unwrap().to_string(), text);
         }
-        for wrong in ["", "Mod+", "+", "Hyper+1", "Mod+Nonsense", "Mod+\0"] {
-            assert_eq!(wrong.parse::<Chord>(), Err(NotAChord), "{wrong}");
+        for wrong in ["", "Mod+", "+", "Hyper+1", "Mod+Nonsense", "Mod+\0", "MouseLeft", "WheelDown"] {
+            assert!(wrong.parse::<Chord>().is_err(), "{wrong}");
         }
         assert_eq!("mod+shift+q".parse::<Chord>().unwrap().name(Modifier::Alt), "Alt+Shift+Q");
-        assert_eq!("mod+return".parse::<Chord>().unwrap().name(Modifier::Super), "Super+Enter");
+        assert_eq!("mod+enter".parse::<Chord>(), "Mod+Return".parse());
+        assert_eq!("mod+return".parse::<Chord>().unwrap().name(Modifier::Super), "Super+Return");
     }
 
     proptest! {
@@ -167,5 +176,25 @@ mod tests {
         let plain = [Keysym::from(keysyms::KEY_slash)];
         let modified = Keysym::from(keysyms::KEY_question);
         assert!(chord.is(&Pressed { held: &held(true, true), modified, plain: &plain }, Modifier::Super));
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_chord_is_named() {
+        let told = |text: &str| text.parse::<Chord>().unwrap_err().to_string();
+        assert!(told("Foo+Z").ends_with("; \"Foo\" is none of them"), "{}", told("Foo+Z"));
+        assert!(told("Mod+Nokey").ends_with("; \"Nokey\" is none of them"));
+        assert!(told("WheelDown").ends_with("WheelRight"), "{}", told("WheelDown"));
+    }
+
+    #[test]
+    fn a_wheel_is_no_key_and_what_is_held_with_it_has_to_be_that_too() {
+        let chord: Chord = "mod+wheeldown".parse().unwrap();
+        let down = Trigger::Wheel(Turned::Down);
+        assert!(chord.is_with(&held(true, false), down, Modifier::Super));
+        assert!(!chord.is_with(&held(true, true), down, Modifier::Super));
+        assert!(!chord.is_with(&held(true, false), down, Modifier::Alt));
+        assert!(!chord.is_with(&held(true, false), Trigger::Wheel(Turned::Up), Modifier::Super));
+        let key = Keysym::from(keysyms::KEY_Down);
+        assert!(!chord.is(&Pressed { held: &held(true, false), modified: key, plain: &[key] }, Modifier::Super));
     }
 }

@@ -1,37 +1,21 @@
-//! Keyboard shortcuts: a table. `config/default.toml` lists the keys; besides them there are
-//!
-//! | held | press | does |
-//! |---|---|---|
-//! | Ctrl+Alt | F1 to F12 | another virtual terminal (on the displays of this machine) |
-//! | `Mod` | left button | moves the window under the pointer |
-//! | `Mod` | right button | resizes it by the nearest corner |
+//! Shortcuts by keys, buttons and the wheel: a table. `config/default.toml` lists them; besides them there are Ctrl+Alt and F1 to
+//! F12 for another virtual terminal (on the displays of this machine).
 //!
 //! `Mod` is Super; nested in another compositor, which keeps Super for itself, it is Alt.
 
 mod action;
 mod chord;
+mod defaults;
+mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 pub use action::{Action, NoSuchAction};
 pub use chord::{Chord, Held, NotAChord, Pressed};
-use smithay::input::keyboard::{Keysym, ModifiersState, keysyms};
-
-use crate::shell::workspaces::Number;
-
-/// Linux event code of the left button.
-pub const BUTTON_LEFT: u32 = 0x110;
-/// Linux event code of the right button.
-pub const BUTTON_RIGHT: u32 = 0x111;
-
-/// What a button does with `Mod`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ButtonAction {
-    /// Moves the window under the pointer.
-    Move,
-    /// Resizes it.
-    Resize,
-}
+pub use defaults::default_keys;
+use smithay::input::keyboard::{ModifiersState, keysyms};
+pub use trigger::{BUTTON_LEFT, BUTTON_RIGHT, Trigger, Turned};
 
 /// The modifier that `Mod` stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,111 +35,102 @@ impl Modifier {
             Modifier::Alt => "Alt",
         }
     }
+}
 
-    fn is_held(self, held: &ModifiersState) -> bool {
-        match self {
-            Modifier::Super => held.logo,
-            Modifier::Alt => held.alt,
-        }
+/// What a key, a button or a wheel does, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// What it does.
+    pub action: Action,
+    /// It does so again and again while it is held.
+    pub repeats: bool,
+    /// It does so while the session is locked, too.
+    pub when_locked: bool,
+    /// It does so while a window has the shortcuts for itself, too.
+    pub when_inhibited: bool,
+    /// What it does, in the user's words.
+    pub about: Option<Arc<str>>,
+}
+
+impl From<Action> for Bound {
+    fn from(action: Action) -> Self {
+        Bound { action, repeats: false, when_locked: false, when_inhibited: false, about: None }
+    }
+}
+
+impl Bound {
+    /// What it does, for people.
+    pub fn about(&self) -> String {
+        self.about.as_deref().map_or_else(|| self.action.about(), ToOwned::to_owned)
     }
 }
 
 /// What is bound to what.
 #[derive(Clone, Debug)]
 pub struct Bindings {
-    /// The keys.
-    pub keys: BTreeMap<Chord, Action>,
-    /// Those of them that work while the session is locked, too.
+    /// Keys, buttons and the wheel.
+    pub keys: BTreeMap<Chord, Bound>,
+    /// More of them that work while the session is locked, too.
     pub when_locked: BTreeSet<Chord>,
-    buttons: Vec<(u32, ButtonAction)>,
     /// What `Mod` is.
     pub modifier: Modifier,
 }
 
 impl Default for Bindings {
     fn default() -> Self {
-        Bindings {
-            keys: default_keys(),
-            when_locked: BTreeSet::new(),
-            buttons: vec![(BUTTON_LEFT, ButtonAction::Move), (BUTTON_RIGHT, ButtonAction::Resize)],
-            modifier: Modifier::Super,
-        }
+        Bindings { keys: default_keys(), when_locked: BTreeSet::new(), modifier: Modifier::Super }
     }
-}
-
-/// The keys that are bound without a configuration.
-pub fn default_keys() -> BTreeMap<Chord, Action> {
-    let with = |key: u32| Chord { held: Held { modifier: true, ..Held::default() }, key: Keysym::from(key) };
-    let shifted = |chord: Chord| Chord { held: Held { shift: true, ..chord.held }, ..chord };
-    let alt = |key: u32| Chord { held: Held { alt: true, ..Held::default() }, key: Keysym::from(key) };
-    let mut keys = BTreeMap::from([
-        (with(keysyms::KEY_F1), Action::Help),
-        (with(keysyms::KEY_Return), Action::Terminal),
-        (alt(keysyms::KEY_Tab), Action::NextWindow),
-        (shifted(alt(keysyms::KEY_Tab)), Action::PreviousWindow),
-        (alt(keysyms::KEY_F4), Action::CloseWindow),
-        (with(keysyms::KEY_Up), Action::Maximise),
-        (with(keysyms::KEY_f), Action::Fullscreen),
-        (with(keysyms::KEY_o), Action::Overview),
-        (with(keysyms::KEY_Escape), Action::Shortcuts),
-        (with(keysyms::KEY_Page_Down), Action::NextWorkspace),
-        (with(keysyms::KEY_Page_Up), Action::PreviousWorkspace),
-        (shifted(with(keysyms::KEY_Page_Down)), Action::MoveToNextWorkspace),
-        (shifted(with(keysyms::KEY_Page_Up)), Action::MoveToPreviousWorkspace),
-        (shifted(with(keysyms::KEY_q)), Action::EndSession),
-    ]);
-    for (number, digit) in Number::all().zip(keysyms::KEY_1..) {
-        keys.insert(with(digit), Action::Workspace(number));
-        keys.insert(shifted(with(digit)), Action::MoveToWorkspace(number));
-    }
-    keys
 }
 
 impl Bindings {
     /// What a key does. While the session `is_locked`, only what may: another virtual terminal, and what the user marked.
-    pub fn key(&self, pressed: &Pressed<'_>, is_locked: bool) -> Option<Action> {
+    pub fn key(&self, pressed: &Pressed<'_>, is_locked: bool) -> Option<Bound> {
         // Every keymap has these on Ctrl+Alt+F1 to F12.
         let terminals = keysyms::KEY_XF86Switch_VT_1..=keysyms::KEY_XF86Switch_VT_12;
         if terminals.contains(&pressed.modified.raw()) {
-            return Some(Action::SwitchTerminal(pressed.modified.raw() - keysyms::KEY_XF86Switch_VT_1 + 1));
+            let number = pressed.modified.raw() - keysyms::KEY_XF86Switch_VT_1 + 1;
+            return Some(Action::SwitchTerminal(number).into());
         }
-        let mut bound = self.keys.iter().filter(|(chord, _)| !is_locked || self.when_locked.contains(chord));
-        let bound = bound.find(|(chord, _)| chord.is(pressed, self.modifier));
-        bound.map(|(_, action)| *action).filter(|action| *action != Action::None)
+        self.find(is_locked, |chord| chord.is(pressed, self.modifier))
     }
 
-    /// What `Mod` is called.
-    pub const fn modifier_name(&self) -> &'static str {
-        self.modifier.name()
+    /// What a button or a step of the wheel does while `held` is held.
+    pub fn of_mouse(&self, held: &ModifiersState, trigger: Trigger, is_locked: bool) -> Option<Bound> {
+        self.find(is_locked, |chord| chord.is_with(held, trigger, self.modifier))
     }
 
-    /// What `button` does while `held` is held.
-    pub fn button(&self, held: &ModifiersState, button: u32) -> Option<ButtonAction> {
-        if !self.modifier.is_held(held) {
-            return None;
-        }
-        self.buttons.iter().find(|(bound, _)| *bound == button).map(|(_, action)| *action)
+    fn find(&self, is_locked: bool, is_it: impl Fn(&Chord) -> bool) -> Option<Bound> {
+        let may = |chord: &Chord, bound: &Bound| !is_locked || bound.when_locked || self.when_locked.contains(chord);
+        let (_, bound) = self.keys.iter().filter(|(chord, bound)| may(chord, bound)).find(|(chord, _)| is_it(chord))?;
+        (bound.action != Action::None).then(|| bound.clone())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use smithay::input::keyboard::Keysym;
+
     use super::*;
 
     fn pressed(held: &ModifiersState, key: u32) -> Option<Action> {
         let key = Keysym::from(key);
-        Bindings::default().key(&Pressed { held, modified: key, plain: &[key] }, false)
+        let bound = Bindings::default().key(&Pressed { held, modified: key, plain: &[key] }, false);
+        bound.map(|bound| bound.action)
     }
 
     #[test]
     fn a_shortcut_needs_its_modifier() {
         let mut held = ModifiersState::default();
         assert_eq!(pressed(&held, keysyms::KEY_F4), None);
-        assert_eq!(Bindings::default().button(&held, BUTTON_LEFT), None);
+        let press = |held: &ModifiersState, button| {
+            Bindings::default().of_mouse(held, Trigger::Button(button), false).map(|bound| bound.action)
+        };
+        assert_eq!(press(&held, BUTTON_LEFT), None);
         held.alt = true;
         assert_eq!(pressed(&held, keysyms::KEY_F4), Some(Action::CloseWindow));
-        held.logo = true;
-        assert_eq!(Bindings::default().button(&held, BUTTON_RIGHT), Some(ButtonAction::Resize));
+        (held.logo, held.alt) = (true, false);
+        assert_eq!(press(&held, BUTTON_RIGHT), Some(Action::ResizeWithPointer));
+        assert_eq!(press(&held, BUTTON_LEFT), Some(Action::MoveWithPointer));
     }
 
     #[test]
@@ -169,12 +144,18 @@ mod tests {
         let held = ModifiersState { logo: true, ..ModifiersState::default() };
         let pressed = |bindings: &Bindings, key: u32, held: &ModifiersState| {
             let key = Keysym::from(key);
-            bindings.key(&Pressed { held, modified: key, plain: &[key] }, true)
+            bindings.key(&Pressed { held, modified: key, plain: &[key] }, true).map(|bound| bound.action)
         };
         let mut bindings = Bindings::default();
         let all = default_keys();
-        assert!(all.keys().all(|chord| pressed(&bindings, chord.key.raw(), &held).is_none()));
-        bindings.when_locked.insert(*all.iter().find(|(_, action)| **action == Action::Terminal).unwrap().0);
+        // Those for loudness, brightness and players work; they change nothing that is seen of the session.
+        let may = |bound: &Bound| matches!(bound.action, Action::Run(_)) && bound.when_locked;
+        let others = all.iter().filter(|(_, bound)| !may(bound));
+        assert!(others.into_iter().all(|(chord, _)| match chord.trigger {
+            Trigger::Key(key) => pressed(&bindings, key.raw(), &held).is_none(),
+            other => bindings.of_mouse(&held, other, true).is_none(),
+        }));
+        bindings.when_locked.insert(*all.iter().find(|(_, bound)| bound.action == Action::Terminal).unwrap().0);
         assert_eq!(pressed(&bindings, keysyms::KEY_Return, &held), Some(Action::Terminal));
         assert_eq!(pressed(&bindings, keysyms::KEY_o, &held), None);
         let terminal = pressed(&bindings, keysyms::KEY_XF86Switch_VT_2, &ModifiersState::default());
@@ -187,6 +168,6 @@ mod tests {
         let held = ModifiersState { alt: true, ..ModifiersState::default() };
         let key = Keysym::from(keysyms::KEY_2);
         let action = bindings.key(&Pressed { held: &held, modified: key, plain: &[key] }, false);
-        assert_eq!(action, Some(Action::Workspace(2.try_into().unwrap())));
+        assert_eq!(action.map(|bound| bound.action), Some(Action::Workspace(2.try_into().unwrap())));
     }
 }

@@ -7,9 +7,11 @@ use clap::{Args, Subcommand};
 
 use crate::bench::animations::{self, AnimationOptions, WindowsOptions};
 use crate::bench::client::{ClientOptions, run_companion, run_with_others};
+use crate::bench::ink::{self, InkOptions, SheetOptions};
 use crate::bench::interrupt::{self, InterruptOptions, OverviewOptions, PlayerOptions};
 use crate::bench::latency::LatencyOptions;
 use crate::bench::report::{BenchReport, table};
+use crate::bench::scroll::{self, PageOptions, ScrollBenchOptions};
 use crate::bench::smoothness::{self, GameOptions, SmoothnessOptions};
 
 #[derive(Debug, Args)]
@@ -57,6 +59,19 @@ enum Bench {
         #[arg(long)]
         json: bool,
     },
+    /// Scroll over a long document: moved by the compositor, by its client with a viewport, and rendered each frame.
+    Scroll {
+        #[command(flatten)]
+        options: ScrollBenchOptions,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Be that document: show it in the session at WAYLAND_DISPLAY, scroll, and print what it took, as JSON.
+    Scroller {
+        #[command(flatten)]
+        options: PageOptions,
+    },
     /// Be that animation: play it in the session at WAYLAND_DISPLAY, press, and print how soon it answered, as JSON.
     Player {
         #[command(flatten)]
@@ -66,6 +81,19 @@ enum Bench {
     Overview {
         #[command(flatten)]
         options: OverviewOptions,
+    },
+    /// Draw ink under a hand in every mode, each in a headless session of its own; figures come from recorded pixels.
+    Ink {
+        #[command(flatten)]
+        options: InkOptions,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Be that sheet: draw in the session at WAYLAND_DISPLAY, and print what was drawn, as JSON.
+    Sheet {
+        #[command(flatten)]
+        options: SheetOptions,
     },
     /// Be the animation: play it in the session at WAYLAND_DISPLAY and print what was shown, as JSON.
     Game {
@@ -116,6 +144,35 @@ impl Arguments {
                 } else {
                     print!("{}", interrupt::table(&report.runs));
                 }
+                return Ok(ExitCode::SUCCESS);
+            }
+            Bench::Ink { options, json } => {
+                let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
+                if json {
+                    println!("{}", serde_json::to_string(&report)?);
+                } else {
+                    print!("{}", ink::table(&report.runs));
+                }
+                return Ok(report.ended_early.map_or(ExitCode::SUCCESS, |why| {
+                    eprintln!("there are not all figures: {why}");
+                    ExitCode::FAILURE
+                }));
+            }
+            Bench::Sheet { options } => {
+                println!("{}", serde_json::to_string(&ink::run(&options)?)?);
+                return Ok(ExitCode::SUCCESS);
+            }
+            Bench::Scroll { options, json } => {
+                let report = options.run(&program, |run| eprintln!("measuring {run}"))?;
+                if json {
+                    println!("{}", serde_json::to_string(&report)?);
+                } else {
+                    print!("{}", scroll::table(&report.runs));
+                }
+                return Ok(ExitCode::SUCCESS);
+            }
+            Bench::Scroller { options } => {
+                println!("{}", serde_json::to_string(&scroll::run(&options)?)?);
                 return Ok(ExitCode::SUCCESS);
             }
             Bench::Player { options } => {

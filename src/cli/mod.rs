@@ -4,15 +4,19 @@
 //! it does with them.
 
 mod bench;
+mod hint;
+mod manual;
 mod msg;
+mod pages;
 mod session;
 mod simulate;
 mod trace;
 mod validate;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// A Wayland compositor that keeps time.
 ///
@@ -39,9 +43,26 @@ enum Command {
     Trace(trace::Arguments),
     /// Measure latency and drops.
     Bench(bench::Arguments),
+    /// Print what a shell reads to complete command lines.
+    Completions(pages::Completions),
+    /// Write the manual pages.
+    #[command(hide = true)]
+    Man(pages::Man),
 }
 
 impl Cli {
+    /// Reads the command line. One that makes no sense ends the program, with what was probably meant.
+    pub fn from_arguments() -> Self {
+        let arguments: Vec<OsString> = std::env::args_os().collect();
+        Self::read(&arguments).unwrap_or_else(|error| error.exit())
+    }
+
+    fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        let rest = arguments.get(1..).unwrap_or_default();
+        let words = || Self::command().get_subcommands().map(|word| word.get_name().to_owned()).collect::<Vec<_>>();
+        Self::try_parse_from(arguments).map_err(|error| hint::of_a_program(error, rest, &words()))
+    }
+
     /// Does what the command line says.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
@@ -51,6 +72,8 @@ impl Cli {
             Some(Command::Simulate(arguments)) => arguments.run(),
             Some(Command::Trace(arguments)) => arguments.run(),
             Some(Command::Bench(arguments)) => arguments.run(),
+            Some(Command::Completions(arguments)) => arguments.run(Cli::command()),
+            Some(Command::Man(arguments)) => arguments.run(Cli::command()),
         }
     }
 }
@@ -69,6 +92,23 @@ mod tests {
         let cli = Cli::try_parse_from(["upbeat", "--output", "800x600@75", "--", "msg", "--help"]).unwrap();
         assert!(cli.command.is_none());
         assert_eq!(cli.session.command, ["msg", "--help"]);
+    }
+
+    #[test]
+    fn who_forgets_the_dashes_before_a_program_is_told() {
+        let error = |words: &[&str]| {
+            let arguments: Vec<OsString> = ["upbeat"].iter().chain(words).map(OsString::from).collect();
+            Cli::read(&arguments).unwrap_err().to_string()
+        };
+        let foot = error(&["foot"]);
+        assert!(foot.contains("did you mean `upbeat -- foot`?"), "{foot}");
+        let with_options = error(&["--backend", "headless", "foot", "-e", "vi"]);
+        assert!(with_options.contains("did you mean `upbeat --backend headless -- foot -e vi`?"), "{with_options}");
+        let ours = error(&["validat", "file"]);
+        assert!(ours.contains("did you mean `upbeat validate file`?"), "{ours}");
+        for other in [&["--nonsense"][..], &["msg", "windwos"]] {
+            assert!(!error(other).contains("did you mean `upbeat"), "{}", error(other));
+        }
     }
 
     #[test]

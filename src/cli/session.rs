@@ -49,6 +49,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     record_stream: Option<PathBuf>,
 
+    /// Record no more of each output than this, in pixels.
+    #[arg(long, value_name = "X,Y,WIDTHxHEIGHT", value_parser = session::part_of_picture)]
+    record_only: Option<session::PictureRect>,
+
     /// Name of the Wayland socket [default: the first free of wayland-1, wayland-2, ...].
     #[arg(long, value_name = "NAME")]
     socket: Option<String>,
@@ -73,6 +77,7 @@ impl Arguments {
             frame_log: self.frame_log,
             record: self.record,
             record_stream: self.record_stream,
+            record_only: self.record_only,
             socket: self.socket,
             ready: self.ready_fd.map(inherited).transpose()?,
             command: self.command,

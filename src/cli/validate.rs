@@ -19,7 +19,8 @@ impl Arguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let named = self.file.or_else(|| default_path(|name| env::var_os(name)));
         let path = named.context("no file was named, and neither XDG_CONFIG_HOME nor HOME says where to look")?;
-        ConfigFile::load(Some(path.clone()), None)?;
+        let file = ConfigFile::load(Some(path.clone()), None)?;
+        file.config().keyboard.check()?;
         println!("{}: nothing wrong", path.display());
         Ok(ExitCode::SUCCESS)
     }

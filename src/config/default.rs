@@ -3,10 +3,11 @@
 use super::animations::{
     Curve, Damping, Duration, FadeOptions, FadeScale, FramesAhead, Frequency, PlaceOptions, StyleName,
 };
-use super::effects::{Passes, Radius, Reach, Share};
+use super::effects::{MarkWidth, Passes, Radius, Reach, Share};
 use super::{
-    Animations, Colour, Config, Cursor, Effects, Keyboard, Keys, KeysWhenLocked, Limits, MissBudgets, Percent,
-    PointerSettings, Privileges, Scroll, Timing, X11,
+    Animations, Autostart, Colour, Config, Cursor, Effects, Environment, FocusWish, Gestures, Keyboard, Keys,
+    KeysWhenLocked, LateLatch, LayoutWish, Limits, MissBudgets, Percent, PointerSettings, Privileges, Scroll, Timing,
+    X11,
 };
 use crate::timing::defaults::OWN_FRAMES_AHEAD;
 use crate::timing::motion::easing::CubicBezier;
@@ -15,28 +16,37 @@ use crate::timing::pacing::PacingWish;
 impl Default for Config {
     fn default() -> Self {
         Config {
+            include: Vec::new(),
             pacing: PacingWish::Auto,
             miss_budget: MissBudgets::default(),
             background: Colour { red: 0x1d, green: 0x23, blue: 0x30 },
+            hint: true,
+            layout: LayoutWish::default(),
+            focus: FocusWish::default(),
             planes: true,
             reduced_motion: false,
             timing: Timing::default(),
             scroll: Scroll::default(),
+            late_latch: LateLatch::default(),
             animations: Animations::default(),
             effects: Effects::default(),
             keyboard: Keyboard::default(),
             keys: Keys::default(),
             mouse: PointerSettings::default(),
             touchpad: PointerSettings::default(),
+            gestures: Gestures::default(),
             cursor: Cursor::default(),
             x11: X11::default(),
             terminal: "foot".to_owned(),
             keys_when_locked: KeysWhenLocked::default(),
             privileges: Privileges::default(),
             limits: Limits::default(),
+            autostart: Autostart::default(),
+            environment: Environment::default(),
             outputs: Vec::new(),
             devices: Vec::new(),
             apps: Vec::new(),
+            windows: Vec::new(),
         }
     }
 }
@@ -55,7 +65,7 @@ impl Default for MissBudgets {
 
 impl Default for Timing {
     fn default() -> Self {
-        Timing { early_latch: true }
+        Timing { early_latch: true, predicted_input: true, in_place: false, real_time: true }
     }
 }
 
@@ -124,6 +134,10 @@ impl Default for Effects {
             shadow_opacity: Share(0.6),
             corner_radius: Radius(0.0),
             blur: Passes(0),
+            title_bars: false,
+            mark_width: MarkWidth(2.0),
+            mark_colour: Colour { red: 0x73, green: 0xa5, blue: 0xff },
+            urgent_colour: Colour { red: 0xff, green: 0xa3, blue: 0x4d },
         }
     }
 }

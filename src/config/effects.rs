@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ValueError;
 use super::animations::number;
-use crate::shell::effects::{Effects as Drawn, Shadow};
+use super::{Colour, ValueError};
+use crate::shell::effects::{Effects as Drawn, Mark, Shadow};
 
 /// What is drawn around and below windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,14 @@ pub struct Effects {
     pub corner_radius: Radius,
     /// How often what lies behind translucent windows is halved in size to blur it.
     pub blur: Passes,
+    /// Whether windows that float and draw no title bar of their own have one.
+    pub title_bars: bool,
+    /// How wide the edge is around the window with the focus, where windows lie in columns; in logical pixels.
+    pub mark_width: MarkWidth,
+    /// Its colour.
+    pub mark_colour: Colour,
+    /// That of the one around a window that wants to be looked at.
+    pub urgent_colour: Colour,
 }
 
 number!(
@@ -27,6 +35,12 @@ number!(
     Reach,
     1.0..=200.0,
     "expected 1 to 200 pixels, such as 24"
+);
+number!(
+    /// How wide an edge is, in logical pixels; 0 for none.
+    MarkWidth,
+    0.0..=8.0,
+    "expected 0 to 8 pixels, such as 2"
 );
 number!(
     /// A share: 0 to 1.
@@ -64,6 +78,17 @@ impl Effects {
     /// As the shell takes it.
     pub fn drawn(&self) -> Drawn {
         let shadow = Shadow { reach: self.shadow_reach.0, opacity: self.shadow_opacity.0 };
-        Drawn { shadow: self.shadow.then_some(shadow), corner_radius: self.corner_radius.0, blur: self.blur.0 }
+        let mark = Mark {
+            width: self.mark_width.0,
+            colour: self.mark_colour.components(),
+            urgent: self.urgent_colour.components(),
+        };
+        Drawn {
+            shadow: self.shadow.then_some(shadow),
+            corner_radius: self.corner_radius.0,
+            blur: self.blur.0,
+            title_bars: self.title_bars,
+            mark: (mark.width > 0.0).then_some(mark),
+        }
     }
 }

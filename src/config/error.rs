@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// How alike a known word must be to be suggested instead of an unknown one (0 to 1, Jaro-Winkler).
 const ALIKE: f64 = 0.75;
 
-/// The largest file that is read, in bytes.
+/// How much is read of a configuration, in bytes, with what it includes.
 pub(super) const LARGEST: u64 = 1024 * 1024;
 
 /// A configuration that cannot be used.
@@ -38,6 +39,14 @@ pub enum ConfigError {
     /// Something in it is wrong.
     #[error("{0}")]
     Wrong(Box<Wrong>),
+    /// It and what it includes are right, and together they are not.
+    #[error("{}: {message}", path.display())]
+    Together {
+        /// The file that includes the others.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
 }
 
 /// Something wrong at a place of a file.
@@ -58,10 +67,39 @@ pub struct Wrong {
     suggestion: Option<String>,
 }
 
+impl From<Wrong> for ConfigError {
+    fn from(wrong: Wrong) -> Self {
+        ConfigError::Wrong(Box::new(wrong))
+    }
+}
+
+impl ConfigError {
+    /// What is wrong and where, in one line: with what was meant instead of all that is possible, where that is known.
+    pub fn sentence(&self) -> String {
+        let text = match self {
+            ConfigError::Wrong(wrong) => wrong.briefly().to_string(),
+            other => other.to_string(),
+        };
+        text.lines().next().unwrap_or_default().to_owned()
+    }
+}
+
 impl Wrong {
     /// Finds the place that `error` means in `text`.
     pub(super) fn new(path: &Path, text: &str, error: &toml::de::Error) -> Self {
-        let span = error.span().unwrap_or(0..0);
+        let suggestion = suggestion(error.message());
+        Wrong { suggestion, ..Self::at(path, text, error.span().unwrap_or(0..0), plain(error.message())) }
+    }
+
+    /// The same without what is possible, where it is known what was meant.
+    fn briefly(&self) -> Self {
+        let possible = ["; expected ", ", expected "].into_iter().find_map(|word| self.message.find(word));
+        let end = possible.filter(|_| self.suggestion.is_some()).unwrap_or(self.message.len());
+        Wrong { message: self.message[..end].to_owned(), ..self.clone() }
+    }
+
+    /// What is wrong with `span` (bytes) of `text`.
+    pub(super) fn at(path: &Path, text: &str, span: Range<usize>, message: String) -> Self {
         let start = floor(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
@@ -74,8 +112,8 @@ impl Wrong {
             text: line_text.to_owned(),
             width: text[start..end].chars().count().max(1),
             key: key(&text[..line_start], line_text),
-            message: plain(error.message()),
-            suggestion: suggestion(error.message()),
+            message,
+            suggestion: None,
         }
     }
 }

@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::error::{LARGEST, Wrong};
+use super::include;
 use super::{Config, ConfigError};
-use crate::files;
 
 /// A configuration and the file that it comes from.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +27,17 @@ pub fn default_path(environment: impl Fn(&str) -> Option<OsString>) -> Option<Pa
 impl ConfigFile {
     /// Loads the file that was named, or the one at `default` if it is there, or else the built-in defaults.
     pub fn load(named: Option<PathBuf>, default: Option<PathBuf>) -> Result<Self, ConfigError> {
+        Self::load_watched(named, default, &mut |_| {})
+    }
+
+    /// The same; `reads` is told of every file before it is looked at, of those that are not there too.
+    pub fn load_watched(
+        named: Option<PathBuf>,
+        default: Option<PathBuf>,
+        reads: &mut dyn FnMut(&Path),
+    ) -> Result<Self, ConfigError> {
         let mut file = ConfigFile { named: named.is_some(), path: named.or(default), config: Config::default() };
-        file.reload()?;
+        file.reload(reads)?;
         Ok(file)
     }
 
@@ -43,33 +51,19 @@ impl ConfigFile {
         self.path.as_deref()
     }
 
-    /// Reads the file again. If anything is wrong with it, what is in force stays so.
-    pub fn reload(&mut self) -> Result<(), ConfigError> {
+    /// Reads the file again, and those that it includes; `reads` is told of each before. If anything is wrong with one of
+    /// them, what is in force stays so.
+    pub fn reload(&mut self, reads: &mut dyn FnMut(&Path)) -> Result<(), ConfigError> {
         let Some(path) = &self.path else { return Ok(()) };
-        self.config = match read(path) {
-            Ok(text) => parse(path, &text)?,
-            Err(ConfigError::Read { source, .. }) if !self.named && source.kind() == io::ErrorKind::NotFound => {
+        self.config = match include::read(path, reads) {
+            Ok(config) => config,
+            Err(ConfigError::Read { path: missing, source })
+                if !self.named && missing == *path && source.kind() == io::ErrorKind::NotFound =>
+            {
                 Config::default()
             }
             Err(error) => return Err(error),
         };
         Ok(())
     }
-}
-
-fn read(path: &Path) -> Result<String, ConfigError> {
-    let bytes = files::read(path, LARGEST).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(ConfigError::TooLarge { path: path.to_owned() });
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let (valid, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
-        let line = bytes[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
-        ConfigError::NotText { path: path.to_owned(), line }
-    })
-}
-
-/// Reads a configuration from its text; `path` is named in errors.
-pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
-    toml::from_str(text).map_err(|error| ConfigError::Wrong(Box::new(Wrong::new(path, text, &error))))
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bindings::{Action, Chord, default_keys};
+use crate::bindings::{Action, Bound, Chord, default_keys};
 
 /// Which keys do what.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Keys(pub BTreeMap<Chord, Action>);
+pub struct Keys(pub BTreeMap<Chord, Bound>);
 
 impl Default for Keys {
     fn default() -> Self {
@@ -31,18 +31,88 @@ impl<'de, T: std::str::FromStr<Err: std::fmt::Display>> Deserialize<'de> for Tex
     }
 }
 
+impl<T: ToString> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.to_string())
+    }
+}
+
+/// What a key does, with more to say than that.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Table {
+    r#do: Text<Action>,
+    #[serde(default)]
+    repeat: bool,
+    #[serde(default)]
+    locked: bool,
+    #[serde(default)]
+    inhibited: bool,
+    about: Option<Box<str>>,
+}
+
+/// What a key does: in a word, or in a table.
+struct Said(Bound);
+
+impl<'de> Deserialize<'de> for Said {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Said;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("what a shortcut does, or a table with `do`")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Said, E> {
+                text.parse::<Action>().map(|action| Said(action.into())).map_err(E::custom)
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Said, A::Error> {
+                let table = Table::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                let Table { r#do, repeat, locked, inhibited, about } = table;
+                Ok(Said(Bound {
+                    action: r#do.0,
+                    repeats: repeat,
+                    when_locked: locked,
+                    when_inhibited: inhibited,
+                    about: about.map(Into::into),
+                }))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+
+impl Serialize for Said {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Bound { action, repeats, when_locked, when_inhibited, about } = &self.0;
+        if self.0 == Bound::from(action.clone()) {
+            return serializer.serialize_str(&action.to_string());
+        }
+        Table {
+            r#do: Text(action.clone()),
+            repeat: *repeats,
+            locked: *when_locked,
+            inhibited: *when_inhibited,
+            about: about.as_deref().map(Into::into),
+        }
+        .serialize(serializer)
+    }
+}
+
 impl<'de> Deserialize<'de> for Keys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let said: BTreeMap<Text<Chord>, Text<Action>> = BTreeMap::deserialize(deserializer)?;
+        let said: BTreeMap<Text<Chord>, Said> = BTreeMap::deserialize(deserializer)?;
         let mut keys = default_keys();
-        keys.extend(said.into_iter().map(|(chord, action)| (chord.0, action.0)));
+        keys.extend(said.into_iter().map(|(chord, bound)| (chord.0, bound.0)));
         Ok(Keys(keys))
     }
 }
 
 impl Serialize for Keys {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(chord, action)| (chord.to_string(), action.to_string())))
+        serializer.collect_map(self.0.iter().map(|(chord, bound)| (chord.to_string(), Said(bound.clone()))))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use expect_test::{Expect, expect};
 
-use super::file::parse;
+use super::text::parse;
 use super::*;
 use crate::guard::{Kind, Privilege};
 
@@ -51,9 +51,31 @@ fn every_option_is_documented_and_every_example_is_valid() {
     }
     let example = config(&with_examples());
     assert_eq!((example.outputs.len(), example.devices.len(), example.apps.len()), (1, 1, 1));
+    let WindowRule {
+        app_id,
+        title,
+        tag,
+        is_focused,
+        is_floating,
+        is_urgent,
+        output,
+        workspace,
+        floating,
+        width,
+        fullscreen,
+        focused,
+        opacity,
+        corner_radius,
+        capture,
+    } = &example.windows[0];
+    assert!(app_id.is_some() && title.is_some() && tag.is_some() && is_focused.is_some() && is_floating.is_some());
+    assert!(is_urgent.is_some());
+    assert!(output.is_some() && workspace.is_some() && floating.is_some() && width.is_some() && fullscreen.is_some());
+    assert!(focused.is_some() && opacity.is_some() && corner_radius.is_some() && capture.is_some());
     // An option that an example leaves out is not in its serialised form: no field of a rule may be unset.
-    let OutputRule { name: _, enabled, mode, position, scale, pacing } = &example.outputs[0];
+    let OutputRule { name: _, enabled, mode, position, scale, transform, pacing } = &example.outputs[0];
     assert!(enabled.is_some() && mode.is_some() && position.is_some() && scale.is_some() && pacing.is_some());
+    assert!(transform.is_some());
     let DeviceRule {
         name: _,
         natural_scroll,
@@ -65,8 +87,9 @@ fn every_option_is_documented_and_every_example_is_valid() {
     } = &example.devices[0];
     assert!(natural_scroll.is_some() && left_handed.is_some() && tap.is_some() && disable_while_typing.is_some());
     assert!(acceleration.is_some() && acceleration_profile.is_some());
-    let AppRule { app_id: _, pacing, miss_budget, early_callbacks, workspace, capture } = &example.apps[0];
-    assert!(workspace.is_some() && capture.is_some());
+    let AppRule { app_id: _, pacing, miss_budget, early_callbacks, predicted_input, workspace, capture } =
+        &example.apps[0];
+    assert!(workspace.is_some() && capture.is_some() && predicted_input.is_some());
     assert_eq!(*early_callbacks, Some(false));
     assert!(pacing.is_some());
     assert!(miss_budget.is_some_and(|budget| budget.free_running.is_some() && budget.interactive.is_some()));
@@ -81,9 +104,29 @@ fn every_option_is_documented_and_every_example_is_valid() {
                 || line == format!("[{key}]")
                 || line == format!("[[{key}]]")
                 || line.ends_with(&format!(".{key}]"))
+                || line.ends_with(&format!(".\"{key}\"]"))
         });
         assert!(documented, "`{key}` is not documented in config/default.toml");
     }
+}
+
+#[test]
+fn a_rule_finds_an_output_by_its_connector_or_by_its_monitor() {
+    let config = config(
+        r#"
+        [[output]]
+        name = "DP-*"
+        scale = 1.5
+        [[output]]
+        name = "DEL DELL U2720Q *"
+        transform = "90"
+        "#,
+    );
+    let known = config.output("DP-1", Some("DEL DELL U2720Q 2MK7Z13"));
+    assert_eq!((known.scale.map(Scale::factor), known.turn.to_string().as_str()), (Some(1.5), "90"));
+    let elsewhere = config.output("HDMI-A-1", Some("DEL DELL U2720Q 2MK7Z13"));
+    assert_eq!((elsewhere.scale, elsewhere.turn.to_string().as_str()), (None, "90"));
+    assert_eq!(config.output("DP-1", Some("GSM LG HDR 4K 0x00000001")).turn, crate::turn::Turn::NORMAL);
 }
 
 #[test]
@@ -101,12 +144,13 @@ fn the_later_rule_counts_option_by_option() {
         pacing = "auto"
         "#,
     );
-    let first = config.output("HEADLESS-1");
-    assert_eq!((first.scale.factor(), first.pacing, first.mode), (2.0, PacingWish::VsyncLate, None));
-    let second = config.output("HEADLESS-2");
-    assert_eq!((second.scale.factor(), second.pacing), (2.0, PacingWish::Auto));
+    let first = config.output("HEADLESS-1", None);
+    assert_eq!((first.scale.map(Scale::factor), first.pacing, first.mode), (Some(2.0), PacingWish::VsyncLate, None));
+    let second = config.output("HEADLESS-2", None);
+    assert_eq!((second.scale.map(Scale::factor), second.pacing), (Some(2.0), PacingWish::Auto));
     assert_eq!(second.mode, "800x600@75".parse().ok());
-    assert_eq!(Config::default().output("DP-1").pacing, PacingWish::Auto);
+    assert_eq!(Config::default().output("DP-1", None).pacing, PacingWish::Auto);
+    assert_eq!(Config::default().output("DP-1", None).scale, None, "it is guessed");
 }
 
 #[test]
@@ -266,6 +310,15 @@ fn an_error_names_file_line_column_option_and_what_was_expected() {
 }
 
 #[test]
+fn in_one_line_what_was_meant_is_said_instead_of_all_that_is_possible() {
+    let sentence = |text| parse(Path::new("c.toml"), text).unwrap_err().sentence();
+    assert_eq!(sentence("pacng = 1"), "c.toml:1:1: pacng: no such option (did you mean `pacing`?)");
+    assert_eq!(sentence("pacing = \"vsnc\""), "c.toml:1:10: pacing: unknown word `vsnc` (did you mean `vsync`?)");
+    assert!(sentence("pacing = \"fast\"").contains("expected one of `vsync`"));
+    assert!(sentence("pacing = ").contains("must be quoted"));
+}
+
+#[test]
 fn a_bad_file_keeps_what_is_in_force() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("config.toml");
@@ -273,10 +326,10 @@ fn a_bad_file_keeps_what_is_in_force() {
     let mut file = ConfigFile::load(Some(path.clone()), None).unwrap();
     assert!(file.config().reduced_motion);
     std::fs::write(&path, "reduced-motion = maybe").unwrap();
-    assert!(file.reload().is_err());
+    assert!(file.reload(&mut |_| {}).is_err());
     assert!(file.config().reduced_motion);
     std::fs::write(&path, "# back to the defaults").unwrap();
-    file.reload().unwrap();
+    file.reload(&mut |_| {}).unwrap();
     assert_eq!(file.config(), &Config::default());
 }
 
@@ -284,7 +337,7 @@ fn a_bad_file_keeps_what_is_in_force() {
 fn a_name_with_a_zero_in_it_is_refused_where_it_stands() {
     for (table, option) in [("keyboard", "layout"), ("keyboard", "options"), ("cursor", "theme")] {
         let text = format!("[{table}]\n{option} = \"us\\u0000de\"");
-        let error = super::file::parse(Path::new("config.toml"), &text).unwrap_err().to_string();
+        let error = parse(Path::new("config.toml"), &text).unwrap_err().to_string();
         assert!(error.starts_with("config.toml:2:") && error.contains("zero"), "{error}");
     }
 }
@@ -374,7 +427,7 @@ fn a_limit_that_cannot_be_meant_is_named_and_what_is_not_said_stays_as_it_is_bui
     wrong(
         "[limits]\nwindowz = 10\n",
         &expect![[r#"
-        config.toml:2:1: [limits] windowz: unknown word `windowz`, expected one of `surfaces`, `subsurfaces`, `windows`, `layers`, `popups`, `positioners`, `pools`, `buffers`, `buffer-params`, `callbacks`, `feedbacks`, `regions`, `registries`, `devices`, `constraints`, `sources`, `offers`, `activation-tokens`, `idle-inhibitors`, `idle-notifications`, `shortcut-inhibitors`, `locks`, `captures`, `recordings`, `paced`, `scrolled`, `virtual-devices`, `outputs`, `waiting-updates`, `waiting-keys`, `waiting-keymaps`, `descriptors`, `foreign`, `toplevel-handles`, `others` (did you mean `windows`?)
+        config.toml:2:1: [limits] windowz: unknown word `windowz`, expected one of `surfaces`, `subsurfaces`, `windows`, `layers`, `popups`, `positioners`, `pools`, `buffers`, `buffer-params`, `callbacks`, `feedbacks`, `regions`, `registries`, `devices`, `constraints`, `sources`, `offers`, `activation-tokens`, `idle-inhibitors`, `idle-notifications`, `shortcut-inhibitors`, `locks`, `captures`, `recordings`, `paced`, `predicted`, `scrolled`, `followers`, `front-buffers`, `virtual-devices`, `outputs`, `waiting-updates`, `waiting-keys`, `waiting-keymaps`, `descriptors`, `foreign`, `toplevel-handles`, `listeners`, `others` (did you mean `windows`?)
           |
         2 | windowz = 10
           | ^^^^^^^"#]],
@@ -394,4 +447,32 @@ fn a_limit_that_cannot_be_meant_is_named_and_what_is_not_said_stays_as_it_is_bui
     assert_eq!(rules.most(Kind::Windows), Kind::Windows.most());
     assert!(rules.most(Kind::Descriptors) <= crate::descriptors::most() / 2, "one alone has not what all need");
     assert!(!rules.grants(Privilege::Gamma) && rules.grants(Privilege::Capture));
+}
+
+/// The examples of configurations in the pages below `folder`, with the pages' names.
+fn examples_below(folder: &Path, into: &mut Vec<(String, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            examples_below(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            let page = std::fs::read_to_string(&path).unwrap();
+            let blocks = page.split("```toml\n").skip(1).filter_map(|block| block.split("```").next());
+            // Others are those of Cargo.
+            let ours = blocks.filter(|block| !block.contains("[dependencies]"));
+            into.extend(ours.map(|block| (path.display().to_string(), block.to_owned())));
+        }
+    }
+}
+
+#[test]
+fn every_example_of_the_documentation_is_valid() {
+    let mut examples = Vec::new();
+    examples_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs"), &mut examples);
+    assert!(examples.len() >= 5, "only {} examples were found", examples.len());
+    for (page, example) in examples {
+        if let Err(error) = parse(Path::new(&page), &example) {
+            panic!("{error}");
+        }
+    }
 }

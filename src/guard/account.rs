@@ -2,7 +2,7 @@
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 use super::complaints::Complaints;
 use super::kinds::Kind;
@@ -11,6 +11,8 @@ use super::rules::Rules;
 /// Unread bytes of a client that is behind, as the kernel counts them (with what it keeps beside each piece): a quarter of
 /// what it lets wait by default. The rest is for what cannot wait.
 const BEHIND_BYTES: std::ffi::c_int = 52 * 1024;
+/// The same of one who has hardly any room: what is left is enough for the keys that a person types in some seconds.
+const FULL_BYTES: std::ffi::c_int = 128 * 1024;
 
 /// A number of each kind.
 #[derive(Debug)]
@@ -42,6 +44,8 @@ pub struct Account {
     pub(super) complaints: Complaints,
     /// Requests of it that were [counted](super::requests::Counting).
     pub(super) requests: AtomicU32,
+    /// Nanoseconds that these took.
+    pub(super) took: AtomicU64,
     /// It was told something that was not [written](super::Unsent) yet.
     pub(super) unsent: AtomicBool,
     /// Its socket while it is connected, 0 after that.
@@ -92,19 +96,39 @@ impl Account {
         self.requests.load(Ordering::Relaxed)
     }
 
+    /// How many nanoseconds those took.
+    pub fn took(&self) -> u64 {
+        self.took.load(Ordering::Relaxed)
+    }
+
     /// Its socket, while it is connected: a number to compare.
     pub fn socket(&self) -> Option<RawFd> {
         Some(self.socket.load(Ordering::Relaxed)).filter(|socket| *socket > 0)
     }
 
     /// Whether it has not read much of what it was told: what would bear waiting should.
-    #[expect(unsafe_code, reason = "the socket is libwayland's, and rustix has no name for this question")]
     pub fn is_behind(&self) -> bool {
-        let Some(socket) = self.socket() else { return false };
+        self.unread() > BEHIND_BYTES
+    }
+
+    /// Whether it has room for what can hardly wait.
+    pub fn has_room(&self) -> bool {
+        self.unread() <= FULL_BYTES
+    }
+
+    /// Whether it has not read all that it was told.
+    pub fn has_unread(&self) -> bool {
+        self.unread() > 0
+    }
+
+    /// Bytes that lie in its socket, and what the kernel needs to keep them.
+    #[expect(unsafe_code, reason = "the socket is libwayland's, and rustix has no name for this question")]
+    fn unread(&self) -> std::ffi::c_int {
+        let Some(socket) = self.socket() else { return 0 };
         let mut unread: std::ffi::c_int = 0;
         // SAFETY: the kernel writes one number where `unread` is.
         let asked = unsafe { libc::ioctl(socket, libc::TIOCOUTQ, &raw mut unread) };
-        asked == 0 && unread > BEHIND_BYTES
+        if asked == 0 { unread } else { 0 }
     }
 
     /// Whether it is connected.

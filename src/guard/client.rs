@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use smithay::reexports::wayland_server;
 use smithay::reexports::wayland_server::backend::{ClientData, ClientId, DisconnectReason};
+use smithay::reexports::wayland_server::{self, DisplayHandle};
 use smithay::wayland::compositor::CompositorClientState;
 
 use super::account::Account;
@@ -43,6 +43,11 @@ pub fn account(client: &wayland_server::Client) -> Option<&Arc<Account>> {
 pub fn has(client: &wayland_server::Client, privilege: Privilege) -> bool {
     let data = client.get_data::<Client>();
     data.is_some_and(|data| data.sandbox.is_none() && data.account.rules().grants(privilege))
+}
+
+/// The process that speaks as `client`, as the socket states it; `None` where it does not.
+pub fn process_of(display: &DisplayHandle, client: &wayland_server::Client) -> Option<u32> {
+    client.get_credentials(display).ok().and_then(|credentials| u32::try_from(credentials.pid).ok())
 }
 
 /// The sandbox that `client` is in, as that says.

@@ -76,7 +76,7 @@ kinds! {
         "wl_pointer", "wl_keyboard", "wl_touch", "zwp_relative_pointer_v1", "zwp_pointer_gesture_swipe_v1",
         "zwp_pointer_gesture_pinch_v1", "zwp_pointer_gesture_hold_v1", "zwp_tablet_seat_v2", "wp_cursor_shape_device_v1",
         "wl_data_device", "zwp_primary_selection_device_v1", "zwlr_data_control_device_v1", "ext_data_control_device_v1",
-        "zwp_text_input_v3", "zwp_input_method_v2", "zwp_input_method_keyboard_grab_v2"];
+        "zwp_input_timestamps_v1", "zwp_text_input_v3", "zwp_input_method_v2", "zwp_input_method_keyboard_grab_v2"];
     /// Wishes to lock or confine the pointer: games have one a window.
     Constraints = 512, "pointer constraints": ["zwp_locked_pointer_v1", "zwp_confined_pointer_v1"];
     /// Selections and drags that are offered to others: one each is in force.
@@ -104,8 +104,15 @@ kinds! {
         "ext_image_capture_source_v1", "ext_image_copy_capture_session_v1", "ext_image_copy_capture_cursor_session_v1"];
     /// Surfaces that are told which refresh each frame is for.
     Paced = 1_024, "frame pacing objects": ["upbeat_frame_pacing_v1"];
+    /// Surfaces that are told where devices will be: a program that draws has one a sheet.
+    Predicted = 1_024, "predicted input objects": ["upbeat_predicted_input_v1"];
     /// Views that are scrolled, and what is in them: 64 contents each, and they are looked at in every frame of one that moves.
     Scrolled = 2_048, "scroll views and contents": ["upbeat_scroll_view_v1", "upbeat_scroll_content_v1"];
+    /// Surfaces that follow the pointer: each is placed anew in every frame in which that moved.
+    Followers = 256, "followers": ["upbeat_follower_v1"];
+    /// Surfaces that are written to ahead of the beam: a program that draws has one a sheet. What is seen of each is looked at in
+    /// every turn.
+    FrontBuffers = 16, "front buffers": ["upbeat_front_buffer_v1"];
     /// Played keyboards and pointers: a keyboard on the screen has one.
     VirtualDevices = 64, "virtual devices": ["zwp_virtual_keyboard_v1", "zwlr_virtual_pointer_v1"];
     /// Outputs as a client sees them: one an output, and again when it is plugged in again.
@@ -129,6 +136,10 @@ kinds! {
     /// Windows of others that a bar was told of, and that it has not given back since they closed: 64 programs with as many
     /// windows as they may have.
     ToplevelHandles = 65_536, "windows in a list": ["zwlr_foreign_toplevel_handle_v1", "ext_foreign_toplevel_handle_v1"];
+    /// Who hears of every window, output or workspace: a bar has one of each for each of its parts. All are told of a change.
+    Listeners = 128, "listeners to what all have": [
+        "zwlr_foreign_toplevel_manager_v1", "ext_foreign_toplevel_list_v1", "ext_workspace_manager_v1",
+        "zwlr_output_manager_v1"];
     /// Everything that has no line of its own.
     Others = 32_768, "other objects": [];
 }

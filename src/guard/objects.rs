@@ -45,6 +45,8 @@ struct Counted {
     gone: wl_listener,
     account: Arc<Account>,
     kind: Kind,
+    /// Its client's name for it.
+    number: u32,
     /// What its client has for as long as it or another that shares it lives.
     shares: Shares,
 }
@@ -71,6 +73,13 @@ pub fn share_newest(kind: Kind, shares: &Shares) {
     if let Some(newest) = newest.filter(|newest| newest.kind == kind) {
         newest.shares.extend_from_slice(shares);
     }
+}
+
+/// The number of the object of `kind` that the request has made that is being met.
+pub fn number_of_newest(kind: Kind) -> Option<u32> {
+    // SAFETY: it is forgotten when it ends, on this thread, which does nothing else with it meanwhile.
+    let newest = unsafe { NEWEST.get().as_ref() };
+    newest.filter(|newest| newest.kind == kind).map(|newest| newest.number)
 }
 
 /// What `object` has a part in.
@@ -167,9 +176,9 @@ pub(super) fn clients(display: &DisplayHandle) -> Vec<(Client, Arc<Account>)> {
 ///
 /// # Safety
 /// `client` is one of libwayland's, and it and its account are not used once it is gone.
-pub(super) unsafe fn account_of<'a>(client: *mut wl_client) -> Option<&'a Account> {
+pub(super) unsafe fn account_of<'a>(client: *mut wl_client) -> Option<&'a Arc<Account>> {
     // SAFETY: the caller says so.
-    unsafe { watch_in(client).map(|watch| &*watch.account) }
+    unsafe { watch_in(client).map(|watch| &watch.account) }
 }
 
 /// A client that is connected, and its account.
@@ -206,11 +215,12 @@ unsafe extern "C" fn made(listener: *mut wl_listener, object: *mut c_void) {
         let class = CStr::from_ptr(ffi_dispatch!(wayland_server_handle(), wl_resource_get_class, object));
         let class = class.to_str().unwrap_or_default();
         let kind = Kind::of_interface(class);
+        let number = ffi_dispatch!(wayland_server_handle(), wl_resource_get_id, object);
         if kind == Kind::Offers {
-            note_offer(client, class, ffi_dispatch!(wayland_server_handle(), wl_resource_get_id, object));
+            note_offer(client, class, number);
         }
         let (gone, account) = (self::listener(object_gone), account.clone());
-        let counted = Box::new(Counted { gone, account, kind, shares: Shares::new() });
+        let counted = Box::new(Counted { gone, account, kind, number, shares: Shares::new() });
         let counted = Box::into_raw(counted);
         NEWEST.set(counted);
         ffi_dispatch!(wayland_server_handle(), wl_resource_add_destroy_listener, object, &raw mut (*counted).gone);

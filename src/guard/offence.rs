@@ -8,7 +8,7 @@ use smithay::reexports::wayland_server::protocol::__interfaces::WL_DISPLAY_INTER
 use smithay::reexports::wayland_server::{Client, DisplayHandle};
 
 use super::account::Account;
-use super::client::account as client_account;
+use super::client::{account as client_account, process_of};
 use super::ended;
 use super::kinds::Kind;
 
@@ -62,8 +62,7 @@ pub(super) fn hang_up_on(client: &Client) {
 
 fn end_with(display: &DisplayHandle, client: &Client, code: u32, reason: String) {
     let text = CString::new(reason.as_str()).unwrap_or_default();
-    let pid = client.get_credentials(display).ok().and_then(|credentials| u32::try_from(credentials.pid).ok());
-    ended::note(pid.unwrap_or_default(), reason);
+    ended::note(process_of(display, client).unwrap_or_default(), reason);
     post(display, client, code, text);
 }
 

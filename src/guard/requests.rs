@@ -1,15 +1,33 @@
-//! Counts clients' requests for as long as somebody wants to know.
+//! Counts clients' requests, and how long each of them takes, for as long as somebody wants to know.
 
 #![expect(unsafe_code, reason = "libwayland calls back for each message")]
 
+use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use smithay::reexports::wayland_server::DisplayHandle;
 use wayland_sys::server::{wl_display, wl_resource};
 use wayland_sys::{ffi_dispatch, server::*};
 
-use super::objects;
+use super::{Account, objects};
+
+thread_local! {
+    /// Whose request is being met, and since when.
+    static MET: RefCell<Option<(Arc<Account>, Instant)>> = const { RefCell::new(None) };
+}
+
+/// The request that was being met is over, and this one begins.
+fn turn_to(next: Option<&Arc<Account>>) {
+    let now = Instant::now();
+    let before = MET.replace(next.map(|account| (account.clone(), now)));
+    if let Some((account, since)) = before {
+        let took = u64::try_from(now.saturating_duration_since(since).as_nanos()).unwrap_or(u64::MAX);
+        account.took.fetch_add(took, Ordering::Relaxed);
+    }
+}
 
 /// `WL_PROTOCOL_LOGGER_REQUEST`.
 const REQUEST: c_int = 0;
@@ -28,7 +46,8 @@ unsafe extern "C" {
     pub(super) fn wl_protocol_logger_destroy(logger: *mut c_void);
 }
 
-/// While it lives, requests are counted in their clients' [accounts](super::Account::requests).
+/// While it lives, requests are counted in their clients' [accounts](super::Account::requests), and what they take
+/// ([`Account::took`]).
 #[derive(Debug)]
 pub struct Counting<'a> {
     logger: *mut c_void,
@@ -49,6 +68,7 @@ impl<'a> Counting<'a> {
 
 impl Drop for Counting<'_> {
     fn drop(&mut self) {
+        turn_to(None);
         if !self.logger.is_null() {
             // SAFETY: it was made by `on` and is used by nobody else.
             unsafe { wl_protocol_logger_destroy(self.logger) };
@@ -65,6 +85,7 @@ unsafe extern "C" fn log(_: *mut c_void, direction: c_int, message: *const Messa
         let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, (*message).object);
         if let Some(account) = objects::account_of(client) {
             account.requests.fetch_add(1, Ordering::Relaxed);
+            turn_to(Some(account));
         }
     }
 }

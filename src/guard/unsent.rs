@@ -8,7 +8,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smithay::reexports::wayland_server::{Client, DisplayHandle};
 use wayland_sys::server::wl_display;
@@ -16,6 +16,9 @@ use wayland_sys::{ffi_dispatch, server::*};
 
 use super::objects;
 use super::requests::{Log, Message, wl_display_add_protocol_logger, wl_protocol_logger_destroy};
+
+/// So many may be told something in one turn without memory being taken for their names.
+const KEPT_ROOM: usize = 64;
 
 /// `WL_PROTOCOL_LOGGER_EVENT`.
 const EVENT: c_int = 1;
@@ -29,11 +32,19 @@ struct Heard {
     asked: AtomicBool,
 }
 
+impl Heard {
+    fn told(&self) -> MutexGuard<'_, Vec<Client>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Knows to whom something is still to be written.
 #[derive(Debug)]
 pub struct Unsent {
     heard: Arc<Heard>,
     logger: *mut c_void,
+    /// Room for those who were told, for the next time.
+    room: Vec<Client>,
     /// Keeps the display that calls back.
     display: DisplayHandle,
 }
@@ -49,7 +60,7 @@ impl Unsent {
         let logger = unsafe { wl_display_add_protocol_logger(pointer, log, Arc::as_ptr(&heard).cast_mut().cast()) };
         let mut display = display.clone();
         let _ = display.flush_clients();
-        Unsent { heard, logger, display }
+        Unsent { heard, logger, room: Vec::new(), display }
     }
 
     /// Whether some client has asked for something since the last call, or something has ended.
@@ -62,7 +73,8 @@ impl Unsent {
     /// Writes to everybody who was told something since the last time, and says how many these were. Where somebody does not
     /// take it, libwayland is left to look after all, as it then does by itself until it is taken.
     pub fn flush(&mut self) -> usize {
-        let told = std::mem::take(&mut *self.heard.told.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut told = std::mem::take(&mut self.room);
+        std::mem::swap(&mut told, &mut *self.heard.told());
         let mut handle = self.display.backend_handle();
         let mut is_stuck = self.logger.is_null();
         for client in &told {
@@ -80,7 +92,13 @@ impl Unsent {
         if is_stuck && let Err(error) = self.display.flush_clients() {
             tracing::debug!(%error, "a client could not be written to");
         }
-        told.len()
+        let count = told.len();
+        // A crowd that was told something once is not kept room for.
+        if count <= KEPT_ROOM {
+            told.clear();
+            self.room = told;
+        }
+        count
     }
 }
 
@@ -105,7 +123,7 @@ unsafe extern "C" fn log(heard: *mut c_void, direction: c_int, message: *const M
         let client = ffi_dispatch!(wayland_server_handle(), wl_resource_get_client, (*message).object);
         let Some((client, account)) = objects::known(client) else { return };
         if !account.unsent.swap(true, Ordering::Relaxed) {
-            heard.told.lock().unwrap_or_else(PoisonError::into_inner).push(client.clone());
+            heard.told().push(client.clone());
         }
     }
 }

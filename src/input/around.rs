@@ -1,17 +1,41 @@
 //! What the seat asks of those around it.
 
+use std::ffi::OsString;
+
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use crate::time::Instant;
 
 /// The session that shortcuts speak to.
 pub trait ShortcutTarget {
     /// Starts the terminal.
     fn run_terminal(&mut self);
 
+    /// Starts a program with its arguments; it ends with the session.
+    fn run_program(&mut self, command: &[OsString]);
+
     /// Ends the session.
     fn end_session(&mut self);
 
     /// Shows another virtual terminal.
     fn switch_terminal(&mut self, number: u32);
+}
+
+/// Of what a time is told in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timed {
+    /// Keys.
+    Keyboard,
+    /// Motion, buttons and wheels of the pointer.
+    Pointer,
+    /// Fingers.
+    Touch,
+}
+
+/// The clients that want to know when events happened, more exactly than these carry it.
+pub trait InputTimes {
+    /// The client of `surface` is about to be told what happened at `at`.
+    fn tell_time(&self, of: Timed, surface: Option<&WlSurface>, at: Instant);
 }
 
 /// The clients that a tool's events go to.

@@ -10,13 +10,14 @@
 //!  unread   ▁▂▃▄▅▆▇█████████████████▃▁▁▁▁
 //! ```
 
-use calloop::timer::{TimeoutAction, Timer};
 use smithay::input::pointer::{MotionEvent, RelativeMotionEvent};
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
+use super::{InputTimes, Timed};
 use crate::guard;
+use crate::later;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -48,6 +49,13 @@ type Focus = Option<(WlSurface, Point<f64, Logical>)>;
 fn is_behind(surface: Option<&WlSurface>) -> bool {
     let client = surface.and_then(Resource::client);
     client.is_some_and(|client| guard::account(&client).is_some_and(|account| account.is_behind()))
+}
+
+/// Who gets the pointer of whom it lies on: nobody rather than one who has no room to hear of it, as something comes and goes
+/// above him. He has it when he has read on.
+pub(super) fn with_room(state: &State, focus: Focus) -> Focus {
+    let before = state.input.pointer.current_focus();
+    focus.filter(|(surface, _)| before.as_ref() == Some(surface) || guard::has_room(surface))
 }
 
 /// The pointer moves to `position`, on `focus`. Whether nobody is to be told for now.
@@ -100,6 +108,7 @@ pub(super) fn pay(state: &mut State, time: Instant) {
         let location = pointer.current_location();
         let event = MotionEvent { location, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
         let focus = state.input.pointer_focus.clone();
+        state.tell_time(Timed::Pointer, pointer.current_focus().as_ref(), time);
         pointer.motion(state, focus, &event);
     }
     if position || relative.is_some() {
@@ -119,17 +128,17 @@ fn watch(state: &mut State) {
         return;
     }
     let mut wait = FIRST_LOOK;
-    let watched = state.loop_handle.insert_source(Timer::from_duration(wait), move |_, (), state| {
+    let watched = later::after(&state.loop_handle, FIRST_LOOK, move |state| {
         let focus = state.input.pointer_focus.as_ref().map(|(surface, _)| surface.clone());
         let told = state.input.pointer.current_focus();
         if state.input.owed.any() && (is_behind(focus.as_ref()) || is_behind(told.as_ref())) {
             wait = (wait * 2).min(LAST_LOOK);
-            return TimeoutAction::ToDuration(wait);
+            return Some(wait);
         }
         state.input.owed.is_watched = false;
         let now = state.clock.now();
         pay(state, now);
-        TimeoutAction::Drop
+        None
     });
     if watched.is_err() {
         state.input.owed.is_watched = false;

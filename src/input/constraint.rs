@@ -14,8 +14,8 @@ enum Active {
     Confined(WlSurface, Option<RegionAttributes>),
 }
 
-/// How often the way to an edge is halved: a screen's width ends up well below a pixel.
-const HALVINGS: u32 = 16;
+/// How well an edge is found that lies on no whole pixel, in logical pixels: nobody sees less.
+const EXACT: f64 = 1.0 / 64.0;
 
 /// Whether a surface may hold the pointer: the window that it belongs to is the one that is typed into.
 fn may_hold(state: &State, surface: &WlSurface) -> bool {
@@ -86,28 +86,43 @@ pub fn allowed(state: &State, from: Point<f64, Logical>, to: Point<f64, Logical>
             hit == surface && region.as_ref().is_none_or(|region| region.contains((point - origin).to_i32_floor()))
         })
     };
-    // To the edge, and along it as far as the other axis is free.
-    let met = furthest(from, to, inside);
-    let along = furthest(met, Point::from((to.x, met.y)), inside);
-    Some(furthest(along, Point::from((along.x, to.y)), inside))
+    if inside(to) {
+        return Some(to);
+    }
+    Some(if inside(from) { slid(from, to, inside) } else { from })
 }
 
-/// How far the straight way from `from` to `to` is `inside`: where it leaves, the last whole pixel.
+/// Where who is `inside` at `from` and may not leave gets on the way to `to`, where it is not.
+fn slid(
+    from: Point<f64, Logical>,
+    to: Point<f64, Logical>,
+    inside: impl Fn(Point<f64, Logical>) -> bool,
+) -> Point<f64, Logical> {
+    // To the edge, and along it as far as the other axis is free.
+    let met = furthest(from, to, &inside);
+    let along = furthest(met, Point::from((to.x, met.y)), &inside);
+    furthest(along, Point::from((along.x, to.y)), &inside)
+}
+
+/// How far the straight way from `from`, which is `inside`, to `to` is it: where it leaves, the last whole pixel. Who is pushed
+/// against an edge on and on costs a few looks, whoever comes to one a few more: each is a hit test.
 fn furthest(
     from: Point<f64, Logical>,
     to: Point<f64, Logical>,
     inside: impl Fn(Point<f64, Logical>) -> bool,
 ) -> Point<f64, Logical> {
-    if inside(to) {
+    if from == to || inside(to) {
         return to;
-    }
-    if from == to || !inside(from) {
-        return from;
     }
     let way = to - from;
     let at = |share: f64| from + Point::from((way.x * share, way.y * share));
+    let (length, start) = if way.x.abs() > way.y.abs() { (way.x.abs(), from.x) } else { (way.y.abs(), from.y) };
+    // It stands at the last whole pixel already, as after it was pushed here before.
+    if start == start.floor() && (length <= 1.0 || !inside(at(1.0 / length))) {
+        return from;
+    }
     let (mut near, mut far) = (0.0, 1.0);
-    for _ in 0..HALVINGS {
+    while (far - near) * length > EXACT {
         let middle = (near + far) / 2.0;
         if inside(at(middle)) { near = middle } else { far = middle }
     }
@@ -130,5 +145,54 @@ pub fn hinted(state: &mut State, surface: &WlSurface, location: Point<f64, Logic
         if super::under(state, hinted).is_some_and(|(hit, _)| hit == *surface) {
             state.input.pointer.set_location(hinted);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use smithay::utils::Rectangle;
+
+    use super::*;
+
+    /// Where a pointer gets in a surface of 200 by 100, and with how many looks.
+    fn pushed(from: (f64, f64), to: (f64, f64)) -> ((f64, f64), u32) {
+        let (surface, looks) = (Rectangle::from_size((200.0, 100.0).into()), Cell::new(0));
+        let inside = |point: Point<f64, Logical>| {
+            looks.set(looks.get() + 1);
+            surface.contains(point)
+        };
+        let end = slid(from.into(), to.into(), inside);
+        ((end.x, end.y), looks.get())
+    }
+
+    #[test]
+    fn who_comes_to_an_edge_stops_at_its_last_pixel_and_goes_on_along_it() {
+        assert_eq!(pushed((150.0, 50.0), (250.0, 50.0)).0, (199.0, 50.0));
+        assert_eq!(pushed((150.0, 50.0), (250.0, 60.5)).0, (199.0, 60.5));
+        assert_eq!(pushed((20.25, 50.0), (-30.0, 40.0)).0, (0.0, 40.0));
+        assert_eq!(pushed((150.5, 50.5), (190.0, 130.0)).0, (190.0, 99.0));
+        assert_eq!(pushed((10.0, 10.0), (-5.0, -5.0)).0, (0.0, 0.0));
+        assert_eq!(pushed((10.0, 10.0), (300.0, 300.0)).0, (199.0, 99.0));
+    }
+
+    #[test]
+    fn who_is_pushed_against_an_edge_on_and_on_costs_a_few_looks() {
+        for (from, to, end) in [
+            ((199.0, 50.375), (207.5, 50.375), (199.0, 50.375)),
+            ((199.0, 50.375), (207.5, 52.0), (199.0, 52.0)),
+            ((0.0, 50.375), (-7.5, 49.0), (0.0, 49.0)),
+            ((199.0, 99.0), (210.0, 110.0), (199.0, 99.0)),
+            ((50.5, 0.0), (51.5, -9.0), (51.5, 0.0)),
+        ] {
+            let (got, looks) = pushed(from, to);
+            assert_eq!(got, end, "from {from:?} to {to:?}");
+            assert!(looks <= 6, "{looks} looks from {from:?} to {to:?}");
+        }
+        // Along it faster than against it: the edge is met on the way.
+        let (got, looks) = pushed((199.0, 5.375), (201.0, 15.25));
+        assert_eq!(got, (199.0, 15.25));
+        assert!(looks <= 20, "{looks} looks");
     }
 }

@@ -37,7 +37,9 @@ pub fn holds_touch(state: &State, slot: u32) -> bool {
 
 /// A client wants its window moved, in answer to the press `serial`.
 pub fn move_requested(state: &mut State, surface: &WlSurface, serial: Serial) {
-    if let Some((id, source)) = held_by(state, surface, serial) {
+    // A window in a column is taken out of it by the person alone, with `Mod`: its title bar is easily caught.
+    let held = held_by(state, surface, serial).filter(|(id, _)| !state.shell.is_tile(*id));
+    if let Some((id, source)) = held {
         begin_move(state, id, source);
     }
 }
@@ -80,13 +82,12 @@ pub fn begin_resize(state: &mut State, id: WindowId, source: DragSource, edges: 
     }
 }
 
-/// Lets the corner of a window that lies nearest to the pointer follow it.
-pub fn begin_resize_at_corner(state: &mut State, id: WindowId) {
-    let position = super::pointer_position(state);
-    if let Some(window) = state.shell.window(id) {
-        let edges = Edges::nearest_corner(window.rect(), position);
-        begin_resize(state, id, DragSource::Pointer, edges);
-    }
+/// Lets the edges of a window that lie nearest to what holds it follow that: a corner, or an edge where that is in the middle
+/// third of one.
+pub fn begin_resize_nearest(state: &mut State, id: WindowId, source: DragSource) {
+    let Some((place, window)) = position(state, source).zip(state.shell.window(id)) else { return };
+    let edges = Edges::nearest(window.rect(), place);
+    begin_resize(state, id, source, edges);
 }
 
 fn resize_cursor(edges: Edges) -> CursorIcon {
@@ -137,6 +138,7 @@ fn position(state: &State, source: DragSource) -> Option<Point<f64, Logical>> {
 /// Moves or resizes the held window to where its holder is now.
 pub fn latch(state: &mut State) -> bool {
     let Some(position) = state.input.drag.and_then(|source| position(state, source)) else { return false };
+    shell::drag::aim(state, position);
     let changed = state.shell.latch_grabs(position);
     if changed {
         output::need_all(state);

@@ -128,6 +128,16 @@ impl InputEvent {
         !matches!(self, InputEvent::Tablet { .. } | InputEvent::Switch { .. } | InputEvent::Modifiers { .. })
     }
 
+    /// Whether it lights outputs that are off until somebody does something: letting go of what switched them off does not.
+    pub(super) const fn wakes(&self) -> bool {
+        !matches!(
+            self,
+            InputEvent::Key { pressed: false, .. }
+                | InputEvent::Button { pressed: false, .. }
+                | InputEvent::TouchUp { .. }
+        )
+    }
+
     /// What it stops of what scrolls by itself, and when it happened.
     pub(super) fn stops_views(&self) -> Option<(Instant, Stops)> {
         match self {

@@ -8,6 +8,8 @@ use smithay::utils::SERIAL_COUNTER;
 
 use super::event::Stops;
 use super::{constraint, pointer, scrolling, text};
+use crate::guard;
+use crate::later;
 use crate::shell;
 use crate::state::State;
 use crate::time::Clock;
@@ -30,10 +32,15 @@ pub fn update_keyboard(state: &mut State) {
         true => state.shell.lock.keyboard_target(keyboard.current_focus().as_ref(), super::pointer_position(state)),
         false => popup.cloned().or_else(layer).or_else(window),
     };
-    let target = target.filter(Resource::is_alive);
-    if keyboard.current_focus() != target {
+    let before = keyboard.current_focus();
+    // Nobody has it rather than one who has no room to hear of it, as it comes and goes: he has it when he has read on.
+    let may_hear = |target: &WlSurface| before.as_ref() == Some(target) || guard::has_room(target);
+    let target = target.filter(Resource::is_alive).filter(may_hear);
+    if before != target {
         let now = state.clock.now();
         scrolling::stop(state, now, Stops::Flings);
+        // Who is new is told of modifiers.
+        super::keyboard::tell_keymap(state);
         keyboard.set_focus(state, target, SERIAL_COUNTER.next_serial());
         constraint::keyboard_moved(state);
         text::focus_changed(state);
@@ -48,7 +55,7 @@ pub fn lost(state: &mut State, surface: &WlSurface) {
     if surface.client().is_some() {
         renew(state);
     } else if !std::mem::replace(&mut state.input.focus_is_stale, true) {
-        state.loop_handle.insert_idle(|state| {
+        later::soon(state, |state| {
             state.input.focus_is_stale = false;
             renew(state);
         });

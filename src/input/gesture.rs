@@ -1,4 +1,4 @@
-//! Gestures of a touchpad. They go to the window that the pointer is on.
+//! Gestures of a touchpad. They go to the window that the pointer is on, unless they are [ours](swiping).
 
 use smithay::input::pointer::{
     GestureHoldBeginEvent, GestureHoldEndEvent, GesturePinchBeginEvent, GesturePinchEndEvent, GesturePinchUpdateEvent,
@@ -7,12 +7,16 @@ use smithay::input::pointer::{
 use smithay::utils::SERIAL_COUNTER;
 
 use super::event::Gesture;
+use super::swiping;
 use crate::output::{self, InputKind};
 use crate::state::State;
 use crate::time::Instant;
 
 /// Fingers did something.
 pub fn heard(state: &mut State, at: Instant, gesture: Gesture) {
+    if swiping::heard(state, at, gesture) {
+        return;
+    }
     let pointer = state.input.pointer.clone();
     let focus = pointer.current_focus();
     output::input(state, InputKind::Scroll, focus.as_ref(), at);

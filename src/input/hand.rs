@@ -12,6 +12,10 @@ impl Hand for State {
         super::pointer_position(self)
     }
 
+    fn drag_position(&self) -> Point<f64, Logical> {
+        super::drag_position(self)
+    }
+
     fn update_keyboard(&mut self) {
         focus::update_keyboard(self);
     }

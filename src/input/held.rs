@@ -8,7 +8,7 @@ use smithay::input::pointer::{
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 
-use super::scrolling;
+use super::{InputTimes, Timed, scrolling};
 use crate::output;
 use crate::state::State;
 use crate::time::Instant;
@@ -44,6 +44,7 @@ pub(super) fn catch_up(state: &mut State, time: Instant) {
     if focus != told {
         state.input.pointer_focus = focus;
         let serial = SERIAL_COUNTER.next_serial();
+        state.tell_time(Timed::Pointer, pointer.current_focus().as_ref(), time);
         pointer.motion(state, None, &MotionEvent { location, serial, time: time.as_wayland_millis() });
         pointer.frame(state);
     }

@@ -11,14 +11,18 @@ use smithay::input::keyboard::{
 };
 use smithay::utils::SERIAL_COUNTER;
 
-use super::keymap::{self, InForce, Keymap};
+pub use super::in_force::Masks;
+use super::in_force::{self, InForce};
+use super::keymap::Keymap;
+use super::repeating::{self, Repeating};
+use super::switcher::{self, Switcher};
 use super::text::keys::{self as text_keys, Stroke};
-use super::{KeyboardId, ShortcutTarget, shortcuts};
-use crate::bindings::{Action, Pressed};
+use super::{InputTimes, KeyboardId, Timed, acting, shortcuts};
+use crate::bindings::{Action, Bound, Pressed};
 use crate::config;
 use crate::output::{self, InputKind};
-use crate::shell::workspaces::{Number, Place};
-use crate::shell::{self, WindowId, arranging, overview, spaces};
+use crate::shell::overview;
+use crate::shell::question::{self, Taken};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -29,37 +33,23 @@ const DIGIT_ROW: std::ops::RangeInclusive<u32> = 2..=10;
 /// The highest Linux key code (`KEY_MAX`).
 const LAST_KEY: u32 = 0x2ff;
 
-/// Modifiers as xkb serialises them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "named as in wl_keyboard.modifiers")]
-pub struct Masks {
-    pub depressed: u32,
-    pub latched: u32,
-    pub locked: u32,
-    pub layout: u32,
-}
-
 /// The keyboards of the seat.
 #[derive(Debug, Default)]
 pub struct Keyboards {
     /// Who was used last: that keymap is in force; none where that is to be looked up.
     active: Option<KeyboardId>,
     keymaps: BTreeMap<KeyboardId, Arc<Keymap>>,
+    /// What was set from outside: it stays while other keyboards are used.
+    masks: BTreeMap<KeyboardId, Masks>,
     pub(super) in_force: InForce,
     pressed: Vec<(KeyboardId, u32)>,
     /// Pressed, but no client was told.
     swallowed: Vec<(KeyboardId, u32)>,
-    switcher: Option<Switcher>,
+    pub(super) switcher: Option<Switcher>,
+    /// A shortcut that is done again while its key is held.
+    pub(super) repeating: Option<Repeating>,
     /// What the session's keyboards are like.
     configured: config::Keyboard,
-}
-
-/// The window switcher, while its modifier is held.
-#[derive(Debug)]
-struct Switcher {
-    /// Topmost first, as they were when it began.
-    order: Vec<WindowId>,
-    chosen: usize,
 }
 
 /// Puts the configured layout and repetition in force for the session's keyboards. On an error the layout stays as it
@@ -75,6 +65,7 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
     }
     release_all(state, KeyboardId::Session);
     use_keyboard(state, &handle, KeyboardId::Session);
+    in_force::tell(state, &handle);
     match set_configured(state, &handle) {
         Ok(()) => {
             state.input.keyboards.in_force.own_changed();
@@ -83,13 +74,9 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
             Ok(())
         }
         Err(_) => {
-            let config::Keyboard { layout, variant, model, options, .. } = keyboard;
             state.input.keyboards.configured =
                 config::Keyboard { repeat_delay: keyboard.repeat_delay, repeat_rate: keyboard.repeat_rate, ..before };
-            Err(format!(
-                "[keyboard]: there is no such keymap: layout \"{layout}\", variant \"{variant}\", model \"{model}\", \
-                 options \"{options}\""
-            ))
+            Err(config::NoSuchKeymap(keyboard.clone()).to_string())
         }
     }
 }
@@ -97,8 +84,8 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
 /// Tells the input method what the session's keyboards are like.
 fn tell_grabs(state: &mut State, handle: &KeyboardHandle<State>) {
     let (rate, delay) = repetition(state);
-    for grab in text_keys::grabs(state) {
-        keymap::tell_grab(state, handle, &grab);
+    for grab in state.input.text.grabs() {
+        in_force::tell_grab(state, handle, &grab);
         grab.repeat_info(rate, delay);
     }
 }
@@ -116,24 +103,44 @@ pub(super) fn repetition(state: &State) -> (i32, i32) {
     (i32::from(repeat_rate), i32::from(repeat_delay))
 }
 
+/// What the layouts of the keyboard in force are called, and the number of the one that is used.
+pub fn layouts(state: &mut State) -> (Vec<String>, u32) {
+    let Some(handle) = state.input.keyboard.clone() else { return Default::default() };
+    handle.with_xkb_state(state, |context| {
+        let xkb = context.xkb().lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        (xkb.layouts().map(|layout| xkb.layout_name(layout).to_owned()).collect(), xkb.active_layout().0)
+    })
+}
+
+/// Uses another layout of the keyboard in force, of those that it has.
+pub fn set_layout(state: &mut State, number: u32) {
+    let Some(handle) = state.input.keyboard.clone() else { return };
+    handle.with_xkb_state(state, |mut context| context.set_layout(Layout(number)));
+    text_keys::tell_focus(state);
+}
+
 /// Gives a keyboard a keymap and puts it in force.
 pub fn set_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
     let Some(handle) = state.input.keyboard.clone() else { return };
     remember_keymap(state, id, keymap.clone());
     // What is in force is not put there again: keyboards on the screen say the same with each key.
-    keymap::put(state, &handle, Some(&keymap));
+    in_force::put(state, &handle, Some(&keymap));
     state.input.keyboards.active = Some(id);
+    tell(state, &handle, id);
 }
 
 /// Gives a keyboard a keymap, which is put in force when it is next used.
 pub fn remember_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
     release_all(state, id);
     if let Some(handle) = state.input.keyboard.clone().filter(|_| text_keys::may_hand_on(state, id)) {
-        let is_sessions = keymap::is_sessions(state, &handle, &keymap);
+        let is_sessions = in_force::is_sessions(state, &handle, &keymap);
         text_keys::has_keymap(state, id, is_sessions);
     }
     let keyboards = &mut state.input.keyboards;
-    keyboards.keymaps.insert(id, keymap);
+    let before = keyboards.keymaps.insert(id, keymap.clone());
+    if before.is_none_or(|before| !before.is_like(&keymap)) {
+        keyboards.masks.remove(&id);
+    }
     keyboards.active.take_if(|active| *active == id);
 }
 
@@ -141,6 +148,7 @@ pub fn remember_keymap(state: &mut State, id: KeyboardId, keymap: Arc<Keymap>) {
 pub fn remove(state: &mut State, id: KeyboardId) {
     release_all(state, id);
     state.input.keyboards.keymaps.remove(&id);
+    state.input.keyboards.masks.remove(&id);
     text_keys::forget(state, id);
 }
 
@@ -159,26 +167,47 @@ pub fn release_all(state: &mut State, id: KeyboardId) {
     }
 }
 
-/// Whether what is in force is the keymap of `id`, or the same as that.
-pub fn is_in_force(state: &State, id: KeyboardId) -> bool {
-    text_keys::hands_on(state, id) || keymap::is_in_force(state, state.input.keyboards.keymaps.get(&id))
+/// Whether clients know the keymap of `id`, or the same, as that of what is typed.
+pub fn is_told(state: &State, id: KeyboardId) -> bool {
+    text_keys::hands_on(state, id) || in_force::is_told(state, state.input.keyboards.keymaps.get(&id))
 }
 
-/// Puts the keymap of `id` in force, as its next key would.
+/// Puts the keymap of `id` in force, as its next key would, and tells everybody.
 pub fn put_in_force(state: &mut State, id: KeyboardId) {
     if let Some(handle) = state.input.keyboard.clone() {
         use_keyboard(state, &handle, id);
+        tell(state, &handle, id);
     }
 }
 
-/// Puts the keymap of `id` in force.
+/// Tells clients of the keymap that was put in force for `id`, and the input method, if its keys go there.
+fn tell(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
+    in_force::tell(state, handle);
+    if !text_keys::is_its_own(state, id) {
+        in_force::tell_grabs(state);
+    }
+}
+
+/// Puts the keymap of `id` in force, with what was set there.
 fn use_keyboard(state: &mut State, handle: &KeyboardHandle<State>, id: KeyboardId) {
     if state.input.keyboards.active == Some(id) || text_keys::hands_on(state, id) {
         return;
     }
     let keymap = state.input.keyboards.keymaps.get(&id).cloned();
-    keymap::put(state, handle, keymap.as_ref());
+    let masks = state.input.keyboards.masks.get(&id).copied();
+    if in_force::put(state, handle, keymap.as_ref())
+        && let Some(masks) = masks
+    {
+        in_force::restore(state, handle, masks);
+    }
     state.input.keyboards.active = Some(id);
+}
+
+/// Tells clients of the keymap in force.
+pub(super) fn tell_keymap(state: &mut State) {
+    if let Some(handle) = state.input.keyboard.clone() {
+        in_force::tell(state, &handle);
+    }
 }
 
 /// A key went down or up.
@@ -193,24 +222,35 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     }
     use_keyboard(state, &handle, id);
     let key_state = if pressed { KeyState::Pressed } else { KeyState::Released };
-    let ((action, held, symbol), modifiers_changed) =
+    repeating::stop(state, (id, key), pressed);
+    let ((bound, held, symbol), modifiers_changed) =
         handle.input_intercept(state, code, key_state, |state, held, symbol| {
-            let action = if pressed { bound(state, id, key, held, &symbol) } else { None };
-            (action, *held, symbol.modified_sym())
+            let bound = if pressed { bound_to(state, id, key, held, &symbol) } else { None };
+            (bound, *held, symbol.modified_sym())
         });
-    let action = action.filter(|action| shortcuts::is_ours(state, handle.current_focus().as_ref(), *action));
+    let bound = bound.filter(|bound| shortcuts::is_ours(state, handle.current_focus().as_ref(), bound));
     if !(held.alt || held.logo || held.ctrl) {
-        state.input.keyboards.switcher = None;
+        switcher::end(state);
     }
-    if pressed && overview::key(state, symbol, action.is_some()) {
+    let is_terminal = bound.as_ref().is_some_and(|bound| matches!(bound.action, Action::SwitchTerminal(_)));
+    let wakes = pressed && bound.is_none() && state.input.waking.takes();
+    let answer = if pressed && !is_terminal && !wakes { question::key(state, symbol) } else { Taken::No };
+    let is_taken = wakes
+        || acting::answered(state, answer)
+        || pressed && (super::picking::key(state, symbol) || overview::key(state, symbol, bound.is_some()));
+    if is_taken {
         state.input.keyboards.swallowed.push((id, key));
         output::input(state, InputKind::Key, None, time);
         return;
     }
-    if let Some(action) = action {
+    if let Some(bound) = bound {
         state.input.keyboards.swallowed.push((id, key));
         output::input(state, InputKind::Key, None, time);
-        run(state, action);
+        acting::run(state, &bound.action);
+        if bound.repeats {
+            let repetition = repetition(state);
+            state.input.keyboards.repeating = Repeating::new((id, key), bound.action, time, repetition);
+        }
         return;
     }
     if !pressed && note(&mut state.input.keyboards.swallowed, (id, key), false) {
@@ -226,11 +266,19 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     state.input.actions.push(serial);
     let focus = handle.current_focus();
     output::input(state, InputKind::Key, focus.as_ref(), time);
+    in_force::tell(state, &handle);
+    state.tell_time(Timed::Keyboard, focus.as_ref(), time);
     handle.input_forward(state, code, key_state, serial, time.as_wayland_millis(), modifiers_changed);
 }
 
 /// What a key that went down is bound to.
-fn bound(state: &State, id: KeyboardId, key: u32, held: &ModifiersState, symbol: &KeysymHandle<'_>) -> Option<Action> {
+fn bound_to(
+    state: &State,
+    id: KeyboardId,
+    key: u32,
+    held: &ModifiersState,
+    symbol: &KeysymHandle<'_>,
+) -> Option<Bound> {
     let mut plain = symbol.raw_syms().to_vec();
     // Keyboards for other alphabets have Latin letters in another group.
     plain.extend(symbol.raw_latin_sym_or_raw_current_sym());
@@ -262,78 +310,6 @@ fn note<T: PartialEq>(list: &mut Vec<T>, entry: T, present: bool) -> bool {
     }
 }
 
-fn run(state: &mut State, action: Action) {
-    match action {
-        Action::NextWindow => switch_window(state, false),
-        Action::PreviousWindow => switch_window(state, true),
-        Action::CloseWindow => {
-            if let Some(id) = state.shell.focused() {
-                shell::close(state, id);
-            }
-        }
-        Action::Maximise => arranging::toggle_maximised(state),
-        Action::Fullscreen => arranging::toggle_fullscreen(state),
-        Action::Terminal => state.run_terminal(),
-        Action::EndSession => state.end_session(),
-        Action::SwitchTerminal(number) => state.switch_terminal(number),
-        Action::Workspace(number) => go_to(state, |_| number),
-        Action::NextWorkspace => go_to(state, Number::next),
-        Action::PreviousWorkspace => go_to(state, Number::previous),
-        Action::MoveToWorkspace(number) => send_to(state, |_| number, false),
-        Action::MoveToNextWorkspace => send_to(state, Number::next, true),
-        Action::MoveToPreviousWorkspace => send_to(state, Number::previous, true),
-        Action::Overview => overview::toggle(state),
-        Action::Help => overview::toggle_help(state),
-        Action::Shortcuts => shortcuts::toggle(state),
-        Action::None => {}
-    }
-}
-
-/// Shows another workspace of the current output.
-fn go_to(state: &mut State, to: impl Fn(Number) -> Number) {
-    let Some(screen) = spaces::current_screen(state) else { return };
-    let number = to(state.shell.workspaces.active(screen));
-    spaces::switch(state, Place { screen, number });
-}
-
-/// Sends the focused window to another workspace of its output, and goes there with it if asked to.
-fn send_to(state: &mut State, to: impl Fn(Number) -> Number, along: bool) {
-    let Some(window) = state.shell.focused() else { return };
-    let Some(from) = state.shell.workspaces.place(window) else { return };
-    let place = Place { number: to(from.number), ..from };
-    shell::send_to(state, window, place);
-    if along {
-        spaces::switch(state, place);
-        shell::activate(state, Some(window));
-    }
-}
-
-/// Chooses the next window of the order in which they lay when the switcher began.
-fn switch_window(state: &mut State, backwards: bool) {
-    let shell = &state.shell;
-    let goes_on = state.input.keyboards.switcher.is_some();
-    let switcher = state.input.keyboards.switcher.get_or_insert_with(|| Switcher {
-        order: shell.visible_windows().rev().map(|window| window.id).collect(),
-        chosen: 0,
-    });
-    if goes_on {
-        switcher.order.retain(|id| shell.is_visible(*id));
-    }
-    let count = switcher.order.len();
-    if count < 2 {
-        return;
-    }
-    let step = if backwards { count - 1 } else { 1 };
-    switcher.chosen = (switcher.chosen + step) % count;
-    let chosen = switcher.order[switcher.chosen];
-    if goes_on {
-        // Windows that were only passed go back to where they lay.
-        let bottom_to_top: Vec<WindowId> = switcher.order.iter().rev().copied().collect();
-        state.shell.restack(&bottom_to_top);
-    }
-    shell::activate(state, Some(chosen));
-}
-
 /// The same as clients are told of it.
 const fn with_masks(mut held: ModifiersState, masks: Masks) -> ModifiersState {
     held.serialized.depressed = masks.depressed;
@@ -351,6 +327,10 @@ pub fn modifiers(state: &mut State, id: KeyboardId, masks: Masks) {
         return text_keys::hand_on_modifiers(state, &handle, modifiers);
     }
     use_keyboard(state, &handle, id);
+    if id != KeyboardId::Session {
+        state.input.keyboards.masks.insert(id, masks);
+    }
+    in_force::tell(state, &handle);
     let (mut held, layouts) = handle.with_xkb_state(state, |context| {
         let xkb = context.xkb().lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // SAFETY: the keymap stays on this thread, and the clone that the scratch state makes is dropped before the
@@ -369,7 +349,7 @@ pub fn modifiers(state: &mut State, id: KeyboardId, masks: Masks) {
     }
     held = with_masks(held, masks);
     if !(held.alt || held.logo || held.ctrl) {
-        state.input.keyboards.switcher = None;
+        switcher::end(state);
     }
     if let Some(focus) = handle.current_focus() {
         let seat = state.input.seat.clone();

@@ -6,10 +6,11 @@ use smithay::utils::SERIAL_COUNTER;
 use smithay::wayland::tablet_manager::TabletSeatTrait;
 
 use super::event::Stops;
-use super::{behind, drag, focus, pointer, scrolling, touch};
+use super::{behind, drag, focus, foresight, pointer, scrolling, touch};
 use crate::output;
-use crate::shell::popup;
+use crate::shell::{popup, swipes};
 use crate::state::State;
+use crate::surface::foresight::Device;
 use crate::time::{Clock, Instant};
 
 /// Ends what is dragged, scrolled, held or grabbed, and gives the keyboard to whom it belongs now. Nothing is dropped on
@@ -21,7 +22,8 @@ pub(super) fn let_go(state: &mut State) {
     if drag::is_active(state) {
         drag::end(state);
     }
-    touch::let_go(state, now);
+    touch::cancel(state);
+    swipes::end(state, now, true);
     let_go_of_pointer(state, now);
     let_go_of_tools(state, now);
     state.shell.set_pressed(None);
@@ -33,6 +35,7 @@ pub(super) fn let_go(state: &mut State) {
 
 fn let_go_of_pointer(state: &mut State, now: Instant) {
     behind::forget(state);
+    foresight::left(state, Device::Pointer);
     state.input.pointer_focus = None;
     let given = state.input.held.swallow_all();
     let pointer = state.input.pointer.clone();
@@ -57,6 +60,7 @@ fn let_go_of_pointer(state: &mut State, now: Instant) {
 fn let_go_of_tools(state: &mut State, now: Instant) {
     let seat = state.input.seat.tablet_seat();
     for tool in state.input.tools.forget() {
+        foresight::left(state, Device::Tool(tool.hardware_serial as u32));
         if let Some(handle) = seat.get_tool(&tool) {
             handle.proximity_out(now.as_wayland_millis());
         }

@@ -7,6 +7,7 @@
 //!                                          └► shell         └► shell::drag, drawn at the next latch
 //! ```
 
+pub mod acting;
 mod around;
 mod behind;
 pub mod constraint;
@@ -14,22 +15,32 @@ pub mod cursor;
 pub mod drag;
 pub mod event;
 pub mod focus;
+mod foresight;
 pub mod gesture;
 mod hand;
 mod held;
+mod hovering;
+pub mod in_force;
 pub mod keyboard;
 pub mod keymap;
 mod letting_go;
 pub mod libinput;
+mod mouse;
+pub mod picking;
 pub mod pointer;
+pub mod repeating;
 mod scrolling;
 pub mod serials;
 pub mod shortcuts;
+pub mod swiping;
 pub mod switch;
+pub mod switcher;
 pub mod tablet;
 pub mod text;
+mod titles;
 mod tool;
 pub mod touch;
+pub mod waking;
 
 use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
 use smithay::input::pointer::PointerHandle;
@@ -41,9 +52,10 @@ use smithay::utils::{Logical, Point, Serial};
 
 use crate::bindings::Bindings;
 use crate::output;
+use crate::shell::WindowId;
 use crate::state::State;
 use crate::time::{Clock, Instant};
-pub use around::{ShortcutTarget, TabletClients};
+pub use around::{InputTimes, ShortcutTarget, TabletClients, Timed};
 use cursor::Cursor;
 pub use event::{Gesture, InputEvent, KeyboardId, Scroll, ScrollSource, Switch};
 use serials::ActionSerials;
@@ -66,6 +78,8 @@ pub struct Input {
     pub keyboard: Option<KeyboardHandle<State>>,
     /// Keyboard shortcuts.
     pub bindings: Bindings,
+    /// Who wants to know which window is pressed next.
+    picker: Option<Box<dyn picking::Picks>>,
     /// Who wants them for itself.
     pub inhibitors: shortcuts::Inhibitors,
     /// Fields of text, and the input method that types into them.
@@ -83,13 +97,22 @@ pub struct Input {
     focus_is_stale: bool,
     /// When somebody last did something, by whatever device, played ones too.
     pub last_use: Instant,
+    /// Outputs that are off, and what lights them.
+    pub waking: waking::Waking,
     drag: Option<drag::DragSource>,
     touches: touch::Touches,
     tools: tablet::Tools,
     held: pointer::Held,
+    last_on_bar: Option<titles::Last>,
     /// What the pointer was last found to be on.
     pointer_focus: pointer::Focus,
     owed: behind::Owed,
+    followed: foresight::Followed,
+    /// Which swipes are ours.
+    pub gestures: swiping::Gestures,
+    swiping: swiping::Swiping,
+    /// What was turned of a wheel that is a shortcut.
+    wheel: mouse::Wheel,
     /// Who has what a wheel or fingers scroll.
     scrolling: scrolling::Scrolling,
 }
@@ -109,6 +132,7 @@ impl Input {
             touch,
             keyboard,
             bindings: Bindings::default(),
+            picker: None,
             inhibitors: shortcuts::Inhibitors::default(),
             text: text::Text::default(),
             focus_follows_updates: false,
@@ -118,12 +142,18 @@ impl Input {
             actions: ActionSerials::default(),
             focus_is_stale: false,
             last_use: Instant::ZERO,
+            waking: waking::Waking::default(),
             drag: None,
             touches: touch::Touches::default(),
             tools: tablet::Tools::default(),
             held: pointer::Held::default(),
+            last_on_bar: None,
             pointer_focus: None,
             owed: behind::Owed::default(),
+            followed: foresight::Followed::default(),
+            gestures: swiping::Gestures::default(),
+            swiping: swiping::Swiping::default(),
+            wheel: mouse::Wheel::default(),
             scrolling: scrolling::Scrolling::default(),
         }
     }
@@ -146,12 +176,21 @@ impl Input {
 pub fn handle(state: &mut State, event: InputEvent) {
     if event.is_use() {
         state.input.last_use = state.clock.now();
+        if waking::used(state, &event) {
+            return;
+        }
     }
     if let Some((time, stops)) = event.stops_views()
         && scrolling::stop(state, time, stops)
     {
         pointer::refresh_focus_now(state);
     }
+    let touched = match &event {
+        InputEvent::TouchDown { position, .. } | InputEvent::TouchMotion { position, .. } => Some(*position),
+        InputEvent::Tool { event, .. } => Some(event.position),
+        _ => None,
+    };
+    let points = matches!(event, InputEvent::PointerMotion { .. } | InputEvent::PointerPosition { .. });
     match event {
         InputEvent::PointerMotion { time, delta, raw } => pointer::moved(state, time, delta, raw),
         InputEvent::PointerPosition { time, position } => pointer::moved_to(state, time, position),
@@ -173,6 +212,14 @@ pub fn handle(state: &mut State, event: InputEvent) {
             keyboard::modifiers(state, keyboard, keyboard::Masks { depressed, latched, locked, layout });
         }
     }
+    let hand = touched.or_else(|| points.then(|| pointer_position(state)));
+    if let Some(position) = hand {
+        output::in_place::pointed_at(state, position);
+    }
+    if points {
+        let focus = state.input.pointer.current_focus();
+        output::following::moved(state, focus.as_ref());
+    }
 }
 
 /// Where the pointer is (global logical coordinates).
@@ -180,12 +227,26 @@ pub fn pointer_position(state: &State) -> Point<f64, Logical> {
     state.input.pointer.current_location()
 }
 
+/// Where what is dragged between clients is: at the finger that drags it, or at the pointer (global logical coordinates).
+pub fn drag_position(state: &State) -> Point<f64, Logical> {
+    touch::carrier(state).unwrap_or_else(|| pointer_position(state))
+}
+
 /// The surface that takes input at `position`, whoever may have it, and where its origin is.
 fn under(state: &State, position: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+    if state.shell.bar_at(position).is_some() {
+        return None;
+    }
     match state.input.focus_follows_updates {
         true => state.shell.hit(position),
         false => output::scene_on_screen_hit(state, position),
     }
+}
+
+/// The window at the pointer.
+fn window_under(state: &State) -> Option<WindowId> {
+    let (surface, _) = under(state, pointer_position(state))?;
+    state.shell.window_of(&surface).map(|window| window.id)
 }
 
 /// Picks the pointer's focus again, since what lies under it may have changed while it stood still. Called after
@@ -208,5 +269,6 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
         state.input.drag_icon = None;
     }
     cursor::surface_destroyed(state, surface);
+    foresight::surface_destroyed(state, surface);
     focus::surface_destroyed(state, surface);
 }

@@ -8,11 +8,10 @@ use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
 use super::event::{Scroll, ScrollSource};
 pub use super::held::Focus;
-use super::{behind, constraint, drag, held, scrolling};
-use crate::bindings::ButtonAction;
+use super::{InputTimes, Timed, acting, behind, constraint, drag, foresight, held, hovering, mouse, scrolling, titles};
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
-use crate::shell::{self, WindowId, overview, popup};
+use crate::shell::{self, overview, popup, question};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -107,13 +106,14 @@ fn on_an_output(state: &State, position: Point<f64, Logical>) -> Point<f64, Logi
 }
 
 fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>) {
-    let focus = if drag::holds_pointer(state) { None } else { pick(state, position) };
+    let focus = if drag::holds_pointer(state) { None } else { behind::with_room(state, pick(state, position)) };
     let pointer = state.input.pointer.clone();
     let event =
         MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
     let is_held = behind::holds_position(state, &focus, position);
-    state.input.pointer_focus.clone_from(&focus);
+    let before = std::mem::replace(&mut state.input.pointer_focus, focus.clone());
     if !is_held {
+        tell_time(state, time);
         pointer.motion(state, focus, &event);
         pointer.frame(state);
     }
@@ -122,10 +122,18 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
     } else {
         constraint::activate_if_focused(state);
     }
+    hovering::moved(state, &before);
     overview::pointed(state, position);
+    question::pointed(state, position);
     output::cursor_changed(state);
+    foresight::pointed(state, time, position);
     let focus = pointer.current_focus();
     output::input(state, InputKind::Motion, focus.as_ref(), time);
+}
+
+/// Whoever has the pointer is about to be told what happened at `time`.
+pub(super) fn tell_time(state: &State, time: Instant) {
+    state.tell_time(Timed::Pointer, state.input.pointer.current_focus().as_ref(), time);
 }
 
 /// What the pointer would be on at `position`: while popups hold a grab, only surfaces of their client, and of the input
@@ -160,7 +168,7 @@ pub fn refresh_focus_now(state: &mut State) {
         return;
     }
     let position = super::pointer_position(state);
-    let focus = pick(state, position);
+    let focus = behind::with_room(state, pick(state, position));
     let on = state.input.pointer.current_focus();
     if focus.as_ref().map(|(surface, _)| surface) == on.as_ref() && focus == state.input.pointer_focus {
         return;
@@ -170,15 +178,12 @@ pub fn refresh_focus_now(state: &mut State) {
         MotionEvent { location: position, serial: SERIAL_COUNTER.next_serial(), time: time.as_wayland_millis() };
     let pointer = state.input.pointer.clone();
     state.input.pointer_focus.clone_from(&focus);
+    tell_time(state, time);
     pointer.motion(state, focus, &event);
     pointer.frame(state);
+    let on = pointer.current_focus();
+    output::following::moved(state, on.as_ref());
     constraint::activate_if_focused(state);
-}
-
-/// The window at the pointer.
-fn window_under(state: &State) -> Option<WindowId> {
-    let (surface, _) = super::under(state, super::pointer_position(state))?;
-    state.shell.window_of(&surface).map(|window| window.id)
 }
 
 /// A button went down or up.
@@ -195,33 +200,34 @@ fn press(state: &mut State, time: Instant, button: u32) {
         return;
     }
     state.input.held.buttons.push(button);
-    if overview::pressed(state, super::pointer_position(state)) {
+    let place = super::pointer_position(state);
+    if state.input.waking.takes() {
+        state.input.held.swallowed.push(button);
+        return;
+    }
+    let answer = question::pressed(state, place);
+    if acting::answered(state, answer) || super::picking::pressed(state, place) || overview::pressed(state, place) {
         output::input(state, InputKind::Button, None, time);
         state.input.held.swallowed.push(button);
         return;
     }
-    if drag::is_active(state) || shortcut(state, time, button) || dismisses_popups(state) {
+    if drag::is_active(state) || mouse::pressed(state, time, button) || dismisses_popups(state) {
         state.input.held.swallowed.push(button);
+        return;
+    }
+    let title = titles::pressed(state, time, place, button);
+    if title != titles::Pressed::Elsewhere {
+        output::input(state, InputKind::Button, None, time);
+        state.input.held.swallowed.push(button);
+        if let titles::Pressed::Bar(window) = title {
+            drag::begin_move(state, window, drag::DragSource::Pointer);
+        }
         return;
     }
     let on = super::under(state, super::pointer_position(state)).map(|(surface, _)| surface);
     shell::layers::keyboard::pressed(state, on.as_ref());
     let serial = SERIAL_COUNTER.next_serial();
     deliver(state, time, button, ButtonState::Pressed, serial);
-}
-
-fn shortcut(state: &mut State, time: Instant, button: u32) -> bool {
-    let held = state.input.keyboard.as_ref().map(|keyboard| keyboard.modifier_state()).unwrap_or_default();
-    let (Some(action), Some(window)) = (state.input.bindings.button(&held, button), window_under(state)) else {
-        return false;
-    };
-    shell::activate(state, Some(window));
-    match action {
-        ButtonAction::Move => drag::begin_move(state, window, drag::DragSource::Pointer),
-        ButtonAction::Resize => drag::begin_resize_at_corner(state, window),
-    }
-    output::input(state, InputKind::Button, None, time);
-    true
 }
 
 /// A press outside the client whose popups hold a grab ends the grab and does nothing else.
@@ -262,6 +268,7 @@ fn deliver(state: &mut State, time: Instant, button: u32, new: ButtonState, seri
     state.input.actions.push(serial);
     output::input(state, InputKind::Button, focus.as_ref(), time);
     held::catch_up(state, time);
+    tell_time(state, time);
     pointer.button(state, &ButtonEvent { button, state: new, serial, time: time.as_wayland_millis() });
     pointer.frame(state);
     if new == ButtonState::Pressed {
@@ -271,7 +278,9 @@ fn deliver(state: &mut State, time: Instant, button: u32, new: ButtonState, seri
 
 /// A wheel turned or a finger scrolled.
 pub fn scrolled(state: &mut State, time: Instant, source: ScrollSource, horizontal: Scroll, vertical: Scroll) {
-    if scrolling::take(state, time, source, horizontal, vertical) {
+    if mouse::turned(state, time, source, horizontal, vertical)
+        || scrolling::take(state, time, source, horizontal, vertical)
+    {
         return;
     }
     let source = match source {
@@ -297,6 +306,7 @@ pub fn scrolled(state: &mut State, time: Instant, source: ScrollSource, horizont
     let pointer = state.input.pointer.clone();
     let focus = pointer.current_focus();
     output::input(state, InputKind::Scroll, focus.as_ref(), time);
+    tell_time(state, time);
     pointer.axis(state, frame);
     pointer.frame(state);
 }

@@ -10,14 +10,10 @@ use smithay::wayland::compositor;
 use super::event::{Scroll, ScrollSource, Stops};
 use crate::output::{self, InputKind, scrolling};
 use crate::state::State;
-use crate::surface::scroll::{Inputs, Movement, moved_by};
+use crate::surface::scroll::{Inputs, moved_by};
 use crate::time::{Instant, Span};
-use crate::timing::scroll::Way;
+use crate::timing::scroll::{Movement, NOTCH_PARTS, WHEEL_TURN, Way};
 
-/// One turn of a wheel, in pixels: about three lines of text, as toolkits have it.
-const NOTCH: f64 = 50.0;
-/// What 120ths of a turn are counted in.
-const NOTCH_PARTS: f64 = 120.0;
 /// A wheel that was not turned for so long is turned anew: whoever lies below the pointer by then has it.
 const WHEEL_PAUSE: Span = Span::from_millis(300);
 
@@ -68,7 +64,7 @@ pub(super) fn take(state: &mut State, time: Instant, source: ScrollSource, x: Sc
 
 fn distance(input: Inputs, scroll: Scroll) -> f64 {
     match scroll.v120.filter(|_| input == Inputs::WHEEL) {
-        Some(parts) => f64::from(parts) / NOTCH_PARTS * NOTCH,
+        Some(parts) => f64::from(parts) / NOTCH_PARTS * WHEEL_TURN,
         None => crate::bounds::coordinate_f64(scroll.distance),
     }
 }

@@ -9,7 +9,7 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::backend::ObjectId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use crate::bindings::Action;
+use crate::bindings::{Action, Bound};
 use crate::state::State;
 
 /// Who wants the shortcuts, by surface.
@@ -51,16 +51,16 @@ impl Inhibitors {
 }
 
 /// Whether a shortcut is ours, where `focus` has the keyboard. Else the key is for that surface.
-pub(super) fn is_ours(state: &State, focus: Option<&WlSurface>, action: Action) -> bool {
-    if matches!(action, Action::SwitchTerminal(_)) {
+pub(super) fn is_ours(state: &State, focus: Option<&WlSurface>, bound: &Bound) -> bool {
+    if matches!(bound.action, Action::SwitchTerminal(_)) {
         return true;
     }
     let can_be_elsewhere = !state.shell.lock.takes_input() && !state.shell.overlays.overview.is_on();
     let of = |surface: &WlSurface| state.input.inhibitors.0.get(&surface.id());
     let inhibitor = focus.filter(|_| can_be_elsewhere).and_then(of);
-    match action {
+    match bound.action {
         Action::Shortcuts => inhibitor.is_some(),
-        _ => inhibitor.is_none_or(|inhibitor| !inhibitor.is_active),
+        _ => bound.when_inhibited || inhibitor.is_none_or(|inhibitor| !inhibitor.is_active),
     }
 }
 

@@ -13,17 +13,19 @@
 
 use smithay::backend::input::{ButtonState, TabletToolDescriptor};
 use smithay::input::pointer::MotionEvent;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 use smithay::wayland::tablet_manager::{TabletDescriptor, TabletHandle, TabletSeatTrait, TabletToolHandle};
 
 use super::TabletClients;
-use super::held;
 use super::pointer::{self, Focus, pick};
 pub use super::tool::{Axes, ToolAction, ToolEvent};
+use super::{foresight, held};
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
 use crate::shell;
 use crate::state::State;
+use crate::surface::foresight::Device;
 use crate::time::Instant;
 
 /// Linux event codes.
@@ -102,12 +104,28 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     if let Some(near) = find(state, &event.tool) {
         near.is_pointer = is_pointer;
     }
+    let device = Device::Tool(serial_of(&event.tool));
     if is_pointer {
+        foresight::left(state, device);
         // If it was on a window that knows tablets.
         handle.proximity_out(time.as_wayland_millis());
         act_as_pointer(state, time, event, position);
     } else {
+        foresight::reported(state, device, time, position, &focus);
         act(state, time, event, position, &focus, &tablet, &handle);
+    }
+}
+
+/// What a client knows the tool by.
+const fn serial_of(tool: &TabletToolDescriptor) -> u32 {
+    tool.hardware_serial as u32
+}
+
+/// The client of `surface` is about to be told what the tool did at `time`.
+fn tell_time(state: &State, surface: Option<&WlSurface>, tool: &TabletToolDescriptor, time: Instant) {
+    let foresight = surface.and_then(|surface| state.surfaces.get(surface)).and_then(|entry| entry.foresight.as_ref());
+    if let Some(foresight) = foresight {
+        foresight.listener.tell_tool_timestamp(serial_of(tool), time);
     }
 }
 
@@ -177,11 +195,15 @@ fn act(
     let kind = if event.action == ToolAction::Move { InputKind::Motion } else { InputKind::Touch };
     output::input(state, kind, surface, time);
     hold(tool, &event.axes);
+    tell_time(state, surface, &event.tool, time);
     tool.motion(position, focus.clone(), tablet, serial, millis);
     if press(state, event, Some(focus)) {
         shell::layers::keyboard::pressed(state, surface);
     } else if matches!(as_button(event.action), Some((_, false))) {
         state.shell.set_pressed(None);
+    }
+    if as_button(event.action).is_some() {
+        tell_time(state, surface, &event.tool, time);
     }
     match event.action {
         ToolAction::Tip(true) => {
@@ -229,6 +251,7 @@ fn withdraw_pointer(state: &mut State, time: Instant, position: Point<f64, Logic
     pointer.motion(state, None, &event);
     pointer.frame(state);
     state.input.pointer_focus = None;
+    foresight::left(state, Device::Pointer);
     output::cursor_changed(state);
 }
 
@@ -241,6 +264,7 @@ fn leave(state: &mut State, time: Instant, event: &ToolEvent, tool: &TabletToolH
         near.pressed.iter().for_each(|button| pointer::button(state, time, *button, false));
         return;
     }
+    foresight::left(state, Device::Tool(serial_of(&event.tool)));
     tool.proximity_out(time.as_wayland_millis());
     state.shell.set_pressed(None);
     pointer::refresh_focus(state);

@@ -1,17 +1,22 @@
 //! Fingers. A touch belongs to the surface that it went down on until it is lifted.
 
 use smithay::backend::input::TouchSlot;
-use smithay::input::touch::{DownEvent, MotionEvent, UpEvent};
+use smithay::input::touch::{DownEvent, MotionEvent, TouchGrab, UpEvent};
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
+use smithay::wayland::selection::data_device::DnDGrab;
 
 use super::pointer::{Focus, pick};
-use super::{drag, held, scrolling};
+use super::swiping::{self, Edge};
+use super::{InputTimes, Timed, acting, drag, foresight, held, scrolling, titles};
+use crate::bindings::BUTTON_LEFT;
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
-use crate::shell::{self, overview, popup};
+use crate::shell::question::{self, Taken};
+use crate::shell::{self, overview, popup, swipes};
 use crate::state::State;
+use crate::surface::foresight::Device;
 use crate::time::{Clock, Instant};
 use crate::timing::scroll::Way;
 
@@ -32,6 +37,10 @@ struct Touch {
     start: Option<Point<f64, Logical>>,
     /// The view that it drags.
     drags: Option<WlSurface>,
+    /// Where it came in, until it is decided whose it is.
+    edge: Option<Edge>,
+    /// It moves what is ours.
+    swipes: bool,
 }
 
 /// The fingers that are down.
@@ -64,22 +73,40 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
         return;
     }
     let position = bounded(position);
-    let taken = overview::pressed(state, position);
+    let wakes = state.input.waking.takes();
+    let is_alone = state.input.touches.down.is_empty();
+    let edge = swiping::edge_at(state, position).filter(|_| is_alone && !wakes);
+    let swipes = edge.is_some() && swiping::stops(state, time, position);
+    let answer = if wakes { Taken::No } else { question::pressed(state, position) };
+    let taken = wakes
+        || swipes
+        || acting::answered(state, answer)
+        || super::picking::pressed(state, position)
+        || overview::pressed(state, position);
+    let title = if taken { titles::Pressed::Elsewhere } else { titles::pressed(state, time, position, BUTTON_LEFT) };
+    let taken = taken || title != titles::Pressed::Elsewhere;
     let focus = pick(state, position).filter(|_| !taken);
     let serial = SERIAL_COUNTER.next_serial();
     let swallowed = taken || focus.is_none() && state.shell.has_popup_grab();
     // Two fingers are a gesture of the client's.
     let start = state.input.touches.down.is_empty().then_some(position);
-    state.input.touches.down.iter_mut().for_each(|touch| touch.start = None);
-    let touch = Touch { slot, serial, focus: focus.clone(), position, swallowed, start, drags: None };
+    state.input.touches.down.iter_mut().for_each(|touch| (touch.start, touch.edge) = (None, None));
+    let touch = Touch { slot, serial, focus: focus.clone(), position, swallowed, start, drags: None, edge, swipes };
     state.input.touches.down.push(touch);
     if swallowed {
         popup::dismiss_grabs(state);
+        if let titles::Pressed::Bar(window) = title {
+            drag::begin_move(state, window, drag::DragSource::Touch(slot));
+        }
         return;
     }
     shell::layers::keyboard::pressed(state, focus.as_ref().map(|(surface, _)| surface));
     state.input.actions.push(serial);
     output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
+    let finger = Device::Touch(slot);
+    foresight::left(state, finger);
+    foresight::reported(state, finger, time, position, &focus);
+    state.tell_time(Timed::Touch, focus.as_ref().map(|(surface, _)| surface), time);
     let event = DownEvent { slot: touch_slot(slot), location: position, serial, time: time.as_wayland_millis() };
     state.input.touch.clone().down(state, focus, &event);
 }
@@ -91,14 +118,69 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
     let (focus, swallowed, position) = (touch.focus.clone(), touch.swallowed, touch.position);
     if drag::holds_touch(state, slot) {
         drag::latch(state);
-    } else if !drag_view(state, time, slot, before) && !swallowed {
+    } else if carries(state, slot) {
+        carry(state, time, slot, position);
+    } else if !swipe(state, time, slot, before) && !drag_view(state, time, slot, before) && !swallowed {
         output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
         // Smithay reckons with the origin at which it went down.
-        let moved = held::renewed(state, &focus, position).zip(focus.as_ref()).map(|((_, now), (_, then))| now - *then);
+        let renewed = held::renewed(state, &focus, position);
+        foresight::reported(state, Device::Touch(slot), time, position, &renewed);
+        let moved = renewed.zip(focus.as_ref()).map(|((_, now), (_, then))| now - *then);
         let location = position - moved.unwrap_or_default();
         let event = MotionEvent { slot: touch_slot(slot), location, time: time.as_wayland_millis() };
+        state.tell_time(Timed::Touch, focus.as_ref().map(|(surface, _)| surface), time);
         state.input.touch.clone().motion(state, focus, &event);
     }
+}
+
+/// Whether the finger `slot` drags something between clients.
+fn carries(state: &State, slot: u32) -> bool {
+    let dragging = |grab: &DnDGrab<State>| TouchGrab::start_data(grab).slot == touch_slot(slot);
+    state.input.touch.with_grab(|_, grab| grab.downcast_ref().is_some_and(dragging)).unwrap_or(false)
+}
+
+/// The finger that drags something between clients: where it is.
+pub(super) fn carrier(state: &State) -> Option<Point<f64, Logical>> {
+    let touches = &state.input.touches.down;
+    touches.iter().find(|touch| carries(state, touch.slot)).map(|touch| touch.position)
+}
+
+/// What a finger drags between clients goes along with it, over whatever lies there.
+fn carry(state: &mut State, time: Instant, slot: u32, position: Point<f64, Logical>) {
+    let focus = pick(state, position);
+    // It is nobody's hand any more.
+    foresight::left(state, Device::Touch(slot));
+    output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
+    let event = MotionEvent { slot: touch_slot(slot), location: position, time: time.as_wayland_millis() };
+    state.input.touch.clone().motion(state, focus, &event);
+    if state.input.drag_icon.is_some() {
+        output::need_look(state);
+    }
+}
+
+/// Whether a finger moves what is ours: one that stopped it, or that came in from an edge.
+fn swipe(state: &mut State, time: Instant, slot: u32, before: Point<f64, Logical>) -> bool {
+    let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) else { return false };
+    let (position, swipes) = (touch.position, touch.swipes);
+    if swipes {
+        output::input(state, InputKind::Touch, None, time);
+        swipes::moved(state, time, position - before);
+        return true;
+    }
+    let Some((edge, start)) = touch.edge.zip(touch.start).filter(|_| !touch.swallowed) else { return false };
+    let Some(is_ours) = swiping::comes_in(state, time, edge, start, position - start) else { return false };
+    let touch = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot);
+    touch.into_iter().for_each(|touch| {
+        touch.edge = None;
+        (touch.swipes, touch.swallowed) = (is_ours, touch.swallowed || is_ours);
+    });
+    if is_ours {
+        output::input(state, InputKind::Touch, None, time);
+        state.shell.set_pressed(None);
+        foresight::fingers_left(state);
+        state.input.touch.clone().cancel(state);
+    }
+    is_ours
 }
 
 /// Whether a finger drags a view, which is decided when it has gone far enough to mean it.
@@ -116,6 +198,7 @@ fn drag_view(state: &mut State, time: Instant, slot: u32, before: Point<f64, Log
     let surface = touch.focus.as_ref().map(|(surface, _)| surface.clone());
     let view = surface.and_then(|surface| scrolling::drag(state, time, surface, way(start, position)));
     let Some(view) = view else { return false };
+    foresight::fingers_left(state);
     state.input.touch.clone().cancel(state);
     if let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) {
         (touch.swallowed, touch.drags) = (true, Some(view));
@@ -132,17 +215,23 @@ pub fn up(state: &mut State, time: Instant, slot: u32) {
         super::refresh_focus(state);
     }
     let touch = state.input.touches.down.remove(index);
+    foresight::left(state, Device::Touch(slot));
     if state.input.touches.down.is_empty() {
         state.shell.set_pressed(None);
     }
     if let Some(view) = touch.drags {
         scrolling::dropped(state, time, &view, false);
     }
+    if touch.swipes {
+        output::input(state, InputKind::Touch, None, time);
+        swipes::end(state, time, false);
+    }
     if !touch.swallowed {
         let surface = touch.focus.as_ref().map(|(surface, _)| surface);
         output::input(state, InputKind::Touch, surface, time);
         let serial = SERIAL_COUNTER.next_serial();
         state.input.actions.push(serial);
+        state.tell_time(Timed::Touch, surface, time);
         let event = UpEvent { slot: touch_slot(slot), serial, time: time.as_wayland_millis() };
         state.input.touch.clone().up(state, &event);
     }
@@ -153,22 +242,22 @@ pub fn frame(state: &mut State) {
     state.input.touch.clone().frame(state);
 }
 
-/// The fingers are taken away from whoever has them; what they drag between clients is dropped on nobody.
-pub(super) fn let_go(state: &mut State, now: Instant) {
-    let slots: Vec<_> = state.input.touches.down.iter().map(|touch| (touch.slot, touch.position)).collect();
-    for (slot, location) in slots {
-        let event = MotionEvent { slot: touch_slot(slot), location, time: now.as_wayland_millis() };
-        state.input.touch.clone().motion(state, None, &event);
-    }
-    cancel(state);
-}
-
-/// All touches count for nothing.
+/// All touches count for nothing; what they drag between clients is dropped on nobody.
 pub fn cancel(state: &mut State) {
     let time = state.clock.now();
+    foresight::fingers_left(state);
+    let carrier = state.input.touches.down.iter().find(|touch| carries(state, touch.slot));
+    if let Some((slot, location)) = carrier.map(|touch| (touch_slot(touch.slot), touch.position)) {
+        // Smithay drops it on what it was on last.
+        let event = MotionEvent { slot, location, time: time.as_wayland_millis() };
+        state.input.touch.clone().motion(state, None, &event);
+    }
     for touch in std::mem::take(&mut state.input.touches.down) {
         if let Some(view) = touch.drags {
             scrolling::dropped(state, time, &view, true);
+        }
+        if touch.swipes {
+            swipes::end(state, time, true);
         }
     }
     state.shell.set_pressed(None);

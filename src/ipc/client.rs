@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::PATH_VARIABLE;
-use super::message::{Answer, Outcome, Question, Request, Response};
+use crate::client::message::event::{Event, News};
+use crate::client::message::{Answer, Outcome, Question, Request, Response};
 use crate::session::socket;
 
 /// How long an answer may take: a screenshot of a large output is compressed meanwhile.
@@ -59,6 +60,9 @@ impl Client {
 
     /// Asks, and waits for the answer.
     pub fn ask(&mut self, request: Request) -> Result<Response, ClientError> {
+        // The user may take any time to answer.
+        let patience = (request != Request::PickWindow).then_some(PATIENCE);
+        self.stream.get_ref().set_read_timeout(patience)?;
         let mut line = serde_json::to_vec(&Question::new(request))?;
         line.push(b'\n');
         self.stream.get_mut().write_all(&line)?;
@@ -69,6 +73,44 @@ impl Client {
         match serde_json::from_str::<Answer>(&line)?.result {
             Outcome::Ok(response) => Ok(response),
             Outcome::Error(sentence) => Err(ClientError::Refused(sentence)),
+        }
+    }
+}
+
+/// What happens in a session, in order.
+#[derive(Debug)]
+pub struct Follower {
+    stream: BufReader<UnixStream>,
+}
+
+impl Client {
+    /// Asks for everything that happens from now on.
+    pub fn follow(mut self) -> Result<Follower, ClientError> {
+        self.ask(Request::Events)?;
+        // Nothing may happen for long.
+        self.stream.get_ref().set_read_timeout(None)?;
+        Ok(Follower { stream: self.stream })
+    }
+}
+
+impl Iterator for Follower {
+    type Item = Result<Event, ClientError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let mut line = String::new();
+            match self.stream.read_line(&mut line) {
+                Ok(0) => return None,
+                Ok(_) => {}
+                Err(error) => return Some(Err(error.into())),
+            }
+            if let Ok(news) = serde_json::from_str::<News>(&line) {
+                return Some(Ok(news.event));
+            }
+            // A kind of event that is newer than we are is passed over.
+            if let Ok(Answer { result: Outcome::Error(sentence), .. }) = serde_json::from_str(&line) {
+                return Some(Err(ClientError::Refused(sentence)));
+            }
         }
     }
 }

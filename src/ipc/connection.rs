@@ -2,11 +2,15 @@
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Weak};
 
 use super::LONGEST_REQUEST;
 
 /// How much is read in one turn.
 const READ_AT_ONCE: usize = 16 * 1024;
+
+/// What may wait for somebody who follows what happens and does not read.
+const MOST_UNREAD: usize = 1024 * 1024;
 
 /// A connection, its unfinished request and its unsent answer.
 #[derive(Debug)]
@@ -18,8 +22,14 @@ pub(super) struct Connection {
     pub(super) waiting: bool,
     /// When it asked for something last, by the server's count of requests; 0 if never.
     pub(super) last_request: u64,
-    /// The other side has said everything.
+    /// Goes with it.
+    life: Arc<()>,
+    /// It is told of what happens.
+    pub(super) follows: bool,
+    /// The other side has said everything, or is not listened to any more.
     closed: bool,
+    /// It was let go of, and is told so.
+    parts: bool,
 }
 
 /// The client said something that cannot be a request, or is gone.
@@ -34,7 +44,22 @@ pub(super) enum ConnectionError {
 impl Connection {
     pub(super) fn new(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Connection { stream, input: Vec::new(), output: Vec::new(), waiting: false, last_request: 0, closed: false })
+        Ok(Connection {
+            stream,
+            input: Vec::new(),
+            output: Vec::new(),
+            waiting: false,
+            last_request: 0,
+            life: Arc::new(()),
+            follows: false,
+            closed: false,
+            parts: false,
+        })
+    }
+
+    /// Upgrades while it is there.
+    pub(super) fn life(&self) -> Weak<()> {
+        Arc::downgrade(&self.life)
     }
 
     pub(super) fn stream(&self) -> &UnixStream {
@@ -58,7 +83,9 @@ impl Connection {
 
     /// Whether nothing more will happen here.
     pub(super) fn finished(&self) -> bool {
-        self.closed && !self.waiting && self.output.is_empty() && !self.input.contains(&b'\n')
+        let is_over = self.closed && !self.waiting && self.output.is_empty() && !self.input.contains(&b'\n');
+        // Who follows may have nothing to say any more.
+        is_over && !self.follows
     }
 
     /// Reads what has come, up to a bound.
@@ -93,6 +120,25 @@ impl Connection {
         line.push(b'\n');
         self.output.append(&mut line);
         self.write()
+    }
+
+    /// Whether it can give way to somebody else.
+    pub(super) fn is_idle(&self) -> bool {
+        self.parts || self.listens() && !self.follows
+    }
+
+    /// Tells somebody who follows of what happened. Who has not read what was told for long is let go of, with `farewell`.
+    pub(super) fn tell(&mut self, line: &[u8], farewell: &[u8]) -> Result<(), ConnectionError> {
+        if self.output.len() <= MOST_UNREAD {
+            return self.answer(line.to_vec());
+        }
+        // A line that is half sent is whole first.
+        let end = self.output.iter().position(|byte| *byte == b'\n').map_or(self.output.len(), |at| at + 1);
+        self.output.truncate(end);
+        self.output.shrink_to_fit();
+        self.input.clear();
+        (self.follows, self.closed, self.parts) = (false, true, true);
+        self.answer(farewell.to_vec())
     }
 
     /// Sends as much as fits.

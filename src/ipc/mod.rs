@@ -6,24 +6,25 @@
 //! [`Server::dispatch`] when it is readable. Whatever holds the answers implements [`Respond`].
 //!
 //! The socket belongs to the user alone (mode 0600). The server never blocks: it reads and answers a bounded amount a
-//! turn, stops reading from a client that does not read its answers, and disconnects one that sends a line without end.
+//! turn, stops reading from a client that does not read its answers, and disconnects one that sends a line without end. Whoever
+//! asks for events is told of every change in order, before anybody has an answer that it shows in; one who leaves 1 MiB of
+//! them unread is let go.
 //!
 //! [`message`] is the language; [`Client`] speaks it.
 
 mod client;
-pub mod clients;
 mod connection;
 pub mod input;
-pub mod message;
 mod report;
 pub mod screenshot;
 mod server;
-pub mod workspaces;
 
-pub use client::{Client, ClientError, find_socket};
+pub use client::{Client, ClientError, Follower, find_socket};
 pub use server::{Completion, Respond, Server, ServerError, Ticket};
 
-use message::{Request, Response};
+pub use crate::client::message;
+use crate::client::message::event::Event;
+use crate::client::message::{Request, Response};
 
 /// The environment variable that leads the session's programs to its private socket.
 pub const PATH_VARIABLE: &str = "UPBEAT_SOCKET";
@@ -38,6 +39,8 @@ pub enum Met {
     Now(Result<Response, String>),
     /// It is being worked on elsewhere; the [`Completion`] that came with the request brings the answer.
     Later,
+    /// The asker is told of what happens from now on, first of this.
+    Follows(Event),
 }
 
 impl Met {

@@ -1,6 +1,6 @@
 //! From the statistics that are kept to what is answered about them.
 
-use super::message::{CadenceStats, Frequency, Miss, OutputStats, Target, WindowStats};
+use crate::client::message::{CadenceStats, Frequency, Miss, OutputStats, Target, WindowStats};
 use crate::time::Instant;
 use crate::timing::id::WindowId;
 use crate::timing::record::{

@@ -9,10 +9,11 @@ use std::thread;
 use png::{BitDepth, ColorType, Compression, Encoder};
 
 use super::Completion;
-use super::message::Response;
 use crate::backend::{PixelBuffer, Shot};
+use crate::client::message::Response;
 use crate::faults::{self, Fault};
 use crate::files;
+use crate::turn::Turn;
 
 /// Pictures that are written at once, each with a thread and some megabytes.
 const MOST_WRITTEN: usize = 4;
@@ -35,9 +36,9 @@ impl Drop for Writing {
     }
 }
 
-/// Writes what `shot` shows, which is on `output`, as a PNG file to `path` on a thread of its own, and then answers through
-/// `completion`.
-pub fn write(shot: Shot, output: String, path: PathBuf, completion: Completion) {
+/// Writes what `shot` shows of a panel onto which `output` is turned, upright as a PNG file to `path` on a thread of its own,
+/// and then answers through `completion`.
+pub fn write((shot, turn): (Shot, Turn), output: String, path: PathBuf, completion: Completion) {
     let Some(writing) = Writing::begin() else {
         let refused = format!("{MOST_WRITTEN} pictures are being written already");
         return completion.finish(Err(refused));
@@ -47,13 +48,24 @@ pub fn write(shot: Shot, output: String, path: PathBuf, completion: Completion) 
         let image = shot.whole().ok_or_else(|| format!("what {output} shows cannot be read"));
         // The display may have its buffer back while the picture is compressed.
         drop(shot);
-        completion.finish(image.and_then(|image| write_now(&image, output, path)));
+        completion.finish(image.and_then(|image| write_now(&upright(image, turn), output, path)));
     };
     // If there is no thread to be had, the completion is dropped with the job, and that answers too.
     let thread = thread::Builder::new().name("screenshot".to_owned());
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {
         tracing::warn!("cannot start a thread for a screenshot: {error}");
     }
+}
+
+/// A picture of a panel as it is seen.
+fn upright(image: PixelBuffer, turn: Turn) -> PixelBuffer {
+    if turn == Turn::NORMAL {
+        return image;
+    }
+    let (width, height) = (image.width, image.height);
+    let pixels = turn.inverse().pixels(&image.pixels, (width, height));
+    let (width, height) = if turn.swaps_sides() { (height, width) } else { (width, height) };
+    PixelBuffer { width, height, pixels }
 }
 
 fn write_now(image: &PixelBuffer, output: String, path: PathBuf) -> Result<Response, String> {
@@ -106,6 +118,23 @@ mod tests {
         let mut pixels = [0; 6];
         reader.next_frame(&mut pixels).unwrap();
         assert_eq!(pixels, [0xff, 0x80, 0x00, 0x00, 0x00, 0x01]);
+    }
+
+    #[test]
+    fn a_picture_for_a_pipe_is_written_to_who_reads_and_waits_for_nobody_to_come() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let image = PixelBuffer::new(4, 4);
+        let refused = write_now(&image, "x".to_owned(), path.clone()).unwrap_err();
+        assert!(refused.contains("a pipe that nobody reads"), "{refused}");
+        // Its other end is there: small pictures find room in it.
+        let reader = File::options().read(true).write(true).open(&path).unwrap();
+        write_now(&image, "x".to_owned(), path).unwrap();
+        let mut head = [0; 8];
+        io::Read::read_exact(&mut &reader, &mut head).unwrap();
+        assert_eq!(&head[1..4], b"PNG");
     }
 
     #[test]

@@ -6,22 +6,29 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 
 use super::Met;
 use super::connection::{Connection, ConnectionError};
-use super::message::{Answer, Question, Request, Response, VERSION};
+use crate::client::message::event::{Event, News};
+use crate::client::message::{Answer, Question, Request, Response, VERSION};
 use crate::descriptors::Door;
 
 /// How many clients may be connected at once. One more takes the place of the one that has said nothing whole for longest;
 /// it has to wait while all have something done for them.
 const MOST_CLIENTS: usize = 32;
 
+/// How many may follow what happens at once.
+const MOST_FOLLOWERS: usize = 16;
+
 /// How many requests of one client are met in a turn: the rest waits for the next.
 const REQUESTS_A_TURN: usize = 8;
+
+/// What one hears last who followed and did not read.
+const FAREWELL: &str = "more than 1 MiB of events were not read: ask for them again to hear how all is";
 
 /// How many descriptors are looked at in a turn.
 const EVENTS_A_TURN: usize = 16;
@@ -43,19 +50,23 @@ pub trait Respond {
     /// Meets a request. Must not block: what takes long is handed to another thread together with
     /// [`ticket.completion()`](Ticket::completion), which brings the answer, and [`Met::Later`] is returned.
     fn respond(&mut self, request: Request, ticket: &Ticket<'_>) -> Met;
+
+    /// What happened since the last call, or since a request was met with [`Met::Follows`]. Asked only while somebody follows.
+    fn news(&mut self) -> Vec<Event>;
 }
 
 /// A request that is being met.
 #[derive(Debug)]
 pub struct Ticket<'a> {
     client: u64,
+    life: &'a Weak<()>,
     shared: &'a Arc<Completions>,
 }
 
 impl Ticket<'_> {
     /// What brings the answer later. Take one only to return [`Met::Later`].
     pub fn completion(&self) -> Completion {
-        Completion { client: self.client, shared: Some(Arc::clone(self.shared)) }
+        Completion { client: self.client, life: self.life.clone(), shared: Some(Arc::clone(self.shared)) }
     }
 }
 
@@ -63,6 +74,8 @@ impl Ticket<'_> {
 #[derive(Debug)]
 pub struct Completion {
     client: u64,
+    /// While the client is connected.
+    life: Weak<()>,
     shared: Option<Arc<Completions>>,
 }
 
@@ -73,6 +86,11 @@ struct Completions {
 }
 
 impl Completion {
+    /// Whether somebody is there to hear the answer.
+    pub fn is_awaited(&self) -> bool {
+        self.life.strong_count() > 0
+    }
+
     /// Brings the answer.
     pub fn finish(mut self, result: Result<Response, String>) {
         self.send(result);
@@ -197,7 +215,7 @@ impl Server {
 
     /// The client that has nothing done for it, and has asked for nothing whole for longest.
     fn idle(&self) -> Option<u64> {
-        let idle = self.clients.iter().filter(|(_, connection)| connection.listens());
+        let idle = self.clients.iter().filter(|(_, connection)| connection.is_idle());
         idle.min_by_key(|(number, connection)| (connection.last_request, **number)).map(|(number, _)| *number)
     }
 
@@ -223,6 +241,30 @@ impl Server {
         }
     }
 
+    /// Whether anybody follows what happens.
+    pub fn is_followed(&self) -> bool {
+        self.clients.values().any(|connection| connection.follows)
+    }
+
+    /// Tells those who follow what happened. Call it at the end of a turn.
+    pub fn tell(&mut self, answers: &mut impl Respond) {
+        if !self.is_followed() {
+            return;
+        }
+        for event in answers.news() {
+            let line = serde_json::to_vec(&News::new(event)).unwrap_or_default();
+            let followers = self.clients.iter().filter(|(_, connection)| connection.follows);
+            let followers: Vec<u64> = followers.map(|(number, _)| *number).collect();
+            followers.into_iter().for_each(|follower| self.tell_one(follower, &line));
+        }
+    }
+
+    fn tell_one(&mut self, client: u64, event: &[u8]) {
+        let Some(connection) = self.clients.get_mut(&client) else { return };
+        let told = connection.tell(event, &line(Err(FAREWELL.to_owned())));
+        self.after(client, told);
+    }
+
     /// Reads, meets and answers requests of one client, which has `ready` happened to.
     fn serve(&mut self, client: u64, answers: &mut impl Respond, ready: EventFlags) {
         let Some(connection) = self.clients.get_mut(&client) else { return };
@@ -230,8 +272,41 @@ impl Server {
             self.requests += 1;
             connection.last_request = self.requests;
         }
-        let result = turn(connection, client, &self.completions, answers, ready);
+        let mut result = exchange(connection, ready);
+        for _ in 0..REQUESTS_A_TURN {
+            if result.is_err() {
+                break;
+            }
+            let Some(request) = self.clients.get_mut(&client).and_then(Connection::next_line) else { break };
+            result = self.meet(client, &request, answers);
+        }
         self.after(client, result);
+    }
+
+    /// Meets one request. Those who follow know before what its answer may show.
+    fn meet(&mut self, client: u64, request: &[u8], answers: &mut impl Respond) -> Result<(), ConnectionError> {
+        self.tell(answers);
+        let followers = self.clients.values().filter(|connection| connection.follows).count();
+        let Some(life) = self.clients.get(&client).map(Connection::life) else { return Ok(()) };
+        let met = match parse(request) {
+            Ok(Request::Events) if followers >= MOST_FOLLOWERS => {
+                Met::refused(format!("{MOST_FOLLOWERS} programs follow what happens already"))
+            }
+            Ok(request) => answers.respond(request, &Ticket { client, life: &life, shared: &self.completions }),
+            Err(sentence) => Met::refused(sentence),
+        };
+        // It may have been let go of meanwhile.
+        let Some(connection) = self.clients.get_mut(&client) else { return Ok(()) };
+        match met {
+            Met::Now(result) => connection.answer(line(result))?,
+            Met::Later => connection.waiting = true,
+            Met::Follows(first) => {
+                connection.follows = true;
+                connection.answer(line(Ok(Response::Done)))?;
+                connection.answer(serde_json::to_vec(&News::new(first)).unwrap_or_default())?;
+            }
+        }
+        Ok(())
     }
 
     /// Lets a client go that is gone or misbehaves; otherwise waits for what can come next. Says whether it is there.
@@ -271,14 +346,8 @@ impl Drop for Server {
     }
 }
 
-/// One turn of one client: send what is left, read if that is due, meet a few requests.
-fn turn(
-    connection: &mut Connection,
-    client: u64,
-    shared: &Arc<Completions>,
-    answers: &mut impl Respond,
-    ready: EventFlags,
-) -> Result<(), ConnectionError> {
+/// Sends what is left, and reads if that is due.
+fn exchange(connection: &mut Connection, ready: EventFlags) -> Result<(), ConnectionError> {
     let hung_up = ready.intersects(EventFlags::HUP | EventFlags::ERR);
     if hung_up && !connection.listens() && !connection.has_request() {
         // Nobody is there to read the answer.
@@ -287,17 +356,6 @@ fn turn(
     connection.write()?;
     if connection.listens() && (hung_up || ready.contains(EventFlags::IN)) {
         connection.read()?;
-    }
-    for _ in 0..REQUESTS_A_TURN {
-        let Some(request) = connection.next_line() else { break };
-        let met = match parse(&request) {
-            Ok(request) => answers.respond(request, &Ticket { client, shared }),
-            Err(sentence) => Met::refused(sentence),
-        };
-        match met {
-            Met::Now(result) => connection.answer(line(result))?,
-            Met::Later => connection.waiting = true,
-        }
     }
     Ok(())
 }

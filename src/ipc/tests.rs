@@ -10,15 +10,21 @@ use std::thread;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::message::{Request, Response};
 use super::{Client, ClientError, Completion, LONGEST_REQUEST, Met, Respond, Server, Ticket};
+use crate::client::message::event::Event;
+use crate::client::message::{Request, Response};
 
 /// Answers `outputs` with a lot of text, keeps the completions of screenshots, refuses the rest.
 #[derive(Default)]
 struct Answers {
     met: usize,
     pictures: Option<mpsc::Sender<Completion>>,
+    /// How many are to be told of with the next request.
+    news: usize,
 }
+
+/// How long an event is.
+const EVENT: usize = 10_000;
 
 const WINDOWS: usize = 400_000;
 
@@ -27,6 +33,10 @@ impl Respond for Answers {
         self.met += 1;
         match request {
             Request::Reload => Met::done(),
+            Request::WhyLate { limit, .. } => {
+                self.news = limit;
+                Met::done()
+            }
             Request::Version => Met::Now(Ok(Response::Version {
                 version: "v".repeat(WINDOWS),
                 wayland_display: String::new(),
@@ -38,8 +48,14 @@ impl Respond for Answers {
                 self.pictures.as_ref().unwrap().send(ticket.completion()).unwrap();
                 Met::Later
             }
+            Request::Events => Met::Follows(Event::Configuration { mistake: None }),
             other => super::unknown(&other),
         }
+    }
+
+    fn news(&mut self) -> Vec<Event> {
+        let told = Event::Configuration { mistake: Some("x".repeat(EVENT)) };
+        vec![told; std::mem::take(&mut self.news)]
     }
 }
 
@@ -218,4 +234,58 @@ fn half_lines_lock_nobody_out() {
         .collect();
     assert_eq!(running.client().ask(Request::Reload).unwrap(), Response::Done);
     drop(half);
+}
+
+#[test]
+fn who_follows_hears_of_what_happened_before_anybody_has_an_answer_that_shows_it() {
+    let running = Running::start(Answers::default());
+    let mut follower = running.client().follow().unwrap();
+    assert_eq!(follower.next().unwrap().unwrap(), Event::Configuration { mistake: None });
+    let mut other = running.client();
+    let happen = |count| Request::WhyLate { target: None, limit: count };
+    other.ask(happen(2)).unwrap();
+    other.ask(Request::Reload).unwrap();
+    for _ in 0..2 {
+        assert!(matches!(follower.next().unwrap().unwrap(), Event::Configuration { mistake: Some(_) }));
+    }
+    // Who has nothing more to say goes on listening, and counts as gone only when it has hung up.
+    let mut last = UnixStream::connect(&running.path).unwrap();
+    last.write_all(b"{\"version\":1,\"request\":{\"kind\":\"events\"}}\n").unwrap();
+    last.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(last));
+    assert!(lines.next().unwrap().unwrap().contains("done") && lines.next().unwrap().unwrap().contains("event"));
+    other.ask(happen(1)).unwrap();
+    other.ask(Request::Reload).unwrap();
+    assert!(lines.next().unwrap().unwrap().contains("xxx"));
+}
+
+#[test]
+fn a_follower_that_does_not_read_is_let_go_and_told_and_holds_up_nobody() {
+    let running = Running::start(Answers::default());
+    let mut deaf = running.client().follow().unwrap();
+    let mut other = running.client();
+    // What the sockets hold, what is kept for it, and more.
+    for _ in 0..20 {
+        other.ask(Request::WhyLate { target: None, limit: 20 }).unwrap();
+        other.ask(Request::Reload).unwrap();
+    }
+    let heard: Vec<_> = deaf.by_ref().collect();
+    let (last, events) = heard.split_last().unwrap();
+    assert!(events.len() > 1 && events.len() < 390 && events.iter().all(Result::is_ok), "{} events", events.len());
+    let refused = last.as_ref().unwrap_err().to_string();
+    assert!(refused.contains("1 MiB of events were not read"), "{refused}");
+    let mut late = running.client().follow().unwrap();
+    assert_eq!(late.next().unwrap().unwrap(), Event::Configuration { mistake: None });
+}
+
+#[test]
+fn only_so_many_follow() {
+    let running = Running::start(Answers::default());
+    let followers: Vec<_> = (0..16).map(|_| running.client().follow().unwrap()).collect();
+    let refused = running.client().follow().unwrap_err();
+    assert!(refused.to_string().contains("16 programs follow"), "{refused}");
+    // They are not taken for idle, however many others come.
+    let mut others: Vec<_> = (0..40).map(|_| running.client()).collect();
+    assert_eq!(others.last_mut().unwrap().ask(Request::Reload).unwrap(), Response::Done);
+    drop(followers);
 }

@@ -37,6 +37,22 @@ pub(super) fn attend_all(state: &mut State) {
     }
 }
 
+/// Clients that wish for it are called back once more for the refresh that they have committed for, where that fits: before it
+/// is latched.
+pub(super) fn shoot_again(state: &mut State) {
+    let now = state.clock.now();
+    let State { surfaces, outputs, .. } = state;
+    surfaces.for_each_paced(|entry, client| {
+        let Some(listener) = entry.frame_pacing.as_ref().filter(|listener| listener.listens()) else { return };
+        let Some(refresh) = listener.ledger().and_then(|ledger| ledger.machine.waits_for_second()) else { return };
+        if let Some((output, pacer)) = outputs.pacing_of(entry, client)
+            && output.conductor.pacer(pacer).is_some_and(|pacer| pacer.is_insured(refresh))
+        {
+            output.conductor.shoot_again(pacer, now);
+        }
+    });
+}
+
 /// The first refresh that the surface was promised and may still commit for.
 fn promised(entry: &Entry) -> Option<RefreshIndex> {
     entry.frame_pacing.as_ref()?.ledger()?.machine.promised()
@@ -89,6 +105,7 @@ fn attend(entry: &mut Entry, client: ClientEntry, outputs: &mut Outputs, now: In
         let earliest =
             if machine.vsync().is_variable() { next } else { machine.next_index(now + ledger.machine.cost()) };
         let Some(issued) = ledger.machine.poll(grid, earliest, now) else { return };
+        entry.foresee(issued.present, now);
         send(output, listener.as_ref(), issued, next);
     }
 }
@@ -136,15 +153,27 @@ fn send(output: &mut OutputState, listener: &dyn FrameListener, issued: Issued, 
 }
 
 /// The callback of a surface that is paced just in time: its target. Returns whether one was sent.
-pub(super) fn answer_callback(entry: &Entry, output: &mut OutputState, refresh: RefreshIndex, now: Instant) -> bool {
-    let Some(listener) = &entry.frame_pacing else { return false };
+pub(super) fn answer_callback(
+    entry: &mut Entry,
+    output: &mut OutputState,
+    refresh: RefreshIndex,
+    now: Instant,
+) -> bool {
+    let Some(listener) = entry.frame_pacing.clone() else { return false };
     let Some(mut ledger) = listener.ledger() else { return false };
+    if ledger.machine.waits_for_second() == Some(refresh) {
+        let Some(issued) = ledger.machine.answer_second(now) else { return false };
+        entry.foresee(issued.present, now);
+        send(output, listener.as_ref(), issued, output.conductor.output().next_index(now));
+        return true;
+    }
     if !ledger.machine.waits_for_callback() {
         return false;
     }
     // The refresh is when content could be shown that is there by its latch.
     let (grid, refresh) = chain_from(&mut ledger.machine, output, refresh, now);
     let Some(issued) = ledger.machine.answer(grid, refresh, now) else { return false };
+    entry.foresee(issued.present, now);
     send(output, listener.as_ref(), issued, output.conductor.output().next_index(now));
     true
 }

@@ -2,7 +2,7 @@
 
 use super::gates::clear_blockers;
 use super::pacing::{HIDDEN_INTERVAL, hidden_waits};
-use super::{Outputs, ahead, early, spare_buffer};
+use super::{OutputState, Outputs, ahead, early, spare_buffer};
 use crate::state::State;
 use crate::surface::{self, Entry, Unshown};
 use crate::time::{Clock, Instant};
@@ -25,17 +25,19 @@ pub(super) fn call_back(
     let State { surfaces, outputs, .. } = state;
     let first = outputs.first();
     let Some(output) = outputs.list.iter_mut().find(|output| output.id == id) else { return };
-    let Some((client, pacing)) = output.clients.iter_mut().find(|(_, pacing)| pacing.pacer == pacer) else {
+    let Some((client, pacing)) = output.clients.of_pacer(pacer) else {
         output.conductor.remove_pacer(pacer);
         return;
     };
-    let client = *client;
     pacing.partial = None;
     let cpu = pacing.clock.and_then(|clock| clock.read());
     let runs_ahead = output.conductor.pacer(pacer).is_some_and(Pacer::runs_ahead);
     output.conductor.called_back(pacer, now, cpu);
+    let drawing = output.conductor.pacer(pacer).and_then(Pacer::drawing);
+    let is_second = drawing.is_some_and(|drawing| drawing.is_second);
     let time = early::tell_time(output, client, pacer, (time, target.interval), now);
     let due_sequence = output.due_sequence(target.id);
+    let ready_by = ready_by(output, pacer, target);
     let mut called = false;
     // A surface that was not seen yet may ask for its first target.
     surfaces.for_each_awake(|entry| {
@@ -44,7 +46,8 @@ pub(super) fn call_back(
         }
         let answered = ahead::answer_callback(entry, output, target.id, now);
         let may_be_called = spare_buffer::may_be_called(entry, output, runs_ahead);
-        let wants = entry.wants_callback() && entry.output.is_some() && may_be_called;
+        // What was committed with it is latched first.
+        let wants = entry.wants_callback() && entry.output.is_some() && may_be_called && !is_second;
         if !(answered || wants) {
             return;
         }
@@ -56,7 +59,7 @@ pub(super) fn call_back(
             output: id,
             target: target.id,
             present: target.present,
-            ready_by: target.ready_by,
+            ready_by,
             interval: target.interval,
             callback_scheduled: Some(scheduled),
             callback_sent: Some(now),
@@ -64,6 +67,9 @@ pub(super) fn call_back(
             input: entry.input.take(),
             ..ClientFrameRecord::default()
         };
+        if wants {
+            entry.foresee(target.present, now);
+        }
         entry.call_back(time, Some(now));
     });
     outputs.objects_ended |= called;
@@ -71,6 +77,13 @@ pub(super) fn call_back(
         // The callback went with its surface.
         pacer.withdraw();
     }
+}
+
+/// By when a client is to be there with what it draws for `target`.
+fn ready_by(output: &OutputState, pacer: PacerId, target: Target) -> Instant {
+    let machine = output.conductor.output();
+    let row = output.conductor.pacer(pacer).filter(|pacer| pacer.row().is_some());
+    row.map_or(target.ready_by, |pacer| pacer.deadline(target.id, machine))
 }
 
 /// Once a second: whoever waits for a callback and cannot be seen.

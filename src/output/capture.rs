@@ -13,6 +13,7 @@
 mod eye;
 mod film;
 mod kept_out;
+mod looks;
 mod subject;
 mod watched;
 mod writer;
@@ -35,7 +36,8 @@ use crate::state::State;
 use crate::time::{Clock, Instant, Span};
 pub use eye::Eye;
 pub use film::{Film, Layout};
-pub use subject::{Area, CursorSeen, Subject};
+use looks::Looks;
+pub use subject::{Area, CursorSeen, Pointed, Subject};
 pub use watched::Watched;
 pub(super) use watched::call_back;
 use writer::{Done, Job, Picture, Writer};
@@ -62,6 +64,12 @@ pub struct Request {
     pub eye: Arc<Eye>,
     /// Who asked.
     pub reply: Box<dyn Reply>,
+}
+
+impl Request {
+    fn client(&self) -> Option<ClientId> {
+        self.film.buffer.client().map(|client| client.id())
+    }
 }
 
 /// Answers one request, once. Dropping it unanswered fails the request.
@@ -131,6 +139,8 @@ pub struct Captures {
     writes_after: u64,
     /// When each client was given a picture of each subject, where that is not long ago.
     given: Vec<(ClientId, Subject, Instant)>,
+    /// How much was looked at for those who wait.
+    looks: Looks,
     /// Windows that count as seen.
     watched: watched::Windows,
     /// When somebody may have the next one who has to wait for that.
@@ -164,34 +174,30 @@ pub(super) fn serve(state: &mut State) {
         return;
     }
     let now = state.clock.now();
-    for request in std::mem::take(&mut state.outputs.captures.waiting) {
-        if !request.reply.is_wanted() {
-            continue;
-        }
+    let mut requests = std::mem::take(&mut state.outputs.captures.waiting);
+    let looks = &state.outputs.captures.looks;
+    requests.sort_by_cached_key(|request| request.client().map(|client| looks.of(&client, now)));
+    let mut pointed = Pointed::default();
+    for request in requests.into_iter().filter(|request| request.reply.is_wanted()) {
+        let interval = interval(state, &request.subject);
         let captures = &mut state.outputs.captures;
         if captures.painting.len() + captures.writing.len() >= MOST_WRITTEN {
             captures.waiting.push(request);
             continue;
         }
-        let (picture, region, presented) = match look(state, &request, now) {
-            Look::Gone => {
-                request.reply.gone();
-                continue;
-            }
-            Look::Nothing => {
-                state.outputs.captures.waiting.push(request);
-                continue;
-            }
-            Look::Picture { picture, region, presented } => (picture, region, presented),
-        };
-        let interval = interval(state, &request.subject);
-        let captures = &mut state.outputs.captures;
-        if let Some(next) = captures.next_picture(interval, &request, now) {
+        if let Some(next) = captures.next_look(interval, &request, now) {
             captures.wake = captures.wake.into_iter().chain([next]).min();
             captures.waiting.push(request);
             continue;
         }
-        begin(state, request, picture, region, presented);
+        match look(state, &request, &mut pointed, now) {
+            Look::Gone => request.reply.gone(),
+            Look::Nothing => state.outputs.captures.waiting.push(request),
+            Look::Picture { picture, region, presented } => {
+                state.outputs.captures.note_given(&request, now);
+                begin(state, request, picture, region, presented);
+            }
+        }
     }
 }
 
@@ -206,26 +212,32 @@ fn interval(state: &State, subject: &Subject) -> Span {
     output.map_or(watched::INTERVAL, |output| output.conductor.output().vsync().interval())
 }
 
-fn look(state: &mut State, request: &Request, now: Instant) -> Look {
+fn look(state: &mut State, request: &Request, pointed: &mut Pointed, now: Instant) -> Look {
     match &request.subject {
         Subject::Output(output, region) => {
-            let (outputs, shell) = (&state.outputs, &state.shell);
+            let place = state.outputs.list.iter().position(|known| known.output == *output);
             // An output that is gone will never light up again.
-            let Some(output) = outputs.list.iter().find(|known| known.output == *output) else { return Look::Gone };
-            if output.lights == 0 || !output.may_be_captured(shell.lock.covers()) {
+            let Some(place) = place else { return Look::Gone };
+            let output = &state.outputs.list[place];
+            if output.lights == 0 || !output.may_be_captured(state.shell.lock.covers()) {
                 return Look::Nothing;
             }
-            request.eye.look(&output.on_screen, Some((output.lights, output.cursor_moves)));
+            let layers = request.eye.look(&output.on_screen, Some((output.lights, output.cursor_moves)));
+            if layers > 0 {
+                state.outputs.captures.looks.looked(request.client(), layers, now);
+            }
+            let output = &state.outputs.list[place];
             if request.waits && !request.eye.has_news(*region) {
                 return Look::Nothing;
             }
-            let Some(shot) = output.picture(shell, request.with_cursor) else { return Look::Gone };
+            let Some(shot) = output.picture(&state.shell, request.with_cursor) else { return Look::Gone };
             Look::Picture { picture: Picture::Shot(shot), region: *region, presented: output.presented }
         }
         Subject::Window(id) => {
             let Some(scene) = subject::portrait(state, *id, request.with_cursor) else { return Look::Gone };
             let region = PixelRect { x: 0, y: 0, width: scene.size.w, height: scene.size.h };
-            request.eye.look(&scene, None);
+            let layers = request.eye.look(&scene, None);
+            state.outputs.captures.looks.looked(request.client(), layers, now);
             if request.waits && !request.eye.has_news(region) {
                 return Look::Nothing;
             }
@@ -237,7 +249,7 @@ fn look(state: &mut State, request: &Request, now: Instant) -> Look {
                 return Look::Gone;
             }
             // A cursor that is elsewhere comes back.
-            let Some(CursorSeen { image, .. }) = area.cursor(state) else { return Look::Nothing };
+            let Some(CursorSeen { image, .. }) = area.cursor(state, pointed) else { return Look::Nothing };
             if request.waits && !request.eye.has_other(&image) {
                 return Look::Nothing;
             }
@@ -245,6 +257,13 @@ fn look(state: &mut State, request: &Request, now: Instant) -> Look {
             request.eye.look_at_cursor(&image);
             Look::Picture { picture: Picture::Cursor(image), region, presented: now }
         }
+    }
+}
+
+impl super::Outputs {
+    /// How many layers were looked at so far for those who wait for a picture.
+    pub const fn looked_at_for_pictures(&self) -> u64 {
+        self.captures.looks.total
     }
 }
 
@@ -274,7 +293,7 @@ fn paint(state: &mut State, scene: Scene, region: PixelRect, film: Film, answer:
     let super::Outputs { renderer, drawn, captures, .. } = &mut state.outputs;
     let Some(renderer) = renderer else { return answer.give(false) };
     let storage = BufferStorage::Memory(PixelBuffer::new(scene.size.w, scene.size.h));
-    let canvas = Canvas::new(scene.size);
+    let canvas = Canvas::new(scene.size, scene.turn);
     let buffer = Buffer { storage, age: 0, slot: 0 };
     let job = Drawing { scene: Arc::new(scene), with_cursor: true, buffer, canvas };
     // Frames go first.
@@ -313,19 +332,26 @@ impl Captures {
         self.wake.into_iter().chain(self.watched.tick).min()
     }
 
-    /// When the client may have its next picture, if not now: one that asks as fast as it can would keep a core busy with
-    /// pictures that show the same, and gets one a refresh.
-    fn next_picture(&mut self, interval: Span, request: &Request, now: Instant) -> Option<Instant> {
-        let client = request.film.buffer.client()?.id();
+    /// When the request may be looked at next, if not now: who asks for pictures as fast as it can would keep a core busy with
+    /// some that show the same, and gets one a refresh.
+    fn next_look(&mut self, interval: Span, request: &Request, now: Instant) -> Option<Instant> {
         self.given.retain(|(_, _, given)| now - *given < LONGEST_INTERVAL);
-        let given =
-            self.given.iter_mut().find(|(known, of, _)| *known == client && of.is_of_the_same(&request.subject));
-        match given {
-            Some((_, _, given)) if now < *given + interval => return Some(*given + interval),
-            Some((_, _, given)) => *given = now,
+        let given = request.client().and_then(|client| self.given_to(&client, &request.subject).copied());
+        let next = given.map(|given| given + interval).filter(|next| now < *next);
+        next.or_else(|| self.looks.next(now).filter(|_| request.waits))
+    }
+
+    fn given_to(&mut self, client: &ClientId, subject: &Subject) -> Option<&mut Instant> {
+        let given = self.given.iter_mut().find(|(known, of, _)| known == client && of.is_of_the_same(subject));
+        given.map(|(_, _, given)| given)
+    }
+
+    fn note_given(&mut self, request: &Request, now: Instant) {
+        let Some(client) = request.client() else { return };
+        match self.given_to(&client, &request.subject) {
+            Some(given) => *given = now,
             None => self.given.push((client, request.subject.clone(), now)),
         }
-        None
     }
 
     fn write(&mut self, job: Job, answer: Answer, handle: &LoopHandle<'static, State>) {

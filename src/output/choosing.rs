@@ -6,14 +6,15 @@
 //!   overlays              pinned to the output           shell/layers
 //!   top                   the same; not above a window that covers the output, nor are the menus of those below
 //!   windows, ghosts       with their popups              shell/render_order
-//!   cards                 of the overview                output/overlays
+//!   cards, or a hint      of the overview                output/overlays
 //!   bottom, background    pinned to the output
 //! ```
 
 use smithay::output::Output;
-use smithay::utils::{Point, Size};
+use smithay::utils::Point;
 
 use super::bare::Bare;
+use super::panel::turn_of;
 use super::placing::Placing;
 use super::{geometry, overlays};
 use crate::scene::Scene;
@@ -38,6 +39,8 @@ pub(super) struct Arranged {
     pub windows: Vec<Placed>,
     /// How many windows were looked at.
     pub looked_at: usize,
+    /// Something was left out that could be seen, and may be when something else is gone.
+    pub is_cut: bool,
 }
 
 /// Something of which anything is seen, and how many of a scene's layers and effects are its.
@@ -67,14 +70,14 @@ fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output)> {
     let output = state.outputs.by_id_mut(id)?;
     let layers = std::mem::take(&mut output.spare);
     let handle = output.output.clone();
-    let (area, scale) = (geometry(&handle), handle.current_scale().fractional_scale());
-    let mode = output.display.mode();
+    let (size, turn) = (output.seen_size(), turn_of(&handle));
     let scene = Scene {
-        size: Size::from((mode.width, mode.height)),
+        size,
+        turn,
         background: state.outputs.background,
         layers,
         effects: Vec::new(),
-        cursor: super::cursor::layer(state, area, scale),
+        cursor: super::cursor::layer(state, id),
         locked: false,
     };
     Some((scene, handle))
@@ -149,7 +152,8 @@ impl<'a> Choosing<'a> {
 
     fn end(mut self) -> Arranged {
         self.bare.keep(&mut self.scene);
-        Arranged { scene: self.scene, windows: self.placed, looked_at: self.looked_at }
+        let is_cut = self.bare.is_cut();
+        Arranged { scene: self.scene, windows: self.placed, looked_at: self.looked_at, is_cut }
     }
 }
 
@@ -215,18 +219,35 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arran
     let mut choosing = Choosing::new(scene, Placing::new(&handle, state.shell.effects, &state.surfaces));
     if let Some(icon) = &state.input.drag_icon {
         let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
-        let at = state.pointer_position().to_i32_round() + offset;
+        let at = state.drag_position().to_i32_round() + offset;
         choosing.placing.unscaled(&mut choosing.scene, icon, at);
     }
+    let hud = state.shell.overlays.hud;
+    if hud {
+        let super::Outputs { list, overlays: kept, statistics, .. } = &mut state.outputs;
+        let cost = kept.hud_cost;
+        if let Some(output) = list.iter().find(|output| output.id == id) {
+            let figures = || super::hud::figures(output, (&state.shell, &state.surfaces), statistics, cost);
+            overlays::show_hud(kept, &mut choosing.scene, (id, &handle), figures);
+        }
+    }
     let kept = &mut state.outputs.overlays;
-    let Overlays { overview, help, notices, .. } = &state.shell.overlays;
+    let Overlays { overview, help, notices, question, .. } = &state.shell.overlays;
+    let asks = question.shown.is_seen(present);
     let (overview, help, notices) = (overview.is_seen(present), help.is_seen(present), notices.shown.is_seen(present));
     if notices {
         overlays::show_notices(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
     }
+    if asks {
+        overlays::show_question(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
+    }
     if help {
         let bindings = &state.input.bindings;
         overlays::show_help(&state.shell, bindings, kept, &mut choosing.scene, (id, &handle), present);
+    }
+    let aims = state.shell.aim.is_some();
+    if aims {
+        overlays::show_aim(&state.shell, kept, &mut choosing.scene, (id, &handle));
     }
     choosing.bare.cover(&mut choosing.scene);
     let shell = &state.shell;
@@ -254,8 +275,13 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arran
         overlays::show_overview(shell, kept, &mut choosing.scene, (id, &handle), present);
         choosing.bare.keep(&mut choosing.scene);
     }
+    let hints = shell.overlays.hint && shell.layers.is_bare(&handle);
+    if hints {
+        overlays::show_hint(&state.input.bindings, kept, &mut choosing.scene, (id, &handle));
+        choosing.bare.keep(&mut choosing.scene);
+    }
     choosing.below_windows(shell, &handle);
-    if !overview && !help && !notices {
+    if !overview && !help && !notices && !asks && !hints && !hud && !aims {
         kept.forget();
     }
     choosing.end()

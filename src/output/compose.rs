@@ -7,20 +7,23 @@
 //!
 //! What must travel with the scene is the [`Content`] of its frame. Until it is submitted nothing else is latched on its
 //! output.
+//!
+//! What is on a plane of its own is not drawn: the cursor is where it is when the frame is submitted, not where it was when its
+//! scene was chosen.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use super::OutputState;
 use super::drawing::Begun;
-use super::frame::{Content, Moment, Pixels};
+use super::frame::{Content, CursorNow, Moment, Pixels};
+use super::{OutputState, hud, overlays};
 use crate::backend::{Change, Plan, SubmitError};
 use crate::render::Finished;
-use crate::scene::{CursorLayer, Scene};
+use crate::scene::{OnPlane, Scene};
 use crate::state::State;
-use crate::surface::Feedback;
+use crate::surface::{Feedback, Path};
 use crate::time::Clock;
 use crate::timing::id::{FrameId, OutputId};
 use crate::timing::output::Composed;
@@ -40,8 +43,8 @@ pub(super) enum Came {
 
 /// Has the scene drawn and submitted, if it looks different from what was drawn last or somebody waits to hear of it.
 pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment: Moment) -> Came {
-    let State { surfaces, outputs, clock, protocols, .. } = state;
-    let super::Outputs { list, renderer, drawn, .. } = outputs;
+    let State { surfaces, outputs, clock, protocols, shell, .. } = state;
+    let super::Outputs { list, renderer, drawn, overlays: kept, statistics, .. } = outputs;
     let Some(output) = list.iter_mut().find(|output| output.id == id) else { return Came::Nothing { fresh: false } };
     let number = output.stage.number();
     let mut waiting: Vec<(WlSurface, Feedback)> = Vec::new();
@@ -69,17 +72,24 @@ pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment:
         output.reclaim(Arc::new(scene));
         return Came::Nothing { fresh };
     }
+    if shell.overlays.hud && !scene.composes_like(&output.drawn) {
+        let (begun, cost) = (clock.now(), kept.hud_cost);
+        let figures = || hud::figures(output, (shell, surfaces), statistics, cost);
+        overlays::renew_hud(kept, &mut scene, (id, &output.output), figures);
+        kept.hud_cost = clock.now() - begun;
+    }
     let planes = output.choose_planes(&mut scene, &protocols.dmabuf.memories);
     let feedback = gather(&scene, waiting);
     let record = output.open_record(&moment);
     let reports = std::mem::take(&mut output.reports);
-    let content = Content { feedback, clients, planes, reports, ..Content::new(scene, record) };
+    let mut content = Content { feedback, clients, planes, reports, ..Content::new(scene, record) };
     let needs_no_drawing = output.needs_no_drawing(&content);
+    content.keeps_picture = needs_no_drawing;
     let scene = content.scene.clone();
     let frame = output.conductor.output_mut().choose(moment.target.id, content);
     if needs_no_drawing {
         drop(scene);
-        output.submit(frame, Change::Planes, None, clock);
+        output.submit(frame, Change::Planes, (None, None), clock);
         return Came::Frame;
     }
     let begun = output.begin(renderer.as_mut(), &scene, true, drawn.as_ref());
@@ -87,7 +97,7 @@ pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment:
         None => output.failed(frame),
         Some(Begun::Finished(finished)) => {
             drop(scene);
-            output.composed(frame, finished, clock);
+            output.composed(frame, finished, None, clock);
         }
         Some(Begun::UnderWay(job)) => {
             output.drawn = scene;
@@ -103,8 +113,12 @@ pub(super) fn compose(state: &mut State, id: OutputId, mut scene: Scene, moment:
 fn gather(scene: &Scene, waiting: Vec<(WlSurface, Feedback)>) -> Feedback {
     let mut all = Feedback::default();
     for (surface, feedback) in waiting {
-        let on_plane = scene.layers.iter().any(|layer| layer.surface == surface && layer.plane.is_some());
-        all.extend(if on_plane { feedback.uncopied() } else { feedback });
+        let plane = scene.layers.iter().find_map(|layer| layer.plane.filter(|_| layer.surface == surface));
+        all.extend(match plane {
+            Some(OnPlane::Overlay) => feedback.uncopied(Path::Overlay),
+            Some(OnPlane::Primary) => feedback.uncopied(Path::Direct),
+            None => feedback,
+        });
     }
     all
 }
@@ -118,8 +132,8 @@ impl OutputState {
         }
     }
 
-    /// Lets the clients' buffers of a frame go that was drawn.
-    fn release_buffers(&mut self, id: FrameId) {
+    /// Lets the clients' buffers of a frame go that was drawn, and has it show the cursor where it is `now`, if that is said.
+    fn drawn_from(&mut self, id: FrameId, now: Option<CursorNow>) {
         let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) else { return };
         let scene = &mut frame.content.scene;
         let is_drawn = Arc::ptr_eq(scene, &self.drawn);
@@ -128,6 +142,7 @@ impl OutputState {
         }
         if let Some(scene) = Arc::get_mut(scene) {
             scene.release_buffers();
+            scene.cursor = now.map_or(scene.cursor.take(), |now| now.0);
         }
         if is_drawn {
             self.drawn = scene.clone();
@@ -144,19 +159,25 @@ impl OutputState {
         planes.direct.is_some() || (same_picture && undrawn_cursor && !is_first)
     }
 
-    /// What a latch chose was drawn, or could not be.
-    pub(super) fn composed(&mut self, id: FrameId, finished: Finished, clock: &impl Clock) {
+    /// What a latch chose was drawn, or could not be. The cursor that is on a plane is shown where it is by then.
+    pub(super) fn composed(&mut self, id: FrameId, finished: Finished, cursor: Option<CursorNow>, clock: &impl Clock) {
         let Some((buffer, drawn)) = self.take_drawn(finished) else { return self.failed(id) };
         if let Some(frame) = self.conductor.output_mut().frames_mut().get_mut(id) {
             frame.content.record.damage = drawn.area();
         }
-        self.submit(id, Change::Compose { buffer, damage: drawn.damage }, drawn.fence, clock);
+        self.submit(id, Change::Compose { buffer, damage: drawn.damage }, (drawn.fence, cursor), clock);
     }
 
-    fn submit(&mut self, id: FrameId, change: Change, in_fence: Option<OwnedFd>, clock: &impl Clock) {
-        self.release_buffers(id);
-        let composed = clock.now();
+    fn submit(
+        &mut self,
+        id: FrameId,
+        change: Change,
+        (in_fence, cursor): (Option<OwnedFd>, Option<CursorNow>),
+        clock: &impl Clock,
+    ) {
         let has_plane = self.display.capabilities().cursor_plane.is_some();
+        self.drawn_from(id, cursor.filter(|_| has_plane));
+        let composed = clock.now();
         let fence = in_fence.as_ref().and_then(super::drawn_by);
         let cost = match &change {
             Change::Planes => Composed::Planes,
@@ -177,7 +198,7 @@ impl OutputState {
             present: record.present,
             final_at: composed,
             change,
-            cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
+            cursor: scene.cursor_plane().filter(|_| has_plane),
             planes: std::mem::take(planes),
             in_fence,
         };

@@ -2,21 +2,28 @@
 
 use std::sync::Arc;
 
-use smithay::backend::renderer::utils::{CommitCounter, RendererSurfaceStateUserData};
+use smithay::backend::renderer::utils::CommitCounter;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_shm::Format;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Physical, Point, Rectangle};
+use smithay::utils::{Physical, Point};
 use smithay::wayland::shm::with_buffer_contents;
 
+use super::geometry;
+use super::panel::turn_of;
 use crate::backend::PixelBuffer;
 use crate::guard;
 use crate::scene::{CursorLayer, CursorView, Scene};
 use crate::shell::Hand;
 use crate::state::State;
+use crate::surface::showing;
+use crate::timing::id::OutputId;
+use crate::turn::Turn;
 
-/// Larger cursors are shown cut off: no plane takes them, and no client means them.
+/// Larger cursors are shown cut off: no client means them. So are those that are larger than the plane that shows them.
 const LARGEST: i32 = 512;
+/// Images that are kept changed: those of the shapes that a pointer takes while it crosses a window or two.
+const MOST_CHANGED: usize = 8;
 /// Bytes of a pixel.
 const BYTES: usize = 4;
 
@@ -24,6 +31,67 @@ const BYTES: usize = 4;
 #[derive(Debug, Default)]
 pub(super) struct CursorImages {
     client: Option<ClientImage>,
+    /// Images as they are, and as they fit onto planes and lie on panels that are turned, the newest last.
+    changed: Vec<(Arc<PixelBuffer>, Change, Arc<PixelBuffer>)>,
+}
+
+/// What is done to an image before a plane shows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Change {
+    /// No more of it is left than this, from its top left corner.
+    Cut(i32, i32),
+    Turned(Turn),
+}
+
+impl Change {
+    fn of(self, image: &PixelBuffer) -> PixelBuffer {
+        match self {
+            Change::Cut(width, height) => cut_image(image, width, height),
+            Change::Turned(turn) => turn_image(image, turn),
+        }
+    }
+}
+
+impl CursorImages {
+    /// `image` as it lies on a panel.
+    fn turned(&mut self, image: &Arc<PixelBuffer>, turn: Turn) -> Arc<PixelBuffer> {
+        if turn == Turn::NORMAL { image.clone() } else { self.changed(image, Change::Turned(turn)) }
+    }
+
+    /// What of `image` a plane of this size shows.
+    fn fitted(&mut self, image: Arc<PixelBuffer>, plane: (u32, u32)) -> Arc<PixelBuffer> {
+        let [width, height] = [plane.0, plane.1].map(|length| i32::try_from(length).unwrap_or(i32::MAX));
+        if image.width <= width && image.height <= height {
+            return image;
+        }
+        self.changed(&image, Change::Cut(image.width.min(width), image.height.min(height)))
+    }
+
+    /// `image`, changed: the same one each time, so that it goes to the device once.
+    fn changed(&mut self, image: &Arc<PixelBuffer>, change: Change) -> Arc<PixelBuffer> {
+        let known = self.changed.iter().find(|(known, done, _)| Arc::ptr_eq(known, image) && *done == change);
+        if let Some((_, _, changed)) = known {
+            return changed.clone();
+        }
+        let changed = Arc::new(change.of(image));
+        if self.changed.len() == MOST_CHANGED {
+            self.changed.remove(0);
+        }
+        self.changed.push((image.clone(), change, changed.clone()));
+        changed
+    }
+}
+
+fn cut_image(image: &PixelBuffer, width: i32, height: i32) -> PixelBuffer {
+    let rows = image.pixels.chunks_exact(image.width.max(1) as usize).take(height as usize);
+    PixelBuffer { width, height, pixels: rows.flat_map(|row| &row[..width as usize]).copied().collect() }
+}
+
+fn turn_image(image: &PixelBuffer, turn: Turn) -> PixelBuffer {
+    let (width, height) = (image.width, image.height);
+    let pixels = turn.pixels(&image.pixels, (width, height));
+    let (width, height) = if turn.swaps_sides() { (height, width) } else { (width, height) };
+    PixelBuffer { width, height, pixels }
 }
 
 #[derive(Debug)]
@@ -35,15 +103,23 @@ struct ClientImage {
     pixels: Arc<PixelBuffer>,
 }
 
-/// The cursor on an output that covers `area`, if it is there and not hidden.
-pub(super) fn layer(state: &mut State, area: Rectangle<i32, Logical>, scale: f64) -> Option<CursorLayer> {
+/// The cursor on an output, if it is there and not hidden.
+pub(super) fn layer(state: &mut State, id: OutputId) -> Option<CursorLayer> {
+    let output = state.outputs.by_id(id)?;
+    let (area, scale) = (geometry(&output.output), output.output.current_scale().fractional_scale());
+    let (turn, plane) = (turn_of(&output.output), output.display.capabilities().cursor_plane);
     let position = state.pointer_position();
     if !area.to_f64().contains(position) {
         return None;
     }
-    let Pointed { image, hotspot } = pointed(state, scale)?;
+    let Pointed { mut image, hotspot } = pointed(state, scale)?;
+    if let Some((width, height)) = plane {
+        let seen = if turn.swaps_sides() { (height, width) } else { (width, height) };
+        image = state.outputs.cursor.fitted(image, seen);
+    }
     let at = (position - area.loc.to_f64()).to_physical(scale).to_i32_round();
-    Some(CursorLayer { image, position: at - hotspot })
+    let turned = state.outputs.cursor.turned(&image, turn);
+    Some(CursorLayer { image, position: at - hotspot, turned })
 }
 
 /// What is drawn at the pointer.
@@ -76,17 +152,16 @@ pub(super) fn shown_surface(state: &State, scene: &Scene) -> Option<WlSurface> {
 }
 
 fn client_image(images: &mut CursorImages, surface: &WlSurface, scale: f64) -> Option<Arc<PixelBuffer>> {
-    let (buffer, commit, buffer_scale) = guard::with_states(surface, |states| {
-        let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
-        let data = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Some((data.buffer()?.clone(), data.current_commit(), data.buffer_scale()))
+    let (buffer, commit, buffer_scale, buffer_turn) = guard::with_states(surface, |states| {
+        let data = showing::of(states)?;
+        Some((data.buffer()?.clone(), data.current_commit(), data.buffer_scale(), Turn::from(data.buffer_transform())))
     })?;
     if let Some(known) = &images.client
         && (&known.surface, known.commit, known.scale) == (surface, commit, scale)
     {
         return Some(known.pixels.clone());
     }
-    let pixels = Arc::new(copy(&buffer, scale / f64::from(buffer_scale))?);
+    let pixels = Arc::new(turn_image(&copy(&buffer, scale / f64::from(buffer_scale))?, buffer_turn.inverse()));
     images.client = Some(ClientImage { surface: surface.clone(), commit, scale, pixels: pixels.clone() });
     Some(pixels)
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use calloop::ping::Ping;
 
-use super::frame::{Content, Pixels};
-use super::{OutputState, power};
+use super::frame::{Content, CursorNow, Pixels};
+use super::{OutputState, handing_over, power};
 use crate::backend::Buffer;
 use crate::render::{Drawn, Finished, Job, JobId, Recovered, Renderer};
 use crate::scene::Scene;
@@ -130,23 +130,25 @@ impl OutputState {
 
 /// Takes in what was drawn.
 pub(super) fn hear_renderer(state: &mut State) {
+    state.outputs.renderer.iter_mut().for_each(Renderer::let_go);
     while let Some(finished) = state.outputs.renderer.as_mut().and_then(Renderer::finished) {
-        let State { outputs, clock, .. } = state;
-        let output = outputs.list.iter_mut().find(|output| output.drawn_by(finished.id).is_some());
-        let Some(output) = output else {
+        let outputs = &state.outputs.list;
+        let drawn = outputs.iter().find_map(|output| Some((output.id, output.drawn_by(finished.id)?)));
+        let Some((id, frame)) = drawn else {
             // It is a picture, or that of an output that is gone, which goes with it.
             super::capture::hear(state, finished);
             continue;
         };
-        let Some(frame) = output.drawn_by(finished.id) else { continue };
         let (frame, is_latched) = (frame.id, !frame.is_ahead() && !frame.is_unwanted());
+        let cursor = is_latched.then(|| CursorNow(handing_over::cursor_on(state, id)));
+        let State { outputs, clock, .. } = state;
+        let Some(output) = outputs.by_id_mut(id) else { continue };
         if is_latched {
-            output.composed(frame, finished, clock);
+            output.composed(frame, finished, cursor, clock);
         } else {
             output.arrived(frame, finished, clock);
         }
-        let id = output.id;
-        super::handing_over::attend(state, id);
+        handing_over::attend(state, id);
         super::second_period::resume(state, id);
     }
     recover(state);

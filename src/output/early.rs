@@ -6,6 +6,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 
 use super::OutputState;
+use crate::guard;
 use crate::state::State;
 use crate::surface::{Surfaces, fingerprint};
 use crate::time::{Instant, Span};
@@ -20,9 +21,8 @@ const XWAYLAND: [&str; 2] = ["Xwayland", "xwayland-satell"];
 /// What a rule that asks for early callbacks means for `client`.
 pub(super) fn rule_for(surfaces: &Surfaces, display: &DisplayHandle, client: ClientId) -> EarlyRule {
     let surface = surfaces.of_client(client).next();
-    let process = surface.and_then(|entry| entry.surface.client()?.get_credentials(display).ok());
-    let name = process.and_then(|process| std::fs::read_to_string(format!("/proc/{}/comm", process.pid)).ok());
-    let is_xwayland = name.is_some_and(|name| XWAYLAND.contains(&name.trim_end()));
+    let process = surface.and_then(|entry| guard::process_of(display, &entry.surface.client()?));
+    let is_xwayland = process.is_some_and(|process| XWAYLAND.contains(&guard::program(process).as_str()));
     if is_xwayland { EarlyRule::Xwayland } else { EarlyRule::OnProof }
 }
 

@@ -9,7 +9,7 @@ use crate::backend::Buffer;
 use crate::backend::fence::Fence;
 use crate::backend::plane::Planes;
 use crate::render::{Drawn, JobId};
-use crate::scene::Scene;
+use crate::scene::{CursorLayer, Scene};
 use crate::surface::{Feedback, Unshown};
 use crate::time::{Instant, Span};
 use crate::timing::frames::Frame;
@@ -31,6 +31,8 @@ pub struct Content {
     /// Clients' buffers on planes.
     pub(super) planes: Planes,
     pub(super) pixels: Pixels,
+    /// It moves planes, and the picture below them stays the one on screen.
+    pub(super) keeps_picture: bool,
     /// What choosing it ahead took; zero for what a latch chose.
     pub(super) chosen_in: Span,
 }
@@ -61,6 +63,7 @@ impl Content {
             reports: Vec::new(),
             planes: Planes::default(),
             pixels: Pixels::None,
+            keeps_picture: false,
             chosen_in: Span::ZERO,
         }
     }
@@ -94,6 +97,9 @@ impl OutputState {
         }
     }
 }
+
+/// Where the cursor of an output is when a frame that was drawn meanwhile is submitted; nowhere if it is on another.
+pub(super) struct CursorNow(pub Option<CursorLayer>);
 
 /// When and why a scene was chosen.
 pub(super) struct Moment {

@@ -15,8 +15,9 @@
 
 use std::sync::Arc;
 
+use super::OutputState;
 use super::frame::{Content, Pixels};
-use super::{OutputState, geometry};
+use super::panel::turn_of;
 use crate::backend::plane::Planes;
 use crate::backend::{Change, PixelRect, Plan};
 use crate::scene::CursorLayer;
@@ -67,7 +68,7 @@ impl OutputState {
             present: record.present,
             final_at,
             change: Change::Compose { buffer, damage },
-            cursor: scene.cursor.as_ref().filter(|_| has_plane).map(CursorLayer::plane),
+            cursor: scene.cursor_plane().filter(|_| has_plane),
             planes: Planes::default(),
             in_fence: drawn.fence,
         };
@@ -130,9 +131,8 @@ pub(super) fn give_ahead(state: &mut State, id: OutputId, frame: FrameId) {
 }
 
 /// The cursor as it is on output `id` now.
-fn cursor_on(state: &mut State, id: OutputId) -> Option<CursorLayer> {
-    let handle = state.outputs.by_id(id)?.output.clone();
-    super::cursor::layer(state, geometry(&handle), handle.current_scale().fractional_scale())
+pub(super) fn cursor_on(state: &mut State, id: OutputId) -> Option<CursorLayer> {
+    super::cursor::layer(state, id)
 }
 
 /// Shows the frame that is finished for `target`, if there is one that is to be shown.
@@ -221,7 +221,8 @@ pub(super) fn move_cursors(state: &mut State) {
         }
         let cursor = cursor_on(state, state.outputs.list[index].id);
         let output = &mut state.outputs.list[index];
-        output.display.set_cursor(cursor.as_ref().map(CursorLayer::plane).as_ref());
+        let (turn, size) = (turn_of(&output.output), output.seen_size());
+        output.display.set_cursor(cursor.map(|cursor| cursor.plane(turn, size)).as_ref());
         output.cursor_moved = true;
         output.cursor_moves += 1;
     }

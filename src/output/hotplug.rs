@@ -1,15 +1,17 @@
 //! Outputs come, change and go.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use smithay::output::{Mode as WaylandMode, Output, PhysicalProperties, Scale, Subpixel};
-use smithay::utils::{Physical, Size, Transform};
+use smithay::utils::{Logical, Physical, Point, Rectangle, Size, Transform};
 
-use super::OutputState;
 use super::frame::Content;
-use crate::backend::{Display, Mode};
+use super::panel::turn_of;
+use super::{OutputState, guessed_scale};
+use crate::backend::{Display, Identity, Mode};
 use crate::render::Canvas;
+use crate::shell::Monitor;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Conductor;
@@ -18,6 +20,7 @@ use crate::timing::output::OutputMachine;
 use crate::timing::pacing::PacingWish;
 use crate::timing::record::{Need, OutputStatistics, Ring};
 use crate::timing::vsync::VsyncModel;
+use crate::turn::Turn;
 
 /// Millimetres of a pixel on a monitor that does not say: 96 dots an inch.
 const DEFAULT_PIXEL_MM: f64 = 25.4 / 96.0;
@@ -27,8 +30,10 @@ const DEFAULT_PIXEL_MM: f64 = 25.4 / 96.0;
 pub struct Placement {
     /// Top left corner (global logical coordinates); right of all others if not given.
     pub position: Option<(i32, i32)>,
-    /// Physical pixels a logical one; 1 if not given.
+    /// Physical pixels a logical one; guessed from the display's size if not given.
     pub scale: Option<f64>,
+    /// How it lies on the panel; as it is if not given.
+    pub turn: Option<Turn>,
     /// How its clients are paced.
     pub pacing: Option<PacingWish>,
 }
@@ -37,6 +42,7 @@ pub struct Placement {
 pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placement) -> OutputId {
     let now = state.clock.now();
     let mode = display.mode();
+    let Identity { make, model, .. } = identity(display.as_ref());
     let output = Output::new(
         display.name().to_owned(),
         PhysicalProperties {
@@ -45,14 +51,19 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
                 |(width, height)| (width.cast_signed(), height.cast_signed()).into(),
             ),
             subpixel: Subpixel::Unknown,
-            make: "Upbeat".to_owned(),
-            model: display.name().to_owned(),
+            make,
+            model,
         },
     );
+    if let Some(identity) = display.identity() {
+        // Its windows come back to it wherever it is plugged in again.
+        output.user_data().insert_if_missing_threadsafe(|| Monitor(identity.to_string()));
+    }
     let right_of_all = super::all(state).map(|(_, area)| area.loc.x + area.size.w).max().unwrap_or(0);
     let position = placement.position.unwrap_or((right_of_all, 0));
-    let scale = placement.scale.map(Scale::Fractional);
-    output.change_current_state(Some(wayland_mode(mode)), Some(Transform::Normal), scale, Some(position.into()));
+    let scale = Some(Scale::Fractional(scale_of(display.as_ref(), &placement)));
+    let turn = placement.turn.unwrap_or_default();
+    output.change_current_state(Some(wayland_mode(mode)), Some(turn.into()), scale, Some(position.into()));
     output.set_preferred(wayland_mode(mode));
     let global = output.create_global::<State>(&state.display_handle);
 
@@ -65,19 +76,23 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     state.outputs.list.push(OutputState {
         id,
-        canvas: Canvas::new(size(mode)),
+        canvas: canvas(mode, turn),
         output,
         global: Some(global),
         display,
         on: true,
+        guesses_scale: placement.scale.is_none(),
         conductor: Conductor::new(machine, cores),
+        is_placed: placement.position.is_some(),
         wish: placement.pacing,
-        clients: HashMap::new(),
+        clients: super::paced_clients::PacedClients::default(),
         drawn: Arc::default(),
         attended: super::pacing::Attended::default(),
         stage: super::stage::Stage::default(),
         spare: Vec::new(),
         on_screen: Arc::default(),
+        front: None,
+        shared_at: Instant::ZERO,
         scenes: 0,
         scrolls: false,
         keeps: false,
@@ -91,11 +106,14 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
         actions: 0,
         generation: 0,
         presented: Instant::ZERO,
+        in_place: super::in_place::InPlace::default(),
         records: Ring::new(),
         statistics: OutputStatistics::default(),
     });
     state.outputs.rules.changed();
+    let writes_in_place = state.outputs.writes_in_place;
     if let Some(output) = state.outputs.by_id_mut(id) {
+        output.note_scan(writes_in_place);
         output.need(Need::Output);
     }
     // Windows that were left without an output have one again.
@@ -103,9 +121,30 @@ pub fn add(state: &mut State, mut display: Box<dyn Display>, placement: Placemen
     id
 }
 
+/// The scale at which a display is shown that is put like this: where nothing is said of it, a guess.
+pub fn scale_of(display: &dyn Display, placement: &Placement) -> f64 {
+    placement.scale.unwrap_or_else(|| guess(display))
+}
+
+/// What clients are told that a display is: its monitor, or one of ours.
+pub fn identity(display: &dyn Display) -> Identity {
+    let ours = || Identity { make: "Upbeat".to_owned(), model: display.name().to_owned(), serial: None };
+    display.identity().unwrap_or_else(ours)
+}
+
+fn guess(display: &dyn Display) -> f64 {
+    let Mode { width, height, .. } = display.mode();
+    guessed_scale::guess((width, height), display.millimetres())
+}
+
 /// Puts an output elsewhere (global logical coordinates), or shows it at another scale.
 pub fn arrange(state: &mut State, id: OutputId, position: Option<(i32, i32)>, scale: f64) {
-    arrange_all(state, &[Arranged { output: id, position, scale }]);
+    arrange_all(state, &[Arranged { output: id, position, scale: WantedScale::This(scale), turn: None }]);
+}
+
+/// Shows an output turned like this.
+pub fn turn(state: &mut State, id: OutputId, turn: Turn) {
+    arrange_all(state, &[Arranged { output: id, position: None, scale: WantedScale::AsItIs, turn: Some(turn) }]);
 }
 
 /// Where an output is to be, and how it is shown.
@@ -116,19 +155,64 @@ pub struct Arranged {
     /// Top left corner (global logical coordinates); `None`: where it is.
     pub position: Option<(i32, i32)>,
     /// Physical pixels of a logical one.
-    pub scale: f64,
+    pub scale: WantedScale,
+    /// How it lies on the panel; `None`: as it does.
+    pub turn: Option<Turn>,
+}
+
+/// At which scale an output is to be shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WantedScale {
+    /// At the one that it has.
+    AsItIs,
+    /// At one that is guessed from its size.
+    Guessed,
+    /// At this one.
+    This(f64),
+}
+
+impl WantedScale {
+    /// At this one, or a guess.
+    pub fn or_guessed(scale: Option<f64>) -> Self {
+        scale.map_or(WantedScale::Guessed, WantedScale::This)
+    }
 }
 
 /// The same with several at once: windows see nothing of what is in between.
 pub fn arrange_all(state: &mut State, changes: &[Arranged]) {
-    for Arranged { output, position, scale } in changes {
-        let Some(output) = state.outputs.by_id_mut(*output) else { continue };
-        let position = position.map(Into::into);
-        state.protocols.xdg_output.change(&output.output, None, Some(Scale::Fractional(*scale)), position);
-        output.drawn = Arc::default();
-        output.need(Need::Output);
+    for change in changes {
+        put(state, change);
+        if let (Some(_), Some(output)) = (change.position, state.outputs.by_id_mut(change.output)) {
+            output.is_placed = true;
+        }
+    }
+    // Whoever says where outputs are has all of them in mind.
+    if changes.iter().any(|change| change.position.is_none()) {
+        keep_beside(state);
     }
     crate::shell::outputs_changed(state);
+}
+
+/// Shows one output as `change` says.
+fn put(state: &mut State, change: &Arranged) {
+    let Arranged { output, position, scale, turn } = change;
+    let Some(output) = state.outputs.by_id_mut(*output) else { return };
+    let is_guessed = *scale == WantedScale::Guessed;
+    let scale = match scale {
+        WantedScale::AsItIs => None,
+        WantedScale::Guessed => Some(guess(output.display.as_ref())),
+        WantedScale::This(scale) => Some(*scale),
+    };
+    if scale.is_some() {
+        output.guesses_scale = is_guessed;
+    }
+    let (scale, position) = (scale.map(Scale::Fractional), position.map(Into::into));
+    if turn.is_some_and(|turn| turn != turn_of(&output.output)) {
+        output.canvas = canvas(output.display.mode(), turn.unwrap_or_default());
+    }
+    state.protocols.xdg_output.change(&output.output, None, turn.map(Transform::from), scale, position);
+    output.drawn = Arc::default();
+    output.need(Need::Output);
 }
 
 fn machine(display: &mut dyn Display, mode: Mode, now: Instant) -> OutputMachine<Content> {
@@ -156,8 +240,9 @@ impl super::OutputState {
 /// The display's mode or capabilities changed.
 pub(super) fn changed(state: &mut State, index: usize) {
     let now = state.clock.now();
-    let super::Outputs { list, renderer, .. } = &mut state.outputs;
+    let super::Outputs { list, renderer, writes_in_place, .. } = &mut state.outputs;
     let output = &mut list[index];
+    output.note_scan(*writes_in_place);
     let mode = output.display.mode();
     let capabilities = output.display.capabilities();
     let same_mode = output.output.current_mode() == Some(wayland_mode(mode));
@@ -166,9 +251,11 @@ pub(super) fn changed(state: &mut State, index: usize) {
         output.note_room();
         return output.conductor.output_mut().set_lead(capabilities.submit_lead, capabilities.driver_margin);
     }
-    state.protocols.xdg_output.change(&output.output, Some(wayland_mode(mode)), None, None);
+    // Another mode of the same monitor is another number of pixels on the same glass.
+    let scale = output.guesses_scale.then(|| Scale::Fractional(guess(output.display.as_ref())));
+    state.protocols.xdg_output.change(&output.output, Some(wayland_mode(mode)), None, scale, None);
     output.output.set_preferred(wayland_mode(mode));
-    output.canvas = Canvas::new(size(mode));
+    output.canvas = canvas(mode, turn_of(&output.output));
     output.drop_undrawn(renderer.as_mut());
     output.generation += 1;
     output.drawn = Arc::default();
@@ -184,6 +271,7 @@ pub(super) fn changed(state: &mut State, index: usize) {
         machine.vsync_mut().synchronise(vblank);
     }
     output.need(Need::Output);
+    keep_beside(state);
     crate::shell::outputs_changed(state);
 }
 
@@ -205,8 +293,39 @@ pub(super) fn take(state: &mut State, id: OutputId) -> Option<OutputState> {
     }
     state.shell.end_animations();
     super::power::forsake(state, id);
+    keep_beside(state);
     crate::shell::outputs_changed(state);
     Some(output)
+}
+
+/// Outputs that nobody put anywhere stay beside those on their left, with their windows: where one goes or becomes smaller
+/// they go to the left, where one grows they make room.
+pub(super) fn keep_beside(state: &mut State) {
+    let outputs = state.outputs.states().map(|output| (output.id, output.is_placed, super::geometry(&output.output)));
+    let mut outputs: Vec<_> = outputs.collect();
+    // Of two at one place that stays which was put there, or which has come back to it.
+    outputs.sort_by_key(|(id, is_placed, area)| (area.loc.x, !is_placed, Reverse(id.0)));
+    let mut settled: Vec<Rectangle<i32, Logical>> = Vec::new();
+    for (id, is_placed, mut area) in outputs {
+        let end = settled.iter().map(|other| other.loc.x + other.size.w).max().unwrap_or(0);
+        let is_apart = end < area.loc.x || settled.iter().any(|other| other.overlaps(area));
+        if is_apart && !is_placed {
+            shift(state, id, Point::from((end - area.loc.x, 0)));
+            area.loc.x = end;
+        }
+        settled.push(area);
+    }
+}
+
+/// Puts an output elsewhere by so much, with its windows. Nobody has said so: it stays one that nobody put anywhere.
+fn shift(state: &mut State, id: OutputId, by: Point<i32, Logical>) {
+    let Some(output) = state.outputs.by_id(id).map(|output| output.output.clone()) else { return };
+    if let Some(screen) = state.shell.workspaces.screen(&output.name()) {
+        crate::shell::carry_along(state, screen, by);
+    }
+    let position = output.current_location() + by;
+    let position = Some((position.x, position.y));
+    put(state, &Arranged { output: id, position, scale: WantedScale::AsItIs, turn: None });
 }
 
 /// The output under a name.
@@ -220,6 +339,10 @@ fn wayland_mode(mode: Mode) -> WaylandMode {
 
 fn size(mode: Mode) -> Size<i32, Physical> {
     Size::from((mode.width, mode.height))
+}
+
+fn canvas(mode: Mode, turn: Turn) -> Canvas {
+    Canvas::new(turn.inverse().size(size(mode)), turn)
 }
 
 fn millimetres(mode: Mode) -> Size<i32, smithay::utils::Raw> {

@@ -6,7 +6,7 @@ use super::compose::{Came, compose};
 use super::frame::Moment;
 use super::gates::clear_blockers;
 use super::handing_over::{self, Taken};
-use super::{OutputState, pacing, scrolling, second_period, stage};
+use super::{OutputState, following, front_buffer, pacing, scrolling, second_period, stage};
 use crate::scene::Scene;
 use crate::shell::Hand;
 use crate::shell::animation::Shown;
@@ -27,6 +27,7 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     let latched = state.clock.now();
     let opened = open_queues(state, id, target);
     state.latch_drag();
+    following::latch(state, id, None);
     scrolling::latch(state, id, target);
     animate(state, id, target.present, target.interval);
     let is_moving = is_moving(state, id, target.present);
@@ -39,10 +40,15 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target, scheduled: 
     output.conductor.output_mut().set_motion(is_moving);
     output.scenes += 1;
     output.looked = latched;
-    let (scene, is_arranged_anew) = stage::choose(state, id, target.present);
+    let (mut scene, mut is_arranged_anew) = stage::choose(state, id, target.present);
+    if following::latch(state, id, Some(&scene)) {
+        // Their window is elsewhere than it was.
+        (scene, is_arranged_anew) = stage::choose(state, id, target.present);
+    }
     see(state, id, &scene, is_arranged_anew);
     attend(state, id, is_arranged_anew, target.present);
     let clients = fresh_clients(state, id);
+    front_buffer::check(state, id, &scene);
     let came = compose(state, id, scene, Moment { target, scheduled, latched, need });
     let cleared = clear_barriers(state, id);
     conclude(state, id, Taken { index: target.id, present: target.present, interval: target.interval, settled: false });

@@ -14,16 +14,25 @@ mod cursor;
 mod desk;
 mod drawing;
 mod early;
+pub mod following;
 mod frame;
+pub mod front_buffer;
 pub mod gamma;
 mod gates;
+mod guessed_scale;
 mod handing_over;
 pub mod hotplug;
+mod hud;
+pub mod in_place;
 mod latch;
 pub mod lock;
+pub mod mode_switch;
+mod needed;
 mod on_screen;
 pub mod overlays;
+mod paced_clients;
 pub mod pacing;
+pub mod panel;
 pub mod parking;
 mod placing;
 mod plane_choice;
@@ -38,9 +47,10 @@ mod shows;
 mod spare_buffer;
 mod stage;
 pub mod statistics;
+mod stretched;
+pub mod titles;
 pub mod turn;
 
-use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -69,8 +79,10 @@ use crate::trace::kernel_times::KernelTimer;
 pub use capture::capture;
 use frame::Content;
 pub use on_screen::place_on_screen;
-use pacing::ClientPacing;
+use paced_clients::PacedClients;
+pub use panel::{place_of_pixel, place_on_panel, turn_of};
 use rules::PacingRules;
+pub use shows::Showing;
 
 /// Frames of an output whose records are kept.
 const RECORDS: usize = crate::timing::record::RECORDS_KEPT;
@@ -93,6 +105,8 @@ pub struct Outputs {
     pub(crate) hidden_tick: Option<Instant>,
     /// When a pacing in force may change though nothing happens: the user leaves off.
     next_decision: Option<Instant>,
+    /// Modes that were asked for, and who waits to hear what came of them.
+    switches: mode_switch::Switches,
     /// Clients were sent events that end their objects.
     pub(crate) objects_ended: bool,
     /// Surfaces went since the last turn.
@@ -109,10 +123,19 @@ pub struct Outputs {
     pub frames_ahead: u8,
     /// Whether those that wait give way to what disturbs them; if not, they are shown first.
     pub supersedes: bool,
+    /// Whether small changes near the hand are written into the picture on screen.
+    writes_in_place: bool,
+    /// Where the newest input was (global logical coordinates).
+    hand: Option<Point<f64, Logical>>,
+    /// Who follows the pointer.
+    following: following::Following,
+    /// Whose memory may be scanned out as it stands.
+    fronts: front_buffer::Fronts,
     /// What lies behind all windows: red, green, blue.
     pub background: [f32; 3],
     cursor: cursor::CursorImages,
     overlays: overlays::Kept,
+    titles: titles::Drawn,
     last_id: u32,
 }
 
@@ -129,6 +152,7 @@ impl Outputs {
             captures: capture::Captures::default(),
             hidden_tick: None,
             next_decision: None,
+            switches: mode_switch::Switches::default(),
             objects_ended: false,
             surfaces_went: false,
             rules: PacingRules::default(),
@@ -137,9 +161,14 @@ impl Outputs {
             kernel: KernelTimer::start(now),
             frames_ahead: 0,
             supersedes: true,
+            writes_in_place: false,
+            hand: None,
+            following: following::Following::default(),
+            fronts: front_buffer::Fronts::default(),
             background: [0.13, 0.14, 0.17],
             cursor: cursor::CursorImages::default(),
             overlays: overlays::Kept::default(),
+            titles: titles::Drawn::default(),
             last_id: 0,
         }
     }
@@ -162,11 +191,15 @@ pub struct OutputState {
     pub display: Box<dyn Display>,
     /// Whether it shows anything; see [`power`].
     pub on: bool,
+    /// Nobody said at which scale it is shown: it is guessed from its size.
+    pub guesses_scale: bool,
     /// When things happen on it.
     pub conductor: Conductor<Content>,
     /// How its clients are paced, where no rule says otherwise.
     pub wish: Option<PacingWish>,
-    pub(crate) clients: HashMap<ClientId, ClientPacing>,
+    /// Whether somebody said where it is; else it lies beside the others.
+    pub is_placed: bool,
+    pub(crate) clients: PacedClients,
     canvas: Canvas,
     /// What the newest composed buffer shows.
     drawn: Arc<Scene>,
@@ -202,6 +235,11 @@ pub struct OutputState {
     generation: u64,
     /// When the scene on screen was first presented.
     pub(crate) presented: Instant,
+    /// What is written into the picture on screen.
+    pub in_place: in_place::InPlace,
+    /// What is scanned out of a client's memory, and when that began last.
+    front: Option<front_buffer::Shared>,
+    shared_at: Instant,
     /// The last frames.
     pub records: Ring<FrameRecord, RECORDS>,
     /// Frames, drops, costs.
@@ -228,6 +266,11 @@ impl Outputs {
             tracing::error!(%error, "what a GPU draws is seen only when something else happens");
         }
         Outputs { drawn: Some(drawn), ..Outputs::new(now) }
+    }
+
+    /// Whether who draws can blur what lies behind something: OpenGL ES does.
+    pub fn blurs(&self) -> bool {
+        self.renderer.as_ref().is_some_and(Renderer::is_threaded)
     }
 
     /// All outputs, also those that are switched off.
@@ -270,6 +313,11 @@ impl OutputState {
     /// How often content was chosen for it, also where that came to nothing.
     pub const fn latches(&self) -> u64 {
         self.scenes
+    }
+
+    /// How many surfaces' content the picture on screen was put together from.
+    pub fn layers_on_screen(&self) -> usize {
+        self.on_screen.layers.len()
     }
 
     /// How often all windows were looked at for what is seen where, and not only what has changed.
@@ -327,8 +375,7 @@ pub enum InputKind {
 pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str) {
     let client = state.shell.window(id).and_then(|window| state.surfaces.client_of(window.surface()));
     client.iter().for_each(|client| state.outputs.rules.changed_for(client.id));
-    let kept_out = state.outputs.rules.keeps_out(app_id);
-    crate::shell::keep_out(state, id, kept_out);
+    crate::shell::wishes::renew(state, id);
     if let Some(log) = &state.outputs.frame_log {
         log.name_window(id, app_id);
     }
@@ -388,7 +435,7 @@ pub fn scene_on_screen_hit(state: &State, point: Point<f64, Logical>) -> Option<
     let lock = &state.shell.lock;
     let output = state.outputs.list.iter().find(|output| geometry(&output.output).to_f64().contains(point))?;
     if state.shell.overlays.take_input() && !lock.takes_input() {
-        let lies_above = !state.shell.overlays.help.is_on();
+        let lies_above = !state.shell.overlays.covers_all();
         return lies_above.then(|| state.shell.hit_above(point, &output.output)).flatten();
     }
     if output.lights == 0 {

@@ -155,7 +155,9 @@ fn record_commit(
 ) {
     let machine = output.conductor.output();
     let pacer = output.conductor.pacer(pacer);
-    let waits = answer.is_some_and(|answer| answer.pause) || pacer.is_some_and(Pacer::has_own_time);
+    // A second frame that is late misses nothing: its refresh had one.
+    let is_second = answer.is_some_and(|answer| answer.drawing.is_second) && machine.latched() >= entry.record.target;
+    let waits = is_second || answer.is_some_and(|answer| answer.pause) || pacer.is_some_and(Pacer::has_own_time);
     if entry.record.callback_sent.is_none() || entry.record.committed.is_some() || waits {
         // Nobody had asked for it, or it had nothing to draw then, or it waited for its own time: its target is the next
         // refresh.
@@ -176,6 +178,13 @@ fn record_commit(
     }
     let depth = (entry.waiting() + 1).min(usize::from(u8::MAX)) as u8;
     let record = &mut entry.record;
+    // Who draws ahead may have been called back, too (libraries ask for that by themselves): it is late for what it drew for.
+    let ahead_of_call = bound.filter(|target| target.id > record.target);
+    if let Some(target) = ahead_of_call {
+        (record.target, record.present) = (target.id, target.present);
+        (record.ready_by, record.interval) = (target.ready_by, target.interval);
+        record.due_sequence = output.due_sequence(target.id);
+    }
     record.committed = Some(now);
     (record.ready, record.ready_at_most) = (Some(now), false);
     record.depth = depth;
@@ -184,7 +193,7 @@ fn record_commit(
         record.pacing = pacer.effective().0;
         record.slack_periods = (pacer.slack_periods() - 1) as u8;
     }
-    if bound.is_some() && record.callback_sent.is_none() {
+    if ahead_of_call.is_some() || (bound.is_some() && record.callback_sent.is_none()) {
         record.pacing = Pacing::Ahead;
     }
     if let Some(answer) = answer.filter(|_| !waits) {

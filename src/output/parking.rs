@@ -7,6 +7,7 @@
 //! ```
 
 use super::hotplug::{self, Placement};
+use super::panel::turn_of;
 use super::power;
 use crate::backend::{Display, DisplayEvent};
 use crate::state::State;
@@ -16,6 +17,8 @@ use crate::timing::id::OutputId;
 pub struct Parked {
     display: Box<dyn Display>,
     placement: Placement,
+    /// Somebody had said where it is.
+    is_placed: bool,
 }
 
 impl Parked {
@@ -35,26 +38,40 @@ pub fn park(state: &mut State, id: OutputId) {
     power::set(state, id, false);
     let Some(output) = hotplug::take(state, id) else { return };
     let (location, scale) = (output.output.current_location(), output.output.current_scale().fractional_scale());
-    let placement = Placement { position: Some((location.x, location.y)), scale: Some(scale), pacing: output.wish };
+    let placement = Placement {
+        position: Some((location.x, location.y)),
+        scale: (!output.guesses_scale).then_some(scale),
+        turn: Some(turn_of(&output.output)),
+        pacing: output.wish,
+    };
     tracing::info!(output = output.display.name(), "taken out of the layout");
-    state.outputs.parked.push(Parked { display: output.display, placement });
+    state.outputs.parked.push(Parked { display: output.display, placement, is_placed: output.is_placed });
 }
 
-/// Puts an output back where it was, or at `position`, at `scale`.
-pub fn unpark(state: &mut State, name: &str, position: Option<(i32, i32)>, scale: Option<f64>) -> Option<OutputId> {
+/// Puts an output back where and how it was; others that nobody put anywhere make room. `None`: its display is gone.
+pub fn unpark(state: &mut State, name: &str) -> Option<OutputId> {
     let index = state.outputs.parked.iter().position(|parked| parked.display.name() == name)?;
-    let Parked { mut display, placement } = state.outputs.parked.swap_remove(index);
-    // What it said before it went dark is of frames that nobody knows any more.
-    while display.poll_event().is_some() {}
+    let Parked { mut display, placement, is_placed } = state.outputs.parked.swap_remove(index);
+    // What else it said before it went dark is of frames that nobody knows any more.
+    if is_gone(display.as_mut()) {
+        return None;
+    }
     display.set_power(true);
-    let placement =
-        Placement { position: position.or(placement.position), scale: scale.or(placement.scale), ..placement };
-    Some(hotplug::add(state, display, placement))
+    let id = hotplug::add(state, display, placement);
+    if let Some(output) = state.outputs.by_id_mut(id) {
+        output.is_placed = is_placed;
+    }
+    hotplug::keep_beside(state);
+    crate::shell::outputs_changed(state);
+    Some(id)
 }
 
 /// Forgets displays that were unplugged meanwhile.
 pub fn forget_gone(state: &mut State) {
-    state.outputs.parked.retain_mut(|parked| {
-        std::iter::from_fn(|| parked.display.poll_event()).all(|event| event != DisplayEvent::Gone)
-    });
+    state.outputs.parked.retain_mut(|parked| !is_gone(parked.display.as_mut()));
+}
+
+/// Whether it has said so by now.
+fn is_gone(display: &mut dyn Display) -> bool {
+    std::iter::from_fn(|| display.poll_event()).any(|event| event == DisplayEvent::Gone)
 }

@@ -14,6 +14,7 @@ use crate::shell::animation::Ghost;
 use crate::shell::effects::{Decoration, Effects};
 use crate::shell::layers::Pinned;
 use crate::shell::render_order::{RenderWindow, View};
+use crate::shell::strips::TITLES;
 use crate::shell::{Shell, Window};
 use crate::surface::Surfaces;
 use crate::surface::content::SurfaceContent;
@@ -23,7 +24,7 @@ use crate::time::Instant;
 /// Where a tree of surfaces goes: the rectangle `from` (in the root's coordinates) is shown as `to` (global logical
 /// coordinates), and everything else with it.
 #[derive(Clone, Copy, Debug)]
-struct Fit {
+pub(super) struct Fit {
     from: Rectangle<f64, Logical>,
     to: Rectangle<f64, Logical>,
 }
@@ -35,11 +36,11 @@ impl Fit {
         Fit { from: Rectangle::from_size(unit), to: Rectangle::new(location.to_f64(), unit) }
     }
 
-    fn zoom(&self) -> (f64, f64) {
+    pub fn zoom(&self) -> (f64, f64) {
         (self.to.size.w / self.from.size.w.max(1.0), self.to.size.h / self.from.size.h.max(1.0))
     }
 
-    fn point(&self, point: Point<f64, Logical>) -> Point<f64, Logical> {
+    pub fn point(&self, point: Point<f64, Logical>) -> Point<f64, Logical> {
         let (zoom, relative) = (self.zoom(), point - self.from.loc);
         self.to.loc + Point::from((relative.x * zoom.0, relative.y * zoom.1))
     }
@@ -50,7 +51,7 @@ pub(super) struct Placing<'a> {
     area: Rectangle<i32, Logical>,
     scale: f64,
     effects: Effects,
-    surfaces: &'a Surfaces,
+    pub(super) surfaces: &'a Surfaces,
 }
 
 impl<'a> Placing<'a> {
@@ -83,7 +84,8 @@ impl<'a> Placing<'a> {
     /// Whether surely nothing of a window is seen where `bare` is.
     pub fn is_hidden(&self, shell: &Shell, window: &Window, view: &View<'_>, bare: &Bare) -> bool {
         let reach = shell.reach_at_rest(window, view);
-        reach.is_some_and(|reach| !bare.overlaps(self.with_effects(reach)))
+        let titles = if window.carries_titles() { TITLES } else { 0 };
+        reach.is_some_and(|reach| !bare.overlaps(self.with_effects(reach, titles)))
     }
 
     /// Adds the popups of a layer surface.
@@ -130,10 +132,13 @@ impl<'a> Placing<'a> {
         self.window(scene, window);
     }
 
-    /// What a window that covers `reach` may be seen in, with what is drawn around it.
-    fn with_effects(&self, reach: Rectangle<i32, Logical>) -> Rectangle<i32, Physical> {
+    /// What a window that covers `reach` may be seen in, with what is drawn around it and so far above it.
+    fn with_effects(&self, reach: Rectangle<i32, Logical>, above: i32) -> Rectangle<i32, Physical> {
+        let reach = Rectangle::new(reach.loc - Point::from((0, above)), reach.size + Size::from((0, above)));
         let mut rect = self.to_physical(reach.loc.to_f64(), reach.size.to_f64());
-        let margin = self.effects.shadow.map_or(0.0, |shadow| shadow.reach * self.scale).ceil() as i32;
+        let shadow = self.effects.shadow.map_or(0.0, |shadow| shadow.reach);
+        let mark = self.effects.mark.map_or(0.0, |mark| mark.width);
+        let margin = (shadow.max(mark) * self.scale).ceil() as i32;
         rect.loc -= Point::from((margin, margin));
         rect.size += Size::from((margin * 2, margin * 2));
         rect
@@ -151,7 +156,8 @@ impl<'a> Placing<'a> {
         let rect = self.to_physical(rect.loc, rect.size);
         let free = decoration.stands_free;
         let physical = |length: f64| (length * self.scale).round() as i32;
-        let radius = if free { physical(self.effects.corner_radius) } else { 0 };
+        let usual = if free { self.effects.corner_radius } else { 0.0 };
+        let radius = physical(decoration.corner_radius.unwrap_or(usual));
         let window = Rounded { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
         let translucent = scene.layers[above..].last().is_some_and(is_translucent);
         if window.radius > 0 {
@@ -164,8 +170,25 @@ impl<'a> Placing<'a> {
         let mut add = |id: &Id, opacity: f64, kind| {
             scene.effects.push(Effect { id: id.clone(), depth, opacity: opacity as f32, kind });
         };
-        // Where the window is opaque nobody would see it.
-        if self.effects.blur > 0 && translucent {
+        let mark = self.effects.mark.and_then(|mark| Some((mark, mark.says(decoration.edge)?)));
+        if let Some((mark, colour)) = mark {
+            let width = physical(mark.width).max(1);
+            let around = Point::from((width, width));
+            let outer =
+                Rectangle::new(rect.loc - around, Size::from((rect.size.w + 2 * width, rect.size.h + 2 * width)));
+            let area = Rounded { rect: outer, radius: 0 };
+            let hole = Rectangle::new(around, rect.size);
+            add(&names.mark, opacity, EffectKind::Colour { area, hole, colour });
+        }
+        if let Some(picture) = &decoration.titles {
+            let at = rect.loc - Point::from((0, physical(f64::from(TITLES))));
+            let size = Size::from((picture.image().width, picture.image().height));
+            let kind = EffectKind::Picture { rect: Rectangle::new(at, size), picture: picture.clone() };
+            add(&names.titles, opacity, kind);
+        }
+        // Where the window is opaque nobody would see it; where its client says what is to be blurred, it knows better.
+        let says = |layer: &Layer| layer.blurred.is_some();
+        if self.effects.blur > 0 && translucent && !scene.layers[above..].iter().any(says) {
             add(&names.blur, opacity, EffectKind::Blur { area: window, passes: self.effects.blur });
         }
         if let (true, Some(shadow)) = (free, self.effects.shadow) {
@@ -187,6 +210,7 @@ impl<'a> Placing<'a> {
             shape.snapshot = Some(part.name.clone());
             shape.kept_out = ghost.kept_out;
             scene.layers.push(layer);
+            self.blur_behind(scene, part.place, fit);
         }
         self.decorate(scene, above, &ghost.decoration, look.rect, look.opacity);
     }
@@ -197,9 +221,32 @@ impl<'a> Placing<'a> {
             let content = SurfaceContent::of(surface, states)?;
             // What a view shows that is not there any more lies above nothing but its background.
             self.kept(scene, surface, (place, content.size), fit, opacity);
-            scene.layers.extend(self.layer(&content, place, fit, opacity));
+            self.stretched(scene, surface, (place, content.size), fit, opacity);
+            if let Some(layer) = self.layer(&content, place, fit, opacity) {
+                scene.layers.push(layer);
+                self.blur_behind(scene, place, fit);
+            }
             None::<()>
         });
+    }
+
+    /// Blurs what lies behind the lowest layer of `scene`, where its client wants that.
+    fn blur_behind(&self, scene: &mut Scene, place: tree::Place, fit: Fit) {
+        let depth = scene.layers.len();
+        let (Some(layer), passes) = (scene.layers.last(), self.effects.blur) else { return };
+        let Some(blurred) = layer.blurred.clone().filter(|_| passes > 0) else { return };
+        let (whole, (across, down)) = (Rectangle::from_size(layer.size), fit.zoom());
+        let (origin, target, opacity) = (fit.point(place.origin), layer.target, layer.opacity);
+        let behind = blurred.iter().filter_map(|(id, rect)| {
+            let rect = rect.intersection(whole)?.to_f64();
+            let at = origin + Point::from((rect.loc.x * across, rect.loc.y * down));
+            let rect = self.to_physical(at, Size::from((rect.size.w * across, rect.size.h * down)));
+            // What a view cuts away of the surface it cuts away of that, too.
+            let rect = rect.intersection(target).filter(|rect| !rect.is_empty())?;
+            let kind = EffectKind::Blur { area: Rounded { rect, radius: 0 }, passes };
+            Some(Effect { id: id.clone(), depth, opacity, kind })
+        });
+        scene.effects.extend(behind);
     }
 
     /// Contents of a view that were taken away, as they were, until others cover it.
@@ -209,7 +256,7 @@ impl<'a> Placing<'a> {
         for kept in scrolled.kept() {
             let seen = Rectangle::new(place.origin, size.to_f64());
             let crop = place.crop.map_or(Some(seen), |crop| crop.intersection(seen));
-            let origin = place.origin + scrolled.place_of(kept);
+            let origin = place.origin + scrolled.place(&kept.said);
             let layer = crop.and_then(|_| self.layer(&kept.content, tree::Place { origin, crop }, fit, opacity));
             scene.layers.extend(layer.map(|mut layer| {
                 let shape = Arc::make_mut(&mut layer.shape);
@@ -220,7 +267,7 @@ impl<'a> Placing<'a> {
     }
 
     /// One surface; `None` where nothing of it is left.
-    fn layer(&self, content: &SurfaceContent, place: tree::Place, fit: Fit, opacity: f64) -> Option<Layer> {
+    pub(super) fn layer(&self, content: &SurfaceContent, place: tree::Place, fit: Fit, opacity: f64) -> Option<Layer> {
         let (origin, zoom) = (fit.point(place.origin), fit.zoom());
         let zoomed = |size: Size<i32, Logical>| {
             Size::<f64, Logical>::from((f64::from(size.w) * zoom.0, f64::from(size.h) * zoom.1))
@@ -255,6 +302,7 @@ impl<'a> Placing<'a> {
             stretch: zoom,
             opacity: opacity as f32 * content.opacity,
             own_opacity: content.opacity,
+            blurred: content.blurred.clone(),
             clip: None,
             snapshot: None,
             kept_out: false,
@@ -267,7 +315,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Edges are rounded, not sizes, so that neighbours stay neighbours at fractional scales.
-    fn to_physical(&self, at: Point<f64, Logical>, size: Size<f64, Logical>) -> Rectangle<i32, Physical> {
+    pub(super) fn to_physical(&self, at: Point<f64, Logical>, size: Size<f64, Logical>) -> Rectangle<i32, Physical> {
         let relative = at - self.area.loc.to_f64();
         let edge = |value: f64| (value * self.scale).round() as i32;
         let (left, top) = (edge(relative.x), edge(relative.y));

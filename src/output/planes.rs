@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use smithay::utils::{Physical, Rectangle, Size, Transform};
+use smithay::utils::{Physical, Rectangle, Size};
 
 use super::OutputState;
 use super::plane_choice::{Look, Offer, Over, direct_candidate, overlay_candidates};
@@ -11,6 +11,7 @@ use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
 use crate::scene::{EffectKind, Layer, OnPlane, Scene};
 use crate::state::State;
 use crate::surface::memories::Memories;
+use crate::turn::Turn;
 
 /// Lets planes show clients' buffers, or not.
 pub fn switch(state: &mut State, on: bool) {
@@ -29,7 +30,8 @@ impl OutputState {
         if !memories.on_planes || offer == Offer::default() || memories.is_empty() {
             return Planes::default();
         }
-        let contents: Vec<Option<PlaneContent>> = scene.layers.iter().map(|layer| content(layer, memories)).collect();
+        let contents: Vec<Option<PlaneContent>> =
+            scene.layers.iter().map(|layer| content(layer, scene, memories)).collect();
         if contents.iter().all(Option::is_none) {
             return Planes::default();
         }
@@ -107,13 +109,13 @@ fn over(scene: &Scene, draws_cursor: bool) -> Vec<Over> {
 }
 
 /// The layer as a plane would show it, if one can: a client's buffer in a device's memory, as it is, with nothing to be
-/// seen through it.
-fn content(layer: &Layer, memories: &Memories) -> Option<PlaneContent> {
+/// seen through it, turned as the panel wants it. Planes turn nothing themselves.
+fn content(layer: &Layer, scene: &Scene, memories: &Memories) -> Option<PlaneContent> {
     let buffer = layer.buffer.as_ref()?;
     let plain = layer.opacity >= 1.0
         && layer.clip.is_none()
         && layer.snapshot.is_none()
-        && layer.buffer_transform == Transform::Normal;
+        && Turn::from(layer.buffer_transform) == scene.turn;
     let whole = Rectangle::from_size(layer.target.size);
     let opaque = whole.subtract_rects(layer.opaque.iter().copied()).is_empty();
     if !plain || !opaque || layer.target.is_empty() {
@@ -121,7 +123,7 @@ fn content(layer: &Layer, memories: &Memories) -> Option<PlaneContent> {
     }
     let memory: Arc<DeviceMemory> = memories.of(buffer)?;
     let source = crate::render::source(layer);
-    let (at, size) = (layer.target.loc, layer.target.size);
+    let Rectangle { loc: at, size } = scene.turn.rect(layer.target, scene.size);
     Some(PlaneContent {
         memory,
         hold: memories.hold(buffer),

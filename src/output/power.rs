@@ -57,7 +57,7 @@ fn switch(state: &mut State, id: OutputId, on: bool) {
     output.stage.forget();
     state.shell.end_animations();
     let Some(output) = state.outputs.by_id_mut(id) else { return };
-    for pacing in output.clients.values() {
+    for (_, pacing) in output.clients.iter() {
         if let Some(pacer) = output.conductor.pacer_mut(pacing.pacer) {
             pacer.withdraw();
         }

@@ -4,7 +4,8 @@ use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_pre
 use smithay::wayland::presentation::Refresh;
 
 use super::frame::{Content, Pixels};
-use super::{OutputState, Outputs, handing_over, hotplug, latch, second_period};
+use super::in_place::Lit;
+use super::{OutputState, Outputs, front_buffer, handing_over, hotplug, latch, second_period};
 use crate::backend::fence::FenceState;
 use crate::backend::{ClockSource, DisplayEvent, LossReason};
 use crate::shell::Hand;
@@ -13,7 +14,7 @@ use crate::surface::Shown;
 use crate::time::{Clock, Instant};
 use crate::timing::frames::Stage;
 use crate::timing::id::FrameId;
-use crate::timing::record::{Blame, Lost, Need, Outcome};
+use crate::timing::record::{Blame, ClientFrameRecord, Interference, Lost, Need, Outcome};
 use crate::timing::target::RefreshIndex;
 use crate::timing::vsync::Observation;
 use crate::trace::FrameLog;
@@ -36,6 +37,10 @@ pub(super) fn hear_displays(state: &mut State) {
                     second_period::resume(state, id);
                     shown = true;
                 }
+                DisplayEvent::Written { frame, light, sequence, torn } => {
+                    written(&mut state.outputs, index, (frame, torn), light, sequence, now);
+                }
+                DisplayEvent::Scanned(scanned) => front_buffer::scanned(state, index, scanned),
                 DisplayEvent::Lost { frame, reason } => lost(&mut state.outputs, index, frame, reason, now),
                 DisplayEvent::Refused { frame, error } => state.outputs.list[index].forget_refused(frame, &error),
                 DisplayEvent::PlanesKnown => {
@@ -46,6 +51,10 @@ pub(super) fn hear_displays(state: &mut State) {
                 }
                 DisplayEvent::MoreRoom => state.outputs.list[index].note_room(),
                 DisplayEvent::Changed => hotplug::changed(state, index),
+                DisplayEvent::ModeSettled { asked, result } => {
+                    let id = state.outputs.list[index].id;
+                    state.outputs.switches.heard(id, asked, &result);
+                }
                 DisplayEvent::Gone => gone.push(state.outputs.list[index].id),
             }
         }
@@ -93,10 +102,39 @@ fn presented(outputs: &mut Outputs, index: usize, id: FrameId, time: Instant, se
     output.presented = outcome.present;
     output.lights += 1;
     let light = Light { present: outcome.present, sequence: sequence.unwrap_or(outcome.shown.0) };
+    for orphan in output.in_place.take_orphans() {
+        content.feedback.extend(orphan.feedback);
+        content.clients.extend(orphan.record);
+    }
     outputs.objects_ended |= !content.feedback.is_empty();
     let mut books =
         Books { log: outputs.frame_log.as_ref(), statistics: &mut outputs.statistics, kernel: &mut outputs.kernel };
     output.tell_clients(content, light, &mut books, now);
+}
+
+/// A rectangle was lit. That says nothing of when refreshes are.
+fn written(
+    outputs: &mut Outputs,
+    index: usize,
+    (frame, torn): (FrameId, bool),
+    light: Instant,
+    sequence: Option<u64>,
+    now: Instant,
+) {
+    let output = &mut outputs.list[index];
+    let Some(Lit { index, feedback, record }) = output.in_place.lit(frame, torn) else { return };
+    (output.presented, output.lights) = (light, output.lights + 1);
+    outputs.objects_ended |= !feedback.is_empty();
+    let refresh = Refresh::fixed(output.conductor.output().vsync().interval().to_duration());
+    let light = Light { present: light, sequence: sequence.unwrap_or(index.0) };
+    // No vblank: the time is that of a row.
+    let shown = Shown { present: light.present, refresh, sequence: light.sequence, flags: Kind::empty() };
+    feedback.presented(&output.output, shown);
+    let mut books =
+        Books { log: outputs.frame_log.as_ref(), statistics: &mut outputs.statistics, kernel: &mut outputs.kernel };
+    if let Some(client) = record {
+        output.tell_client(client, &light, &mut books, None, now);
+    }
 }
 
 impl OutputState {
@@ -148,22 +186,34 @@ impl OutputState {
         if let Some(log) = books.log {
             log.output(&record);
         }
-        for mut client in clients {
-            client.presented = Some(light.present);
-            client.sequence = Some(light.sequence);
-            let target = self.records.iter().rev().find(|frame| frame.target == client.target).copied();
-            let overslept = self.conductor.output().overslept(client.target);
-            client.miss = client.diagnose(target.as_ref(), overslept, now);
-            let interfered = client.miss.is_some_and(|miss| miss.blame() != Blame::Policy);
-            client.interference = interfered.then(|| record.interference.unwrap_or_else(|| books.kernel.missed(now)));
-            books.statistics.observe(&client);
-            if let Some(log) = books.log {
-                log.client(&client);
-            }
+        for client in clients {
+            self.tell_client(client, &light, books, record.interference, now);
         }
         books.kernel.passed(now);
         let before = std::mem::replace(&mut self.on_screen, scene);
         self.reclaim(before);
+    }
+
+    /// Enters a frame of a client that was lit. `known`: what interfered with the output's frame.
+    fn tell_client(
+        &self,
+        mut client: ClientFrameRecord,
+        light: &Light,
+        books: &mut Books<'_>,
+        known: Option<Interference>,
+        now: Instant,
+    ) {
+        client.presented = Some(light.present);
+        client.sequence = Some(light.sequence);
+        let target = self.records.iter().rev().find(|frame| frame.target == client.target).copied();
+        let overslept = self.conductor.output().overslept(client.target);
+        client.miss = client.diagnose(target.as_ref(), overslept, now);
+        let interfered = client.miss.is_some_and(|miss| miss.blame() != Blame::Policy);
+        client.interference = interfered.then(|| known.unwrap_or_else(|| books.kernel.missed(now)));
+        books.statistics.observe(&client);
+        if let Some(log) = books.log {
+            log.client(&client);
+        }
     }
 }
 
@@ -177,7 +227,9 @@ fn flags(clock: ClockSource) -> Kind {
 
 fn lost(outputs: &mut Outputs, index: usize, frame: FrameId, reason: LossReason, now: Instant) {
     let output = &mut outputs.list[index];
-    let Some(frame) = output.conductor.output_mut().frames_mut().take(frame) else { return };
+    let Some(frame) = output.conductor.output_mut().frames_mut().take(frame) else {
+        return output.in_place.lost(frame, reason);
+    };
     let (stage, mut record) = (frame.stage(), frame.content.record);
     let is_missed = !matches!(stage, Stage::Withdrawn { .. });
     output.let_go(frame);

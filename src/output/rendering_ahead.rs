@@ -41,6 +41,7 @@ use super::frame::{Content, Moment, Pixels};
 use super::{OutputState, handing_over};
 use crate::render::Renderer;
 use crate::scene::Scene;
+use crate::shell::swipes;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::defaults::ANIMATION;
@@ -65,7 +66,8 @@ impl super::Outputs {
 
 /// Renders or records one frame ahead, on the first output that has room for one. Returns whether it did.
 pub(super) fn run_one(state: &mut State) -> bool {
-    if state.outputs.frames_ahead == 0 || state.shell.drag().is_some() || state.shell.pressed().is_some() {
+    let is_held = state.shell.drag().is_some() || state.shell.pressed().is_some() || swipes::is_held(state);
+    if state.outputs.frames_ahead == 0 || is_held {
         return false;
     }
     let work = state.outputs.work();

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::Outputs;
-use crate::config::{AppRule, AppSettings, MissBudgets as Shares};
+use crate::config::{AppRule, AppSettings, MissBudgets as Shares, WindowRule};
+use crate::shell::wishes::{self, Named, Wishes};
 use crate::shell::workspaces::Number;
-use crate::shell::{self, Window};
 use crate::state::State;
 use crate::timing::id::{ClientId, OutputId};
 use crate::timing::output::LatchPolicy;
@@ -22,6 +22,10 @@ pub struct PacingRules {
     pub budgets: Shares,
     /// Rules for applications; where several match, the later one counts.
     pub apps: Vec<AppRule>,
+    /// Nobody is told where devices will be.
+    pub no_predicted_input: bool,
+    /// Rules for windows; the same.
+    pub windows: Vec<WindowRule>,
     /// Content is never chosen before its latch, though all of it may be there.
     pub no_early_latch: bool,
     /// Whose pacers are to be brought in line with the next turn.
@@ -69,6 +73,12 @@ impl PacingRules {
         AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).early_callbacks
     }
 
+    /// Whether a client that calls itself `app_id` is told where devices will be.
+    fn foretells(&self, app_id: Option<&str>) -> bool {
+        let rule = AppSettings::settle(&self.apps, app_id.unwrap_or_default(), self.budgets).predicted_input;
+        rule.unwrap_or(!self.no_predicted_input)
+    }
+
     /// On which workspace the windows of what calls itself `app_id` appear, if a rule says so.
     pub fn workspace(&self, app_id: &str) -> Option<Number> {
         AppSettings::settle(&self.apps, app_id, self.budgets).workspace
@@ -79,9 +89,22 @@ impl PacingRules {
         !AppSettings::settle(&self.apps, app_id, self.budgets).capture
     }
 
+    /// Whether there are rules for windows.
+    pub const fn has_windows(&self) -> bool {
+        !self.windows.is_empty()
+    }
+
     /// The client is gone.
     pub(super) fn forget(&mut self, client: ClientId) {
         self.chosen.remove(&client);
+    }
+}
+
+impl Outputs {
+    /// What the rules want of a window.
+    pub fn wishes(&self, named: &Named<'_>) -> Wishes {
+        let outputs: Vec<String> = self.iter().map(smithay::output::Output::name).collect();
+        WindowRule::settle(&self.rules.windows, named, &outputs)
     }
 }
 
@@ -108,10 +131,7 @@ pub(super) fn refresh(state: &mut State) {
         return;
     }
     if stale.all {
-        let rules = &state.outputs.rules;
-        let kept_out = |window: &Window| (window.id, rules.keeps_out(&window.app_id().unwrap_or_default()));
-        let windows: Vec<_> = state.shell.windows().map(kept_out).collect();
-        windows.into_iter().for_each(|(window, kept_out)| shell::keep_out(state, window, kept_out));
+        wishes::renew_all(state);
     }
     let State { surfaces, outputs, shell, display_handle, .. } = state;
     let early_rule = |client| super::early::rule_for(surfaces, display_handle, client);
@@ -124,10 +144,20 @@ pub(super) fn refresh(state: &mut State) {
         named.min_by_key(|(id, _)| *id).map(|(_, app_id)| app_id)
     };
     let Outputs { list, rules, .. } = outputs;
+    let mut foretold = Vec::new();
+    // Once for each client: its name is looked for among all of its surfaces.
+    let mut foretells = HashMap::new();
+    for entry in surfaces.iter().filter(|entry| entry.foresight.is_some()) {
+        if stale.all || stale.clients.contains(&entry.client) {
+            let of_client = || rules.foretells(app_id(entry.client).as_deref());
+            foretold.push((entry.surface.clone(), *foretells.entry(entry.client).or_insert_with(of_client)));
+        }
+    }
     for output in list {
-        let named =
-            stale.clients.iter().filter(|_| !stale.all).filter_map(|client| output.clients.get_key_value(client));
-        let all = output.clients.iter().filter(|_| stale.all);
+        let clients = &output.clients;
+        let named = stale.clients.iter().filter(|_| !stale.all);
+        let named = named.filter_map(|client| Some((client, clients.get(client)?)));
+        let all = clients.iter().filter(|_| stale.all);
         for (client, pacing) in all.chain(named) {
             let app_id = app_id(*client);
             let (wish, budgets) = rules.find(*client, app_id.as_deref(), output.wish);
@@ -140,6 +170,11 @@ pub(super) fn refresh(state: &mut State) {
         let policy = if at_refresh { LatchPolicy::AtRefresh } else { LatchPolicy::Late };
         output.conductor.output_mut().set_policy(policy);
         output.conductor.set_early_latch(!rules.no_early_latch);
+    }
+    for (surface, allowed) in foretold {
+        if let Some(foresight) = surfaces.get_mut(&surface).and_then(|entry| entry.foresight.as_mut()) {
+            foresight.allow(allowed);
+        }
     }
 }
 
@@ -172,6 +207,15 @@ mod tests {
         let rules = rules("[[app]]\napp-id = 'film.*'\nearly-callbacks = true");
         assert!(rules.early(Some("film.player")));
         assert!(!rules.early(Some("foot")) && !rules.early(None));
+    }
+
+    #[test]
+    fn a_rule_for_an_application_counts_before_what_holds_for_all() {
+        let mut rules =
+            rules("[[app]]\napp-id = 'ink'\npredicted-input = true\n[[app]]\napp-id = 'no.*'\npredicted-input = false");
+        assert!(rules.foretells(None) && rules.foretells(Some("ink")) && !rules.foretells(Some("no.way")));
+        rules.no_predicted_input = true;
+        assert!(!rules.foretells(None) && rules.foretells(Some("ink")));
     }
 
     #[test]

@@ -1,18 +1,22 @@
 //! Views that are scrolled: at each latch of their output they go where they are in the frame that is chosen.
 
+use smithay::backend::renderer::{BufferType, buffer_type};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 use smithay::wayland::compositor;
 
 use super::{OutputState, Outputs};
+use crate::render::Ahead;
 use crate::scene::Layer;
 use crate::state::State;
-use crate::surface::scroll::{Movement, ScrollListener, ShownAt};
+use crate::surface::content::SurfaceContent;
+use crate::surface::scroll::{self, ScrollListener};
 use crate::surface::tree::find_downward;
 use crate::surface::{self, Entry, Surfaces};
 use crate::time::{Clock, Instant};
 use crate::timing::id::OutputId;
 use crate::timing::record::Need;
+use crate::timing::scroll::{Movement, ShownAt};
 use crate::timing::target::Target;
 
 use std::sync::Arc;
@@ -103,11 +107,14 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target) {
     (output.scrolls, output.keeps) = (false, false);
     output.reports.clear();
     let OutputState { scrolls, keeps, reports, .. } = output;
-    let mut moved = false;
+    let whole = state.surfaces.scroll.whole;
+    let (mut moved, mut touched) = (false, Vec::new());
     for surface in &ours {
         let Some(view) = state.surfaces.get_mut(surface).and_then(|entry| entry.scroll.as_mut()) else { continue };
+        view.set_supply(whole);
         let answer = view.latch(surface, target, now, scale);
         moved |= answer.moved;
+        touched.extend(answer.touched.then_some(surface));
         *scrolls |= answer.goes_on;
         *keeps |= !view.kept().is_empty();
         reports.extend(answer.reported.map(|at| Report { listener: view.listener.clone(), at }));
@@ -115,6 +122,21 @@ pub(super) fn latch(state: &mut State, id: OutputId, target: Target) {
     if moved {
         state.shell.note_change();
     }
+    announce(&state.outputs, &touched);
+}
+
+/// What these views show, or will, is copied before it is seen, where whoever draws has to copy it.
+fn announce(outputs: &Outputs, views: &[&WlSurface]) {
+    let Some(renderer) = outputs.renderer.as_ref().filter(|renderer| renderer.copies() && !views.is_empty()) else {
+        return;
+    };
+    let is_shared = |content: &SurfaceContent| matches!(buffer_type(&content.buffer), Some(BufferType::Shm));
+    let contents = views.iter().flat_map(|view| scroll::by_distance(view)).filter(|(content, _)| is_shared(content));
+    let ahead = contents.map(|(content, near)| {
+        let SurfaceContent { surface, buffer, damage, .. } = content;
+        Ahead { surface, buffer, damage, near }
+    });
+    renderer.announce(ahead.collect(), outputs.drawn.clone());
 }
 
 /// After a latch: what is on its way is to be shown in the next frame.

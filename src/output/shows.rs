@@ -1,28 +1,60 @@
 //! What surfaces ask of outputs, answered by the parts that know.
 
+use std::sync::Arc;
+
+use ahash::HashSet;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ObjectId;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::wayland::compositor;
 
-use smithay::utils::{Logical, Rectangle};
-
-use super::{Outputs, ahead, all, early, gates, need_all_for, pacing, second_period};
-use crate::scene::{CursorView, Layer};
+use super::{OutputState, Outputs, ahead, early, gates, in_place, needed, pacing, second_period};
+use crate::bounds::MAX_NESTING;
 use crate::state::State;
 use crate::surface::{self, Commit, Committed, Finished, ShowsSurfaces};
 use crate::time::{Clock, Instant};
 use crate::timing::ahead::Bound;
 use crate::timing::id::{ClientId, SurfaceId};
-use crate::timing::record::Need;
 use crate::timing::target::Target;
 
+/// What outputs show: another one whenever something else may be seen. For each whether it is on, how many scenes were chosen for
+/// it, and where the one is in memory that it shows: none of those that there were by then is in the same place.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Showing(Vec<(bool, u64, usize)>);
+
 impl Outputs {
-    /// Whether an output that is on shows something of what `surface` is a part of: some programs cover their window with
-    /// subsurfaces of their own.
-    pub fn show_any_of(&self, surface: &WlSurface) -> bool {
-        let root = surface::root(surface);
-        let shows = |layer: &Layer| surface::root(&layer.surface) == root;
-        self.list.iter().any(|output| output.on && output.drawn.layers.iter().any(shows))
+    /// Whether an output that is on shows something of what any of `surfaces` is a part of: some programs cover their window
+    /// with subsurfaces of their own.
+    #[expect(clippy::mutable_key_type, reason = "an id is compared by its name, which does not change")]
+    pub fn show_any_of<'a>(&self, surfaces: impl Iterator<Item = &'a WlSurface>) -> bool {
+        let roots: HashSet<ObjectId> = surfaces.map(|surface| surface::root(surface).id()).collect();
+        let mut others = HashSet::default();
+        let lit = self.list.iter().filter(|output| output.on);
+        let mut shown = lit.flat_map(|output| &output.drawn.layers).map(|layer| &layer.surface);
+        !roots.is_empty() && shown.any(|surface| is_part_of(surface, &roots, &mut others))
     }
+
+    /// What outputs show.
+    pub fn showing(&self) -> Showing {
+        let showing = |output: &OutputState| (output.on, output.latches(), Arc::as_ptr(&output.drawn).addr());
+        Showing(self.list.iter().map(showing).collect())
+    }
+}
+
+/// Whether `surface` is a part of one of `roots`. Each of a tree is looked at once: `others` are parts of none.
+#[expect(clippy::mutable_key_type, reason = "an id is compared by its name, which does not change")]
+fn is_part_of(surface: &WlSurface, roots: &HashSet<ObjectId>, others: &mut HashSet<ObjectId>) -> bool {
+    let mut part = surface.clone();
+    for _ in 0..=MAX_NESTING {
+        if roots.contains(&part.id()) {
+            return true;
+        }
+        let is_new = others.insert(part.id());
+        let Some(parent) = compositor::get_parent(&part).filter(|_| is_new) else { break };
+        part = parent;
+    }
+    false
 }
 
 impl ShowsSurfaces for State {
@@ -35,7 +67,11 @@ impl ShowsSurfaces for State {
     }
 
     fn need(&mut self, surface: &WlSurface) {
-        need(self, surface);
+        needed::need(self, surface);
+    }
+
+    fn content_alone(&mut self, surface: &WlSurface) -> bool {
+        in_place::defer(self, surface)
     }
 
     fn tree_changed(&mut self, _surface: &WlSurface) {
@@ -77,41 +113,6 @@ impl ShowsSurfaces for State {
     fn committed_ahead(&mut self, surface: &WlSurface) {
         second_period::committed(self, surface);
     }
-}
-
-/// Something that `surface` shows has changed.
-fn need(state: &mut State, surface: &WlSurface) {
-    let is_cursor = matches!(state.input.cursor.view(1.0), CursorView::Surface(cursor, _) if cursor == *surface);
-    if !is_cursor {
-        state.outputs.list.iter_mut().for_each(|output| output.stage.changed(surface));
-    }
-    let Some(entry) = state.surfaces.get(surface) else { return };
-    let (paced_by, waits) = (entry.output, entry.waits());
-    match paced_by.filter(|id| state.outputs.by_id(*id).is_some()) {
-        Some(paced_by) => {
-            let reaches = reach(state, surface);
-            for output in &mut state.outputs.list {
-                if output.id == paced_by || output.is_shown_by(surface) || output.touches(reaches) {
-                    output.need(Need::Content);
-                }
-            }
-        }
-        None => need_all_for(state, Need::Content),
-    }
-    if waits && state.outputs.first().is_none() {
-        // No latch will come: what waits is answered by the tick for those whom nobody sees.
-        let now = state.clock.now();
-        pacing::hidden_waits(&mut state.outputs, now);
-    }
-}
-
-/// What `surface` may cover, where that matters: with several outputs (global logical coordinates).
-fn reach(state: &State, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
-    if state.outputs.list.len() < 2 {
-        return None;
-    }
-    let anywhere = || all(state).map(|(_, area)| area).reduce(Rectangle::merge);
-    state.shell.reach_of(surface).or_else(anywhere)
 }
 
 /// An update of `surface` waits: its output has to latch when it is due.

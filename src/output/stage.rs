@@ -20,14 +20,17 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Physical, Rectangle, Size};
 
 use super::choosing::{Arranged, Placed};
+use super::panel::turn_of;
 use super::{choosing, cursor, geometry};
 use crate::guard;
 use crate::scene::{Effect, Layer, Scene};
 use crate::shell::effects::Effects;
 use crate::state::State;
+use crate::surface::background::Background;
 use crate::surface::content::SurfaceContent;
 use crate::time::Instant;
 use crate::timing::id::{OutputId, WindowId};
+use crate::turn::Turn;
 
 /// More surfaces than this that may be seen now are no reason to look at each: all is looked at.
 const MOST_APPEARED: usize = 32;
@@ -40,6 +43,7 @@ struct Basis {
     area: Rectangle<i32, Logical>,
     scale: f64,
     size: Size<i32, Physical>,
+    turn: Turn,
 }
 
 /// What the last latch of an output chose.
@@ -56,6 +60,8 @@ pub(super) struct Stage {
     layers: Vec<Layer>,
     effects: Vec<Effect>,
     places: HashMap<ObjectId, usize>,
+    /// Something was left out that could be seen.
+    is_cut: bool,
     /// Surfaces that have changed since.
     changed: Vec<WlSurface>,
     /// Surfaces without a layer that have changed since.
@@ -108,10 +114,10 @@ impl Stage {
         let (placed, above) = (self.windows[place], &self.windows[..place]);
         let layers = above.iter().map(|placed| placed.layers).sum();
         let effects = above.iter().map(|placed| placed.effects).sum();
+        let begun = scene.layers.len();
         scene.layers.extend(self.layers.iter().skip(layers).take(placed.layers).cloned());
-        let depth = scene.layers.len();
         let its = self.effects.iter().skip(effects).take(placed.effects).cloned();
-        scene.effects.extend(its.map(|effect| Effect { depth, ..effect }));
+        scene.effects.extend(its.map(|effect| Effect { depth: effect.depth - layers + begun, ..effect }));
         Some(placed.covers_output)
     }
 
@@ -130,6 +136,7 @@ impl Stage {
         self.forget();
         self.number += 1;
         self.looked_at += arranged.looked_at as u64;
+        self.is_cut = arranged.is_cut;
         if basis.is_some() {
             let scene = &arranged.scene;
             self.basis = basis;
@@ -155,7 +162,7 @@ impl Stage {
 }
 
 /// Has `layer` show what `surface` does now. Returns whether it still has the same shape.
-fn refresh(layer: &mut Layer, surface: &WlSurface) -> bool {
+pub(super) fn refresh(layer: &mut Layer, surface: &WlSurface) -> bool {
     if !surface.is_alive() {
         return false;
     }
@@ -165,6 +172,7 @@ fn refresh(layer: &mut Layer, surface: &WlSurface) -> bool {
     let same = content.buffer_size == shape.buffer_size
         && content.buffer_scale == shape.buffer_scale
         && content.buffer_transform == shape.buffer_transform
+        && Background { blurred: content.blurred } == Background { blurred: shape.blurred.clone() }
         && content.source == shape.whole
         && content.size == shape.size
         && content.opacity == shape.own_opacity
@@ -208,7 +216,7 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> (Scen
 /// Those that can be seen now, if nothing that happened since what `stage` has was chosen uncovers anybody: those that were
 /// seen, and those that it happened to. And which of the first came to lie above others.
 fn uncovering_nobody(stage: &mut Stage, state: &State, basis: Basis) -> Option<(Vec<WindowId>, Vec<WindowId>)> {
-    let before = stage.basis?;
+    let before = stage.basis.filter(|_| !stage.is_cut)?;
     if (Basis { shell: before.shell, ..basis }) != before || !stage.refresh() {
         return None;
     }
@@ -234,16 +242,22 @@ fn uncovering_nobody(stage: &mut Stage, state: &State, basis: Basis) -> Option<(
 /// What the next scene follows from; `None` while that changes from frame to frame.
 fn basis(state: &State, id: OutputId) -> Option<Basis> {
     let output = state.outputs.by_id(id)?;
-    if state.shell.lock.covers() || !state.shell.is_still() || state.input.drag_icon.is_some() || output.keeps {
+    // What is said of frames changes with each.
+    if state.shell.overlays.hud
+        || state.shell.lock.covers()
+        || !state.shell.is_still()
+        || state.input.drag_icon.is_some()
+        || output.keeps
+    {
         return None;
     }
-    let mode = output.display.mode();
     Some(Basis {
         shell: state.shell.changes(),
         effects: state.shell.effects,
         area: geometry(&output.output),
         scale: output.output.current_scale().fractional_scale(),
-        size: Size::from((mode.width, mode.height)),
+        size: output.seen_size(),
+        turn: turn_of(&output.output),
     })
 }
 
@@ -256,8 +270,9 @@ fn choose_again(state: &mut State, id: OutputId, basis: Basis) -> Option<Scene> 
     let mut layers = std::mem::take(&mut output.spare);
     layers.extend(output.stage.layers.iter().cloned());
     let effects = output.stage.effects.clone();
-    let cursor = cursor::layer(state, basis.area, basis.scale);
-    Some(Scene { size: basis.size, background, layers, effects, cursor, locked: false })
+    let Basis { size, turn, .. } = basis;
+    let cursor = cursor::layer(state, id);
+    Some(Scene { size, turn, background, layers, effects, cursor, locked: false })
 }
 
 fn is_as_chosen_anew(state: &mut State, id: OutputId, present: Instant, scene: &Scene) -> bool {

@@ -1,6 +1,8 @@
 //! Frames, drops and costs of each window.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+
+use ahash::HashMap;
 
 use crate::timing::id::SurfaceId;
 use crate::timing::record::{ClientFrameRecord, RECORDS_KEPT, WindowStatistics};
@@ -33,7 +35,7 @@ pub struct Windows {
 
 impl Default for Windows {
     fn default() -> Self {
-        Windows { histories: HashMap::new(), gone: VecDeque::new(), recent: VecDeque::with_capacity(RECORDS_KEPT) }
+        Windows { histories: HashMap::default(), gone: VecDeque::new(), recent: VecDeque::with_capacity(RECORDS_KEPT) }
     }
 }
 

@@ -3,8 +3,10 @@
 //! in which it is done.
 
 use super::{
-    OutputState, Outputs, ahead, calling_back, drawing, handing_over, latch, pacing, present, rendering_ahead, rules,
+    OutputState, Outputs, ahead, calling_back, drawing, following, front_buffer, handing_over, in_place, latch,
+    mode_switch, pacing, present, rendering_ahead, rules,
 };
+use crate::shell::strips;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::conductor::Action;
@@ -18,9 +20,14 @@ const ACTIONS_PER_TURN: u32 = 1_024;
 pub fn run(state: &mut State) -> Option<Instant> {
     state.surfaces.brake.turn();
     present::hear_displays(state);
+    mode_switch::attend(state);
     drawing::hear_renderer(state);
     rules::refresh(state);
+    in_place::attend(state);
+    following::attend(state);
+    ahead::shoot_again(state);
     act(state);
+    front_buffer::attend(state);
     calling_back::call_hidden_back(state);
     super::capture::call_back(state);
     ahead::attend_all(state);
@@ -49,7 +56,11 @@ fn act(state: &mut State) {
         }
         match output.conductor.poll_action(now) {
             None => {}
-            Some(Action::Latch { target, scheduled }) => latch::latch(state, id, target, scheduled),
+            Some(Action::Latch { target, scheduled }) => {
+                // What clients changed of columns since that was looked at last is seen in no frame before it is.
+                strips::arrange(state);
+                latch::latch(state, id, target, scheduled);
+            }
             Some(Action::Callback { pacer, target, time, scheduled }) => {
                 calling_back::call_back(state, id, pacer, target, time, scheduled);
             }
@@ -88,9 +99,12 @@ fn mend(state: &mut State, id: OutputId) {
 
 fn next_wake(state: &mut State) -> Option<Instant> {
     let now = state.clock.now();
-    let Outputs { list, order, hidden_tick, next_decision, captures, .. } = &mut state.outputs;
+    let Outputs { list, order, hidden_tick, next_decision, captures, fronts, following, switches, .. } =
+        &mut state.outputs;
     let outputs = order.next_wake(list.iter_mut().filter_map(|output| output.pending(now)), now);
-    outputs.into_iter().chain(*hidden_tick).chain(*next_decision).chain(captures.next_wake()).min()
+    let (followed, captured, switched) = (following.next_wake(), captures.next_wake(), switches.next_wake());
+    let others = [*hidden_tick, *next_decision, fronts.again, followed, captured, switched];
+    outputs.into_iter().chain(others.into_iter().flatten()).min()
 }
 
 impl OutputState {

@@ -86,7 +86,7 @@ impl CompositorHandler for State {
     }
 
     fn new_subsurface(&mut self, surface: &WlSurface, parent: &WlSurface) {
-        surface::subsurface::new_subsurface(parent, surface);
+        surface::subsurface::new_subsurface(self, parent, surface);
         shell::visit::joined(self, parent);
     }
 

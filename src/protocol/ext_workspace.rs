@@ -14,7 +14,7 @@ use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 
-use crate::guard::Handlers;
+use crate::guard::{self, Handlers};
 use crate::shell::spaces;
 use crate::shell::workspaces::{Number, Place, Row, Screen};
 use crate::state::State;
@@ -39,6 +39,8 @@ struct Manager {
     groups: Vec<Group>,
     /// To be shown with the next commit.
     wanted: Vec<Place>,
+    /// It was not told of the last changes.
+    is_behind: bool,
 }
 
 #[derive(Debug)]
@@ -68,14 +70,21 @@ pub(super) fn refresh(state: &mut State) {
     let State { protocols, shell, outputs, display_handle, .. } = state;
     let listeners = &mut protocols.ext_workspace;
     let changes = shell.workspaces.changes();
-    if listeners.managers.is_empty() || std::mem::replace(&mut listeners.seen, changes) == changes {
+    let are_some_behind = listeners.managers.iter().any(|manager| manager.is_behind);
+    let is_same = std::mem::replace(&mut listeners.seen, changes) == changes;
+    if listeners.managers.is_empty() || is_same && !are_some_behind {
         return;
     }
     let rows = shell.workspaces.rows();
-    if rows == listeners.told {
-        return;
-    }
+    let is_other = rows != listeners.told;
     for manager in &mut listeners.managers {
+        if !is_other && !manager.is_behind {
+            continue;
+        }
+        manager.is_behind = !guard::reads_on(&manager.object);
+        if manager.is_behind {
+            continue;
+        }
         manager.tell(&rows, |screen| named(outputs.iter(), shell.workspaces.name(screen)), display_handle);
     }
     listeners.told = rows;
@@ -104,10 +113,11 @@ pub(super) fn output_bound(state: &State, output: &Output, object: &WlOutput) {
 
 impl Row {
     fn look(&self, number: Number) -> Look {
+        let urgent = if self.is_urgent(number) { Look::Urgent } else { Look::empty() };
         if number == self.active {
-            Look::Active
+            Look::Active | urgent
         } else if self.is_occupied(number) {
-            Look::empty()
+            urgent
         } else {
             Look::Hidden
         }
@@ -199,7 +209,8 @@ impl GlobalDispatch<ExtWorkspaceManagerV1, (), State> for Handlers {
         _data: &(),
         init: &mut DataInit<'_, State>,
     ) {
-        let mut manager = Manager { object: init.init(manager, ()), groups: Vec::new(), wanted: Vec::new() };
+        let mut manager =
+            Manager { object: init.init(manager, ()), groups: Vec::new(), wanted: Vec::new(), is_behind: false };
         let rows = state.shell.workspaces.rows();
         let (outputs, workspaces) = (&state.outputs, &state.shell.workspaces);
         manager.tell(&rows, |screen| named(outputs.iter(), workspaces.name(screen)), display);

@@ -10,6 +10,7 @@ use smithay::wayland::idle_inhibit::inhibitor::IdleInhibitorState;
 use smithay::wayland::idle_inhibit::{IdleInhibitHandler, IdleInhibitManagerState};
 
 use super::floor::delegate;
+use crate::output::Showing;
 use crate::state::State;
 
 /// The surfaces that inhibit idling.
@@ -17,11 +18,23 @@ use crate::state::State;
 pub struct IdleInhibit {
     _global: IdleInhibitManagerState,
     surfaces: Vec<WlSurface>,
+    /// Counts those that came and went.
+    changes: u64,
+    /// What was found last, and what that follows from.
+    found: Option<(Basis, bool)>,
+}
+
+/// What it follows from whether any of them is seen: that is asked in every turn.
+#[derive(Debug, PartialEq)]
+struct Basis {
+    changes: u64,
+    shell: (u64, u64),
+    shown: Showing,
 }
 
 impl IdleInhibit {
     pub(super) fn new(global: IdleInhibitManagerState) -> Self {
-        IdleInhibit { _global: global, surfaces: Vec::new() }
+        IdleInhibit { _global: global, surfaces: Vec::new(), changes: 0, found: None }
     }
 
     /// Surfaces that inhibit idling and still live.
@@ -32,19 +45,32 @@ impl IdleInhibit {
 
 /// Whether a surface keeps the screen on that can be seen: it, or another of its window, is in what an output shows that is on. So
 /// nothing does that lies behind a lock.
-pub fn inhibits(state: &State) -> bool {
-    state.protocols.idle_inhibit.surfaces().any(|surface| state.outputs.show_any_of(surface))
+pub fn inhibits(state: &mut State) -> bool {
+    let State { protocols, outputs, shell, .. } = state;
+    let inhibit = &mut protocols.idle_inhibit;
+    if inhibit.surfaces.is_empty() {
+        return false;
+    }
+    let basis = Basis { changes: inhibit.changes, shell: shell.changes(), shown: outputs.showing() };
+    if let Some((_, found)) = inhibit.found.as_ref().filter(|(before, _)| *before == basis) {
+        return *found;
+    }
+    let found = outputs.show_any_of(inhibit.surfaces());
+    inhibit.found = Some((basis, found));
+    found
 }
 
 impl IdleInhibitHandler for State {
     fn inhibit(&mut self, surface: WlSurface) {
-        let surfaces = &mut self.protocols.idle_inhibit.surfaces;
+        let IdleInhibit { surfaces, changes, .. } = &mut self.protocols.idle_inhibit;
+        *changes += 1;
         surfaces.retain(Resource::is_alive);
         surfaces.push(surface);
     }
 
     fn uninhibit(&mut self, surface: WlSurface) {
-        let surfaces = &mut self.protocols.idle_inhibit.surfaces;
+        let IdleInhibit { surfaces, changes, .. } = &mut self.protocols.idle_inhibit;
+        *changes += 1;
         // One inhibitor of possibly several on the same surface is gone.
         if let Some(index) = surfaces.iter().position(|inhibitor| *inhibitor == surface) {
             surfaces.swap_remove(index);

@@ -17,6 +17,7 @@
 //!   with its own programs, and changes with it.
 
 mod alpha_modifier;
+mod background_effect;
 pub mod client;
 pub mod commit_timing;
 pub mod compositor;
@@ -36,15 +37,19 @@ pub mod idle_inhibit;
 pub mod idle_notify;
 pub mod image_copy;
 mod input_method;
+pub mod input_timestamps;
 mod kde_decoration;
+pub mod late_latch;
 pub mod layer_shell;
 pub mod offers;
 pub mod output;
 pub mod output_management;
 pub mod output_power;
+pub mod owed;
 pub mod pointer_constraints;
 pub mod pointer_gestures;
 mod pointer_warp;
+pub mod predicted_input;
 pub mod presentation;
 pub mod privileges;
 pub mod relative_pointer;
@@ -144,13 +149,19 @@ pub struct Protocols {
     pub image_copy: image_copy::ImageCopy,
     pub gamma_control: gamma_control::GammaControls,
     pub frame_pacing: frame_pacing::FramePacingManager,
+    pub predicted_input: predicted_input::PredictedInputManager,
+    pub input_timestamps: input_timestamps::InputTimestamps,
     pub scroll: scroll::ScrollManager,
+    /// Followers.
+    pub late_latch: late_latch::LateLatchManager,
     pub ext_workspace: ext_workspace::ExtWorkspace,
     pub toplevels: toplevels::Toplevels,
     pub output_power: output_power::OutputPower,
     pub output_management: output_management::OutputManagement,
     pub security_context: security_context::SecurityContexts,
     pub alpha_modifier: alpha_modifier::AlphaModifier,
+    /// `ext_background_effect_manager_v1`.
+    pub background_effect: background_effect::BackgroundEffect,
     pub content_type: ContentTypeState,
     pub xdg_dialog: XdgDialogState,
     pub toplevel_tags: xdg_toplevel_tag::ToplevelTags,
@@ -160,6 +171,7 @@ pub struct Protocols {
     pub fixes: fixes::Fixes,
     pub session_lock: session_lock::SessionLock,
     pub estates: estates::Estates,
+    pub owed: owed::Owed,
 }
 
 impl Protocols {
@@ -205,13 +217,17 @@ impl Protocols {
             image_copy: image_copy::ImageCopy::new(display),
             gamma_control: gamma_control::GammaControls::new(display),
             frame_pacing: frame_pacing::FramePacingManager::new(display),
+            predicted_input: predicted_input::PredictedInputManager::new(display),
+            input_timestamps: input_timestamps::InputTimestamps::new(display),
             scroll: scroll::ScrollManager::default(),
+            late_latch: late_latch::LateLatchManager::default(),
             ext_workspace: ext_workspace::ExtWorkspace::new(display),
             toplevels: toplevels::Toplevels::new(display),
             output_power: output_power::OutputPower::new(display),
             output_management: output_management::OutputManagement::new(display),
             security_context: security_context::SecurityContexts::new(display),
             alpha_modifier: alpha_modifier::AlphaModifier::new(display),
+            background_effect: background_effect::BackgroundEffect::new(display),
             content_type: ContentTypeState::new::<State>(display),
             xdg_dialog: XdgDialogState::new::<State>(display),
             toplevel_tags: xdg_toplevel_tag::ToplevelTags::new(display),
@@ -221,6 +237,7 @@ impl Protocols {
             fixes: fixes::Fixes::new(display),
             session_lock: session_lock::SessionLock::new(display),
             estates: estates::Estates::default(),
+            owed: owed::Owed::default(),
         }
     }
 }
@@ -235,5 +252,6 @@ pub fn refresh(state: &mut State) {
     output_power::refresh(state);
     output_management::refresh(state);
     image_copy::refresh(state);
+    background_effect::refresh(state);
     offers::cover(&state.display_handle);
 }

@@ -3,9 +3,10 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use smithay::reexports::wayland_server::DisplayHandle;
 use smithay::reexports::wayland_server::backend::protocol::Message;
 use smithay::reexports::wayland_server::backend::{ClientId, Handle, ObjectData, ObjectId};
+use smithay::reexports::wayland_server::protocol::wl_data_offer::WlDataOffer;
+use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 
 use crate::faults::{self, Fault};
 use crate::guard;
@@ -24,6 +25,12 @@ impl ObjectData<State> for Covered {
         message: Message<ObjectId, OwnedFd>,
     ) -> Option<Arc<dyn ObjectData<State>>> {
         let interface = message.sender_id.interface().name;
+        if asks_for_data(interface, message.opcode)
+            && !state.protocols.selection.are_read_by_owners(interface, &state.display_handle)
+        {
+            // Whoever owns it would be thrown out. The descriptor is closed with the message: nothing is pasted.
+            return None;
+        }
         let met = catch(|| {
             faults::stumble(Fault::Request);
             self.0.clone().request(handle, state, client.clone(), message)
@@ -44,6 +51,12 @@ impl ObjectData<State> for Covered {
             floor::fell_at_its_end(&state.display_handle, &client, interface, &panic);
         }
     }
+}
+
+/// Whether a request asks the owner of an offer for what it offers.
+fn asks_for_data(interface: &str, opcode: u16) -> bool {
+    // `receive`.
+    opcode == if interface == WlDataOffer::interface().name { 1 } else { 0 }
 }
 
 /// Covers the offers that were made since the last call. Called before anybody can ask something of one: after each

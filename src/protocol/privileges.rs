@@ -65,6 +65,8 @@ pub const FOR_EVERYBODY: &[&str] = &[
     // What they say goes to the input method alone, and nobody else is told of it.
     "zwp_text_input_manager_v3",
     "wp_alpha_modifier_v1",
+    // What is blurred it does not see.
+    "ext_background_effect_manager_v1",
     "wp_content_type_manager_v1",
     "wp_pointer_warp_v1",
     "xdg_wm_dialog_v1",
@@ -76,8 +78,12 @@ pub const FOR_EVERYBODY: &[&str] = &[
     "zxdg_exporter_v2",
     "zxdg_importer_v2",
     "wl_fixes",
+    "zwp_input_timestamps_manager_v1",
     "upbeat_frame_pacing_manager_v1",
+    // It says of a device what its own events said, a little sooner.
+    "upbeat_predicted_input_manager_v1",
     "upbeat_scroll_manager_v1",
+    "upbeat_late_latch_manager_v1",
 ];
 
 /// Whether `client` is offered the global `G`: one that is in neither half only where no sandbox is.

@@ -200,8 +200,8 @@ fn physical(
     height: i32,
     output: &Output,
 ) -> PixelRect {
-    let turned = output.current_transform().invert().transform_rect_in(region, &logical);
-    let size = output.current_transform().invert().transform_size(logical).to_f64();
+    let turn = output::turn_of(output);
+    let (turned, size) = (turn.rect(region, logical), turn.size(logical).to_f64());
     let scale = (f64::from(width) / size.w.max(1.0), f64::from(height) / size.h.max(1.0));
     let start = Point::<f64, Logical>::from((f64::from(turned.loc.x) * scale.0, f64::from(turned.loc.y) * scale.1));
     let end = (f64::from(turned.loc.x + turned.size.w) * scale.0, f64::from(turned.loc.y + turned.size.h) * scale.1);

@@ -14,10 +14,9 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::protocol::wl_touch::WlTouch;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::wayland::seat::{KeyboardUserData, PointerUserData, SeatGlobalData, SeatUserData, TouchUserData};
-use smithay::wayland::selection::data_device::set_data_device_focus;
-use smithay::wayland::selection::primary_selection::set_primary_focus;
 
 use super::floor::delegate;
+use super::selection;
 use crate::guard::Handlers;
 use crate::input;
 use crate::state::State;
@@ -31,10 +30,9 @@ impl SeatHandler for State {
         &mut self.protocols.seat
     }
 
-    fn focus_changed(&mut self, seat: &Seat<Self>, focused: Option<&WlSurface>) {
+    fn focus_changed(&mut self, _seat: &Seat<Self>, focused: Option<&WlSurface>) {
         let client = focused.and_then(|surface| self.display_handle.get_client(surface.id()).ok());
-        set_data_device_focus(&self.display_handle, seat, client.clone());
-        set_primary_focus(&self.display_handle, seat, client);
+        selection::focus::changed(self, client);
     }
 
     fn cursor_image(&mut self, _seat: &Seat<Self>, image: CursorImageStatus) {
@@ -65,7 +63,7 @@ impl Dispatch<WlSeat, SeatUserData<State>, State> for Handlers {
         let is_keyboard = matches!(request, wl_seat::Request::GetKeyboard { .. });
         <SeatState<State> as Dispatch<WlSeat, _, State>>::request(state, client, seat, request, data, display, init);
         if is_keyboard {
-            input::keymap::tell_newest(state, client);
+            input::in_force::tell_newest(state, client);
         }
     }
 

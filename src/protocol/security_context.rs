@@ -7,7 +7,7 @@
 //! fails is no longer listened to, and that is all. Nobody asks who made a sandbox once it is there: who makes one after the
 //! other and leaves must not fill the session with them.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::sync::{Mutex, PoisonError};
 
@@ -101,19 +101,29 @@ impl Dispatch<WpSecurityContextManagerV1, (), State> for Handlers {
     fn request(
         _state: &mut State,
         client: &Client,
-        _manager: &WpSecurityContextManagerV1,
+        object: &WpSecurityContextManagerV1,
         request: manager::Request,
         _data: &(),
         display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
         if let manager::Request::CreateListener { id, listen_fd, close_fd } = request {
+            if !listens(&listen_fd) {
+                let what = "listen_fd is no Unix socket that is bound and listens";
+                object.post_error(manager::Error::InvalidListenFd, what);
+                return;
+            }
             let held = (0..DESCRIPTORS).filter_map(|_| guard::hold(display, client, Kind::Descriptors)).collect();
             let (listener, close) = (Lent::new(listen_fd), Lent::new(close_fd));
             let described = Described { listener, close, engine: None, app: None, instance: None, held };
             init.init(id, Context(Mutex::new(Some(described))));
         }
     }
+}
+
+/// Whether it is a socket that clients can connect to.
+fn listens(listener: &OwnedFd) -> bool {
+    is_of_connections(listener.as_fd()) && sockopt::socket_acceptconn(listener) == Ok(true)
 }
 
 impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {

@@ -7,6 +7,8 @@
 //! only with requests. Nor does it tell anybody that a source is gone before the focus changes: that is done here, too.
 
 pub mod data_control;
+pub mod focus;
+mod listeners;
 
 use ahash::HashMap;
 use primary_device::ZwpPrimarySelectionDeviceV1;
@@ -37,7 +39,7 @@ use smithay::wayland::selection::primary_selection::{
 use smithay::wayland::selection::{SelectionHandler, SelectionSource, SelectionTarget};
 
 use super::floor::delegate;
-use crate::guard::Handlers;
+use crate::guard::{self, Handlers};
 use crate::output;
 use crate::state::State;
 
@@ -65,6 +67,12 @@ pub struct Devices {
     asked: Option<ObjectId>,
     clipboard: Option<ObjectId>,
     primary: Option<ObjectId>,
+    /// What is or was dragged last.
+    dragged: Option<ObjectId>,
+    /// Who hears of it.
+    listeners: listeners::Listeners,
+    /// Who has the keyboard now, and was not told of them yet.
+    coming_to: Option<Client>,
 }
 
 /// Types, and bytes of their names.
@@ -84,7 +92,8 @@ fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut 
 /// Passes requests of a manager and of its devices on to Smithay, where `$check` lets them, and remembers the devices that are gone
 /// in `$gone`, for `$give_back`. The kinds of selection differ in nothing but the names of their interfaces.
 macro_rules! forward {
-    ($manager:ty: $manager_data:ty, $device:ty: $data:ty => $kind:ty; $gone:ident, $give_back:ident: $release:expr; $check:path) => {
+    ($manager:ty: $manager_data:ty, $device:ty: $data:ty => $kind:ty; $gone:ident, $give_back:ident: $release:expr; $check:path;
+     $hears_all:literal) => {
         pub(super) fn $give_back(
             state: &mut State,
             client: &Client,
@@ -109,6 +118,9 @@ macro_rules! forward {
                 init: &mut DataInit<'_, State>,
             ) {
                 $crate::protocol::selection::tidy(state, client, display, init);
+                if $hears_all {
+                    state.protocols.selection.listeners.add(client);
+                }
                 <$kind as Dispatch<_, _, State>>::request(state, client, manager, request, data, display, init);
             }
         }
@@ -138,16 +150,20 @@ macro_rules! forward {
 use forward;
 
 forward!(WlDataDeviceManager: (), WlDataDevice: DataDeviceUserData => DataDeviceState;
-    gone, give_back: wl_data_device::Request::Release; asks);
+    gone, give_back: wl_data_device::Request::Release; asks; false);
 forward!(ZwpPrimarySelectionDeviceManagerV1: (), ZwpPrimarySelectionDeviceV1: PrimaryDeviceUserData => PrimarySelectionState;
-    gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary);
+    gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary; false);
 
 /// Notes which source a request wants to be in force: [`SelectionHandler::new_selection`] is called if it is. Whether Smithay is
 /// to meet the request: it begins a drag for whoever guesses a serial, and holds the seat until a finger is lifted that was
 /// lifted before.
-fn asks(state: &mut State, _device: &WlDataDevice, request: &wl_data_device::Request) -> bool {
+fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Request) -> bool {
     match request {
         wl_data_device::Request::SetSelection { source, .. } => {
+            if !listeners::may_hear(state, device.client().as_ref()) {
+                source.iter().for_each(WlDataSource::cancelled);
+                return false;
+            }
             state.protocols.selection.asked = source.as_ref().map(Resource::id);
             true
         }
@@ -159,8 +175,12 @@ fn asks(state: &mut State, _device: &WlDataDevice, request: &wl_data_device::Req
 }
 
 /// The same for the primary selection.
-fn asks_primary(state: &mut State, _device: &ZwpPrimarySelectionDeviceV1, request: &primary_device::Request) -> bool {
+fn asks_primary(state: &mut State, device: &ZwpPrimarySelectionDeviceV1, request: &primary_device::Request) -> bool {
     if let primary_device::Request::SetSelection { source, .. } = request {
+        if !listeners::may_hear(state, device.client().as_ref()) {
+            source.iter().for_each(ZwpPrimarySelectionSourceV1::cancelled);
+            return false;
+        }
         state.protocols.selection.asked = source.as_ref().map(Resource::id);
     }
     true
@@ -217,6 +237,7 @@ fn source_gone(state: &mut State, source: &ObjectId) {
     data_control::forget(state, source);
     let selection = &mut state.protocols.selection;
     let (seat, display) = (state.input.seat.clone(), state.display_handle.clone());
+    selection.dragged.take_if(|dragged| dragged == source);
     if selection.clipboard.take_if(|clipboard| clipboard == source).is_some() {
         clear_data_device_selection::<State>(&display, &seat);
     }
@@ -226,6 +247,20 @@ fn source_gone(state: &mut State, source: &ObjectId) {
 }
 
 impl Devices {
+    /// Whether those read on who may be asked for data through an offer with this interface: else they would be thrown out for
+    /// what others ask for.
+    pub(super) fn are_read_by_owners(&self, interface: &str, display: &DisplayHandle) -> bool {
+        let owners = match interface {
+            "wl_data_offer" => [&self.clipboard, &self.dragged],
+            "zwp_primary_selection_offer_v1" => [&self.primary, &None],
+            _ => [&self.clipboard, &self.primary],
+        };
+        owners.into_iter().flatten().all(|source| {
+            let client = display.get_client(source.clone()).ok();
+            client.is_none_or(|client| guard::client_reads_on(&client))
+        })
+    }
+
     /// A source is offered as one more type. Whether it may be.
     fn may_offer(&mut self, source: ObjectId, mime_type: &str) -> bool {
         let offered = self.offered.entry(source).or_default();
@@ -259,7 +294,8 @@ impl DataDeviceHandler for State {
 }
 
 impl ClientDndGrabHandler for State {
-    fn started(&mut self, _source: Option<WlDataSource>, icon: Option<WlSurface>, _seat: Seat<Self>) {
+    fn started(&mut self, source: Option<WlDataSource>, icon: Option<WlSurface>, _seat: Seat<Self>) {
+        self.protocols.selection.dragged = source.map(|source| source.id());
         self.input.drag_icon = icon;
         output::need_all(self);
     }

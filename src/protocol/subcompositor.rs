@@ -1,7 +1,7 @@
 //! `wl_subcompositor` 1: surfaces inside surfaces.
 //!
-//! Requests on a subsurface go through `surface::dispatch`. Here only the depth of the tree is bounded, since Smithay
-//! walks it by recursion.
+//! Requests on a subsurface go through `surface::dispatch`. Here trees are bounded, in depth, since Smithay walks them by
+//! recursion, and in number.
 
 use smithay::reexports::wayland_server::protocol::wl_subcompositor::{self, WlSubcompositor};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -9,9 +9,10 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use smithay::wayland::compositor::{self, CompositorState};
 
 use super::floor::delegate;
-use crate::bounds::MAX_NESTING;
-use crate::guard::Handlers;
+use crate::bounds::{MAX_DEEP_PARTS, MAX_NESTING, MAX_PARTS};
+use crate::guard::{self, Handlers, Kind};
 use crate::state::State;
+use crate::surface::{self, Surfaces};
 
 delegate!(global WlSubcompositor: () => CompositorState);
 
@@ -25,19 +26,16 @@ impl Dispatch<WlSubcompositor, (), State> for Handlers {
         display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
-        let too_deep = match &request {
+        let made = match &request {
             wl_subcompositor::Request::GetSubsurface { surface, parent, .. } => {
-                levels_above(parent) + levels_below(surface) > MAX_NESTING
+                if let Some(too_much) = too_much(&state.surfaces, surface, parent) {
+                    subcompositor.post_error(wl_subcompositor::Error::BadParent, too_much);
+                    return;
+                }
+                Some(surface.clone())
             }
-            _ => false,
+            _ => None,
         };
-        if too_deep {
-            subcompositor.post_error(
-                wl_subcompositor::Error::BadParent,
-                format!("subsurfaces are nested more than {MAX_NESTING} levels deep"),
-            );
-            return;
-        }
         <CompositorState as Dispatch<WlSubcompositor, (), State>>::request(
             state,
             client,
@@ -47,14 +45,34 @@ impl Dispatch<WlSubcompositor, (), State> for Handlers {
             display,
             init,
         );
+        if let Some(surface) = made {
+            state.surfaces.note_role(&surface, guard::number_of_newest(Kind::Subsurfaces));
+        }
     }
+}
+
+/// What would be too much if `surface` hung on `parent`.
+fn too_much(surfaces: &Surfaces, surface: &WlSurface, parent: &WlSurface) -> Option<String> {
+    if levels_above(parent) + levels_below(surfaces, surface) > MAX_NESTING {
+        return Some(format!("subsurfaces are nested more than {MAX_NESTING} levels deep"));
+    }
+    let root = surface::root(parent);
+    let parts = surfaces.below(&root) + 1 + surfaces.below(surface);
+    if parts > MAX_PARTS {
+        return Some(format!("more than {MAX_PARTS} subsurfaces in one tree"));
+    }
+    let deep = surfaces.deep_below(&root) + surfaces.below(surface) + usize::from(root != *parent);
+    (deep > MAX_DEEP_PARTS).then(|| format!("more than {MAX_DEEP_PARTS} subsurfaces that hang on others in one tree"))
 }
 
 fn levels_above(surface: &WlSurface) -> usize {
     std::iter::successors(Some(surface.clone()), compositor::get_parent).take(MAX_NESTING + 1).count()
 }
 
-fn levels_below(surface: &WlSurface) -> usize {
+fn levels_below(surfaces: &Surfaces, surface: &WlSurface) -> usize {
+    if surfaces.below(surface) == 0 {
+        return 1;
+    }
     let mut level = vec![surface.clone()];
     let mut depth = 0;
     while !level.is_empty() && depth <= MAX_NESTING {

@@ -4,6 +4,7 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::wayland::compositor::CompositorHandler;
 
 use crate::guard::floor::{self, catch};
+use crate::output::mode_switch;
 use crate::shell;
 use crate::state::State;
 
@@ -11,6 +12,10 @@ use crate::state::State;
 pub fn after_a_bug(state: &mut State) {
     if !floor::take_half_done() {
         return;
+    }
+    // One that waits for displays is told by them.
+    if !mode_switch::is_any_under_way(&state.outputs) {
+        state.protocols.output_management.give_up();
     }
     let done = catch(|| {
         shell::sweep::forget_gone(state);

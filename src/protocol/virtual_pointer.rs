@@ -23,6 +23,7 @@ use smithay::utils::{Logical, Point, Rectangle};
 
 use crate::guard::Handlers;
 use crate::input::{self, InputEvent, Scroll, ScrollSource};
+use crate::later;
 use crate::output;
 use crate::state::State;
 use crate::time::{Clock, Instant};
@@ -122,7 +123,7 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
         // A button of a device that is gone is not held any more. Not now: its client may be going, and its surfaces
         // must not be named meanwhile (see `input::focus::lost`).
         let Gathered { events, held, .. } = std::mem::take(&mut *data.lock());
-        state.loop_handle.insert_idle(move |state| {
+        later::soon(state, move |state| {
             let time = state.clock.now();
             events.into_iter().for_each(|event| input::handle(state, event));
             for button in held {

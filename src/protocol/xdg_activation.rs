@@ -1,7 +1,7 @@
 //! `xdg_activation_v1` 1: one client hands its focus to another.
 //!
 //! A token is honoured when it was made with the serial of a recent action on the seat and is younger than
-//! [`TOKEN_LIFETIME`]; others are valid but move no focus.
+//! [`TOKEN_LIFETIME`]; others are valid but move no focus: the window is urgent until somebody goes there.
 
 use smithay::reexports::wayland_protocols::xdg::activation::v1::server::xdg_activation_token_v1::XdgActivationTokenV1;
 use smithay::reexports::wayland_protocols::xdg::activation::v1::server::xdg_activation_v1::XdgActivationV1;
@@ -26,6 +26,10 @@ pub const TOKEN_LIFETIME: Duration = Duration::from_secs(30);
 
 /// Tokens of one client that are kept at once; the oldest gives way. A launcher makes one for a program that it starts.
 const MOST_TOKENS: usize = 64;
+
+/// Whether a token was made because of what a person did.
+#[derive(Clone, Copy, Debug)]
+struct Honoured(bool);
 
 /// Tokens that may still be used, the oldest first.
 #[derive(Debug, Default)]
@@ -76,14 +80,19 @@ impl XdgActivationHandler for State {
         for token in forgotten {
             self.protocols.xdg_activation.remove_token(&token);
         }
-        data.serial.is_some_and(|(serial, seat)| {
+        let is_honoured = data.serial.is_some_and(|(serial, seat)| {
             Seat::<State>::from_resource(&seat).is_some() && self.input.is_recent_action(serial)
-        })
+        });
+        data.user_data.insert_if_missing_threadsafe(|| Honoured(is_honoured));
+        true
     }
 
     fn request_activation(&mut self, token: XdgActivationToken, data: XdgActivationTokenData, surface: WlSurface) {
-        if data.timestamp.elapsed() < TOKEN_LIFETIME {
+        let Honoured(is_honoured) = data.user_data.get().copied().unwrap_or(Honoured(false));
+        if is_honoured && data.timestamp.elapsed() < TOKEN_LIFETIME {
             shell::activate_surface(self, &surface);
+        } else {
+            shell::urgency::urge(self, &surface);
         }
         self.protocols.xdg_activation.remove_token(&token);
     }

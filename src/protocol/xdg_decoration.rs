@@ -1,9 +1,8 @@
 //! `zxdg_decoration_manager_v1` 1: who draws title bars.
 //!
-//! The compositor draws none. A client that asks for decorations by the compositor gets its wish all the same: "server
-//! side" then means a window without a title bar, moved and closed by the keyboard shortcuts, which is what such
-//! clients (foot, mpv, Qt with the right flag) expect of a compositor of this kind. A client that does not ask is told to
-//! draw its own, since otherwise it would have neither.
+//! A client that asks for decorations by the compositor gets a title bar while its window floats (`shell::title_bars`), and
+//! none in a column or on all of the screen, as such clients (foot, mpv, Qt with the right flag) expect. A client that does
+//! not ask is told to draw its own.
 
 use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
 use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_toplevel_decoration_v1::Mode;
@@ -13,6 +12,7 @@ use smithay::wayland::shell::xdg::decoration::XdgDecorationHandler;
 use smithay::wayland::shell::xdg::decoration::{XdgDecorationManagerGlobalData, XdgDecorationState};
 
 use super::floor::delegate;
+use crate::later;
 use crate::shell;
 use crate::state::State;
 
@@ -21,7 +21,7 @@ impl XdgDecorationHandler for State {
         toplevel.with_pending_state(|pending| pending.decoration_mode = Some(Mode::ClientSide));
         // The client may say what it wishes in its next request. SDL 2 takes an answer from before that for the answer to
         // it, and shows no window.
-        self.loop_handle.insert_idle(move |state| {
+        later::soon(self, move |state| {
             if toplevel.alive() && toplevel.has_pending_changes() {
                 shell::send_configure(state, toplevel.wl_surface());
             }
@@ -40,6 +40,7 @@ impl XdgDecorationHandler for State {
 /// Every wish gets a configure; before the first commit it travels with the initial one.
 fn answer(state: &mut State, toplevel: &ToplevelSurface, mode: Mode) {
     toplevel.with_pending_state(|pending| pending.decoration_mode = Some(mode));
+    shell::title_bars::leave_decoration(state, toplevel.wl_surface(), mode == Mode::ServerSide);
     shell::send_configure(state, toplevel.wl_surface());
 }
 

@@ -11,7 +11,7 @@ use smithay::reexports::wayland_protocols::xdg::xdg_output::zv1::server::zxdg_ou
 use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::protocol::wl_output::{self, WlOutput};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
-use smithay::utils::{Logical, Point, Rectangle};
+use smithay::utils::{Logical, Point, Rectangle, Transform};
 
 use crate::guard::Handlers;
 use crate::state::State;
@@ -43,12 +43,13 @@ impl XdgOutputs {
         &self,
         output: &Output,
         mode: Option<Mode>,
+        transform: Option<Transform>,
         scale: Option<Scale>,
         position: Option<Point<i32, Logical>>,
     ) {
         let area = area(
-            output,
             mode.or_else(|| output.current_mode()),
+            transform.unwrap_or_else(|| output.current_transform()),
             scale.unwrap_or_else(|| output.current_scale()),
             position.unwrap_or_else(|| output.current_location()),
         );
@@ -58,14 +59,19 @@ impl XdgOutputs {
                 done(object);
             }
         }
-        output.change_current_state(mode, None, scale, position);
+        output.change_current_state(mode, transform, scale, position);
     }
 }
 
-/// What `output` covers with this mode and scale, its top left corner at `position` (global logical coordinates).
-fn area(output: &Output, mode: Option<Mode>, scale: Scale, position: Point<i32, Logical>) -> Rectangle<i32, Logical> {
+/// What an output covers with this mode, transform and scale, its top left corner at `position` (global logical coordinates).
+fn area(
+    mode: Option<Mode>,
+    transform: Transform,
+    scale: Scale,
+    position: Point<i32, Logical>,
+) -> Rectangle<i32, Logical> {
     let size = mode.map(|mode| mode.size.to_f64().to_logical(scale.fractional_scale()).to_i32_round());
-    Rectangle::new(position, output.current_transform().transform_size(size.unwrap_or_default()))
+    Rectangle::new(position, transform.transform_size(size.unwrap_or_default()))
 }
 
 fn tell(object: &ZxdgOutputV1, area: Rectangle<i32, Logical>) {
@@ -82,7 +88,8 @@ fn done(object: &ZxdgOutputV1) {
 
 /// A client wants to know where `output` is.
 fn introduce(object: &ZxdgOutputV1, wl_output: &WlOutput, output: &Output) {
-    tell(object, area(output, output.current_mode(), output.current_scale(), output.current_location()));
+    let (mode, transform) = (output.current_mode(), output.current_transform());
+    tell(object, area(mode, transform, output.current_scale(), output.current_location()));
     if object.version() >= zxdg_output_v1::EVT_NAME_SINCE {
         object.name(output.name());
         object.description(output.description());

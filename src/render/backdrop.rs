@@ -3,7 +3,7 @@
 //! What lies below is drawn at half its size, halved again and again and then doubled as often: with linear filtering
 //! each step is a small blur, and together they are a wide, smooth one at a fraction of its price (as "dual filtering"
 //! has it, without its wider kernels). The result depends on what lies below alone, so it is kept until that changes,
-//! and the damage is right by itself.
+//! and the damage is right by itself. All of it is as it lies on the panel.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -15,6 +15,7 @@ use smithay::backend::renderer::{Bind, Color32F, Frame, Offscreen, Renderer, Tex
 use smithay::utils::{Physical, Rectangle, Scale, Size, Transform};
 
 use super::element::SceneElement;
+use super::lie::Lie;
 use crate::scene::{EffectKind, Scene};
 
 /// No side of a picture is shorter, in pixels: there is nothing left to blur.
@@ -45,6 +46,7 @@ impl BackdropCache {
             let (above, below) = elements.split_at_mut(index + 1);
             let Some(SceneElement::Effect(element)) = above.last_mut() else { continue };
             let EffectKind::Blur { area, passes } = element.effect.kind else { continue };
+            let area = Lie::of(scene).rounded(area);
             let signature = signature(scene, below, area.rect, passes);
             element.commit = CommitCounter::from(signature);
             let texture = self

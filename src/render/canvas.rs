@@ -9,19 +9,21 @@ use smithay::backend::renderer::damage::OutputDamageTracker;
 use smithay::utils::{Physical, Size, Transform};
 
 use crate::backend::Buffer;
+use crate::turn::Turn;
 
 /// Names what is remembered of one output between two frames.
 #[derive(Clone, Debug)]
 pub struct Canvas {
     name: Arc<()>,
     size: Size<i32, Physical>,
+    turn: Turn,
     version: u64,
 }
 
 impl Canvas {
-    /// For an output of `size` physical pixels.
-    pub fn new(size: Size<i32, Physical>) -> Self {
-        Canvas { name: Arc::default(), size, version: 0 }
+    /// For scenes of `size` physical pixels that are turned like this onto what they are drawn into.
+    pub fn new(size: Size<i32, Physical>, turn: Turn) -> Self {
+        Canvas { name: Arc::default(), size, turn, version: 0 }
     }
 
     /// Forgets what was drawn: the next frame is drawn as a whole. Wanted when a frame that was drawn did not reach the
@@ -33,13 +35,14 @@ impl Canvas {
 
 /// What tells two frames apart.
 pub(super) trait Memory {
-    /// Of an output of `size`, of which nothing was drawn yet.
-    fn of(size: Size<i32, Physical>) -> Self;
+    /// Of scenes of `size` that are turned like this, of which nothing was drawn yet.
+    fn of(size: Size<i32, Physical>, turn: Turn) -> Self;
 }
 
 impl Memory for OutputDamageTracker {
-    fn of(size: Size<i32, Physical>) -> Self {
-        OutputDamageTracker::new(size, 1.0, Transform::Normal)
+    fn of(size: Size<i32, Physical>, turn: Turn) -> Self {
+        // What it is given lies as it does on the panel.
+        OutputDamageTracker::new(turn.size(size), 1.0, Transform::Normal)
     }
 }
 
@@ -89,7 +92,7 @@ impl<T: Default, M: Memory> Canvases<T, M> {
         let index = self.0.iter().position(|(known, _)| known.ptr_eq(&name)).unwrap_or_else(|| {
             let drawn = Drawn {
                 version: canvas.version,
-                tracker: M::of(canvas.size),
+                tracker: M::of(canvas.size, canvas.turn),
                 frames: 0,
                 buffers: Vec::new(),
                 targets: T::default(),
@@ -100,14 +103,14 @@ impl<T: Default, M: Memory> Canvases<T, M> {
         let drawn = &mut self.0[index].1;
         if drawn.version != canvas.version {
             drawn.version = canvas.version;
-            drawn.tracker = M::of(canvas.size);
+            drawn.tracker = M::of(canvas.size, canvas.turn);
         }
         drawn
     }
 
     /// A frame was drawn in part: the next one is drawn as a whole.
     pub fn spoil(&mut self, canvas: &Canvas) {
-        self.of(canvas).tracker = M::of(canvas.size);
+        self.of(canvas).tracker = M::of(canvas.size, canvas.turn);
     }
 }
 
@@ -123,7 +126,7 @@ mod tests {
     #[test]
     fn ages_count_frames_that_the_display_was_never_given() {
         let mut canvases = Canvases::<()>::default();
-        let canvas = Canvas::new((1, 1).into());
+        let canvas = Canvas::new((1, 1).into(), Turn::NORMAL);
         [0, 1, 2].into_iter().for_each(|slot| canvases.of(&canvas).drew(slot));
         assert_eq!(canvases.of(&canvas).age(&buffer(0, 1)), 3);
         assert_eq!(canvases.of(&canvas).age(&buffer(2, 3)), 1);
@@ -134,7 +137,7 @@ mod tests {
     #[test]
     fn what_nobody_names_any_more_is_let_go() {
         let mut canvases = Canvases::<()>::default();
-        let (kept, gone) = (Canvas::new((1, 1).into()), Canvas::new((1, 1).into()));
+        let (kept, gone) = (Canvas::new((1, 1).into(), Turn::NORMAL), Canvas::new((1, 1).into(), Turn::NORMAL));
         canvases.of(&kept).drew(0);
         canvases.of(&gone).drew(0);
         drop(gone);

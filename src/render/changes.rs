@@ -3,16 +3,18 @@
 use smithay::utils::{Physical, Size};
 
 use super::canvas::Memory;
-use super::damage::{Parts, SceneDamage};
+use super::damage::{self, Parts, SceneDamage};
 use super::to_rects;
 use crate::backend::PixelRect;
 use crate::scene::Scene;
+use crate::turn::Turn;
 
 /// What somebody has seen of a picture that changes.
 #[derive(Debug)]
 pub struct Changes {
     known: SceneDamage,
     size: Size<i32, Physical>,
+    turn: Turn,
     with_cursor: bool,
 }
 
@@ -20,15 +22,18 @@ impl Changes {
     /// Nothing was seen yet; the cursor counts, or not.
     pub fn new(with_cursor: bool) -> Self {
         let size = Size::default();
-        Changes { known: SceneDamage::of(size), size, with_cursor }
+        Changes { known: SceneDamage::of(size, Turn::NORMAL), size, turn: Turn::NORMAL, with_cursor }
     }
 
-    /// What looks different in `scene`, whatever shows it: all of it where nothing was seen, or it had another size.
+    /// What looks different on the panel of `scene`, whatever shows it: all of it where nothing was seen, or it had another
+    /// size or was turned otherwise.
     pub fn look(&mut self, scene: &Scene) -> Vec<PixelRect> {
-        if self.size != scene.size {
-            (self.known, self.size) = (SceneDamage::of(scene.size), scene.size);
+        if (self.size, self.turn) != (scene.size, scene.turn) {
+            (self.size, self.turn) = (scene.size, scene.turn);
+            self.known = SceneDamage::of(scene.size, scene.turn);
         }
-        to_rects(&self.known.observe(scene, Parts { cursor: self.with_cursor, planes: true }, 1))
+        let changed = self.known.observe(scene, Parts { cursor: self.with_cursor, planes: true }, 1);
+        to_rects(&damage::on_panel(scene, &changed))
     }
 
     /// What was seen counts for nothing.

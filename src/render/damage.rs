@@ -14,6 +14,7 @@ use super::canvas::Memory;
 use super::element::{SceneElement, damage_since};
 use crate::backend::PixelBuffer;
 use crate::scene::{CursorLayer, Effect, Layer, Scene, Shape};
+use crate::turn::Turn;
 
 /// Frames whose changes are remembered: more than any display has buffers.
 const OLDEST: usize = 16;
@@ -139,7 +140,8 @@ pub(super) struct SceneDamage {
 }
 
 impl Memory for SceneDamage {
-    fn of(size: Size<i32, Physical>) -> Self {
+    fn of(size: Size<i32, Physical>, _turn: Turn) -> Self {
+        // What is turned otherwise is another canvas.
         let screen = Rectangle::from_size(size);
         SceneDamage { screen, background: [0.0; 3], items: Vec::new(), changes: VecDeque::new() }
     }
@@ -264,9 +266,18 @@ impl Damage {
         if self.rects.iter().any(|known| known.contains_rect(rect)) {
             return;
         }
+        if !self.rects.iter().any(|known| known.overlaps(rect)) {
+            // The usual first one: nothing is taken away from it.
+            self.rects.push(rect);
+            return self.bound();
+        }
         self.rects.retain(|known| !rect.contains_rect(*known));
         let pieces = rect.subtract_rects(self.rects.iter().copied());
         self.rects.extend(pieces);
+        self.bound();
+    }
+
+    fn bound(&mut self) {
         if self.rects.len() > MOST_RECTS {
             let around = self.rects.drain(..).reduce(Rectangle::merge);
             self.rects.extend(around);
@@ -287,7 +298,12 @@ impl Damage {
     }
 }
 
-/// Draws what of `elements`, topmost first, is seen in `region`.
+/// Rectangles of `scene` where they lie on its panel.
+pub(super) fn on_panel(scene: &Scene, region: &[Rectangle<i32, Physical>]) -> Region {
+    region.iter().map(|rect| scene.turn.rect(*rect, scene.size)).collect()
+}
+
+/// Draws what of `elements`, topmost first, is seen in `region` of the panel, which has this size.
 pub(super) fn draw<'a, R>(
     renderer: &mut R,
     target: &mut R::Framebuffer<'_>,

@@ -1,14 +1,16 @@
-//! A scene's parts as Smithay's renderers take them.
+//! A scene's parts as Smithay's renderers take them: where they lie on the panel.
 
 use smithay::backend::renderer::element::{Element, Id, RenderElement};
 use smithay::backend::renderer::gles::{GlesError, GlesFrame, GlesRenderer, GlesTexture};
 use smithay::backend::renderer::pixman::{PixmanError, PixmanFrame, PixmanRenderer, PixmanTexture};
 use smithay::backend::renderer::utils::{CommitCounter, DamageSet, OpaqueRegions};
 use smithay::backend::renderer::{Color32F, Frame, Renderer, Texture};
-use smithay::utils::{Buffer as BufferCoords, Physical, Rectangle, Scale, Size, Transform};
+use smithay::utils::{Buffer as BufferCoords, Physical, Point, Rectangle, Scale, Size, Transform};
 
+use super::lie::Lie;
 use super::{panel, rounded};
 use crate::scene::{CursorLayer, Effect, EffectKind, Layer, Rounded};
+use crate::turn::Turn;
 
 /// What a layer is filled with.
 #[derive(Debug)]
@@ -19,14 +21,14 @@ pub enum Fill<T> {
     Picture {
         /// The pixels.
         texture: T,
-        /// Where they go, relative to the layer.
+        /// Where they go, relative to the layer, in the scene.
         area: Rectangle<i32, Physical>,
     },
     /// An imported buffer, but for some corners.
     Cornered {
         /// The buffer.
         texture: T,
-        /// The corners, and where they go relative to the layer.
+        /// The corners, and where they go relative to the layer, in the scene.
         corners: Vec<(T, Rectangle<i32, Physical>)>,
     },
     /// One colour: a single-pixel buffer.
@@ -40,6 +42,8 @@ pub struct LayerElement<'a, T> {
     pub layer: &'a Layer,
     /// Its content.
     pub fill: Fill<T>,
+    /// How its scene lies.
+    pub(super) lie: Lie,
 }
 
 /// Something drawn below a window.
@@ -47,10 +51,12 @@ pub struct LayerElement<'a, T> {
 pub struct EffectElement<'a, T> {
     /// The effect.
     pub effect: &'a Effect,
-    /// Its pixels, and where they go relative to it.
+    /// Its pixels, and where they go relative to it, in the scene.
     pub parts: Vec<(T, Rectangle<i32, Physical>)>,
     /// Changes with its look.
     pub commit: CommitCounter,
+    /// How its scene lies.
+    pub(super) lie: Lie,
 }
 
 /// The cursor, where the display has no plane for it.
@@ -64,6 +70,8 @@ pub struct CursorElement<'a, T> {
     pub id: Id,
     /// Which image it is.
     pub commit: CommitCounter,
+    /// How its scene lies.
+    pub(super) lie: Lie,
 }
 
 /// Anything in a scene.
@@ -95,14 +103,7 @@ impl<T> Element for SceneElement<'_, T> {
     }
 
     fn geometry(&self, _scale: Scale<f64>) -> Rectangle<i32, Physical> {
-        match self {
-            SceneElement::Layer(element) => element.layer.target,
-            SceneElement::Effect(element) => element.effect.target(),
-            SceneElement::Cursor(element) => {
-                let image = &element.cursor.image;
-                Rectangle::new(element.cursor.position, Size::from((image.width, image.height)))
-            }
-        }
+        self.lie().rect(self.place())
     }
 
     fn src(&self) -> Rectangle<f64, BufferCoords> {
@@ -120,15 +121,19 @@ impl<T> Element for SceneElement<'_, T> {
     }
 
     fn transform(&self) -> Transform {
-        match self {
-            SceneElement::Layer(element) => element.layer.buffer_transform,
-            SceneElement::Effect(_) | SceneElement::Cursor(_) => Transform::Normal,
-        }
+        let own = match self {
+            SceneElement::Layer(element) => element.layer.buffer_transform.into(),
+            SceneElement::Effect(_) | SceneElement::Cursor(_) => Turn::NORMAL,
+        };
+        self.lie().texture(own)
     }
 
     fn damage_since(&self, scale: Scale<f64>, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
         match self {
-            SceneElement::Layer(element) => damage_since(element.layer, commit),
+            SceneElement::Layer(LayerElement { layer, lie, .. }) => {
+                let damage = damage_since(layer, commit);
+                damage.iter().map(|rect| lie.part(*rect, layer.target.size)).collect()
+            }
             SceneElement::Cursor(CursorElement { commit: now, .. })
             | SceneElement::Effect(EffectElement { commit: now, .. })
                 if commit == Some(*now) =>
@@ -151,7 +156,9 @@ impl<T> Element for SceneElement<'_, T> {
 
     fn opaque_regions(&self, _scale: Scale<f64>) -> OpaqueRegions<i32, Physical> {
         match self {
-            SceneElement::Layer(element) => OpaqueRegions::from_slice(&element.layer.opaque),
+            SceneElement::Layer(LayerElement { layer, lie, .. }) => {
+                layer.opaque.iter().map(|rect| lie.part(*rect, layer.target.size)).collect()
+            }
             SceneElement::Effect(_) | SceneElement::Cursor(_) => OpaqueRegions::default(),
         }
     }
@@ -159,12 +166,15 @@ impl<T> Element for SceneElement<'_, T> {
 
 /// What of a layer's buffer is shown.
 pub fn source(layer: &Layer) -> Rectangle<f64, BufferCoords> {
-    let logical = layer.buffer_size.to_f64().to_logical(f64::from(layer.buffer_scale), layer.buffer_transform);
-    layer.source.to_buffer(f64::from(layer.buffer_scale), layer.buffer_transform, &logical)
+    let scale = f64::from(layer.buffer_scale);
+    let surface = layer.buffer_size.to_f64().to_logical(scale, layer.buffer_transform);
+    let rect = Turn::from(layer.buffer_transform).rect(layer.source, surface);
+    let (x, y, width, height) = (rect.loc.x * scale, rect.loc.y * scale, rect.size.w * scale, rect.size.h * scale);
+    Rectangle::new(Point::from((x, y)), Size::from((width, height)))
 }
 
 /// What changed of a layer since `commit`, relative to it.
-pub(super) fn damage_since(layer: &Layer, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
+pub(crate) fn damage_since(layer: &Layer, commit: Option<CommitCounter>) -> DamageSet<i32, Physical> {
     let whole = || DamageSet::from_slice(&[Rectangle::from_size(layer.target.size)]);
     let Some(damage) = layer.damage.damage_since(commit) else { return whole() };
     damage.iter().filter_map(|rect| to_target(layer, *rect)).collect()
@@ -173,7 +183,8 @@ pub(super) fn damage_since(layer: &Layer, commit: Option<CommitCounter>) -> Dama
 /// A rectangle of the buffer, as it lies on the output relative to the layer, rounded outwards.
 fn to_target(layer: &Layer, rect: Rectangle<i32, BufferCoords>) -> Option<Rectangle<i32, Physical>> {
     let scale = f64::from(layer.buffer_scale);
-    let logical = rect.to_f64().to_logical(scale, layer.buffer_transform, &layer.buffer_size.to_f64());
+    let upright = Turn::from(layer.buffer_transform).inverse().rect(rect, layer.buffer_size);
+    let logical = upright.to_f64().to_logical(scale, Transform::Normal, &Size::default());
     let shown = logical.intersection(layer.source)?;
     let zoom_x = f64::from(layer.target.size.w) / layer.source.size.w;
     let zoom_y = f64::from(layer.target.size.h) / layer.source.size.h;
@@ -249,16 +260,37 @@ impl RenderElement<GlesRenderer> for SceneElement<'_, GlesTexture> {
 }
 
 impl<T> SceneElement<'_, T> {
-    /// What it is cut to by the renderer.
-    fn clip(&self) -> Option<Rounded> {
+    const fn lie(&self) -> Lie {
         match self {
+            SceneElement::Layer(element) => element.lie,
+            SceneElement::Effect(element) => element.lie,
+            SceneElement::Cursor(element) => element.lie,
+        }
+    }
+
+    /// Where it is in the scene.
+    fn place(&self) -> Rectangle<i32, Physical> {
+        match self {
+            SceneElement::Layer(element) => element.layer.target,
+            SceneElement::Effect(element) => element.effect.target(),
+            SceneElement::Cursor(element) => {
+                let image = &element.cursor.image;
+                Rectangle::new(element.cursor.position, Size::from((image.width, image.height)))
+            }
+        }
+    }
+
+    /// What it is cut to by the renderer, on the panel.
+    fn clip(&self) -> Option<Rounded> {
+        let clip = match self {
             SceneElement::Layer(element) => element.layer.clip,
             SceneElement::Effect(element) => match element.effect.kind {
                 EffectKind::Blur { area, .. } => Some(area),
                 _ => None,
             },
             SceneElement::Cursor(_) => None,
-        }
+        };
+        clip.map(|clip| self.lie().rounded(clip))
     }
 }
 
@@ -290,26 +322,31 @@ where
     R::TextureId: Texture + 'static,
 {
     let (alpha, transform) = (element.alpha(), Element::transform(element));
-    let place = Element::geometry(element, Scale::from(1.0));
+    let of = Placed { place: element.place(), lie: element.lie() };
     match element {
         SceneElement::Layer(LayerElement { fill, .. }) => match fill {
             Fill::Colour(colour) => frame.draw_solid(dst, damage, *colour * alpha),
             Fill::Texture(texture) => frame.render_texture_from_to(texture, src, dst, damage, opaque, transform, alpha),
-            Fill::Picture { texture, area } => draw_part::<R>(frame, texture, *area, place, dst, damage, alpha),
+            Fill::Picture { texture, area } => draw_part::<R>(frame, texture, *area, of, dst, damage, alpha),
             Fill::Cornered { texture, corners } => {
                 let damaged = damage.to_vec();
-                let areas = corners.iter().map(|(_, area)| *area);
+                let areas = corners.iter().map(|(_, area)| of.part(*area));
                 let inner = Rectangle::subtract_rects_many_in_place(damaged, areas);
                 frame.render_texture_from_to(texture, src, dst, &inner, opaque, transform, alpha)?;
-                draw_parts::<R>(frame, corners, place, dst, damage, alpha)
+                draw_parts::<R>(frame, corners, of, dst, damage, alpha)
             }
         },
         SceneElement::Effect(element) => match element.effect.kind {
             EffectKind::Colour { area, hole, colour } => {
-                let damage = Rectangle::subtract_rects_many_in_place(damage.to_vec(), [hole]);
-                draw_panel::<R>(frame, area, colour, dst, &damage, alpha)
+                let damage = Rectangle::subtract_rects_many_in_place(damage.to_vec(), [of.part(hole)]);
+                draw_panel::<R>(frame, (area, of), colour, dst, &damage, alpha)
             }
-            _ => draw_parts::<R>(frame, &element.parts, place, dst, damage, alpha),
+            // What lies below it was drawn as it lies on the panel.
+            EffectKind::Blur { .. } => element.parts.iter().try_for_each(|(texture, _)| {
+                let whole = Rectangle::from_size(texture.size()).to_f64();
+                frame.render_texture_from_to(texture, whole, dst, damage, &[], Transform::Normal, alpha)
+            }),
+            _ => draw_parts::<R>(frame, &element.parts, of, dst, damage, alpha),
         },
         SceneElement::Cursor(element) => {
             frame.render_texture_from_to(&element.texture, src, dst, damage, opaque, transform, alpha)
@@ -317,10 +354,24 @@ where
     }
 }
 
+/// Where something is in its scene, and how that lies.
+#[derive(Clone, Copy)]
+struct Placed {
+    place: Rectangle<i32, Physical>,
+    lie: Lie,
+}
+
+impl Placed {
+    /// A part of it, relative to it, as it lies on the panel.
+    fn part(self, part: Rectangle<i32, Physical>) -> Rectangle<i32, Physical> {
+        self.lie.part(part, self.place.size)
+    }
+}
+
 /// Fills a rectangle with rounded corners.
 fn draw_panel<R: Renderer>(
     frame: &mut R::Frame<'_, '_>,
-    area: Rounded,
+    (area, of): (Rounded, Placed),
     [red, green, blue, opacity]: [f32; 4],
     dst: Rectangle<i32, Physical>,
     damage: &[Rectangle<i32, Physical>],
@@ -329,7 +380,7 @@ fn draw_panel<R: Renderer>(
     for (coverage, parts) in panel::parts(area) {
         let opacity = opacity * alpha * coverage;
         let colour = Color32F::new(red * opacity, green * opacity, blue * opacity, opacity);
-        let damage = damage.iter().flat_map(|rect| parts.iter().filter_map(|part| rect.intersection(*part)));
+        let damage = damage.iter().flat_map(|rect| parts.iter().filter_map(|part| rect.intersection(of.part(*part))));
         let damage: Vec<_> = damage.collect();
         if !damage.is_empty() {
             frame.draw_solid(dst, &damage, colour)?;
@@ -341,7 +392,7 @@ fn draw_panel<R: Renderer>(
 fn draw_parts<R>(
     frame: &mut R::Frame<'_, '_>,
     parts: &[(R::TextureId, Rectangle<i32, Physical>)],
-    place: Rectangle<i32, Physical>,
+    of: Placed,
     dst: Rectangle<i32, Physical>,
     damage: &[Rectangle<i32, Physical>],
     alpha: f32,
@@ -350,15 +401,15 @@ where
     R: Renderer,
     R::TextureId: Texture + 'static,
 {
-    parts.iter().try_for_each(|(texture, area)| draw_part::<R>(frame, texture, *area, place, dst, damage, alpha))
+    parts.iter().try_for_each(|(texture, area)| draw_part::<R>(frame, texture, *area, of, dst, damage, alpha))
 }
 
-/// Draws a texture that shows `area` (relative to `place`) of something that belongs at `place` and is drawn at `dst`.
+/// Draws a texture that shows `area` (relative to it, in the scene) of something that is drawn at `dst`.
 fn draw_part<R>(
     frame: &mut R::Frame<'_, '_>,
     texture: &R::TextureId,
     area: Rectangle<i32, Physical>,
-    place: Rectangle<i32, Physical>,
+    of: Placed,
     dst: Rectangle<i32, Physical>,
     damage: &[Rectangle<i32, Physical>],
     alpha: f32,
@@ -367,12 +418,13 @@ where
     R: Renderer,
     R::TextureId: Texture + 'static,
 {
-    let area = if place.size == dst.size {
+    let (area, size) = (of.part(area), of.lie.rect(of.place).size);
+    let area = if size == dst.size {
         area
     } else {
         let zoom = |length: i32, from: i32, to: i32| f64::from(length) * f64::from(to) / f64::from(from.max(1));
-        let across = |length| zoom(length, place.size.w, dst.size.w);
-        let down = |length| zoom(length, place.size.h, dst.size.h);
+        let across = |length| zoom(length, size.w, dst.size.w);
+        let down = |length| zoom(length, size.h, dst.size.h);
         let corner = (across(area.loc.x), down(area.loc.y));
         let size = (across(area.size.w), down(area.size.h));
         Rectangle::<f64, Physical>::new(corner.into(), size.into()).to_i32_round()
@@ -387,5 +439,6 @@ where
         return Ok(());
     }
     let place = Rectangle::new(dst.loc + area.loc, area.size);
-    frame.render_texture_from_to(texture, whole, place, &damage, &[], Transform::Normal, alpha)
+    let transform = of.lie.texture(Turn::NORMAL);
+    frame.render_texture_from_to(texture, whole, place, &damage, &[], transform, alpha)
 }

@@ -23,14 +23,17 @@ use smithay::backend::renderer::sync::SyncPoint;
 use smithay::backend::renderer::{Bind, Color32F, ExportMem, Frame as _, ImportDma, Offscreen, Renderer as _};
 use smithay::utils::{Buffer as BufferCoords, Rectangle, Size, Transform};
 
+use super::ahead::{Ahead, Copied, Lent};
 use super::backdrop::BackdropCache;
 use super::canvas::{self, Canvases};
 use super::element::SceneElement;
 use super::import::{Caches, import};
+use super::in_parts::InParts;
 use super::{Drawn, Job, RenderError, background, gles_error, rounded, to_rects};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::{Buffer, BufferStorage, PixelBuffer, PixelRect};
 use crate::scene::Scene;
+use crate::time::Instant;
 
 /// Frames whose changes are remembered off screen: more than any display has buffers.
 const OLDEST: usize = 16;
@@ -42,6 +45,7 @@ const PROOF: i32 = 16;
 pub(super) struct GlesPainter {
     renderer: GlesRenderer,
     caches: Caches<GlesTexture>,
+    in_parts: InParts,
     backdrops: BackdropCache,
     canvases: Canvases<Surfaces>,
     /// The display device whose memory it draws into.
@@ -141,6 +145,7 @@ impl GlesPainter {
         Ok(GlesPainter {
             renderer,
             caches: Caches::default(),
+            in_parts: InParts::default(),
             backdrops: BackdropCache::default(),
             canvases: Canvases::default(),
             device,
@@ -216,9 +221,20 @@ impl GlesPainter {
         self.renderer.bind(&mut target).map(drop).map_err(gles_error)
     }
 
-    /// Draws the job's scene into its buffer.
-    pub(super) fn draw(&mut self, job: &mut Job) -> Result<Drawn, RenderError> {
+    /// Copies a piece of what will be seen soon. Returns what is to be let go of.
+    pub(super) fn copy_ahead(&mut self, lent: &mut Lent, now: Instant) -> Vec<Ahead> {
+        self.in_parts.copy_ahead(&mut self.renderer, lent, now)
+    }
+
+    /// How much of that was copied.
+    pub(super) const fn copied(&self) -> Copied {
+        self.in_parts.copied()
+    }
+
+    /// Draws the job's scene into its buffer. What is `lent` may be a part of it.
+    pub(super) fn draw(&mut self, job: &mut Job, lent: &[Ahead]) -> Result<Drawn, RenderError> {
         let Job { scene, with_cursor, buffer, canvas } = job;
+        self.caches.in_parts = self.in_parts.of(&mut self.renderer, scene, lent);
         let drawn = self.draw_into(scene, *with_cursor, buffer, canvas);
         match drawn {
             Ok(_) => self.canvases.of(canvas).drew(buffer.slot),

@@ -6,12 +6,13 @@ use smithay::backend::allocator::Fourcc;
 use smithay::backend::renderer::element::Id;
 use smithay::backend::renderer::utils::CommitCounter;
 use smithay::backend::renderer::{Color32F, ContextId, ImportAll, ImportMem, Renderer, Texture};
-use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
+use smithay::reexports::wayland_server::protocol::{wl_buffer::WlBuffer, wl_surface::WlSurface};
 use smithay::utils::{Buffer as BufferCoords, Physical, Rectangle, Size};
 use smithay::wayland::compositor::SurfaceData;
 use smithay::wayland::single_pixel_buffer::get_single_pixel_buffer;
 
 use super::element::{CursorElement, EffectElement, Fill, LayerElement, SceneElement};
+use super::lie::Lie;
 use super::panel;
 use super::picture_cache::PictureCache;
 use super::shadow_cache::ShadowCache;
@@ -36,7 +37,7 @@ impl<T> Default for CursorCache<T> {
 }
 
 impl<T: Clone> CursorCache<T> {
-    fn element<'a, R>(&mut self, renderer: &mut R, cursor: &'a CursorLayer) -> Option<SceneElement<'a, T>>
+    fn element<'a, R>(&mut self, renderer: &mut R, cursor: &'a CursorLayer, lie: Lie) -> Option<SceneElement<'a, T>>
     where
         R: ImportMem<TextureId = T>,
     {
@@ -55,7 +56,7 @@ impl<T: Clone> CursorCache<T> {
                 texture
             }
         };
-        Some(SceneElement::Cursor(CursorElement { cursor, texture, id: self.id.clone(), commit: self.commit }))
+        Some(SceneElement::Cursor(CursorElement { cursor, texture, id: self.id.clone(), commit: self.commit, lie }))
     }
 }
 
@@ -96,6 +97,8 @@ pub(super) struct Caches<T> {
     snapshots: SnapshotCache<T>,
     shadows: ShadowCache<T>,
     pictures: PictureCache<T>,
+    /// Textures of this scene that are copied part by part.
+    pub in_parts: Vec<(WlSurface, T)>,
     /// Whoever reads buffers that a device draws into waits for it, and must not: they are left out.
     must_not_wait: bool,
 }
@@ -107,6 +110,7 @@ impl<T> Default for Caches<T> {
             snapshots: SnapshotCache::default(),
             shadows: ShadowCache::default(),
             pictures: PictureCache::default(),
+            in_parts: Vec::new(),
             must_not_wait: false,
         }
     }
@@ -132,17 +136,17 @@ where
     R: Renderer + ImportAll + ImportMem,
     R::TextureId: Texture + Clone + Send + 'static,
 {
-    let cursor = scene.cursor.as_ref().filter(|_| with_cursor);
+    let (cursor, lie) = (scene.cursor.as_ref().filter(|_| with_cursor), Lie::of(scene));
     let is_drawn =
         |place: Rectangle<i32, Physical>| region.is_none_or(|rects| rects.iter().any(|rect| rect.overlaps(place)));
     let mut is_complete = true;
     let mut elements = Vec::new();
-    elements.extend(cursor.and_then(|cursor| caches.cursors.element(renderer, cursor)));
+    elements.extend(cursor.and_then(|cursor| caches.cursors.element(renderer, cursor, lie)));
     caches.snapshots.forget_gone();
     let mut effects = scene.effects.iter().peekable();
     for (depth, layer) in scene.layers.iter().enumerate() {
         while let Some(effect) = effects.next_if(|effect| effect.depth <= depth) {
-            elements.push(self::effect(renderer, effect, caches));
+            elements.push(self::effect(renderer, effect, lie, caches));
         }
         if layer.plane.is_some() || !is_drawn(layer.target) {
             continue;
@@ -152,12 +156,12 @@ where
             is_complete = false;
             continue;
         }
-        match fill(renderer, layer, &mut caches.snapshots) {
-            Some(fill) => elements.push(SceneElement::Layer(LayerElement { layer, fill })),
+        match fill(renderer, layer, caches) {
+            Some(fill) => elements.push(SceneElement::Layer(LayerElement { layer, fill, lie })),
             None => is_complete = false,
         }
     }
-    elements.extend(effects.map(|effect| self::effect(renderer, effect, caches)));
+    elements.extend(effects.map(|effect| self::effect(renderer, effect, lie, caches)));
     caches.shadows.forget_unused();
     caches.pictures.forget_gone();
     (elements, is_complete)
@@ -167,6 +171,7 @@ where
 fn effect<'a, R>(
     renderer: &mut R,
     effect: &'a Effect,
+    lie: Lie,
     caches: &mut Caches<R::TextureId>,
 ) -> SceneElement<'a, R::TextureId>
 where
@@ -182,10 +187,10 @@ where
         EffectKind::Colour { area, hole, colour } => (Vec::new(), panel::look(*area, *hole, *colour)),
         EffectKind::Picture { picture, .. } => (pictures.part(renderer, picture), picture.number()),
     };
-    SceneElement::Effect(EffectElement { effect, parts, commit: CommitCounter::from(look) })
+    SceneElement::Effect(EffectElement { effect, parts, commit: CommitCounter::from(look), lie })
 }
 
-fn fill<R>(renderer: &mut R, layer: &Layer, snapshots: &mut SnapshotCache<R::TextureId>) -> Option<Fill<R::TextureId>>
+fn fill<R>(renderer: &mut R, layer: &Layer, caches: &mut Caches<R::TextureId>) -> Option<Fill<R::TextureId>>
 where
     R: Renderer + ImportAll,
     R::TextureId: Texture + Clone + 'static,
@@ -196,7 +201,10 @@ where
         return Some(Fill::Colour(Color32F::new(red, green, blue, alpha)));
     }
     if let Some(snapshot) = &layer.snapshot {
-        return snapshots.texture(renderer, snapshot, buffer);
+        return caches.snapshots.texture(renderer, snapshot, buffer);
+    }
+    if let Some((_, texture)) = caches.in_parts.iter().find(|(surface, _)| *surface == layer.surface) {
+        return Some(Fill::Texture(texture.clone()));
     }
     let context = renderer.context_id();
     let imported = guard::with_states(&layer.surface, |states| {

@@ -3,7 +3,8 @@
 //! Smithay 0.7 composites an opaque format with `SRC`, whose mask does not blend but darkens, so an opaque window could
 //! not be made translucent. And pixman's transforms are fixed point, 16 bits before the point: a layer that is shown
 //! much smaller than its buffer and far from the corner overflows them. Both are well in an image of their own, as large
-//! as the layer is seen, with its origin near that of the layer, which then goes onto the frame one to one.
+//! as the layer is seen, with its origin near that of the layer, which then goes onto the frame one to one. Such images are
+//! upright, as the scene is.
 
 use smithay::backend::allocator::Fourcc;
 use smithay::backend::allocator::format::has_alpha;
@@ -12,7 +13,7 @@ use smithay::backend::renderer::{Bind, Color32F, Frame, Offscreen, Renderer, Tex
 use smithay::reexports::pixman::Image;
 use smithay::utils::{Physical, Rectangle, Size, Transform};
 
-use super::element::{Fill, SceneElement, source};
+use super::element::{Fill, LayerElement, SceneElement, source};
 use super::rounded;
 use crate::scene::{Layer, Rounded, Scene};
 
@@ -29,7 +30,7 @@ pub(super) fn prepare(
     elements.retain_mut(|element| {
         let SceneElement::Layer(element) = element else { return true };
         let Fill::Texture(texture) = &element.fill else { return true };
-        if !needs_picture(element.layer) {
+        if !needs_picture(element) {
             if let Some(clip) = element.layer.clip {
                 let (layer, texture) = (element.layer, texture.clone());
                 let corners = cut_corners(renderer, layer, &texture, clip, screen);
@@ -54,10 +55,12 @@ pub(super) fn prepare(
     });
 }
 
-fn needs_picture(layer: &Layer) -> bool {
+fn needs_picture(element: &LayerElement<'_, PixmanTexture>) -> bool {
+    let layer = element.layer;
     let shrinks = |buffer: f64, shown: i32| buffer / f64::from(shown.max(1));
-    let across = shrinks(layer.source.size.w, layer.target.size.w) * f64::from(layer.target.loc.x.abs());
-    let down = shrinks(layer.source.size.h, layer.target.size.h) * f64::from(layer.target.loc.y.abs());
+    let (x, y) = element.lie.along(layer.target);
+    let across = shrinks(layer.source.size.w, layer.target.size.w) * f64::from(x.abs());
+    let down = shrinks(layer.source.size.h, layer.target.size.h) * f64::from(y.abs());
     let scale = f64::from(layer.buffer_scale.max(1));
     layer.opacity < 1.0 || across.max(down) * scale > LARGEST_PLACE
 }

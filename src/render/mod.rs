@@ -4,6 +4,7 @@
 //! is there for machines that draw in hardware (`hardware` says which do, `moving` who draws): into the buffers of a
 //! display where it can, else read back, on a thread of its own (`thread`) that nobody waits for.
 
+mod ahead;
 mod backdrop;
 mod canvas;
 mod changes;
@@ -14,8 +15,10 @@ mod fault;
 mod gles;
 mod hardware;
 mod import;
+mod in_parts;
 mod intermediate;
 mod left;
+mod lie;
 mod moving;
 mod off_screen;
 mod panel;
@@ -41,9 +44,10 @@ use smithay::utils::{Physical, Rectangle};
 use crate::backend::{Buffer, PixelRect};
 use crate::scene::Scene;
 use crate::time::Span;
+pub use ahead::{Ahead, Copied, MOST_AHEAD};
 pub use canvas::Canvas;
 pub use changes::Changes;
-pub(crate) use element::source;
+pub(crate) use element::{damage_since, source};
 pub use fault::Fault;
 use gles::GlesPainter;
 pub use moving::SLOW;
@@ -208,6 +212,35 @@ impl Renderer {
         match self {
             Renderer::Pixman(painter) => Ok(painter.draw(job)),
             Renderer::Gles(gles) => Err(gles.draw(job, urgent, wake)),
+        }
+    }
+
+    /// Whether it copies clients' shared memory before it can draw it: the CPU reads it where it is.
+    pub const fn copies(&self) -> bool {
+        matches!(self, Renderer::Gles(_))
+    }
+
+    /// This will be seen soon: what can be copied of it before is, at most [`MOST_AHEAD`] with a frame. `wake` is pinged when a
+    /// turn is to let go of it.
+    pub fn announce(&self, ahead: Vec<Ahead>, wake: Option<Ping>) {
+        if let Renderer::Gles(gles) = self {
+            gles.thread.announce(ahead, wake);
+        }
+    }
+
+    /// Lets go of what was announced and is not needed any more.
+    pub fn let_go(&mut self) {
+        if let Renderer::Gles(gles) = self {
+            gles.thread.let_go();
+        }
+    }
+
+    /// How much was copied of what was announced, for tests.
+    #[doc(hidden)]
+    pub fn copied(&self) -> Copied {
+        match self {
+            Renderer::Pixman(_) => Copied::default(),
+            Renderer::Gles(gles) => gles.thread.copied(),
         }
     }
 

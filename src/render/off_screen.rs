@@ -1,6 +1,6 @@
 //! A scene into memory, on whatever thread: for pictures of what no display shows.
 //!
-//! Clients' memory is locked for as long as something is drawn from it, and whoever shows it waits: so it is drawn in bands.
+//! Nothing of that is turned. Clients' memory is locked for as long as something is drawn from it, and whoever shows it waits: so it is drawn in bands.
 
 use smithay::backend::renderer::Bind;
 use smithay::backend::renderer::pixman::{PixmanRenderer, PixmanTexture};

@@ -155,7 +155,8 @@ impl PixmanPainter {
         }
         intermediate::prepare(&mut self.renderer, scene, &mut elements);
         let mut target = self.renderer.bind(&mut image).map_err(pixman_error)?;
-        let frame = (scene.size, background(scene));
+        let frame = (scene.panel_size(), background(scene));
+        let region = damage::on_panel(scene, &region);
         damage::draw(&mut self.renderer, &mut target, frame, &elements, &region).map_err(pixman_error)?;
         Ok(Drawn { damage: to_rects(&region), fence: None })
     }

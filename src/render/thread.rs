@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Clients' buffers that are to be looked at ([`SourceTest`]) have a queue of their own, and one turn after each frame:
-//! neither holds up the other.
+//! neither holds up the other. What will be seen soon ([`Ahead`]) is copied between frames.
 //!
 //! A job owns all that it needs and comes back as a whole, also from a draw that failed or panicked: what a client or a
 //! display is told of it is told on the main thread.
@@ -23,12 +23,13 @@ use std::time::Duration;
 use calloop::ping::Ping;
 use smithay::backend::allocator::dmabuf::Dmabuf;
 
+use super::ahead::{Ahead, Copied, Lent};
 use super::fault::{Fault, Faults, Omen};
 use super::gles::{Abilities, GlesPainter};
 use super::source::SourceTest;
 use super::{Finished, Job, JobId, RenderError};
 use crate::faults;
-use crate::time::{Clock, MonotonicClock, Span};
+use crate::time::{Clock, Instant, MonotonicClock, Span};
 
 /// How long the end of the session waits for a draw that is under way. A GPU that hangs is reset by its driver within
 /// ten seconds as a rule, and nobody waits so long for a session to end.
@@ -62,7 +63,21 @@ struct Queue {
     /// Those that the context was lost with.
     lost_tests: Vec<SourceTest>,
     finished: VecDeque<Finished>,
+    /// What will be seen soon, and was not lent yet.
+    announced: Vec<Ahead>,
+    /// What was, to be let go by whoever has the clients.
+    returned: Vec<Ahead>,
+    /// Wakes that one.
+    wake: Option<Ping>,
+    copied: Copied,
     closed: bool,
+}
+
+/// What is to be done next.
+enum Next {
+    Request(Request),
+    /// A piece of what is lent is to be copied.
+    Piece,
 }
 
 enum Request {
@@ -81,6 +96,13 @@ impl Queue {
         }
         self.tests_next = true;
         self.requests.pop_front()
+    }
+
+    fn give_back(&mut self, ahead: Vec<Ahead>) {
+        if !ahead.is_empty() {
+            self.returned.extend(ahead);
+            self.wake.iter().for_each(Ping::ping);
+        }
     }
 }
 
@@ -102,17 +124,26 @@ impl Shared {
         self.arrived.notify_one();
     }
 
-    /// The next request; `None` when there will be none.
-    fn next(&self) -> Option<Request> {
+    /// The next request, or a piece where there is none; `None` when there will be none.
+    fn next(&self, lent: &mut Lent) -> Option<Next> {
         let mut queue = self.lock();
         loop {
             if queue.closed {
                 return None;
             }
+            let old = lent.announce(&mut queue.announced);
+            queue.give_back(old);
             if let Some(request) = queue.pop() {
-                return Some(request);
+                return Some(Next::Request(request));
             }
-            queue = self.arrived.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = match lent.due(MonotonicClock.now()) {
+                Some(Span::ZERO) => return Some(Next::Piece),
+                Some(wait) => {
+                    let waited = self.arrived.wait_timeout(queue, wait.to_duration());
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => self.arrived.wait(queue).unwrap_or_else(PoisonError::into_inner),
+            };
         }
     }
 }
@@ -195,7 +226,7 @@ impl RenderThread {
     pub fn draw_now(&self, job: Job) -> Result<Finished, RenderError> {
         let (done, finished) = mpsc::channel();
         self.put_first(Request::Ask(Box::new(move |painter| {
-            let _ = done.send(painter.draw(JobId::default(), job));
+            let _ = done.send(painter.draw(JobId::default(), job, &[]));
         })));
         finished.recv().map_err(|_| RenderError::Lost("its thread has ended".to_owned()))
     }
@@ -207,6 +238,27 @@ impl RenderThread {
     /// A job that is done, in the order in which they were drawn.
     pub fn finished(&self) -> Option<Finished> {
         self.shared.lock().finished.pop_front()
+    }
+
+    /// This will be seen soon: it is copied between frames. `wake` is pinged when there is something to be let go of.
+    pub fn announce(&self, ahead: Vec<Ahead>, wake: Option<Ping>) {
+        let mut queue = self.shared.lock();
+        queue.announced.retain(|old| ahead.iter().all(|new| new.surface != old.surface));
+        queue.announced.extend(ahead);
+        queue.wake = wake;
+        drop(queue);
+        self.shared.arrived.notify_one();
+    }
+
+    /// Lets go of what was copied, or need not be any more.
+    pub fn let_go(&self) {
+        let returned = std::mem::take(&mut self.shared.lock().returned);
+        drop(returned);
+    }
+
+    /// What was copied of what was announced.
+    pub fn copied(&self) -> Copied {
+        self.shared.lock().copied
     }
 
     /// Takes back a job that was not begun.
@@ -249,6 +301,8 @@ impl RenderThread {
         queue.closed = true;
         self.shared.arrived.notify_one();
         let tests = std::mem::take(&mut queue.tests).into();
+        // Their clients have them back here, on the main thread: one that never ends would keep them.
+        let (announced, returned) = (std::mem::take(&mut queue.announced), std::mem::take(&mut queue.returned));
         let unbegun = std::mem::take(&mut queue.requests).into_iter().filter_map(|request| match request {
             Request::Draw { id, job, .. } => {
                 let result = Err(RenderError::Gles("its context was lost before".to_owned()));
@@ -256,7 +310,10 @@ impl RenderThread {
             }
             Request::Ask(_) | Request::Test(_) => None,
         });
-        (unbegun.collect(), tests)
+        let unbegun = unbegun.collect();
+        drop(queue);
+        drop((announced, returned));
+        (unbegun, tests)
     }
 
     /// Whether nothing more is to be expected of it.
@@ -330,15 +387,25 @@ impl Painter {
         self.with(|gles| fault.unwrap_or_else(|| gles.try_source(dmabuf)))
     }
 
-    fn draw(&mut self, id: JobId, mut job: Job) -> Finished {
+    fn draw(&mut self, id: JobId, mut job: Job, lent: &[Ahead]) -> Finished {
         let begun = MonotonicClock.now();
         let fault = self.faults.next();
         let said = fault.took;
         let result = self.with(|gles| {
             fault.happen()?;
-            gles.draw(&mut job)
+            gles.draw(&mut job, lent)
         });
         Finished { id, job, result, took: said.or_else(|| Some(MonotonicClock.now() - begun)) }
+    }
+
+    /// Copies a piece of what is lent. Returns what is to be let go of; all of it where there is no context to copy it into.
+    fn copy_piece(&mut self, lent: &mut Lent, now: Instant) -> Vec<Ahead> {
+        let copied = self.with(|gles| Ok(gles.copy_ahead(lent, now)));
+        copied.unwrap_or_else(|_| std::mem::take(&mut lent.items))
+    }
+
+    fn copied(&self) -> Copied {
+        self.gles.as_ref().map(GlesPainter::copied).unwrap_or_default()
     }
 }
 
@@ -346,15 +413,20 @@ fn run(make: &Make, omen: Omen, shared: &Shared) {
     let made = catch_unwind(AssertUnwindSafe(|| omen.of_context().and_then(|()| make())));
     let made = made.unwrap_or_else(|panic| Err(RenderError::Lost(format!("it panicked: {}", message(&*panic)))));
     let mut painter = Painter { gles: made.map_err(|error| error.to_string()), faults: Faults::with(omen) };
-    while let Some(request) = shared.next() {
-        match request {
-            Request::Ask(question) => question(&mut painter),
-            Request::Draw { id, job, wake } => {
-                let finished = painter.draw(id, *job);
-                shared.lock().finished.push_back(finished);
+    let mut lent = Lent::new(MonotonicClock.now());
+    while let Some(next) = shared.next(&mut lent) {
+        match next {
+            Next::Request(Request::Ask(question)) => question(&mut painter),
+            Next::Request(Request::Draw { id, job, wake }) => {
+                let finished = painter.draw(id, *job, &lent.items);
+                lent.drew(MonotonicClock.now());
+                let mut queue = shared.lock();
+                queue.finished.push_back(finished);
+                queue.copied = painter.copied();
+                drop(queue);
                 wake.iter().for_each(Ping::ping);
             }
-            Request::Test(test) => {
+            Next::Request(Request::Test(test)) => {
                 let result = painter.try_source(&test.dmabuf);
                 if let Some(test) = test.finish(result) {
                     let mut queue = shared.lock();
@@ -362,8 +434,16 @@ fn run(make: &Make, omen: Omen, shared: &Shared) {
                     queue.lost_tests.push(test);
                 }
             }
+            Next::Piece => {
+                let done = painter.copy_piece(&mut lent, MonotonicClock.now());
+                let mut queue = shared.lock();
+                queue.copied = painter.copied();
+                queue.give_back(done);
+            }
         }
     }
+    // Whoever ended it lets go of the rest.
+    shared.lock().give_back(lent.items);
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {

@@ -15,6 +15,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Logical, Physical, Point, Rectangle, Size, Transform};
 
 use crate::backend::{CursorPlane, PixelBuffer};
+use crate::turn::Turn;
 pub use effect::{Effect, EffectKind, Picture, Rounded};
 pub use pointer::{CursorImage, CursorView};
 
@@ -39,6 +40,9 @@ pub struct Layer {
     /// The plane that shows it; it is not composed then.
     pub plane: Option<OnPlane>,
 }
+
+/// Rectangles in surface coordinates, each with its name.
+pub type Blurred = Arc<[(Id, Rectangle<i32, Logical>)]>;
 
 /// Where and how a surface is shown. Physical coordinates are relative to the output.
 #[derive(Clone, Debug)]
@@ -75,6 +79,8 @@ pub struct Shape {
     pub opacity: f32,
     /// What of that its client says.
     pub own_opacity: f32,
+    /// Where its client wants the background behind it blurred, in surface coordinates, each with its name.
+    pub blurred: Option<Blurred>,
     /// The rectangle with rounded corners that it is cut to where it lies in one of them.
     pub clip: Option<Rounded>,
     /// Set where it is the last that is seen of a window that is gone; it takes no input.
@@ -163,12 +169,16 @@ pub struct CursorLayer {
     pub image: Arc<PixelBuffer>,
     /// Where its top left corner is, relative to the output.
     pub position: Point<i32, Physical>,
+    /// The same pixels, turned as the output is.
+    pub turned: Arc<PixelBuffer>,
 }
 
 impl CursorLayer {
-    /// The same as a plane of its own.
-    pub fn plane(&self) -> CursorPlane {
-        CursorPlane { x: self.position.x, y: self.position.y, image: self.image.clone() }
+    /// The same as a plane of its own, on a panel onto which a scene of `size` is turned.
+    pub fn plane(&self, turn: Turn, size: Size<i32, Physical>) -> CursorPlane {
+        let image = Size::from((self.image.width, self.image.height));
+        let Point { x, y, .. } = turn.rect(Rectangle::new(self.position, image), size).loc;
+        CursorPlane { x, y, image: self.turned.clone() }
     }
 }
 
@@ -179,10 +189,12 @@ impl PartialEq for CursorLayer {
 }
 
 /// What one output shows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Scene {
-    /// The output's size in physical pixels.
+    /// The output's size in physical pixels, as it is seen.
     pub size: Size<i32, Physical>,
+    /// How it lies on the panel. Everything in the scene is as it is seen; who draws it turns it.
+    pub turn: Turn,
     /// What lies behind everything: red, green, blue.
     pub background: [f32; 3],
     /// Surfaces, topmost first.
@@ -196,6 +208,16 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// The panel's size in physical pixels.
+    pub fn panel_size(&self) -> Size<i32, Physical> {
+        self.turn.size(self.size)
+    }
+
+    /// The cursor as a plane of its own.
+    pub fn cursor_plane(&self) -> Option<CursorPlane> {
+        Some(self.cursor.as_ref()?.plane(self.turn, self.size))
+    }
+
     /// Lets the clients' buffers go.
     pub fn release_buffers(&mut self) {
         for layer in &mut self.layers {
@@ -213,6 +235,7 @@ impl Scene {
         let composed = |scene: &Scene| scene.layers.iter().filter(|layer| layer.plane.is_none()).count();
         let layers = |scene| Scene::composed_layers(scene);
         self.size == other.size
+            && self.turn == other.turn
             && self.background == other.background
             && composed(self) == composed(other)
             && self.effects.len() == other.effects.len()
@@ -230,6 +253,7 @@ impl Scene {
     pub fn looks_like(&self, other: &Scene) -> bool {
         self.locked == other.locked
             && self.size == other.size
+            && self.turn == other.turn
             && self.background == other.background
             && self.layers.len() == other.layers.len()
             && self.effects.len() == other.effects.len()

@@ -13,9 +13,7 @@ pub(super) fn choose(
     options: &SessionOptions,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<BackendKind, SessionError> {
-    // As logind says it of a login on a virtual terminal, and not of one from afar.
-    let on_terminal =
-        || variable("XDG_VTNR").is_some() && variable("XDG_SESSION_TYPE").is_some_and(|kind| kind == "tty");
+    let on_terminal = || terminal(&variable).is_some();
     let backend = match options.backend {
         BackendKind::Auto if parent::is_there(&variable) => BackendKind::Nested,
         BackendKind::Auto if on_terminal() => BackendKind::Drm,
@@ -32,6 +30,29 @@ pub(super) fn choose(
     }
 }
 
+/// The virtual terminal of a login on one, and not of one from afar, as logind says it.
+fn terminal(variable: &impl Fn(&str) -> Option<OsString>) -> Option<OsString> {
+    variable("XDG_VTNR").filter(|_| variable("XDG_SESSION_TYPE").is_some_and(|kind| kind == "tty"))
+}
+
+/// Where the pixels of a [chosen](choose) backend go, and why there, for people.
+pub(super) fn why(wish: BackendKind, chosen: BackendKind, variable: impl Fn(&str) -> Option<OsString>) -> String {
+    let told = if wish == BackendKind::Auto { String::new() } else { format!(" (--backend {wish})") };
+    match chosen {
+        BackendKind::Nested => format!("in a window of {}{told}", parent::about(&variable)),
+        BackendKind::Drm => match terminal(&variable).filter(|_| wish == BackendKind::Auto) {
+            Some(number) => format!("on this machine's displays (a login on virtual terminal {})", number.display()),
+            None => format!("on this machine's displays{told}"),
+        },
+        BackendKind::Auto | BackendKind::Headless if !told.is_empty() => format!("on virtual displays{told}"),
+        BackendKind::Auto | BackendKind::Headless => "on a virtual display: there is neither a Wayland compositor nor an X \
+             server (WAYLAND_DISPLAY, DISPLAY), and this is no login on a virtual terminal. For a window start it in a \
+             terminal of your desktop, for the screen itself after a login on Ctrl+Alt+F3; `upbeat msg screenshot FILE` \
+             shows what is there"
+            .to_owned(),
+    }
+}
+
 /// Starts a [chosen](choose) backend with outputs of `modes`; without any, those that the configuration names, or one.
 pub(super) fn start(
     backend: BackendKind,
@@ -41,8 +62,8 @@ pub(super) fn start(
 ) -> anyhow::Result<()> {
     match backend {
         BackendKind::Drm => drm::start(handle, state),
-        BackendKind::Nested => nested::start(handle, state, modes),
-        BackendKind::Auto | BackendKind::Headless => outputs::start(handle, state, modes),
+        BackendKind::Nested => nested::start(state, modes),
+        BackendKind::Auto | BackendKind::Headless => outputs::start(state, modes),
     }
 }
 
@@ -70,6 +91,28 @@ mod tests {
             Ok(BackendKind::Headless)
         );
         assert_eq!(chosen(BackendKind::Headless, &[("WAYLAND_DISPLAY", "wayland-1")]), Ok(BackendKind::Headless));
+    }
+
+    #[test]
+    fn where_it_went_is_said_with_the_reason() {
+        let why = |wish, variables: &[(&str, &str)]| {
+            let options = SessionOptions { backend: wish, ..SessionOptions::default() };
+            let variable =
+                |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value));
+            why(wish, choose(&options, variable).unwrap(), variable)
+        };
+        let auto = BackendKind::Auto;
+        assert_eq!(
+            why(auto, &[("WAYLAND_DISPLAY", "wayland-1"), ("DISPLAY", ":0")]),
+            "in a window of the Wayland compositor wayland-1 (WAYLAND_DISPLAY)"
+        );
+        assert_eq!(why(auto, &[("DISPLAY", ":0")]), "in a window of the X server :0 (DISPLAY)");
+        let terminal = [("XDG_VTNR", "2"), ("XDG_SESSION_TYPE", "tty")];
+        assert_eq!(why(auto, &terminal), "on this machine's displays (a login on virtual terminal 2)");
+        assert_eq!(why(BackendKind::Drm, &terminal), "on this machine's displays (--backend drm)");
+        assert_eq!(why(BackendKind::Headless, &terminal), "on virtual displays (--backend headless)");
+        let nothing = why(auto, &[]);
+        assert!(nothing.contains("WAYLAND_DISPLAY") && nothing.contains("For a window"), "{nothing}");
     }
 
     #[test]

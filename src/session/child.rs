@@ -3,6 +3,8 @@
 //! It runs in a process group of its own, finds the compositor through its environment, and its end is an event like
 //! any other: its pidfd becomes readable. When the session ends first, the whole group is asked to end, and after a
 //! grace period made to.
+//!
+//! Programs that shortcuts start are such commands, too; what they leave behind outlives them.
 
 use std::ffi::OsString;
 use std::io;
@@ -102,7 +104,16 @@ impl Child {
         self.process.id()
     }
 
-    /// How it ended; `None` while it runs. Does not wait. What it left behind in its group is asked to end.
+    /// How it ended; `None` while it runs. Does not wait. What it left behind goes on: a locker, a launcher's program and what holds
+    /// the clipboard stay when whoever started them is done.
+    pub fn is_done(&mut self) -> Option<ExitStatus> {
+        if self.ended.is_none() && self.has_exited(&IMMEDIATELY) {
+            self.ended = self.process.wait().ok().map(ExitStatus::from);
+        }
+        self.ended
+    }
+
+    /// The same for one whose end is the end of all: what it left behind in its group is asked to end.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() && self.has_exited(&IMMEDIATELY) {
             self.collect(Signal::TERM);
@@ -139,7 +150,7 @@ impl Child {
 /// asked to end, and one with real-time threads of its own would be ended by the signal that ours are stopped with.
 #[expect(unsafe_code, reason = "code between fork and exec may only make calls that are safe there")]
 fn as_it_was(command: &mut Command) {
-    let (limit, files) = (crate::backend::drm::limit_before(), limits::before());
+    let (limit, files) = (crate::real_time::limit_before(), limits::before());
     let restore = move || {
         // SAFETY: `mask` is a valid place for a signal set, and both calls are async-signal-safe.
         let failed = unsafe {
@@ -227,6 +238,29 @@ mod tests {
         let grandchild = std::fs::read_to_string(&note).unwrap();
         assert_eq!(child.end().code(), 128 + 15);
         poll_until_gone(grandchild.trim());
+    }
+
+    #[test]
+    fn what_is_left_behind_goes_on_unless_all_is_to_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let note = directory.path().join("left");
+        let script = format!("sleep 1000 & echo $! > {}; exit 3", note.display());
+        for goes_on in [true, false] {
+            let mut child = shell(&script);
+            poll(&mut [PollFd::new(&child.pidfd, PollFlags::IN)], None).unwrap();
+            let ended = if goes_on { child.is_done() } else { child.ended() };
+            assert_eq!(ended.map(|status| status.code()), Some(3));
+            drop(child);
+            let left = std::fs::read_to_string(&note).unwrap();
+            if goes_on {
+                let left: i32 = left.trim().parse().unwrap();
+                let left = Pid::from_raw(left).unwrap();
+                // Whoever is asked to end is gone, or about to be, when its signal is pending.
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                rustix::process::kill_process(left, Signal::KILL).expect("it is there");
+            }
+            poll_until_gone(left.trim());
+        }
     }
 
     /// Returns once the process is gone or a zombie that its new parent has yet to collect.

@@ -1,18 +1,21 @@
 //! A session from its start to its end: what to run, the sockets, the signals, and the command that runs inside.
 
 mod alarm;
+mod autostart;
 mod backend;
 pub mod child;
 mod drm;
 mod exit;
+mod hello;
 mod limits;
+pub mod messages;
 mod nested;
 mod options;
 mod outputs;
 mod parent;
 pub(crate) mod reading;
 mod recording;
-mod reload;
+pub mod reload;
 mod renderer;
 mod respond;
 mod run;
@@ -23,9 +26,11 @@ pub mod signals;
 pub mod socket;
 mod terminal;
 pub mod turn;
+pub mod waiting;
 
 pub use exit::ExitStatus;
 pub use options::{BackendKind, RendererKind, SessionOptions};
+pub use recording::{PictureRect, part_of_picture};
 pub use run::{Session, run, run_with};
 
 /// A session that cannot be had.

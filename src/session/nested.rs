@@ -5,19 +5,21 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use calloop::generic::Generic;
-use calloop::{Interest, LoopHandle, PostAction};
+use anyhow::Context as _;
+use calloop::PostAction;
 use smithay::utils::{Logical, Point};
 
 use super::ExitStatus;
 use super::parent::{Opened, Parent};
+use super::waiting::Heard;
 use crate::backend::nested::{AxisMotion, AxisSource, ParentEvent, WindowId};
 use crate::bindings::Modifier;
-use crate::config::{Config, OutputMode};
+use crate::config::{Config, OutputMode, OutputSettings, Scale};
 use crate::input::keymap::Keymap;
 use crate::input::{self, InputEvent, KeyboardId, Scroll, ScrollSource};
+use crate::later;
 use crate::output::hotplug::{self, Placement};
-use crate::output::power;
+use crate::output::{place_of_pixel, power};
 use crate::protocol::virtual_keyboard::KeymapFile;
 use crate::state::State;
 use crate::timing::id::OutputId;
@@ -45,11 +47,7 @@ struct Window {
 
 /// Connects to the parent and opens a window for each of `modes`; without any, for each output that the configuration
 /// names, or one. Their rates are the parent's.
-pub(super) fn start(
-    handle: &LoopHandle<'static, State>,
-    state: &mut State,
-    modes: &[OutputMode],
-) -> anyhow::Result<()> {
+pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<()> {
     let mut backend = Parent::connect()?;
     // Super is the parent's.
     state.input.bindings.modifier = Modifier::Alt;
@@ -59,13 +57,13 @@ pub(super) fn start(
     };
     for (number, mode) in (1..).zip(modes) {
         let name = format!("{NAME}{number}");
-        let settings = state.session.config.config().output(&name);
+        let settings = state.session.config.config().output(&name, None);
         let mode = mode.or(settings.mode).unwrap_or_default();
         // A side is at most 16 384, by the type.
         let opened = backend.open(&name, (mode.width as i32, mode.height as i32))?;
         add(state, opened);
     }
-    listen(handle, backend)
+    listen(state, backend)
 }
 
 /// How many outputs the configuration speaks of by their full names; at least one.
@@ -79,34 +77,25 @@ fn configured(config: &Config) -> usize {
 
 fn add(state: &mut State, opened: Opened) {
     let Opened { display, window, scale: parents } = opened;
-    let settings = state.session.config.config().output(display.name());
-    let scale = scale(state.session.config.config(), display.name(), parents);
-    let placement = Placement { position: settings.position, scale: Some(scale), pacing: Some(settings.pacing) };
+    let settings = state.session.config.config().output(display.name(), None);
+    let OutputSettings { position, scale, turn, pacing, .. } = settings;
+    // Where nothing is said it is the parent's.
+    let scale = Some(scale.map_or(parents, Scale::factor));
+    let placement = Placement { position, scale, turn: Some(turn), pacing: Some(pacing) };
     let id = hotplug::add(state, display, placement);
     power::set(state, id, settings.enabled);
     state.session.nested.outputs.insert(window, Window { output: id, is_hidden: false });
 }
 
-/// The scale of an output: the configured one, else the parent's.
-fn scale(config: &Config, name: &str, parents: f64) -> f64 {
-    let is_configured = config.outputs.iter().any(|rule| rule.scale.is_some() && rule.name.matches(name));
-    if is_configured { config.output(name).scale.factor() } else { parents }
-}
-
-fn listen(handle: &LoopHandle<'static, State>, backend: Parent) -> anyhow::Result<()> {
-    let descriptor = std::os::fd::AsFd::as_fd(&backend).try_clone_to_owned()?;
+fn listen(state: &mut State, backend: Parent) -> anyhow::Result<()> {
     let backend = Rc::new(RefCell::new(backend));
     // What came with the answers at the start waits in there already.
     let first = backend.clone();
-    handle.insert_idle(move |state| {
-        hear(state, &first);
-    });
-    handle
-        .insert_source(Generic::new(descriptor, Interest::READ, calloop::Mode::Level), move |_, _, state| {
-            Ok(hear(state, &backend))
-        })
-        .map_err(|error| anyhow::anyhow!("the parent compositor cannot be listened to: {error}"))?;
-    Ok(())
+    later::soon(state, move |state| _ = hear(state, &first));
+    let of_source = backend.clone();
+    let listens =
+        state.session.waiting.listen(Heard::Displays, &*backend.borrow(), move |state| hear(state, &of_source));
+    listens.context("the parent compositor cannot be listened to")
 }
 
 /// Takes in what the parent says.
@@ -174,9 +163,8 @@ fn set_hidden(state: &mut State, window: WindowId, hidden: bool) {
 fn rescale(state: &mut State, window: WindowId, parents: f64) {
     let Some(output) = state.session.nested.outputs.get(&window).map(|window| window.output) else { return };
     let Some(name) = state.outputs.by_id(output).map(|output| output.output.name()) else { return };
-    let config = state.session.config.config();
-    let (position, scale) = (config.output(&name).position, scale(config, &name, parents));
-    hotplug::arrange(state, output, position, scale);
+    let OutputSettings { position, scale, .. } = state.session.config.config().output(&name, None);
+    hotplug::arrange(state, output, position, scale.map_or(parents, Scale::factor));
 }
 
 /// The output goes as any other that is unplugged does; the session goes with the last one.
@@ -237,8 +225,5 @@ fn scroll(axis: AxisMotion) -> Scroll {
 /// A place on a window (physical pixels) in global logical coordinates.
 fn place(state: &State, window: WindowId, x: f64, y: f64) -> Option<Point<f64, Logical>> {
     let id = state.session.nested.outputs.get(&window)?.output;
-    let output = &state.outputs.by_id(id)?.output;
-    let scale = output.current_scale().fractional_scale();
-    let origin = crate::output::geometry(output).loc.to_f64();
-    Some(origin + Point::from((x / scale, y / scale)))
+    Some(place_of_pixel(&state.outputs.by_id(id)?.output, Point::from((x, y))))
 }

@@ -5,17 +5,19 @@ use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use crate::backend::PixelRect;
 use crate::config::OutputMode;
 
 /// Where the pixels go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum BackendKind {
-    /// Windows where there is a Wayland compositor already, else virtual displays.
+    /// Windows where there is a Wayland compositor or an X server already, this machine's displays after a login on a text
+    /// console, else virtual displays.
     #[default]
     Auto,
     /// Displays of this machine, through DRM/KMS.
     Drm,
-    /// Windows in another compositor.
+    /// Windows in another compositor, or on an X server.
     Nested,
     /// Virtual displays that keep honest time and can be recorded.
     Headless,
@@ -82,6 +84,8 @@ pub struct SessionOptions {
     pub record: Option<PathBuf>,
     /// Where to write all refreshes in one file (headless).
     pub record_stream: Option<PathBuf>,
+    /// What of each output is recorded, if not all.
+    pub record_only: Option<PixelRect>,
     /// The name of the Wayland socket; otherwise the first free `wayland-N`.
     pub socket: Option<String>,
     /// Where to write the socket's name and a newline once clients can connect.

@@ -4,14 +4,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use anyhow::Context;
-use calloop::generic::Generic;
-use calloop::{Interest, LoopHandle, PostAction};
+use calloop::PostAction;
 
+use super::waiting::Heard;
 use crate::backend::headless::{HeadlessBackend, OutputOptions};
 use crate::backend::{Display, Mode};
-use crate::config::{Config, OutputMode, OutputSettings, Refresh};
-use crate::output::hotplug::{self, Placement};
-use crate::output::{power, rules};
+use crate::config::{Config, OutputMode, OutputSettings, Refresh, Scale};
+use crate::output::hotplug::{self, Arranged, Placement, WantedScale};
+use crate::output::mode_switch::{self, Asked};
+use crate::output::{OutputState, power, rules};
 use crate::state::State;
 use crate::time::Span;
 use crate::timing::id::OutputId;
@@ -27,21 +28,17 @@ const MOST_OUTPUTS: u32 = 32;
 
 /// Listens to the virtual displays and plugs in the outputs with `modes`; without any, those that the configuration
 /// names, or one.
-pub(super) fn start(
-    handle: &LoopHandle<'static, State>,
-    state: &mut State,
-    modes: &[OutputMode],
-) -> anyhow::Result<()> {
+pub(super) fn start(state: &mut State, modes: &[OutputMode]) -> anyhow::Result<()> {
     let backend = HeadlessBackend::new()?;
-    let descriptor = std::os::fd::AsFd::as_fd(&backend).try_clone_to_owned()?;
     let backend = Rc::new(RefCell::new(backend));
     state.session.headless = Some(backend.clone());
-    handle
-        .insert_source(Generic::new(descriptor, Interest::READ, calloop::Mode::Level), move |_, _, _| {
-            backend.borrow_mut().dispatch();
-            Ok(PostAction::Continue)
-        })
-        .map_err(|error| anyhow::anyhow!("the virtual displays cannot be listened to: {error}"))?;
+    let of_source = backend.clone();
+    let heard = move |_: &mut State| {
+        of_source.borrow_mut().dispatch();
+        PostAction::Continue
+    };
+    let listens = state.session.waiting.listen(Heard::Displays, &*backend.borrow(), heard);
+    listens.context("the virtual displays cannot be listened to")?;
     if modes.is_empty() {
         for _ in 0..configured(state.session.config.config()) {
             plug_in(state, None)?;
@@ -71,13 +68,21 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
     );
     state.session.last_output += 1;
     let name = format!("{NAME}{}", state.session.last_output);
-    let settings = state.session.config.config().output(&name);
+    let settings = state.session.config.config().output(&name, None);
     let (mode, variable_refresh) = video_mode(mode.or(settings.mode).unwrap_or_default());
     let defaults = OutputOptions::default();
     let queue = usize::from(state.session.config.config().animations.frames_ahead.frames());
     // Their memory is taken when they are first wanted.
     let buffers = defaults.buffers + queue;
-    let options = OutputOptions { cursor_plane: Some(CURSOR_PLANE), variable_refresh, buffers, queue, ..defaults };
+    let options = OutputOptions {
+        cursor_plane: Some(CURSOR_PLANE),
+        front_buffer: true,
+        sampler_thread: true,
+        variable_refresh,
+        buffers,
+        queue,
+        ..defaults
+    };
     let output = {
         let mut backend = backend.borrow_mut();
         let output = backend.add_output(&name, mode, options)?;
@@ -86,8 +91,8 @@ pub(super) fn plug_in(state: &mut State, mode: Option<OutputMode>) -> anyhow::Re
         output
     };
     state.session.recordings.begin(&output)?;
-    let OutputSettings { enabled, position, scale, pacing, .. } = settings;
-    let placement = Placement { position, scale: Some(scale.factor()), pacing: Some(pacing) };
+    let OutputSettings { enabled, position, scale, turn, pacing, .. } = settings;
+    let placement = Placement { position, scale: scale.map(Scale::factor), turn: Some(turn), pacing: Some(pacing) };
     let id = hotplug::add(state, Box::new(output), placement);
     power::set(state, id, enabled);
     Ok(id)
@@ -111,28 +116,39 @@ pub(super) fn unplug(state: &mut State, name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Changes the mode of an output: any for a virtual one, one of its own for a monitor.
-pub(super) fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Result<(), String> {
+/// Changes the mode of an output: any for a virtual one, one of its own for a monitor. An error: there is no such mode.
+/// Whether a driver takes it is known [later](mode_switch::wait).
+pub(super) fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Result<Vec<Asked>, String> {
+    let shown = state.outputs.states().find(|output| output.output.name() == name);
+    let before = shown.map(|output| (output.id, output.display.mode(), output.display.slowest()));
     if let Some(result) = state.session.drm.as_mut().and_then(|drm| drm.set_mode(name, mode)) {
-        return result;
+        let mode = result?;
+        return Ok(before
+            .map(|(output, before, slowest)| Asked { output, mode, before, slowest })
+            .into_iter()
+            .collect());
     }
     let output = state.session.headless.as_ref().and_then(|backend| backend.borrow().output(name).cloned());
     let output = output.ok_or_else(|| format!("{name} is no virtual output: its mode cannot be set"))?;
     let (mode, variable_refresh) = video_mode(mode);
-    output.reconfigure(mode, variable_refresh).map_err(|error| format!("{name}: {error}"))
+    output.reconfigure(mode, variable_refresh).map(|()| Vec::new()).map_err(|error| format!("{name}: {error}"))
 }
 
 /// Applies what `new` says differently from `old` about the outputs that there are.
 pub(super) fn refit(state: &mut State, old: &Config, new: &Config) -> Result<(), String> {
-    let outputs: Vec<_> = state.outputs.states().map(|output| (output.id, output.output.name())).collect();
+    let monitor = |output: &OutputState| output.display.identity().map(|identity| identity.to_string());
+    let known = |output: &OutputState| (output.id, output.output.name(), monitor(output));
+    let outputs: Vec<_> = state.outputs.states().map(known).collect();
     let mut result = Ok(());
-    for (id, name) in outputs {
-        let (before, now) = (old.output(&name), new.output(&name));
+    for (id, name, monitor) in outputs {
+        let settings = |config: &Config| config.output(&name, monitor.as_deref());
+        let (before, now) = (settings(old), settings(new));
         if before.pacing != now.pacing {
             rules::set_output_wish(state, id, now.pacing);
         }
-        if (before.position, before.scale) != (now.position, now.scale) {
-            hotplug::arrange(state, id, now.position, now.scale.factor());
+        if (before.position, before.scale, before.turn) != (now.position, now.scale, now.turn) {
+            let (scale, turn) = (WantedScale::or_guessed(now.scale.map(Scale::factor)), Some(now.turn));
+            hotplug::arrange_all(state, &[Arranged { output: id, position: now.position, scale, turn }]);
         }
         if before.enabled != now.enabled {
             power::set(state, id, now.enabled);
@@ -140,10 +156,18 @@ pub(super) fn refit(state: &mut State, old: &Config, new: &Config) -> Result<(),
         if before.mode != now.mode
             && let Some(mode) = now.mode
         {
-            result = result.and(set_mode(state, &name, mode));
+            let asked = set_mode(state, &name, mode);
+            result = result.and(asked.map(|asked| mode_switch::wait(state, asked, Box::new(report))));
         }
     }
     result
+}
+
+/// A mode that the configuration wants was refused: the one before stays.
+fn report(_state: &mut State, result: Result<(), String>) {
+    if let Err(reason) = result {
+        tracing::warn!(%reason, "the configured mode cannot be shown");
+    }
 }
 
 /// A mode and its range of intervals (shortest, longest), if it is a variable one, as a display takes them.

@@ -35,6 +35,20 @@ pub(super) fn is_there(variable: &impl Fn(&str) -> Option<std::ffi::OsString>) -
     has_wayland(variable) || variable(X11).is_some_and(|value| !value.is_empty())
 }
 
+/// Whose windows they would be, and what says so, for people.
+pub(super) fn about(variable: &impl Fn(&str) -> Option<std::ffi::OsString>) -> String {
+    let value = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let found = WAYLAND.iter().find_map(|name| Some((name, value(name)?)));
+    match (found, value(X11)) {
+        (Some((&"WAYLAND_SOCKET", _)), _) => {
+            "the Wayland compositor that lent a connection (WAYLAND_SOCKET)".to_owned()
+        }
+        (Some((name, socket)), _) => format!("the Wayland compositor {} ({name})", socket.display()),
+        (None, Some(display)) => format!("the X server {} ({X11})", display.display()),
+        (None, None) => "another compositor".to_owned(),
+    }
+}
+
 impl Parent {
     /// Connects: to a Wayland compositor rather than to an X server, since it says when frames are shown.
     pub(super) fn connect() -> anyhow::Result<Self> {

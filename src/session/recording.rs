@@ -4,31 +4,48 @@
 //! --record DIR           DIR/HEADLESS-1/  DIR/HEADLESS-2/ …     a folder of pictures per output
 //! --record-stream FILE   FILE             FILE-HEADLESS-2 …     the first output, and each further one
 //! ```
-//! Outputs that are plugged in later are recorded as well.
+//! Outputs that are plugged in later are recorded as well; of each no more than `--record-only` says.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::backend::Display;
 use crate::backend::headless::HeadlessOutput;
 use crate::backend::headless::record::stream::StreamFile;
 use crate::backend::headless::record::{PngFolder, Recording};
+use crate::backend::{Display, PixelRect};
+
+/// A part of a picture.
+pub type PictureRect = PixelRect;
+
+/// A part of a picture as `--record-only` has it.
+///
+/// # Errors
+/// If it is none: a sentence that says so.
+pub fn part_of_picture(text: &str) -> Result<PictureRect, String> {
+    let wrong = || format!("'{text}' is no X,Y,WIDTHxHEIGHT in pixels");
+    let numbers: Vec<i32> = text.split([',', 'x']).map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
+    match numbers[..] {
+        [x, y, width, height] if x >= 0 && y >= 0 && width > 0 && height > 0 => Ok(PixelRect { x, y, width, height }),
+        _ => Err(wrong()),
+    }
+}
 
 /// Where recordings go, and those that are running.
 #[derive(Default)]
 pub(super) struct Recordings {
     folder: Option<PathBuf>,
     stream: Option<PathBuf>,
+    part: Option<PixelRect>,
     /// The file given with `--record-stream` is in use.
     stream_taken: bool,
     running: Vec<(String, Recording)>,
 }
 
 impl Recordings {
-    /// Recordings into `folder`, and into the file `stream`.
-    pub(super) fn new(folder: Option<PathBuf>, stream: Option<PathBuf>) -> Self {
-        Recordings { folder, stream, ..Recordings::default() }
+    /// Recordings into `folder`, and into the file `stream`; of all that is shown or of `part`.
+    pub(super) fn new(folder: Option<PathBuf>, stream: Option<PathBuf>, part: Option<PixelRect>) -> Self {
+        Recordings { folder, stream, part, ..Recordings::default() }
     }
 
     /// Begins to record `output`, if that was asked for.
@@ -37,13 +54,13 @@ impl Recordings {
         if let Some(folder) = &self.folder {
             let folder = folder.join(name);
             let sink = PngFolder::create(&folder).map_err(explain).with_context(|| cannot(name, &folder))?;
-            self.running.push((name.to_owned(), Recording::start(output, sink)?));
+            self.running.push((name.to_owned(), Recording::start_of(output, self.part, sink)?));
         }
         if let Some(first) = &self.stream {
             let file = if self.stream_taken { named(first, name) } else { first.clone() };
             let sink = StreamFile::create(&file).with_context(|| cannot(name, &file))?;
             self.stream_taken = true;
-            self.running.push((name.to_owned(), Recording::start(output, sink)?));
+            self.running.push((name.to_owned(), Recording::start_of(output, self.part, sink)?));
         }
         Ok(())
     }
@@ -85,6 +102,14 @@ fn named(file: &Path, output: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_picture_is_four_numbers() {
+        assert_eq!(part_of_picture("8,0,300x720"), Ok(PixelRect { x: 8, y: 0, width: 300, height: 720 }));
+        for wrong in ["", "8,0,300", "8,0,0x10", "-1,0,3x3", "1,2,3x4,5", "a,b,cxd"] {
+            assert_eq!(part_of_picture(wrong), Err(format!("'{wrong}' is no X,Y,WIDTHxHEIGHT in pixels")));
+        }
+    }
 
     #[test]
     fn each_further_output_has_a_file_of_its_own_beside_the_first() {

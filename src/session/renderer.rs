@@ -24,7 +24,6 @@ pub(super) fn start(kind: RendererKind, backend: BackendKind) -> Result<Renderer
     };
     if backend != BackendKind::Drm {
         renderer.find_gpu()?;
-        say(&renderer);
     }
     Ok(renderer)
 }

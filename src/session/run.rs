@@ -2,28 +2,30 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use anyhow::Context;
-use calloop::channel::Sender;
 use calloop::generic::Generic;
-use calloop::{EventLoop, Interest, LoopHandle, LoopSignal, Mode, PostAction};
+use calloop::{EventLoop, Interest, LoopHandle, Mode, PostAction};
 use smithay::reexports::wayland_server::Display;
 
 use super::alarm::Alarm;
 use super::child::Child;
 use super::reading::{self, Reading};
 use super::recording::Recordings;
-use super::reload::{self, Reread};
+use super::reload::{self, Rereading};
 use super::satellite::Satellite;
 use super::signals::SignalWish;
-use super::{BackendKind, ExitStatus, SessionOptions, renderer, socket};
+use super::waiting::{self, Heard, Waiting};
+use super::{BackendKind, ExitStatus, SessionOptions, hello, renderer, socket};
 use crate::backend::headless::HeadlessBackend;
-use crate::config::ConfigFile;
+use crate::config::{Config, ConfigFile, write_starter};
 use crate::descriptors::Door;
 use crate::faults::{self, Fault};
 use crate::guard::floor;
 use crate::ipc;
+use crate::real_time::{RealTime, Role};
 use crate::state::State;
 use crate::time::Clock;
 
@@ -40,15 +42,22 @@ pub struct Session {
     /// Where X programs go.
     pub(super) satellite: Satellite,
     pub(super) config: ConfigFile,
-    /// Where a configuration goes that was read again.
-    pub(super) reread: Option<Sender<Reread>>,
+    /// The private socket; nobody's while it is served.
+    pub(super) messages: Option<ipc::Server>,
+    /// What those who follow what happens were told.
+    pub(super) told: super::respond::Told,
+    /// Whether its files are being read again.
+    pub(super) rereading: Rereading,
     pub(super) recordings: Recordings,
     /// The number of the last virtual output: none is used twice.
     pub(super) last_output: u32,
     alarm: Option<Rc<RefCell<Alarm>>>,
+    /// What the loop sleeps on.
+    pub(super) waiting: Waiting,
     /// How clients are read.
     pub reading: Reading,
-    signal: Option<LoopSignal>,
+    /// The main thread's class, once the loop runs and unless the configuration forbids it.
+    real_time: Option<RealTime>,
     exit: Option<ExitStatus>,
     /// What made it impossible to go on.
     failure: Option<anyhow::Error>,
@@ -60,19 +69,19 @@ pub(super) struct Identity {
     /// The name of the Wayland socket.
     pub socket: String,
     /// Where `upbeat msg` asks.
-    pub ipc_path: std::path::PathBuf,
+    pub ipc_path: PathBuf,
     /// What X programs find us by, where they can.
     pub display: Option<String>,
     pub backend: BackendKind,
 }
 
 impl Identity {
-    /// What whoever is started here finds the session by.
-    pub fn environment(&self) -> Vec<(&'static str, OsString)> {
-        let mut environment = vec![
-            ("WAYLAND_DISPLAY", OsString::from(&self.socket)),
-            ("UPBEAT_SOCKET", self.ipc_path.clone().into_os_string()),
-        ];
+    /// What whoever is started here finds: what the configuration says, and us.
+    pub fn environment<'a>(&self, config: &'a Config) -> Vec<(&'a str, OsString)> {
+        let configured = config.environment.variables();
+        let mut environment: Vec<(&str, OsString)> = configured.map(|(name, value)| (name, value.into())).collect();
+        environment.push(("WAYLAND_DISPLAY", OsString::from(&self.socket)));
+        environment.push(("UPBEAT_SOCKET", self.ipc_path.clone().into_os_string()));
         environment.extend(self.display.iter().map(|display| ("DISPLAY", OsString::from(display))));
         environment
     }
@@ -86,15 +95,33 @@ impl std::fmt::Debug for Session {
 
 impl Session {
     /// The configuration in force.
-    pub fn config(&self) -> &crate::config::Config {
+    pub fn config(&self) -> &Config {
         self.config.config()
+    }
+
+    /// What whoever is started here finds.
+    pub(super) fn environment(&self) -> Vec<(&str, OsString)> {
+        self.identity.environment(self.config())
+    }
+
+    /// Whether it ends after this turn.
+    pub const fn is_ending(&self) -> bool {
+        self.exit.is_some()
     }
 
     /// Ends the session after this turn; the first status given counts.
     pub fn end(&mut self, status: ExitStatus) {
         self.exit.get_or_insert(status);
-        if let Some(signal) = &self.signal {
-            signal.stop();
+    }
+
+    /// From now on what is on the main thread is in time also beside busy programs, where that is permitted, or not any more.
+    pub(super) fn keep_time(&mut self, wished: bool) {
+        // A display's driver works in ordinary threads of the kernel: where there is one processor, they would wait for us.
+        let has_two = || std::thread::available_parallelism().is_ok_and(|processors| processors.get() > 1);
+        let wished = wished && (self.identity.backend != BackendKind::Drm || has_two());
+        match (wished, self.real_time.take()) {
+            (true, had) => self.real_time = Some(had.unwrap_or_else(|| RealTime::ask_for(Role::Main))),
+            (false, had) => had.into_iter().for_each(RealTime::give_up),
         }
     }
 
@@ -117,6 +144,7 @@ pub fn run_with(
     prepare: impl FnOnce(&LoopHandle<'static, State>, &mut State) -> anyhow::Result<()>,
 ) -> anyhow::Result<ExitStatus> {
     super::limits::raise();
+    crate::closing::spare_this_thread();
     let backend = super::backend::choose(&options, |name| std::env::var_os(name))?;
     let mut event_loop: EventLoop<'static, State> = EventLoop::try_new().context("no event loop")?;
     let display: Display<State> = Display::new().context("no Wayland display")?;
@@ -126,25 +154,24 @@ pub fn run_with(
         SignalWish::End => state.session.end(ExitStatus::default()),
         SignalWish::Reload => reload::begin(state, None),
     })?;
-    state.session.signal = Some(event_loop.get_signal());
     state.outputs.renderer = Some(renderer::start(options.renderer, backend)?);
     if let Some(path) = &options.frame_log {
         state.outputs.frame_log = Some(crate::trace::FrameLog::create(path)?);
     }
-    state.session.recordings = Recordings::new(options.record, options.record_stream);
-    configure(&mut state, options.config)?;
-
+    state.session.recordings = Recordings::new(options.record, options.record_stream, options.record_only);
+    state.session.identity.backend = backend;
     let handle = event_loop.handle();
-    reload::listen(&handle, &mut state)?;
-    reading::listen(&handle, &mut state, display)?;
-    listen_to_alarm(&handle, &mut state)?;
+    let written = configure(&handle, &mut state, options.config)?;
+    reading::listen(&mut state, display)?;
+    listen_to_alarm(&mut state)?;
     super::backend::start(backend, &handle, &mut state, &options.outputs)?;
     renderer::offer_memory(&mut state, options.lend_device.as_deref())?;
     let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
     let name = open_socket(&handle, &runtime, options.socket.as_deref())?;
     let ipc_path = socket::ipc_path(&runtime, &name);
-    listen_to_messages(&handle, &ipc_path)?;
-    tracing::info!(socket = name, "ready");
+    super::messages::listen(&mut state, &ipc_path)?;
+    hello::ready(&state, options.backend, backend, &name);
+    written.iter().for_each(|path| hello::wrote(path));
     let x11 = state.session.config().x11.satellite.clone();
     super::satellite::start(&handle, &mut state, &x11);
     let display = state.session.satellite.display();
@@ -152,14 +179,21 @@ pub fn run_with(
     if let Some(ready) = options.ready {
         socket::announce(ready, &name)?;
     }
-    let environment = state.session.identity.environment();
+    let environment = state.session.environment();
     super::service::announce(&environment);
+    // Where nobody sees it, and where a window is on its way, it would be in the way.
+    state.shell.overlays.hint =
+        state.session.config().hint && backend != BackendKind::Headless && options.command.is_empty();
     let command = start_command(&handle, &options.command, &environment)?;
+    super::autostart::start(&mut state);
     prepare(&handle, &mut state)?;
+    // Not before: starting takes long, and there is nothing to be late for.
+    let in_time = state.session.config().timing.real_time;
+    state.session.keep_time(in_time);
     // The first frame needs no reason from outside.
     turn(&mut state);
-    let ran = floor::catch(|| event_loop.run(None, &mut state, turn));
-    let ran = ran.map_err(|panic| bug(&panic)).and_then(|ran| ran.context("the event loop failed"));
+    let ran = floor::catch(|| waiting::run(&mut event_loop, &mut state, turn));
+    let ran = ran.map_err(|panic| bug(&panic)).and_then(|ran| ran);
     if ran.is_err() {
         command.iter().for_each(|child| _ = child.borrow_mut().end());
     }
@@ -175,12 +209,23 @@ pub fn run_with(
     state.session.failure.take().map_or(Ok(status), Err)
 }
 
-/// Reads the configuration and puts it in force. A file that is wrong keeps the session from starting.
-fn configure(state: &mut State, named: Option<std::path::PathBuf>) -> anyhow::Result<()> {
+/// Reads the configuration and puts it in force. Where nobody named one and there is none yet, one to start from is written; where
+/// that was is returned.
+fn configure(
+    handle: &LoopHandle<'static, State>,
+    state: &mut State,
+    named: Option<PathBuf>,
+) -> anyhow::Result<Option<PathBuf>> {
     let default = crate::config::default_path(|name| std::env::var_os(name));
-    state.session.config = ConfigFile::load(named, default)?;
-    let config = state.session.config.config().clone();
-    super::settings::apply(state, None, &config).map_err(anyhow::Error::msg)
+    let written = default.clone().filter(|path| {
+        named.is_none()
+            && write_starter(path).unwrap_or_else(|error| {
+                tracing::warn!("no configuration to start from could be written: {error}");
+                false
+            })
+    });
+    reload::start(handle, state, named, default)?;
+    Ok(written)
 }
 
 /// A panic on the way. Nothing is done with the state after it but to give it back: consoles and displays with it.
@@ -205,20 +250,21 @@ fn turn(state: &mut State) {
         tracing::error!(%error, "the alarm cannot be set");
     }
     reading::write(state);
+    if let Some(real_time) = &mut state.session.real_time {
+        real_time.check();
+    }
 }
 
-fn listen_to_alarm(handle: &LoopHandle<'static, State>, state: &mut State) -> anyhow::Result<()> {
-    let alarm = Alarm::new().context("no timer")?;
-    let descriptor = std::os::fd::AsFd::as_fd(&alarm).try_clone_to_owned()?;
-    let alarm = Rc::new(RefCell::new(alarm));
-    state.session.alarm = Some(alarm.clone());
-    handle
-        .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), move |_, _, state| {
-            let late = alarm.borrow_mut().rang(state.clock.now());
-            state.outputs.kernel.woke(late);
-            Ok(PostAction::Continue)
-        })
-        .map_err(|error| anyhow::anyhow!("no timer: {error}"))?;
+fn listen_to_alarm(state: &mut State) -> anyhow::Result<()> {
+    let alarm = Rc::new(RefCell::new(Alarm::new().context("no timer")?));
+    let rings = alarm.clone();
+    let rang = move |state: &mut State| {
+        let late = rings.borrow_mut().rang(state.clock.now());
+        state.outputs.kernel.woke(late);
+        PostAction::Continue
+    };
+    state.session.waiting.listen(Heard::Alarm, &*alarm.borrow(), rang).context("no timer")?;
+    state.session.alarm = Some(alarm);
     Ok(())
 }
 
@@ -232,28 +278,19 @@ fn open_socket(
     let mut door = Door::new();
     handle
         .insert_source(Generic::new(socket, Interest::READ, Mode::Level), move |_, socket, state| {
-            while let Some(stream) = door.next(|| socket.accept()) {
-                if let Err(error) = crate::protocol::client::connect(&mut state.display_handle, stream, &state.rules) {
-                    tracing::warn!(%error, "a client could not be let in");
-                }
-            }
+            door.let_in(
+                || socket.accept(),
+                |stream| {
+                    let (display, rules) = (&mut state.display_handle, &state.rules);
+                    if let Err(error) = crate::protocol::client::connect(display, stream, rules) {
+                        tracing::warn!(%error, "a client could not be let in");
+                    }
+                },
+            );
             Ok(PostAction::Continue)
         })
         .map_err(|error| anyhow::anyhow!("the Wayland socket cannot be listened to: {error}"))?;
     Ok(name)
-}
-
-fn listen_to_messages(handle: &LoopHandle<'static, State>, path: &std::path::Path) -> anyhow::Result<()> {
-    let server = ipc::Server::listen(path)?;
-    let descriptor = std::os::fd::AsFd::as_fd(&server).try_clone_to_owned()?;
-    let mut server = server;
-    handle
-        .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), move |_, _, state| {
-            server.dispatch(state);
-            Ok(PostAction::Continue)
-        })
-        .map_err(|error| anyhow::anyhow!("the private socket cannot be listened to: {error}"))?;
-    Ok(())
 }
 
 fn start_command(

@@ -15,16 +15,27 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     state.outputs.background = [background[0], background[1], background[2]];
     crate::config::clients::apply(&new.limits, &new.privileges, &state.rules);
     state.shell.set_animations(new.animations.motions(new.reduced_motion));
+    let on_displays = state.session.identity.backend == super::BackendKind::Drm;
+    crate::shell::strips::set_mode(state, new.layout.mode(on_displays));
+    state.shell.focus_follows_pointer = new.focus == crate::config::FocusWish::Pointer;
     state.shell.effects = new.effects.drawn();
     crate::output::planes::switch(state, new.planes);
     state.outputs.frames_ahead = new.animations.frames_ahead.frames();
     state.outputs.supersedes = new.animations.supersede;
+    state.surfaces.scroll.whole = new.scroll.supply();
     crate::protocol::scroll::offer(state, new.scroll.views);
+    crate::protocol::late_latch::offer(state, new.late_latch.followers || new.late_latch.front_buffers);
+    crate::output::front_buffer::switch(state, new.late_latch.front_buffers);
     state.input.bindings.keys.clone_from(&new.keys.0);
     state.input.bindings.when_locked.clone_from(&new.keys_when_locked.0);
+    let crate::config::Gestures { touchpad, edges } = new.gestures;
+    state.input.gestures = crate::input::swiping::Gestures { touchpad, edges };
     let rules = &mut state.outputs.rules;
     (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());
+    rules.windows.clone_from(&new.windows);
     rules.no_early_latch = !new.timing.early_latch;
+    rules.no_predicted_input = !new.timing.predicted_input;
+    crate::output::in_place::switch(state, new.timing.in_place);
     state.outputs.rules.changed();
     if old.is_none_or(|old| old.cursor != new.cursor) {
         crate::input::cursor::load_theme(state, &new.cursor);
@@ -34,6 +45,7 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
         result = crate::input::keyboard::configure(state, &new.keyboard);
     }
     if let Some(old) = old {
+        state.session.keep_time(new.timing.real_time);
         result = result.and(outputs::refit(state, old, new));
     }
     crate::output::need_all(state);

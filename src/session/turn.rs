@@ -1,28 +1,46 @@
 //! What follows every wake-up: all that is due, and then the news of it for clients that watch.
 
-use crate::shell::{lock, notices};
+use crate::shell::{self, lock, notices, strips, wishes};
 use crate::state::State;
-use crate::time::Instant;
-use crate::{output, protocol};
+use crate::time::{Clock as _, Instant};
+use crate::{input, later, output, protocol};
 
 /// Does everything that is due. Returns when the next thing is; `None` to sleep until something happens.
 pub fn run(state: &mut State) -> Option<Instant> {
+    later::attend(state);
     // Before anything is drawn of it.
     protocol::sweep::after_a_bug(state);
     protocol::estates::attend(state);
+    protocol::owed::attend(state);
+    shell::catch_up(state);
     lock::attend(state);
     notices::attend(state);
+    let repeated = input::repeating::attend(state);
+    let switched = input::switcher::attend(state);
+    wishes::attend(state);
+    let arranges = strips::arrange_in_time(state);
+    output::titles::attend(state);
     let wake = output::turn::run(state);
     protocol::refresh(state);
+    super::messages::attend(state);
+    protocol::selection::focus::attend(state);
     let satellite = super::satellite::attend(state);
     let idle = protocol::idle_notify::attend(state);
+    let owed = protocol::owed::next(state);
     let wake = wake
         .into_iter()
         .chain(idle)
+        .chain(owed)
         .chain(satellite)
+        .chain(repeated)
+        .chain(switched)
+        .chain(arranges)
         .chain(state.shell.overlays.notices.until())
         .chain(state.shell.lock.wake())
         .min();
     // Last: it keeps nobody waiting.
-    protocol::estates::go_on(state, wake).into_iter().chain(wake).min()
+    let goes_on = protocol::estates::go_on(state, wake);
+    // What was put off in this turn is done at once in the next.
+    let put_off = state.later.is_waiting().then(|| state.clock.now());
+    goes_on.into_iter().chain(put_off).chain(wake).min()
 }

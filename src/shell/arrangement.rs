@@ -14,6 +14,13 @@ pub enum Arrangement {
         /// That area.
         area: Rectangle<i32, Logical>,
     },
+    /// In a column of a strip.
+    Tiled {
+        /// Its place there (global logical coordinates).
+        area: Rectangle<i32, Logical>,
+        /// Whether it fills all that is left for windows.
+        is_maximised: bool,
+    },
     /// Over all of an output.
     Fullscreen {
         /// Which.

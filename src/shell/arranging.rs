@@ -3,16 +3,24 @@
 
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::Rectangle;
+use smithay::utils::{Logical, Rectangle, Size};
 
+use super::layout::op::Side;
+use super::parts::Part;
 use super::spaces::{self, centre};
 use super::workspaces::Place;
-use super::{Arrangement, Window, WindowId, activate, focus_next, layers, placement, popup, send_configure, visit};
+use super::{
+    Arrangement, Window, WindowId, activate, focus_next, layers, placement, popup, send_configure, snapping, strips,
+    visit,
+};
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 
 /// The client wants to fill the usable area.
 pub fn maximize(state: &mut State, surface: &WlSurface) {
+    if strips::acting::maximise(state, surface, true) {
+        return send_configure(state, surface);
+    }
     let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
     let area = state.usable_area(at.or_else(|| Some(state.pointer_position())));
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
@@ -30,17 +38,23 @@ pub fn maximize(state: &mut State, surface: &WlSurface) {
 
 /// The client wants its floating size back.
 pub fn unmaximize(state: &mut State, surface: &WlSurface) {
+    if strips::acting::maximise(state, surface, false) {
+        return send_configure(state, surface);
+    }
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     match window.wanted {
         Arrangement::Maximized { .. } => window.want(Arrangement::Floating),
         Arrangement::Fullscreen { .. } => window.before_fullscreen = Arrangement::Floating,
-        Arrangement::Floating => {}
+        Arrangement::Floating | Arrangement::Tiled { .. } => {}
     }
     send_configure(state, surface);
 }
 
 /// The client wants all of an output: the one that it names, or the one that it is on.
 pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>) {
+    if strips::acting::fill_screen(state, surface, output.as_ref()) {
+        return send_configure(state, surface);
+    }
     let at = state.shell.window_of_root(surface).filter(|window| window.mapped).map(|window| centre(window.rect()));
     let output = output
         .filter(|output| state.outputs.iter().any(|known| known == output))
@@ -61,6 +75,9 @@ pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>
 
 /// The client wants to be what it was before fullscreen.
 pub fn unfullscreen(state: &mut State, surface: &WlSurface) {
+    if strips::acting::unfill_screen(state, surface) {
+        return send_configure(state, surface);
+    }
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     if matches!(window.wanted, Arrangement::Fullscreen { .. }) {
         let before = std::mem::take(&mut window.before_fullscreen);
@@ -74,8 +91,10 @@ pub fn toggle_maximised(state: &mut State) {
     let Some(window) = focused(state) else { return };
     match window.wanted {
         Arrangement::Fullscreen { .. } => {}
-        Arrangement::Maximized { .. } => unmaximize(state, &window.surface().clone()),
-        Arrangement::Floating => maximize(state, &window.surface().clone()),
+        Arrangement::Maximized { .. } | Arrangement::Tiled { is_maximised: true, .. } => {
+            unmaximize(state, &window.surface().clone());
+        }
+        Arrangement::Floating | Arrangement::Tiled { .. } => maximize(state, &window.surface().clone()),
     }
 }
 
@@ -90,55 +109,103 @@ pub fn toggle_fullscreen(state: &mut State) {
     }
 }
 
+/// The user wants the focused window to be as large as it was, and where.
+pub fn restore(state: &mut State) {
+    let Some(window) = focused(state) else { return };
+    let surface = window.surface().clone();
+    match window.wanted {
+        Arrangement::Fullscreen { .. } => unfullscreen(state, &surface),
+        Arrangement::Maximized { .. } => unmaximize(state, &surface),
+        Arrangement::Floating => {
+            let id = window.id;
+            snapping::give_back(state, id);
+        }
+        Arrangement::Tiled { .. } => {}
+    }
+}
+
+/// The user wants the focused window, which floats, on that half of what windows may fill.
+pub fn snap(state: &mut State, side: Side) {
+    let Some(window) = focused(state).filter(|window| window.wanted == Arrangement::Floating && !window.in_strip)
+    else {
+        return;
+    };
+    let id = window.id;
+    snapping::put_on(state, id, Part { side, row: None });
+}
+
 fn focused(state: &State) -> Option<&Window> {
     state.shell.focused().and_then(|id| state.shell.window(id)).filter(|window| window.mapped)
 }
 
-/// Outputs came, went or changed: windows that fill one are refitted, windows that are nowhere are brought back.
+/// Outputs came, went or changed: windows that fill one are refitted, windows that are nowhere, or that an output has become
+/// too small for where they are, are brought back.
 pub fn outputs_changed(state: &mut State) {
-    spaces::follow_outputs(state);
+    let back = spaces::follow_outputs(state);
     layers::outputs_changed(state);
+    let sizes = state.output_areas().map(|(output, area)| (output.name(), area.size)).collect();
+    let were = std::mem::replace(&mut state.shell.output_sizes, sizes);
     let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
     for id in ids {
-        let Some(window) = state.shell.window(id) else { continue };
-        // A window whose output is unplugged is on the one that has its workspaces now.
-        let on = state.shell.workspaces.place(id).and_then(|place| spaces::area_of(state, place.screen));
-        let at = on.map_or_else(|| centre(window.rect()), centre);
-        let Some((nearest, area)) = state.usable_area(Some(at)) else { break };
-        let known = |output: &Output| state.outputs.iter().any(|known| known == output);
-        let refitted = match &window.wanted {
-            Arrangement::Floating => None,
-            Arrangement::Maximized { .. } => Some(Arrangement::Maximized { area }),
-            Arrangement::Fullscreen { output, .. } => {
-                let output = if known(output) { output.clone() } else { nearest };
-                Some(Arrangement::Fullscreen { area: geometry(&output), output })
-            }
-        };
-        let orphaned = matches!(&window.applied, Arrangement::Fullscreen { output, .. } if !known(output));
-        let seen = state.output_areas().any(|(_, geometry)| geometry.overlaps(window.rect()));
-        let Some(window) = state.shell.window_mut(id) else { continue };
-        match refitted {
-            Some(arrangement) => {
-                if orphaned {
-                    // Its output is gone: until its client answers, its content is shown where it is wanted.
-                    window.applied = arrangement.clone();
-                }
-                window.want(arrangement);
-                window.send_pending();
-            }
-            None if !seen => {
-                window.displaced_from.get_or_insert(window.floating);
-                window.floating = placement::keep_inside(Rectangle::new(window.floating, window.geometry.size), area);
-                window.motion.glide();
-            }
-            None => {}
-        }
+        // One that reached beyond its output before does so because somebody put it there.
+        let lay_within = back.contains(&id) || lay_within(state, id, &were);
+        follow_output(state, id, lay_within);
         visit::update_outputs(state, id);
     }
     focus_next(state);
     spaces::tell_windows(&mut state.shell);
     super::lock::outputs_changed(state);
     state.need_all();
+}
+
+/// Whether a window lay within its output when outputs had these sizes.
+fn lay_within(state: &State, id: WindowId, sizes: &[(String, Size<i32, Logical>)]) -> bool {
+    let place = state.shell.workspaces.place(id);
+    let on = place.and_then(|place| spaces::output_of(state, place.screen));
+    let (Some((output, area)), Some(window)) = (on, state.shell.window(id)) else { return false };
+    let was = sizes.iter().find(|(name, _)| *name == output.name());
+    // Where the output goes, it goes along.
+    was.is_some_and(|(_, size)| Rectangle::new(area.loc, *size).contains_rect(window.floating_rect()))
+}
+
+fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
+    let Some(window) = state.shell.window(id) else { return };
+    // A window whose output is unplugged is on the one that has its workspaces now.
+    let on = state.shell.workspaces.place(id).and_then(|place| spaces::area_of(state, place.screen));
+    let at = on.map_or_else(|| centre(window.rect()), centre);
+    let Some((nearest, area)) = state.usable_area(Some(at)) else { return };
+    let known = |output: &Output| state.outputs.iter().any(|known| known == output);
+    let refitted = match &window.wanted {
+        // The strip refits its own.
+        _ if window.in_strip => None,
+        Arrangement::Floating | Arrangement::Tiled { .. } => None,
+        Arrangement::Maximized { .. } => Some(Arrangement::Maximized { area }),
+        Arrangement::Fullscreen { output, .. } => {
+            let output = if known(output) { output.clone() } else { nearest };
+            Some(Arrangement::Fullscreen { area: geometry(&output), output })
+        }
+    };
+    let orphaned = matches!(&window.applied, Arrangement::Fullscreen { output, .. } if !known(output));
+    let seen = state.output_areas().any(|(_, geometry)| geometry.overlaps(window.rect()));
+    let cut = lay_within && on.is_some_and(|output| !output.contains_rect(window.floating_rect()));
+    let below = state.shell.below_bar(id, area);
+    let Some(window) = state.shell.window_mut(id) else { return };
+    match refitted {
+        Some(arrangement) => {
+            if orphaned {
+                // Its output is gone: until its client answers, its content is shown where it is wanted.
+                window.applied = arrangement.clone();
+            }
+            window.want(arrangement);
+            window.send_pending();
+        }
+        None if (!seen || cut) && !window.in_strip => {
+            window.displaced_from.get_or_insert(window.floating);
+            window.floating = placement::keep_inside(window.floating_rect(), below);
+            window.motion.glide();
+        }
+        None => {}
+    }
 }
 
 /// Puts a window and its dialogs on a workspace; on another output, in the same part of it. The focus goes to what is
@@ -156,11 +223,13 @@ pub fn send_to(state: &mut State, id: WindowId, to: Place) {
         }
     }
     outputs_changed(state);
+    strips::arrange(state);
     let still_seen = state.shell.is_visible(id);
     let there =
         |window: &&Window| state.shell.workspaces.place(window.id).map(|place| place.screen) == Some(from.screen);
     if !still_seen {
-        let next = state.shell.visible_windows().rfind(there).map(|window| window.id);
+        let beside = state.shell.next_in_strip(from);
+        let next = beside.or_else(|| state.shell.visible_windows().rfind(there).map(|window| window.id));
         popup::dismiss_of_window(state, id);
         activate(state, next);
     }

@@ -42,17 +42,16 @@ pub const fn serial_of(configure: &Configure) -> Serial {
 
 /// The client acknowledged the configure `serial`: it takes effect with the next commit.
 pub fn acknowledged(state: &mut State, surface: &WlSurface, serial: Serial) {
+    let before =
+        guard::with_states(surface, |states| states.cached_state.get::<Acknowledged>().pending().0.replace(serial));
     // Nothing is seen of that before the next commit.
     if let Some(window) = state.shell.windows.of_root_mut_quietly(surface) {
-        window.acknowledged = true;
+        window.acknowledge(serial, before.is_none());
     } else if let Some(popup) = state.shell.popup_mut(surface) {
         popup.acknowledged = true;
     } else if let Some(pinned) = state.shell.layers.of_root_mut(surface) {
         pinned.acknowledged = true;
     }
-    guard::with_states(surface, |states| {
-        states.cached_state.get::<Acknowledged>().pending().0 = Some(serial);
-    });
 }
 
 /// Whether the client acknowledged any configure since `surface` was last unmapped: only then it may have content. A

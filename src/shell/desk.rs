@@ -40,6 +40,9 @@ pub trait Hand {
     /// Where the pointer is (global logical coordinates).
     fn pointer_position(&self) -> Point<f64, Logical>;
 
+    /// Where what is dragged between clients is: at the finger that drags it, or at the pointer (global logical coordinates).
+    fn drag_position(&self) -> Point<f64, Logical>;
+
     /// Gives the keyboard to whom it belongs now.
     fn update_keyboard(&mut self);
 
@@ -57,6 +60,17 @@ pub trait Hand {
 
     /// Takes pointer, fingers, tools and keyboard away from whoever has them. Buttons that are down stay without effect.
     fn let_go(&mut self);
+}
+
+/// Which monitor an output is, wherever it is plugged in: its maker, model and serial number. Kept with the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Monitor(pub String);
+
+impl Monitor {
+    /// That of `output`, if it says so.
+    pub fn of(output: &Output) -> Option<&str> {
+        output.user_data().get::<Monitor>().map(|monitor| monitor.0.as_str())
+    }
 }
 
 /// The rectangle of an output in global logical coordinates.

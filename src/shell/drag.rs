@@ -11,12 +11,15 @@
 //! ```
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
-use smithay::utils::{Logical, Point};
+use smithay::utils::{Logical, Point, Rectangle};
 
+use super::parts::{self, Aim, Target};
 use super::resize::{self, Edges};
+use super::strips::Mode;
 use super::window::Stretch;
-use super::{Arrangement, Shell, Window, WindowId, spaces, visit};
-use crate::shell::{Desk, Hand};
+use super::workspaces::Place;
+use super::{Arrangement, Shell, Window, WindowId, arranging, snapping, spaces, strips, visit};
+use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 
 /// A window held by the pointer or a finger.
@@ -109,13 +112,18 @@ impl Window {
 
 /// Lets `id` follow the pointer, which is at `start` now. Returns whether it does: fullscreen windows are not moved.
 pub fn begin_move(state: &mut State, id: WindowId, start: Point<f64, Logical>) -> bool {
+    if state.shell.is_tile(id) {
+        strips::acting::float_under(state, id);
+    }
     let Some(window) = state.shell.window_mut(id).filter(|window| window.mapped) else { return false };
     if window.is_fullscreen() || matches!(window.wanted, Arrangement::Fullscreen { .. }) {
         return false;
     }
     let mut corner = window.rect().loc;
-    if matches!(window.wanted, Arrangement::Maximized { .. }) {
-        corner = unmaximize_under(window, start);
+    let snapped = window.snapped.take();
+    if matches!(window.wanted, Arrangement::Maximized { .. }) || snapped.is_some() {
+        window.floating_size = snapped.map(|snapped| snapped.before.size).or(window.floating_size);
+        corner = shrink_under(window, start);
     }
     window.settle();
     window.floating = corner;
@@ -124,16 +132,21 @@ pub fn begin_move(state: &mut State, id: WindowId, start: Point<f64, Logical>) -
     true
 }
 
-/// A maximised window that is dragged away gets its floating size back, with the pointer over the same part of it.
-fn unmaximize_under(window: &mut Window, pointer: Point<f64, Logical>) -> Point<i32, Logical> {
+/// A window that filled its screen, or a part of it, and is dragged away gets its floating size back, with the pointer over
+/// the same part of it.
+fn shrink_under(window: &mut Window, pointer: Point<f64, Logical>) -> Point<i32, Logical> {
     let rect = window.rect();
-    let share = (pointer.x - f64::from(rect.loc.x)) / f64::from(rect.size.w.max(1));
-    let width = window.floating_size.map_or(rect.size.w, |size| size.w);
+    let size = window.floating_size.unwrap_or(rect.size);
     window.want(Arrangement::Floating);
     window.send_pending();
     // Shown floating at once: waiting for the client would make the window jump away from the pointer.
     window.applied = Arrangement::Floating;
-    Point::from(((pointer.x - share * f64::from(width)).round() as i32, rect.loc.y))
+    let along = |pointer: f64, start: i32, length: i32, new: i32| {
+        let share = (pointer - f64::from(start)) / f64::from(length.max(1));
+        (pointer - share * f64::from(new)).round() as i32
+    };
+    let left = along(pointer.x, rect.loc.x, rect.size.w, size.w);
+    Point::from((left, along(pointer.y, rect.loc.y, rect.size.h, size.h)))
 }
 
 /// Lets the edges of `id` follow the pointer. Returns whether they do: only floating windows have a size of their own.
@@ -143,6 +156,10 @@ pub fn begin_resize(state: &mut State, id: WindowId, edges: Edges, start: Point<
         return false;
     }
     window.settle();
+    if window.snapped.take().is_some() {
+        // It has edges of its own again; it is told with the first size.
+        window.want(Arrangement::Floating);
+    }
     let rect = window.rect();
     window.stretch = Some(Stretch { edges, start: rect, wanted: rect, answered: rect.size, released: false });
     state.shell.drag = Some(Drag { window: id, kind: DragKind::Resize { edges }, start });
@@ -162,9 +179,51 @@ pub fn end(state: &mut State) {
             window.settle();
         }
     }
+    if let (DragKind::Move { corner }, Some(aim)) = (drag.kind, state.shell.aim.take()) {
+        put_where_aimed(state, drag.window, aim, corner);
+    }
     spaces::settle(state, drag.window);
     visit::update_outputs(state, drag.window);
     state.need_all();
+}
+
+/// A window that is moved is at `pointer` now: where it would go if it were let go.
+pub fn aim(state: &mut State, pointer: Point<f64, Logical>) {
+    let aim = aimed(state, pointer);
+    if std::mem::replace(&mut state.shell.aim, aim) != aim {
+        state.need_all();
+    }
+}
+
+fn aimed(state: &State, pointer: Point<f64, Logical>) -> Option<Aim> {
+    let drag = state.shell.drag().filter(|drag| matches!(drag.kind, DragKind::Move { .. }))?;
+    let window = state.shell.window(drag.window).filter(|window| !window.has_one_size())?;
+    let (output, area) = state.usable_area(Some(pointer))?;
+    let workspaces = &state.shell.workspaces;
+    let screen = workspaces.screen(&output.name())?;
+    // Above columns a window lies where it was put.
+    let place = Place { screen, number: workspaces.active(screen) };
+    let floats = !window.in_strip && state.shell.strips.mode(place) == Mode::Floating;
+    let is_screen = |point| state.output_areas().any(|(_, area)| area.to_f64().contains(point));
+    let target = parts::target(pointer, geometry(&output), is_screen).filter(|_| floats)?;
+    Some(Aim { target, area })
+}
+
+/// A window was let go there; its corner was at `corner` before it was moved.
+fn put_where_aimed(state: &mut State, id: WindowId, aim: Aim, corner: Point<i32, Logical>) {
+    let Some(window) = state.shell.window_mut(id) else { return };
+    match aim.target {
+        Target::Whole => {
+            // It comes back to where it was.
+            window.floating = corner;
+            let surface = window.surface().clone();
+            arranging::maximize(state, &surface);
+        }
+        Target::Part(part) => {
+            let before = Rectangle::new(corner, window.rect().size);
+            snapping::put(state, id, part, aim.area, before);
+        }
+    }
 }
 
 /// The window went away in the middle.
@@ -174,5 +233,6 @@ pub fn cancel(state: &mut State) {
     {
         window.stretch = None;
     }
+    state.shell.aim = None;
     state.forget_drag();
 }

@@ -2,6 +2,8 @@
 
 use smithay::backend::renderer::element::Id;
 
+use crate::scene::Picture;
+
 /// What is drawn around and below windows. Lengths are in logical pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Effects {
@@ -12,6 +14,21 @@ pub struct Effects {
     /// How far what lies behind translucent windows is blurred, as the number of times that it is halved; 0 for not at
     /// all.
     pub blur: u8,
+    /// Windows that float and leave their decoration to us have a title bar.
+    pub title_bars: bool,
+    /// Around the window with the focus, where windows lie in columns, and around those that want to be looked at.
+    pub mark: Option<Mark>,
+}
+
+/// An edge around a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    /// How wide it is.
+    pub width: f64,
+    /// Red, green, blue and opacity: 0 to 1.
+    pub colour: [f32; 4],
+    /// The same of one that wants to be looked at.
+    pub urgent: [f32; 4],
 }
 
 /// A shadow.
@@ -30,11 +47,38 @@ pub struct EffectNames {
     pub shadow: Id,
     /// That of what is blurred behind it.
     pub blur: Id,
+    /// That of the edge around it.
+    pub mark: Id,
+    /// That of the titles above it.
+    pub titles: Id,
 }
 
 impl Default for EffectNames {
     fn default() -> Self {
-        EffectNames { shadow: Id::new(), blur: Id::new() }
+        EffectNames { shadow: Id::new(), blur: Id::new(), mark: Id::new(), titles: Id::new() }
+    }
+}
+
+/// What an edge around a window says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edge {
+    /// Nothing: there is none.
+    #[default]
+    None,
+    /// It has the focus.
+    Focus,
+    /// It wants to be looked at.
+    Urgent,
+}
+
+impl Mark {
+    /// In which colour it says that.
+    pub const fn says(&self, edge: Edge) -> Option<[f32; 4]> {
+        match edge {
+            Edge::None => None,
+            Edge::Focus => Some(self.colour),
+            Edge::Urgent => Some(self.urgent),
+        }
     }
 }
 
@@ -45,11 +89,20 @@ pub struct Decoration {
     pub names: EffectNames,
     /// It stands free and draws no decoration of its own: it may have a shadow and rounded corners.
     pub stands_free: bool,
+    /// What the edge around it says.
+    pub edge: Edge,
+    /// The radius of its corners, where a rule says another one.
+    pub corner_radius: Option<f64>,
+    /// The titles above it.
+    pub titles: Option<Picture>,
 }
 
 // Their names follow from the window.
 impl PartialEq for Decoration {
     fn eq(&self, other: &Self) -> bool {
         self.stands_free == other.stands_free
+            && self.edge == other.edge
+            && self.corner_radius == other.corner_radius
+            && self.titles == other.titles
     }
 }

@@ -1,6 +1,5 @@
 //! Which surface lies under a point, going by the shell's own stacking.
 
-use smithay::backend::renderer::utils::RendererSurfaceStateUserData;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 use smithay::wayland::compositor::{self, SurfaceAttributes, SurfaceData};
@@ -9,6 +8,7 @@ use smithay::wayland::selection::data_device::DND_ICON_ROLE;
 use super::{Shell, Window};
 use crate::guard;
 use crate::shell::geometry;
+use crate::surface::showing;
 use crate::surface::tree::find_downward;
 
 impl Shell {
@@ -20,7 +20,7 @@ impl Shell {
         }
         let output = self.layers.outputs().find(|output| geometry(output).to_f64().contains(point));
         if self.overlays.take_input() {
-            return output.filter(|_| !self.overlays.help.is_on()).and_then(|output| self.hit_above(point, output));
+            return output.filter(|_| !self.overlays.covers_all()).and_then(|output| self.hit_above(point, output));
         }
         if let Some(hit) = self.hit_input_popups(point) {
             return Some(hit);
@@ -30,14 +30,22 @@ impl Shell {
         above.or_else(|| self.hit_windows(point)).or_else(below)
     }
 
-    fn hit_windows(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
-        self.visible_windows().rev().find_map(|window| {
-            let popups = self.popups_of(window.surface()).rev();
-            let in_popups =
-                popups.into_iter().find_map(|(popup, origin)| hit_tree(popup.surface(), point - origin.to_f64()));
-            let hit = in_popups.or_else(|| hit_tree(window.surface(), window.to_surface(point)));
-            hit.map(|(surface, local)| (surface, point - local))
-        })
+    pub(super) fn hit_windows(&self, point: Point<f64, Logical>) -> Option<(WlSurface, Point<f64, Logical>)> {
+        let windows = self.visible_windows().rev().filter(|window| self.may_be_at(window, point));
+        windows.into_iter().find_map(|window| self.hit_window(window, point))
+    }
+
+    /// The same of a window and its popups.
+    pub(super) fn hit_window(
+        &self,
+        window: &Window,
+        point: Point<f64, Logical>,
+    ) -> Option<(WlSurface, Point<f64, Logical>)> {
+        let popups = self.popups_of(window.surface()).rev();
+        let in_popups =
+            popups.into_iter().find_map(|(popup, origin)| hit_tree(popup.surface(), point - origin.to_f64()));
+        let hit = in_popups.or_else(|| hit_tree(window.surface(), window.to_surface(point)));
+        hit.map(|(surface, local)| (surface, point - local))
     }
 }
 
@@ -92,9 +100,8 @@ pub fn covers(surface: &WlSurface, local: Point<f64, Logical>) -> bool {
 }
 
 fn has_content_at(states: &SurfaceData, pixel: Point<i32, Logical>) -> bool {
-    let Some(data) = states.data_map.get::<RendererSurfaceStateUserData>() else { return false };
-    let view = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner).view();
-    view.is_some_and(|view| (0..view.dst.w).contains(&pixel.x) && (0..view.dst.h).contains(&pixel.y))
+    let size = showing::of(states).and_then(|showing| Some(showing.cut()?.size));
+    size.is_some_and(|size| (0..size.w).contains(&pixel.x) && (0..size.h).contains(&pixel.y))
 }
 
 /// Pixels are half-open: the point is rounded down, not to the nearest pixel as Smithay 0.7 does.

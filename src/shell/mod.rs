@@ -8,6 +8,7 @@
 pub mod animation;
 mod arrangement;
 pub mod arranging;
+mod carrying;
 mod change_log;
 pub mod configure;
 mod desk;
@@ -18,46 +19,62 @@ pub mod input_popups;
 pub mod layers;
 pub mod layout;
 pub mod lock;
+mod naming;
 pub mod notices;
 pub mod overview;
+pub mod parts;
 pub mod placement;
 pub mod popup;
 mod popup_list;
+pub mod question;
 mod refitting;
 pub mod render_order;
 pub mod resize;
+mod snapping;
 pub mod spaces;
 pub mod stacking;
+pub mod strips;
 pub mod sweep;
+pub mod swipes;
+pub mod title_bars;
+pub mod titles;
+pub mod urgency;
 pub mod visit;
 pub mod window;
 mod window_list;
+mod window_rect;
+pub mod wishes;
 pub mod workspaces;
 pub mod xdg_errors;
 
+use std::collections::BTreeSet;
+
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
-use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::XdgToplevel;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point, Rectangle, Serial};
+use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface};
 
 use crate::guard;
 use crate::state::State;
-use crate::surface::{self, tree};
+use crate::surface::{self, Surfaces, reach};
 pub use crate::timing::id::WindowId;
-use animation::{Animations, Ghost, Slides, WindowMotion};
+use animation::{Animations, Ghost, Pans, Slides, WindowMotion};
 pub use arrangement::Arrangement;
 pub use arranging::{fullscreen, maximize, outputs_changed, send_to, unfullscreen, unmaximize};
+pub use carrying::carry_along;
 use change_log::Change;
-pub use desk::{Desk, Hand, geometry};
+pub use desk::{Desk, Hand, Monitor, geometry};
 use drag::Drag;
 use effects::Effects;
 use input_popups::InputPopups;
 use layers::Layers;
 use lock::Lock;
+pub use naming::{app_id_changed, set_tag, title_changed};
 use overview::Overlays;
+use parts::Aim;
 use popup_list::PopupList;
 pub use stacking::{is_window, parent_surface, set_parent};
+use strips::Strips;
 pub use window::Window;
 use window_list::WindowList;
 use workspaces::Workspaces;
@@ -81,8 +98,13 @@ pub struct Shell {
     /// The window under a pressed button or a finger.
     pressed: Option<WindowId>,
     drag: Option<Drag>,
+    /// Where a window that is moved goes if it is let go now.
+    pub aim: Option<Aim>,
     animations: Animations,
     slides: Slides,
+    pans: Pans,
+    /// What fingers move together.
+    swipe: Option<swipes::Swipe>,
     /// What lies over the windows.
     pub overlays: Overlays,
     /// What is drawn around and below windows.
@@ -98,11 +120,23 @@ pub struct Shell {
     pub(crate) constructing: Option<XdgSurface>,
     /// [`Shell::changes`] when nothing was found to move by itself.
     still: Option<(u64, u64)>,
+    /// How large outputs were when windows were last brought back to them.
+    output_sizes: Vec<(String, Size<i32, Logical>)>,
     /// What windows were told last of the focus, and what they can know of being seen.
     told: spaces::Told,
+    /// Windows of many surfaces, which are told where they are at the end of the turn.
+    unvisited: BTreeSet<WindowId>,
     last_id: u32,
     /// How often a window was given another name.
     names: u64,
+    /// Which workspaces are strips of columns.
+    pub strips: Strips,
+    /// The window that the pointer is moved onto has the focus.
+    pub focus_follows_pointer: bool,
+    /// How often a window was given the focus.
+    focuses: u64,
+    /// Who had the focus when rules were asked last.
+    wished_for: Option<WindowId>,
 }
 
 impl Shell {
@@ -151,12 +185,12 @@ impl Shell {
 
     /// What the window or layer surface whose surface, or whose subsurface, this is may cover (global logical coordinates).
     /// `None` for popups, and for what belongs to neither.
-    pub fn reach_of(&self, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
+    pub fn reach_of(&self, surfaces: &Surfaces, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
         let root = surface::root(surface);
         let Some(window) = self.window_of_root(&root) else {
-            return self.layers.of_root(&root).map(layers::Pinned::reach);
+            return self.layers.of_root(&root).map(|pinned| pinned.reach(surfaces));
         };
-        let extent = tree::extent(window.surface());
+        let extent = surfaces.extent(&root);
         Some(Rectangle::new(window.origin() + extent.loc, extent.size))
     }
 
@@ -228,7 +262,10 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
     let bounds = state.usable_area(None).map(|(_, area)| area.size);
-    let extent = tree::extent(root);
+    if has_content && state.shell.window_of_root(root).is_some_and(|window| !window.mapped) {
+        state.surfaces.measure(root);
+    }
+    let extent = state.surfaces.extent(root);
     let Some(window) = state.shell.windows.of_root_mut_quietly(root) else { return };
     let look = |window: &Window| (window.geometry, window.extent, window.applied.clone(), window.mapped);
     let (before, was_resized) = (look(window), window.stretch.is_some());
@@ -239,8 +276,12 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
             // How large a window may be at most, for clients that would otherwise open larger than the screen.
             pending.bounds = bounds;
         });
+        let id = window.id;
+        strips::foresee(state, id);
+        let Some(window) = state.shell.windows.of_root_mut_quietly(root) else { return };
         window.send();
     }
+    let Some(window) = state.shell.windows.of_root_mut_quietly(root) else { return };
     window.geometry = window_geometry(root, extent);
     window.extent = extent;
     let answered = acknowledged.is_some();
@@ -249,13 +290,37 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     if (answered && was_resized) || before != look(window) {
         state.shell.windows.note_change_of(id);
     }
+    if is_root {
+        strips::hear_limits(&mut state.shell, id);
+    }
     match (was_mapped, has_content) {
         (false, true) => mapped(state, id),
         (true, false) => unmapped(state, id),
         (true, true) if answered && !state.shell.is_dragged(id) => spaces::settle(state, id),
         _ => {}
     }
-    visit::update_outputs(state, id);
+    if !is_root || state.surfaces.has_children(root) {
+        // All of a tree is told, once in a turn: of a window that has not committed yet, too.
+        state.shell.unvisited.insert(id);
+    } else {
+        visit::update_outputs(state, id);
+    }
+}
+
+/// What is looked at once in a turn, however often clients commit: what trees of surfaces reach, and who is told where he is.
+pub fn catch_up(state: &mut State) {
+    for root in reach::measure_all(state) {
+        if state.shell.window_of_root(&root).is_some() {
+            window_applied(state, &root, false);
+        } else if state.shell.popup(&root).is_some() {
+            popup::applied(state, &root, false);
+        } else if state.shell.input_popups.has(&root) {
+            input_popups::applied(state, &root);
+        }
+    }
+    for id in std::mem::take(&mut state.shell.unvisited) {
+        visit::update_outputs(state, id);
+    }
 }
 
 /// The window geometry that the client set, cut to what it covers; all of it if it set none.
@@ -290,33 +355,41 @@ impl Window {
 }
 
 fn mapped(state: &mut State, id: WindowId) {
+    state.shell.overlays.hint = false;
     let pointer = state.pointer_position();
     let usable = state.usable_area(Some(pointer));
     let is_seen = spaces::appear(state, id, usable.as_ref().map(|(output, _)| output.name()).as_deref());
+    strips::hear_name(state, id);
     let area = usable.map(|(_, area)| area);
     let Some(window) = state.shell.window(id) else { return };
     // A window that comes back comes back where it was.
-    if let (Some(area), false) = (area, window.placed) {
-        let size = window.geometry.size;
+    if let (Some(area), false) = (area, window.placed || state.shell.is_for_strip(id)) {
+        let bar = state.shell.bar_height(window);
+        let size = window.geometry.size + Size::from((0, bar));
         let parent = window.toplevel.parent().and_then(|parent| Some(state.shell.window_of(&parent)?.rect()));
         let corner = match parent {
             Some(parent) => placement::centre_over(size, parent, area),
             None => {
-                let others = state.shell.visible_windows().filter(|other| other.id != id).map(Window::rect);
+                let others = state.shell.visible_windows().filter(|other| other.id != id);
+                let others = others.map(|other| state.shell.with_bar(other));
                 let others = others.filter(|other| other.overlaps(area));
                 placement::place(size, area, &others.collect::<Vec<_>>())
             }
         };
         if let Some(window) = state.shell.window_mut(id) {
-            window.floating = corner;
+            window.floating = corner + Point::from((0, bar));
             window.placed = true;
         }
     }
     tracing::debug!(?id, "window mapped");
     spaces::settle(state, id);
     // A dialog of a window that is not seen waits with it.
-    if is_seen {
+    let wishes = wishes::of(state, id);
+    if is_seen && (wishes.focused.unwrap_or(true) || state.shell.focused.is_none()) {
         activate(state, Some(id));
+    }
+    if let (Some(true), Some(surface)) = (wishes.fullscreen, state.shell.window(id).map(|it| it.surface().clone())) {
+        fullscreen(state, &surface, None);
     }
     state.need_look();
 }
@@ -327,9 +400,14 @@ fn unmapped(state: &mut State, id: WindowId) {
         window.configured = false;
         window.acknowledged = false;
         window.sent.clear();
+        window.toplevel.reset_initial_configure_sent();
         window.stretch = None;
         window.applied = Arrangement::Floating;
         window.motion = WindowMotion::default();
+        (window.in_strip, window.is_behind, window.is_aside) = (false, false, false);
+        if matches!(window.wanted, Arrangement::Tiled { .. }) {
+            window.want(Arrangement::Floating);
+        }
     }
     tracing::debug!(?id, "window unmapped");
     gone(state, id);
@@ -340,6 +418,7 @@ fn unmapped(state: &mut State, id: WindowId) {
 
 /// A window is no longer seen: its popups and its drag go with it.
 fn gone(state: &mut State, id: WindowId) {
+    state.shell.leave_strip(id);
     popup::dismiss_of_window(state, id);
     if state.shell.drag.as_ref().is_some_and(|drag| drag.window == id) {
         drag::cancel(state);
@@ -353,7 +432,8 @@ fn gone(state: &mut State, id: WindowId) {
 /// Focuses the topmost window if the one that was focused is not seen any more.
 pub fn focus_next(state: &mut State) {
     if state.shell.focused.is_some_and(|id| !state.shell.is_visible(id)) {
-        let next = state.shell.visible_windows().next_back().map(|window| window.id);
+        let beside = state.shell.after_lost();
+        let next = beside.or_else(|| state.shell.visible_windows().next_back().map(|window| window.id));
         activate(state, next);
     }
 }
@@ -388,18 +468,42 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
 /// Gives a window, or a modal dialog of it, the focus, raises it and shows the workspace that it is on; `None` leaves nobody
 /// focused.
 pub fn activate(state: &mut State, id: Option<WindowId>) {
+    give_focus(state, id, true);
+}
+
+/// Gives a window that is seen, or a modal dialog of it, the focus, where it lies.
+pub fn focus(state: &mut State, id: WindowId) {
+    give_focus(state, Some(id), false);
+}
+
+fn give_focus(state: &mut State, id: Option<WindowId>, raises: bool) {
     let id = id.map(|id| state.shell.modal_above(id).unwrap_or(id));
     if let Some(place) = id.and_then(|id| state.shell.workspaces.place(id)) {
         state.shell.workspaces.switch(place.screen, place.number);
     }
-    state.shell.focused = id;
+    let before = std::mem::replace(&mut state.shell.focused, id);
+    if before != id && state.shell.effects.mark.is_some() && state.shell.strips.is_used() {
+        // The mark goes from one to the other.
+        before.into_iter().chain(id).for_each(|window| state.shell.windows.note_change_of(window));
+    }
     state.shell.layers.forget_choice();
     let root = id.and_then(|id| state.shell.window(id)).map(Window::surface);
     if state.shell.popup_grab_root().is_some_and(|grabbing| Some(&grabbing) != root) {
         popup::dismiss_grabs(state);
     }
     if let Some(id) = id {
-        state.shell.raise(id);
+        urgency::calm(state, id);
+        if raises {
+            state.shell.raise(id);
+        }
+        state.shell.focuses += 1;
+        let number = state.shell.focuses;
+        state.shell.windows.get_mut_quietly(id).into_iter().for_each(|window| window.focused_last = number);
+    }
+    state.shell.strips.stale();
+    if id.and_then(|id| state.shell.window(id)).is_some_and(|window| window.is_behind) {
+        // It is seen from now on.
+        strips::arrange(state);
     }
     spaces::tell_windows(&mut state.shell);
     state.update_keyboard();
@@ -421,46 +525,20 @@ pub fn close(state: &mut State, id: WindowId) {
     }
 }
 
-/// Puts the top left corner of a floating window's geometry at `corner` (global logical coordinates).
+/// Puts the top left corner of a floating window's geometry at `corner` (global logical coordinates). A layer surface lies there
+/// until what its client wants of its place changes.
 pub fn set_location(state: &mut State, surface: &WlSurface, corner: Point<i32, Logical>) {
+    if let Some(pinned) = state.shell.layers.of_root_mut(surface) {
+        pinned.stand_at(corner);
+        state.need_all();
+        return;
+    }
     let Some(window) = state.shell.window_of_root_mut(surface) else { return };
     window.floating = corner;
     window.motion.glide();
     let id = window.id;
     spaces::settle(state, id);
     visit::update_outputs(state, id);
-    state.need_all();
-}
-
-/// A program says which of its windows `toplevel` is.
-pub fn set_tag(state: &mut State, toplevel: &XdgToplevel, tag: String) {
-    let surface = state.protocols.xdg_shell.get_toplevel(toplevel).map(|toplevel| toplevel.wl_surface().clone());
-    if let Some(window) = surface.and_then(|surface| state.shell.window_of_root_mut(&surface)) {
-        window.tag = Some(tag);
-    }
-}
-
-/// A window has another title.
-pub fn title_changed(state: &mut State) {
-    state.shell.names += 1;
-}
-
-/// A window's application named itself: the rules for it count from now on.
-pub fn app_id_changed(state: &mut State, toplevel: &ToplevelSurface) {
-    state.shell.names += 1;
-    let Some(window) = state.shell.window_of_root(toplevel.wl_surface()) else { return };
-    let (id, app_id) = (window.id, window.app_id().unwrap_or_default());
-    state.window_named(id, &app_id);
-}
-
-/// A window is kept out of pictures of the screen, or is not.
-pub fn keep_out(state: &mut State, id: WindowId, kept_out: bool) {
-    if state.shell.window(id).is_none_or(|window| window.kept_out == kept_out) {
-        return;
-    }
-    if let Some(window) = state.shell.windows.get_mut(id) {
-        window.kept_out = kept_out;
-    }
     state.need_all();
 }
 

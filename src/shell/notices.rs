@@ -1,5 +1,6 @@
-//! Notices: what the user has to know and did not ask for, such as that a program was ended, and why. They lie above the
-//! windows for some seconds, take no input, and those of late can be asked for (`upbeat msg clients`).
+//! Notices: what the user has to know and did not ask for. They lie above the windows and take no input. That a program was
+//! ended, and why, is seen for some seconds, and those of late can be asked for (`upbeat msg clients`); that the configuration
+//! is wrong is seen until it is not any more.
 
 use std::collections::VecDeque;
 
@@ -41,6 +42,10 @@ pub struct Notices {
     since: Instant,
     /// They go then.
     until: Option<Instant>,
+    /// What is wrong with the configuration; kept until it is not seen any more.
+    mistake: Option<String>,
+    /// Whether it still is.
+    is_wrong: bool,
 }
 
 impl Notices {
@@ -54,6 +59,16 @@ impl Notices {
         self.remembered.iter().rev().take_while(|notice| notice.at >= self.since).take(MOST_SEEN)
     }
 
+    /// What is wrong with the configuration, where that is seen.
+    pub fn mistake(&self) -> Option<&str> {
+        self.mistake.as_deref()
+    }
+
+    /// What is wrong with the configuration.
+    pub fn mistake_in_force(&self) -> Option<&str> {
+        self.mistake().filter(|_| self.is_wrong)
+    }
+
     /// When they go.
     pub const fn until(&self) -> Option<Instant> {
         self.until
@@ -61,9 +76,7 @@ impl Notices {
 
     /// A client was ended at `now`.
     fn tell(&mut self, ended: Ended, now: Instant) {
-        if !self.shown.is_on() {
-            self.since = now;
-        }
+        self.begin(now);
         let same = |notice: &Notice| (&notice.ended.program, &notice.ended.reason) == (&ended.program, &ended.reason);
         match self.remembered.back_mut().filter(|last| same(last)) {
             Some(last) => *last = Notice { ended, times: last.times.saturating_add(1), at: now },
@@ -72,9 +85,51 @@ impl Notices {
         if self.remembered.len() > MOST_REMEMBERED {
             self.remembered.pop_front();
         }
-        self.shown.set(true);
         self.until = Some(now + SEEN_FOR);
     }
+
+    /// Something is to be seen from `now` on.
+    fn begin(&mut self, now: Instant) {
+        if self.shown.set(true) {
+            self.since = now;
+            self.mistake.take_if(|_| !self.is_wrong);
+        }
+    }
+
+    /// What is wrong with the configuration since `now`, if anything.
+    fn note_mistake(&mut self, mistake: Option<String>, now: Instant) {
+        self.is_wrong = mistake.is_some();
+        if self.is_wrong {
+            self.begin(now);
+            self.mistake = mistake;
+        } else if self.until.is_none() {
+            self.shown.set(false);
+        } else {
+            self.mistake = None;
+        }
+    }
+
+    /// Those of programs were seen for long enough.
+    fn let_go(&mut self, now: Instant) {
+        self.until = None;
+        if self.is_wrong {
+            self.since = now + Span::from_nanos(1);
+        } else {
+            self.shown.set(false);
+        }
+    }
+}
+
+/// The configuration is wrong, as a sentence says, or right again.
+pub fn configuration(state: &mut State, mistake: Option<String>) {
+    if state.shell.overlays.notices.mistake == mistake && state.shell.overlays.notices.is_wrong == mistake.is_some() {
+        return;
+    }
+    let (now, screen) = (state.clock.now(), spaces::current_screen(state));
+    let notices = &mut state.shell.overlays.notices;
+    notices.on = screen.filter(|_| !notices.shown.is_on()).or(notices.on);
+    notices.note_mistake(mistake, now);
+    state.need_all();
 }
 
 /// Shows who was ended since the last turn, and lets notices go that were seen for long enough.
@@ -91,8 +146,7 @@ pub fn attend(state: &mut State) {
         notices.on = screen.filter(|_| !notices.shown.is_on()).or(notices.on);
         ended.into_iter().for_each(|ended| notices.tell(ended, now));
     } else {
-        notices.shown.set(false);
-        notices.until = None;
+        notices.let_go(now);
     }
     state.need_all();
 }
@@ -103,6 +157,25 @@ mod tests {
 
     fn ended(program: &str) -> Ended {
         Ended { pid: 7, program: program.to_owned(), reason: "more than 128 popups of one client".to_owned() }
+    }
+
+    #[test]
+    fn a_mistake_is_seen_until_it_is_mended_whatever_else_is_told_of() {
+        let (mut notices, start) = (Notices::default(), Instant::from_nanos(1_000_000_000));
+        let seen = |notices: &Notices| (notices.shown.is_on(), notices.mistake().is_some(), notices.seen().count());
+        notices.note_mistake(Some("wrong".to_owned()), start);
+        assert_eq!(seen(&notices), (true, true, 0));
+        notices.tell(ended("a"), start);
+        assert_eq!((seen(&notices), notices.until()), ((true, true, 1), Some(start + SEEN_FOR)));
+        notices.let_go(start + SEEN_FOR);
+        assert_eq!((seen(&notices), notices.until()), ((true, true, 0), None));
+        notices.note_mistake(None, start + SEEN_FOR * 2);
+        assert_eq!(seen(&notices), (false, true, 0), "it fades with what it said");
+        notices.tell(ended("b"), start + SEEN_FOR * 3);
+        assert_eq!(seen(&notices), (true, false, 1));
+        notices.note_mistake(Some("wrong".to_owned()), start + SEEN_FOR * 3);
+        notices.note_mistake(None, start + SEEN_FOR * 3);
+        assert_eq!(seen(&notices), (true, false, 1));
     }
 
     #[test]

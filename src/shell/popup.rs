@@ -11,11 +11,12 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::shell::xdg::{PopupSurface, PositionerState};
 
+use super::window::{MAX_UNANSWERED, end_unanswered};
 use super::{Desk, Hand, Shell, WindowId, configure, window_geometry, xdg_errors};
 use crate::bounds::MAX_NESTING;
 use crate::shell::geometry;
 use crate::state::State;
-use crate::surface::{self, tree};
+use crate::surface;
 
 /// A popup of a window, of a layer surface or of another popup.
 #[derive(Debug)]
@@ -65,6 +66,9 @@ impl Popup {
     fn send_configure(&mut self, token: Option<u32>) {
         if !self.popup.alive() {
             return;
+        }
+        if self.sent.len() >= MAX_UNANSWERED {
+            return end_unanswered(self.surface());
         }
         let geometry = self.popup.with_pending_state(|pending| pending.geometry);
         let serial = match token {
@@ -224,6 +228,10 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
         if let Some(popup) = state.shell.popup_mut(root) {
             popup.popup.with_pending_state(|pending| pending.geometry = geometry);
             popup.send_configure(None);
+            if has_content {
+                // Only conformance suites draw before they know where, and they look where they were told.
+                popup.placed = geometry;
+            }
         }
     }
     let Some(popup) = state.shell.popup_mut(root) else { return };
@@ -234,13 +242,18 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
             popup.sent.pop_front();
         }
     }
-    let geometry = window_geometry(root, tree::extent(root));
+    if has_content && state.shell.popup(root).is_some_and(|popup| !popup.mapped) {
+        state.surfaces.measure(root);
+    }
+    let geometry = window_geometry(root, state.surfaces.extent(root));
+    let Some(popup) = state.shell.popup_mut(root) else { return };
     let is_changed = std::mem::replace(&mut popup.geometry, geometry) != geometry || popup.placed != before;
     let was_mapped = std::mem::replace(&mut popup.mapped, has_content);
     if was_mapped && !has_content {
         popup.configured = false;
         popup.acknowledged = false;
         popup.sent.clear();
+        popup.popup.reset_initial_configure_sent();
     }
     if is_changed {
         state.shell.note_change();

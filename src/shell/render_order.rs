@@ -5,9 +5,10 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::animation::{GAP, Ghost};
-use super::effects::Decoration;
+use super::effects::{Decoration, Edge};
 use super::layers::Pinned;
 use super::overview::layout::Layout;
+use super::strips::Mode;
 use super::workspaces::{Place, Screen};
 use super::{Arrangement, Shell, Window, WindowId};
 use crate::shell::geometry;
@@ -50,7 +51,7 @@ pub enum Stacked<'a> {
     Ghost(&'a Ghost),
 }
 
-/// How far from being gone a workspace is, as a share of its width, when what reaches beyond it begins to fade.
+/// How far from being gone a workspace is, as a share of its width or height, when what reaches beyond it begins to fade.
 const FADES_WITHIN: f64 = 0.25;
 
 /// For whom a stack is listed.
@@ -67,11 +68,17 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// How much is seen of a window that reaches beyond its output and is `shift` from its place: just before its
+    /// How much is seen of a window at `rect` that reaches beyond its output and is `shift` from its place: just before its
     /// workspace is gone, such a window still reaches into the output. It fades instead of vanishing.
-    fn share_of_edge(&self, shift: Point<f64, Logical>) -> f64 {
-        let left = 1.0 - shift.x.abs() / (f64::from(self.area.size.w) * (1.0 + GAP));
-        (left / FADES_WITHIN).clamp(0.0, 1.0)
+    fn share_of_edge(&self, rect: Rectangle<i32, Logical>, shift: Point<f64, Logical>) -> f64 {
+        let along = |from: i32, length: i32, start: i32, room: i32, shift: f64| {
+            let is_within = from >= start && from + length <= start + room;
+            let left = 1.0 - shift.abs() / (f64::from(room) * (1.0 + GAP));
+            if is_within { 1.0 } else { (left / FADES_WITHIN).clamp(0.0, 1.0) }
+        };
+        let area = self.area;
+        along(rect.loc.x, rect.size.w, area.loc.x, area.size.w, shift.x)
+            * along(rect.loc.y, rect.size.h, area.loc.y, area.size.h, shift.y)
     }
 }
 
@@ -119,7 +126,7 @@ impl Shell {
     fn covering_window(&self, output: &Output) -> Option<&Window> {
         let covers = |window: &&Window| {
             let own = if let Arrangement::Fullscreen { output: own, .. } = &window.applied { Some(own) } else { None };
-            own == Some(output) && self.workspaces.is_visible(window.id)
+            own == Some(output) && self.workspaces.is_visible(window.id) && !window.is_aside
         };
         self.windows().find(covers)
     }
@@ -158,7 +165,8 @@ impl Shell {
             && !window.motion.moves_after(view.present)
             && window.stretch.is_none()
             && !window.is_stretched()
-            && !self.slides.moves_after(view.screen?, view.present);
+            && self.slides.rests(view.screen?)
+            && self.pans.is_still();
         rests.then(|| window.reach())
     }
 
@@ -172,7 +180,7 @@ impl Shell {
     fn shift(&self, view: &View<'_>, place: Place) -> Option<Point<f64, Logical>> {
         if view.screen == Some(place.screen) {
             let distance = self.slides.distance(place, &self.workspaces, view.present)?;
-            return Some(Point::from((distance * f64::from(view.area.size.w) * (1.0 + GAP), 0.0)));
+            return Some(self.slides.shift(place.screen, distance, view.area.size));
         }
         (self.workspaces.active(place.screen) == place.number).then(Point::default)
     }
@@ -184,7 +192,7 @@ impl Shell {
             return shift.filter(|_| view.overview.is_none() || view.screen == Some(place.screen));
         }
         let side = if place.number < self.workspaces.active(place.screen) { -1.0 } else { 1.0 };
-        Some(Point::from((side * f64::from(view.area.size.w) * (1.0 + GAP), 0.0)))
+        Some(self.slides.shift(place.screen, side, view.area.size))
     }
 
     /// How `window` is seen in a view. `None` if nothing of it is; one whose subsurfaces or popups alone reach into it is,
@@ -193,6 +201,10 @@ impl Shell {
         let View { output, area, present, .. } = *view;
         let held = self.is_dragged(window.id);
         let place = self.workspaces.place(window.id)?;
+        // Columns are seen on their own output alone, and of a column with tabs one window.
+        if window.in_strip && (view.screen != Some(place.screen) || window.is_behind && view.overview.is_none()) {
+            return None;
+        }
         let shift = if held { Point::default() } else { self.shift_in_overview(view, place)? };
         let popups: Vec<_> =
             self.popups_of(window.surface()).map(|(popup, location)| (popup.surface().clone(), location)).collect();
@@ -204,13 +216,18 @@ impl Shell {
         }
         let mut pose = window.motion.at(window.rect(), present);
         if view.overview.is_none() && !area.contains_rect(window.rect()) {
-            pose.opacity *= view.share_of_edge(shift);
+            pose.opacity *= view.share_of_edge(window.rect(), shift);
         }
+        pose.opacity *= window.look.opacity;
+        let pan = if window.in_strip && !held { self.pans.at(place, present) } else { 0.0 };
+        let shift = shift + Point::from((pan, 0.0));
         pose.rect.loc += shift;
         let cell = view.overview.as_ref().and_then(|(layout, share)| Some((layout.window(window.id)?, *share)));
         if let Some((cell, share)) = cell {
             pose.rect = between(pose.rect, cell, share);
         }
+        // In the overview each has its own below it.
+        let titles = window.decoration().titles.filter(|_| view.overview.is_none());
         let moves = window.motion.moves_after(present) || shift != Point::default() || cell.is_some();
         let reaches =
             window.reach().overlaps(area) || window.rect().overlaps(area) || pose.rect.overlaps(area.to_f64());
@@ -223,11 +240,24 @@ impl Shell {
             animated: moves.then_some(pose.rect),
             opacity: pose.opacity,
             popups,
-            decoration: window.decoration(),
+            decoration: Decoration { edge: self.edge_around(window, place), titles, ..window.decoration() },
             // What is below one that is on its way is seen around it.
-            fullscreen: window.is_fullscreen() && !moves,
+            fullscreen: window.is_fullscreen() && !moves && !window.is_aside,
             kept_out: window.is_kept_out(),
         })
+    }
+
+    /// What the edge around a window on `place` says.
+    fn edge_around(&self, window: &Window, place: Place) -> Edge {
+        if self.effects.mark.is_none() || window.is_fullscreen() {
+            Edge::None
+        } else if self.workspaces.is_urgent(window.id) {
+            Edge::Urgent
+        } else if self.focused == Some(window.id) && self.strips.mode(place) == Mode::Strip {
+            Edge::Focus
+        } else {
+            Edge::None
+        }
     }
 
     /// How `window` is seen alone: as it is, wherever it belongs and whatever moves it.

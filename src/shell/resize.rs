@@ -36,11 +36,17 @@ impl Edges {
         self == Edges::default()
     }
 
-    /// The edges of the corner of `rect` that lies nearest to `point`.
-    pub fn nearest_corner(rect: Rectangle<i32, Logical>, point: Point<f64, Logical>) -> Self {
-        let centre = rect.loc.to_f64() + rect.size.to_f64().to_point().downscale(2.0);
-        let (left, top) = (point.x < centre.x, point.y < centre.y);
-        Edges { left, right: !left, top, bottom: !top }
+    /// The edges of `rect` next to `point`: those of the corner in whose third it lies, both ways, or else of the one side.
+    /// In the middle of both it is the nearest corner.
+    pub fn nearest(rect: Rectangle<i32, Logical>, point: Point<f64, Logical>) -> Self {
+        let share = |at: f64, start: i32, length: i32| (at - f64::from(start)) / f64::from(length.max(1));
+        let (x, y) = (share(point.x, rect.loc.x, rect.size.w), share(point.y, rect.loc.y, rect.size.h));
+        let is_middle = |share: f64| (1.0 / 3.0..2.0 / 3.0).contains(&share);
+        let (on_x, on_y) = match (is_middle(x), is_middle(y)) {
+            (true, true) | (false, false) => (true, true),
+            (middle_x, middle_y) => (!middle_x, !middle_y),
+        };
+        Edges { left: on_x && x < 0.5, right: on_x && x >= 0.5, top: on_y && y < 0.5, bottom: on_y && y >= 0.5 }
     }
 }
 
@@ -141,8 +147,19 @@ mod tests {
     }
 
     #[test]
-    fn the_corner_next_to_the_pointer_is_grabbed() {
-        let edges = Edges::nearest_corner(start(), (480.0, 60.0).into());
-        assert_eq!(edges, Edges { left: false, right: true, top: true, bottom: false });
+    fn the_corner_or_the_edge_next_to_the_pointer_is_grabbed() {
+        let none = Edges::default();
+        let expected = [
+            ((480.0, 60.0), Edges { right: true, top: true, ..none }),
+            ((110.0, 340.0), Edges { left: true, bottom: true, ..none }),
+            ((110.0, 200.0), Edges { left: true, ..none }),
+            ((300.0, 60.0), Edges { top: true, ..none }),
+            ((490.0, 200.0), Edges { right: true, ..none }),
+            ((310.0, 340.0), Edges { bottom: true, ..none }),
+            ((290.0, 210.0), Edges { left: true, bottom: true, ..none }),
+        ];
+        for (point, edges) in expected {
+            assert_eq!(Edges::nearest(start(), point.into()), edges, "{point:?}");
+        }
     }
 }

@@ -1,23 +1,57 @@
 //! Workspaces in a session: switching, sending windows to others, following outputs. The numbers themselves are in
 //! [`workspaces`](super::workspaces).
 
+use smithay::output::Output;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::State as Flag;
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::workspaces::{Place, Screen};
-use super::{Shell, Window, WindowId, activate, popup};
-use crate::shell::{Desk, Hand};
+use super::{Shell, Window, WindowId, activate, popup, wishes};
+use crate::shell::{Desk, Hand, Monitor};
 use crate::state::State;
 
 impl Shell {
     /// Whether a window has content and is on a workspace that is seen.
     pub fn is_visible(&self, id: WindowId) -> bool {
-        self.window(id).is_some_and(|window| window.mapped) && self.workspaces.is_visible(id)
+        self.window(id).is_some_and(|window| window.mapped && !window.is_behind) && self.workspaces.is_visible(id)
     }
 
     /// Every window with content on workspaces that are seen, bottom to top.
     pub fn visible_windows(&self) -> impl DoubleEndedIterator<Item = &Window> {
-        self.windows().filter(|window| self.workspaces.is_visible(window.id))
+        self.windows().filter(|window| !window.is_behind && self.workspaces.is_visible(window.id))
+    }
+
+    /// Whether a window has content and is on a workspace that is seen, though another one of its column may lie before it.
+    pub fn is_there(&self, id: WindowId) -> bool {
+        self.window(id).is_some_and(|window| window.mapped) && self.workspaces.is_visible(id)
+    }
+
+    /// Whether all of a window's rectangle is on its output, if it is part of a strip; others may reach beyond it.
+    pub fn is_seen_whole(&self, id: WindowId) -> bool {
+        let place = self.workspaces.place(id);
+        let full = place.and_then(|place| self.strips.full(place.screen)).filter(|_| self.is_tile(id));
+        let rect = self.window(id).map(Window::rect).unwrap_or_default();
+        full.is_none_or(|full| full.contains_rect(rect))
+    }
+
+    /// Those, the one used last first.
+    pub fn used_last_first(&self) -> Vec<WindowId> {
+        let mut windows: Vec<&Window> = self.windows().rev().filter(|window| self.is_there(window.id)).collect();
+        // Where all of them float they lie in that order, unless one can have the focus below others.
+        if self.strips.is_used() || self.focus_follows_pointer {
+            windows.sort_by_key(|window| std::cmp::Reverse(window.focused_last));
+        }
+        windows.into_iter().map(|window| window.id).collect()
+    }
+
+    /// Windows were used in this order, the last of them last, and lie above each other in it.
+    pub fn put_in_order(&mut self, used: &[WindowId]) {
+        self.restack(used);
+        for id in used {
+            self.focuses += 1;
+            let number = self.focuses;
+            self.windows.get_mut_quietly(*id).into_iter().for_each(|window| window.focused_last = number);
+        }
     }
 
     /// Whether the window is held by the pointer or a finger: it goes where the person goes.
@@ -54,7 +88,8 @@ pub(super) fn tell_windows(shell: &mut Shell) {
     let Shell { windows, workspaces, focused, overlays, .. } = shell;
     let mut tell = |window: &mut Window| {
         let active = *focused == Some(window.id);
-        let suspended = window.mapped && !workspaces.is_visible(window.id) && !overlays.overview.is_on();
+        let is_seen = workspaces.is_visible(window.id) && !window.is_behind && !window.is_aside;
+        let suspended = window.mapped && !is_seen && !overlays.overview.is_on();
         if window.told.replace((active, suspended)) == Some((active, suspended)) {
             return;
         }
@@ -71,7 +106,8 @@ pub(super) fn tell_windows(shell: &mut Shell) {
     }
     debug_assert!(
         shell.windows().all(|window| {
-            let suspended = !shell.workspaces.is_visible(window.id) && !shell.overlays.overview.is_on();
+            let is_seen = shell.workspaces.is_visible(window.id) && !window.is_behind && !window.is_aside;
+            let suspended = !is_seen && !shell.overlays.overview.is_on();
             window.told == Some((shell.focused == Some(window.id), suspended))
         }),
         "a window was not told what it is"
@@ -98,14 +134,27 @@ pub fn switch(state: &mut State, to: Place) {
         }
     }
     let there = |window: &&Window| state.shell.workspaces.place(window.id) == Some(to);
-    let next = state.shell.visible_windows().rfind(there).map(|window| window.id);
+    let beside = state.shell.next_in_strip(to);
+    let next = beside.or_else(|| state.shell.visible_windows().rfind(there).map(|window| window.id));
     popup::dismiss_grabs(state);
     activate(state, held.or(next));
 }
 
+/// The focus goes to what is seen on another output, and the pointer with it if nothing is there.
+pub fn go_to_output(state: &mut State, screen: Screen) {
+    let place = Place { screen, number: state.shell.workspaces.active(screen) };
+    let there = |window: &&Window| state.shell.workspaces.place(window.id) == Some(place);
+    let beside = state.shell.next_in_strip(place);
+    let next = beside.or_else(|| state.shell.visible_windows().rfind(there).map(|window| window.id));
+    if next.is_some() {
+        activate(state, next);
+    }
+}
+
 /// A window got to another place by itself or by hand: it belongs to what is seen on the output that its middle is on.
 pub(super) fn settle(state: &mut State, id: WindowId) {
-    let Some(window) = state.shell.window(id).filter(|_| state.shell.is_visible(id)) else { return };
+    let is_free = state.shell.is_visible(id) && !state.shell.is_for_strip(id);
+    let Some(window) = state.shell.window(id).filter(|_| is_free) else { return };
     let (middle, place) = (centre(window.rect()), state.shell.workspaces.place(id));
     let Some(place) = place else { return };
     if area_of(state, place.screen).is_none_or(|area| area.to_f64().contains(middle)) {
@@ -134,9 +183,10 @@ pub(super) fn bring_to(state: &mut State, id: WindowId, screen: Option<Screen>) 
 /// application, or on the one seen on `output`. Returns whether it is seen there.
 pub(super) fn appear(state: &mut State, id: WindowId, output: Option<&str>) -> bool {
     let app_id = state.shell.window(id).and_then(super::Window::app_id).unwrap_or_default();
-    let named = state.outputs.rules.workspace(&app_id);
-    let kept_out = state.outputs.rules.keeps_out(&app_id);
-    super::keep_out(state, id, kept_out);
+    let wishes = wishes::of(state, id);
+    let named = wishes.workspace.or_else(|| state.outputs.rules.workspace(&app_id));
+    let output = wishes.output.as_deref().or(output);
+    wishes::renew(state, id);
     let shell = &mut state.shell;
     let parent = shell.parent_of(id).and_then(|parent| shell.workspaces.home(parent));
     match parent {
@@ -161,25 +211,37 @@ pub(super) fn appear(state: &mut State, id: WindowId, output: Option<&str>) -> b
     shell.workspaces.is_visible(id)
 }
 
+/// An output that is plugged in, and its rectangle (global logical coordinates).
+pub(super) fn output_of(state: &State, screen: Screen) -> Option<(Output, Rectangle<i32, Logical>)> {
+    let name = state.shell.workspaces.name(screen)?;
+    let found = state.output_areas().find(|(output, _)| output.name() == name);
+    found.map(|(output, area)| (output.clone(), area))
+}
+
 /// The rectangle of an output that is plugged in (global logical coordinates).
 pub fn area_of(state: &State, screen: Screen) -> Option<Rectangle<i32, Logical>> {
     let name = state.shell.workspaces.name(screen)?;
     state.output_areas().find(|(output, _)| output.name() == name).map(|(_, area)| area)
 }
 
-/// Outputs came or went: workspaces go with them. Windows that come home get back the place that they had there.
-pub(super) fn follow_outputs(state: &mut State) {
-    let names: Vec<String> = state.outputs.iter().map(smithay::output::Output::name).collect();
-    state.shell.workspaces.connect(names.iter().map(String::as_str));
+/// Outputs came or went: workspaces go with them. Windows that come home get back the place that they had there; which those
+/// are.
+pub(super) fn follow_outputs(state: &mut State) -> Vec<WindowId> {
+    let outputs: Vec<_> = state.outputs.iter().map(|output| (output.name(), Monitor::of(output))).collect();
+    let plugged = outputs.iter().map(|(name, monitor)| (name.as_str(), *monitor));
+    state.shell.workspaces.connect_monitors(plugged);
     let Shell { workspaces, windows, .. } = &mut state.shell;
+    let mut back = Vec::new();
     for window in windows.iter_mut() {
         let is_home = workspaces.home(window.id) == workspaces.place(window.id);
         if let (true, Some(corner)) = (is_home, window.displaced_from) {
             window.displaced_from = None;
             window.floating = corner;
             window.motion.glide();
+            back.push(window.id);
         }
     }
+    back
 }
 
 /// The middle of a rectangle.

@@ -23,8 +23,11 @@ pub fn update_outputs(state: &mut State, id: WindowId) {
     roots.extend(state.shell.popups_of(window.surface()).map(|(popup, _)| popup.surface().clone()));
     let visible = window.is_mapped();
     let mut preferred: Option<Output> = None;
+    // Columns are on their own output alone, in view or not.
+    let own = state.shell.workspaces.place(id).filter(|_| window.in_strip);
+    let own = own.and_then(|place| state.shell.workspaces.name(place.screen));
     for (output, area) in state.output_areas() {
-        let inside = visible && area.overlaps(rect);
+        let inside = visible && own.map_or_else(|| area.overlaps(rect), |own| output.name() == own);
         for root in &roots {
             for_each_surface(root, |surface, _| if inside { output.enter(surface) } else { output.leave(surface) });
         }

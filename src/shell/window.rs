@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
-use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
 use smithay::wayland::content_type::ContentTypeSurfaceCachedState;
 use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgToplevelSurfaceData};
@@ -12,15 +12,36 @@ use smithay::wayland::shell::xdg::{SurfaceCachedState, ToplevelSurface, XdgTople
 use super::WindowId;
 use super::animation::WindowMotion;
 use super::arrangement::Arrangement;
-use super::effects::{Decoration, EffectNames};
-use super::resize::{self, Edges, SizeLimits};
+use super::effects::{Decoration, Edge, EffectNames};
+use super::layout::op::Limits;
+use super::parts::Snapped;
+use super::resize::{Edges, SizeLimits};
+use super::titles::Titles;
+use super::wishes::Look;
 
 use crate::guard;
-use crate::surface::tree;
 
-/// How many configures a client may leave unanswered: a stopped program gathers one per change of focus, one that asks
-/// for states in a loop and never answers would fill the memory.
-const MAX_UNANSWERED: usize = 1_000;
+/// A client that leaves so many configures of a window unanswered is sent no more that it has not asked for: the newest comes
+/// when it answers. A program that is stopped would be told of the focus each time that others take it and lose it.
+const MOST_UNASKED: usize = 64;
+/// How many configures a client may leave unanswered in all: one that asks for states in a loop and never answers would fill
+/// the memory.
+pub(super) const MAX_UNANSWERED: usize = 1_000;
+
+/// Ends a client that leaves more configures of `surface` unanswered than that.
+pub(super) fn end_unanswered(surface: &WlSurface) {
+    let (Some(client), Some(handle)) = (surface.client(), surface.handle().upgrade()) else { return };
+    let reason = format!("more than {MAX_UNANSWERED} configures of one window or menu without an answer");
+    guard::end_for(&DisplayHandle::from(handle), &client, &reason);
+}
+
+/// What tells a client that none of its edges is its own.
+const TILED: [xdg_toplevel::State; 4] = [
+    xdg_toplevel::State::TiledLeft,
+    xdg_toplevel::State::TiledRight,
+    xdg_toplevel::State::TiledTop,
+    xdg_toplevel::State::TiledBottom,
+];
 
 /// A configure that was sent and has not taken effect yet.
 #[derive(Clone, Debug)]
@@ -64,12 +85,17 @@ pub struct Window {
     /// What the content on screen was made for.
     pub(super) applied: Arrangement,
     pub(super) sent: VecDeque<SentConfigure>,
+    /// The configure that was acknowledged last, and the last one that was by a commit.
+    last_acknowledged: Option<Serial>,
+    last_committed: Option<Serial>,
     /// Top left corner of the window geometry while floating (global logical coordinates).
     pub(super) floating: Point<i32, Logical>,
     /// Where it was, while the output that it is at home on is unplugged and it had to move.
     pub(super) displaced_from: Option<Point<i32, Logical>>,
     /// The size to return to from maximised or fullscreen; `None` lets the client choose.
     pub(super) floating_size: Option<Size<i32, Logical>>,
+    /// It lies on a half or a quarter of its screen.
+    pub(super) snapped: Option<Snapped>,
     /// What fullscreen returns to.
     pub(super) before_fullscreen: Arrangement,
     pub(super) stretch: Option<Stretch>,
@@ -81,12 +107,32 @@ pub struct Window {
     pub(super) told: Option<(bool, bool)>,
     /// [`Shell::changes`](super::Shell::changes) when its surfaces were told of their outputs last.
     pub(super) visited: Option<(u64, u64)>,
+    /// Its client leaves its decoration to us.
+    pub(super) leaves_decoration: bool,
+    /// It has its place in a strip.
+    pub(super) in_strip: bool,
+    /// Another window of its column is shown in its place.
+    pub(super) is_behind: bool,
+    /// It lies where its strip is not in view.
+    pub(super) is_aside: bool,
+    /// How small it can be, as the strip knows it.
+    pub(super) told_limits: Limits,
+    /// When it had the focus last: the latest has the greatest number.
+    pub(super) focused_last: u64,
     /// The window that it is a dialog of.
     pub(super) parent: Option<WindowId>,
     /// Which of its program's windows it is.
     pub(super) tag: Option<String>,
+    /// Counts how often its title and its application's name changed.
+    pub(super) names: u64,
     /// It is black in pictures of the screen.
     pub(super) kept_out: bool,
+    /// The titles of its column.
+    pub(super) titles: Option<Titles>,
+    /// How it looks because a rule says so.
+    pub(super) look: Look,
+    /// Whether it floats because a rule says so, or does not.
+    pub(super) wished_floating: Option<bool>,
     /// What moves it by itself.
     pub(super) motion: WindowMotion,
     /// Names of what is drawn below it.
@@ -105,18 +151,31 @@ impl Window {
             wanted: Arrangement::Floating,
             applied: Arrangement::Floating,
             sent: VecDeque::new(),
+            last_acknowledged: None,
+            last_committed: None,
             floating: Point::default(),
             displaced_from: None,
             floating_size: None,
+            snapped: None,
             before_fullscreen: Arrangement::Floating,
             stretch: None,
             geometry: Rectangle::default(),
             extent: Rectangle::default(),
             told: None,
             visited: None,
+            leaves_decoration: false,
+            in_strip: false,
+            is_behind: false,
+            is_aside: false,
+            told_limits: Limits::default(),
+            focused_last: 0,
             parent: None,
             tag: None,
+            names: 0,
             kept_out: false,
+            titles: None,
+            look: Look::default(),
+            wished_floating: None,
             motion: WindowMotion::default(),
             effect_names: EffectNames::default(),
         }
@@ -177,6 +236,11 @@ impl Window {
         self.tag.as_deref()
     }
 
+    /// Another number whenever its title or its application's name is another.
+    pub const fn names(&self) -> u64 {
+        self.names
+    }
+
     /// What its program says that it shows.
     pub fn content(&self) -> Option<&'static str> {
         use smithay::reexports::wayland_protocols::wp::content_type::v1::server::wp_content_type_v1::Type;
@@ -191,9 +255,8 @@ impl Window {
     }
 
     /// The process id of its client, as the socket states it.
-    pub fn client_pid(&self, display: &smithay::reexports::wayland_server::DisplayHandle) -> Option<i32> {
-        let client = self.surface().client()?;
-        client.get_credentials(display).ok().map(|credentials| credentials.pid)
+    pub fn client_pid(&self, display: &DisplayHandle) -> Option<u32> {
+        guard::process_of(display, &self.surface().client()?)
     }
 
     fn role_data<T>(
@@ -215,56 +278,20 @@ impl Window {
         })
     }
 
+    /// Whether its client accepts no size but one.
+    pub(super) fn has_one_size(&self) -> bool {
+        let SizeLimits { min, max } = self.size_limits();
+        min == max && min.w > 0 && min.h > 0
+    }
+
     /// The window geometry of the applied content, in surface coordinates.
     pub fn geometry(&self) -> Rectangle<i32, Logical> {
         self.geometry
     }
 
-    /// Where the window geometry is on screen (global logical coordinates). While an interactive resize is ahead of
-    /// its client this differs in size from [`geometry`](Self::geometry): the content is stretched into it.
-    pub fn rect(&self) -> Rectangle<i32, Logical> {
-        if let Some(stretch) = &self.stretch {
-            return self.stretched_rect(stretch);
-        }
-        match &self.applied {
-            Arrangement::Floating => Rectangle::new(self.floating, self.geometry.size),
-            Arrangement::Maximized { area } => self.refitted(*area),
-            // Smaller than the screen is allowed: centred then.
-            Arrangement::Fullscreen { area, .. } => Rectangle::new(
-                area.loc
-                    + Point::from((
-                        (area.size.w - self.geometry.size.w).max(0) / 2,
-                        (area.size.h - self.geometry.size.h).max(0) / 2,
-                    )),
-                self.geometry.size,
-            ),
-        }
-    }
-
-    /// Where content is that was made to fill `made_for`. When the area that is left for windows becomes another one, it is
-    /// stretched with it in that very frame, until its client has answered: what lies beside it neither covers it nor leaves
-    /// a gap. A client that snaps to its own grid keeps the distance that it had.
-    fn refitted(&self, made_for: Rectangle<i32, Logical>) -> Rectangle<i32, Logical> {
-        let Arrangement::Maximized { area } = self.wanted else {
-            return Rectangle::new(made_for.loc, self.geometry.size);
-        };
-        let width = self.geometry.size.w + area.size.w - made_for.size.w;
-        let height = self.geometry.size.h + area.size.h - made_for.size.h;
-        Rectangle::new(area.loc, Size::from((width.max(1), height.max(1))))
-    }
-
-    /// What the content answers the pointer with, before the client does: its own size plus what the pointer has
-    /// moved since the configure that this content was made for. A client that snaps to its own grid (a terminal)
-    /// keeps its offset to the pointer and does not jump back and forth.
-    ///
-    /// ```text
-    /// configured ──►|                     wanted ──►|
-    /// content    ─►|      shown = content + (wanted − configured)
-    /// ```
-    fn stretched_rect(&self, stretch: &Stretch) -> Rectangle<i32, Logical> {
-        let width = self.geometry.size.w + stretch.wanted.size.w - stretch.answered.w;
-        let height = self.geometry.size.h + stretch.wanted.size.h - stretch.answered.h;
-        resize::anchored(stretch.start, stretch.edges, Size::from((width.max(1), height.max(1))))
+    /// Whether there are titles above it.
+    pub const fn carries_titles(&self) -> bool {
+        self.titles.is_some()
     }
 
     /// Whether the content has to be stretched to fill [`rect`](Self::rect).
@@ -286,11 +313,17 @@ impl Window {
     /// Sends what is pending, if it differs from what was sent before. Returns whether something was sent. Before the
     /// first commit nothing is: it waits for the first configure.
     pub(super) fn send_pending(&mut self) -> bool {
-        if !self.configured || !self.toplevel.alive() || !self.toplevel.has_pending_changes() {
+        let is_due = self.configured && self.sent.len() < MOST_UNASKED;
+        if !is_due || !self.toplevel.alive() || !self.toplevel.has_pending_changes() {
             return false;
         }
         self.send();
         true
+    }
+
+    /// Whether its client has answered and read enough to be asked for more by others.
+    pub fn hears_more(&self) -> bool {
+        self.sent.len() < MOST_UNASKED && guard::has_room(self.surface())
     }
 
     /// Sends a configure, whether or not something changed.
@@ -303,12 +336,26 @@ impl Window {
             .toplevel
             .with_pending_state(|pending| (pending.size, pending.states.contains(xdg_toplevel::State::Resizing)));
         if self.sent.len() >= MAX_UNANSWERED {
-            // Nobody will ever notice the error but the log of a client that hangs or floods.
-            let _ = self.toplevel.client().unresponsive();
-            return;
+            return end_unanswered(self.surface());
         }
         let serial = self.toplevel.send_configure();
         self.sent.push_back(SentConfigure { serial, arrangement: self.wanted.clone(), size, resizing });
+    }
+
+    /// The client acknowledged the configure `serial`, and has committed since the one before if `has_committed`. What lies
+    /// between that and this one will never be answered by itself.
+    pub(super) fn acknowledge(&mut self, serial: Serial, has_committed: bool) {
+        self.acknowledged = true;
+        let before = self.last_acknowledged.replace(serial);
+        if has_committed {
+            self.last_committed = before;
+        }
+        let committed = self.last_committed;
+        let had_many = self.sent.len() >= MOST_UNASKED;
+        self.sent.retain(|sent| sent.serial >= serial || committed.is_some_and(|committed| sent.serial <= committed));
+        if had_many {
+            self.send_pending();
+        }
     }
 
     /// Asks for `arrangement` with the size that goes with it. Nothing is sent yet.
@@ -316,14 +363,19 @@ impl Window {
         let (size, maximized, fullscreen) = match &arrangement {
             Arrangement::Floating => (self.floating_size, false, None),
             Arrangement::Maximized { area } => (Some(area.size), true, None),
+            Arrangement::Tiled { area, is_maximised } => (Some(area.size), *is_maximised, None),
             Arrangement::Fullscreen { area, output } => (Some(area.size), false, Some(output.clone())),
         };
+        let part = self.snapped.filter(|_| arrangement == Arrangement::Floating).map(|snapped| snapped.part);
+        let is_tiled = matches!(arrangement, Arrangement::Tiled { is_maximised: false, .. });
         let client = self.surface().client();
         self.toplevel.with_pending_state(|pending| {
             pending.size = size;
             let mut set = |state, on| if on { pending.states.set(state) } else { pending.states.unset(state) };
             set(xdg_toplevel::State::Maximized, maximized);
             set(xdg_toplevel::State::Fullscreen, fullscreen.is_some());
+            let has_edge = |edge| is_tiled || part.is_some_and(|part| part.has_edge(edge));
+            TILED.into_iter().for_each(|edge| _ = set(edge, has_edge(edge)));
             pending.fullscreen_output =
                 fullscreen.zip(client).and_then(|(output, client)| output.client_outputs(&client).next());
         });
@@ -343,8 +395,14 @@ impl Window {
     /// Which effects it takes part in.
     pub(super) fn decoration(&self) -> Decoration {
         // Content outside the window geometry is the client's own shadow.
-        let is_bare = tree::extent(self.surface()) == self.geometry;
+        let is_bare = self.extent == self.geometry;
         let is_free = self.applied == Arrangement::Floating;
-        Decoration { names: self.effect_names.clone(), stands_free: is_bare && is_free }
+        Decoration {
+            names: self.effect_names.clone(),
+            stands_free: is_bare && is_free,
+            edge: Edge::None,
+            corner_radius: self.look.corner_radius,
+            titles: self.titles.as_ref().map(|titles| titles.picture.clone()),
+        }
     }
 }

@@ -11,77 +11,11 @@
 //!   DP-2    1    [2: b] 3: c       (remembered: b at home on 2)    1    [2: b] 3: c
 //! ```
 
-use ahash::HashMap;
-use serde::{Deserialize, Serialize};
+use ahash::{HashMap, HashSet};
 
 use super::WindowId;
 use super::change_log::{Change, ChangeLog};
-
-/// The number of a workspace: 1 to 9, as there are keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
-pub struct Number(u8);
-
-/// There is no workspace of this number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected the number of a workspace, 1 to 9")]
-pub struct NoSuchNumber;
-
-impl Number {
-    /// The first one.
-    pub const FIRST: Number = Number(1);
-    /// The last one.
-    pub const LAST: Number = Number(9);
-
-    /// All of them.
-    pub fn all() -> impl DoubleEndedIterator<Item = Number> {
-        (Self::FIRST.0..=Self::LAST.0).map(Number)
-    }
-
-    /// The number.
-    pub const fn get(self) -> u8 {
-        self.0
-    }
-
-    /// The one after it; the last one has none.
-    pub fn next(self) -> Self {
-        Number(self.0 + 1).min(Self::LAST)
-    }
-
-    /// The one before it; the first one has none.
-    pub fn previous(self) -> Self {
-        Number(self.0 - 1).max(Self::FIRST)
-    }
-}
-
-impl TryFrom<u8> for Number {
-    type Error = NoSuchNumber;
-
-    fn try_from(number: u8) -> Result<Self, NoSuchNumber> {
-        let number = Number(number);
-        if (Self::FIRST..=Self::LAST).contains(&number) { Ok(number) } else { Err(NoSuchNumber) }
-    }
-}
-
-impl From<Number> for u8 {
-    fn from(number: Number) -> u8 {
-        number.0
-    }
-}
-
-impl std::str::FromStr for Number {
-    type Err = NoSuchNumber;
-
-    fn from_str(text: &str) -> Result<Self, NoSuchNumber> {
-        text.parse::<u8>().map_err(|_| NoSuchNumber)?.try_into()
-    }
-}
-
-impl std::fmt::Display for Number {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
+pub use crate::client::message::workspace::{NoSuchNumber, Number};
 
 /// The name of no output: windows that come before any are there.
 const NOWHERE: &str = "";
@@ -108,6 +42,8 @@ pub struct Row {
     pub active: Number,
     /// A bit for each that has windows, at its number.
     occupied: u16,
+    /// The same for those that have an urgent one.
+    urgent: u16,
 }
 
 impl Row {
@@ -115,12 +51,20 @@ impl Row {
     pub const fn is_occupied(&self, number: Number) -> bool {
         self.occupied & 1 << number.get() != 0
     }
+
+    /// Whether a window on workspace `number` is urgent.
+    pub const fn is_urgent(&self, number: Number) -> bool {
+        self.urgent & 1 << number.get() != 0
+    }
 }
 
 #[derive(Clone, Debug)]
 struct Known {
     screen: Screen,
+    /// What it is plugged into, or was last.
     name: String,
+    /// Which monitor it is, if it says so: that is what it is remembered by.
+    monitor: Option<String>,
     active: Number,
     connected: bool,
 }
@@ -131,22 +75,39 @@ pub struct Workspaces {
     /// In the order in which they were plugged in first. One that is unplugged stays while windows are at home there.
     screens: Vec<Known>,
     homes: HashMap<WindowId, Place>,
+    /// Windows that want to be looked at.
+    urgent: HashSet<WindowId>,
     last: u32,
     /// Which windows are elsewhere than they were, and whether anything else changed.
     changes: ChangeLog,
 }
 
 impl Workspaces {
-    /// These outputs are plugged in, and no others.
-    pub fn connect<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) {
+    /// These outputs, of which nothing but the names is known, are plugged in, and no others.
+    pub fn connect<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        self.connect_monitors(names.map(|name| (name, None)));
+    }
+
+    /// Outputs of these names, with these monitors, are plugged in, and no others. A monitor that was plugged into something
+    /// else before is the same.
+    pub fn connect_monitors<'a>(&mut self, outputs: impl Iterator<Item = (&'a str, Option<&'a str>)>) {
         self.changes.note_all();
-        for name in names.clone() {
-            if !self.screens.iter().any(|known| known.name == name) {
-                self.learn(name);
-            }
-        }
-        for known in &mut self.screens {
-            known.connected = names.clone().any(|name| name == known.name);
+        let were_connected: Vec<Screen> = self.screens().map(|(screen, _)| screen).collect();
+        self.screens.iter_mut().for_each(|known| known.connected = false);
+        for (name, monitor) in outputs {
+            // Of several that say the same each stays where it was.
+            let is_it = |known: &Known| !known.connected && known.monitor.as_deref() == monitor;
+            let is_there = |known: &Known| is_it(known) && known.name == name;
+            let is_elsewhere =
+                |known: &Known| is_it(known) && monitor.is_some() && !were_connected.contains(&known.screen);
+            let place = self.screens.iter().position(is_there).or_else(|| self.screens.iter().position(is_elsewhere));
+            let place = place.unwrap_or_else(|| {
+                self.learn(name, monitor);
+                self.screens.len() - 1
+            });
+            let known = &mut self.screens[place];
+            known.connected = true;
+            known.name = name.to_owned();
         }
         if let Some(first) = self.stand_in() {
             // What came before any output is at home on the first one.
@@ -158,10 +119,11 @@ impl Workspaces {
         screens.retain(|known| known.connected || homes.values().any(|home| home.screen == known.screen));
     }
 
-    fn learn(&mut self, name: &str) -> Screen {
+    fn learn(&mut self, name: &str, monitor: Option<&str>) -> Screen {
         self.last += 1;
         let screen = Screen(self.last);
-        self.screens.push(Known { screen, name: name.to_owned(), active: Number::FIRST, connected: false });
+        let (name, monitor) = (name.to_owned(), monitor.map(str::to_owned));
+        self.screens.push(Known { screen, name, monitor, active: Number::FIRST, connected: false });
         screen
     }
 
@@ -219,7 +181,7 @@ impl Workspaces {
     pub fn add(&mut self, window: WindowId, screen: Option<Screen>) {
         let screen = screen.filter(|screen| self.known(*screen).is_some()).or_else(|| self.stand_in());
         let screen = screen.or_else(|| self.screens.first().map(|known| known.screen));
-        let screen = screen.unwrap_or_else(|| self.learn(NOWHERE));
+        let screen = screen.unwrap_or_else(|| self.learn(NOWHERE, None));
         self.put(window, Place { screen, number: self.active(screen) });
     }
 
@@ -235,9 +197,24 @@ impl Workspaces {
 
     /// A window is gone.
     pub fn remove(&mut self, window: WindowId) {
+        self.urgent.remove(&window);
         if self.homes.remove(&window).is_some() {
             self.changes.note(Change::Any(window));
         }
+    }
+
+    /// A window wants to be looked at, or was. Returns whether it did not before, or did.
+    pub fn set_urgent(&mut self, window: WindowId, urgent: bool) -> bool {
+        let is_other = if urgent { self.urgent.insert(window) } else { self.urgent.remove(&window) };
+        if is_other {
+            self.changes.note(Change::Any(window));
+        }
+        is_other
+    }
+
+    /// Whether it wants to be looked at.
+    pub fn is_urgent(&self, window: WindowId) -> bool {
+        self.urgent.contains(&window)
     }
 
     /// Where a window is at home, though its output may be unplugged.
@@ -260,11 +237,12 @@ impl Workspaces {
 
     /// All outputs that are plugged in, with what is on them.
     pub fn rows(&self) -> Vec<Row> {
-        let row = |(screen, _)| Row { screen, active: self.active(screen), occupied: 0 };
+        let row = |(screen, _)| Row { screen, active: self.active(screen), occupied: 0, urgent: 0 };
         let mut rows: Vec<Row> = self.screens().map(row).collect();
-        for place in self.homes.keys().filter_map(|window| self.place(*window)) {
+        for (window, place) in self.homes.keys().filter_map(|window| Some((window, self.place(*window)?))) {
             if let Some(row) = rows.iter_mut().find(|row| row.screen == place.screen) {
                 row.occupied |= 1 << place.number.get();
+                row.urgent |= u16::from(self.is_urgent(*window)) << place.number.get();
             }
         }
         rows

@@ -3,14 +3,14 @@
 
 use std::fmt::Write;
 
-use super::animation::{self, AnimationPolicy, Miss};
+use super::animation::Miss;
 use super::load::Load;
 use super::policy::{BASELINE, Kind, Policy};
 use super::report::cells::{FEWEST_DROPS, fewer};
 use super::result::RunResult;
 use crate::time::Span;
 use crate::timing::defaults::ESTIMATOR;
-use crate::timing::frames::{Recorder, Trigger};
+use crate::timing::frames::Trigger;
 
 /// Frames that take longer are no part of drawing: shaders that are compiled, levels that are loaded.
 const NOT_DRAWING: Span = Span::from_millis(100);
@@ -20,6 +20,8 @@ const WORTH_A_BUFFER: f64 = 1.3;
 const WORTH_A_DROP: f64 = 0.02;
 /// Where frames take this part of a refresh on average, nothing that only moves them helps.
 const FULL: f64 = 0.98;
+/// Drawing ahead is named for a load that does not fit where it makes so many times the frames.
+const WORTH_A_RATE: f64 = 1.03;
 /// Misses that follow each other within so many refreshes belong together.
 const TOGETHER: i64 = 6;
 /// Misses are periodic if the standard deviation of their distances is this part of the mean, and there are so many.
@@ -27,37 +29,25 @@ const REGULAR: f64 = 0.15;
 const FEWEST_PERIODS: usize = 6;
 
 /// The answer for one load; `None` where no run draws ahead.
-pub fn answer(load: &Load, recorder: Recorder, policies: &[Policy], runs: &[RunResult]) -> Option<String> {
+pub fn answer(load: &Load, policies: &[Policy], runs: &[RunResult]) -> Option<String> {
     let run = |name: &str| runs.iter().find(|run| run.policy == name);
     let baseline = run(BASELINE)?;
-    let (policy, best) = best(policies, runs)?;
+    let best = best(policies, runs)?;
     let mut text = String::new();
     let slower =
         load.frames.iter().map(|frame| frame.slower().as_millis_f64()).sum::<f64>() / load.frames.len().max(1) as f64;
     let interval = load.interval.as_millis_f64();
     // Writing to a String cannot fail.
     if slower > FULL * interval {
-        let _ = write!(
-            text,
-            "Its slower stage takes {slower:.1} ms on average and a refresh {interval:.1}: {:.1} fps are all that fit, whatever \
-             the pacing. Only cheaper frames help, or a slower display.",
-            1e3 / slower
-        );
+        overloaded(&mut text, slower, interval, baseline, best);
     } else if baseline.drops == 0.0 {
         text.push_str("No refresh is missed with three buffers at the refresh: nothing would be smoother.");
     } else {
         drawing_ahead(&mut text, baseline, best);
-        left(&mut text, &animation::misses(load, &policy.with_recorder(recorder)));
-        let today = animation::misses(load, &AnimationPolicy::vsync(3).with_recorder(recorder));
-        let _ = write!(text, " {}", pattern(&today, load.interval));
+        left(&mut text, &best.misses);
+        let _ = write!(text, " {}", pattern(&baseline.misses, load.interval));
         if best.drop_reduction > 0.0 {
-            let _ = write!(
-                text,
-                " To get it: `upbeat_frame_pacing_v1` with `set_ahead_limit({0})` and {1} buffers; in Rust \
-                 `FramePacer::set_options(PacingOptions {{ ahead_limit: {0}, ..Default::default() }})`.",
-                best.buffers - 1,
-                best.buffers
-            );
+            how(&mut text, best);
         }
     }
     let answers = run("legacy").zip(run(&format!("jitt-{ESTIMATOR}")));
@@ -71,18 +61,49 @@ pub fn answer(load: &Load, recorder: Recorder, policies: &[Policy], runs: &[RunR
     Some(text)
 }
 
+/// A load that does not fit: what fits, and how near to that it gets.
+fn overloaded(text: &mut String, slower: f64, interval: f64, baseline: &RunResult, best: &RunResult) {
+    let _ = write!(
+        text,
+        "Its slower stage takes {slower:.1} ms on average and a refresh {interval:.1}: {:.1} fps are all that fit, whatever the \
+         pacing.",
+        1e3 / slower
+    );
+    if best.fps < WORTH_A_RATE * baseline.fps {
+        text.push_str(" Only cheaper frames help, or a slower display.");
+        return;
+    }
+    let _ = write!(
+        text,
+        " At the refresh it makes {:.1} of them, drawn ahead with {} buffers {:.1}; beyond that only cheaper frames help, or a \
+         slower display.",
+        baseline.fps, best.buffers, best.fps
+    );
+    how(text, best);
+}
+
+/// The lines to write.
+fn how(text: &mut String, best: &RunResult) {
+    let _ = write!(
+        text,
+        " To get it: `upbeat_frame_pacing_v1` with `set_ahead_limit({0})` and {1} buffers; in Rust \
+         `FramePacer::set_options(PacingOptions {{ ahead_limit: {0}, ..Default::default() }})`.",
+        best.buffers.saturating_sub(1),
+        best.buffers
+    );
+}
+
 /// Of those that draw ahead and nothing else, the one with the fewest buffers that is hardly worse than the best.
-fn best<'a>(policies: &[Policy], runs: &'a [RunResult]) -> Option<(AnimationPolicy, &'a RunResult)> {
+fn best<'a>(policies: &[Policy], runs: &'a [RunResult]) -> Option<&'a RunResult> {
     let ahead = policies.iter().filter_map(|policy| match policy.kind {
         Kind::Animation(kind) if kind.trigger == Trigger::Ahead && !kind.variable => Some((policy, kind)),
         _ => None,
     });
     let plain = ahead.filter(|(_, kind)| kind.settings.run_ahead == 0 && kind.settings.start_delay == 0);
-    let mut found: Vec<_> =
-        plain.filter_map(|(policy, kind)| Some((kind, runs.iter().find(|run| run.policy == policy.name)?))).collect();
-    found.sort_by_key(|(_, run)| run.buffers);
-    let least = found.iter().map(|(_, run)| run.drops_per_s).min_by(f64::total_cmp)?;
-    found.into_iter().find(|(_, run)| run.drops_per_s <= WORTH_A_BUFFER * least + WORTH_A_DROP)
+    let mut found: Vec<_> = plain.filter_map(|(policy, _)| runs.iter().find(|run| run.policy == policy.name)).collect();
+    found.sort_by_key(|run| run.buffers);
+    let least = found.iter().map(|run| run.drops_per_s).min_by(f64::total_cmp)?;
+    found.into_iter().find(|run| run.drops_per_s <= WORTH_A_BUFFER * least + WORTH_A_DROP)
 }
 
 fn drawing_ahead(text: &mut String, baseline: &RunResult, best: &RunResult) {
@@ -91,6 +112,10 @@ fn drawing_ahead(text: &mut String, baseline: &RunResult, best: &RunResult) {
     }
     if best.drop_reduction <= 0.0 {
         text.push_str("Drawing ahead would not miss fewer.");
+        return;
+    }
+    if baseline.drops < FEWEST_DROPS && best.drop_reduction_bounds.is_some_and(|[least, _]| least < 0.0) {
+        text.push_str("Whether drawing ahead misses fewer cannot be told from so few.");
         return;
     }
     let older = best.age_ms - baseline.age_ms;
@@ -170,6 +195,26 @@ mod tests {
         assert!(of(&[0, 1_000, 2_010, 2_990, 4_000, 5_000, 6_000, 7_005]).contains("periodic, one every 1.00 s"));
         assert!(of(&[0, 17, 34, 5_000, 5_050, 9_000, 9_020]).contains("clusters: 3 of 2.3 each"));
         assert!(of(&[0, 400, 2_900, 3_300, 7_700]).contains("single ones, 1.9 s apart"));
+    }
+
+    #[test]
+    fn a_load_that_does_not_fit_is_told_how_near_it_gets() {
+        let told = |ahead: f64| {
+            let (baseline, best) = (
+                RunResult { fps: 88.9, ..RunResult::default() },
+                RunResult { fps: ahead, buffers: 4, ..RunResult::default() },
+            );
+            let mut text = String::new();
+            overloaded(&mut text, 8.54, 8.33, &baseline, &best);
+            text
+        };
+        assert!(told(90.0).ends_with(
+            "117.1 fps are all that fit, whatever the pacing. Only cheaper frames help, or a slower display."
+        ));
+        assert!(
+            told(117.0).contains("At the refresh it makes 88.9 of them, drawn ahead with 4 buffers 117.0; beyond that")
+        );
+        assert!(told(117.0).contains("set_ahead_limit(3)"));
     }
 
     #[test]

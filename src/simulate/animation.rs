@@ -76,6 +76,18 @@ pub fn run(load: &Load, policy: &AnimationPolicy) -> Tally {
     tally
 }
 
+/// The same, and its misses in order.
+pub fn run_with_misses(load: &Load, policy: &AnimationPolicy) -> (Tally, Vec<Miss>) {
+    let mut tally = Tally::new(load.interval);
+    let mut misses = Vec::new();
+    for animation in load.animations() {
+        let mut pipeline = Pipeline::new(load.interval, animation, policy);
+        pipeline.misses = Some(std::mem::take(&mut misses));
+        misses = pipeline.run(&mut tally);
+    }
+    (tally, misses)
+}
+
 /// A gap in which refreshes were missed.
 #[derive(Clone, Copy, Debug)]
 pub struct Miss {
@@ -89,18 +101,6 @@ pub struct Miss {
 
 /// More misses than that are no longer told apart.
 const MOST_MISSES: usize = 100_000;
-
-/// The misses of `load` under `policy`, in order.
-pub fn misses(load: &Load, policy: &AnimationPolicy) -> Vec<Miss> {
-    let mut tally = Tally::new(load.interval);
-    let mut misses = Vec::new();
-    for animation in load.animations() {
-        let mut pipeline = Pipeline::new(load.interval, animation, policy);
-        pipeline.misses = Some(std::mem::take(&mut misses));
-        misses = pipeline.run(&mut tally);
-    }
-    misses
-}
 
 /// One frame's way, for a timeline.
 #[derive(Clone, Copy, Debug)]
@@ -281,7 +281,9 @@ impl<'a> Pipeline<'a> {
     }
 
     fn start_work(&mut self) {
-        while let Some(step) = self.frames.poll(May::WORK) {
+        loop {
+            let may = May { draw: self.render.is_none(), record: self.record.is_none(), ..May::WORK };
+            let Some(step) = self.frames.poll(may) else { return };
             match step {
                 Step::Record => {
                     let next_latch = self.refresh.max(self.first_due);
@@ -302,6 +304,8 @@ impl<'a> Pipeline<'a> {
                             shown: end,
                         });
                     }
+                    // It is the least urgent thing to do: nothing else can be done.
+                    return;
                 }
                 Step::Draw(frame) => {
                     self.frames.draw(frame);

@@ -1,6 +1,7 @@
 //! The command line of `upbeat simulate`.
 
 mod applies;
+mod device;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -11,17 +12,19 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::applies::Mode;
+use self::device::Input;
 use super::animation::{self, AnimationPolicy};
 use super::clients;
-use super::interaction::{AppCost, InteractionPolicy, JustInTime, Setup, run as respond};
+use super::interaction::{InteractionPolicy, JustInTime, run as respond};
 use super::load::synthetic::MIXES;
-use super::load::{self, Load, Wanted, frame_log};
+use super::load::{self, Load, Wanted, csv, frame_log};
 use super::policy;
 use super::replay;
 use super::report::html::Charts;
 use super::report::{html, table};
 use super::result::{Figure, Report, RunResult};
-use super::runner::{self, Conditions, Device, Source};
+use super::runner::{self, Conditions, Source};
+use super::scrolled;
 use super::strokes;
 use super::suite::{self, Effort, estimators};
 use crate::time::Span;
@@ -41,7 +44,8 @@ const TIMELINE_FRAMES: usize = 9;
 /// buffers and its extensions, just-in-time with every estimator, variable refresh.
 #[derive(Args, Clone, Debug)]
 pub struct SimulateArgs {
-    /// Logs of frame times: MangoHud, PresentMon, CapFrameX (CSV or JSON), FrameView, or CSV with `frame,cpu_ms,gpu_ms,frame_ms`
+    /// Logs of frame times: MangoHud, PresentMon, CapFrameX (CSV or JSON), FrameView, CSV with `frame,cpu_ms,gpu_ms,frame_ms`, or
+    /// the marks in a trace (ftrace as text, Sysprof)
     #[arg(value_name = "LOG")]
     traces: Vec<PathBuf>,
     /// The program in these logs, by name or number, where there are several
@@ -68,9 +72,9 @@ pub struct SimulateArgs {
     /// The first seed [default: 1]
     #[arg(long)]
     seed: Option<u64>,
-    /// Rate of input events [default: 125]
-    #[arg(long, value_name = "HZ")]
-    input: Option<f64>,
+    /// Input events: their rate, or a recording of them (`t_us,x,y,state`), which begins again at its end [default: 125]
+    #[arg(long, value_name = "HZ|CSV")]
+    input: Option<Input>,
     /// From the hand to the driver, in ms (a mouse 1, a phone's touch screen 28) [default: 1]
     #[arg(long, value_name = "MS")]
     touch: Option<f64>,
@@ -96,12 +100,18 @@ pub struct SimulateArgs {
     /// Recorded strokes (`t_us,x,y,state`): how far predictions are off
     #[arg(long, value_name = "CSV", num_args = 1..)]
     strokes: Vec<PathBuf>,
+    /// Recordings of hands (`t_us,x,y,state`) that scroll: what that costs a program whose screens cost what these frames do
+    #[arg(long, value_name = "CSV", num_args = 1..)]
+    scroll: Vec<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
     /// Write a page with pictures
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Write the frames of the load to FILE, as CSV that is read as a log, and run nothing
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
     /// Name the policies and loads
     #[arg(long)]
     list: bool,
@@ -119,7 +129,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         }
         Mode::Strokes => return Ok(out.write_all(strokes_table(&args.strokes)?.as_bytes())?),
         Mode::Estimators => return Ok(out.write_all(args.estimators()?.as_bytes())?),
-        Mode::Replay | Mode::Papers | Mode::Clients | Mode::Logs | Mode::Loads => {}
+        Mode::Scroll | Mode::Replay | Mode::Papers | Mode::Clients | Mode::Save | Mode::Logs | Mode::Loads => {}
     }
     if let Some(path) = &args.replay {
         let recorded = frame_log::read(path)?;
@@ -129,6 +139,14 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     }
     let interval = args.interval()?;
     let sources = args.sources(interval)?;
+    if let Some(path) = &args.save {
+        let [source] = &sources[..] else { bail!("--save writes one load: say which with --load NAME") };
+        let text = csv::render(&source.load(args.seed()));
+        return std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()));
+    }
+    if !args.scroll.is_empty() {
+        return Ok(out.write_all(args.scrolled(&sources)?.as_bytes())?);
+    }
     if let Some(clients) = args.clients {
         return Ok(out.write_all(args.several(&sources, clients.into())?.as_bytes())?);
     }
@@ -158,34 +176,17 @@ impl SimulateArgs {
         Ok(Span::from_millis_f64(1_000.0 / refresh))
     }
 
-    fn device(&self) -> anyhow::Result<Device> {
-        let input = self.input.unwrap_or(125.0);
-        if !(1.0..=20_000.0).contains(&input) {
-            bail!("--input {input}: devices report 1 to 20000 times a second");
-        }
-        let millis = |option: &str, value: f64| {
-            if !(0.0..=1_000.0).contains(&value) {
-                bail!("{option} {value}: 0 to 1000 ms make sense here");
-            }
-            Ok(Span::from_millis_f64(value))
-        };
-        Ok(Device {
-            input_interval: Span::from_millis_f64(1_000.0 / input),
-            touch: millis("--touch", self.touch.unwrap_or(1.0))?,
-            output: millis("--output", self.output.unwrap_or(2.0))?,
-        })
-    }
-
     fn seed(&self) -> u64 {
         self.seed.unwrap_or(1)
     }
 
-    fn conditions(&self) -> anyhow::Result<Conditions> {
+    fn conditions<'a>(&self, recorded: &'a [Span]) -> anyhow::Result<Conditions<'a>> {
         let recorder = self.recorder.as_deref().map(|recorder| match recorder {
             "coupled" => Recorder::Coupled,
             _ => Recorder::Decoupled,
         });
-        Ok(Conditions { seeds: self.seeds.unwrap_or(5), first_seed: self.seed(), device: self.device()?, recorder })
+        let device = self.device(recorded)?;
+        Ok(Conditions { seeds: self.seeds.unwrap_or(5), first_seed: self.seed(), device, recorder })
     }
 
     fn sources(&self, interval: Span) -> anyhow::Result<Vec<Source>> {
@@ -217,6 +218,24 @@ impl SimulateArgs {
         Ok(text)
     }
 
+    /// Every load scrolled by every recorded hand.
+    fn scrolled(&self, sources: &[Source]) -> anyhow::Result<String> {
+        let hands = self.scroll.iter().map(|path| strokes::read(path)).collect::<Result<Vec<_>, _>>()?;
+        let of = |source: &Source| {
+            let load = source.load(self.seed()).into_owned();
+            let ways: Vec<_> = hands.iter().flat_map(|hand| scrolled::run(hand, &load)).collect();
+            (load, ways)
+        };
+        let results: Vec<_> = sources.iter().map(of).collect();
+        if self.json {
+            let of = |(load, ways): &(Load, Vec<_>)| serde_json::json!({ "load": load.name, "ways": ways });
+            let scrolled: Vec<_> = results.iter().map(of).collect();
+            return Ok(serde_json::json!({ "scrolled": scrolled }).to_string() + "\n");
+        }
+        let texts: Vec<_> = results.iter().map(|(load, ways)| scrolled::render(load, ways)).collect();
+        Ok(texts.join("\n"))
+    }
+
     /// Every load for several clients at once.
     fn several(&self, sources: &[Source], clients: usize) -> anyhow::Result<String> {
         let cores = usize::from(self.cores.unwrap_or(2));
@@ -236,7 +255,8 @@ impl SimulateArgs {
         let policies = policy::named(&self.policy)?;
         let parts = if self.suite.is_some() { suite::PARTS as u64 } else { 0 };
         let bar = progress(runner::steps(sources, &policies, self.seeds.unwrap_or(5)) + parts);
-        let conditions = self.conditions()?;
+        let recorded = self.recorded()?;
+        let conditions = self.conditions(&recorded)?;
         let runs = runner::run(sources, &policies, &conditions, &|| bar.inc(1));
         let figures = if self.suite.is_some() { suite::papers(Effort::default(), &|| bar.inc(1)) } else { Vec::new() };
         bar.finish_and_clear();
@@ -291,14 +311,9 @@ fn around_the_heaviest(load: &Load) -> Vec<(String, Vec<animation::FrameTrace>)>
 
 fn trade(load: &Load, args: &SimulateArgs) -> Vec<(String, Vec<(f64, f64)>)> {
     use rayon::prelude::*;
-    let Ok(device) = args.device() else { return Vec::new() };
-    let setup = Setup {
-        interval: load.interval,
-        input_interval: device.input_interval,
-        touch: device.touch,
-        output: device.output,
-        ..Setup::presto(AppCost::Frames(&load.frames), TRADE_REFRESHES.min(load.frames.len()), args.seed())
-    };
+    let Ok(recorded) = args.recorded() else { return Vec::new() };
+    let Ok(device) = args.device(&recorded) else { return Vec::new() };
+    let setup = device.setup(load, TRADE_REFRESHES.min(load.frames.len()), args.seed());
     EstimatorKind::ALL
         .into_par_iter()
         .map(|kind| {

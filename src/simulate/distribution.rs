@@ -91,6 +91,31 @@ impl Distribution {
     }
 }
 
+/// The mean of values that are not negative, where nothing else of them is asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mean {
+    count: u64,
+    sum: f64,
+}
+
+impl Mean {
+    /// One value more; one below zero counts as zero.
+    pub fn add(&mut self, value: f64) {
+        self.count += 1;
+        self.sum += value.max(0.0);
+    }
+
+    /// How many values there are.
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The arithmetic mean; zero of none.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count.max(1) as f64
+    }
+}
+
 impl FromIterator<f64> for Distribution {
     fn from_iter<T: IntoIterator<Item = f64>>(values: T) -> Self {
         let mut distribution = Distribution::default();

@@ -17,7 +17,7 @@ mod policy;
 
 use std::collections::VecDeque;
 
-use arrivals::{Costs, Events};
+use arrivals::{Costs, Events, line_at};
 pub use policy::{InteractionPolicy, JustInTime};
 
 use super::load::FrameCost;
@@ -31,13 +31,13 @@ use crate::timing::late_frame::{LateChoice, LateFramePolicy};
 const START: Instant = Instant::from_nanos(1_000_000_000);
 /// Presto's panel: 2560 lines in portrait.
 const LINES: i32 = 2_560;
-/// How far the pen moves per second, in screen heights: 68 mm/s on 132 mm (Presto 5.1.3).
-const STROKE_HEIGHTS_PER_SECOND: f64 = 0.515;
 /// The rectangle of position-aware rendering (Presto 3.2.1).
 const PAR_RECT: i32 = 200;
 
-/// Buffers of an application whose calls come at the pulse, the one on screen included.
-const LEGACY_BUFFERS: usize = 3;
+/// Refreshes of one run before it is the next one's turn: their costs and events are some kilobytes.
+const AT_ONCE: usize = 256;
+/// Buffers of an application, the one on screen included.
+const BUFFERS: usize = 3;
 
 /// How the application's time per frame is distributed, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +59,9 @@ pub struct Setup<'a> {
     pub interval: Span,
     /// Mean distance of input events.
     pub input_interval: Span,
+    /// When they come instead, in order, from the first of them on: that which comes after the last is the first again, a mean
+    /// distance later. Empty: with a jitter around that distance.
+    pub recorded: &'a [Span],
     /// From the finger to the driver: 28 ms in Presto 5.1.1.
     pub touch: Span,
     /// From the finished frame to the display: 3.5 ms in Presto 4.1.
@@ -80,6 +83,7 @@ impl<'a> Setup<'a> {
         Setup {
             interval: Span::from_nanos(16_666_667),
             input_interval: Span::from_nanos(8_391_000),
+            recorded: &[],
             touch: Span::from_millis(28),
             output: Span::from_micros(3_500),
             output_in_place: Span::from_millis(1),
@@ -126,23 +130,30 @@ struct Frame {
 
 /// Runs one policy over one setup. The same setup gives every policy the same costs and events.
 pub fn run(setup: &Setup<'_>, policy: &InteractionPolicy) -> Response {
-    let mut run = Run::new(setup);
-    if let InteractionPolicy::JustInTime(JustInTime { estimator: Some(kind), miss, .. }) = policy {
-        run.estimator = Some(SelectedEstimator::new(*kind, *miss));
-    }
-    for refresh in 1..=setup.refreshes {
-        let present = START + setup.interval * refresh as i64;
-        match policy {
-            InteractionPolicy::Legacy { offset, propagate } => run.legacy(present, *offset, *propagate),
-            InteractionPolicy::JustInTime(policy) => run.just_in_time(present, policy),
+    run_all(setup, std::slice::from_ref(policy)).pop().unwrap_or_default()
+}
+
+/// Runs several policies over one setup, each as [`run`] does: so many refreshes of one, then the same of the next, so that
+/// events are made once and costs are read while they are near.
+pub fn run_all(setup: &Setup<'_>, policies: &[InteractionPolicy]) -> Vec<Response> {
+    let mut events = Events::new(setup);
+    let mut runs: Vec<_> = policies.iter().map(|policy| Run::new(setup, policy)).collect();
+    let mut refresh = 1;
+    while refresh <= setup.refreshes {
+        let end = (refresh + AT_ONCE).min(setup.refreshes + 1);
+        for (run, policy) in runs.iter_mut().zip(policies) {
+            for refresh in refresh..end {
+                run.step(START + setup.interval * refresh as i64, policy, &mut events);
+            }
         }
+        refresh = end;
+        events.forget(runs.iter().map(|run| run.answered).min().unwrap_or(0));
     }
-    run.finish()
+    runs.into_iter().map(Run::finish).collect()
 }
 
 struct Run<'a> {
     setup: &'a Setup<'a>,
-    events: Events,
     costs: Costs<'a>,
     estimator: Option<SelectedEstimator>,
     late: LateFramePolicy,
@@ -152,8 +163,9 @@ struct Run<'a> {
     /// When the application may begin another frame, and when the GPU may.
     free: Instant,
     gpu_free: Instant,
-    /// Events that no shown frame answers yet.
-    unanswered: VecDeque<Instant>,
+    /// The number of the first event that did not arrive yet, and of the first that no shown frame answers.
+    arrived: usize,
+    answered: usize,
     latencies: Distribution,
     ages: Span,
     attempted: u64,
@@ -168,24 +180,25 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(setup: &'a Setup<'a>) -> Self {
+    fn new(setup: &'a Setup<'a>, policy: &InteractionPolicy) -> Self {
+        let estimator = match policy {
+            InteractionPolicy::JustInTime(JustInTime { estimator: Some(kind), miss, .. }) => {
+                Some(SelectedEstimator::new(*kind, *miss))
+            }
+            _ => None,
+        };
         Run {
             setup,
-            events: Events::new(setup),
             costs: Costs::new(setup),
-            estimator: None,
+            estimator,
             late: LateFramePolicy::default(),
-            beam: Beam {
-                width: 1_440,
-                height: LINES,
-                blanking_lines: 0,
-                direction: ScanDirection::Down,
-                interval: setup.interval,
-            },
+            // Presto's panel shows lines all the time.
+            beam: Beam { width: 1_440, height: LINES, direction: ScanDirection::Down, active: setup.interval },
             queue: VecDeque::new(),
             free: START,
             gpu_free: START,
-            unanswered: VecDeque::new(),
+            arrived: 0,
+            answered: 0,
             latencies: Distribution::default(),
             ages: Span::ZERO,
             attempted: 0,
@@ -200,6 +213,18 @@ impl<'a> Run<'a> {
         }
     }
 
+    fn step(&mut self, present: Instant, policy: &InteractionPolicy, events: &mut Events<'_>) {
+        match policy {
+            InteractionPolicy::Legacy { offset, propagate } => self.legacy(present, *offset, *propagate, events),
+            InteractionPolicy::JustInTime(policy) => self.just_in_time(present, policy, events),
+        }
+    }
+
+    /// Whether there is a buffer for another frame.
+    fn has_buffer(&self) -> bool {
+        self.queue.len() + 1 < BUFFERS
+    }
+
     /// Begins a frame: when it is ready. The next may begin as soon as this one is recorded.
     fn work(&mut self, start: Instant, cost: FrameCost) -> Instant {
         self.free = start + cost.record;
@@ -209,12 +234,12 @@ impl<'a> Run<'a> {
 
     /// The pulse at `present` takes over what was finished before it; it is seen a refresh later. The call for a frame waits
     /// while the application is busy. It is lost where it would wait for the next one, or where no buffer is free.
-    fn legacy(&mut self, present: Instant, offset: Span, propagate: bool) {
+    fn legacy(&mut self, present: Instant, offset: Span, propagate: bool, events: &mut Events<'_>) {
         let trigger = present - self.setup.interval + offset;
         let cost = self.costs.next();
         let start = trigger.max(self.free);
-        if start < trigger + self.setup.interval && self.queue.len() + 1 < LEGACY_BUFFERS {
-            self.events.arrive_until(start, &mut self.unanswered);
+        if start < trigger + self.setup.interval && self.has_buffer() {
+            self.arrived = events.arrived(self.arrived, start);
             let ready = self.work(start, cost);
             self.attempted += 1;
             self.rendered += 1;
@@ -228,29 +253,30 @@ impl<'a> Run<'a> {
         self.dropped += skip as u64;
         match ready {
             0 => self.repeated += 1,
-            _ => self.show_next(present + self.setup.interval),
+            _ => self.show_next(present + self.setup.interval, events),
         }
     }
 
-    fn just_in_time(&mut self, present: Instant, policy: &JustInTime) {
+    fn just_in_time(&mut self, present: Instant, policy: &JustInTime, events: &mut Events<'_>) {
         let cost = self.costs.next();
         let latch = self.deadline(present, policy);
-        if self.free < latch {
-            self.render_for(latch, cost, policy);
+        // On a panel that waits for frames, those that it will show later have buffers, too.
+        let is_behind = self.last_shown > present + self.setup.interval;
+        if self.free < latch && self.has_buffer() && !is_behind {
+            self.render_for(latch, cost, policy, events);
         }
-        self.latch(present, latch, policy);
+        self.latch(present, latch, policy, events);
     }
 
     /// The frame for this refresh: when it starts and when it is ready.
-    fn render_for(&mut self, latch: Instant, cost: FrameCost, policy: &JustInTime) {
+    fn render_for(&mut self, latch: Instant, cost: FrameCost, policy: &JustInTime, events: &mut Events<'_>) {
         let budget = self.budget(cost.total(), policy);
         let wanted = match (policy.two_shot, &self.estimator) {
             (Some(shots), Some(costs)) => shots.first_start(costs, latch).unwrap_or(self.free),
             _ => latch - budget,
         };
-        let trigger = if policy.snap { self.events.last_before(wanted).unwrap_or(wanted) } else { wanted };
-        let start = trigger.max(self.free);
-        self.events.arrive_until(start, &mut self.unanswered);
+        let start = self.snapped(wanted, policy, events).max(self.free);
+        self.arrived = events.arrived(self.arrived, start);
         let ready = self.work(start, cost);
         self.attempted += 1;
         self.rendered += 1;
@@ -258,18 +284,24 @@ impl<'a> Run<'a> {
         self.queue.push_back(Frame { sampled: start, ready });
         // What it took, without its wait for the frame before it: who counts that starts ever earlier, and waits ever longer.
         self.observe(cost.total());
-        self.second_shot(start, latch, policy);
+        self.second_shot(start, latch, policy, events);
     }
 
-    fn second_shot(&mut self, first: Instant, latch: Instant, policy: &JustInTime) {
+    /// The moment of the last event that does not come after `wanted`, where frames begin with events.
+    fn snapped(&self, wanted: Instant, policy: &JustInTime, events: &mut Events<'_>) -> Instant {
+        let event = if policy.snap { events.last_before(self.arrived, wanted) } else { None };
+        event.unwrap_or(wanted)
+    }
+
+    fn second_shot(&mut self, first: Instant, latch: Instant, policy: &JustInTime, events: &mut Events<'_>) {
         let (Some(shots), Some(costs)) = (policy.two_shot, &self.estimator) else { return };
         let Some(wanted) = shots.second_start(costs, self.free, latch, first, SECOND_SHOT_WORTH) else { return };
-        let trigger = if policy.snap { self.events.last_before(wanted).unwrap_or(wanted) } else { wanted };
+        let trigger = self.snapped(wanted, policy, events);
         if trigger < self.free || trigger - first < SECOND_SHOT_WORTH {
             return;
         }
         let cost = self.costs.again();
-        self.events.arrive_until(trigger, &mut self.unanswered);
+        self.arrived = events.arrived(self.arrived, trigger);
         let ready = self.work(trigger, cost);
         self.rendered += 1;
         self.observe(cost.total());
@@ -302,7 +334,7 @@ impl<'a> Run<'a> {
             return present - self.setup.output;
         }
         let output = self.setup.output_in_place;
-        let rect = PixelRect::around(720, self.line_at(present), PAR_RECT);
+        let rect = PixelRect::around(720, line_at(present), PAR_RECT);
         let now = present - output;
         match self.beam.decide(present, now, Span::ZERO, &rect, Some(&rect), output) {
             WriteDecision::Fits(spare) => now + spare,
@@ -310,27 +342,27 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn latch(&mut self, present: Instant, latch: Instant, policy: &JustInTime) {
+    fn latch(&mut self, present: Instant, latch: Instant, policy: &JustInTime, events: &Events<'_>) {
         let ready = self.queue.iter().take_while(|frame| frame.ready <= latch).count();
         if policy.variable {
             // The refresh waits for the frame; the grid of the others stays, as a cursor needs it.
             if let Some(frame) = self.queue.front().copied() {
-                self.show_next(present.max(frame.ready + self.setup.output));
+                self.show_next(present.max(frame.ready + self.setup.output), events);
             }
             return;
         }
         match self.late.choose(ready) {
             LateChoice::Repeat => self.repeated += 1,
-            LateChoice::Oldest => self.show_next(present),
+            LateChoice::Oldest => self.show_next(present, events),
             LateChoice::SkipOldest => {
                 self.queue.pop_front();
                 self.dropped += 1;
-                self.show_next(present);
+                self.show_next(present, events);
             }
         }
     }
 
-    fn show_next(&mut self, present: Instant) {
+    fn show_next(&mut self, present: Instant, events: &Events<'_>) {
         let Some(frame) = self.queue.pop_front() else { return };
         self.shown += 1;
         let gap = present - self.last_shown;
@@ -338,19 +370,14 @@ impl<'a> Run<'a> {
         self.longest_gap = self.longest_gap.max(gap);
         self.last_shown = present;
         self.ages += present - frame.sampled;
-        while let Some(event) = self.unanswered.front().copied().filter(|event| *event <= frame.sampled) {
-            self.unanswered.pop_front();
-            let beam = self.setup.interval.scale(i64::from(self.line_at(event)), i64::from(LINES));
-            let latency = self.setup.touch + (present + beam - event);
+        for event in events.between(self.answered, self.arrived) {
+            if event.at > frame.sampled {
+                break;
+            }
+            self.answered += 1;
+            let latency = self.setup.touch + (present + event.beam - event.at);
             self.latencies.add(latency.as_millis_f64());
         }
-    }
-
-    /// The line under the pen, which moves up and down.
-    fn line_at(&self, at: Instant) -> i32 {
-        let way = ((at - START).as_seconds_f64() * STROKE_HEIGHTS_PER_SECOND).rem_euclid(2.0);
-        let height = if way > 1.0 { 2.0 - way } else { way };
-        (height * f64::from(LINES - 1)) as i32
     }
 
     fn finish(self) -> Response {

@@ -5,7 +5,8 @@
 //!   every decision is taken by the code in [`crate::timing`].
 //! - [`compositor`], [`clients`], [`replay`]: the compositor's own conductor under a load, under several clients with it,
 //!   and under a session run again.
-//! - [`scrolling`], [`events`], [`strokes`]: scroll geometry, event loops, input prediction.
+//! - [`scrolling`], [`events`], [`strokes`]: scroll geometry, event loops, input prediction. [`scrolled`]: a recorded hand over a
+//!   document.
 //! - [`bounds`]: the best that any schedule could do.
 //! - [`suite`]: the published figures, reproduced.
 //! - [`policy`], [`runner`], [`result`], [`advice`], [`report`], [`cli`]: `upbeat simulate`.
@@ -26,6 +27,7 @@ pub mod replay;
 pub mod report;
 pub mod result;
 pub mod runner;
+pub mod scrolled;
 pub mod scrolling;
 pub mod strokes;
 pub mod suite;

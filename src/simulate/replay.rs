@@ -65,7 +65,7 @@ fn ahead(load: &Load, name: String, slots: u8, policy: &AnimationPolicy) -> RunR
         fps: tally.frames_per_second(),
         longest_freeze_ms: tally.longest_gap.as_millis_f64(),
         latency_ms: Latency::from(tally.latency()),
-        age_ms: tally.content_age().mean,
+        age_ms: tally.content_age(),
         drops: tally.drops as f64,
         latencies: tally.latencies().clone(),
         ..RunResult::default()
@@ -87,6 +87,13 @@ pub fn render(recorded: &Recorded, runs: &[RunResult]) -> String {
     );
     if recorded.cut_off {
         let _ = writeln!(text, "note: its last line is cut off and was left out");
+    }
+    if recorded.gated {
+        let _ = writeln!(
+            text,
+            "note: it draws before it is called back, and what a frame takes until then is not in the log: rows that call it \
+             back at another time may be too good"
+        );
     }
     let _ = writeln!(
         text,
@@ -129,14 +136,19 @@ fn advice(recorded: &Recorded, runs: &[RunResult]) -> String {
         .min_by(|a, b| a.drops_per_s.total_cmp(&b.drops_per_s));
     let before = cost(recorded.drops_per_second(), recorded.callback_to_light.p50);
     let mut text = match best {
-        Some(best) if cost(best.drops_per_s, best.latency_ms.p50) < 0.9 * before => format!(
-            "`{}` would have helped: {:.2} drops/s at {:.1} ms instead of {:.2} at {:.1}.",
-            best.policy,
-            best.drops_per_s,
-            best.latency_ms.p50,
-            recorded.drops_per_second(),
-            recorded.callback_to_light.p50
-        ),
+        // A session has more that delays it than a simulation: to be paced as it was is no advice.
+        Some(best) if best.policy != recorded.pacing && cost(best.drops_per_s, best.latency_ms.p50) < 0.9 * before => {
+            let is_smoother = best.drops_per_s <= recorded.drops_per_second();
+            format!(
+                "`{}` would have {}: {:.2} drops/s at {:.1} ms instead of {:.2} at {:.1}.",
+                best.policy,
+                if is_smoother { "helped" } else { "been seen sooner, and missed more" },
+                best.drops_per_s,
+                best.latency_ms.p50,
+                recorded.drops_per_second(),
+                recorded.callback_to_light.p50
+            )
+        }
         _ => "No other pacing would have been clearly better.".to_owned(),
     };
     if let Some(ahead) = ahead.filter(|ahead| ahead.drops_per_s < 0.5 * recorded.drops_per_second()) {
@@ -168,6 +180,7 @@ mod tests {
             drops: 45,
             duration: Span::from_seconds(30),
             pacing: "vsync".into(),
+            gated: false,
             compose: Vec::new(),
             lead: None,
             cut_off: false,
@@ -177,7 +190,12 @@ mod tests {
         assert!(ahead.drops_per_s < 0.1, "{ahead:?}");
         let text = render(&recorded, &runs);
         assert!(text.contains("running ahead"), "{text}");
-        assert!(text.lines().count() < 24, "one screen");
+        assert!(text.lines().count() < 24 && !text.contains("note:"), "one screen");
+        // Another pacing that is seen sooner and misses more is not called a help.
+        let smooth = Recorded { drops: 1, gated: true, ..recorded };
+        let text = render(&smooth, &run(&smooth));
+        assert!(!text.contains("would have helped") && text.contains("and missed more: "), "{text}");
+        assert!(text.contains("note: it draws before it is called back"), "{text}");
     }
 
     /// What a run measured, written as a frame log and replayed, gives the same drops and the same latency.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::animation::Miss;
 use super::distribution::{Distribution, Summary};
 
 /// Everything that one call of the simulator found.
@@ -123,6 +124,9 @@ pub struct RunResult {
     /// Latencies of the first seed in milliseconds, for histograms.
     #[serde(skip)]
     pub latencies: Distribution,
+    /// The misses of the first seed (motion), for advice.
+    #[serde(skip)]
+    pub misses: Vec<Miss>,
 }
 
 /// Milliseconds.

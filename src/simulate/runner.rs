@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::advice;
-use super::animation::{self, AnimationPolicy};
-use super::interaction::{self, AppCost, InteractionPolicy, Setup};
+use super::animation::{self, AnimationPolicy, Miss};
+use super::interaction::{self, AppCost, InteractionPolicy, Response, Setup};
 use super::load::synthetic::Mix;
 use super::load::{Capture, Load};
 use super::policy::{Kind, Policy};
@@ -52,7 +52,7 @@ impl Source {
     }
 
     /// What has to be known of it.
-    fn info(&self, conditions: &Conditions) -> LoadInfo {
+    fn info(&self, conditions: &Conditions<'_>) -> LoadInfo {
         let recorder = match conditions.recorder.unwrap_or(self.recorder()) {
             Recorder::Coupled => "coupled to the renderer, as on Android",
             Recorder::Decoupled => "decoupled from the renderer, as with GL and Vulkan",
@@ -94,24 +94,40 @@ impl Source {
 
 /// What is known of the device in front of interaction policies.
 #[derive(Clone, Copy, Debug)]
-pub struct Device {
+pub struct Device<'a> {
     /// Distance of input events.
     pub input_interval: Span,
+    /// When they come, where they were recorded; see [`Setup::recorded`].
+    pub recorded: &'a [Span],
     /// From the hand to the driver.
     pub touch: Span,
     /// From the finished frame to the display.
     pub output: Span,
 }
 
+impl<'a> Device<'a> {
+    /// A program whose frames cost what those of `load` do, for so many refreshes, behind this device.
+    pub fn setup(&self, load: &'a Load, refreshes: usize, seed: u64) -> Setup<'a> {
+        Setup {
+            interval: load.interval,
+            input_interval: self.input_interval,
+            recorded: self.recorded,
+            touch: self.touch,
+            output: self.output,
+            ..Setup::presto(AppCost::Frames(&load.frames), refreshes, seed)
+        }
+    }
+}
+
 /// What sources are run with.
 #[derive(Clone, Copy, Debug)]
-pub struct Conditions {
+pub struct Conditions<'a> {
     /// Seeds of loads that are made by seed.
     pub seeds: u64,
     /// The first of them.
     pub first_seed: u64,
     /// The device in front of interaction policies.
-    pub device: Device,
+    pub device: Device<'a>,
     /// Whether recording waits for rendering; unless it is said, what each source says.
     pub recorder: Option<Recorder>,
 }
@@ -120,18 +136,22 @@ pub struct Conditions {
 pub fn run(
     sources: &[Source],
     policies: &[Policy],
-    conditions: &Conditions,
+    conditions: &Conditions<'_>,
     done: &(dyn Fn() + Sync),
 ) -> Vec<RunResult> {
     sources.par_iter().flat_map(|source| run_source(source, policies, conditions, done)).collect()
 }
 
 /// What has to be known of each source, and the answer that follows from its `runs`, which [`run`] found.
-pub fn infos(sources: &[Source], policies: &[Policy], conditions: &Conditions, runs: &[RunResult]) -> Vec<LoadInfo> {
+pub fn infos(
+    sources: &[Source],
+    policies: &[Policy],
+    conditions: &Conditions<'_>,
+    runs: &[RunResult],
+) -> Vec<LoadInfo> {
     let of = |(source, runs): (&Source, &[RunResult])| {
         let load = source.load(conditions.first_seed);
-        let recorder = conditions.recorder.unwrap_or(source.recorder());
-        let answer = advice::answer(&load, recorder, policies, runs).unwrap_or_default();
+        let answer = advice::answer(&load, policies, runs).unwrap_or_default();
         LoadInfo { answer, ..source.info(conditions) }
     };
     sources.par_iter().zip(runs.par_chunks(policies.len().max(1))).map(of).collect()
@@ -145,7 +165,7 @@ pub fn steps(sources: &[Source], policies: &[Policy], seeds: u64) -> u64 {
 fn run_source(
     source: &Source,
     policies: &[Policy],
-    conditions: &Conditions,
+    conditions: &Conditions<'_>,
     done: &(dyn Fn() + Sync),
 ) -> Vec<RunResult> {
     let recorder = conditions.recorder.unwrap_or(source.recorder());
@@ -154,26 +174,97 @@ fn run_source(
         .map(|seed| {
             let seed = conditions.first_seed + seed;
             let load = source.load(seed);
-            let baseline = animation::run(&load, &AnimationPolicy::vsync(3).with_recorder(recorder));
-            let one = |policy: &Policy| {
-                let result = match &policy.kind {
-                    Kind::Animation(kind) => animated(&load, policy, &kind.with_recorder(recorder), &baseline),
-                    Kind::Interaction(kind) => answered(&load, policy, kind, &baseline, conditions.device, seed),
-                };
-                done();
-                result
+            let run = |(first, part): (usize, Part<'_>)| {
+                let ran = part.run(&load, recorder, conditions.device, seed);
+                ran.iter().for_each(|_| done());
+                (first, ran)
             };
-            policies.par_iter().map(one).collect()
+            // One after the other, by whoever is free.
+            let mut ran: Vec<(usize, Vec<Ran>)> = parts(policies).into_iter().par_bridge().map(run).collect();
+            ran.sort_unstable_by_key(|(first, _)| *first);
+            let ran = ran.into_iter().flat_map(|(_, ran)| ran).collect();
+            against_baseline(&load, policies, ran, recorder)
         })
         .collect();
-    (0..policies.len()).map(|policy| mean(per_seed.iter().map(|runs| &runs[policy]).collect())).collect()
+    let mut per_seed: Vec<_> = per_seed.into_iter().map(Vec::into_iter).collect();
+    policies.iter().map(|_| mean(per_seed.iter_mut().filter_map(Iterator::next).collect())).collect()
 }
 
-fn animated(load: &Load, policy: &Policy, kind: &AnimationPolicy, baseline: &Tally) -> RunResult {
-    let tally = animation::run(load, kind);
-    let frames = tally.frames.max(1) as f64;
+/// What is run at once: a policy of motion, or some of interaction.
+enum Part<'a> {
+    Motion(&'a AnimationPolicy),
+    Interaction(Vec<InteractionPolicy>),
+}
+
+/// What came of a policy.
+enum Ran {
+    Motion(Box<Moved>),
+    Interaction(Box<Response>),
+}
+
+struct Moved {
+    tally: Tally,
+    misses: Vec<Miss>,
+    /// How soon an interrupting event is answered, and how soon where queued frames cannot be taken back.
+    interrupt: Option<[f64; 2]>,
+}
+
+/// Policies of interaction that are run side by side: more share more, fewer are finished at the same time on all processors.
+const SIDE_BY_SIDE: usize = 6;
+
+/// All policies, each part with the place of its first one; those that take long come first, so that the short ones fill what
+/// is left of every processor's time.
+fn parts(policies: &[Policy]) -> Vec<(usize, Part<'_>)> {
+    let mut parts = Vec::new();
+    for (place, policy) in policies.iter().enumerate() {
+        match (&policy.kind, parts.last_mut()) {
+            (Kind::Animation(kind), _) => parts.push((place, Part::Motion(kind))),
+            (Kind::Interaction(kind), Some((_, Part::Interaction(some)))) if some.len() < SIDE_BY_SIDE => {
+                some.push(*kind);
+            }
+            (Kind::Interaction(kind), _) => parts.push((place, Part::Interaction(vec![*kind]))),
+        }
+    }
+    parts.sort_by_key(|(_, part)| matches!(part, Part::Motion(_)));
+    parts
+}
+
+impl Part<'_> {
+    fn run(&self, load: &Load, recorder: Recorder, device: Device<'_>, seed: u64) -> Vec<Ran> {
+        let kinds = match self {
+            Part::Motion(kind) => return vec![Ran::Motion(Box::new(moved(load, &kind.with_recorder(recorder))))],
+            Part::Interaction(kinds) => kinds,
+        };
+        let setup = device.setup(load, load.frames.len(), seed);
+        interaction::run_all(&setup, kinds).into_iter().map(|response| Ran::Interaction(Box::new(response))).collect()
+    }
+}
+
+fn moved(load: &Load, kind: &AnimationPolicy) -> Moved {
+    let (tally, misses) = animation::run_with_misses(load, kind);
     let interrupt = (kind.trigger == Trigger::Ahead && !kind.variable)
         .then(|| [true, false].map(|supersede| animation::interrupt_response(load, kind, supersede, INTERRUPTS)));
+    Moved { tally, misses, interrupt }
+}
+
+/// What came of `policies`, held against the baseline.
+fn against_baseline(load: &Load, policies: &[Policy], ran: Vec<Ran>, recorder: Recorder) -> Vec<RunResult> {
+    let baseline = policies.iter().zip(&ran).find_map(|(policy, ran)| match ran {
+        Ran::Motion(moved) if policy.is_baseline() => Some(moved.tally.clone()),
+        _ => None,
+    });
+    // It is among those that can be named; who asks for others is answered all the same.
+    let baseline = baseline.unwrap_or_else(|| animation::run(load, &AnimationPolicy::vsync(3).with_recorder(recorder)));
+    let result = |(policy, ran): (&Policy, Ran)| match ran {
+        Ran::Motion(moved) => animated(load, policy, *moved, &baseline),
+        Ran::Interaction(response) => answered(load, policy, *response, &baseline),
+    };
+    policies.iter().zip(ran).map(result).collect()
+}
+
+fn animated(load: &Load, policy: &Policy, moved: Moved, baseline: &Tally) -> RunResult {
+    let Moved { tally, misses, interrupt } = moved;
+    let frames = tally.frames.max(1) as f64;
     RunResult {
         load: load.name.clone(),
         policy: policy.name.clone(),
@@ -184,38 +275,24 @@ fn animated(load: &Load, policy: &Policy, kind: &AnimationPolicy, baseline: &Tal
         drops: tally.drops as f64,
         drop_reduction: tally.reduction(baseline),
         drop_reduction_bounds: tally.reduction_bounds(baseline),
-        age_ms: tally.content_age().mean,
+        age_ms: tally.content_age(),
         hitches_per_s: tally.hitches_per_second(),
         fps: tally.frames_per_second(),
         longest_freeze_ms: tally.longest_gap.as_millis_f64(),
         latency_ms: tally.latency().into(),
         classes: tally.classes.map(|class| class as f64 / frames),
-        content_error_ms: tally.content_error().map(|error| error.mean),
+        content_error_ms: tally.content_error(),
         wrong_time: tally.content_error().map(|_| tally.wrong_time as f64 / frames),
         buffer_megabytes: tally.peak_megabytes(),
         interrupt_ms: interrupt.map(|[superseded, _]| superseded),
         interrupt_unflushable_ms: interrupt.map(|[_, queued]| queued),
         latencies: tally.latencies().clone(),
+        misses,
         ..RunResult::default()
     }
 }
 
-fn answered(
-    load: &Load,
-    policy: &Policy,
-    kind: &InteractionPolicy,
-    baseline: &Tally,
-    device: Device,
-    seed: u64,
-) -> RunResult {
-    let setup = Setup {
-        interval: load.interval,
-        input_interval: device.input_interval,
-        touch: device.touch,
-        output: device.output,
-        ..Setup::presto(AppCost::Frames(&load.frames), load.frames.len(), seed)
-    };
-    let response = interaction::run(&setup, kind);
+fn answered(load: &Load, policy: &Policy, response: Response, baseline: &Tally) -> RunResult {
     let base = baseline.drops_per_second();
     RunResult {
         load: load.name.clone(),
@@ -240,12 +317,12 @@ fn answered(
 }
 
 /// The mean of the runs with different seeds; the longest freeze is the longest of all.
-fn mean(runs: Vec<&RunResult>) -> RunResult {
+fn mean(mut runs: Vec<RunResult>) -> RunResult {
+    let misses = runs.first_mut().map(|run| std::mem::take(&mut run.misses)).unwrap_or_default();
     let count = runs.len() as f64;
-    let over = |value: fn(&RunResult) -> f64| runs.iter().map(|run| value(run)).sum::<f64>() / count;
-    let optional = |value: fn(&RunResult) -> Option<f64>| {
-        runs.iter().map(|run| value(run)).sum::<Option<f64>>().map(|sum| sum / count)
-    };
+    let over = |value: fn(&RunResult) -> f64| runs.iter().map(value).sum::<f64>() / count;
+    let optional =
+        |value: fn(&RunResult) -> Option<f64>| runs.iter().map(value).sum::<Option<f64>>().map(|sum| sum / count);
     let interval = |value: fn(&RunResult) -> f64| {
         let mean = over(value);
         let square = runs.iter().map(|run| (value(run) - mean).powi(2)).sum::<f64>();
@@ -284,6 +361,7 @@ fn mean(runs: Vec<&RunResult>) -> RunResult {
         interrupt_ms: optional(|run| run.interrupt_ms),
         interrupt_unflushable_ms: optional(|run| run.interrupt_unflushable_ms),
         latencies: first.latencies.clone(),
+        misses,
     }
 }
 
@@ -293,8 +371,12 @@ mod tests {
     use crate::simulate::load::synthetic;
     use crate::simulate::policy;
 
-    const DEVICE: Device =
-        Device { input_interval: Span::from_micros(8_391), touch: Span::ZERO, output: Span::from_millis(2) };
+    const DEVICE: Device<'static> = Device {
+        input_interval: Span::from_micros(8_391),
+        recorded: &[],
+        touch: Span::ZERO,
+        output: Span::from_millis(2),
+    };
 
     #[test]
     fn results_do_not_depend_on_the_order_of_threads_and_carry_intervals() {

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::tally::Summary;
 use crate::time::{Instant, Span};
-use crate::timing::input_prediction::{Hold, Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked};
+use crate::timing::input_prediction::{
+    DeviceHistory, Hold, Kalman, Linear, PredictionLimits, Predictor, Quadratic, Sample, Tracked,
+};
 
 /// The horizons at which predictions are judged, in milliseconds.
 pub const HORIZONS: [f64; 4] = [8.0, 16.0, 33.0, 50.0];
@@ -22,6 +24,20 @@ pub struct Recording {
     pub strokes: Vec<Vec<Sample>>,
     /// What its units were multiplied by to be pixels.
     pub scale: f64,
+}
+
+impl Recording {
+    /// When its samples came, from the first of them on. Where time goes back in it, another was put behind it.
+    pub fn moments(&self) -> Vec<Span> {
+        let mut moments: Vec<Span> = Vec::new();
+        let mut before: Option<Instant> = None;
+        for sample in self.strokes.iter().flatten() {
+            let gap = before.map_or(Span::ZERO, |before| sample.at - before).max(Span::ZERO);
+            moments.push(moments.last().map_or(Span::ZERO, |last| *last) + gap);
+            before = Some(sample.at);
+        }
+        moments
+    }
 }
 
 /// Why a recording cannot be read.
@@ -198,6 +214,45 @@ fn evaluate_with(recording: &Recording, predictor: &mut impl Predictor) -> [Summ
         }
     }
     errors.map(|mut errors| Summary::of(&mut errors))
+}
+
+/// What clients are told of a device, against the last report and against where the device was then, in pixels.
+#[derive(Clone, Copy, Debug)]
+pub struct Foretold {
+    /// How far off the last report is.
+    pub held: Summary,
+    /// How far off the prediction is; the last report where there is none.
+    pub predicted: Summary,
+    /// How far a prediction has gone beyond the device; 0 where it stays short of it.
+    pub overshoot: Summary,
+}
+
+/// Judges, at each report of a recording, what is said of the moment `horizon` after it.
+pub fn foretell(recording: &Recording, horizon: Span) -> Foretold {
+    let (mut held, mut predicted, mut overshoot) = (Vec::new(), Vec::new(), Vec::new());
+    let mut device = DeviceHistory::default();
+    for stroke in recording.strokes.iter().filter(|stroke| stroke.len() >= 5) {
+        device.begin();
+        for (index, sample) in stroke.iter().enumerate() {
+            device.observe(*sample);
+            let at = sample.at + horizon;
+            let Some(truth) = position(&stroke[index..], at) else { continue };
+            let said = device.predict(at, sample.at, DeviceHistory::HORIZON);
+            let (x, y) = said.map_or((sample.x, sample.y), |said| (said.x, said.y));
+            let (off, ahead) = ((x - truth.0, y - truth.1), (x - sample.x, y - sample.y));
+            let length = ahead.0.hypot(ahead.1);
+            let beyond = (off.0 * ahead.0 + off.1 * ahead.1) / length.max(f64::MIN_POSITIVE);
+            held.push((sample.x - truth.0).hypot(sample.y - truth.1) as f32);
+            predicted.push(off.0.hypot(off.1) as f32);
+            // What lies behind the last report is the hand's turn, and no prediction's fault.
+            overshoot.push(beyond.clamp(0.0, length) as f32);
+        }
+    }
+    Foretold {
+        held: Summary::of(&mut held),
+        predicted: Summary::of(&mut predicted),
+        overshoot: Summary::of(&mut overshoot),
+    }
 }
 
 /// The position at `at`, between the samples around it; `None` beyond the end of the stroke.

@@ -1,5 +1,6 @@
 //! What a run is judged by.
 
+use super::distribution::Mean;
 pub use super::distribution::{Distribution, Summary};
 use crate::time::Span;
 
@@ -42,9 +43,9 @@ pub struct Tally {
     pub wrong_time: u64,
     /// The sum of the squares of the drops in a row: how much they come together.
     drops_squared: u64,
-    content_error: Distribution,
+    content_error: Mean,
     latency: Distribution,
-    age: Distribution,
+    age: Mean,
     lead: Span,
     buffers: u64,
     buffer_samples: u64,
@@ -65,9 +66,9 @@ impl Tally {
             wasted: 0,
             wrong_time: 0,
             drops_squared: 0,
-            content_error: Distribution::default(),
+            content_error: Mean::default(),
             latency: Distribution::default(),
-            age: Distribution::default(),
+            age: Mean::default(),
             lead: Span::ZERO,
             buffers: 0,
             buffer_samples: 0,
@@ -84,12 +85,15 @@ impl Tally {
 
     /// A frame was shown `gap` after the one before it (or after it was due, for a first one).
     pub fn frame(&mut self, gap: Span, latency: Span, class: FrameClass) {
-        let intervals = gap.as_nanos() as f64 / self.interval.as_nanos() as f64;
         self.frames += 1;
-        let drops = (intervals.round() as u64).saturating_sub(1);
-        self.drops += drops;
-        self.drops_squared += drops * drops;
-        self.hitches += u64::from(intervals > HITCH);
+        // Most frames follow the one before at the next refresh.
+        if gap != self.interval {
+            let intervals = gap.as_nanos() as f64 / self.interval.as_nanos() as f64;
+            let drops = (intervals.round() as u64).saturating_sub(1);
+            self.drops += drops;
+            self.drops_squared += drops * drops;
+            self.hitches += u64::from(intervals > HITCH);
+        }
         self.longest_gap = self.longest_gap.max(gap);
         self.shown_for += gap;
         self.classes[class as usize] += 1;
@@ -172,14 +176,14 @@ impl Tally {
         &self.latency
     }
 
-    /// From the choice of a frame's content to its light, in milliseconds.
-    pub fn content_age(&self) -> Summary {
-        self.age.summary()
+    /// From the choice of a frame's content to its light, in milliseconds, on average.
+    pub fn content_age(&self) -> f64 {
+        self.age.mean()
     }
 
-    /// How far content was off its refresh, in milliseconds; `None` where no frame had a target.
-    pub fn content_error(&self) -> Option<Summary> {
-        (self.content_error.count() > 0).then(|| self.content_error.summary())
+    /// How far content was off its refresh, in milliseconds, on average; `None` where no frame had a target.
+    pub fn content_error(&self) -> Option<f64> {
+        (self.content_error.count() > 0).then(|| self.content_error.mean())
     }
 
     /// The mean time from start to latch in intervals, for frames that were started ahead.

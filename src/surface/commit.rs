@@ -43,8 +43,8 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     }
     let points = if attached.is_some() { sync_points::pending(surface) } else { Points::default() };
     let is_explicit = points.release.is_some();
-    number(state, surface, content, bound, points.release);
-    let synchronised = compositor::is_sync_subsurface(surface);
+    let synchronised = state.surfaces.is_synchronised(surface);
+    number(state, surface, (content, points.release), bound, synchronised);
     let brings = brings_content(state, surface, attached.is_some(), synchronised);
     let mut runs_ahead = false;
     let mut fences = fence::unsignalled(state, surface);
@@ -83,6 +83,13 @@ pub fn before(state: &mut State, surface: &WlSurface) {
             free_callbacks(state, surface);
         }
     }
+    let has_moment = conditions.set_barrier || conditions.wait_barrier || conditions.frame.is_some();
+    let is_plain = !has_moment && !replay && !brings && !synchronised;
+    if let Some(entry) = state.surfaces.get_mut(surface) {
+        let acknowledges = std::mem::take(&mut entry.acknowledges);
+        // What has to wait is opened by a latch, for its own refresh.
+        entry.plain = is_plain && !acknowledges && fences.is_empty() && entry.queue.is_empty();
+    }
     if synchronised {
         // It waits for its parent; the protocols say that fifo and time stamps do not apply to it. Fences do.
         hold_parent(state, surface, fences);
@@ -93,6 +100,7 @@ pub fn before(state: &mut State, surface: &WlSurface) {
     if entry.queue.admit(conditions) {
         return;
     }
+    entry.plain = false;
     let gate = Gate::default();
     compositor::add_blocker(surface, gate.clone());
     entry.queue.push(conditions, gate.clone());
@@ -135,11 +143,14 @@ fn apply_held(state: &mut State, surface: &WlSurface) {
 fn number(
     state: &mut State,
     surface: &WlSurface,
-    content: Content,
+    (content, release): (Content, Option<DrmSyncPoint>),
     bound: Option<BoundCommit>,
-    release: Option<DrmSyncPoint>,
+    synchronised: bool,
 ) {
-    let client = surface.client();
+    // One that a part has for its window's next frame does not count as waiting: where a window has a thousand parts, a frame
+    // of all of them waits for its refresh while the next one is told of.
+    let waits = !synchronised || state.surfaces.get(surface).is_some_and(|entry| entry.outstanding.any());
+    let client = surface.client().filter(|_| waits);
     let held = client.and_then(|client| guard::hold(&state.display_handle, &client, Kind::WaitingUpdates));
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     entry.lasting = guard::with_states(surface, |states| {

@@ -1,11 +1,13 @@
 //! What a surface shows, apart from where: its applied buffer and how that is cut and scaled.
 
-use smithay::backend::renderer::utils::{Buffer, DamageSnapshot, OpaqueRegions, RendererSurfaceStateUserData};
+use smithay::backend::renderer::utils::{Buffer, DamageSnapshot, OpaqueRegions};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Buffer as BufferCoords, Logical, Rectangle, Size, Transform};
 use smithay::wayland::compositor::SurfaceData;
 
+use super::background::{Background, Blurred};
 use super::opacity::Opacity;
+use super::showing;
 use super::tree::{Place, find_downward};
 
 /// The content of one surface. It holds on to the client's buffer.
@@ -29,6 +31,8 @@ pub struct SurfaceContent {
     pub opaque: OpaqueRegions<i32, Logical>,
     /// How much of it its client lets be seen, 0 to 1.
     pub opacity: f32,
+    /// Where its client wants the background behind it blurred, in surface coordinates.
+    pub blurred: Option<Blurred>,
     /// What changed with which commit.
     pub damage: DamageSnapshot<i32, BufferCoords>,
 }
@@ -36,18 +40,18 @@ pub struct SurfaceContent {
 impl SurfaceContent {
     /// What `surface` shows by its applied state; `None` where it has no content.
     pub fn of(surface: &WlSurface, states: &SurfaceData) -> Option<Self> {
-        let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
-        let data = data.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let view = data.view()?;
+        let data = showing::of(states)?;
+        let cut = data.cut()?;
         Some(SurfaceContent {
             surface: surface.clone(),
             buffer: data.buffer()?.clone(),
             buffer_size: data.buffer_size()?.to_buffer(data.buffer_scale(), data.buffer_transform()),
             buffer_scale: data.buffer_scale(),
             buffer_transform: data.buffer_transform(),
-            source: view.src,
-            size: view.dst,
-            opaque: OpaqueRegions::from_slice(data.opaque_regions().unwrap_or_default()),
+            source: cut.source,
+            size: cut.size,
+            opaque: OpaqueRegions::from_slice(data.opaque()),
+            blurred: states.cached_state.get::<Background>().current().blurred.clone(),
             opacity: states.cached_state.get::<Opacity>().current().factor(),
             damage: data.damage(),
         })

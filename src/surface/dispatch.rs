@@ -9,6 +9,7 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use smithay::wayland::compositor::{CompositorState, SurfaceAttributes, SurfaceUserData};
 
 use super::stash::Stash;
+use super::taking_along::{self, Met};
 use super::{commit, damage, subsurface};
 use crate::bounds::{MAX_SCALE, coordinate, interval};
 use crate::guard;
@@ -34,8 +35,13 @@ impl Dispatch<WlSurface, SurfaceUserData, State> for Handlers {
         }
         let request = bounded(request);
         let mut hidden = Vec::new();
+        let is_synchronised = commits && state.surfaces.is_synchronised(surface);
         if commits {
             commit::before(state, surface);
+        }
+        if is_synchronised {
+            taking_along::keep(state, surface, &mut Met { client, display, init });
+        } else if commits {
             hidden = subsurface::hide_synchronised(state, surface);
         }
         let bound = Bounded::of(&request);
@@ -43,6 +49,9 @@ impl Dispatch<WlSurface, SurfaceUserData, State> for Handlers {
             state, client, surface, request, data, display, init,
         );
         bound.apply(state, surface);
+        if commits && !is_synchronised {
+            taking_along::took_along(state, surface, &mut Met { client, display, init });
+        }
         hidden.into_iter().for_each(Stash::restore);
     }
 

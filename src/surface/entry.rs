@@ -10,18 +10,23 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 
 use super::asked::Asked;
+use super::background::Background;
 use super::buffers::{BufferMemory, Buffers};
 use super::feedback::Feedback;
 use super::fence::{AcquireFence, Watched};
+use super::follower::Follower;
+use super::foresight::Foresight;
+use super::front_buffer::FrontBuffer;
 use super::gate::Gate;
 use super::opacity::Opacity;
 use super::paced;
 use super::paced_frame::FrameListener;
+use super::part::Part;
 use super::queue::UpdateQueue;
 use super::scroll::{Scrolled, View};
 use super::shows::Finished;
 use super::stash::Lasting;
-use super::tree;
+use super::tree::{self, Reach};
 use super::update::Outstanding;
 use crate::time::{Instant, Span};
 use crate::timing::id::{ClientId, OutputId, SurfaceId, WindowId};
@@ -87,18 +92,32 @@ pub struct Entry {
     pub fingerprint: Option<u64>,
     /// What paces it, if its client asked for that.
     pub frame_pacing: Option<Arc<dyn FrameListener>>,
+    /// Where the devices on it will be, if its client asked for that.
+    pub foresight: Option<Box<Foresight>>,
     /// What moves it, if it is a view that we scroll.
     pub scroll: Option<Box<Scrolled>>,
+    /// What keeps it at the pointer, if its client asked for that.
+    pub follower: Option<Box<Follower>>,
+    /// What its client writes into ahead of the beam, if it asked for that.
+    pub front_buffer: Option<Box<FrontBuffer>>,
     /// The last tick for hidden surfaces found content of it that nobody saw.
     pub(crate) unseen: bool,
+    /// Its newest commit said nothing that has a moment of its own.
+    pub(super) plain: bool,
     /// Its client acknowledged a configure and has not committed since.
     pub(super) acknowledges: bool,
     /// What describes the buffer that it shows.
     pub(super) described: Option<paced::Described>,
     /// How much of it its client lets be seen, as applied last.
     pub(super) opacity: Opacity,
+    /// What of the background behind it its client wants blurred, as applied last.
+    pub(super) background: Background,
     /// Its subsurfaces, as they were applied last.
     pub(super) family: tree::Known,
+    /// What hangs on it, if it is a root.
+    pub(super) reach: Reach,
+    /// What it is in its tree.
+    pub(super) part: Part,
     /// What its client says of it as a view, as it was applied last.
     pub(super) view: Option<Arc<View>>,
     /// Listed as one that is awake.
@@ -160,12 +179,19 @@ impl Entry {
             asked: Asked::default(),
             fingerprint: None,
             frame_pacing: None,
+            foresight: None,
             scroll: None,
+            follower: None,
+            front_buffer: None,
             unseen: false,
+            plain: false,
             acknowledges: false,
             described: None,
             opacity: Opacity::default(),
+            background: Background::default(),
             family: tree::Known::default(),
+            reach: Reach::default(),
+            part: Part::default(),
             view: None,
             awake: false,
         }
@@ -194,6 +220,11 @@ impl Entry {
     /// Whether content was applied that no latch has taken.
     pub const fn is_fresh(&self) -> bool {
         self.fresh.is_some()
+    }
+
+    /// Whether its newest commit was applied at once, and nobody was promised a moment for it: it may be shown at any time.
+    pub const fn is_plain(&self) -> bool {
+        self.plain
     }
 
     /// Since when there is such content.
@@ -225,6 +256,14 @@ impl Entry {
     /// The last arrangement of its output in which something of it was visible.
     pub const fn seen(&self) -> u64 {
         self.seen
+    }
+
+    /// A frame of it is started at `now` that will be seen at `present`: before its client hears of that, it is told where devices
+    /// will be.
+    pub fn foresee(&mut self, present: Instant, now: Instant) {
+        if let Some(foresight) = &mut self.foresight {
+            foresight.foresee(present, now);
+        }
     }
 
     /// Answers its callbacks with `time`. `sent`: when it is to begin to draw; `None` if nobody sees what it draws.

@@ -6,7 +6,7 @@ use smithay::output::Output;
 use smithay::reexports::wayland_protocols::wp::presentation_time::server::wp_presentation_feedback::Kind;
 use smithay::wayland::presentation::{PresentationFeedbackCallback, Refresh};
 
-use super::paced_frame::{PacedFrame, Unshown};
+use super::paced_frame::{PacedFrame, Path, Unshown};
 use crate::time::Instant;
 
 /// Everybody who waits for one piece of content to be shown.
@@ -47,7 +47,8 @@ impl Feedback {
     }
 
     /// A plane shows the content as its client drew it.
-    pub fn uncopied(mut self) -> Self {
+    pub fn uncopied(mut self, path: Path) -> Self {
+        self.frames.iter_mut().for_each(|frame| frame.path = path);
         self.uncopied.append(&mut self.presentation);
         self
     }

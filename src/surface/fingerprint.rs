@@ -26,7 +26,7 @@ pub fn number_of(buffer: &WlBuffer) -> Option<u64> {
         let mut piece = [0; PIECE];
         for at in (offset..end).step_by(PIECE) {
             let piece = &mut piece[..PIECE.min(end - at)];
-            read(start, length, at, piece);
+            read_bytes(start, length, at, piece);
             hasher.write(piece);
         }
         Some(hasher.finish())
@@ -34,10 +34,23 @@ pub fn number_of(buffer: &WlBuffer) -> Option<u64> {
     .ok()?
 }
 
+/// Copies the bytes of a pool from `at` on.
 #[expect(unsafe_code, reason = "shared memory is read through a pointer: its client may write at the same time")]
-fn read(start: *const u8, length: usize, at: usize, piece: &mut [u8]) {
+pub(super) fn read_bytes(start: *const u8, length: usize, at: usize, piece: &mut [u8]) {
     assert!(at <= length && piece.len() <= length - at, "within the pool");
     // SAFETY: the bytes lie within the `length` bytes at `start`, which stay mapped while the pool is accessed, and `piece`
     // is ours; a client that truncates the file behind them is caught by Smithay's guard around this access.
     unsafe { std::ptr::copy_nonoverlapping(start.add(at), piece.as_mut_ptr(), piece.len()) };
+}
+
+/// The same as numbers of 32 bits, which are little-endian there.
+#[expect(unsafe_code, reason = "shared memory is read through a pointer: its client may write at the same time")]
+pub(super) fn read_words(start: *const u8, length: usize, at: usize, words: &mut [u32]) {
+    let bytes = size_of_val(words);
+    assert!(at <= length && bytes <= length - at, "within the pool");
+    // SAFETY: as above; any bytes are numbers, and `words` is as many bytes long.
+    unsafe { std::ptr::copy_nonoverlapping(start.add(at), words.as_mut_ptr().cast::<u8>(), bytes) };
+    if cfg!(target_endian = "big") {
+        words.iter_mut().for_each(|word| *word = u32::from_le(*word));
+    }
 }

@@ -6,6 +6,7 @@
 //! ```
 
 mod asked;
+pub mod background;
 mod brake;
 mod buffers;
 mod commit;
@@ -16,6 +17,9 @@ mod entry;
 mod feedback;
 pub mod fence;
 pub mod fingerprint;
+pub mod follower;
+pub mod foresight;
+pub mod front_buffer;
 mod gate;
 pub mod lent;
 pub mod memories;
@@ -23,19 +27,23 @@ pub mod opacity;
 pub mod paced;
 mod paced_frame;
 mod pacing_state;
+mod part;
+pub mod pixels;
 pub mod queue;
+pub mod reach;
 pub mod regions;
 mod registry;
 pub mod scanout;
 pub mod scroll;
+pub mod showing;
 mod shows;
 mod stash;
 pub mod subsurface;
 mod sync_points;
+mod taking_along;
 pub mod tree;
 mod update;
 
-use smithay::backend::renderer::utils::{on_commit_buffer_handler, with_renderer_surface_state};
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_callback::WlCallback;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -47,11 +55,12 @@ use crate::guard;
 use crate::process_clock::ProcessClock;
 use crate::state::State;
 use crate::time::Clock;
+use background::Background;
 pub use buffers::BufferMemory;
 pub use entry::Entry;
 pub use feedback::{Feedback, Shown};
 use opacity::Opacity;
-pub use paced_frame::{CommitFault, Fate, FrameLedger, FrameListener, PacedFrame, Revoked, Unshown};
+pub use paced_frame::{CommitFault, Fate, FrameLedger, FrameListener, PacedFrame, Path, Revoked, Unshown};
 pub use pacing_state::{PacingState, PendingTarget};
 pub use registry::{ClientEntry, Surfaces};
 pub use shows::{Commit, Committed, Finished, ShowsSurfaces};
@@ -61,34 +70,37 @@ use update::UpdateNumber;
 pub fn new_surface(state: &mut State, surface: &WlSurface) {
     let Some(client) = surface.client() else { return };
     let State { surfaces, display_handle, .. } = state;
-    let pid = || client.get_credentials(display_handle).ok().map(|credentials| credentials.pid);
-    let id = surfaces.insert(surface, client.id(), || pid().and_then(ProcessClock::of));
+    let clock = || ProcessClock::of(guard::process_of(display_handle, &client)?.cast_signed());
+    let id = surfaces.insert(surface, client.id(), clock);
     state.surface_made(id);
 }
 
 /// An update of `surface` was applied: it is the current one from now on.
 pub fn applied(state: &mut State, surface: &WlSurface) {
-    let look =
-        |surface: &WlSurface| with_renderer_surface_state(surface, |state| (state.current_commit(), state.view()));
+    let look = |surface: &WlSurface| showing::look(surface, |showing| (showing.current_commit(), showing.cut()));
     let before = look(surface);
     let (number, callbacks) = take_parts(surface);
     strip_cancelled(state, surface, number);
     let mut other_children = false;
     if let Some(entry) = state.surfaces.get_mut(surface) {
-        other_children = tree::update_positions(surface, &mut entry.family);
+        other_children = tree::is_other(surface, &mut entry.family);
         other_children |= scroll::update_view(surface, &mut entry.view);
     }
-    on_commit_buffer_handler::<State>(surface);
+    showing::update(surface);
     let now = state.clock.now();
     let Some(entry) = state.surfaces.get_mut(surface) else { return };
     let update = entry.outstanding.apply(number);
-    let opacity = opacity_of(surface);
-    let fades = std::mem::replace(&mut entry.opacity, opacity) != opacity;
-    let mut changed = update.new_content || before != look(surface) || other_children || fades;
+    let (opacity, background) = seen_through(surface);
+    let other_opacity = std::mem::replace(&mut entry.opacity, opacity) != opacity;
+    let fades = std::mem::replace(&mut entry.background, background.clone()) != background || other_opacity;
+    let after = look(surface);
+    let mut changed = update.new_content || before != after || other_children || fades;
+    let mut only_content = update.new_content && view_of(&before) == view_of(&after) && !other_children && !fades;
     if state.input.drag_icon.as_ref() == Some(surface) {
         let offset = take_offset(surface);
         entry.offset += offset;
         changed |= offset != Point::default();
+        only_content = false;
     }
     if update.new_content {
         // What no latch has taken is never shown: this update takes its place.
@@ -106,8 +118,13 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     if other_children {
         state.tree_changed(surface);
     }
+    if other_children || compositor::get_parent(surface).is_some() {
+        reach::touch(state, surface);
+    }
     if changed {
-        state.need(surface);
+        if !(only_content && state.content_alone(surface)) {
+            state.need(surface);
+        }
         state.committed_ahead(surface);
     } else {
         state.callback_wanted(surface);
@@ -116,9 +133,17 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
     touch_views(state, surface);
 }
 
-/// How much of `surface` its client lets be seen.
-fn opacity_of(surface: &WlSurface) -> Opacity {
-    guard::with_states(surface, |states| *states.cached_state.get::<Opacity>().current())
+/// How a surface is cut and scaled, of what was looked at.
+fn view_of<C, V>(look: &Option<(C, V)>) -> Option<&V> {
+    look.as_ref().map(|(_, view)| view)
+}
+
+/// How much of `surface` its client lets be seen, and what of the background behind it is seen how.
+fn seen_through(surface: &WlSurface) -> (Opacity, Background) {
+    guard::with_states(surface, |states| {
+        let opacity = *states.cached_state.get::<Opacity>().current();
+        (opacity, states.cached_state.get::<Background>().current().clone())
+    })
 }
 
 /// What a view shows may have changed: the next latch looks at it.
@@ -156,7 +181,7 @@ fn take_parts(surface: &WlSurface) -> (UpdateNumber, Vec<WlCallback>) {
         let number = *states.cached_state.get::<UpdateNumber>().current();
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
         // Of all the updates that are applied at once.
-        damage::bound(&mut attributes.current().damage);
+        damage::settle(attributes.current());
         (number, std::mem::take(&mut attributes.current().frame_callbacks))
     })
 }
@@ -168,6 +193,10 @@ pub fn destroyed(state: &mut State, surface: &WlSurface) {
     }
     // It is in its view's family until this is over.
     touch_views(state, surface);
+    if let Some(parent) = compositor::get_parent(surface) {
+        reach::touch(state, surface);
+        state.surfaces.leave(&parent, surface);
+    }
     let Some((mut entry, client_left)) = state.surfaces.remove(surface) else { return };
     paced::surface_gone(entry.frame_pacing.take());
     entry.open_all();
@@ -196,7 +225,7 @@ fn forget_waiting(surface: &WlSurface) {
 
 /// Whether the applied update of `surface` has a buffer.
 pub fn has_content(surface: &WlSurface) -> bool {
-    with_renderer_surface_state(surface, |state| state.buffer().is_some()).unwrap_or(false)
+    showing::look(surface, |showing| showing.buffer().is_some()).unwrap_or(false)
 }
 
 /// The root of the tree of subsurfaces that `surface` is part of.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smithay::reexports::wayland_server::protocol::wl_output::Transform;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::wayland::compositor::{self, SurfaceAttributes, SurfaceData};
+use smithay::wayland::compositor::{SurfaceAttributes, SurfaceData};
 use smithay::wayland::viewporter::ViewportCachedState;
 
 use super::has_content;
@@ -74,6 +74,7 @@ impl BoundCommit {
         conditions.interval = self.bound.target.interval;
         conditions.keep = self.keep;
         conditions.ahead = self.ahead;
+        conditions.second = self.bound.target.is_second;
         conditions.target = None;
         if self.latest_ready {
             return;
@@ -88,14 +89,13 @@ impl BoundCommit {
 /// Whether the commit of `surface` does more than show content: maps it, acknowledges a configure, or takes
 /// synchronised subsurfaces along.
 fn changes_more(state: &mut State, surface: &WlSurface) -> bool {
-    let takes_along = compositor::get_children(surface).iter().any(|child| {
-        let committed = state.surfaces.get(child).is_some_and(|entry| entry.outstanding.any());
-        committed && compositor::is_sync_subsurface(child)
-    });
+    let has_committed = |child| state.surfaces.get(child).is_some_and(|entry| entry.outstanding.any());
+    let takes_along = state.surfaces.taken_along(surface).iter().any(has_committed);
+    let is_synchronised = state.surfaces.is_synchronised(surface);
     let Some(entry) = state.surfaces.get_mut(surface) else { return true };
     let acknowledges = std::mem::take(&mut entry.acknowledges);
     let mapped = entry.outstanding.leaves_content().unwrap_or_else(|| has_content(surface));
-    takes_along || acknowledges || !mapped || compositor::is_sync_subsurface(surface)
+    takes_along || acknowledges || !mapped || is_synchronised
 }
 
 /// A client acknowledged a configure of the role of `surface`: the commit that says so is not to be cancelled.

@@ -35,6 +35,18 @@ pub enum Revoked {
     Cancelled,
 }
 
+/// How a frame came to the screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Path {
+    /// It was drawn into the display's picture.
+    #[default]
+    Composited,
+    /// A plane of its own showed the client's buffer.
+    Overlay,
+    /// The client's buffer was the display's picture.
+    Direct,
+}
+
 /// What became of a frame.
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
@@ -44,6 +56,8 @@ pub enum Fate {
         at: Instant,
         /// How long before it had to be it was ready.
         margin: Span,
+        /// How it came there.
+        path: Path,
     },
     /// It will never be shown.
     Discarded(Unshown),
@@ -155,6 +169,8 @@ pub struct PacedFrame {
     ready_by: Instant,
     /// When it was.
     pub ready: Instant,
+    /// How it comes to the screen.
+    pub path: Path,
 }
 
 impl PacedFrame {
@@ -163,7 +179,8 @@ impl PacedFrame {
         let mut ledger = listener.ledger()?;
         let bound = ledger.machine.bind(id, now);
         ledger.fates.push_back((id, None));
-        let frame = PacedFrame { listener: listener.clone(), id, ready_by: bound.target.present, ready: now };
+        let (listener, ready_by, path) = (listener.clone(), bound.target.present, Path::default());
+        let frame = PacedFrame { listener, id, ready_by, ready: now, path };
         Some((frame, bound))
     }
 
@@ -182,7 +199,8 @@ impl PacedFrame {
     /// It was shown by the refresh that started at `at`.
     pub fn presented(self, at: Instant) {
         let margin = self.ready_by - self.ready;
-        self.end(Fate::Presented { at, margin });
+        let path = self.path;
+        self.end(Fate::Presented { at, margin, path });
     }
 
     /// It will never be shown.

@@ -49,6 +49,8 @@ pub struct Conditions {
     pub interval: Span,
     /// It was drawn ahead: being late, it is shown in a refresh of its own and takes the place of none.
     pub ahead: bool,
+    /// The refresh that it was drawn for has a frame without it.
+    pub second: bool,
     /// It cannot be cancelled: it does more than show content.
     pub keep: bool,
     /// Its content was cancelled.
@@ -167,9 +169,9 @@ impl<T> UpdateQueue<T> {
                 if front.ahead {
                     return (index, self.give_way(index, present) + 1);
                 }
-                let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
-                let choice = self.late.choose(due.filter(|update| update.conditions.frame.is_some()).count());
-                (index, if choice == LateChoice::SkipOldest { 2 } else { 1 })
+                let (frames, insured) = self.frames_due(index, present);
+                let choice = self.late.choose(frames - insured);
+                (index, insured + if choice == LateChoice::SkipOldest { 2 } else { 1 })
             });
             self.allowed = Some((index, allowed.checked_sub(1)?));
         }
@@ -186,6 +188,18 @@ impl<T> UpdateQueue<T> {
             return None;
         }
         self.waiting.pop_front().map(|update| update.gate)
+    }
+
+    /// How many bound frames the latch for `index` could take, and how many of them are no loss if they are not seen: those for
+    /// whose refresh there is a second one, and second ones that are late while there is something newer.
+    fn frames_due(&self, index: RefreshIndex, present: Instant) -> (usize, usize) {
+        let due = self.waiting.iter().take_while(|update| is_due(&update.conditions, index, present));
+        let frames = due.map(|update| &update.conditions).filter(|conditions| conditions.frame.is_some());
+        let is_no_loss = |frame: &Conditions, next: &Conditions| {
+            frame.second || (next.second && frame.target.is_some() && next.target == frame.target)
+        };
+        let pairs = frames.clone().zip(frames.clone().skip(1));
+        (frames.count(), pairs.filter(|(frame, next)| is_no_loss(frame, next)).count())
     }
 
     /// How many frames drawn ahead the latch for `index` passes over.
@@ -307,6 +321,32 @@ mod tests {
         assert_eq!(latch(&mut queue, 6), [2]);
         assert_eq!(latch(&mut queue, 7), [0u32; 0]);
         assert_eq!(latch(&mut queue, 8), [3]);
+    }
+
+    #[test]
+    fn a_second_frame_for_a_refresh_takes_the_place_of_the_first_each_time_and_a_late_one_that_of_nobody() {
+        let push = |queue: &mut UpdateQueue<u32>, number: u64, target: u64, second: bool| {
+            let frame = Some((TargetId(number), Instant::ZERO));
+            let target = Some(RefreshIndex(target));
+            queue.push(Conditions { frame, target, second, ..Conditions::default() }, number as u32);
+        };
+        let taken = |queue: &mut UpdateQueue<u32>, index: u64| {
+            let taken: Vec<u32> = std::iter::from_fn(|| queue.take(RefreshIndex(index), Instant::ZERO)).collect();
+            queue.latched();
+            taken
+        };
+        let mut queue = UpdateQueue::default();
+        for refresh in 1..4 {
+            push(&mut queue, 2 * refresh, refresh, false);
+            push(&mut queue, 2 * refresh + 1, refresh, true);
+            assert_eq!(taken(&mut queue, refresh), [2 * refresh as u32, 2 * refresh as u32 + 1]);
+        }
+        for refresh in 4..8 {
+            push(&mut queue, 3 * refresh, refresh, false);
+            assert_eq!(taken(&mut queue, refresh).last(), Some(&(3 * refresh as u32)));
+            // It comes when that is over.
+            push(&mut queue, 3 * refresh + 1, refresh, true);
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ use super::Entry;
 use super::brake::Brake;
 use super::entry::Seen;
 use super::regions::Regions;
+use super::scroll::Shares;
+use super::tree::Reach;
 use crate::process_clock::ProcessClock;
 use crate::time::Instant;
 use crate::timing::id::{ClientId, OutputId, SurfaceId};
@@ -35,6 +37,12 @@ pub struct Surfaces {
     pub brake: Brake,
     /// What regions of many rectangles stand for.
     pub regions: Regions,
+    /// What clients may have for views that are scrolled.
+    pub scroll: Shares,
+    /// Roots of trees that may reach elsewhere than they did.
+    pub(super) touched: Vec<WlSurface>,
+    /// How many trees were measured so far, each with all of its surfaces.
+    pub measured: u64,
 }
 
 /// A connected program.
@@ -59,6 +67,11 @@ impl Surfaces {
             self.awake.push(surface.id());
         }
         Some(entry)
+    }
+
+    /// What hangs on `root`, which wakes nobody.
+    pub(super) fn reach_mut(&mut self, root: &WlSurface) -> Option<&mut Reach> {
+        self.entries.get_mut(&root.id()).map(|entry| &mut entry.reach)
     }
 
     /// Notes where `surface` is seen, which wakes nobody.

@@ -56,6 +56,10 @@ pub trait ShowsSurfaces {
     /// Something that `surface` shows has changed.
     fn need(&mut self, surface: &WlSurface);
 
+    /// `surface` shows other content, and nothing else of it has changed. Returns whether that is taken care of; if not, it is
+    /// [needed](Self::need).
+    fn content_alone(&mut self, surface: &WlSurface) -> bool;
+
     /// Other surfaces hang on `surface`, or elsewhere.
     fn tree_changed(&mut self, surface: &WlSurface);
 

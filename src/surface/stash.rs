@@ -13,6 +13,7 @@ use smithay::wayland::fifo::FifoCachedState;
 use smithay::wayland::presentation::{PresentationFeedbackCachedState, PresentationFeedbackCallback};
 use smithay::wayland::viewporter::ViewportCachedState;
 
+use super::background::Background;
 use super::opacity::Opacity;
 use super::pacing_state::{PacingState, PendingTarget};
 use super::scroll::ViewState;
@@ -32,6 +33,7 @@ pub(super) struct Lasting {
     pacing: PacingState,
     view: ViewState,
     opacity: Opacity,
+    background: Background,
 }
 
 /// State that a commit uses up.
@@ -72,7 +74,8 @@ impl Lasting {
         let pacing = *states.cached_state.get::<PacingState>().pending();
         let view = states.cached_state.get::<ViewState>().pending().clone();
         let opacity = *states.cached_state.get::<Opacity>().pending();
-        Lasting { scale, transform, opaque, input, viewport, children, pacing, view, opacity }
+        let background = states.cached_state.get::<Background>().pending().clone();
+        Lasting { scale, transform, opaque, input, viewport, children, pacing, view, opacity, background }
     }
 
     /// What was applied last: the best guess for a surface that has not committed as a subsurface yet.
@@ -92,7 +95,8 @@ impl Lasting {
         let pacing = *states.cached_state.get::<PacingState>().current();
         let view = states.cached_state.get::<ViewState>().current().clone();
         let opacity = *states.cached_state.get::<Opacity>().current();
-        Lasting { scale, transform, opaque, input, viewport, children, pacing, view, opacity }
+        let background = states.cached_state.get::<Background>().current().clone();
+        Lasting { scale, transform, opaque, input, viewport, children, pacing, view, opacity, background }
     }
 
     /// Makes it what `states` has pending.
@@ -110,6 +114,7 @@ impl Lasting {
         *states.cached_state.get::<PacingState>().pending() = self.pacing;
         *states.cached_state.get::<ViewState>().pending() = self.view;
         *states.cached_state.get::<Opacity>().pending() = self.opacity;
+        *states.cached_state.get::<Background>().pending() = self.background;
     }
 }
 

@@ -9,6 +9,7 @@ use smithay::wayland::compositor::{self, CompositorState, SubsurfaceUserData, Su
 
 use super::shows::ShowsSurfaces;
 use super::stash::{self, Stash};
+use super::taking_along::{self, Met};
 use super::tree::{self, Side};
 use crate::bounds::coordinate;
 use crate::guard::Handlers;
@@ -34,15 +35,14 @@ impl Dispatch<WlSubsurface, SubsurfaceUserData, State> for Handlers {
             }
             Request::PlaceAbove { sibling } => place(subsurface, &surface, Side::Above, &sibling),
             Request::PlaceBelow { sibling } => place(subsurface, &surface, Side::Below, &sibling),
-            other => {
-                let desynchronises = matches!(other, Request::SetDesync);
-                <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::request(
-                    state, client, subsurface, other, data, display, init,
-                );
-                if desynchronises {
-                    apply_cached(state, client, &surface, display, init);
-                }
+            Request::SetSync => state.surfaces.synchronise(&surface, true),
+            Request::SetDesync => {
+                state.surfaces.synchronise(&surface, false);
+                apply_cached(state, &surface, &mut Met { client, display, init });
             }
+            other => <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::request(
+                state, client, subsurface, other, data, display, init,
+            ),
         }
     }
 
@@ -50,14 +50,18 @@ impl Dispatch<WlSubsurface, SubsurfaceUserData, State> for Handlers {
         // Of one that goes with all of its client nobody looks at the family any more.
         let parent = compositor::get_parent(data.surface()).filter(|parent| parent.client().is_some());
         if let Some(parent) = parent {
+            state.surfaces.leave(&parent, data.surface());
             tree::remove(&parent, data.surface());
             state.tree_changed(&parent);
+            super::reach::touch(state, &parent);
             super::touch_views(state, &parent);
             state.need(data.surface());
         }
         <CompositorState as Dispatch<WlSubsurface, SubsurfaceUserData, State>>::destroyed(
             state, client, subsurface, data,
         );
+        // It is a root of its own again.
+        super::reach::touch(state, data.surface());
     }
 }
 
@@ -74,22 +78,18 @@ fn place(subsurface: &WlSubsurface, surface: &WlSurface, side: Side, sibling: &W
 
 /// Applies what `surface` and those below it have committed while they were synchronised: Smithay 0.7 would leave it
 /// until their next commit, and a client that waits for its frame callback would wait for ever.
-fn apply_cached(
-    state: &mut State,
-    client: &Client,
-    surface: &WlSurface,
-    display: &DisplayHandle,
-    init: &mut DataInit<'_, State>,
-) {
-    if compositor::is_sync_subsurface(surface) {
+fn apply_cached(state: &mut State, surface: &WlSurface, met: &mut Met<'_, '_>) {
+    if state.surfaces.is_synchronised(surface) {
         return;
     }
+    taking_along::forget(state, surface, met);
     let cached = state.surfaces.get(surface).is_some_and(|entry| entry.outstanding.any() && entry.waiting() == 0);
     if let Some(data) = surface.data::<SurfaceUserData>().filter(|_| cached) {
         let mut hidden = hide_synchronised(state, surface);
         hidden.push(hide(state, surface));
         set_replay(state, surface, true);
         super::commit::before(state, surface);
+        let Met { client, display, init } = met;
         <CompositorState as Dispatch<WlSurface, SurfaceUserData, State>>::request(
             state,
             client,
@@ -99,11 +99,12 @@ fn apply_cached(
             display,
             init,
         );
+        taking_along::took_along(state, surface, met);
         set_replay(state, surface, false);
         hidden.into_iter().for_each(Stash::restore);
     }
     for child in compositor::get_children(surface) {
-        apply_cached(state, client, &child, display, init);
+        apply_cached(state, &child, met);
     }
 }
 
@@ -117,12 +118,8 @@ fn set_replay(state: &mut State, surface: &WlSurface, replay: bool) {
 /// take it along.
 pub(super) fn hide_synchronised(state: &State, surface: &WlSurface) -> Vec<Stash> {
     let mut hidden = Vec::new();
-    if !compositor::is_sync_subsurface(surface) {
-        for child in compositor::get_children(surface) {
-            if compositor::is_sync_subsurface(&child) {
-                hide_tree(state, &child, &mut hidden);
-            }
-        }
+    for child in state.surfaces.taken_along(surface) {
+        hide_tree(state, child, &mut hidden);
     }
     hidden
 }
@@ -139,6 +136,7 @@ fn hide(state: &State, surface: &WlSurface) -> Stash {
 }
 
 /// `surface` became a subsurface of `parent`.
-pub fn new_subsurface(parent: &WlSurface, surface: &WlSurface) {
+pub fn new_subsurface(state: &mut State, parent: &WlSurface, surface: &WlSurface) {
+    state.surfaces.join(parent, surface);
     tree::add(parent, surface);
 }

@@ -2,15 +2,16 @@
 //!
 //! Smithay 0.7 keeps a position with the child's commits and changes the order at once. Here both belong to the
 //! parent's updates, as `wl_subsurface` says, and travel with them through every queue. Drawing and hit-testing walk
-//! this tree; Smithay's own copy of a position is brought in line for its helpers.
+//! this tree, in which a [follower] is where it was last put; what Smithay has of positions and order nobody reads.
 
 use std::sync::Arc;
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource, Weak};
 use smithay::utils::{Logical, Point, Rectangle, Size};
-use smithay::wayland::compositor::{self, Cacheable, SubsurfaceCachedState, SurfaceData};
+use smithay::wayland::compositor::{self, Cacheable, SurfaceData};
 
+use super::follower;
 use super::scroll::state as scroll;
 use crate::guard;
 
@@ -132,28 +133,22 @@ pub(super) fn place(parent: &WlSurface, surface: &WlSurface, side: Side, sibling
 #[derive(Debug, Default)]
 pub(super) struct Known(Option<Arc<Family>>);
 
-/// Tells Smithay where the applied state of `surface` and its parent puts it and its children. Returns whether it has other
-/// children than `known`, or has them elsewhere.
-pub(super) fn update_positions(surface: &WlSurface, known: &mut Known) -> bool {
-    if let Some(parent) = compositor::get_parent(surface) {
-        let family = applied(&parent);
-        if let Some(index) = family.index_of(surface) {
-            tell_position(surface, family.children[index].position);
-        }
+impl Known {
+    /// Whether it has any.
+    pub fn has_any(&self) -> bool {
+        self.0.as_ref().is_some_and(|family| !family.children.is_empty())
     }
+}
+
+/// Whether the applied state of `surface` gives it other children than `known`, or puts them elsewhere.
+pub(super) fn is_other(surface: &WlSurface, known: &mut Known) -> bool {
     let family = applied(surface);
-    for child in &family.children {
-        if let Ok(surface) = child.surface.upgrade() {
-            tell_position(&surface, child.position);
-        }
-    }
-    let had_any = known.0.is_some();
     let has_any = !family.children.is_empty();
     let is_same = match &known.0 {
         Some(known) => Arc::ptr_eq(known, &family),
         None => !has_any,
     };
-    if had_any || has_any {
+    if !is_same {
         known.0 = Some(family);
     }
     !is_same
@@ -165,15 +160,6 @@ fn applied(surface: &WlSurface) -> Arc<Family> {
 
 fn family_of(states: &SurfaceData) -> Arc<Family> {
     states.cached_state.get::<Children>().current().0.clone()
-}
-
-fn tell_position(surface: &WlSurface, position: Point<i32, Logical>) {
-    guard::with_states(surface, |states| {
-        let mut cached = states.cached_state.get::<SubsurfaceCachedState>();
-        cached.current().location = position;
-        // Smithay copies this with each of the child's commits.
-        cached.pending().location = position;
-    });
 }
 
 /// Where a surface of a tree is, in the root's coordinates.
@@ -206,19 +192,35 @@ pub fn size(surface: &WlSurface) -> Size<i32, Logical> {
     guard::with_states(surface, scroll::size_of).unwrap_or_default()
 }
 
-/// What a tree of surfaces reaches, in the root's coordinates: what views cut away is not there.
+/// What the tree of `root` covers, in its coordinates; nothing of one without content. Visits all of it: for what is seen seldom
+/// ([`Surfaces::extent`](super::Surfaces::extent) was measured).
 pub fn extent(root: &WlSurface) -> Rectangle<i32, Logical> {
+    let own = Rectangle::from_size(size(root));
+    extent_below(root).filter(|_| !own.is_empty()).map_or(own, |below| own.merge(below))
+}
+
+/// What hangs on one root.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reach {
+    /// What that covers, in the root's coordinates, as it was measured last.
+    pub below: Option<Rectangle<i32, Logical>>,
+    /// Something of it may have changed since.
+    pub is_touched: bool,
+}
+
+/// What hangs on a root reaches so far, in its coordinates: what views cut away is not there. Visits all of it.
+pub(super) fn extent_below(root: &WlSurface) -> Option<Rectangle<i32, Logical>> {
     let mut extent: Option<Rectangle<i32, Logical>> = None;
-    find_downward(root, &mut |_, states, place| {
+    find_downward(root, &mut |surface, states, place| {
         let seen = Rectangle::new(place.origin, scroll::size_of(states)?.to_f64());
         // A content lies within its view, which counts itself.
-        if place.crop.is_none() {
+        if place.crop.is_none() && surface != root {
             let seen = seen.to_i32_round();
             extent = Some(extent.map_or(seen, |extent| extent.merge(seen)));
         }
         None::<()>
     });
-    extent.unwrap_or_default()
+    extent
 }
 
 fn find_below<T>(root: &WlSurface, place: Place, visit: &mut Visit<'_, T>) -> Option<T> {
@@ -228,7 +230,8 @@ fn find_below<T>(root: &WlSurface, place: Place, visit: &mut Visit<'_, T>) -> Op
     });
     let (size, family, view, offset) = known?;
     let place_of = |child: &Child, surface: &WlSurface| {
-        let ordinary = Place { origin: place.origin + child.position.to_f64(), ..place };
+        let position = guard::with_states(surface, follower::place).unwrap_or_else(|| child.position.to_f64());
+        let ordinary = Place { origin: place.origin + position, ..place };
         let Some((view, content)) = view.as_ref().and_then(|view| Some((view, view.content(surface)?))) else {
             return Some(ordinary);
         };

@@ -15,13 +15,17 @@
 //!             blanking (no line is shown)
 //! ```
 //!
-//! The paper's 221 million pixels a second is just 2560 × 1440 × 60: it leaves out blanking. Here the lines of
-//! blanking are part of the mode, or learned as the share of the interval in which nothing is shown.
+//! The paper's 221 million pixels a second is just 2560 × 1440 × 60: it leaves out blanking. Here blanking is part of
+//! the mode. A write that begins when the beam has [left](Beam::leaves) the rectangle is for the next scan-out.
+
+use serde::{Deserialize, Serialize};
 
 use crate::time::{Instant, Span};
 
 /// The direction in which lines follow each other, seen on the panel as it is mounted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compositor", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum ScanDirection {
     /// From the top to the bottom: nearly every panel.
     #[default]
@@ -35,17 +39,37 @@ pub enum ScanDirection {
 }
 
 impl ScanDirection {
-    /// The direction as seen in an output's logical space when its content is rotated by quarter turns clockwise, as
-    /// `wl_output.transform` counts them.
-    pub const fn rotated(self, quarter_turns: u8) -> Self {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            ScanDirection::Down => "down",
+            ScanDirection::Up => "up",
+            ScanDirection::Right => "right",
+            ScanDirection::Left => "left",
+        }
+    }
+
+    /// The direction as it is seen where the content is mirrored left for right, or not, and then turned anticlockwise by
+    /// quarters onto the panel, as `wl_output.transform` says it.
+    pub const fn turned(self, is_mirrored: bool, quarter_turns: u8) -> Self {
+        let direction = self.rotated(quarter_turns);
+        match direction {
+            ScanDirection::Right if is_mirrored => ScanDirection::Left,
+            ScanDirection::Left if is_mirrored => ScanDirection::Right,
+            _ => direction,
+        }
+    }
+
+    /// The direction on a panel, in a space that is turned onto it anticlockwise by quarters: it goes round clockwise.
+    const fn rotated(self, quarter_turns: u8) -> Self {
         let mut direction = self;
         let mut turn = 0;
         while turn < quarter_turns % 4 {
             direction = match direction {
-                ScanDirection::Down => ScanDirection::Right,
-                ScanDirection::Right => ScanDirection::Up,
-                ScanDirection::Up => ScanDirection::Left,
-                ScanDirection::Left => ScanDirection::Down,
+                ScanDirection::Down => ScanDirection::Left,
+                ScanDirection::Left => ScanDirection::Up,
+                ScanDirection::Up => ScanDirection::Right,
+                ScanDirection::Right => ScanDirection::Down,
             };
             turn += 1;
         }
@@ -53,16 +77,16 @@ impl ScanDirection {
     }
 }
 
-/// A rectangle in pixels of the output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A rectangle in the physical pixels of an output or of a buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PixelRect {
     /// Left edge.
     pub x: i32,
     /// Top edge.
     pub y: i32,
-    /// Width, positive.
+    /// Width; never negative.
     pub width: i32,
-    /// Height, positive.
+    /// Height; never negative.
     pub height: i32,
 }
 
@@ -81,19 +105,19 @@ impl PixelRect {
     }
 }
 
-/// How a mode scans out.
+/// How a mode is scanned: lines at equal distances from `present` on, then blanking until the next refresh.
+///
+/// A panel with variable refresh waits in the blanking; it does not scan more slowly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beam {
     /// Width of the picture in pixels.
     pub width: i32,
     /// Height of the picture in pixels.
     pub height: i32,
-    /// The lines of blanking after the last visible line.
-    pub blanking_lines: i32,
-    /// The direction of scan-out in the output's space.
+    /// The direction of scan-out in the picture's space.
     pub direction: ScanDirection,
-    /// The interval of the mode; what a VRR display adds to it is blanking.
-    pub interval: Span,
+    /// From the start of line 0, which is `present`, to the end of the last visible line.
+    pub active: Span,
 }
 
 /// Whether a write may go to the buffer that is on screen.
@@ -108,25 +132,58 @@ pub enum WriteDecision {
 }
 
 impl Beam {
-    fn visible_lines(&self) -> i32 {
-        match self.direction {
-            ScanDirection::Down | ScanDirection::Up => self.height,
-            ScanDirection::Left | ScanDirection::Right => self.width,
-        }
+    /// The scan of a picture of `width` × `height` pixels, of which `interval` shows all lines and `blanking_lines` more.
+    pub fn with_blanking(
+        (width, height): (i32, i32),
+        blanking_lines: i32,
+        direction: ScanDirection,
+        interval: Span,
+    ) -> Self {
+        let scan = Beam { width, height, direction, active: interval };
+        let visible = i64::from(scan.lines());
+        Beam { active: interval.scale(visible, visible + i64::from(blanking_lines.max(0))), ..scan }
     }
 
-    fn all_lines(&self) -> i64 {
-        i64::from(self.visible_lines().max(1)) + i64::from(self.blanking_lines.max(0))
+    /// How many lines are seen: rows or columns, at least one.
+    pub fn lines(&self) -> i32 {
+        let lines = match self.direction {
+            ScanDirection::Down | ScanDirection::Up => self.height,
+            ScanDirection::Left | ScanDirection::Right => self.width,
+        };
+        lines.max(1)
+    }
+
+    /// From one line to the next, rounded down: for whoever is told, not to be added up.
+    pub fn line_time(&self) -> Span {
+        self.active / i64::from(self.lines())
+    }
+
+    /// When line `line` is read in the scan-out that begins at `present`.
+    pub fn line_start(&self, present: Instant, line: i32) -> Instant {
+        present + self.active.scale(i64::from(line), i64::from(self.lines()))
+    }
+
+    /// How many lines were read before `now` in the scan-out that began at `present`: 0 to all. A line that is read at
+    /// `now` itself sees what is written at `now`.
+    pub fn lines_read(&self, present: Instant, now: Instant) -> i32 {
+        let (elapsed, lines) = (now - present, self.lines());
+        if elapsed >= self.active {
+            return lines;
+        }
+        let nanos = self.active.as_nanos().max(1);
+        let line = elapsed.max(Span::ZERO).scale(i64::from(lines), nanos).as_nanos() as i32;
+        // Rounded down; the line after it may have been read already, and rounding never errs by more than one.
+        let first_unread = (line..).find(|&line| line >= lines || self.line_start(present, line) >= now);
+        first_unread.unwrap_or(lines).min(lines)
     }
 
     /// The line that is scanned out at `now`, for a scan-out that began at `present`; `None` in blanking or before.
     pub fn line_at(&self, present: Instant, now: Instant) -> Option<i32> {
         let since = now - present;
-        if since.is_negative() || since >= self.interval {
+        if since.is_negative() || since >= self.active {
             return None;
         }
-        let line = since.scale(self.all_lines(), self.interval.as_nanos().max(1)).as_nanos();
-        (line < i64::from(self.visible_lines())).then_some(line as i32)
+        Some(since.scale(i64::from(self.lines()), self.active.as_nanos().max(1)).as_nanos() as i32)
     }
 
     /// The first line that contains a pixel of `rect`, clipped to the picture.
@@ -137,12 +194,29 @@ impl Beam {
             ScanDirection::Right => rect.x,
             ScanDirection::Left => self.width - (rect.x + rect.width),
         };
-        line.clamp(0, self.visible_lines())
+        line.clamp(0, self.lines())
+    }
+
+    /// The line after the last one that contains a pixel of `rect`, clipped to the picture.
+    pub fn end_line(&self, rect: &PixelRect) -> i32 {
+        let line = match self.direction {
+            ScanDirection::Down => rect.y + rect.height,
+            ScanDirection::Up => self.height - rect.y,
+            ScanDirection::Right => rect.x + rect.width,
+            ScanDirection::Left => self.width - rect.x,
+        };
+        line.clamp(0, self.lines())
     }
 
     /// When the beam enters `rect` in the scan-out that begins at `present`.
     pub fn enters(&self, present: Instant, rect: &PixelRect) -> Instant {
-        present + self.interval.scale(i64::from(self.first_line(rect)), self.all_lines())
+        self.line_start(present, self.first_line(rect))
+    }
+
+    /// When the beam has read all of `rect` in the scan-out that begins at `present`: what is written from then on is seen
+    /// in the next one.
+    pub fn leaves(&self, present: Instant, rect: &PixelRect) -> Instant {
+        self.line_start(present, self.end_line(rect))
     }
 
     /// The position-aware decision (PAR): may a write into `rect` that starts at `now` and takes at most `cost` go to
@@ -176,7 +250,7 @@ mod tests {
 
     /// 1000 visible lines and 250 of blanking in 12.5 ms: 10 µs a line.
     fn beam(direction: ScanDirection) -> Beam {
-        Beam { width: 1000, height: 1000, blanking_lines: 250, direction, interval: Span::from_micros(12_500) }
+        Beam::with_blanking((1000, 1000), 250, direction, Span::from_micros(12_500))
     }
 
     #[test]
@@ -187,6 +261,7 @@ mod tests {
             [-1, 0, 9, 10, 9_999, 10_000, 12_499].map(line),
             [None, Some(0), Some(0), Some(1), Some(999), None, None]
         );
+        assert_eq!(beam.line_time(), Span::from_micros(10));
     }
 
     #[test]
@@ -201,6 +276,11 @@ mod tests {
             assert_eq!(
                 beam(direction).enters(PRESENT, &rect),
                 PRESENT + Span::from_micros(10 * lines),
+                "{direction:?}"
+            );
+            assert_eq!(
+                beam(direction).leaves(PRESENT, &rect),
+                PRESENT + Span::from_micros(10 * (lines + 200)),
                 "{direction:?}"
             );
         }
@@ -234,9 +314,19 @@ mod tests {
                 if let Some(line) = beam.line_at(PRESENT, end - Span::from_nanos(1)) {
                     prop_assert!(line < beam.first_line(&rect));
                 } else {
-                    prop_assert!(beam.first_line(&rect) >= beam.visible_lines());
+                    prop_assert!(beam.first_line(&rect) >= beam.lines());
                 }
             }
+        }
+
+        #[test]
+        fn lines_read_is_the_count_of_lines_whose_time_has_passed(
+            height in 1i32..3_000, interval in 1_000_000i64..1_000_000_000, elapsed in -10i64..1_100_000_000,
+        ) {
+            let beam = Beam::with_blanking((1, height), height / 20, ScanDirection::Down, Span::from_nanos(interval));
+            let now = PRESENT + Span::from_nanos(elapsed);
+            let counted = (0..height).filter(|&line| beam.line_start(PRESENT, line) < now).count();
+            prop_assert_eq!(beam.lines_read(PRESENT, now), counted as i32);
         }
     }
 }

@@ -154,6 +154,14 @@ impl<T> Conductor<T> {
         }
     }
 
+    /// The client wishes for a second frame for the refresh that it has committed for; see [`Pacer::shoot_again`].
+    pub fn shoot_again(&mut self, id: PacerId, now: Instant) {
+        self.stale = true;
+        if let Some(pacer) = self.pacers.get_mut(id) {
+            pacer.shoot_again(now, &self.output);
+        }
+    }
+
     /// New content of the client arrived; see [`Pacer::committed`].
     pub fn committed(&mut self, id: PacerId, now: Instant, cpu: Option<Span>, queued: bool) -> Option<Answer> {
         let reaches = self.output.next_index(now);

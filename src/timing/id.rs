@@ -9,6 +9,7 @@ macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $word:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "compositor", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(pub u32);
 

@@ -15,6 +15,7 @@ mod cadence;
 mod compose_cost;
 mod driver_margin;
 mod in_hand;
+mod in_place;
 mod light;
 mod numbers;
 mod rhythm;
@@ -29,6 +30,7 @@ use crate::time::{Instant, Span};
 pub use ahead::{Finished, Work};
 use compose_cost::ComposeCost;
 use driver_margin::DriverMargin;
+use in_place::InPlace;
 pub use light::Outcome;
 use numbers::Numbers;
 use rhythm::Rhythm;
@@ -120,6 +122,7 @@ pub struct OutputMachine<T = ()> {
     withdraws: bool,
     /// Published deadlines, which a later estimate may not undercut, by the low bits of their refresh.
     published: [(RefreshIndex, Instant); PUBLISHED],
+    in_place: InPlace,
 }
 
 impl<T> OutputMachine<T> {
@@ -158,6 +161,7 @@ impl<T> OutputMachine<T> {
             insists: false,
             withdraws: false,
             published: [UNPUBLISHED; PUBLISHED],
+            in_place: InPlace::default(),
         }
     }
 

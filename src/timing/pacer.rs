@@ -18,9 +18,11 @@ mod attention;
 mod costs;
 mod early_callbacks;
 mod guard;
+mod in_place;
 mod kinds;
 mod plan;
 mod proof;
+mod second_shot;
 mod unfinished;
 mod variable;
 
@@ -42,6 +44,7 @@ use super::packing::Unit;
 use super::target::RefreshIndex;
 use super::vsync::VsyncModel;
 use crate::time::{Instant, Span};
+use second_shot::SecondShot;
 use unfinished::{Parts, Unfinished, UnfinishedFrames};
 
 /// Frames before a client is started later than right after the latch.
@@ -116,6 +119,9 @@ pub struct Pacer {
     /// Whether it makes as many frames as it could.
     guard: Guard,
     reason: Reason,
+    /// The first line of what is expected to be written in place of its next frame.
+    row: Option<i32>,
+    second_shot: SecondShot,
 }
 
 impl Pacer {
@@ -143,6 +149,8 @@ impl Pacer {
             early: EarlyCallbacks::default(),
             guard: Guard::default(),
             reason: Reason::New,
+            row: None,
+            second_shot: SecondShot::default(),
         }
     }
 
@@ -228,6 +236,7 @@ impl Pacer {
     /// The refreshes that it was called back for will not come: other numbers count from now on.
     pub fn forget_targets(&mut self) {
         (self.planned, self.last_target, self.drawing) = (None, None, None);
+        self.second_shot.forget();
         self.parts = Parts::default();
         self.unfinished.clear();
     }
@@ -252,9 +261,8 @@ impl Pacer {
 
     /// No callback is wanted any more: the surfaces are gone or hidden.
     pub fn withdraw(&mut self) {
-        self.due = None;
-        self.planned = None;
-        self.drawing = None;
+        (self.due, self.planned, self.drawing) = (None, None, None);
+        self.second_shot.forget();
         self.parts = Parts::default();
         self.unfinished.clear();
     }
@@ -262,6 +270,10 @@ impl Pacer {
     /// Plans the callback that is due, if any.
     pub fn plan<T>(&mut self, now: Instant, output: &OutputMachine<T>) -> Option<Planned> {
         self.due?;
+        if let Some(again) = self.plan_second(now, output) {
+            self.planned = Some(again);
+            return self.planned;
+        }
         self.choose(now, output);
         let planned = match self.effective().0 {
             Pacing::Vsync => self.plan_two_ahead(now, Span::ZERO, output),
@@ -303,8 +315,10 @@ impl Pacer {
         self.parts = Parts::default();
         self.given_budget = self.budget(now).unwrap_or(Span::ZERO);
         let overlaps = self.is_drawing(now);
+        let is_second = self.second_shot.begin();
         self.drawing = Some(OpenCallback {
             overlaps,
+            is_second,
             target: planned.target,
             scheduled: planned.start,
             sent: now,
@@ -318,7 +332,7 @@ impl Pacer {
 
     /// New content arrived, and with it all of the answer.
     pub fn committed<T>(&mut self, content: Content, output: &OutputMachine<T>) -> Option<Answer> {
-        let Content { at: now, reaches: next, cpu, queued, contended, unfinished } = content;
+        let Content { at: now, reaches, cpu, queued, contended, unfinished } = content;
         let mut parts = std::mem::take(&mut self.parts);
         unfinished.into_iter().for_each(|update| parts.add(update));
         let Some(drawing) = self.drawing.take() else {
@@ -335,7 +349,7 @@ impl Pacer {
         let pause = wall > slowest * PAUSE_PERIODS || (idle && wall > slowest * IDLE_PERIODS);
         if !pause && !drawing.overlaps {
             // Late is what misses the deadline, not what takes longer than thought.
-            let overshoot = now - output.latch_at(drawing.target);
+            let overshoot = now - self.deadline(drawing.target, output);
             let cost = Cost { wall, cpu: spent, gpu: Span::ZERO, contended, overshoot };
             let frame = Unfinished { parts, drawing, committed: now, cost };
             if parts.are_done() {
@@ -349,21 +363,26 @@ impl Pacer {
         if output.vsync().is_variable() {
             // There are no refreshes that it could miss, nor any that it did.
             self.guard = Guard::default();
-        } else {
+        } else if !drawing.is_second {
             self.guard.answered(now, interval, self.is_interactive(now));
         }
+        let next = self.reaches(now, output, reaches);
         let may_hold = self.second_period && !queued && !drawing.overlaps && !output.vsync().is_variable();
         let hold = (may_hold && drawing.target > next).then_some(drawing.target);
         // A late frame takes the next refresh; the one after it is drawn for the refresh after that.
-        self.last_target = self.last_target.max(Some(next).filter(|next| *next > drawing.target));
+        let is_late = next > drawing.target;
+        self.last_target = self.last_target.max(Some(next).filter(|_| is_late && !drawing.is_second));
         let is_done = parts.are_done();
+        if is_done && !is_late && !pause && !drawing.overlaps {
+            self.second_shot.answered(drawing);
+        }
         Some(Answer { drawing, wall, cpu: spent, budget: self.given_budget, pause, hold, is_done })
     }
 
     fn learn(&mut self, drawing: OpenCallback, cost: Cost, vsync: &VsyncModel) {
         let (interval, has_grid) = (vsync.interval(), !vsync.is_variable());
         let Cost { wall, cpu, gpu, contended, overshoot } = cost;
-        if self.wall.samples() >= FIRST_FRAMES {
+        if self.wall.samples() >= FIRST_FRAMES && !drawing.is_second {
             self.margin.observe(overshoot, interval);
         }
         // Waiting for other clients is no cost of this one: packing sees to it that it does not have to.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 ///  just-in-time      ├············· callback ······ latch│compose│····┤
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "compositor", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
     /// Callback and composition at the refresh, composition at once when the output is idle: what wlroots does, and
@@ -29,6 +30,7 @@ pub enum Pacing {
 
 /// What was asked for: a pacing, or the choice of one per client and moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "compositor", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PacingWish {
     /// Always [`Pacing::Vsync`].
@@ -123,6 +125,7 @@ pub struct UnknownPacing;
 
 /// How a client uses its frame callbacks, told from the slope of its answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "compositor", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Not enough answers seen yet.

@@ -104,6 +104,9 @@ pub struct PredictionLimits {
     pub error: f64,
     /// The fewest samples of a gesture.
     pub samples: u32,
+    /// What a prediction has to be better by: the largest share that its mean square error may have of the one of holding the
+    /// last position.
+    pub worth: f64,
 }
 
 /// How far ahead frames may run.

@@ -35,6 +35,12 @@ pub struct Grid {
 impl Grid {
     /// When the scan-out of `refresh` starts.
     pub fn present_of(&self, refresh: RefreshIndex) -> Instant {
+        // Nearly always all of it fits.
+        if let (Ok(to), Ok(from)) = (i64::try_from(refresh.0), i64::try_from(self.refresh.0))
+            && let Some(nanos) = (to - from).checked_mul(self.interval.as_nanos())
+        {
+            return self.present + Span::from_nanos(nanos);
+        }
         let distance = refresh.0 as i128 - self.refresh.0 as i128;
         let nanos = distance * i128::from(self.interval.as_nanos());
         self.present + Span::from_nanos(nanos.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64)

@@ -179,12 +179,11 @@ impl VsyncModel {
     /// When refresh `index` happens. On a variable-refresh panel: the earliest moment for it that is of use.
     pub fn present(&self, index: RefreshIndex) -> Instant {
         let from = if self.variable.is_some() && index.0 > self.anchor.index { self.expected } else { self.anchor };
-        let mut steps = index.0 as i128 - from.index as i128;
-        if self.variable.is_some() {
-            steps = steps.max(0);
-        }
-        let nanos = from.time.as_nanos() as i128 + steps * self.period.as_nanos() as i128;
-        Instant::from_nanos(nanos.clamp(0, u64::MAX as i128) as u64)
+        let (ahead, behind) = (index.0.saturating_sub(from.index), from.index.saturating_sub(index.0));
+        // Asked for a hundred times in a refresh: a product of 64 bits, which saturates after centuries.
+        let way = |steps: u64| self.period.as_nanos().unsigned_abs().saturating_mul(steps);
+        let behind = if self.variable.is_some() { 0 } else { behind };
+        Instant::from_nanos(from.time.as_nanos().saturating_add(way(ahead)).saturating_sub(way(behind)))
     }
 
     /// When the last refresh was that is known.

@@ -88,10 +88,10 @@ fn a_wrong_import_is_found_however_it_is_written() {
 
 #[test]
 fn what_is_passed_on_is_found_where_it_is() {
-    let found = with("timing::beam", "use crate::shell::Ghost;\n");
-    assert_eq!(found, ["timing::beam imports shell::animation::ghost"]);
-    let found = with("timing::beam", "use crate::surface::Feedback;\n");
-    assert_eq!(found, ["timing::beam imports surface::feedback"]);
+    let found = with("timing::refresh_rate", "use crate::shell::Ghost;\n");
+    assert_eq!(found, ["timing::refresh_rate imports shell::animation::ghost"]);
+    let found = with("timing::refresh_rate", "use crate::surface::Feedback;\n");
+    assert_eq!(found, ["timing::refresh_rate imports surface::feedback"]);
 }
 
 #[test]

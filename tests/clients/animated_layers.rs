@@ -12,6 +12,7 @@ use upbeat::backend::{Buffer, BufferStorage, PixelBuffer};
 use upbeat::render::{Canvas, Job, Renderer};
 use upbeat::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape, Snapshot};
 use upbeat::surface::content::SurfaceContent;
+use upbeat::turn::Turn;
 
 /// Buffers that take turns, as those of a display do.
 const BUFFERS: usize = 3;
@@ -99,6 +100,7 @@ impl Stage {
                 stretch: (1.0, 1.0),
                 opacity: look.opacity,
                 own_opacity: 1.0,
+                blurred: None,
                 clip: (window.radius > 0).then_some(window),
                 snapshot: look.snapshot.then(|| name.1.clone()),
                 kept_out: false,
@@ -116,7 +118,15 @@ impl Stage {
             blur.into_iter().chain(shadow)
         });
         let effects = effects.collect();
-        Scene { size: Size::from(PANEL), background: [0.2, 0.3, 0.4], layers, effects, cursor: None, locked: false }
+        Scene {
+            size: Size::from(PANEL),
+            turn: Turn::NORMAL,
+            background: [0.2, 0.3, 0.4],
+            layers,
+            effects,
+            cursor: None,
+            locked: false,
+        }
     }
 }
 
@@ -131,7 +141,7 @@ struct Panel {
 impl Panel {
     fn new(renderer: Renderer) -> Self {
         let buffers = vec![PixelBuffer::new(PANEL.0, PANEL.1); BUFFERS];
-        Panel { renderer, canvas: Canvas::new(Size::from(PANEL)), buffers, frames: 0 }
+        Panel { renderer, canvas: Canvas::new(Size::from(PANEL), Turn::NORMAL), buffers, frames: 0 }
     }
 
     fn draw(&mut self, scene: Scene) -> PixelBuffer {

@@ -1,6 +1,7 @@
 //! Clients that commit nonsense get the protocol's error; everybody else goes on.
 
 use crate::fixture::{ClientIndex, Event, KEY_A, Toplevel, World};
+use upbeat::bounds::{MAX_DEEP_PARTS, MAX_PARTS};
 use wayland_client::protocol::{wl_shm, wl_subcompositor};
 use wayland_protocols::wp::commit_timing::v1::client::wp_commit_timer_v1;
 use wayland_protocols::xdg::shell::client::{xdg_surface, xdg_toplevel, xdg_wm_base};
@@ -201,6 +202,60 @@ fn subsurfaces_cannot_be_nested_until_the_stack_is_full() {
 }
 
 #[test]
+fn a_tree_has_so_many_parts_and_no_more_wherever_they_hang_and_those_that_are_gone_do_not_count() {
+    let (mut world, good, bad, window) = world();
+    let mut direct = world.subsurfaces(bad, &window.surface, MAX_PARTS - MAX_DEEP_PARTS);
+    let middle = direct[0].0.clone();
+    let mut deep = world.subsurfaces(bad, &middle, MAX_DEEP_PARTS);
+    // A surface that goes takes along what hangs on it; others go by their role.
+    let gone = direct.drain(1..=32).chain(deep.drain(..32));
+    for (number, (part, role)) in gone.enumerate() {
+        if number % 2 == 0 { role.destroy() } else { part.destroy() }
+    }
+    world.settle();
+    let _deep = world.subsurfaces(bad, &middle, 32);
+    let _direct = world.subsurfaces(bad, &window.surface, 32);
+    assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+    let tree = world.client(bad).surface();
+    for (part, _) in [direct.remove(1), direct.remove(1), deep.remove(0)] {
+        part.destroy();
+    }
+    let (_leaf, _) = world.client(bad).subsurface(&tree);
+    let _other = world.subsurfaces(bad, &window.surface, 1);
+    assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+    // Two at once, of which the one that hangs deep has room, and one of all.
+    let client = world.client(bad);
+    client.globals().subcompositor.get_subsurface(&tree, &window.surface, &client.handle(), ());
+    world.settle();
+    assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+    world.client(bad).subsurface(&window.surface);
+    only_the_bad_one_is_gone(&mut world, good, bad, "wl_subcompositor", wl_subcompositor::Error::BadParent as u32);
+}
+
+#[test]
+fn so_many_parts_hang_on_others_and_no_more_however_they_come_there() {
+    for at_once in [false, true] {
+        let (mut world, good, bad, window) = world();
+        let tree = world.client(bad).surface();
+        let hang = |world: &mut World| {
+            let client = world.client(bad);
+            client.globals().subcompositor.get_subsurface(&tree, &window.surface, &client.handle(), ());
+            world.settle();
+        };
+        if !at_once {
+            hang(&mut world);
+        }
+        let _parts = world.subsurfaces(bad, &tree, MAX_DEEP_PARTS);
+        assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
+        world.client(bad).subsurface(&tree);
+        if at_once {
+            hang(&mut world);
+        }
+        only_the_bad_one_is_gone(&mut world, good, bad, "wl_subcompositor", wl_subcompositor::Error::BadParent as u32);
+    }
+}
+
+#[test]
 fn a_buffer_whose_file_shrinks_harms_nobody() {
     use std::os::fd::AsFd;
     let (mut world, good, bad, window) = world();
@@ -231,5 +286,41 @@ fn unanswered_configures_do_not_pile_up_for_ever() {
     }
     world.settle();
     assert!(world.client(bad).is_gone(), "six thousand configures and not one answer");
+    assert_eq!(world.client(bad).said(), UNANSWERED);
     goes_on(&mut world, good);
+}
+
+const UNANSWERED: &str = "more than 1000 configures of one window or menu without an answer";
+
+#[test]
+fn unanswered_configures_of_a_menu_do_not_pile_up_for_ever() {
+    let (mut world, good, bad, window) = world();
+    let positioner = world.client(bad).positioner(0, 0, 10, 10);
+    let popup = world.client(bad).popup(&window.xdg, &positioner);
+    popup.surface.commit();
+    world.settle();
+    world.client(bad).answer_newest();
+    for token in 0..3_000 {
+        popup.popup.reposition(&positioner, token);
+        world.settle();
+        if world.client(bad).is_gone() {
+            break;
+        }
+    }
+    assert!(world.client(bad).is_gone(), "three thousand configures and not one answer");
+    assert_eq!(world.client(bad).said(), UNANSWERED);
+    goes_on(&mut world, good);
+}
+
+#[test]
+fn who_acknowledges_every_configure_and_has_nothing_to_draw_lives_on() {
+    let (mut world, _, quiet, window) = world();
+    for _ in 0..1_500 {
+        window.toplevel.set_maximized();
+        window.toplevel.unset_maximized();
+        world.settle();
+        world.client(quiet).answer_newest();
+        world.settle();
+    }
+    assert!(!world.client(quiet).is_gone(), "{}", world.client(quiet).said());
 }

@@ -2,21 +2,22 @@
 
 use crate::bad_input::world;
 use crate::fixture::client::Data;
+use crate::fixture::content::RED;
 use crate::fixture::{ClientIndex, Event, Toplevel, World};
 use smithay::wayland::compositor::{RegionAttributes, SurfaceAttributes};
 use upbeat::guard::Kind;
 use upbeat::guard::with_states;
 use upbeat::surface::regions::MOST_OPAQUE;
 use wayland_client::{Connection, Dispatch, QueueHandle};
+use wayland_protocols::ext::foreign_toplevel_list::v1::client::ext_foreign_toplevel_list_v1::ExtForeignToplevelListV1;
+use wayland_protocols::ext::idle_notify::v1::client::ext_idle_notifier_v1::ExtIdleNotifierV1;
+use wayland_protocols::ext::image_capture_source::v1::client::ext_output_image_capture_source_manager_v1::ExtOutputImageCaptureSourceManagerV1;
 use wayland_protocols::ext::session_lock::v1::client::ext_session_lock_manager_v1::ExtSessionLockManagerV1;
 use wayland_protocols::wp::idle_inhibit::zv1::client::{
     zwp_idle_inhibit_manager_v1::{self, ZwpIdleInhibitManagerV1},
     zwp_idle_inhibitor_v1::{self, ZwpIdleInhibitorV1},
 };
-use wayland_protocols::xdg::activation::v1::client::{
-    xdg_activation_token_v1::{self, XdgActivationTokenV1},
-    xdg_activation_v1::{self, XdgActivationV1},
-};
+use wayland_protocols::xdg::activation::v1::client::xdg_activation_v1::{self, XdgActivationV1};
 
 macro_rules! deaf {
     ($($interface:ty: $event:ty),* $(,)?) => {
@@ -30,7 +31,6 @@ deaf!(
     ZwpIdleInhibitManagerV1: zwp_idle_inhibit_manager_v1::Event,
     ZwpIdleInhibitorV1: zwp_idle_inhibitor_v1::Event,
     XdgActivationV1: xdg_activation_v1::Event,
-    XdgActivationTokenV1: xdg_activation_token_v1::Event,
 );
 
 /// What a client makes one of.
@@ -74,6 +74,17 @@ const MAKES: &[(Kind, Make)] = &[
         let client = world.client(client);
         client.pacing(&client.surface());
     }),
+    (Kind::IdleNotifications, |world, client, _| {
+        let client = world.client(client);
+        let (notifier, seat) = (client.bind::<ExtIdleNotifierV1>(), client.globals().seat.clone());
+        notifier.get_idle_notification(1, &seat, &client.handle(), ());
+    }),
+    (Kind::Recordings, |world, client, _| {
+        let client = world.client(client);
+        let sources = client.bind::<ExtOutputImageCaptureSourceManagerV1>();
+        sources.create_source(&client.bind_output(), &client.handle(), ());
+    }),
+    (Kind::Listeners, |world, client, _| _ = world.client(client).bind::<ExtForeignToplevelListV1>()),
     (Kind::Positioners, |world, client, _| _ = world.client(client).positioner(0, 0, 1, 1)),
     (Kind::Windows, |world, client, _| {
         let client = world.client(client);
@@ -171,8 +182,30 @@ fn what_waits_for_a_parent_is_bounded_and_what_is_applied_does_not_count() {
         world.settle();
         assert!(!world.client(bad).is_gone(), "{}", world.client(bad).said());
     }
-    commit(&mut world, Kind::WaitingUpdates.most() + 1);
+    // The first of them does not count.
+    commit(&mut world, Kind::WaitingUpdates.most() + 2);
     only_the_bad_one_is_gone(&mut world, good, bad, "more than 1024 updates that wait");
+}
+
+#[test]
+fn a_window_of_many_parts_is_told_of_anew_while_a_frame_of_all_of_them_waits() {
+    const PARTS: usize = 700;
+    let (mut world, _, busy, window) = world();
+    let buffer = world.client(busy).solid(2, 4, 4, RED);
+    let parts = world.subsurfaces(busy, &window.surface, PARTS);
+    for _ in 0..2 {
+        for (number, (part, _)) in parts.iter().enumerate() {
+            part.attach(Some(&buffer), 0, 0);
+            part.commit();
+            if number % 32 == 0 {
+                world.client(busy).send();
+                world.carry_once();
+            }
+        }
+    }
+    window.surface.commit();
+    world.settle();
+    assert!(!world.client(busy).is_gone(), "{}", world.client(busy).said());
 }
 
 #[test]

@@ -242,6 +242,48 @@ fn the_first_picture_with_damage_comes_at_once_and_the_next_with_what_has_change
     world.until("its first picture", |world| answers(world, other) == (1, 0));
 }
 
+#[test]
+fn a_region_of_a_turned_output_is_what_is_seen_there_as_it_lies_on_the_panel() {
+    let (mut world, _client, window, camera) = filmed();
+    let id = upbeat::output::hotplug::by_name(&world.state, "TEST-1").unwrap();
+    upbeat::output::hotplug::turn(&mut world.state, id, "90".parse().unwrap());
+    world.put("a", (40, 600));
+    keep_out(&mut world, "secret");
+    world.rest();
+    // Three pixels beside the window and seven of it, five rows down from its top.
+    let pixels = |world: &mut World| {
+        let (memory, _) = film(world, camera);
+        let client = world.client(camera);
+        let output = client.bind_output();
+        let pool = client.globals().shm.create_pool(memory.as_fd(), 5 * 10 * 4, &client.handle(), ());
+        let buffer = pool.create_buffer(0, 5, 10, 5 * 4, Format::Xrgb8888, &client.handle(), ());
+        let frame = client.globals().screencopy.capture_output_region(0, &output, 37, 600, 10, 5, &client.handle(), ());
+        frame.copy(&buffer);
+        client.take_events();
+        world.until("a picture", |world| answers(world, camera) == (1, 0));
+        let size = |event: Event| match event {
+            Event::CaptureBuffer { width, height, .. } => Some((width, height)),
+            _ => None,
+        };
+        assert_eq!(world.client(camera).take_events().into_iter().find_map(size), Some((5, 10)));
+        let mut bytes = [0; 5 * 10 * 4];
+        rustix::io::pread(&memory, &mut bytes, 0).unwrap();
+        bytes
+            .chunks_exact(4)
+            .map(|pixel| u32::from_le_bytes(pixel.try_into().unwrap()) & 0x00ff_ffff)
+            .collect::<Vec<_>>()
+    };
+    // Anticlockwise: its rows are columns of what is seen, the rightmost first.
+    let seen = pixels(&mut world);
+    assert!(seen[..35].iter().all(|pixel| *pixel == RED) && seen[35..].iter().all(|pixel| *pixel != RED), "{seen:x?}");
+    // What is kept out is black where it lies.
+    window.toplevel.set_app_id("secret".to_owned());
+    world.settle();
+    world.rest();
+    let black = pixels(&mut world);
+    assert!(black[..35].iter().all(|pixel| *pixel == 0) && black[35..] == seen[35..], "{black:x?}");
+}
+
 /// Windows of what calls itself so are kept out of pictures.
 fn keep_out(world: &mut World, app_id: &str) {
     let rule = format!("[[app]]\napp-id = '{app_id}'\ncapture = false");

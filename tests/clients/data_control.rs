@@ -24,6 +24,9 @@ use crate::fixture::{ClientIndex, Event, KEY_A, World};
 /// The two errors that both protocols have: a type that is offered too late, a source that is used twice.
 const INVALID_OFFER: u32 = 1;
 const USED_SOURCE: u32 = 1;
+/// What a hasty client copies, in types of 64 bytes: three times what a socket holds.
+const COPIES: u32 = 60;
+const TYPES: u32 = 120;
 
 /// A client of one of the two protocols. What it hears are words: "text/plain", "clipboard filled", "cancelled".
 macro_rules! speaks {
@@ -144,6 +147,30 @@ macro_rules! speaks {
                 assert!(world.client(window).take_events().iter().any(|event| matches!(event, Event::Selection(None))));
                 device.set_primary_selection(None);
                 assert_eq!(told(&mut world, watcher), ["cancelled", "primary empty"]);
+            }
+
+            #[test]
+            fn who_copies_faster_than_others_read_throws_nobody_out() {
+                let mut world = World::new();
+                let (victim, _manager, _device) = manager(&mut world);
+                let (hasty, its_manager, its_device) = manager(&mut world);
+                told(&mut world, victim);
+                world.client(victim).is_stopped = true;
+                for _ in 0..COPIES {
+                    let many = source(&mut world, hasty, &its_manager, "text/plain");
+                    (0..TYPES).for_each(|number| many.offer(format!("{number:064}")));
+                    its_device.set_selection(Some(&many));
+                    world.settle();
+                }
+                let heard = told(&mut world, hasty);
+                assert!(heard.ends_with(&["cancelled".to_owned()]), "the last ones came to nothing");
+                world.client(victim).is_stopped = false;
+                world.settle();
+                assert!(!world.client(victim).is_gone() && !world.client(hasty).is_gone());
+                // What is copied once that was read is heard of.
+                told(&mut world, victim);
+                its_device.set_selection(Some(&source(&mut world, hasty, &its_manager, "a/b")));
+                assert_eq!(told(&mut world, victim), ["a/b", "clipboard filled"]);
             }
 
             #[test]

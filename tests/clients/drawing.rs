@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
 use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, Toplevel, World, gles};
+use upbeat::backend::headless::OutputOptions;
 use upbeat::output::{hotplug, power};
 use upbeat::render::{Fault, Renderer};
 use upbeat::time::Span;
@@ -274,4 +275,31 @@ fn what_the_user_switches_off_while_nobody_draws_stays_off() {
         other.is_some_and(|output| output.display.screenshot(false).is_some())
     });
     assert!(!world.state.outputs.by_id(id).unwrap().on);
+}
+
+#[test]
+fn the_cursor_on_a_plane_is_where_it_is_when_a_drawn_frame_is_submitted() {
+    let Some(renderer) = gles() else { return };
+    let options = OutputOptions { cursor_plane: Some((64, 64)), ..OutputOptions::default() };
+    let mut world = World::lit_at(60_000, options, renderer);
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    world.point(f64::from(OUTPUT.0 / 2), f64::from(OUTPUT.1 / 2));
+    world.rest();
+    let gate = draws_slowly(&mut world, client, &window);
+    let moved = (f64::from(OUTPUT.0 / 2 + 60), f64::from(OUTPUT.1 / 2 + 40));
+    world.point(moved.0, moved.1);
+    drop(gate);
+    world.until("the frame is seen", |world| world.client(client).light(2).is_some());
+    let shown = world.state.outputs.states().next().unwrap();
+    let with = shown.display.screenshot(true).unwrap();
+    let without = shown.display.screenshot(false).unwrap();
+    let differs = |x: i32, y: i32| {
+        let at = (y * with.width + x) as usize;
+        with.pixels[at] != without.pixels[at]
+    };
+    let seen: Vec<_> =
+        (0..OUTPUT.1).flat_map(|y| (0..OUTPUT.0).map(move |x| (x, y))).filter(|(x, y)| differs(*x, *y)).collect();
+    assert!(!seen.is_empty(), "a cursor is seen");
+    let near = |(x, y): &(i32, i32)| (f64::from(*x) - moved.0).abs() < 32.0 && (f64::from(*y) - moved.1).abs() < 32.0;
+    assert!(seen.iter().all(near), "where the pointer was when the frame was submitted: {:?}", seen[0]);
 }

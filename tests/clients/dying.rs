@@ -9,7 +9,7 @@ use wayland_protocols::xdg::shell::client::xdg_surface;
 use crate::fixture::{ClientIndex, KEY_A, World};
 
 /// CPU time of this thread: a busy machine does not count.
-fn cpu() -> Duration {
+pub fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -6,4 +6,5 @@ mod errors;
 mod fuzz;
 mod interrupt;
 mod life;
+mod second_shot;
 mod stage;

@@ -60,12 +60,12 @@ fn seat(world: &mut World, client: ClientIndex) -> (ExtIdleNotifierV1, WlSeat) {
     (client.bind(), client.bind())
 }
 
-fn notification(world: &mut World, client: ClientIndex) -> ExtIdleNotificationV1 {
+pub fn notification(world: &mut World, client: ClientIndex) -> ExtIdleNotificationV1 {
     let (notifier, seat) = seat(world, client);
     notifier.get_idle_notification(TIMEOUT, &seat, &world.client(client).handle(), ())
 }
 
-fn inhibitor(world: &mut World, client: ClientIndex, surface: &WlSurface) -> ZwpIdleInhibitorV1 {
+pub fn inhibitor(world: &mut World, client: ClientIndex, surface: &WlSurface) -> ZwpIdleInhibitorV1 {
     let client = world.client(client);
     client.bind::<ZwpIdleInhibitManagerV1>().create_inhibitor(surface, &client.handle(), ())
 }

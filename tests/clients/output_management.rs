@@ -1,7 +1,7 @@
 //! A client sees outputs and arranges them: all of what it wants or nothing.
 
 use wayland_client::protocol::wl_output::Transform;
-use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, event_created_child};
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum, event_created_child};
 use wayland_protocols_wlr::output_management::v1::client::{
     zwlr_output_configuration_head_v1::ZwlrOutputConfigurationHeadV1,
     zwlr_output_configuration_v1::{self, ZwlrOutputConfigurationV1},
@@ -57,6 +57,9 @@ impl Dispatch<ZwlrOutputHeadV1, ()> for Data {
             Said::Position { x, y } => format!("at {x},{y}"),
             Said::Scale { scale } => format!("scale {scale}"),
             Said::CurrentMode { .. } => "mode".to_owned(),
+            Said::Transform { transform: WEnum::Value(turned) } if turned != Transform::Normal => {
+                format!("turned {turned:?}")
+            }
             Said::Finished => "gone".to_owned(),
             _ => return,
         };
@@ -114,7 +117,7 @@ impl Dispatch<ZwlrOutputConfigurationHeadV1, ()> for Data {
     }
 }
 
-fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+pub fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     world.turn();
     world.settle();
     let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
@@ -122,18 +125,18 @@ fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
 }
 
 /// A client that knows all outputs.
-fn manager(world: &mut World) -> (ClientIndex, ZwlrOutputManagerV1) {
+pub fn manager(world: &mut World) -> (ClientIndex, ZwlrOutputManagerV1) {
     let client = world.connect();
     let manager = world.client(client).bind::<ZwlrOutputManagerV1>();
     (client, manager)
 }
 
-type Head = ZwlrOutputConfigurationHeadV1;
+pub type Head = ZwlrOutputConfigurationHeadV1;
 /// The number of an output, and what is wanted of it.
-type Wish<'a> = (usize, Option<&'a dyn Fn(&Head)>);
+pub type Wish<'a> = (usize, Option<&'a dyn Fn(&Head)>);
 
 /// Asks for what `describe` says of the outputs of these numbers; `None` takes one out of the layout.
-fn configure(
+pub fn configure(
     world: &mut World,
     client: ClientIndex,
     manager: &ZwlrOutputManagerV1,
@@ -152,7 +155,7 @@ fn configure(
     configuration
 }
 
-fn area(world: &World, name: &str) -> (i32, i32, i32, i32) {
+pub fn area(world: &World, name: &str) -> (i32, i32, i32, i32) {
     let output = world.state.outputs.iter().find(|output| output.name() == name).expect("it is in the layout");
     let area = upbeat::output::geometry(output);
     (area.loc.x, area.loc.y, area.size.w, area.size.h)
@@ -199,14 +202,45 @@ fn mode_scale_and_position_are_set_together() {
 }
 
 #[test]
+fn an_output_is_turned_with_all_that_is_said_beside_it_and_stays_so_while_it_is_out_of_the_layout() {
+    let mut world = World::lit();
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let (client, manager) = manager(&mut world);
+    told(&mut world, client);
+    let turned = |head: &Head| {
+        head.set_transform(Transform::Flipped90);
+        head.set_scale(2.0);
+    };
+    configure(&mut world, client, &manager, &[(2, Some(&turned))]).test();
+    assert_eq!(told(&mut world, client), ["succeeded"], "a test changes nothing");
+    assert_eq!(area(&world, "TEST-2"), (OUTPUT.0, 0, OUTPUT.0, OUTPUT.1));
+    configure(&mut world, client, &manager, &[(2, Some(&turned))]).apply();
+    assert_eq!(told(&mut world, client), ["succeeded", "2 turned Flipped90", "2 scale 2", "done"]);
+    let half = (OUTPUT.0, 0, OUTPUT.1 / 2, OUTPUT.0 / 2);
+    assert_eq!(area(&world, "TEST-2"), half);
+    let nothing = |_: &Head| {};
+    configure(&mut world, client, &manager, &[(2, None)]).apply();
+    told(&mut world, client);
+    configure(&mut world, client, &manager, &[(2, Some(&nothing))]).apply();
+    assert!(told(&mut world, client).contains(&"2 turned Flipped90".to_owned()));
+    assert_eq!(area(&world, "TEST-2"), half);
+    // What is refused turns nothing.
+    let wrong = |head: &Head| {
+        head.set_transform(Transform::Normal);
+        head.set_scale(100.0);
+    };
+    configure(&mut world, client, &manager, &[(2, Some(&wrong))]).apply();
+    assert_eq!((told(&mut world, client), area(&world, "TEST-2")), (vec!["failed".to_owned()], half));
+}
+
+#[test]
 fn what_cannot_be_is_refused_as_a_whole() {
     let mut world = World::lit();
     world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
     let (client, manager) = manager(&mut world);
     told(&mut world, client);
     let good = |head: &Head| head.set_scale(2.0);
-    let wrong: [&dyn Fn(&Head); 5] = [
-        &|head| head.set_transform(Transform::_90),
+    let wrong: [&dyn Fn(&Head); 4] = [
         &|head| head.set_scale(100.0),
         &|head| head.set_custom_mode(100_000, 100_000, 60_000),
         &|head| head.set_custom_mode(800, 600, 1),
@@ -247,6 +281,33 @@ fn a_disabled_output_leaves_the_layout_and_comes_back_where_it_was() {
     configure(&mut world, client, &manager, &[(1, Some(&nothing))]).apply();
     assert!(told(&mut world, client).contains(&"1 enabled".to_owned()));
     world.rest();
+}
+
+#[test]
+fn an_output_that_comes_back_has_its_place_again_and_those_that_nobody_put_anywhere_make_room() {
+    let mut world = World::lit();
+    // Nobody said where they are: beside each other.
+    for name in ["TEST-2", "TEST-3"] {
+        world.plug_beside(name, 60_000);
+    }
+    let lie = |world: &World| ["TEST-1", "TEST-2", "TEST-3"].map(|name| area(world, name).0);
+    let side_by_side = [0, OUTPUT.0, 2 * OUTPUT.0];
+    assert_eq!(lie(&world), side_by_side);
+    let (client, manager) = manager(&mut world);
+    told(&mut world, client);
+    let nothing = |_: &Head| {};
+    for head in [1, 2, 3] {
+        configure(&mut world, client, &manager, &[(head, None)]).apply();
+        assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
+        assert_eq!(world.state.outputs.iter().count(), 2);
+        configure(&mut world, client, &manager, &[(head, Some(&nothing))]).apply();
+        assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
+        assert_eq!(lie(&world), side_by_side);
+    }
+    // It is still one that nobody put anywhere.
+    configure(&mut world, client, &manager, &[(2, Some(&|head: &Head| head.set_scale(2.0)))]).apply();
+    assert!(told(&mut world, client).contains(&"succeeded".to_owned()));
+    assert_eq!(lie(&world), [0, OUTPUT.0, OUTPUT.0 + OUTPUT.0 / 2]);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }
 
-fn power(world: &mut World, client: ClientIndex) -> ZwlrOutputPowerV1 {
+pub fn power(world: &mut World, client: ClientIndex) -> ZwlrOutputPowerV1 {
     let client = world.client(client);
     let (manager, output) = (client.bind::<ZwlrOutputPowerManagerV1>(), client.bind_output());
     manager.get_output_power(&output, &client.handle(), ())

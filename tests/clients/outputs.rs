@@ -4,7 +4,7 @@ use wayland_client::protocol::wl_output::WlOutput;
 use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_manager_v1::ZxdgOutputManagerV1;
 use wayland_protocols::xdg::xdg_output::zv1::client::zxdg_output_v1;
 
-use crate::fixture::{ClientIndex, Event, OUTPUT, World};
+use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_LEFT_SUPER, OUTPUT, World};
 use upbeat::output::hotplug;
 
 /// More outputs than can be bound after they are gone.
@@ -74,4 +74,36 @@ fn asking_about_an_output_that_is_long_gone_does_no_harm() {
     manager.get_xdg_output(&output, &world.client(client).handle(), ());
     assert_eq!(heard(&mut world, client), Vec::<String>::new());
     assert!(!world.client(client).is_gone(), "{:?}", world.client(client).error);
+}
+
+#[test]
+fn a_window_that_an_output_becomes_too_small_for_comes_back_into_it_and_goes_home_when_it_is_large_again() {
+    let mut world = World::new();
+    let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
+    let scale = |world: &mut World, scale| hotplug::arrange(&mut world.state, id, None, scale);
+    let corner = |world: &World, title| {
+        let corner = world.window(title).rect().loc;
+        (corner.x, corner.y)
+    };
+    let size = (400, 200);
+    for (title, place) in [("within", (OUTPUT.0 - 410, OUTPUT.1 - 210)), ("beyond", (-50, 20))] {
+        world.open(title, size.0, size.1);
+        let (x, y) = corner(&world, title);
+        world.key(KEY_LEFT_SUPER, true);
+        world.point(f64::from(x + 200), f64::from(y + 100));
+        world.button(BUTTON_LEFT, true);
+        world.point(f64::from(place.0 + 200), f64::from(place.1 + 100));
+        world.latch();
+        world.button(BUTTON_LEFT, false);
+        world.key(KEY_LEFT_SUPER, false);
+        assert_eq!(corner(&world, title), place);
+    }
+    // A part of it would still be seen, then none.
+    for (factor, width, height) in [(1.25, 1024, 576), (1.6, 800, 450), (1.25, 1024, 576)] {
+        scale(&mut world, factor);
+        assert_eq!(corner(&world, "within"), (width - size.0, height - size.1), "as near as it can be");
+        assert_eq!(corner(&world, "beyond"), (-50, 20), "somebody put it there");
+    }
+    scale(&mut world, 1.0);
+    assert_eq!(corner(&world, "within"), (OUTPUT.0 - 410, OUTPUT.1 - 210));
 }

@@ -1,5 +1,6 @@
 //! Constraints, relative motion and the cursor.
 
+use upbeat::backend::headless::OutputOptions;
 use upbeat::input::cursor::CursorView;
 use upbeat::input::{self, InputEvent};
 use wayland_client::{Connection, Dispatch, QueueHandle};
@@ -10,7 +11,7 @@ use wayland_protocols::wp::pointer_constraints::zv1::client::zwp_pointer_constra
 use wayland_protocols::wp::pointer_warp::v1::client::wp_pointer_warp_v1::{self, WpPointerWarpV1};
 
 use crate::fixture::client::Data;
-use crate::fixture::content::RED;
+use crate::fixture::content::{BLUE, RED};
 use crate::fixture::handlers::id;
 use crate::fixture::{ClientIndex, Event, Toplevel, World};
 
@@ -180,6 +181,31 @@ fn the_cursor_is_what_the_client_under_the_pointer_wants() {
     device.set_shape(serial, Shape::Text);
     world.settle();
     assert!(matches!(world.state.input.cursor.view(2.0), CursorView::Image(image) if image.pixels.width > 0));
+}
+
+#[test]
+fn a_cursor_that_is_larger_than_its_plane_is_cut_off_and_keeps_no_frame_from_the_screen() {
+    const PLANE: i32 = 64;
+    let options = OutputOptions { cursor_plane: Some((PLANE as u32, PLANE as u32)), ..OutputOptions::default() };
+    let mut world = World::lit_on(options);
+    let (a, window) = world.open_filled("a", (400, 300), RED);
+    world.rest();
+    world.point(640.0, 360.0);
+    let serial = world.client(a).data.last_enter;
+    let client = world.client(a);
+    let image = client.surface();
+    client.globals().pointer().clone().set_cursor(serial, Some(&image), 3, 5);
+    for (number, (width, height)) in [(PLANE + 1, 10), (10, PLANE + 1), (600, 600)].into_iter().enumerate() {
+        let number = number as u32 + 2;
+        let client = world.client(a);
+        image.attach(Some(&client.solid(100, width, height, BLUE)), 0, 0);
+        image.damage_buffer(0, 0, width, height);
+        image.commit();
+        client.ask(&window.surface, number);
+        client.draw(&window.surface, number, (400, 300), RED);
+        window.surface.commit();
+        world.until("the frame beside it", |world| world.client(a).light(number).is_some());
+    }
 }
 
 /// An XCursor file with one red picture of `side` pixels in the nominal size of 24.

@@ -13,7 +13,7 @@ use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_protocols::xdg::shell::client::xdg_toplevel::ResizeEdge;
 
 /// Levels of a colour by which two renderers may differ: they round apart, and blend in another order.
-const LEVELS: i32 = 4;
+pub const LEVELS: i32 = 4;
 /// The share of pixels that may differ by more where surfaces are scaled: in the outermost row and column of each,
 /// pixman fades into what lies outside, and OpenGL ES repeats the last pixel.
 const UNLIKE_SCALED: f64 = 0.02;
@@ -34,15 +34,19 @@ fn pattern(width: i32, height: i32, alpha: u32) -> Vec<u32> {
     (0..width * height).map(|at| pixel(at % width, at / width)).collect()
 }
 
-struct Scene {
-    world: World,
+pub struct Scene {
+    pub world: World,
     client: ClientIndex,
     window: Toplevel,
 }
 
 impl Scene {
     fn new(renderer: Renderer, scale: f64) -> Self {
-        let mut world = World::lit_by(renderer, scale);
+        Self::shown(World::lit_by(renderer, scale))
+    }
+
+    /// The same in a session whose output may be like any other.
+    pub fn shown(mut world: World) -> Self {
         let (client, window) = world.open("window", 10, 10);
         let scene = Scene { world, client, window };
         let surface = scene.window.surface.clone();
@@ -68,7 +72,7 @@ impl Scene {
     }
 
     /// Everything that a client can do to a buffer on its way to the screen.
-    fn fill(&mut self) {
+    pub fn fill(&mut self) {
         self.child((10, 10), Format::Argb8888, (96, 64), 128).commit();
         self.child((60, 40), Format::Xbgr8888, (64, 64), 255).commit();
         self.child((100, 60), Format::Abgr8888, (64, 64), 200).commit();
@@ -107,12 +111,17 @@ impl Scene {
     }
 }
 
-/// The share of pixels in which two pictures differ by more than [`LEVELS`].
-fn unlike(a: &PixelBuffer, b: &PixelBuffer) -> f64 {
+/// The number of pixels in which two pictures differ by more than `most` levels of a colour.
+pub fn differing(a: &PixelBuffer, b: &PixelBuffer, most: i32) -> usize {
     assert_eq!((a.width, a.height), (b.width, b.height));
     let levels = |pixel: u32| [pixel >> 16 & 0xff, pixel >> 8 & 0xff, pixel & 0xff].map(|level| level as i32);
-    let differs = |(a, b): &(&u32, &u32)| levels(**a).iter().zip(levels(**b)).any(|(a, b)| (a - b).abs() > LEVELS);
-    let differing = a.pixels.iter().zip(&b.pixels).filter(differs).count();
+    let differs = |(a, b): &(&u32, &u32)| levels(**a).iter().zip(levels(**b)).any(|(a, b)| (a - b).abs() > most);
+    a.pixels.iter().zip(&b.pixels).filter(differs).count()
+}
+
+/// The share of pixels in which two pictures differ by more than [`LEVELS`].
+fn unlike(a: &PixelBuffer, b: &PixelBuffer) -> f64 {
+    let differing = differing(a, b, LEVELS);
     let content = a.pixels.iter().filter(|pixel| **pixel != a.pixels[a.pixels.len() - 1]).count();
     assert!(content > 50_000, "only {content} pixels are not background");
     differing as f64 / content as f64
@@ -200,14 +209,19 @@ struct Child {
     pixels: Vec<u32>,
 }
 
-struct Stage {
+pub struct Stage {
     scene: Scene,
     children: Vec<Child>,
 }
 
 impl Stage {
     fn new(renderer: Renderer, scale: f64) -> Self {
-        let mut scene = Scene::new(renderer, scale);
+        Self::shown(World::lit_by(renderer, scale))
+    }
+
+    /// The same in a session whose output may be like any other.
+    pub fn shown(world: World) -> Self {
+        let mut scene = Scene::shown(world);
         let parent = scene.window.surface.clone();
         let children = (0..CHILDREN)
             .map(|_| {
@@ -277,10 +291,10 @@ impl Stage {
 }
 
 /// Random changes, drawn as they come, end in the picture that drawing everything once gives.
-fn damage_is_complete(renderer: fn() -> Renderer, scale: f64, cases: u32) {
+pub fn damage_is_complete(stage: impl Fn() -> Stage, scale: f64, cases: u32) {
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let run = |steps: Vec<Step>| {
-        let mut stage = Stage::new(renderer(), scale);
+        let mut stage = stage();
         for (number, step) in steps.iter().enumerate() {
             stage.take(step);
             if number % 3 == 2 || number + 1 == steps.len() {
@@ -296,12 +310,12 @@ fn damage_is_complete(renderer: fn() -> Renderer, scale: f64, cases: u32) {
 
 #[test]
 fn damage_with_buffer_age_leaves_nothing_stale() {
-    damage_is_complete(|| Renderer::pixman().unwrap(), 1.0, 8);
+    damage_is_complete(|| Stage::new(Renderer::pixman().unwrap(), 1.0), 1.0, 8);
 }
 
 #[test]
 fn damage_with_buffer_age_leaves_nothing_stale_at_a_fractional_scale() {
-    damage_is_complete(|| Renderer::pixman().unwrap(), 1.5, 4);
+    damage_is_complete(|| Stage::new(Renderer::pixman().unwrap(), 1.5), 1.5, 4);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use smithay::reexports::wayland_server::Resource as _;
 use smithay::utils::Point;
 use upbeat::input::InputEvent;
 use wayland_client::Proxy as _;
+use wayland_client::protocol::wl_data_device_manager::DndAction;
 use wayland_client::protocol::wl_surface::WlSurface;
 
 use crate::fixture::content::{GREEN, RED};
@@ -50,11 +51,56 @@ fn text_copied_in_one_client_is_pasted_in_another() {
     drop(source);
 }
 
+#[test]
+fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_what_is_pasted_meanwhile() {
+    let mut world = World::new();
+    let (owner, _) = world.open("source", 200, 100);
+    world.key(crate::fixture::KEY_A, true);
+    let serial = world.client(owner).press_serial();
+    world.key(crate::fixture::KEY_A, false);
+    let client = world.client(owner);
+    let source = client.globals().data_devices.create_data_source(&client.handle(), ());
+    let long = "x".repeat(3_000);
+    [long.as_str(), "text/plain"].into_iter().for_each(|kind| source.offer(kind.to_owned()));
+    client.globals().data_device.set_selection(Some(&source), serial);
+    world.settle();
+    let (target, _) = world.open("target", 200, 100);
+    let offered = |event| if let Event::Selection(offer) = event { Some(offer) } else { None };
+    let offer = world.client(target).take_events().into_iter().rev().find_map(offered).flatten().unwrap();
+    world.client(owner).is_stopped = true;
+    for kind in [long.as_str(), "text/plain"] {
+        for _ in 0..1_000 {
+            let (_reader, writer) = std::io::pipe().unwrap();
+            offer.receive(kind.to_owned(), writer.as_fd());
+            world.settle();
+        }
+    }
+    world.client(owner).is_stopped = false;
+    world.settle();
+    assert!(!world.client(target).is_gone(), "whoever pastes");
+    assert!(!world.client(owner).is_gone(), "whoever has copied");
+    world.client(owner).take_events();
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    offer.receive("text/plain".to_owned(), writer.as_fd());
+    drop(writer);
+    world.settle();
+    for event in world.client(owner).take_events() {
+        if let Event::SendData { fd, .. } = event {
+            std::fs::File::from(fd).write_all(b"upbeat").unwrap();
+        }
+    }
+    let mut pasted = String::new();
+    reader.read_to_string(&mut pasted).unwrap();
+    assert_eq!(pasted, "upbeat", "as ever");
+}
+
 /// Asks to drag something from `window`, whose client was told of `serial`; returns the icon.
 fn drag(world: &mut World, client: ClientIndex, window: &Toplevel, serial: u32) -> WlSurface {
     let client = world.client(client);
     let (globals, icon) = (client.globals(), client.surface());
     let source = globals.data_devices.create_data_source(&client.handle(), ());
+    source.offer("text/plain".to_owned());
+    source.set_actions(DndAction::Copy);
     globals.data_device.start_drag(Some(&source), &window.surface, Some(&icon), serial);
     world.settle();
     icon
@@ -128,4 +174,163 @@ fn nothing_is_dragged_with_a_finger_that_was_lifted() {
     world.input(InputEvent::TouchUp { time, slot: 1 });
     assert!(!world.state.input.touch.is_grabbed(), "nobody can let go of it");
     assert!(world.state.input.drag_icon.is_none());
+}
+
+/// Two windows beside each other, and something that the finger 3 drags from the first, by an icon of 60 x 60.
+struct Carried {
+    world: World,
+    source: ClientIndex,
+    target: ClientIndex,
+    /// Corner of the other window.
+    over: Point<f64, smithay::utils::Logical>,
+}
+
+impl Carried {
+    fn new() -> Self {
+        let mut world = World::lit();
+        let (source, window) = world.open("source", 200, 100);
+        let (target, _) = world.open("target", 200, 100);
+        world.rest();
+        let from = world.window("source").rect().loc.to_f64();
+        let over = world.window("target").rect().loc.to_f64();
+        assert!((from - over).x.abs() >= 200.0 || (from - over).y.abs() >= 100.0, "they lie beside each other");
+        world.point(from.x + 150.0, from.y + 90.0);
+        let time = world.now();
+        world.input(InputEvent::TouchDown { time, slot: 3, position: from + Point::from((20.0, 20.0)) });
+        let events = world.client(source).take_events();
+        let serial = events.iter().find_map(|event| match event {
+            Event::TouchDown { serial, .. } => Some(*serial),
+            _ => None,
+        });
+        let icon = drag(&mut world, source, &window, serial.unwrap());
+        icon.offset(-30, -30);
+        world.client(source).draw(&icon, 2, (60, 60), GREEN);
+        icon.commit();
+        world.settle();
+        world.rest();
+        let mut carried = Carried { world, source, target, over };
+        assert_eq!(carried.green(from + Point::from((20.0, 20.0))), [true, false], "it is under the finger");
+        carried.told(source);
+        carried.told(target);
+        carried
+    }
+
+    /// Whether the icon is seen at `place` and at the pointer.
+    fn green(&self, place: Point<f64, smithay::utils::Logical>) -> [bool; 2] {
+        let pointer = upbeat::input::pointer_position(&self.world.state);
+        [place, pointer].map(|place| {
+            let pixel = place.to_i32_round::<i32>() - Point::from((10, 10));
+            self.world.pixel(pixel.x, pixel.y) == GREEN
+        })
+    }
+
+    /// Moves the finger to a place of the other window.
+    fn carry(&mut self, x: f64, y: f64) {
+        let (time, position) = (self.world.now(), self.over + Point::from((x, y)));
+        self.world.input(InputEvent::TouchMotion { time, slot: 3, position });
+        self.world.settle();
+        self.world.rest();
+    }
+
+    fn told(&mut self, client: ClientIndex) -> Vec<String> {
+        self.world.settle();
+        let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+        self.world.client(client).take_events().into_iter().filter_map(told).collect()
+    }
+
+    /// Whom it lies over wants it.
+    fn accept(&mut self) {
+        let client = self.world.client(self.target);
+        let offer = client.data.dragged.clone().expect("something is dragged over it");
+        offer.accept(0, Some("text/plain".to_owned()));
+        offer.set_actions(DndAction::Copy, DndAction::Copy);
+        self.world.settle();
+    }
+}
+
+#[test]
+fn what_a_finger_drags_lies_under_it_and_is_dropped_where_it_is_lifted() {
+    let mut carried = Carried::new();
+    carried.carry(70.0, 40.0);
+    carried.carry(100.0, 50.0);
+    assert_eq!(
+        carried.green(carried.over + Point::from((100.0, 50.0))),
+        [true, false],
+        "it goes along with the finger"
+    );
+    let (source, target) = (carried.source, carried.target);
+    assert_eq!(carried.told(target), ["dragged over it at 70 40", "dragged to 100 50"]);
+    carried.accept();
+    let time = carried.world.now();
+    carried.world.input(InputEvent::TouchUp { time, slot: 3 });
+    assert_eq!(carried.told(target), ["dropped on it", "dragged away"]);
+    assert_eq!(carried.told(source), ["source dropped"]);
+    assert!(carried.world.state.input.drag_icon.is_none() && !carried.world.state.input.touch.is_grabbed());
+    carried.world.rest();
+    assert_eq!(carried.green(carried.over + Point::from((100.0, 50.0))), [false, false]);
+}
+
+#[test]
+fn a_second_finger_takes_nothing_from_the_one_that_drags() {
+    let mut carried = Carried::new();
+    let time = carried.world.now();
+    let beside = carried.over + Point::from((5.0, 5.0));
+    carried.world.input(InputEvent::TouchDown { time, slot: 1, position: beside });
+    carried.carry(100.0, 50.0);
+    carried.world.input(InputEvent::TouchMotion { time, slot: 1, position: beside + Point::from((30.0, 0.0)) });
+    assert_eq!(carried.told(carried.target), ["dragged over it at 100 50"]);
+    carried.world.rest();
+    assert_eq!(carried.green(carried.over + Point::from((100.0, 50.0))), [true, false]);
+    carried.world.input(InputEvent::TouchUp { time, slot: 1 });
+    assert!(carried.world.state.input.drag_icon.is_some());
+    carried.world.input(InputEvent::TouchUp { time, slot: 3 });
+    assert!(carried.world.state.input.drag_icon.is_none());
+}
+
+#[test]
+fn touches_that_count_for_nothing_drop_nothing() {
+    let mut carried = Carried::new();
+    carried.carry(70.0, 40.0);
+    carried.accept();
+    let time = carried.world.now();
+    carried.world.input(InputEvent::TouchCancel { time });
+    assert_eq!(carried.told(carried.target), ["dragged over it at 70 40", "dragged away"]);
+    assert_eq!(carried.told(carried.source), ["source cancelled"]);
+    assert!(carried.world.state.input.drag_icon.is_none());
+}
+
+/// The most types that may be offered, with names as long as these may then be.
+const TYPES: usize = 512;
+const NAME_LENGTH: usize = 64;
+/// How often the keyboard goes to and fro before anybody can read of it. Each time all types were told, which do not fit
+/// into a socket more than a few times.
+const CHANGES: usize = 40;
+
+#[test]
+fn who_gets_the_keyboard_many_times_at_once_is_told_of_a_large_selection_once() {
+    let mut world = World::new();
+    let (copies, _) = world.open("copies", 200, 100);
+    world.key(crate::fixture::KEY_A, true);
+    let serial = world.client(copies).press_serial();
+    let client = world.client(copies);
+    let source = client.globals().data_devices.create_data_source(&client.handle(), ());
+    (0..TYPES).for_each(|index| source.offer(format!("{index:0>NAME_LENGTH$}")));
+    client.globals().data_device.set_selection(Some(&source), serial);
+    world.settle();
+
+    let innocent = ["left", "right"].map(|title| world.open(title, 200, 100).0);
+    let windows = ["left", "right"].map(|title| world.window(title).id);
+    world.turn();
+    innocent.iter().for_each(|index| _ = world.client(*index).take_events());
+    for change in 0..CHANGES {
+        upbeat::shell::activate(&mut world.state, Some(windows[change % 2]));
+    }
+    world.turn();
+    let told = innocent.map(|index| {
+        let events = world.client(index).take_events();
+        events.iter().filter(|event| matches!(event, Event::Selection(Some(_)))).count()
+    });
+    // The right one had the keyboard before and has it in the end.
+    assert_eq!(told, [0, 1]);
+    assert_eq!(world.focused().as_deref(), Some("right"));
 }

@@ -10,7 +10,7 @@ use wayland_protocols::wp::keyboard_shortcuts_inhibit::zv1::client::zwp_keyboard
 
 use crate::fixture::client::Data;
 use crate::fixture::{
-    ClientIndex, Event, KEY_A, KEY_ESCAPE, KEY_F4, KEY_LEFT_ALT, KEY_LEFT_SUPER, KEY_O, KEY_TAB, World,
+    BUTTON_LEFT, ClientIndex, Event, KEY_A, KEY_ESCAPE, KEY_F4, KEY_LEFT_ALT, KEY_LEFT_SUPER, KEY_O, KEY_TAB, World,
 };
 
 impl Dispatch<ZwpKeyboardShortcutsInhibitManagerV1, ()> for Data {
@@ -131,4 +131,27 @@ fn a_second_one_of_a_surface_is_an_error_and_who_goes_leaves_none() {
     world.key(KEY_A, true);
     world.settle();
     assert_eq!(world.focused().as_deref(), Some("other"));
+}
+
+#[test]
+fn a_button_with_mod_is_that_windows_too_while_the_pointer_is_on_it() {
+    let mut world = World::lit();
+    let (other, _) = world.open("other", 200, 100);
+    world.put("other", (600, 0));
+    let (remote, window) = world.open("remote", 200, 100);
+    world.put("remote", (0, 0));
+    world.rest();
+    let _inhibitor = inhibitor(&mut world, remote, &window.surface);
+    let presses = |world: &mut World, at: (f64, f64), client: ClientIndex| {
+        world.point(at.0, at.1);
+        world.key(KEY_LEFT_SUPER, true);
+        told(world, client);
+        world.button(BUTTON_LEFT, true);
+        world.button(BUTTON_LEFT, false);
+        world.key(KEY_LEFT_SUPER, false);
+        let events = world.client(client).take_events();
+        events.into_iter().any(|event| matches!(event, Event::Button { pressed: true, .. }))
+    };
+    assert!(presses(&mut world, (50.0, 50.0), remote));
+    assert!(!presses(&mut world, (650.0, 50.0), other), "it moves the other one");
 }

@@ -275,3 +275,49 @@ fn a_child_destroyed_before_its_parent_committed_gives_its_buffer_back() {
     let client = stage.client;
     assert_eq!(stage.world.client(client).count(|heard| matches!(heard, Heard::Released(2 | 3))), 2, "once each");
 }
+
+/// Surfaces of one window, and commits of one of them before anything is drawn.
+const PARTS: i32 = 40;
+const COMMITS: i32 = 100;
+
+#[test]
+fn what_a_window_of_many_surfaces_reaches_is_measured_once_in_a_turn_however_often_they_are_committed() {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("many", (200, 100), RED);
+    let parts: Vec<_> = (0..PARTS)
+        .map(|number| {
+            let (part, role) = world.client(client).subsurface(&window.surface);
+            role.set_desync();
+            role.set_position(number, 0);
+            world.client(client).draw(&part, 2, (4, 4), GREEN);
+            part.commit();
+            (part, role)
+        })
+        .collect();
+    window.surface.commit();
+    world.rest();
+    let reaches = |world: &World| {
+        let window = world.window("many");
+        world.state.surfaces.extent(window.surface()).size
+    };
+    assert_eq!(reaches(&world), (200, 100).into());
+    let before = world.state.surfaces.measured;
+    for number in 0..COMMITS {
+        let side = 10 + number % 2 * 300;
+        world.client(client).draw(&parts[0].0, 3, (side, 4), GREEN);
+        parts[0].0.commit();
+        // What is applied with the parent counts, too.
+        parts[1].1.set_position(number, 150);
+        window.surface.commit();
+    }
+    world.settle();
+    world.turn();
+    let measured = world.state.surfaces.measured - before;
+    assert!((1..COMMITS as u64 / 10).contains(&measured), "{measured}");
+    assert_eq!(reaches(&world), (310, 154).into());
+    // One that goes takes its part along.
+    parts[0].1.destroy();
+    world.settle();
+    world.turn();
+    assert_eq!(reaches(&world), (200, 154).into());
+}

@@ -176,6 +176,31 @@ fn a_bar_hears_of_windows_and_of_what_changes_of_them() {
 }
 
 #[test]
+fn a_window_whose_client_does_not_read_for_a_while_is_not_closed_for_what_a_bar_asks_of_it() {
+    let mut world = World::new();
+    let (client, _window) = world.open("a", 400, 300);
+    let (bar, _manager) = bar(&mut world);
+    told(&mut world, bar);
+    let first = handle(&mut world, bar, 1);
+    world.client(client).is_stopped = true;
+    for _ in 0..2_000 {
+        first.set_maximized();
+        first.unset_maximized();
+        first.close();
+        world.flush();
+        world.client(bar).receive();
+    }
+    world.client(client).is_stopped = false;
+    world.settle();
+    assert!(!world.client(client).is_gone());
+    world.client(client).answer_newest();
+    world.settle();
+    first.set_maximized();
+    world.settle();
+    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT), "it is asked as ever");
+}
+
+#[test]
 fn a_bar_arranges_activates_and_closes_windows() {
     let mut world = World::new();
     let (client, window) = world.open("a", 400, 300);
@@ -293,4 +318,31 @@ fn a_rectangle_without_sense_is_an_error() {
     handle(&mut world, bar, 1).set_rectangle(&surface, 0, 0, -1, 5);
     world.settle();
     assert_eq!(world.client(bar).error, Some(("zwlr_foreign_toplevel_handle_v1".to_owned(), 0)));
+}
+
+/// Windows whose titles are together twice what a socket holds, of several programs.
+const TITLED: usize = 100;
+const OF_ONE: usize = 10;
+const TITLE: usize = 4_000;
+
+#[test]
+fn whoever_lists_windows_with_long_titles_hears_of_them_as_it_reads_and_is_not_thrown_out() {
+    let mut world = World::new();
+    for _ in 0..TITLED / OF_ONE {
+        let client = world.connect();
+        (0..OF_ONE).for_each(|_| _ = world.open_in(client, &"t".repeat(TITLE), 10, 10));
+    }
+    assert_eq!(world.state.shell.windows().count(), TITLED);
+    let (bar, _manager) = bar(&mut world);
+    let lister = world.connect();
+    let _list = world.client(lister).bind::<ExtForeignToplevelListV1>();
+    let mut titles = [0; 2];
+    world.until("all titles", |world| {
+        for (listener, titles) in [bar, lister].into_iter().zip(&mut titles) {
+            assert!(!world.client(listener).is_gone());
+            *titles += told(world, listener).iter().filter(|words| words.contains("title t")).count();
+        }
+        titles == [TITLED; 2]
+    });
+    assert_eq!(told(&mut world, bar), [""; 0]);
 }

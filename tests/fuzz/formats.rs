@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
@@ -9,16 +10,18 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use upbeat::backend::headless::FaultScript;
 use upbeat::backend::headless::record::stream::StreamReader;
+use upbeat::client::message::{Answer, Question};
 use upbeat::config;
 use upbeat::input::cursor;
-use upbeat::ipc::message::{Answer, Question};
-use upbeat::simulate::{load, strokes};
+use upbeat::simulate::load::{Capture, TraceError};
+use upbeat::simulate::runner::{self, Conditions, Device, Source};
+use upbeat::simulate::{load, policy, replay, strokes};
 use upbeat::time::Span;
 
 use crate::{environment, first_seed};
 
 /// How long all of them go on together, unless it is said.
-const SECONDS: u64 = 8;
+const SECONDS: u64 = 30;
 /// What one sample takes at most, where everything is checked twice.
 const LONGEST: Duration = Duration::from_secs(2);
 /// Changes of one sample.
@@ -49,6 +52,20 @@ fn cursor_file() -> Vec<u8> {
     head.into_iter().chain(picture).flat_map(u32::to_le_bytes).collect()
 }
 
+/// A header and three marks.
+fn sysprof_capture() -> Vec<u8> {
+    let mut bytes = vec![0; 256];
+    bytes[..6].copy_from_slice(&[0x5e, 0x97, 0xca, 0xfd, 1, 1]);
+    for frame in 0..3_u8 {
+        let mut mark = vec![0; 96];
+        (mark[0], mark[4], mark[11], mark[16], mark[26]) = (96, 7, frame, 10, 100);
+        mark[32..35].copy_from_slice(b"gtk");
+        mark[56..61].copy_from_slice(b"Frame");
+        bytes.extend(mark);
+    }
+    bytes
+}
+
 fn edid() -> Vec<u8> {
     let mut block = vec![0_u8; 128];
     block[..8].copy_from_slice(&[0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0]);
@@ -60,7 +77,38 @@ fn edid() -> Vec<u8> {
 const FRAMES: &str = r#"{"type":"output_frame","output":"A","frame":1,"interval":16666667,"latch":100,"submit_by":200,"present":16666867,"presented":16666867}
 {"type":"client_frame","window":1,"app_id":"a","callback":100,"commit":5000000,"ready":6000000,"present":16666867,"cpu":4000000}
 "#;
+const CAPTURE: &str = r#"{"Info":{"ProcessName":"game.exe"},"Runs":[{"CaptureData":{"MsBetweenPresents":[16.7,16.6,33.4],
+"MsInPresentAPI":[0.2,0.3,0.2],"MsUntilRenderComplete":[8.1,9.2,30.1],"MsUntilDisplayed":[20.0,20.1,36.0]}}]}"#;
+const WANTED: load::Wanted<'static> = load::Wanted { interval: Span::from_micros(16_667), process: None };
 const FAULTS: &str = "refresh 3 stamp late 1ms for 2\nframe 2 lose-frame\nat 20ms unplug\n";
+
+/// Of a log that can be read there is an answer, in numbers.
+fn is_answered(read: Result<Capture, TraceError>) {
+    let sources = match read {
+        Ok(capture) => [Source::Log(Arc::new(capture))],
+        Err(error) => return drop(error.to_string()),
+    };
+    let names = ["ahead-4", "ahead-4+vrr", "legacy", "jitt-window-tail", "jitt-two-shot"];
+    let policies = policy::named(&names.map(String::from)).unwrap();
+    let device = Device {
+        input_interval: Span::from_millis(8),
+        recorded: &[],
+        touch: Span::from_millis(1),
+        output: Span::from_millis(2),
+    };
+    let conditions = Conditions { seeds: 1, first_seed: 1, device, recorder: None };
+    let runs = runner::run(&sources, &policies, &conditions, &|| ());
+    for run in &runs {
+        let numbers = [run.drops_per_s, run.drop_reduction, run.fps, run.hitches_per_s, run.latency_ms.p99, run.age_ms];
+        let bounds = run.drop_reduction_bounds.unwrap_or_default();
+        assert!(numbers.into_iter().chain(bounds).all(f64::is_finite), "{run:?}");
+    }
+    runner::infos(&sources, &policies, &conditions, &runs).iter().for_each(|info| are_numbers(&info.answer));
+}
+
+fn are_numbers(text: &str) {
+    assert!(!text.contains("NaN") && !text.contains(" inf"), "{text}");
+}
 
 fn formats() -> Vec<Format> {
     let questions = [
@@ -81,23 +129,50 @@ fn formats() -> Vec<Format> {
         Format {
             name: "frame log",
             samples: vec![FRAMES.into()],
-            read: |bytes| {
-                let _ = load::frame_log::parse(&text(bytes), "log").map_err(|error| error.to_string());
+            read: |bytes| match load::frame_log::parse(&text(bytes), "log") {
+                Ok(recorded) => are_numbers(&replay::render(&recorded, &replay::run(&recorded))),
+                Err(error) => drop(error.to_string()),
             },
         },
         Format {
             name: "frames as CSV",
             samples: vec![data("tests/data/frames/metroexodus.csv"), data("tests/data/classes/simple-shm.csv")],
             read: |bytes| {
-                let wanted = load::Wanted { interval: Span::from_micros(16_667), process: None };
-                let _ = load::csv::parse(bytes, "csv", String::new(), &wanted).map_err(|error| error.to_string());
+                is_answered(load::csv::parse(bytes, "csv", String::new(), &WANTED));
+            },
+        },
+        Format {
+            name: "captures of CapFrameX",
+            samples: vec![CAPTURE.into()],
+            read: |bytes| {
+                is_answered(load::capframex::parse(bytes, "json", String::new(), &WANTED));
+            },
+        },
+        Format {
+            name: "marks in ftrace",
+            samples: vec![data("tests/data/frames/ftrace.txt")],
+            read: |bytes| {
+                let wanted = load::Wanted { process: Some("game: frame"), ..WANTED };
+                is_answered(load::ftrace::parse(bytes, "trace", String::new(), &wanted));
+            },
+        },
+        Format {
+            name: "marks of Sysprof",
+            samples: vec![sysprof_capture()],
+            read: |bytes| {
+                is_answered(load::sysprof::parse(bytes, "syscap", String::new(), &WANTED));
             },
         },
         Format {
             name: "strokes as CSV",
             samples: vec![data("tests/data/input/fling_flutter_velocity.csv")],
-            read: |bytes| {
-                let _ = strokes::parse(&text(bytes), "csv", String::new()).map_err(|error| error.to_string());
+            read: |bytes| match strokes::parse(&text(bytes), "csv", String::new()) {
+                Ok(recording) => {
+                    for error in strokes::PREDICTORS.iter().flat_map(|name| strokes::evaluate(&recording, name)) {
+                        assert!(error.mean.is_finite() && error.max.is_finite(), "{error:?}");
+                    }
+                }
+                Err(error) => drop(error.to_string()),
             },
         },
         Format {
@@ -127,6 +202,7 @@ fn formats() -> Vec<Format> {
                     right[127] = 0_u8.wrapping_sub(sum);
                 }
                 let _ = upbeat::backend::drm::slowest_rate(&right);
+                let _ = upbeat::backend::drm::identify(bytes).map(|identity| identity.to_string());
             },
         },
         Format {

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use wayland_backend::protocol::Interface;
 use wayland_client::Proxy;
 use wayland_client::protocol::*;
+use wayland_protocols::ext::background_effect::v1::client::ext_background_effect_manager_v1::ExtBackgroundEffectManagerV1;
 use wayland_protocols::ext::data_control::v1::client::ext_data_control_manager_v1::ExtDataControlManagerV1;
 use wayland_protocols::ext::foreign_toplevel_list::v1::client::ext_foreign_toplevel_list_v1::ExtForeignToplevelListV1;
 use wayland_protocols::ext::idle_notify::v1::client::ext_idle_notifier_v1::ExtIdleNotifierV1;
@@ -23,6 +24,7 @@ use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_manager_v1:
 use wayland_protocols::wp::fifo::v1::client::wp_fifo_manager_v1::WpFifoManagerV1;
 use wayland_protocols::wp::fractional_scale::v1::client::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
 use wayland_protocols::wp::idle_inhibit::zv1::client::zwp_idle_inhibit_manager_v1::ZwpIdleInhibitManagerV1;
+use wayland_protocols::wp::input_timestamps::zv1::client::zwp_input_timestamps_manager_v1::ZwpInputTimestampsManagerV1;
 use wayland_protocols::wp::keyboard_shortcuts_inhibit::zv1::client::zwp_keyboard_shortcuts_inhibit_manager_v1::ZwpKeyboardShortcutsInhibitManagerV1;
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
 use wayland_protocols::wp::linux_drm_syncobj::v1::client::wp_linux_drm_syncobj_manager_v1::WpLinuxDrmSyncobjManagerV1;
@@ -61,6 +63,8 @@ use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_powe
 use wayland_protocols_wlr::screencopy::v1::client::zwlr_screencopy_manager_v1::ZwlrScreencopyManagerV1;
 use wayland_protocols_wlr::virtual_pointer::v1::client::zwlr_virtual_pointer_manager_v1::ZwlrVirtualPointerManagerV1;
 
+use crate::fixture::foretold::UpbeatPredictedInputManagerV1;
+use crate::fixture::late_latch::UpbeatLateLatchManagerV1;
 use crate::fixture::pacing::UpbeatFramePacingManagerV1;
 use crate::fixture::scroll::UpbeatScrollManagerV1;
 
@@ -80,6 +84,7 @@ fn globals() -> Vec<&'static Interface> {
         ExtDataControlManagerV1::interface(),
         OrgKdeKwinServerDecorationManager::interface(),
         WpAlphaModifierV1::interface(),
+        ExtBackgroundEffectManagerV1::interface(),
         WpContentTypeManagerV1::interface(),
         WpPointerWarpV1::interface(),
         XdgToplevelTagManagerV1::interface(),
@@ -125,7 +130,10 @@ fn globals() -> Vec<&'static Interface> {
         ExtForeignToplevelImageCaptureSourceManagerV1::interface(),
         ZwlrVirtualPointerManagerV1::interface(),
         UpbeatFramePacingManagerV1::interface(),
+        UpbeatPredictedInputManagerV1::interface(),
+        ZwpInputTimestampsManagerV1::interface(),
         UpbeatScrollManagerV1::interface(),
+        UpbeatLateLatchManagerV1::interface(),
     ]
 }
 

@@ -5,9 +5,11 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use upbeat::backend::headless::OutputOptions;
 use upbeat::config::{self, Config};
 use upbeat::input::{self, InputEvent, KeyboardId, Scroll, ScrollSource};
 use upbeat::output::{hotplug, power};
+use upbeat::render::Renderer;
 use upbeat::session::settings;
 use upbeat::shell::lock;
 use upbeat::time::{Clock, Span};
@@ -39,11 +41,11 @@ const REFRESH: u32 = 60_000;
 const SECOND: &str = "TEST-2";
 /// What comes in force by [`Step::Reload`]; the first one is in force at the end.
 pub const CONFIGURATIONS: [&str; 6] = [
-    "[scroll]\nviews = true\n",
+    "[scroll]\nviews = true\n[late-latch]\nfollowers = true\nfront-buffers = true\n",
     "reduced-motion = true\n",
     "pacing = \"vsync\"\n[keyboard]\nlayout = \"de\"\nrepeat-rate = 10\n",
     "pacing = \"ahead\"\n[animations]\nframes-ahead = 0\n",
-    "[limits]\nsurfaces = 12\nbuffers = 20\nwindows = 4\n[scroll]\nviews = true\n",
+    "[limits]\nsurfaces = 12\nbuffers = 20\nwindows = 4\n[scroll]\nviews = true\n[late-latch]\nfollowers = true\nfront-buffers = true\n[timing]\nin-place = true\n",
     "[privileges]\ncapture = false\nvirtual-input = false\n",
 ];
 
@@ -89,9 +91,13 @@ pub struct Player {
 
 impl Player {
     pub fn new() -> Self {
-        let mut world = World::simulated(&[REFRESH, REFRESH]);
+        let options = OutputOptions { front_buffer: true, ..OutputOptions::default() };
+        let outputs = [(REFRESH, options.clone()), (REFRESH, options)];
+        let mut world = World::simulated_on(&outputs, Renderer::pixman().unwrap());
         // All that can be offered is.
         upbeat::protocol::scroll::offer(&mut world.state, true);
+        upbeat::protocol::late_latch::offer(&mut world.state, true);
+        upbeat::output::front_buffer::switch(&mut world.state, true);
         // What clients leave goes over several turns, even if it is little.
         world.state.protocols.estates.at_once = AT_ONCE;
         let neighbour = Neighbour::new(&mut world);

@@ -58,9 +58,11 @@ fn a_signal_ends_it_in_order() {
 #[test]
 fn a_bug_ends_it_with_a_sentence_and_its_command_with_it() {
     let directory = tempfile::tempdir().unwrap();
-    let script = "echo $$ > $XDG_RUNTIME_DIR/pid; sleep 1000";
-    let mut command = crate::session::upbeat(directory.path(), &["--output", "320x200", "--", "sh", "-c", script]);
-    let output = command.env("UPBEAT_FAULTS", "turn:3").output().unwrap();
+    // Each question is a turn: the bug is met when the command has long begun.
+    let asks = env!("CARGO_BIN_EXE_upbeat");
+    let script = format!("echo $$ > $XDG_RUNTIME_DIR/pid; while :; do {asks} msg version; done");
+    let mut command = crate::session::upbeat(directory.path(), &["--output", "320x200", "--", "sh", "-c", &script]);
+    let output = command.env("UPBEAT_FAULTS", "turn:60").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("upbeat: a bug ended the session, please report it: a fault on purpose: Turn ("), "{text}");
@@ -108,8 +110,8 @@ fn whichever_thread_or_buffer_is_refused_later_the_session_ends_as_it_should() {
     let start = ["--output", "320x200", "--renderer", "pixman", "--", "sh", "-c", script, upbeat];
     for nth in 1..=3 {
         for fault in ["thread", "buffer", "file"] {
-            // The first file is the configuration, without which there is no session.
-            let nth = nth + u32::from(fault == "file");
+            // The first two files are the configuration, which is written and read: without it there is no session.
+            let nth = nth + 2 * u32::from(fault == "file");
             let (status, said) = refused(&format!("{fault}:{nth}"), &start);
             assert_eq!(status, Some(7), "{fault}:{nth}: {said}");
             assert!(!said.contains("panicked"), "{fault}:{nth}: {said}");

@@ -1,7 +1,8 @@
 //! Outputs that come, change, go dark and go, with clients on them.
 
+use upbeat::client::message::input::InputEvent;
+use upbeat::client::message::{Output, Request, Response};
 use upbeat::config::OutputMode;
-use upbeat::ipc::message::{Output, Request, Response};
 
 use crate::session::{Session, wait};
 
@@ -81,4 +82,47 @@ fn a_mode_changes_under_a_running_client() {
     let mode = "640x480@60".parse().unwrap();
     let unknown = session.refused(Request::SetMode { output: "DP-1".to_owned(), mode });
     assert_eq!(unknown, "there is no output called DP-1; there is HEADLESS-1");
+}
+
+#[test]
+fn an_output_that_goes_leaves_no_gap_and_windows_go_along() {
+    let mut session = Session::start(&["--output", "640x480", "--output", "640x480", "--output", "640x480"]);
+    session.ask(Request::Input { events: vec![InputEvent::PointerMove { x: 1500.0, y: 100.0 }] });
+    let _program = session.shown("draw");
+    let before = session.window("draw");
+    assert_eq!(before.output.as_deref(), Some("HEADLESS-3"));
+    session.ask(Request::RemoveOutput { output: "HEADLESS-2".to_owned() });
+    let places: Vec<_> = outputs(&mut session).iter().map(|o| (o.name.clone(), o.geometry.x)).collect();
+    assert_eq!(places, [("HEADLESS-1".to_owned(), 0), ("HEADLESS-3".to_owned(), 640)]);
+    let after = session.window("draw");
+    assert_eq!((after.output.as_deref(), after.geometry.x), (Some("HEADLESS-3"), before.geometry.x - 640));
+    // One that was put somewhere stays there.
+    session.ask(Request::SetPosition { output: "HEADLESS-3".to_owned(), x: 700, y: 20 });
+    session.ask(Request::RemoveOutput { output: "HEADLESS-1".to_owned() });
+    assert_eq!(outputs(&mut session)[0].geometry.x, 700);
+}
+
+#[test]
+fn an_output_that_grows_covers_no_other_and_one_that_shrinks_leaves_no_gap() {
+    let mut session = Session::start(&["--output", "640x480", "--output", "640x480"]);
+    session.ask(Request::Input { events: vec![InputEvent::PointerMove { x: 700.0, y: 100.0 }] });
+    let _program = session.shown("draw");
+    let before = session.window("draw");
+    assert_eq!(before.output.as_deref(), Some("HEADLESS-2"));
+    let lefts =
+        |session: &mut Session| -> Vec<i32> { outputs(session).iter().map(|output| output.geometry.x).collect() };
+    for (scale, width) in [(0.5, 1280), (2.0, 320), (1.0, 640)] {
+        session.ask(Request::SetScale { output: "HEADLESS-1".to_owned(), scale });
+        assert_eq!(lefts(&mut session), [0, width]);
+        let after = session.window("draw");
+        assert_eq!((after.output.as_deref(), after.geometry.x), (Some("HEADLESS-2"), before.geometry.x + width - 640));
+    }
+    for (mode, width) in [("800x600@60", 800), ("320x240@60", 320)] {
+        session.ask(Request::SetMode { output: "HEADLESS-1".to_owned(), mode: mode.parse().unwrap() });
+        wait("the other one to be beside it", || (lefts(&mut session) == [0, width]).then_some(()));
+    }
+    // One that was put somewhere stays there.
+    session.ask(Request::SetPosition { output: "HEADLESS-2".to_owned(), x: 400, y: 0 });
+    session.ask(Request::SetScale { output: "HEADLESS-1".to_owned(), scale: 0.5 });
+    assert_eq!(lefts(&mut session), [0, 400]);
 }

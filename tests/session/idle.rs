@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use upbeat::bench::process::Usage;
+use upbeat::ipc::Client;
 
 use crate::session::Session;
 
@@ -13,6 +14,10 @@ const OURS: u64 = 3;
 fn an_idle_session_makes_no_wake_up() {
     let session = Session::start(&["--output", "640x480", "--output", "640x480"]);
     let _clients = [session.shown("idle"), session.shown("idle")];
+    // Its configuration is watched, and somebody follows what happens.
+    assert!(session.path("upbeat/config.toml").exists());
+    let follower = Client::connect(&session.path("test.upbeat.sock")).unwrap();
+    let _follower = follower.follow().unwrap();
     // What was begun has come to its end: the first frames, the cursor theme, the tick of hidden surfaces.
     std::thread::sleep(Duration::from_secs(3));
     let before = Usage::of(session.pid()).unwrap();

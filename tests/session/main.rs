@@ -6,6 +6,7 @@
 mod animation;
 mod animations;
 mod client;
+mod clock;
 mod ends;
 mod frame_pacing;
 mod game;
@@ -18,16 +19,19 @@ mod messages;
 mod misbehaviour;
 mod nested;
 mod pixels;
+mod real_time;
 mod records;
 mod refreshes;
 mod satellite;
 mod scarcity;
 mod scroll;
+mod sdl;
 mod seat;
 mod service;
 mod session;
 mod settings;
 mod smoothness;
+mod vulkan;
 
 /// Not a test: the program that the tests start as a client, told by [`client::VARIABLE`] what to play.
 #[test]

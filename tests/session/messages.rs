@@ -1,8 +1,8 @@
 //! What `upbeat msg` says of a running session, and does to it.
 
-use upbeat::ipc::input::InputEvent;
-use upbeat::ipc::message::{Request, Response, Target};
-use upbeat::ipc::workspaces::WorkspaceOrder;
+use upbeat::client::message::WorkspaceOrder;
+use upbeat::client::message::input::InputEvent;
+use upbeat::client::message::{Request, Response, Target};
 use upbeat::timing::id::WindowId;
 use upbeat::timing::pacing::{Class, Pacing, PacingWish};
 use upbeat::timing::record::Blame;
@@ -212,4 +212,107 @@ fn a_frame_log_begins_and_ends_while_the_session_goes_on_and_becomes_a_trace() {
     let output = std::process::Command::new(upbeat).arg("trace").args(arguments).output().unwrap();
     assert!(words(&output).contains(&format!("{misses} of them missed")), "{}", words(&output));
     assert!(std::fs::metadata(&trace).unwrap().len() > 1_000);
+}
+
+/// A script that only listens, as in the documentation.
+struct Script {
+    process: std::process::Child,
+    lines: std::sync::mpsc::Receiver<String>,
+    last: String,
+}
+
+impl Script {
+    fn start(session: &Session) -> Option<Self> {
+        use std::io::BufRead;
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/events/follow.py");
+        let socket = session.path("test.upbeat.sock");
+        let mut command = std::process::Command::new(path);
+        let process = command.env("UPBEAT_SOCKET", socket).stdout(std::process::Stdio::piped()).spawn();
+        let Ok(mut process) = process else {
+            eprintln!("skipped: there is no python3");
+            return None;
+        };
+        let (says, lines) = std::sync::mpsc::channel();
+        let out = std::io::BufReader::new(process.stdout.take().unwrap());
+        std::thread::spawn(move || out.lines().map_while(Result::ok).for_each(|line| _ = says.send(line)));
+        Some(Script { process, lines, last: String::new() })
+    }
+
+    /// What it says that there is.
+    fn windows(&mut self) -> String {
+        self.last = self.lines.try_iter().last().unwrap_or_else(|| std::mem::take(&mut self.last));
+        self.last.clone()
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_script_of_thirty_lines_knows_what_there_is() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let Some(mut script) = Script::start(&session) else { return };
+    let text = include_str!("../../examples/events/follow.py");
+    assert!(text.lines().skip_while(|line| !line.starts_with("import")).count() <= 30);
+    let programs = [session.shown("draw"), session.shown("idle"), session.shown("draw")];
+    let mut agree = |session: &mut Session, what: &str| {
+        wait(what, || {
+            let told = |window: upbeat::client::message::Window| {
+                serde_json::json!([window.window, window.title, window.focused, window.workspace])
+            };
+            let windows: Vec<_> = session.windows().into_iter().map(told).collect();
+            let heard: serde_json::Value = serde_json::from_str(&script.windows()).ok()?;
+            (heard == serde_json::Value::from(windows)).then_some(())
+        });
+    };
+    agree(&mut session, "three windows");
+    let numbers: Vec<u32> = session.windows().iter().map(|window| window.window.0).collect();
+    for place in [2, 1, 0, 2] {
+        assert!(session.msg(&["focus", &numbers[place].to_string()]).status.success());
+        agree(&mut session, "another focus");
+        assert!(session.msg(&["workspace", "3", "--window", &numbers[0].to_string()]).status.success());
+        assert!(session.msg(&["act", "next-workspace"]).status.success());
+        agree(&mut session, "workspaces");
+    }
+    drop(programs);
+    agree(&mut session, "no window");
+}
+
+#[test]
+fn outputs_are_changed_and_what_cannot_be_is_said() {
+    let mut session = Session::start(&["--output", "640x480@144"]);
+    let output = |session: &mut Session| {
+        let Response::Outputs { outputs } = session.ask(Request::Outputs) else { panic!() };
+        outputs[0].clone()
+    };
+    for words in [
+        &["output", "scale", "HEADLESS-1", "2"][..],
+        &["output", "position", "HEADLESS-1", "-100", "50"],
+        &["output", "vrr", "HEADLESS-1", "on"],
+    ] {
+        let answer = session.msg(words);
+        assert!(answer.status.success(), "{words:?}: {}", self::words(&answer));
+    }
+    let now =
+        wait("the rate", || Some(output(&mut session)).filter(|output| output.mode.to_string().contains("48-144")));
+    assert_eq!((now.scale, now.geometry.x, now.geometry.y, now.geometry.width), (2.0, -100, 50, 320));
+    assert!(session.msg(&["output", "vrr", "HEADLESS-1", "off"]).status.success());
+    wait("the rate", || (output(&mut session).mode.to_string() == "640x480@144").then_some(()));
+    assert!(session.msg(&["output", "transform", "HEADLESS-1", "90"]).status.success());
+    let turned = output(&mut session);
+    assert_eq!((turned.transform.as_str(), turned.geometry.width, turned.geometry.height), ("90", 240, 320));
+    let transform = Request::SetTransform { output: "HEADLESS-1".to_owned(), transform: "around".to_owned() };
+    assert!(session.refused(transform).contains("flipped-90"));
+    let slowest = Request::SetVrr { output: "HEADLESS-1".to_owned(), on: true, slowest: Some(200.0) };
+    assert!(session.refused(slowest).contains("a lowest rate below 144 Hz"));
+    let scale = Request::SetScale { output: "HEADLESS-1".to_owned(), scale: 9.0 };
+    assert!(session.refused(scale).contains("from 0.5 to 8"));
+    assert!(session.refused(Request::Act { action: "dance".to_owned() }).contains("\"maximise\""));
+    assert!(session.refused(Request::Focus { window: WindowId(9) }).contains("there is no window 9"));
+    let layouts = words(&session.msg(&["layout"]));
+    assert!(layouts.contains("in use"), "{layouts}");
 }

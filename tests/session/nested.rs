@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rustix::process::Signal;
-use upbeat::ipc::input::InputEvent;
-use upbeat::ipc::message::{Output, Request, Response};
+use upbeat::client::message::input::InputEvent;
+use upbeat::client::message::{Output, Request, Response};
 
 use crate::client::COLOUR;
 use crate::session::{Session, run, wait};

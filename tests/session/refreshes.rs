@@ -4,8 +4,8 @@
 //! content was chosen, and how many refreshes passed without any, of which there were thousands.
 
 use serde_json::Value;
-use upbeat::ipc::input::InputEvent;
-use upbeat::ipc::message::{Request, Response};
+use upbeat::client::message::input::InputEvent;
+use upbeat::client::message::{Request, Response};
 use upbeat::time::{Clock, Instant, MonotonicClock};
 
 use crate::client::UNKNOWN;

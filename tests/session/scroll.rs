@@ -35,3 +35,77 @@ fn a_c_client_is_woken_for_what_it_renders_and_for_little_else() {
     assert_eq!(tiles, TILES, "{said}");
     assert!(way == 2_000 * glides && woken <= 3 * tiles + 3 * glides, "{said}");
 }
+
+/// One run of `upbeat bench scroll` with these arguments.
+fn bench(arguments: &[&str]) -> serde_json::Value {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_upbeat"))
+        .args(["bench", "scroll", "--size", "640x480", "--n", "2", "--cost", "1", "--json"])
+        .args(arguments)
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    eprintln!("{}", String::from_utf8_lossy(&output.stdout));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_view_is_rendered_as_often_as_what_lies_ahead_says_and_never_seen_blank() {
+    let arguments = ["--input=1000,-1000", "--mode", "view", "--seconds", "3", "--record"];
+    let reports = [bench(&arguments), bench(&[&arguments[..], &["--across"]].concat())];
+    for run in reports.iter().flat_map(|report| report["runs"].as_array().unwrap()) {
+        let number = |key: &str| run[key].as_f64().unwrap_or_else(|| panic!("{key}: {run}"));
+        // One a run is free: the first has nothing ahead yet.
+        let most = 1.1 * number("formula_fps") * 3.0 + 1.0;
+        assert!(number("renders") > 0.0 && number("renders") <= most, "{most} {run}");
+        assert_eq!(run["blank_rows"], 0, "{run}");
+        assert!(number("pictures") > 0.0, "{run}");
+        assert!(number("position_error_px") >= 0.0, "{run}");
+        assert!(number("client_wakeups_per_frame") <= 3.0, "{run}");
+    }
+}
+
+#[test]
+fn every_way_to_scroll_has_figures_of_all_keys() {
+    let recording = concat!("touch=", env!("CARGO_MANIFEST_DIR"), "/tests/data/input/touch_ep0430_scroll2.csv");
+    let report = bench(&["--input", recording, "--input", "wheel", "--seconds", "1", "--record"]);
+    let runs = report["runs"].as_array().unwrap();
+    let modes: Vec<&str> = runs.iter().map(|run| run["mode"].as_str().unwrap()).collect();
+    assert_eq!(modes, ["view", "viewport", "frames", "view", "viewport", "frames"]);
+    for run in runs {
+        for key in [
+            "n",
+            "client_fps",
+            "commits_per_s",
+            "stalls",
+            "drops_per_s",
+            "client_wakeups_per_frame",
+            "client_cpu_ms_per_screen",
+            "compositor_cpu_ms_per_screen",
+            "buffer_megabytes",
+        ] {
+            assert!(run[key].is_number(), "{key}: {run}");
+        }
+        assert_is_moved(run);
+    }
+    // Eight turns of 50 pixels over a window of 480.
+    for run in &runs[3..] {
+        let screens = run["screens"].as_f64().unwrap();
+        assert!((screens - 400.0 / 480.0).abs() < 0.01, "{run}");
+    }
+}
+
+/// It was seen to move, and its client did for that what it has to.
+fn assert_is_moved(run: &serde_json::Value) {
+    let number = |key: &str| run[key].as_f64().unwrap_or_else(|| panic!("{key}: {run}"));
+    assert!(!run["moving"].as_array().unwrap().is_empty(), "{run}");
+    assert!(number("pictures") > 1.0, "{run}");
+    assert!(number("screens") > 0.1, "{run}");
+    match run["mode"].as_str().unwrap() {
+        // It commits what it renders and nothing else: what is there already may last.
+        "view" => assert_eq!(run["commits_per_s"], run["client_fps"], "{run}"),
+        _ => assert!(number("commits_per_s") > 0.0, "{run}"),
+    }
+}

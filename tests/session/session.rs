@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use upbeat::ipc::message::{Request, Response, Window, WindowStats};
+use upbeat::client::message::{Request, Response, Window, WindowStats};
 use upbeat::ipc::{Client, ClientError};
 
 /// Until something that has to happen has happened: far longer than it takes on any machine.
@@ -60,9 +60,19 @@ impl Session {
 
     /// Drawn by Pixman where nobody says who draws: the same on every machine.
     pub fn start_in(directory: TempDir, arguments: &[&str]) -> Self {
+        Self::running(directory, arguments, &[])
+    }
+
+    /// The same with a program inside, whose end ends it.
+    pub fn running(directory: TempDir, arguments: &[&str], program: &[&str]) -> Self {
         let drawn_by = ["--renderer", "pixman"];
         let drawn_by = if arguments.contains(&drawn_by[0]) { &[][..] } else { &drawn_by };
-        let process = upbeat(directory.path(), drawn_by).args(arguments).args(["--socket", "test"]).spawn().unwrap();
+        let mut command = upbeat(directory.path(), drawn_by);
+        command.args(arguments).args(["--socket", "test"]);
+        if !program.is_empty() {
+            command.arg("--").args(program);
+        }
+        let process = command.spawn().unwrap();
         let path = directory.path().join("test.upbeat.sock");
         let client = wait("the session", || Client::connect(&path).ok());
         Session { directory, process, client }
@@ -73,6 +83,16 @@ impl Session {
         let directory = tempfile::tempdir().unwrap();
         let mut command = upbeat(directory.path(), &["--renderer", "pixman", "--socket", "test"]);
         let process = command.args(arguments).env("UPBEAT_LOG", "trace").stderr(log).spawn().unwrap();
+        let path = directory.path().join("test.upbeat.sock");
+        let client = wait("the session", || Client::connect(&path).ok());
+        Session { directory, process, client }
+    }
+
+    /// One that is told more by its environment.
+    pub fn told(environment: &[(&str, &Path)], arguments: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = upbeat(directory.path(), &["--renderer", "pixman", "--socket", "test"]);
+        let process = command.args(arguments).envs(environment.iter().copied()).spawn().unwrap();
         let path = directory.path().join("test.upbeat.sock");
         let client = wait("the session", || Client::connect(&path).ok());
         Session { directory, process, client }

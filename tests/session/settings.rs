@@ -1,7 +1,7 @@
 //! The configuration at the start of a session, and read again while it runs.
 
 use rustix::process::Signal;
-use upbeat::ipc::message::{Request, Response};
+use upbeat::client::message::{Request, Response};
 use upbeat::timing::pacing::PacingWish;
 
 use crate::session::{Session, run, upbeat, wait};
@@ -91,4 +91,46 @@ fn a_file_that_is_wrong_or_missing_keeps_a_session_from_starting() {
     let wrong = upbeat(directory.path(), &["--", "true"]).output().unwrap();
     let text = String::from_utf8(wrong.stderr).unwrap();
     assert!(text.contains("config.toml:1:1") && text.contains("did you mean `pacing`?"), "{text}");
+}
+
+#[test]
+fn a_first_start_says_where_it_is_and_writes_a_file_to_start_from_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let start = || {
+        let output = upbeat(directory.path(), &["--renderer", "pixman", "--", "true"]).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let (first, second) = (start(), start());
+    let line = first.lines().next().unwrap();
+    assert!(line.contains("runs as wayland-1, on a virtual display: there is neither"), "{line}");
+    assert!(line.contains("drawn by"), "{line}");
+    let file = directory.path().join("upbeat/config.toml");
+    assert!(first.contains(&format!("wrote {}", file.display())) && !second.contains("wrote"), "{first}{second}");
+    assert!(std::fs::read_to_string(file).unwrap().contains("#pacing = \"auto\""));
+}
+
+#[test]
+fn what_is_saved_counts_without_being_asked_for() {
+    let (mut session, path) = start();
+    std::fs::write(&path, FIRST.replace("#ff0000", "#0000ff")).unwrap();
+    wait("the colour", || (corner(&mut session) == 0x00_00_ff).then_some(()));
+}
+
+#[test]
+fn what_is_to_start_starts_with_its_variables_and_what_is_missing_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, mark) = (directory.path().join("config.toml"), directory.path().join("mark"));
+    let line = format!("printf %s \\\"$MARK on $WAYLAND_DISPLAY\\\" > {0}.new; mv {0}.new {0}", mark.display());
+    let text = format!("autostart = [\"{line}\", \"no-such-program here\"]\n[environment]\nMARK = \"so\"\n");
+    std::fs::write(&path, text).unwrap();
+    let log = std::fs::File::create(directory.path().join("log")).unwrap();
+    let mut command = upbeat(directory.path(), &["--renderer", "pixman", "--socket", "test", "--config"]);
+    let mut session = command.arg(&path).args(["--", "sleep", "1000"]).stderr(log).spawn().unwrap();
+    wait("what was started", || mark.exists().then_some(()));
+    assert_eq!(std::fs::read_to_string(&mark).unwrap(), "so on test");
+    let told = "autostart: `no-such-program here`: there is no such program";
+    wait("the log", || std::fs::read_to_string(directory.path().join("log")).unwrap().contains(told).then_some(()));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&session), Signal::TERM).unwrap();
+    session.wait().unwrap();
 }

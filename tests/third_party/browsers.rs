@@ -10,7 +10,8 @@ use super::session::{Session, installed};
 
 const TYPED: &str = "time";
 /// Places in the page, which fills the screen.
-const FIELD: (u32, u32) = (200, 40);
+/// The field.
+pub const FIELD: (u32, u32) = (200, 40);
 const LIST: (u32, u32) = (100, 120);
 const THING: (u32, u32) = (80, 550);
 const BASKET: (u32, u32) = (700, 550);
@@ -56,7 +57,7 @@ fn titles(session: &Session) -> Vec<String> {
 }
 
 #[track_caller]
-fn wait_for(session: &Session, said: &str) {
+pub fn wait_for(session: &Session, said: &str) {
     session.wait(said, || titles(session).iter().any(|title| title.contains(said)).then_some(()));
 }
 
@@ -66,6 +67,12 @@ fn input(session: &Session, words: &[&str]) {
 
 fn to(session: &Session, (x, y): (u32, u32)) {
     input(session, &["move", &x.to_string(), &y.to_string()]);
+}
+
+/// Clicks, without a look at what came of it.
+pub fn click(session: &Session, at: (u32, u32)) {
+    to(session, at);
+    ["press", "release"].iter().for_each(|what| input(session, &["button", "left", what]));
 }
 
 fn drag(session: &Session, from: (u32, u32), target: (u32, u32)) {
@@ -85,21 +92,45 @@ fn drag(session: &Session, from: (u32, u32), target: (u32, u32)) {
     input(session, &["button", "left", "release"]);
 }
 
+/// Opens the page in a browser that is started by `words`.
+pub fn open(session: &mut Session, words: &impl Fn(&Session, &str) -> Vec<String>) {
+    let page = session.path("page.html");
+    std::fs::write(&page, PAGE).unwrap();
+    let home = session.path("home");
+    std::fs::create_dir_all(&home).unwrap();
+    let words = words(session, &format!("file://{}", page.display()));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    session.spawn_in(&words, &[("HOME", home.to_str().unwrap()), ("MOZ_ENABLE_WAYLAND", "1")]);
+    wait_for(session, "typed= chosen=one");
+    // It is there before it answers.
+    session.linger();
+}
+
+/// How Chromium is started.
+pub fn chromium(session: &Session, page: &str) -> Vec<String> {
+    let folder = format!("--user-data-dir={}", session.path("chromium").display());
+    let mut words = vec!["chromium", "--ozone-platform=wayland", "--disable-gpu", "--no-first-run", "--kiosk"];
+    words.extend(["--disable-background-networking", "--disable-component-update", "--disable-sync", &folder]);
+    words.extend(rustix::process::geteuid().is_root().then_some("--no-sandbox"));
+    words.push(page);
+    words.into_iter().map(str::to_owned).collect()
+}
+
+/// How Firefox is started.
+pub fn firefox(session: &Session, page: &str) -> Vec<String> {
+    let profile = session.path("firefox");
+    std::fs::create_dir_all(&profile).unwrap();
+    std::fs::write(profile.join("user.js"), FIREFOX_SETTINGS).unwrap();
+    let profile = profile.to_str().unwrap();
+    ["firefox-esr", "--no-remote", "--kiosk", "--profile", profile, page].map(str::to_owned).to_vec()
+}
+
 fn try_out(name: &str, package: &str, words: impl Fn(&Session, &str) -> Vec<String>) {
     if ![(name, package), ("wtype", "wtype")].iter().all(|(program, package)| installed(program, package)) {
         return;
     }
     let mut session = Session::start(name, OUTPUT, None);
-    let page = session.path("page.html");
-    std::fs::write(&page, PAGE).unwrap();
-    let home = session.path("home");
-    std::fs::create_dir_all(&home).unwrap();
-    let words = words(&session, &format!("file://{}", page.display()));
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    session.spawn_in(&words, &[("HOME", home.to_str().unwrap()), ("MOZ_ENABLE_WAYLAND", "1")]);
-    wait_for(&session, "typed= chosen=one");
-    // It is there before it answers.
-    session.linger();
+    open(&mut session, &words);
     session.click(FIELD.0, FIELD.1);
     session.type_text(TYPED);
     wait_for(&session, &format!("typed={TYPED} "));
@@ -117,23 +148,10 @@ fn try_out(name: &str, package: &str, words: impl Fn(&Session, &str) -> Vec<Stri
 
 #[test]
 fn chromium_is_typed_into_chosen_from_and_dragged_in() {
-    try_out("chromium", "chromium", |session, page| {
-        let folder = format!("--user-data-dir={}", session.path("chromium").display());
-        let mut words = vec!["chromium", "--ozone-platform=wayland", "--disable-gpu", "--no-first-run", "--kiosk"];
-        words.extend(["--disable-background-networking", "--disable-component-update", "--disable-sync", &folder]);
-        words.extend(rustix::process::geteuid().is_root().then_some("--no-sandbox"));
-        words.push(page);
-        words.into_iter().map(str::to_owned).collect()
-    });
+    try_out("chromium", "chromium", chromium);
 }
 
 #[test]
 fn firefox_is_typed_into_chosen_from_and_dragged_in() {
-    try_out("firefox-esr", "firefox-esr", |session, page| {
-        let profile = session.path("firefox");
-        std::fs::create_dir_all(&profile).unwrap();
-        std::fs::write(profile.join("user.js"), FIREFOX_SETTINGS).unwrap();
-        let profile = profile.to_str().unwrap();
-        ["firefox-esr", "--no-remote", "--kiosk", "--profile", profile, page].map(str::to_owned).to_vec()
-    });
+    try_out("firefox-esr", "firefox-esr", firefox);
 }

@@ -1,21 +1,30 @@
-//! A whole desktop: a bar, a wallpaper, a terminal, who watches the clipboard, and who waits until nobody does anything.
+//! A whole desktop: a bar, a wallpaper, a terminal, an input method, who watches the clipboard, and who waits until nobody does
+//! anything.
 
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use upbeat::bench::process::Usage;
 
 use super::OUTPUT;
 use super::session::{Session, installed};
+use super::text::{spawn_with_bus, type_keys};
 
 /// What it is made of, each with its Debian package.
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("waybar", "waybar"),
     ("swaybg", "swaybg"),
     ("foot", "foot"),
     ("wl-paste", "wl-clipboard"),
     ("swayidle", "swayidle"),
+    ("fcitx5", "fcitx5"),
+    ("dbus-daemon", "dbus-daemon"),
     ("grim", "grim"),
 ];
+/// Keys that are pressed to see what one costs.
+const KEYS: usize = 50;
+/// Between them: what one begins has come to its end by then.
+const APART: Duration = Duration::from_millis(60);
 /// What the bar has on it: nothing of it changes by itself.
 const BAR: &str =
     r#"{"layer": "top", "height": 30, "modules-left": ["wlr/taskbar"], "wlr/taskbar": {"format": "{title}"}}"#;
@@ -24,6 +33,21 @@ const STYLE: &str = "* { font-family: 'DejaVu Sans'; font-size: 14px; }";
 const SETTLES: Duration = Duration::from_secs(5);
 /// How long nothing happens.
 const QUIET: Duration = Duration::from_secs(10);
+
+/// A terminal in which nothing changes, whatever is typed.
+fn terminal(session: &mut Session) {
+    let silent = [
+        "foot",
+        "-o",
+        "initial-window-size-pixels=400x300",
+        "-o",
+        "colors.background=242424",
+        "sh",
+        "-c",
+        "stty -echo; exec cat >/dev/null",
+    ];
+    session.spawn_quietly(&silent);
+}
 
 /// Starts all of it, and waits until all of it is there.
 fn desktop(session: &mut Session) {
@@ -36,7 +60,7 @@ fn desktop(session: &mut Session) {
     session.spawn_quietly(&["waybar", "--config", &config, "--style", &style]);
     session.spawn_quietly(&["wl-paste", "--watch", "true"]);
     session.spawn(&["swayidle", "-w", "-C", "/dev/null", "timeout", "3600", "true"]);
-    session.spawn_quietly(&["foot", "-o", "initial-window-size-pixels=400x300", "cat"]);
+    terminal(session);
     session.wait("who waits", || session.traffic("swayidle").contains("get_idle_notification").then_some(()));
     let (wide, high) = (OUTPUT.0 as usize, OUTPUT.1 as usize);
     session.wait_for_picture("desk", |picture| {
@@ -44,6 +68,59 @@ fn desktop(session: &mut Session) {
         let blue = picture.count(0x0033_6699);
         blue > wide * high / 2 && blue < wide * (high - 30) - 100_000
     });
+    // Its keyboard is what it begins with: what is typed is typed by the keyboard.
+    spawn_with_bus(session, "fcitx5");
+    session.wait("the input method", || session.traffic("fcitx5").contains("get_input_method").then_some(()));
+}
+
+/// How often the session asks the kernel for a timer while keys are pressed; `None` where nobody may look.
+fn timers_for_keys(session: &Session) -> Option<usize> {
+    let calls = session.path("calls");
+    let mut strace = Command::new("strace")
+        .args(["-f", "-qq", "-e", "trace=timerfd_settime,timer_settime,setitimer", "-o"])
+        .arg(&calls)
+        .args(["-p", &session.pid().to_string()])
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let status = format!("/proc/{}/status", session.pid());
+    let looks = || std::fs::read_to_string(&status).is_ok_and(|status| !status.contains("TracerPid:\t0\n"));
+    while !looks() {
+        if strace.try_wait().unwrap().is_some() {
+            return None;
+        }
+        std::thread::sleep(APART);
+    }
+    std::thread::sleep(APART);
+    for _ in 0..KEYS {
+        type_keys(session, &["a"]);
+        std::thread::sleep(APART);
+    }
+    rustix::process::kill_process(rustix::process::Pid::from_child(&strace), rustix::process::Signal::INT).unwrap();
+    strace.wait().unwrap();
+    Some(std::fs::read_to_string(&calls).unwrap().lines().filter(|line| line.contains("settime(")).count())
+}
+
+#[test]
+fn a_key_costs_no_timer_more_in_a_whole_desktop() {
+    if !PROGRAMS.iter().chain(&[("strace", "strace")]).all(|(program, package)| installed(program, package)) {
+        return;
+    }
+    let mut session = Session::start("keys", OUTPUT, None);
+    terminal(&mut session);
+    session.wait_for_picture("terminal", |picture| picture.count(0x0024_2424) > 50_000);
+    std::thread::sleep(SETTLES);
+    let Some(bare) = timers_for_keys(&session) else { return };
+    session.end();
+    let mut session = Session::start("desk-keys", OUTPUT, None);
+    desktop(&mut session);
+    std::thread::sleep(SETTLES);
+    let whole = timers_for_keys(&session).unwrap();
+    eprintln!("timers for {KEYS} keys: {bare} bare, {whole} in a whole desktop");
+    // A clock that ticks in a program beside it may fall into the time.
+    assert!(whole <= bare + KEYS / 10, "{whole} timers for {KEYS} keys, {bare} bare");
+    session.still_runs();
+    session.end();
 }
 
 #[test]

@@ -69,6 +69,37 @@ fn waybar_takes_its_zone_and_lists_windows() {
 }
 
 #[test]
+fn waybar_shows_what_a_script_hears_of_the_session() {
+    let programs = [("waybar", "waybar"), ("foot", "foot"), ("python3", "python3")];
+    let Some(mut session) = begin("waybar-events", &programs) else { return };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/events/waybar.py");
+    // As examples/events/waybar.jsonc has it.
+    let bar = format!(
+        r#"{{"layer": "top", "height": {BAR}, "modules-left": ["custom/upbeat"],
+            "custom/upbeat": {{"exec": "{script}", "return-type": "json"}}}}"#
+    );
+    let style = "* { font-family: 'DejaVu Sans'; font-size: 14px; } #custom-upbeat { background: #ff00ff; }";
+    let config = write(&session, "waybar/config", &bar);
+    let style = write(&session, "waybar/style.css", style);
+    let socket = session.private_socket();
+    let environment = [("UPBEAT_SOCKET", socket.as_str())];
+    session.spawn_in(&["waybar", "--config", &config, "--style", &style], &environment);
+    let module = |picture: &Picture| picture.count(0x00ff_00ff);
+    let alone = std::cell::Cell::new(0);
+    session.wait_for_picture("the module", |picture| {
+        alone.set(module(picture));
+        alone.get() > 200
+    });
+    let alone = alone.get();
+    session.spawn(&["foot", "--title=a title that takes some room in the bar", "cat"]);
+    session.wait_for_picture("the title", |picture| module(picture) > 3 * alone);
+    session.message(&["workspace", "4"]);
+    session.wait_for_picture("another workspace", |picture| module(picture) < 3 * alone);
+    session.still_runs();
+    session.end();
+}
+
+#[test]
 fn swaybg_lies_below_everything_and_fills_the_screen() {
     let Some(mut session) = begin("swaybg", &[("swaybg", "swaybg"), ("foot", "foot")]) else { return };
     session.spawn(&["swaybg", "--color", "#336699"]);
@@ -167,23 +198,66 @@ fn wlr_randr_sets_mode_scale_and_place_and_takes_the_output_out_and_back() {
     // It asks for its own idea of place and scale then.
     let before =
         session.wait("it to come back", || output(&session).filter(|(mode, ..)| mode.starts_with("800x600@50")));
-    // Turning is refused with a reason, and changes nothing.
-    assert!(!session.succeeds(&["wlr-randr", "--output", NAME, "--transform", "90", "--scale", "3"]));
+    // What cannot be is refused with a reason, and changes nothing.
+    assert!(!session.succeeds(&["wlr-randr", "--output", NAME, "--transform", "90", "--scale", "30"]));
     assert_eq!(output(&session), Some(before));
     let log = std::fs::read_to_string(session.log("compositor")).unwrap();
-    assert!(log.contains("cannot be turned"), "{log}");
+    assert!(log.contains("a scale of 30"), "{log}");
+    session.end();
+}
+
+/// The quarters of a wallpaper: top left, top right, bottom left, bottom right.
+const QUARTERS: [u32; 4] = [0x00ff_0000, 0x0000_ff00, 0x0000_00ff, 0x00ff_ffff];
+
+/// Width and height of the picture, in pixels.
+const SIDE: usize = 64;
+
+/// A picture that is the same upside down nowhere.
+fn wallpaper(session: &Session) -> String {
+    let path = session.path("wallpaper.png");
+    let mut encoder = png::Encoder::new(std::fs::File::create(&path).unwrap(), SIDE as u32, SIDE as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    let quarter = |at: usize| QUARTERS[usize::from(at % SIDE >= SIDE / 2) + 2 * usize::from(at / SIDE >= SIDE / 2)];
+    let bytes: Vec<u8> = (0..SIDE * SIDE).flat_map(|at| quarter(at).to_be_bytes()[1..].to_vec()).collect();
+    encoder.write_header().unwrap().write_image_data(&bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn wlr_randr_turns_an_output_and_grim_sees_it_upright() {
+    let programs = [("wlr-randr", "wlr-randr"), ("swaybg", "swaybg")];
+    let Some(mut session) = begin("wlr-randr-turns", &programs) else { return };
+    session.spawn(&["swaybg", "--image", &wallpaper(&session), "--mode", "stretch"]);
+    let (width, height) = (OUTPUT.0 as usize, OUTPUT.1 as usize);
+    for transform in ["normal", "90", "180", "270", "flipped", "flipped-90", "flipped-180", "flipped-270"] {
+        session.run(&["wlr-randr", "--output", NAME, "--transform", transform]);
+        let is_high = transform.ends_with("90") || transform.ends_with("270");
+        let (width, height) = if is_high { (height, width) } else { (width, height) };
+        // It is stretched, and its quarters shade into each other.
+        let (left, top, right, bottom) = (width / 4, height / 4, width * 3 / 4, height * 3 / 4);
+        let corners = [(left, top), (right, top), (left, bottom), (right, bottom)];
+        session.wait_for_picture(&format!("turned-{transform}"), |picture| {
+            picture.size() == (width, height) && corners.map(|corner| picture.at(corner)) == QUARTERS
+        });
+        let output = answer(&session, "outputs")["outputs"][0].clone();
+        assert_eq!((&output["transform"], &output["geometry"]["width"]), (&transform.into(), &width.into()));
+        let listed = session.run(&["wlr-randr"]);
+        assert!(listed.contains(&format!("Transform: {transform}")), "{listed}");
+    }
+    session.still_runs();
     session.end();
 }
 
 #[test]
 fn kanshi_applies_its_profile() {
     let Some(mut session) = begin("kanshi", &[("kanshi", "kanshi")]) else { return };
-    let profile = format!("profile {{\n output {NAME} enable position 10,20 scale 2.000000\n}}\n");
+    let profile = format!("profile {{\n output {NAME} enable position 10,20 scale 2.000000 transform flipped-90\n}}\n");
     let config = write(&session, "kanshi", &profile);
     session.spawn(&["kanshi", "--config", &config]);
     session.wait("the profile", || {
         let (_, geometry, scale) = output(&session)?;
-        (scale == 2.0 && geometry["x"] == 10 && geometry["y"] == 20).then_some(())
+        let is_turned = geometry["width"] == OUTPUT.1 / 2 && geometry["height"] == OUTPUT.0 / 2;
+        (scale == 2.0 && geometry["x"] == 10 && geometry["y"] == 20 && is_turned).then_some(())
     });
     session.still_runs();
     session.end();

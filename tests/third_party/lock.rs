@@ -1,6 +1,6 @@
 //! Screen lockers.
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
 
 use super::OUTPUT;
 use super::session::{Session, installed};
@@ -40,5 +40,40 @@ fn swaylock_locks_is_killed_and_another_one_unlocks() {
     session.signal("swaylock", Signal::USR1);
     session.wait_for_picture("again", |picture| picture.count(BLUE) == 0 && picture.content() > everything / 10);
     session.still_runs();
+    session.end();
+}
+
+/// The processes of swaylock in this session.
+fn lockers(session: &Session) -> Vec<Pid> {
+    let folder = session.path("");
+    let folder = folder.to_string_lossy().into_owned();
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
+    let is_one = |process: &std::path::PathBuf| {
+        let name = std::fs::read_to_string(process.join("comm"));
+        let environment = std::fs::read(process.join("environ")).unwrap_or_default();
+        name.is_ok_and(|name| name.trim() == "swaylock")
+            && String::from_utf8_lossy(&environment).contains(folder.trim_end_matches('/'))
+    };
+    let number = |process: std::path::PathBuf| process.file_name()?.to_str()?.parse().ok();
+    processes.filter(is_one).filter_map(|process| Pid::from_raw(number(process)?)).collect()
+}
+
+#[test]
+fn the_locker_of_the_shortcut_keeps_the_process_that_checks_passwords() {
+    if !installed("swaylock", "swaylock") || !installed("wtype", "wtype") {
+        return;
+    }
+    let session = Session::start("lock-key", OUTPUT, None);
+    session.message(&["input", "key", "Super+Alt+l"]);
+    // What was started is done when these two are there: one draws, the other asks for nothing but passwords.
+    session.wait("two of them", || (lockers(&session).len() == 2).then_some(()));
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    assert_eq!(lockers(&session).len(), 2);
+    session.type_text("wrong");
+    session.message(&["input", "key", "Return"]);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let left = lockers(&session);
+    assert_eq!(left.len(), 2, "a wrong password is answered, and another may be tried");
+    left.into_iter().for_each(|process| _ = rustix::process::kill_process(process, Signal::KILL));
     session.end();
 }

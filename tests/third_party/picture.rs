@@ -6,6 +6,7 @@ use std::collections::HashSet;
 #[derive(Clone, Debug)]
 pub struct Picture {
     pixels: Vec<[u8; 3]>,
+    width: usize,
     background: [u8; 3],
 }
 
@@ -20,7 +21,18 @@ impl Picture {
         let body = fields.next().unwrap();
         let body = &body[body.len() - width * height * 3..];
         let pixels: Vec<[u8; 3]> = body.chunks_exact(3).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
-        Picture { background: empty.map_or(pixels[0], |empty| empty.background), pixels }
+        Picture { background: empty.map_or(pixels[0], |empty| empty.background), pixels, width }
+    }
+
+    /// Width and height.
+    pub fn size(&self) -> (usize, usize) {
+        (self.width, self.pixels.len() / self.width.max(1))
+    }
+
+    /// A pixel, `XRGB8888`.
+    pub fn at(&self, (x, y): (usize, usize)) -> u32 {
+        let [red, green, blue] = self.pixels[y * self.width + x];
+        u32::from_be_bytes([0, red, green, blue])
     }
 
     /// Pixels that are not background.

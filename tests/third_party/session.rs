@@ -284,6 +284,11 @@ impl Session {
         self.runtime.path().join(name)
     }
 
+    /// Where `upbeat msg` asks, and scripts listen.
+    pub fn private_socket(&self) -> String {
+        self.path(&format!("{SOCKET}.upbeat.sock")).to_str().unwrap().to_owned()
+    }
+
     /// Where somebody's log is.
     pub fn log(&self, name: &str) -> PathBuf {
         log_of(&self.folder, name)

@@ -1,9 +1,11 @@
 //! Text that is typed by other programs than a keyboard: keyboards on the screen, and input methods.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use super::OUTPUT;
 use super::session::{Session, installed};
+use super::{OUTPUT, browsers};
 
 /// A window with a field, which fills the screen, and writes down what is in it.
 const FIELD: &str = r#"
@@ -45,7 +47,7 @@ fn write(session: &Session, name: &str, text: &str) -> PathBuf {
 }
 
 /// Starts a program with a bus of its own, and configuration from the folder of that name.
-fn spawn_with_bus(session: &mut Session, program: &str) {
+pub fn spawn_with_bus(session: &mut Session, program: &str) {
     let bus = format!("unix:path={}", session.path("bus").display());
     session.spawn_quietly(&["dbus-daemon", "--session", "--nofork", "--address", &bus]);
     session.wait("the bus", || session.path("bus").exists().then_some(()));
@@ -87,7 +89,7 @@ fn touch(session: &Session, places: [(u32, u32); 3]) {
 }
 
 /// Uses keys of the session's keyboard.
-fn type_keys(session: &Session, keys: &[&str]) {
+pub fn type_keys(session: &Session, keys: &[&str]) {
     for key in keys {
         session.message(&["input", "key", *key]);
     }
@@ -172,4 +174,51 @@ fn fcitx5_composes_from_keys_shows_what_there_is_to_choose_from_and_writes_it() 
     session.wait("the keyboard", || std::fs::read_to_string(&written).ok().filter(|lines| lines.ends_with("\nab\n")));
     session.still_runs();
     session.end();
+}
+
+/// A click that did nothing for so long was before its time.
+const NEXT_CLICK: Duration = Duration::from_secs(3);
+
+/// Fields in browsers, which ask for an input method by text input 3.
+fn is_composed_into(name: &'static str, words: impl Fn(&Session, &str) -> Vec<String>) {
+    let needed = [(name, name), ("fcitx5", "fcitx5"), ("/usr/share/fcitx5/inputmethod/anthy.conf", "fcitx5-anthy")];
+    if !are_there(&needed) {
+        return;
+    }
+    let mut session = Session::start(&format!("{name}-composes"), OUTPUT, None);
+    write(&session, "config/fcitx5/profile", PROFILE);
+    write(&session, "config/fcitx5/config", "[Behavior]\nActiveByDefault=True\n");
+    spawn_with_bus(&mut session, "fcitx5");
+    browsers::open(&mut session, &words);
+    let clicked = Cell::new(None::<Instant>);
+    session.wait("a grab", || {
+        // Another click ends what is being composed: one at a time, and the next only if that one was lost.
+        if clicked.get().is_none_or(|at| at.elapsed() > NEXT_CLICK) {
+            browsers::click(&session, browsers::FIELD);
+            clicked.set(Some(Instant::now()));
+        }
+        session.traffic("fcitx5").contains("keyboard_grab_v2").then_some(())
+    });
+    // A browser leaves its own field before it enters the page's.
+    session.linger();
+    type_keys(&session, &["n", "i", "h", "o", "n", "g", "o"]);
+    session.wait("what is composed", || session.traffic(name).contains("preedit_string(\"にほんご\"").then_some(()));
+    type_keys(&session, &["Return"]);
+    browsers::wait_for(&session, "typed=にほんご ");
+    session.still_runs();
+    session.end();
+}
+
+#[test]
+fn a_field_of_chromium_is_composed_into() {
+    is_composed_into("chromium", |session, page| {
+        let mut words = browsers::chromium(session, page);
+        words.splice(1..1, ["--enable-wayland-ime", "--wayland-text-input-version=3"].map(str::to_owned));
+        words
+    });
+}
+
+#[test]
+fn a_field_of_firefox_is_composed_into() {
+    is_composed_into("firefox-esr", browsers::firefox);
 }

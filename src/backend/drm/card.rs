@@ -20,7 +20,9 @@ use super::pipe::Pipe;
 use super::post::{Inbox, Mailbox, queue};
 use super::worker::Jobs;
 use super::workshop::{Finding, Reports, Scan, Workshop};
-use super::{DrmError, ModeWish, mode, watchdog};
+use super::{DrmError, ModeWish, mode};
+use crate::backend::{Identity, ModeId};
+use crate::real_time;
 
 /// What came of asking the device.
 #[derive(Debug)]
@@ -73,7 +75,7 @@ impl Card {
         let failed = |error| DrmError::Device { what: "a worker", error };
         let (found, findings) = queue().map_err(failed)?;
         let (scans, wanted) = queue().map_err(failed)?;
-        watchdog::remember_limit();
+        real_time::remember_limit();
         let jobs = Jobs::start()?;
         let reports = Reports::new(found, heard);
         let workshop = Some(Arc::new(Mutex::new(Workshop::new(wanted))));
@@ -122,7 +124,7 @@ impl Card {
 
     /// Has its connectors looked at: monitors that are new get an output with the mode that `wish` names for them, and
     /// buffers that `drawer` can draw into.
-    pub fn scan(&self, wish: impl Fn(&str) -> ModeWish + Send + 'static, drawer: Box<dyn Drawer>) {
+    pub fn scan(&self, wish: impl Fn(&str, Option<&Identity>) -> ModeWish + Send + 'static, drawer: Box<dyn Drawer>) {
         self.scans.note(Scan { wish: Box::new(wish), drawer });
         let (jobs, reports) = (self.jobs.clone(), self.reports.clone());
         self.ask(move |workshop| workshop.scan(&jobs, &reports));
@@ -200,12 +202,12 @@ impl Card {
         self.pipes.values().any(|pipe| pipe.borrow().facts().name == name)
     }
 
-    /// Shows another of a monitor's modes. An error: it has none like this. Whether its driver takes it is known later.
-    pub fn set_mode(&mut self, name: &str, wish: ModeWish) -> Result<(), DrmError> {
-        let Some(pipe) = self.pipes.values().find(|pipe| pipe.borrow().facts().name == name) else { return Ok(()) };
+    /// Shows another of a monitor's modes. An error: it has none like this. Whether its driver takes it is known later
+    /// ([`ModeSettled`](crate::backend::DisplayEvent::ModeSettled)).
+    pub fn set_mode(&mut self, name: &str, wish: ModeWish) -> Result<Option<ModeId>, DrmError> {
+        let Some(pipe) = self.pipes.values().find(|pipe| pipe.borrow().facts().name == name) else { return Ok(None) };
         let mode: DrmMode = mode::choose(name, &pipe.borrow().facts().modes, wish)?;
-        pipe.borrow_mut().set_mode(mode, wish.slowest);
-        Ok(())
+        Ok(Some(pipe.borrow_mut().set_mode(mode, wish.slowest)))
     }
 
     /// All of its monitors are driven no more: the device was pulled out, or they are to be lit anew.

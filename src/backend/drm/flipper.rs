@@ -86,6 +86,8 @@ pub(super) struct Flipper {
     is_ours: bool,
     /// The next commit lights the output, and may block.
     modeset: bool,
+    /// A test wants that commit to be refused until the next switch of the mode.
+    is_refused: bool,
     flight: Option<Flight>,
     /// Flips that were given up while they were under way.
     orphans: Orphans,
@@ -123,6 +125,7 @@ impl Flipper {
             is_on: true,
             is_ours: true,
             modeset: true,
+            is_refused: false,
             flight: None,
             orphans: Orphans::default(),
             queue: FlipQueue::default(),
@@ -250,7 +253,7 @@ impl Flipper {
             if self.awaits_fence().is_some() {
                 // It stays where it is until its fence or the end of our patience wakes us.
                 let Some(Waiting { frame, content, .. }) = self.queue.take_overdue(LONGEST_WAIT, now) else { return };
-                self.refuse(frame, SubmitError::Device("the GPU does not finish".to_owned()), content);
+                self.refuse(frame, SubmitError::Unfinished, content);
                 continue;
             }
             let is_late = self.queue.is_late(&timing, now);

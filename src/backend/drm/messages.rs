@@ -21,7 +21,7 @@ use super::scanout::{Fresh, Scanout};
 use super::verdicts::Shape;
 use super::vrr::Range;
 use crate::backend::plane::{DeviceMemory, Planes};
-use crate::backend::{CursorPlane, FrameId, GammaRamp, LossReason, PixelRect, SubmitError};
+use crate::backend::{CursorPlane, FrameId, GammaRamp, LossReason, ModeId, PixelRect, SubmitError};
 use crate::time::Instant;
 
 /// Counts the modes of an output: what was made for another one shows nothing in this one.
@@ -48,6 +48,8 @@ pub(super) struct FlipContent {
 
 /// Another mode, or another range of rates in the same.
 pub(super) struct Switch {
+    /// Which request for it.
+    pub asked: ModeId,
     /// The mode with buffers for it; `None`: it stays as it is.
     pub mode: Option<(DrmMode, Scanout)>,
     /// The range of intervals, if the rate is to vary; as far as the driver does, when it comes back.
@@ -114,8 +116,8 @@ pub(super) enum News {
     Died,
     /// The mode was switched: the next frame lights it.
     Switched(Box<Switch>),
-    /// It was not.
-    NotSwitched(String),
+    /// It was not: which request, and why.
+    NotSwitched(ModeId, String),
     /// One more buffer was made for this mode, or there is no memory.
     Buffer(Generation, Result<Fresh, String>),
     /// A client's buffer is a framebuffer, or cannot be one.

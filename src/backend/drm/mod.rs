@@ -6,7 +6,7 @@
 //! | `worker`, `workshop` | the thread that asks the device whatever may take a while |
 //! | `connector`, `mode` | which CRTC and which video mode a monitor gets |
 //! | `pipe`, `mirror` | one CRTC as the main thread has it: plans in, events out, and what it knows without asking |
-//! | `presenter`, `watchdog` | the real-time thread of one output, which hears of flips and commits |
+//! | `presenter` | the real-time thread of one output, which hears of flips and commits |
 //! | `flipper`, `flip_queue`, `caution` | what it owns: one flip under way, others that wait, and until when |
 //! | `messages`, `post` | what these threads say to each other, and how |
 //! | `crtc`, `atomic`, `told` | commits, of what is new, and tests of commits |
@@ -43,6 +43,7 @@ mod cursor;
 mod damage;
 mod drawer;
 mod dumb;
+mod edid;
 mod fence;
 mod flip_queue;
 mod flipper;
@@ -71,17 +72,16 @@ mod stale;
 mod told;
 mod verdicts;
 mod vrr;
-mod watchdog;
 mod worker;
 mod workshop;
 
 pub use card::{Card, Change};
 pub use drawer::Drawer;
+pub use edid::identify;
 pub use mode::ModeWish;
 pub use node::DrawOn;
 pub use output::DrmOutput;
 pub use vrr::slowest_rate;
-pub use watchdog::limit_before;
 
 /// What can go wrong with a display device. Each says what was wanted and what the kernel answered.
 #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,7 @@ use smithay::output::Mode as WaylandMode;
 use smithay::reexports::drm::control::{Mode as DrmMode, ModeTypeFlags};
 
 use super::DrmError;
-use crate::backend::Mode;
+use crate::backend::{Beam, Mode, ScanDirection};
 use crate::time::Span;
 
 /// A rate that is this close to the wanted one (in mHz) is meant: 59.94 Hz is sold as 60.
@@ -33,6 +33,13 @@ pub(super) fn blanking(mode: DrmMode) -> Span {
     let (_, _, total) = mode.vsync();
     let (visible, total) = (i64::from(visible), i64::from(total).max(1));
     mode_of(mode).interval().scale((total - visible).max(0), total)
+}
+
+/// How a mode is scanned: from the top, with its own blanking. `present` is the start of line 0, as DRM stamps it.
+pub(super) fn scan_of(mode: DrmMode) -> Beam {
+    let Mode { width, height, refresh } = mode_of(mode);
+    let active = Span::from_millihertz(refresh) - blanking(mode);
+    Beam { width, height, direction: ScanDirection::Down, active }
 }
 
 /// What drivers want before the blanking starts: to program the registers, or to wake a thread that does. Those that

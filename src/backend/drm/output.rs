@@ -9,7 +9,8 @@ use drm_fourcc::DrmFormat;
 use super::pipe::Pipe;
 use crate::backend::plane::Planes;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, Plan, Shot, SubmitError,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Identity, Mode, ModeId, Plan, Shot,
+    Slowest, SubmitError,
 };
 use crate::time::Instant;
 
@@ -54,14 +55,26 @@ impl Display for DrmOutput {
         self.pipe.borrow().choose(mode).map(|_| ()).map_err(|error| error.to_string())
     }
 
-    fn set_mode(&mut self, mode: Mode) -> Result<(), String> {
-        let chosen = self.pipe.borrow().choose(mode).map_err(|error| error.to_string())?;
-        self.pipe.borrow_mut().set_mode(chosen, None);
-        Ok(())
+    fn slowest(&self) -> Option<u32> {
+        self.pipe.borrow().facts().slowest
+    }
+
+    fn set_mode(&mut self, mode: Mode, slowest: Slowest) -> Result<Option<ModeId>, String> {
+        let mut pipe = self.pipe.borrow_mut();
+        let chosen = pipe.choose(mode).map_err(|error| error.to_string())?;
+        let slowest = match slowest {
+            Slowest::AsSaid => pipe.slowest(),
+            Slowest::This(slowest) => slowest,
+        };
+        Ok(Some(pipe.set_mode(chosen, slowest)))
     }
 
     fn millimetres(&self) -> Option<(u32, u32)> {
         self.pipe.borrow().facts().millimetres
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        self.pipe.borrow().facts().identity.clone()
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -2,6 +2,7 @@
 //! asks the kernel is done by the output's [`presenter`](super::presenter) or the device's [`worker`](super::worker).
 
 mod hearing;
+mod switching;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -12,32 +13,38 @@ use smithay::reexports::drm::control::{Mode as DrmMode, connector};
 
 use super::flip_queue::Waiting;
 use super::memory::{ClientFrame, Picture};
-use super::messages::{Command, FlipContent, Generation, News, Switch};
+use super::messages::{Command, FlipContent, Generation, News};
 use super::mirror::{Mirror, Power};
-use super::mode::{self, DRIVER_MARGIN, Lead, ModeWish, mode_of};
+use super::mode::{DRIVER_MARGIN, Lead, mode_of, scan_of};
 use super::patience::Patience;
 use super::planes::PlaneFormats;
 use super::post::{Inbox, Mailbox};
 use super::scanout::Scanout;
 use super::verdicts::{Answer, Shape, Verdicts};
 use super::worker::Jobs;
-use super::{DrmError, client, readback, vrr};
+use super::{client, readback, vrr};
 use crate::backend::plane::{DeviceMemory, Planes};
 use crate::backend::{
-    Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, LossReason, Mode,
-    PixelBuffer, PixelRect, Plan, Shot, SubmitError, overlay,
+    Buffer, Capabilities, Change, ClockSource, CursorPlane, DisplayEvent, FrameId, GammaRamp, Identity, LossReason,
+    Mode, PixelBuffer, PixelRect, Plan, Shot, SubmitError, overlay,
 };
 use crate::time::{Clock, MonotonicClock};
+use switching::Switches;
 
 /// What the worker found out of an output, and made for it.
 pub(super) struct Facts {
     pub name: String,
     pub connector: connector::Handle,
     pub millimetres: Option<(u32, u32)>,
+    /// What its monitor says that it is.
+    pub identity: Option<Identity>,
     /// All that its monitor has.
     pub modes: Vec<DrmMode>,
     pub mode: DrmMode,
     pub rates: vrr::Rates,
+    /// How slow its rate may get (mHz), if somebody wants it to vary.
+    pub slowest: Option<u32>,
+    /// Between which intervals it varies, where it does.
     pub range: Option<vrr::Range>,
     /// Lines are scanned out one after the other, and none while they are invisible.
     pub has_beam: bool,
@@ -79,6 +86,7 @@ pub(super) struct Pipe {
     /// One more buffer is being made.
     grows: bool,
     generation: Generation,
+    switches: Switches,
     mirror: Mirror<Screen>,
     verdicts: Verdicts,
     patience: Patience,
@@ -97,6 +105,7 @@ impl Pipe {
             scanout,
             grows: false,
             generation: Generation::default(),
+            switches: Switches::default(),
             mirror: Mirror::default(),
             verdicts: Verdicts::default(),
             patience: Patience::default(),
@@ -126,6 +135,7 @@ impl Pipe {
             unreported: 1,
             variable_refresh: self.facts.range,
             asynchronous: false,
+            scan: (self.believed && self.facts.has_beam).then(|| scan_of(self.facts.mode)),
             front_buffer: false,
             cursor_plane: cursor.map(|(width, height)| (width.unsigned_abs(), height.unsigned_abs())),
             overlay_planes: u32::try_from(self.facts.formats.overlays.len()).unwrap_or(0),
@@ -274,6 +284,7 @@ impl Pipe {
             (Power::On, false) => {
                 self.mirror.power = Power::Off;
                 self.lose_all(LossReason::Gone);
+                self.settle_dark();
             }
             (Power::Off, true) => self.mirror.power = Power::On,
             _ => return,
@@ -289,44 +300,6 @@ impl Pipe {
         self.patience.renew();
     }
 
-    /// Shows another of the monitor's modes, whose rate varies down to `slowest` (mHz), if that is wanted. Said when it is
-    /// done; where the driver does not take it the old one stays.
-    pub fn set_mode(&mut self, mode: DrmMode, slowest: Option<u32>) {
-        let (name, rates) = (self.facts.name.clone(), self.facts.rates);
-        let range = rates.range(&name, mode_of(mode), slowest);
-        if mode == self.facts.mode {
-            return self.ends.presenter.send(Command::Switch(Box::new(Switch { mode: None, range })));
-        }
-        let size = (mode_of(mode).width, mode_of(mode).height);
-        let recipe = self.scanout.recipe(&self.facts.device, size);
-        let (device, jobs, presenter) =
-            (self.facts.device.clone(), self.ends.jobs.clone(), self.ends.presenter.clone());
-        let (answers, heard) = (self.ends.answers.clone(), self.ends.heard.clone());
-        self.ends.jobs.ask(move || match recipe.resized(size, &device, &jobs) {
-            Ok(scanout) => presenter.send(Command::Switch(Box::new(Switch { mode: Some((mode, scanout)), range }))),
-            Err(error) => {
-                answers.note(News::NotSwitched(error.to_string()));
-                heard.ping();
-            }
-        });
-    }
-
-    /// Those of the monitor, the one that it prefers first.
-    pub fn modes(&self) -> Vec<Mode> {
-        mode::by_preference(&self.facts.modes)
-    }
-
-    /// The one of them that `mode` names.
-    pub fn choose(&self, mode: Mode) -> Result<DrmMode, DrmError> {
-        let wish = ModeWish { size: Some((mode.width, mode.height)), refresh: Some(mode.refresh), slowest: None };
-        mode::choose(&self.facts.name, &self.facts.modes, wish)
-    }
-
-    /// Others than before: the monitor was asked again.
-    pub fn learn_modes(&mut self, modes: Vec<DrmMode>) {
-        self.facts.modes = modes;
-    }
-
     /// Tells the presenter something.
     pub fn tell(&self, command: Command) {
         self.ends.presenter.send(command);
@@ -337,6 +310,7 @@ impl Pipe {
         if self.mirror.power != Power::Gone {
             self.mirror.power = Power::Gone;
             self.lose_all(LossReason::Gone);
+            self.give_switches_up();
             self.events.push_back(DisplayEvent::Gone);
             self.ends.presenter.send(Command::Unplug);
         }

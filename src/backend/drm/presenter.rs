@@ -9,7 +9,7 @@
 //! All outputs of a device share one file, whose events any of them may read: whoever awaits one reads what there is and
 //! sends on what is another's. So no thread is needed that only reads, and on a device with one output nobody wakes for
 //! nothing; one that is blocked is not needed for the events of the others. It sleeps unless a flip is under way or a frame
-//! waits. With the permission to do so it runs in a real-time class; [`watchdog`](super::watchdog) takes that away again if
+//! waits. With the permission to do so it runs in a real-time class; [`real_time`](crate::real_time) takes that away again if
 //! it ever computes for long.
 
 use std::os::fd::AsFd;
@@ -26,8 +26,8 @@ use super::clock::FlipEvent;
 use super::flipper::Flipper;
 use super::messages::{Command, News};
 use super::post::{Inbox, Mailbox, queue};
-use super::watchdog::RealTime;
 use crate::backend::LossReason;
+use crate::real_time::{RealTime, Role};
 use crate::time::{Clock, Instant, MonotonicClock, NANOS_PER_SECOND};
 
 /// What a presenter is told of its surroundings.
@@ -79,7 +79,7 @@ struct Presenter {
 impl Presenter {
     fn run(mut self) {
         let clock = MonotonicClock;
-        let mut real_time = RealTime::ask_for();
+        let mut real_time = RealTime::ask_for(Role::Presenter);
         while !self.ended {
             let flips = self.wait(clock.now());
             self.obey(&clock);

@@ -19,9 +19,9 @@ use crate::backend::plane::{DeviceMemory, PlaneContent, Planes, SourceRect};
 const VERDICTS: usize = 64;
 
 /// All of an arrangement that a driver's answer depends on, as far as one can know. Where in its buffer a source lies is
-/// none of that while it lies on whole pixels: a view that scrolls is asked for once, not at each offset. Drivers that want
-/// it on even pixels (of formats with shared colours) are told apart; one that wants more says so when it
-/// [refuses](Verdicts::refused) the frame, and that arrangement is composed from then on.
+/// none of that while it lies on whole pixels: a view that scrolls is asked for once, not at each offset. Where pixels share
+/// their colours with their neighbours drivers may want it on even ones, which is told apart; one that wants more says so when
+/// it [refuses](Verdicts::refused) the frame, and that arrangement is composed from then on.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shape(Vec<PlaneShape>);
 
@@ -38,20 +38,27 @@ struct PlaneShape {
 /// What of a source rectangle counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SourceShape {
-    /// It lies on whole pixels: its size, and which of its edges lie on odd ones.
+    /// It lies on whole pixels: its size, and which of its edges lie on odd ones where that counts.
     Whole { width: f64, height: f64, odd: (bool, bool) },
     /// It does not: the driver filters, and may only do so here.
     Fractional(SourceRect),
 }
 
 impl SourceShape {
-    fn of(source: SourceRect) -> Self {
+    fn of(source: SourceRect, format: u32) -> Self {
         let SourceRect { x, y, width, height } = source;
         if [x, y, width, height].iter().any(|edge| edge.fract() != 0.0) {
             return SourceShape::Fractional(source);
         }
-        SourceShape::Whole { width, height, odd: (x % 2.0 != 0.0, y % 2.0 != 0.0) }
+        let is_odd = |edge: f64| edge % 2.0 != 0.0 && !has_own_colours(format);
+        SourceShape::Whole { width, height, odd: (is_odd(x), is_odd(y)) }
     }
+}
+
+/// Whether each pixel of this format has colours of its own, red, green and blue, as `drm_fourcc.h` names such: `XR24`, `AB48`,
+/// `RG16`. Of one that is not known it is taken that it has not.
+fn has_own_colours(format: u32) -> bool {
+    matches!(&format.to_le_bytes()[..2], b"XR" | b"AR" | b"XB" | b"AB" | b"RX" | b"RA" | b"BX" | b"BA" | b"RG" | b"BG")
 }
 
 impl Shape {
@@ -63,7 +70,7 @@ impl Shape {
                 size: (memory.width, memory.height),
                 format: (memory.format, memory.modifier),
                 strides: memory.parts.iter().map(|part| part.stride).collect(),
-                source: SourceShape::of(content.source),
+                source: SourceShape::of(content.source, memory.format),
                 target: content.target,
             }
         };
@@ -282,6 +289,28 @@ mod tests {
         assert!(!verdicts.learn(Shape::of(&here), Some(false)));
         assert!(matches!(verdicts.ask(&here), Answer::Known(false)));
         assert!(matches!(verdicts.ask(&there), Answer::Test(_)));
+    }
+
+    #[test]
+    fn a_source_that_moves_inside_its_buffer_is_asked_for_once_where_pixels_have_colours_of_their_own() {
+        let questions = |code: &[u8; 4]| {
+            let made =
+                DeviceMemory { width: 8, height: 8, format: u32::from_le_bytes(*code), modifier: 0, parts: vec![] };
+            let (mut verdicts, memory) = (Verdicts::default(), Arc::new(made));
+            let at = |y: f64| {
+                let mut planes = planes(&memory, 0);
+                planes.overlays[0].source = SourceRect { x: 0.0, y, width: 4.0, height: 4.0 };
+                planes
+            };
+            verdicts.ask(&at(0.0));
+            verdicts.imported(&Arc::downgrade(&memory), frame());
+            let rows = (0..200).filter(|row| match verdicts.ask(&at(f64::from(*row))) {
+                Answer::Test(shown) => verdicts.learn(Shape::of(&shown.planes), Some(true)),
+                _ => false,
+            });
+            rows.count()
+        };
+        assert_eq!((questions(b"XR24"), questions(b"AB48"), questions(b"NV12"), questions(b"YUYV")), (1, 1, 2, 2));
     }
 
     #[test]

@@ -4,10 +4,8 @@
 //! the switch (`VRR_ENABLED`). The fastest rate is the mode's; the slowest is the wish's or the monitor's own, whichever
 //! is faster: below that the driver repeats pictures by itself.
 
-use smithay::backend::drm::DrmDeviceFd;
-use smithay::reexports::drm::control::Device;
-
 use super::atomic::Atomic;
+use super::edid::{BLOCK, DESCRIPTOR, DESCRIPTORS, HEADER};
 use crate::backend::Mode;
 use crate::time::Span;
 
@@ -27,13 +25,11 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// Of the monitor on this connector. On the worker.
-    pub fn of(device: &DrmDeviceFd, atomic: Option<&Atomic>) -> Self {
+    /// Of a monitor that gives this EDID.
+    pub fn of(edid: Option<&[u8]>, atomic: Option<&Atomic>) -> Self {
         let Some(atomic) = atomic else { return Rates::default() };
-        let edid = atomic.connector().value("EDID").filter(|blob| *blob != 0);
-        let edid = edid.and_then(|blob| device.get_property_blob(blob).ok());
         let capable = atomic.has_vrr() && atomic.connector().value("vrr_capable") == Some(1);
-        Rates { capable, slowest: edid.and_then(|edid| slowest_rate(&edid)) }
+        Rates { capable, slowest: edid.and_then(slowest_rate) }
     }
 
     /// The range in `mode`, if `slowest` (mHz) is wanted and can be had.
@@ -52,11 +48,6 @@ fn range(mode: Mode, wanted: u32, monitor: Option<u32>) -> Option<Range> {
     (slowest > 0 && slowest < mode.refresh).then(|| (mode.interval(), Span::from_millihertz(slowest)))
 }
 
-const BLOCK: usize = 128;
-const HEADER: [u8; 8] = [0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0];
-/// The four descriptors of a base block.
-const DESCRIPTORS: std::ops::Range<usize> = 54..126;
-const DESCRIPTOR: usize = 18;
 /// A descriptor of range limits (VESA E-EDID 1.4, table 3.26).
 const LIMITS: [u8; 4] = [0, 0, 0, 0xfd];
 /// Both vertical rates are 255 Hz higher than it says.

@@ -27,7 +27,8 @@ use super::presenter::{self, Surroundings};
 use super::scanout::{Recipe, Scanout};
 use super::vrr::Rates;
 use super::worker::Jobs;
-use super::{DrmError, ModeWish, fence, kms, mode};
+use super::{DrmError, ModeWish, edid, fence, kms, mode};
+use crate::backend::Identity;
 use crate::time::{Clock, MonotonicClock};
 
 /// The kernel's display without hardware.
@@ -63,10 +64,13 @@ impl Reports {
     }
 }
 
+/// Says which mode is wanted of a monitor, by what it is plugged into and what it says that it is.
+pub(super) type Wishes = Box<dyn Fn(&str, Option<&Identity>) -> ModeWish + Send>;
+
 /// What is to be looked for.
 pub(super) struct Scan {
-    /// The mode for a monitor of this name.
-    pub wish: Box<dyn Fn(&str) -> ModeWish + Send>,
+    /// Which mode is wanted of a monitor.
+    pub wish: Wishes,
     /// Who draws into its buffers.
     pub drawer: Box<dyn Drawer>,
 }
@@ -179,7 +183,7 @@ impl Workshop {
                 reports.say(Finding::Modes(connector, monitor.connector.modes().to_vec()));
                 continue;
             }
-            reports.say(match self.drive(monitor, wish(&monitor.name), drawer.as_mut(), jobs, reports) {
+            reports.say(match self.drive(monitor, &wish, drawer.as_mut(), jobs, reports) {
                 Ok(plugged) => Finding::Plugged(Box::new(plugged)),
                 Err(error) => Finding::Unusable(monitor.name.clone(), error),
             });
@@ -214,7 +218,7 @@ impl Workshop {
     fn drive(
         &mut self,
         monitor: &Monitor,
-        wish: ModeWish,
+        wish: &Wishes,
         drawer: &mut dyn Drawer,
         jobs: &Jobs,
         reports: &Reports,
@@ -223,6 +227,9 @@ impl Workshop {
         let Some(device) = &mut self.device else { return Err(gone()) };
         let taken: Vec<crtc::Handle> = self.driven.iter().map(|driven| driven.crtc).collect();
         let name = monitor.name.clone();
+        let edid = edid::read(device, monitor.connector.handle());
+        let identity = edid.as_deref().and_then(edid::identify);
+        let wish = wish(&name, identity.as_ref());
         let handle = connectors::crtc_for(device, monitor, &taken).ok_or(DrmError::NoCrtc { name: name.clone() })?;
         let mode = mode::choose(&name, monitor.connector.modes(), wish).or_else(|error| {
             // A wrong configuration shall not leave the monitor dark.
@@ -236,7 +243,7 @@ impl Workshop {
         let Found { mut crtc, overlays, cursor } = find(device, handle, monitor.connector.handle(), mode)?;
         let size = (mode_of(mode).width, mode_of(mode).height);
         let scanout = Recipe::find(&mut crtc, size, &name, drawer, jobs)?;
-        let rates = Rates::of(crtc.device(), crtc.atomic());
+        let rates = Rates::of(edid.as_deref(), crtc.atomic());
         let range = rates.range(&name, mode_of(mode), wish.slowest).filter(|_| vary(&mut crtc, &scanout, size, &name));
         let cursor_size = device.cursor_size();
         let cursor_size = (cursor_size.w.cast_signed(), cursor_size.h.cast_signed());
@@ -247,9 +254,11 @@ impl Workshop {
             name: name.clone(),
             connector: monitor.connector.handle(),
             millimetres: monitor.connector.size().filter(|size| size.0 > 0 && size.1 > 0),
+            identity,
             modes: monitor.connector.modes().to_vec(),
             mode,
             rates,
+            slowest: wish.slowest,
             range,
             has_beam: self.driver != SIMULATED,
             counts_vblanks,

@@ -12,22 +12,25 @@
 //!                  complete = the later of the two; scan-out = the first vblank ≥ complete + lead
 //! ```
 //!
-//! A rectangle of the front buffer does not wait for a vblank: it is written when submit returns, counts as shown in
-//! the refresh that is going on if the beam is still above it, and in the next one otherwise.
+//! A rectangle of the front buffer does not wait for a vblank: it is written when submit returns, and lit in the refresh
+//! that is going on if the beam is still above it, and in the next one otherwise: that is told when its first row is. Where
+//! the beam was within it, it is torn. Memory that is shared is read as the beam passes (`front`).
 
+mod shared;
 mod step;
 mod submit;
 
 use std::collections::VecDeque;
 
-use super::beam::Beam;
 use super::fault::{FaultPlayer, FaultScript};
+use super::front::Scanning;
 use super::grid::{Grid, Refresh};
 use super::limits::OptionsError;
 use super::options::OutputOptions;
 use super::panel::{FrontWrite, Panel};
 use super::pool::BufferPool;
-use super::report::Reports;
+use super::report::{Lit, Reports};
+use super::scan::scan;
 use super::watch::{Watch, WatchId};
 use crate::backend::{
     Buffer, Capabilities, ClockSource, CursorPlane, DisplayEvent, FrameId, LossReason, Mode, PixelBuffer, Shot,
@@ -73,8 +76,10 @@ pub struct VirtualDisplay {
     queued: VecDeque<Pending>,
     /// A front rectangle that is written when submit returns.
     front_write: Option<FrontWrite>,
-    /// Frames that wrote into rows that the beam had passed: shown by the next refresh.
-    settling: Vec<FrameId>,
+    /// Memory that is scanned out as it stands.
+    front: Option<Scanning>,
+    /// Rectangles of which the beam had passed some rows, or all: lit by the next refresh.
+    settling: Vec<Lit>,
     faults: FaultPlayer,
     reports: Reports,
     /// The latest time that it was told.
@@ -92,10 +97,11 @@ impl VirtualDisplay {
             grid: Grid::new(first, shortest, longest),
             power: Power::On,
             pool: BufferPool::new(options.buffers, mode.width, mode.height),
-            panel: Panel::new(Beam::new(mode, shortest)),
+            panel: Panel::new(scan(mode, shortest)),
             pending: None,
             queued: VecDeque::new(),
             front_write: None,
+            front: None,
             settling: Vec::new(),
             faults: FaultPlayer::new(&options.faults, first.time),
             reports: Reports::default(),
@@ -124,6 +130,7 @@ impl VirtualDisplay {
             unreported: 1,
             variable_refresh: self.options.variable_refresh,
             asynchronous: false,
+            scan: Some(self.panel.beam()),
             front_buffer: self.options.front_buffer,
             cursor_plane: self.options.cursor_plane,
             overlay_planes: 0,
@@ -145,7 +152,7 @@ impl VirtualDisplay {
 
     /// How many rows the panel has read at `now` in the refresh that is going on; `None` before the first refresh.
     pub fn rows_read(&self, now: Instant) -> Option<i32> {
-        self.grid.last_at(now).map(|refresh| self.panel.beam().rows_read(refresh.time, now))
+        self.grid.last_at(now).map(|refresh| self.panel.beam().lines_read(refresh.time, now))
     }
 
     /// A copy of what is on screen, as a camera sees it, or as it would without the cursor; `None`: the panel is dark.
@@ -256,7 +263,7 @@ impl VirtualDisplay {
         let (shortest, longest) = self.options.intervals(mode);
         self.grid = Grid::new(Refresh { time: now, sequence }, shortest, longest);
         self.mode = mode;
-        self.panel.set_beam(Beam::new(mode, shortest));
+        self.panel.set_beam(scan(mode, shortest));
         self.pool.reset(self.options.buffers, mode.width, mode.height);
         self.reports.note(DisplayEvent::Changed, now);
     }
@@ -270,6 +277,7 @@ impl VirtualDisplay {
     }
 
     fn go_dark(&mut self, reason: LossReason, now: Instant) {
+        self.front = None;
         self.lose_settling(reason, now);
         self.lose_pending(reason, now);
         for queued in std::mem::take(&mut self.queued) {
@@ -313,8 +321,8 @@ impl VirtualDisplay {
     }
 
     fn lose_settling(&mut self, reason: LossReason, at: Instant) {
-        for frame in std::mem::take(&mut self.settling) {
-            self.report_lost(frame, reason, at);
+        for lit in std::mem::take(&mut self.settling) {
+            self.report_lost(lit.frame, reason, at);
         }
     }
 

@@ -1,9 +1,8 @@
 //! What a camera would see of one refresh: the buffer on screen, rows that were rewritten too late, and the cursor.
 
-use super::beam::Beam;
 use super::grid::Refresh;
 use crate::backend::overlay::{self, Source, intersection};
-use crate::backend::{CursorPlane, PixelBuffer, PixelRect};
+use crate::backend::{Beam, CursorPlane, PixelBuffer, PixelRect};
 use crate::time::Instant;
 
 /// Rows that the panel had read before they were rewritten: in this refresh they look as they did.
@@ -46,7 +45,7 @@ impl PanelImage<'_> {
 
     /// When the panel lights row `row` of this image for the first time.
     pub fn row_time(&self, row: i32) -> Instant {
-        self.beam.row_time(self.refresh.time, row)
+        self.beam.line_start(self.refresh.time, row)
     }
 
     /// Reads the part of `rect` that lies on the panel, rows from the top, and returns that part. `pixels` is

@@ -10,17 +10,18 @@
 //! | [`grid`], [`blanking`] | when refreshes are, and how long before them a frame must be complete |
 //! | [`pool`] | buffers and their ages |
 //! | [`fence`](super::fence) | when rendering was done |
-//! | [`panel`], [`beam`], [`image`] | what is read when, row by row; what a camera would see |
+//! | [`panel`], [`scan`], [`image`] | what is read when, row by row; what a camera would see |
+//! | `front` | memory of a client that is read as the beam passes |
 //! | [`report`], [`fault`] | what is told: the truth, or what a script wants |
 //! | [`watch`], [`record`] | whoever looks at the panel: recordings and light probes |
 //! | [`mod@self_test`] | shows that it is honest |
 //! | [`output`], [`backend`], [`timer`](super::timer) | the glue: a handle per output, hotplug, one descriptor to wait for |
 
 pub mod backend;
-pub mod beam;
 pub mod blanking;
 pub mod display;
 pub mod fault;
+mod front;
 pub mod grid;
 pub mod image;
 pub mod limits;
@@ -31,6 +32,7 @@ mod pixels;
 pub mod pool;
 pub mod record;
 pub mod report;
+pub mod scan;
 pub mod self_test;
 pub mod watch;
 

@@ -21,6 +21,8 @@ pub struct OutputOptions {
     pub cursor_plane: Option<(u32, u32)>,
     /// Whether a rectangle of the buffer on screen may be rewritten.
     pub front_buffer: bool,
+    /// Whether shared memory is read on a thread of its own, on the monotonic clock; else when the output is dispatched.
+    pub sampler_thread: bool,
     /// Whether a submitted frame can be withdrawn. KMS cannot, so by default neither can this.
     pub can_withdraw: bool,
     /// How many submitted frames may wait behind the one that flips next, each for its own refresh: what a presenter in
@@ -41,6 +43,7 @@ impl Default for OutputOptions {
             buffers: FEWEST_BUFFERS,
             cursor_plane: None,
             front_buffer: false,
+            sampler_thread: false,
             can_withdraw: false,
             queue: 0,
             gamma: None,

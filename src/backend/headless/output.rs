@@ -11,10 +11,11 @@ use super::fault::FaultScript;
 use super::limits::OptionsError;
 use super::watch::{Watch, WatchId};
 use crate::backend::fence::{Fence, FenceState};
+use crate::backend::front::{Front, ReadAhead};
 use crate::backend::timer::Timer;
 use crate::backend::{
-    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, PixelBuffer, Plan, Shot,
-    SubmitError,
+    Buffer, Capabilities, CursorPlane, Display, DisplayEvent, FrameId, GammaRamp, Mode, ModeId, PixelBuffer, Plan,
+    Shot, Slowest, SubmitError,
 };
 use crate::time::{Clock, Instant, Span};
 
@@ -169,8 +170,20 @@ impl Display for HeadlessOutput {
         self.shared.state.borrow().display.takes_mode(mode).map_err(|error| error.to_string())
     }
 
-    fn set_mode(&mut self, mode: Mode) -> Result<(), String> {
-        HeadlessOutput::set_mode(self, mode).map_err(|error| error.to_string())
+    fn slowest(&self) -> Option<u32> {
+        let range = self.shared.state.borrow().display.capabilities().variable_refresh;
+        range.map(|(_, longest)| longest.to_millihertz())
+    }
+
+    fn set_mode(&mut self, mode: Mode, slowest: Slowest) -> Result<Option<ModeId>, String> {
+        let set = match slowest {
+            Slowest::AsSaid => HeadlessOutput::set_mode(self, mode),
+            Slowest::This(slowest) => {
+                let range = slowest.map(|slowest| (mode.interval(), Span::from_millihertz(slowest)));
+                self.reconfigure(mode, range)
+            }
+        };
+        set.map(|()| None).map_err(|error| error.to_string())
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -218,6 +231,10 @@ impl Display for HeadlessOutput {
         state.display.submit_returned(frame, self.shared.clock.now());
         self.settle(state, state.wake(now), now);
         Ok(())
+    }
+
+    fn share(&mut self, front: Option<Front>) -> Option<ReadAhead> {
+        self.with(|state, now| state.display.share(front, now))
     }
 
     fn supersede(&mut self, from: FrameId) -> Option<FrameId> {

@@ -9,12 +9,11 @@
 //!   row 2  new                       row 2  new
 //! ```
 
-use super::beam::Beam;
 use super::grid::Refresh;
 use super::image::{PanelImage, ReadRows, row_of};
 use super::pixels::Scanned;
 use super::watch::{Shown, Watch, WatchId};
-use crate::backend::{Buffer, CursorPlane, FrameId, PixelBuffer, PixelRect, Shot};
+use crate::backend::{Beam, Buffer, CursorPlane, FrameId, PixelBuffer, PixelRect, Shot};
 use crate::time::Instant;
 
 /// What is on screen.
@@ -24,6 +23,8 @@ struct Content {
     frame: FrameId,
     /// The first refresh that looks like this.
     first: Refresh,
+    /// It was rewritten, and nobody was told that it stays so.
+    is_unsettled: bool,
     /// Rows that this one refresh had read before they were rewritten.
     read_rows: Vec<ReadRows>,
 }
@@ -45,6 +46,17 @@ pub struct FrontWrite {
     pub rect: PixelRect,
     /// Its pixels.
     pub pixels: Vec<u32>,
+}
+
+/// Where the beam was when a rectangle was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// Above it: all of it is seen in this refresh.
+    Ahead,
+    /// Within it.
+    Torn,
+    /// Below it: all of it is seen in the next refresh.
+    Behind,
 }
 
 impl Panel {
@@ -112,26 +124,80 @@ impl Panel {
             (Some(new), old) => (Some(new), old.map(|content| content.buffer)),
             (None, old) => (old.map(|content| content.buffer), None),
         };
-        self.content = buffer.map(|buffer| Content { buffer, cursor, frame, first: refresh, read_rows: Vec::new() });
+        self.content = buffer.map(|buffer| Content {
+            buffer,
+            cursor,
+            frame,
+            first: refresh,
+            is_unsettled: false,
+            read_rows: Vec::new(),
+        });
         self.tell_change();
         replaced
     }
 
-    /// Writes into the buffer on screen at `now`, in the refresh `current`. Returns whether all of it is seen in this
-    /// refresh; if not, the rest is seen after [`settle`](Self::settle). A dark panel takes no write.
-    pub fn write(&mut self, write: FrontWrite, current: Refresh, now: Instant) -> bool {
-        let Some(content) = &self.content else { return false };
+    /// Writes into the buffer on screen at `now`, in the refresh `current`. Says what of it is seen in this refresh; the
+    /// rest is after [`settle`](Self::settle). A dark panel takes no write.
+    pub fn write(&mut self, write: FrontWrite, current: Refresh, now: Instant) -> Option<Written> {
+        let content = self.content.as_ref()?;
         if content.first.sequence < current.sequence {
             self.finish(current.time);
         }
-        let read = self.beam.rows_read(current.time, now);
-        let Some(content) = &mut self.content else { return false };
+        let read = self.beam.lines_read(current.time, now);
+        let content = self.content.as_mut()?;
         content.first = current;
         content.frame = write.frame;
+        content.is_unsettled = true;
         content.keep_rows_read(write.rect, read);
         content.overwrite(write.rect, &write.pixels);
         self.tell_change();
-        read <= write.rect.y
+        Some(match read - write.rect.y {
+            ..=0 => Written::Ahead,
+            rows if rows < write.rect.height => Written::Torn,
+            _ => Written::Behind,
+        })
+    }
+
+    /// This is what the beam found in `rect` in `refresh`, the one that is going on or was just over.
+    pub fn scanned(&mut self, rect: PixelRect, pixels: &[u32], refresh: Refresh) {
+        let Some(content) = &self.content else { return };
+        if content.first.sequence > refresh.sequence || content.shows(rect, pixels) {
+            return;
+        }
+        if content.first.sequence < refresh.sequence {
+            self.finish(refresh.time);
+        }
+        let Some(content) = &mut self.content else { return };
+        if content.first.sequence < refresh.sequence {
+            content.first = refresh;
+            content.read_rows.clear();
+        }
+        content.is_unsettled = true;
+        content.overwrite(rect, pixels);
+        self.tell_change();
+    }
+
+    /// The refresh in which it was rewritten, if somebody looks who is to be told when that stays.
+    pub fn unsettled(&self) -> Option<Refresh> {
+        let content = self.content.as_ref().filter(|content| content.is_unsettled && self.is_watched())?;
+        Some(content.first)
+    }
+
+    /// The refresh in which it was rewritten is over.
+    pub fn stay(&mut self) {
+        let Some(content) = &mut self.content else { return };
+        content.is_unsettled = false;
+        let image = content.image(self.beam);
+        for (_, watch) in &mut self.watches {
+            watch.image_stays(&image);
+        }
+    }
+
+    /// Nobody knows what the beam found in a refresh.
+    pub fn unproven(&mut self) {
+        for (_, watch) in &mut self.watches {
+            watch.image_unproven();
+        }
     }
 
     /// The refresh after a torn one: all rows are read anew.
@@ -212,6 +278,11 @@ impl Content {
             let pixels = rows.flat_map(|row| row_of(self.pixels(), rect.x, rect.width, row)).copied().collect();
             self.read_rows.push(ReadRows { rect, pixels });
         }
+    }
+
+    fn shows(&self, rect: PixelRect, pixels: &[u32]) -> bool {
+        let rows = (rect.y..rect.y + rect.height).zip(pixels.chunks_exact(rect.width.max(1) as usize));
+        rows.into_iter().all(|(row, found)| row_of(self.pixels(), rect.x, rect.width, row) == found)
     }
 
     fn overwrite(&mut self, rect: PixelRect, pixels: &[u32]) {

@@ -16,6 +16,11 @@ use super::pixels::{Pixels, Scanned};
 use crate::backend::{Buffer, BufferStorage, PixelBuffer};
 use crate::faults::{self, Fault};
 
+/// So many pictures are read at a time, each from a buffer that is on screen no more.
+const MOST_READ: usize = 2;
+/// Buffers that there are for such readers are kept for so many frames after the last of them: ten seconds at 60 Hz.
+const KEPT: u64 = 600;
+
 enum Place {
     /// In the pool; `None` until it is wanted for the first time.
     Free(Option<PixelBuffer>),
@@ -37,6 +42,10 @@ struct Slot {
 /// The pool of one output in one mode.
 pub struct BufferPool {
     slots: Vec<Slot>,
+    /// How many buffers there are while nobody reads.
+    count: usize,
+    /// The number of the composed frame before which somebody read last.
+    read: u64,
     width: i32,
     height: i32,
     /// How many frames were composed in this pool.
@@ -48,7 +57,7 @@ pub struct BufferPool {
 impl BufferPool {
     /// A pool of `count` buffers of one size. Their memory is allocated when they are first wanted.
     pub fn new(count: usize, width: i32, height: i32) -> Self {
-        let mut pool = BufferPool { slots: Vec::new(), width, height, composed: 0, next_id: 0 };
+        let mut pool = BufferPool { slots: Vec::new(), count, read: 0, width, height, composed: 0, next_id: 0 };
         pool.reset(count, width, height);
         pool
     }
@@ -59,6 +68,7 @@ impl BufferPool {
         self.next_id += count;
         self.slots.clear();
         self.slots.extend((first..self.next_id).map(|id| Slot { id, content: None, place: Place::Free(None) }));
+        (self.count, self.read) = (count, 0);
         (self.width, self.height, self.composed) = (width, height, 0);
     }
 
@@ -92,15 +102,19 @@ impl BufferPool {
             slot.content = Some(number);
             slot.place = Place::Held;
         }
+        if self.slots.len() > self.count && number > self.read + KEPT {
+            let free = self.slots.iter().enumerate().filter(|(_, slot)| matches!(slot.place, Place::Free(_)));
+            let oldest = free.min_by_key(|(_, slot)| slot.content).map(|(place, _)| place);
+            oldest.into_iter().for_each(|place| _ = self.slots.swap_remove(place));
+        }
     }
 
-    /// A rectangle was written into the buffer on screen, slot `id`: one more composed frame, whose damage is that
-    /// rectangle. If the buffer did not hold the frame composed before it, it holds no frame's content now.
+    /// A rectangle was written into the buffer on screen, slot `id`. What it changed is part of what differs in the next
+    /// composed frame. If the buffer did not hold the frame composed last, it holds no frame's content now.
     pub fn written(&mut self, id: usize) {
-        let before = self.composed;
-        self.composed += 1;
+        let newest = self.composed;
         if let Some(slot) = self.slot(id) {
-            slot.content = slot.content.filter(|&content| content == before).map(|content| content + 1);
+            slot.content = slot.content.filter(|&content| content == newest);
         }
     }
 
@@ -125,8 +139,13 @@ impl BufferPool {
         }
     }
 
-    /// Frees what nobody reads any more; where all else is in use, one that is read gets other memory.
+    /// Frees what nobody reads any more. Where all else is in use there is one buffer more from then on: memory in the place of what
+    /// is read would have to be drawn as a whole each time. Where there are enough for all readers, one that is read gets other
+    /// memory all the same.
     fn take_back_read(&mut self) {
+        if self.slots.iter().any(|slot| matches!(slot.place, Place::Read(_))) {
+            self.read = self.composed;
+        }
         for slot in &mut self.slots {
             slot.place = match std::mem::replace(&mut slot.place, Place::Lent) {
                 Place::Read(read) => Arc::try_unwrap(read).map_or_else(Place::Read, |own| Place::Free(Some(own))),
@@ -136,7 +155,11 @@ impl BufferPool {
         if self.slots.iter().any(|slot| matches!(slot.place, Place::Free(_))) {
             return;
         }
-        if let Some(slot) = self.slots.iter_mut().find(|slot| matches!(slot.place, Place::Read(_))) {
+        let Some(read) = self.slots.iter().position(|slot| matches!(slot.place, Place::Read(_))) else { return };
+        if self.slots.len() < self.count + MOST_READ {
+            self.slots.push(Slot { id: self.next_id, content: None, place: Place::Free(None) });
+            self.next_id += 1;
+        } else if let Some(slot) = self.slots.get_mut(read) {
             (slot.place, slot.content) = (Place::Free(None), None);
         }
     }
@@ -159,5 +182,59 @@ impl BufferPool {
 
     fn slot(&mut self, id: usize) -> Option<&mut Slot> {
         self.slots.iter_mut().find(|slot| slot.id == id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+
+    /// Composes and shows frames of which pictures are read until so many more have been composed. Returns how many of them had to
+    /// be drawn as a whole.
+    fn compose(pool: &mut BufferPool, frames: usize, read_for: usize) -> usize {
+        let (mut reads, mut screen) = (VecDeque::new(), None);
+        let mut whole = 0;
+        for _ in 0..frames {
+            let Buffer { storage: BufferStorage::Memory(pixels), age, slot } = pool.acquire().expect("a buffer") else {
+                panic!("memory")
+            };
+            whole += usize::from(age == 0);
+            pool.composed(slot);
+            let pixels = Arc::new(pixels);
+            reads.push_back(pixels.clone());
+            while reads.len() > read_for {
+                reads.pop_front();
+            }
+            if let Some((slot, pixels)) = screen.replace((slot, pixels)) {
+                pool.unscanned(Scanned { slot, pixels: Pixels::Shared(pixels) });
+            }
+        }
+        drop(reads);
+        if let Some((slot, pixels)) = screen {
+            pool.unscanned(Scanned { slot, pixels: Pixels::Shared(pixels) });
+        }
+        whole
+    }
+
+    #[test]
+    fn pictures_that_are_read_for_long_take_buffers_and_no_contents() {
+        for read_for in 0..=3 {
+            let mut pool = BufferPool::new(3, 4, 2);
+            let whole = compose(&mut pool, 100, read_for);
+            assert!(whole <= 3 + MOST_READ, "{whole} of 100 frames, each read for {read_for}");
+            assert!(pool.slots.len() <= 3 + MOST_READ);
+        }
+    }
+
+    #[test]
+    fn whoever_reads_for_ever_holds_nobody_up_and_when_nobody_reads_the_buffers_go() {
+        let mut pool = BufferPool::new(3, 4, 2);
+        compose(&mut pool, 100, 50);
+        assert_eq!(pool.slots.len(), 3 + MOST_READ);
+        compose(&mut pool, KEPT as usize + 3, 0);
+        assert_eq!(pool.slots.len(), 3);
+        assert_eq!(compose(&mut pool, 100, 0), 0);
     }
 }

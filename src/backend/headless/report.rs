@@ -15,6 +15,17 @@ pub struct Reports {
     last_stamp: Option<Instant>,
 }
 
+/// A rectangle that was written into the buffer on screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lit {
+    /// The frame.
+    pub frame: FrameId,
+    /// Its first row.
+    pub row: i32,
+    /// The beam was within it.
+    pub torn: bool,
+}
+
 impl Reports {
     /// `frame` was shown by `refresh`.
     pub fn presented(&mut self, frame: FrameId, refresh: Refresh, faults: &mut FaultPlayer) {
@@ -24,6 +35,16 @@ impl Reports {
         let no_sequence = faults.take(moment, |what| (what == What::NoSequence).then_some(())).is_some();
         let sequence = (!no_sequence).then_some(refresh.sequence);
         self.tell(moment, faults, DisplayEvent::Presented { frame, time, sequence });
+    }
+
+    /// A rectangle is lit at `light` in `refresh`, and heard of then.
+    pub fn written(&mut self, lit: Lit, light: Instant, refresh: Refresh, faults: &mut FaultPlayer) {
+        let Lit { frame, torn, .. } = lit;
+        let moment = Moment { time: refresh.time, refresh: refresh.sequence, frame };
+        let no_sequence = faults.take(moment, |what| (what == What::NoSequence).then_some(())).is_some();
+        let sequence = (!no_sequence).then_some(refresh.sequence);
+        let event = DisplayEvent::Written { frame, light, sequence, torn };
+        self.tell(Moment { time: light, ..moment }, faults, event);
     }
 
     /// `frame` was lost at `time`, in refresh number `refresh`.

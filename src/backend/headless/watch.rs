@@ -24,6 +24,15 @@ pub trait Watch {
         let _ = image;
     }
 
+    /// What was changed last is as it will be until something else is shown: who wants to keep it does well to do so now. While it is
+    /// rewritten, every moment counts.
+    fn image_stays(&mut self, image: &PanelImage<'_>) {
+        let _ = image;
+    }
+
+    /// A refresh went by of which nobody knows what it showed.
+    fn image_unproven(&mut self) {}
+
     /// This was on screen, in all its refreshes exactly like this, and is not any more.
     fn image_done(&mut self, image: &PanelImage<'_>, shown: Shown) {
         let _ = (image, shown);

@@ -53,6 +53,7 @@ impl Display for NestedOutput {
             unreported: DEPTH as u32,
             variable_refresh: None,
             asynchronous: false,
+            scan: None,
             front_buffer: false,
             // The parent draws a cursor of ours no sooner than a frame, and its own would not be in our pictures.
             cursor_plane: None,

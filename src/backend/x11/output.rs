@@ -50,6 +50,7 @@ impl Display for X11Output {
             unreported: 1,
             variable_refresh: None,
             asynchronous: false,
+            scan: None,
             front_buffer: false,
             cursor_plane: None,
             overlay_planes: 0,

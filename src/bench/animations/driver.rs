@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::figures::AnimationRun;
 use super::windows::{Used, WindowsOptions};
+use crate::bench::progress::Progress;
 use crate::bench::run::{BenchError, Folder, output_records};
 use crate::bench::statistics::in_a_row;
 
@@ -42,12 +43,13 @@ impl AnimationOptions {
     ///
     /// # Errors
     /// If a session cannot be started, or ends without figures.
-    pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<AnimationReport, BenchError> {
+    pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<AnimationReport, BenchError> {
         let folder = Folder::create(upbeat)?;
         let mut report = AnimationReport::default();
+        let mut progress = Progress::new(self.frames_ahead.len(), progress);
         for frames in &self.frames_ahead {
             let title = format!("{}, {frames} frames ahead", self.renderer);
-            progress(&title);
+            progress.begin(&title);
             let mut run = self.session(*frames, &title, &folder)?;
             if let Some(first) = report.runs.first() {
                 run.drop_reduction = 1.0 - run.drops_per_frame / first.drops_per_frame.max(f64::MIN_POSITIVE);

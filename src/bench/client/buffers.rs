@@ -138,6 +138,11 @@ impl Buffers {
         self.held.iter().position(|held| !held)
     }
 
+    /// The pixels of buffer `index`, which the compositor does not hold, row by row.
+    pub(in crate::bench) fn picture(&mut self, index: usize) -> Option<&mut [u32]> {
+        self.memory.picture(index, self.size)
+    }
+
     /// Draws the frame into buffer `index`, every pixel of it.
     pub(in crate::bench) fn draw(&mut self, index: usize, code: Code) {
         let (width, height) = self.size;

@@ -14,6 +14,7 @@ use wayland_client::backend::WaylandError;
 use super::error::ClientError;
 use super::options::{ClientOptions, Flood};
 use super::session::Session;
+use crate::bench::process::{Class, take_class};
 use crate::bench::report::RunReport;
 use crate::time::{Clock as _, MonotonicClock};
 
@@ -21,7 +22,7 @@ use crate::time::{Clock as _, MonotonicClock};
 pub(super) fn run_flooder(options: &ClientOptions, flood: Flood) -> Result<RunReport, ClientError> {
     let mut session = Session::open(options)?;
     session.map()?;
-    run_when_nobody_else_does();
+    take_class(Class::Idle);
     println!("ready");
     let started = MonotonicClock.now();
     let mut commits = 0;
@@ -36,15 +37,6 @@ pub(super) fn run_flooder(options: &ClientOptions, flood: Flood) -> Result<RunRe
     }
     let seconds = (MonotonicClock.now() - started).as_seconds_f64();
     Ok(RunReport { load: "flood".into(), kind: format!("{flood:?}"), frames: commits, seconds, ..RunReport::default() })
-}
-
-/// Leaves the class that it was started in, for the one of those who run when nobody else wants to.
-#[expect(unsafe_code, reason = "no safe wrapper sets a scheduling class")]
-fn run_when_nobody_else_does() {
-    let parameters = libc::sched_param { sched_priority: 0 };
-    // SAFETY: `parameters` outlives the call, which only reads it; 0 is the calling thread. Failing would make the
-    // measurement stricter, not wrong.
-    let _ = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) };
 }
 
 /// Sends everything that was requested, waiting for the socket where it is full.

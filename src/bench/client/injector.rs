@@ -26,7 +26,7 @@ use wayland_protocols_wlr::virtual_pointer::v1::client::{
 use super::input::{WINDOW, position_of};
 use super::journal::Injected;
 use crate::bench::hear::{hear, hear_globals};
-use crate::time::{Clock, MonotonicClock};
+use crate::time::{Clock, Instant, MonotonicClock, Span};
 
 /// Left button of the Linux input event codes.
 const BTN_LEFT: u32 = 0x110;
@@ -45,6 +45,8 @@ const MOST_ASTRAY: f64 = 0.05;
 /// How often a point is tried at which the window is felt, but now here and now there: it is still moved by an animation,
 /// which takes a fraction of a second, with an answer a frame at most.
 const MOST_ATTEMPTS: u32 = 100;
+/// The golden ratio: whatever multiples of it leave behind the point is spread as evenly as can be.
+const GOLDEN: f64 = 0.618_033_988_749_895;
 /// Until the first number is sent, this stands for it.
 const NOTHING_SENT: u32 = 0;
 
@@ -109,10 +111,13 @@ fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, new
         pointer.button(ButtonState::Pressed);
     }
     let mut rng = ChaCha8Rng::seed_from_u64(gesture.seed);
+    let mut phase: f64 = rng.random();
     for number in NOTHING_SENT + 1.. {
-        let pause = Duration::from_secs_f64(rng.random_range(0.5..1.5) / gesture.rate);
+        let pause = Span::from_nanos((rng.random_range(0.5..1.5) / gesture.rate * 1e9) as i64);
+        let due = next(MonotonicClock.now(), pause, pointer.interval, phase);
+        phase = (phase + GOLDEN).fract();
         // The channel closes when the run is over; until then nothing is of interest in it.
-        if sleep_unless_closed(felt, pause) {
+        if sleep_unless_closed(felt, due) {
             break;
         }
         let (x, y) = position_of(number);
@@ -128,11 +133,25 @@ fn play(mut pointer: Pointer, gesture: Gesture, felt: &Receiver<(f64, f64)>, new
     injected
 }
 
-/// Whether the channel was closed before the pause was over.
-fn sleep_unless_closed(felt: &Receiver<(f64, f64)>, pause: Duration) -> bool {
-    let end = std::time::Instant::now() + pause;
+/// The moment that lies about `pause` after `now`, `phase` of an interval into one. Most of what an input waits for is the next
+/// refresh. Where in a refresh each comes is spread evenly, whenever the run began: by chance alone the middle of some hundred
+/// differed by a third of a millisecond from one run to the next.
+fn next(now: Instant, pause: Span, interval: Span, phase: f64) -> Instant {
+    let interval = interval.as_nanos();
+    let earliest = now + (pause - Span::from_nanos(interval / 2)).max(Span::ZERO);
+    if interval <= 0 {
+        return earliest;
+    }
+    let into = (earliest - Instant::ZERO).as_nanos();
+    let wait = ((phase * interval as f64) as i64 - into).rem_euclid(interval);
+    earliest + Span::from_nanos(wait)
+}
+
+/// Whether the channel was closed before it was `end`.
+fn sleep_unless_closed(felt: &Receiver<(f64, f64)>, end: Instant) -> bool {
     loop {
-        match felt.recv_timeout(end.saturating_duration_since(std::time::Instant::now())) {
+        let left = (end - MonotonicClock.now()).max(Span::ZERO);
+        match felt.recv_timeout(Duration::from_nanos(left.as_nanos().unsigned_abs())) {
             Ok(_) => {}
             Err(RecvTimeoutError::Timeout) => return false,
             Err(RecvTimeoutError::Disconnected) => return true,
@@ -208,6 +227,8 @@ pub(in crate::bench) struct Pointer {
     pointer: ZwlrVirtualPointerV1,
     /// Size of the first output in pixels.
     pub(in crate::bench) output: (f64, f64),
+    /// From one of its refreshes to the next; zero where it does not say.
+    interval: Span,
 }
 
 impl Pointer {
@@ -219,7 +240,7 @@ impl Pointer {
         let manager: ZwlrVirtualPointerManagerV1 = globals.bind(&handle, 1..=2, ()).ok()?;
         let seat: Option<WlSeat> = globals.bind(&handle, 1..=5, ()).ok();
         let output: wl_output::WlOutput = globals.bind(&handle, 1..=2, ()).ok()?;
-        let mut state = Output { size: None };
+        let mut state = Output { size: None, interval: Span::ZERO };
         queue.roundtrip(&mut state).ok()?;
         let (width, height) = state.size?;
         let pointer = if wayland_client::Proxy::version(&manager) >= 2 {
@@ -227,7 +248,8 @@ impl Pointer {
         } else {
             manager.create_virtual_pointer(seat.as_ref(), &handle, ())
         };
-        Some(Pointer { connection, queue, state, pointer, output: (f64::from(width), f64::from(height)) })
+        let (output, interval) = ((f64::from(width), f64::from(height)), state.interval);
+        Some(Pointer { connection, queue, state, pointer, output, interval })
     }
 
     /// Moves to a position on the output, in pixels; false when the connection is lost.
@@ -257,6 +279,7 @@ fn now_ms() -> u32 {
 #[derive(Debug)]
 struct Output {
     size: Option<(i32, i32)>,
+    interval: Span,
 }
 
 delegate_noop!(Output: ignore ZwlrVirtualPointerManagerV1);
@@ -265,16 +288,44 @@ delegate_noop!(Output: ignore WlSeat);
 
 hear_globals!(Output);
 hear!(Output: wl_output::WlOutput, (), |output, _, event, _, _| {
-    if let wl_output::Event::Mode { flags: WEnum::Value(flags), width, height, .. } = event
+    if let wl_output::Event::Mode { flags: WEnum::Value(flags), width, height, refresh } = event
         && flags.contains(wl_output::Mode::Current)
     {
         output.size = Some((width, height));
+        output.interval = u32::try_from(refresh).ok().filter(|rate| *rate > 0).map_or(Span::ZERO, Span::from_millihertz);
     }
 });
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inputs_are_spread_over_the_refresh_whenever_they_begin_and_keep_their_rate() {
+        let interval = Span::from_millihertz(60_000);
+        for start in [0, 3_000_000, 16_000_000] {
+            let (mut now, mut phase) = (Instant::from_nanos(1_000_000_000 + start), 0.3);
+            let begun = now;
+            let mut phases: Vec<f64> = Vec::new();
+            for number in 0..300_i64 {
+                let pause = Span::from_millis(17 + number % 33);
+                let due = next(now, pause, interval, phase);
+                assert!((due - now - pause).abs() <= interval / 2 + Span::from_nanos(1), "{}", due - now);
+                (now, phase) = (due, (phase + GOLDEN).fract());
+                phases.push((due.as_nanos() % interval.as_nanos().unsigned_abs()) as f64 / interval.as_nanos() as f64);
+            }
+            phases.sort_by(f64::total_cmp);
+            let worst = phases
+                .iter()
+                .zip(0..)
+                .map(|(phase, place)| (phase - f64::from(place) / 300.0).abs())
+                .fold(0.0, f64::max);
+            assert!(worst < 0.01, "{worst}");
+            let mean = (now - begun).as_seconds_f64() / 300.0;
+            assert!((0.032..0.034).contains(&mean), "{mean}");
+        }
+        assert_eq!(next(Instant::from_nanos(5), Span::from_nanos(7), Span::ZERO, 0.5), Instant::from_nanos(12));
+    }
 
     #[test]
     fn a_window_anywhere_meets_a_search_point_with_room_for_the_nudge() {

@@ -39,6 +39,7 @@ mod session;
 
 use crate::bench::report::RunReport;
 pub use burn::burn;
+pub(in crate::bench) use burn::fill_up;
 pub use error::ClientError;
 pub(in crate::bench) use injector::Pointer;
 pub(in crate::bench) use input::WINDOW;

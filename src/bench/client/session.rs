@@ -14,10 +14,10 @@ use super::error::{ClientError, MAPPED_FRAMES, MAPPING_LIMIT};
 use super::injector::{Gesture, Hand};
 use super::journal::Injected;
 use super::personality::{Readiness, Step};
+use crate::bench::bystander::{Bystander, Found};
 use crate::bench::load::Costs;
-use crate::bench::process::{Usage, name_of, peer_of, scheduling_class};
+use crate::bench::process::{name_of, peer_of, scheduling_class};
 use crate::bench::report::{Interaction, RunReport};
-use crate::bench::sentinel::Sentinel;
 use crate::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
 
 /// How long the search for the window may take: every point of a large output.
@@ -36,8 +36,9 @@ pub fn run(options: &ClientOptions) -> Result<RunReport, ClientError> {
     let mut session = Session::open(options)?;
     session.map()?;
     session.find_pointer()?;
+    let bystander = session.bystander();
     session.draw_until(MonotonicClock.now() + options.warm_up(), |_| false)?;
-    session.measure()
+    session.measure(bystander)
 }
 
 /// Runs one of the windows behind the measured one: says `ready` on stdout when it is mapped, draws until stdin closes,
@@ -45,8 +46,9 @@ pub fn run(options: &ClientOptions) -> Result<RunReport, ClientError> {
 pub(super) fn draw_behind(options: &ClientOptions) -> Result<RunReport, ClientError> {
     let mut session = Session::open(options)?;
     session.map()?;
+    let bystander = session.bystander();
     println!("ready");
-    session.measure()
+    session.measure(bystander)
 }
 
 pub(super) struct Session<'a> {
@@ -97,22 +99,30 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn measure(&mut self) -> Result<RunReport, ClientError> {
+    /// The compositor's process.
+    fn compositor(&self) -> Option<u32> {
+        self.options.compositor_pid.or_else(|| peer_of(self.connection.as_fd()).ok())
+    }
+
+    fn bystander(&self) -> Bystander {
+        Bystander::start(self.compositor())
+    }
+
+    fn measure(&mut self, bystander: Bystander) -> Result<RunReport, ClientError> {
         let options = self.options;
         self.costs = options.load.costs(options.seed);
-        let pid = options.compositor_pid.or_else(|| peer_of(self.connection.as_fd()).ok());
-        let usage = |pid: Option<u32>| pid.and_then(|pid| Usage::of(pid).ok());
 
         let first = self.client.journal.len();
-        let sentinel = Sentinel::start();
-        let (before, started) = (usage(pid), MonotonicClock.now());
+        bystander.begin();
+        let started = MonotonicClock.now();
         let wanted = options.frames.map_or(usize::MAX, |frames| first.saturating_add(frames as usize));
         let duration = if options.companion.is_some() { FOREVER } else { options.duration().min(FOREVER) };
         self.draw_until(started + duration, |session| session.client.journal.len() >= wanted || session.stdin_closed)?;
-        let (after, elapsed) = (usage(pid), MonotonicClock.now() - started);
+        bystander.end();
+        let measured = MonotonicClock.now() - started;
         let end = self.client.journal.len();
-        let noise = sentinel.stop();
         let injected = self.last_light()?;
+        let (Found { noise, used }, pid) = (bystander.stop(), self.compositor());
 
         let client = &self.client;
         if let Some(path) = &options.journal {
@@ -121,10 +131,13 @@ impl<'a> Session<'a> {
             std::fs::write(path, text).map_err(failed)?;
         }
         let owes = options.kind != super::Kind::OwnClock;
-        let used = before.zip(after).map(|(before, after)| after.since(before));
         let figures = client.journal.figures(first, end, &injected, client.mode_refresh, owes);
-        let refreshes = figures.refresh_hz.map_or(0.0, |hz| hz * elapsed.as_seconds_f64());
+        let refreshes = |elapsed: Span| figures.refresh_hz.map_or(0.0, |hz| hz * elapsed.as_seconds_f64());
         let per = |amount: f64, count: f64| (count > 0.0).then_some(amount / count);
+        // It was read a little later than it was asked for.
+        let share = |elapsed: Span| measured.as_seconds_f64() / elapsed.as_seconds_f64();
+        let cpu = used.map(|(used, elapsed)| used.cpu.as_millis_f64() * share(elapsed));
+        let per_refresh = used.and_then(|(used, elapsed)| per(used.wake_ups as f64, refreshes(elapsed)));
         Ok(RunReport {
             load: options.load.name(),
             pacing: options.label.clone(),
@@ -134,8 +147,8 @@ impl<'a> Session<'a> {
             windows: options.windows,
             idle_windows: options.idle_windows,
             interaction: interaction(options, &injected),
-            compositor_cpu_ms_per_frame: used.and_then(|used| per(used.cpu.as_millis_f64(), figures.frames as f64)),
-            compositor_wakeups_per_refresh: used.and_then(|used| per(used.wake_ups as f64, refreshes)),
+            compositor_cpu_ms_per_frame: cpu.and_then(|cpu| per(cpu, figures.frames as f64)),
+            compositor_wakeups_per_refresh: per_refresh,
             compositor_scheduling: pid.and_then(scheduling_class),
             scheduling: scheduling_class(std::process::id()),
             starved: client.starved,

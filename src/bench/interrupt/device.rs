@@ -15,8 +15,8 @@ use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::{
 
 use crate::bench::client::Pointer;
 use crate::bench::hear::{hear, hear_globals};
-use crate::ipc::input::InputEvent;
-use crate::ipc::message::Request;
+use crate::client::message::Request;
+use crate::client::message::input::InputEvent;
 use crate::ipc::{Client, find_socket};
 use crate::time::{Clock as _, MonotonicClock};
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::device::Press;
 use super::figures::InterruptRun;
 use super::player::Answer;
+use crate::bench::progress::Progress;
 use crate::bench::run::{BenchError, Displays, Folder};
 use crate::bench::statistics::in_a_row;
 
@@ -83,24 +84,27 @@ impl InterruptOptions {
     ///
     /// # Errors
     /// If a session cannot be started, or ends without figures.
-    pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<InterruptReport, BenchError> {
+    pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<InterruptReport, BenchError> {
         let folder = Folder::create(upbeat)?;
         let mut report = InterruptReport::default();
         if self.own {
             // A queue of ours that is emptied altogether there is none.
-            for answer in self.answer.iter().filter(|answer| **answer != Answer::Flushed) {
+            let answers = || self.answer.iter().filter(|answer| **answer != Answer::Flushed);
+            let mut progress = Progress::new(answers().count(), progress);
+            for answer in answers() {
                 let title = format!("our own, {}", answer.name());
-                progress(&title);
+                progress.begin(&title);
                 let run = self.own_session(*answer, &title, &folder)?;
                 report.push(run, 0);
             }
             return Ok(report);
         }
+        let mut progress = Progress::new(self.cost.len() * self.answer.len(), progress);
         for cost in &self.cost {
             let first = report.runs.len();
             for answer in &self.answer {
                 let title = format!("{}, {cost} ms a frame", answer.name());
-                progress(&title);
+                progress.begin(&title);
                 let run = self.session(*answer, *cost, &title, &folder)?;
                 report.push(run, first);
             }

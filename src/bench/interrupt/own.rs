@@ -114,7 +114,7 @@ mod tests {
         let options = Line::try_parse_from(line).map_err(|error| error.to_string()).unwrap().options;
         for answer in Answer::ALL {
             let config: Config = toml::from_str(&options.own_config(options.ahead, answer)).unwrap();
-            assert!(config.output("Virtual-1").mode.is_some_and(|mode| (mode.width, mode.height) == (640, 480)));
+            assert!(config.output("Virtual-1", None).mode.is_some_and(|mode| (mode.width, mode.height) == (640, 480)));
             assert_eq!(config.animations.frames_ahead.frames(), options.ahead);
             assert_eq!(config.animations.supersede, answer != Answer::Queued);
         }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::costs::CostOptions;
 use super::figures::SmoothRun;
 use super::game::{GameError, GameOptions};
+use crate::bench::progress::Progress;
 use crate::bench::run::{BenchError, Displays, Folder};
 use crate::bench::statistics::in_a_row;
 use crate::simulate::animation::{AnimationPolicy, run as simulate};
@@ -82,15 +83,17 @@ pub struct SmoothnessReport {
 
 impl SmoothnessOptions {
     /// Makes every run, one after another; `progress` is told of each before it begins.
-    pub fn run(&self, upbeat: &Path, mut progress: impl FnMut(&str)) -> Result<SmoothnessReport, BenchError> {
+    pub fn run(&self, upbeat: &Path, progress: impl FnMut(&str)) -> Result<SmoothnessReport, BenchError> {
         let folder = Folder::create(upbeat)?;
         let mut report = SmoothnessReport::default();
         let loads = self.loads()?;
+        let games = |load: &String| self.refresh.iter().map(|rate| self.games(load, *rate).len()).sum::<usize>();
+        let mut progress = Progress::new(loads.iter().map(games).sum(), progress);
         for (load, rate) in loads.iter().flat_map(|load| self.refresh.iter().map(move |rate| (load, *rate))) {
             let mut baseline: Option<SmoothRun> = None;
             for game in self.games(load, rate) {
                 let title = format!("{load}, {rate} Hz, {}", game.policy());
-                progress(&title);
+                progress.begin(&title);
                 let mut run = self.session(&game, rate, &title, &folder)?;
                 run.display = rate.to_string();
                 let simulated = self.simulated(&game, rate.slowest.is_some());

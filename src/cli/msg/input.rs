@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use clap::{Subcommand, ValueEnum};
 
-use crate::ipc::input::{InputEvent, button_code, key_code};
+use crate::client::message::input::{InputEvent, button_code, key_code};
 
 /// What a button or key does.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -53,9 +53,9 @@ pub(super) enum Message {
     /// Scroll with fingers on a touchpad: move DX DY (logical pixels), lift.
     #[command(subcommand)]
     Fingers(Fingers),
-    /// Use a key, or several held together: ctrl+c.
+    /// Use a key, or several held together: Ctrl+C.
     Key {
-        /// What is printed on it (a, enter, f5, super, up), or code:N; several joined by +.
+        /// As in the configuration (A, Return, F5, Super, Page_Up), or code:N; several joined by +.
         keys: String,
         /// What they do.
         #[arg(value_enum, default_value_t)]
@@ -64,6 +64,49 @@ pub(super) enum Message {
     /// Touch the screen: down FINGER X Y, move FINGER X Y, up FINGER.
     #[command(subcommand)]
     Touch(Touch),
+    /// Use a pen on a graphics tablet: near X Y, down X Y, move X Y, up X Y, away.
+    #[command(subcommand)]
+    Pen(Pen),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Pen {
+    /// Bring it near the tablet.
+    Near {
+        /// From the left.
+        x: f64,
+        /// From the top.
+        y: f64,
+    },
+    /// Put its tip down.
+    Down {
+        /// From the left.
+        x: f64,
+        /// From the top.
+        y: f64,
+        /// How hard, 0 to 1.
+        #[arg(long, default_value_t = 0.5)]
+        pressure: f64,
+    },
+    /// Move it.
+    Move {
+        /// From the left.
+        x: f64,
+        /// From the top.
+        y: f64,
+        /// How hard its tip is pressed, 0 to 1; as before if left out.
+        #[arg(long)]
+        pressure: Option<f64>,
+    },
+    /// Lift its tip.
+    Up {
+        /// From the left.
+        x: f64,
+        /// From the top.
+        y: f64,
+    },
+    /// Take it away.
+    Away,
 }
 
 #[derive(Debug, Subcommand)]
@@ -128,6 +171,11 @@ impl Message {
             Message::Touch(Touch::Down { finger, x, y }) => vec![InputEvent::TouchDown { finger, x, y }],
             Message::Touch(Touch::Move { finger, x, y }) => vec![InputEvent::TouchMove { finger, x, y }],
             Message::Touch(Touch::Up { finger }) => vec![InputEvent::TouchUp { finger }],
+            Message::Pen(Pen::Near { x, y }) => vec![InputEvent::PenNear { x, y }],
+            Message::Pen(Pen::Down { x, y, pressure }) => vec![InputEvent::PenDown { x, y, pressure }],
+            Message::Pen(Pen::Move { x, y, pressure }) => vec![InputEvent::PenMove { x, y, pressure }],
+            Message::Pen(Pen::Up { x, y }) => vec![InputEvent::PenUp { x, y }],
+            Message::Pen(Pen::Away) => vec![InputEvent::PenAway],
         })
     }
 }
@@ -135,7 +183,9 @@ impl Message {
 fn key(name: &str) -> anyhow::Result<u32> {
     match key_code(name) {
         Some(code) => Ok(code),
-        None => bail!("no key is called `{name}`: say what is printed on it (a, enter, f5, super, up), or code:N"),
+        None => bail!(
+            "no key is called `{name}`: keys have the names of the configuration (A, Return, F5, Super, Page_Up), or code:N"
+        ),
     }
 }
 

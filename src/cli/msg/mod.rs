@@ -1,6 +1,7 @@
 //! `upbeat msg`: ask a running session, or tell it something.
 
 mod input;
+mod legend;
 mod print;
 mod table;
 
@@ -11,9 +12,10 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
+use crate::client::message::event::News;
+use crate::client::message::layouts::LayoutWish;
+use crate::client::message::{Answer, Question, Request, Response, Target, WorkspaceOrder};
 use crate::config::OutputMode;
-use crate::ipc::message::{Request, Response, Target};
-use crate::ipc::workspaces::WorkspaceOrder;
 use crate::ipc::{Client, find_socket};
 use crate::shell::workspaces::Number;
 use crate::timing::id::WindowId;
@@ -59,6 +61,35 @@ enum Message {
         #[arg(long, value_name = "NUMBER")]
         window: Option<u32>,
     },
+    /// Everything that happens from now on, a line of JSON each: first how all is, then each change in order.
+    Events,
+    /// What is said on the private socket, as a JSON Schema.
+    Schema,
+    /// What is pinned to outputs: bars, wallpapers, launchers.
+    Layers,
+    /// The layouts of the keyboard, or use another one: next, previous or a number.
+    Layout {
+        /// Which one to use.
+        layout: Option<LayoutWish>,
+    },
+    /// Do what a shortcut does.
+    Act {
+        /// As in [keys] of the configuration, such as maximise, or workspace 3.
+        #[arg(required = true)]
+        action: Vec<String>,
+    },
+    /// Give a window the focus, and show it.
+    Focus {
+        /// Its number.
+        window: u32,
+    },
+    /// Ask a window to close.
+    Close {
+        /// Its number.
+        window: u32,
+    },
+    /// Let the user click a window, and print its number; Escape goes back.
+    PickWindow,
     /// Frames, drops, hitches and latencies of every output and window.
     Stats,
     /// One sentence for each frame that missed its refresh.
@@ -135,6 +166,41 @@ enum OutputMessage {
         /// Such as 1920x1080@60.
         mode: OutputMode,
     },
+    /// Show an output at another scale.
+    Scale {
+        /// Its name.
+        output: String,
+        /// Physical pixels per logical pixel, such as 1.25.
+        scale: f64,
+    },
+    /// Put an output elsewhere (logical pixels).
+    #[command(allow_negative_numbers = true)]
+    Position {
+        /// Its name.
+        output: String,
+        /// Left edge.
+        x: i32,
+        /// Top edge.
+        y: i32,
+    },
+    /// Show an output turned: normal, 90, 180, 270, flipped, flipped-90, flipped-180 or flipped-270.
+    Transform {
+        /// Its name.
+        output: String,
+        /// How.
+        transform: String,
+    },
+    /// Let the rate of an output vary with its frames, or not.
+    Vrr {
+        /// Its name.
+        output: String,
+        /// Whether it varies.
+        #[arg(value_parser = on_or_off, action = clap::ArgAction::Set, value_name = "on|off")]
+        on: bool,
+        /// The lowest rate in Hz [default: 48].
+        #[arg(long, value_name = "HZ")]
+        slowest: Option<f64>,
+    },
     /// Switch an output on.
     On {
         /// Its name.
@@ -149,10 +215,16 @@ enum OutputMessage {
 
 impl Arguments {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        if let Message::Schema = self.message {
+            return print::schema(&schema());
+        }
         let path = match self.socket {
             Some(path) => path,
             None => find_socket(|name| env::var_os(name))?,
         };
+        if let Message::Events = self.message {
+            return print::events(Client::connect(&path)?.follow()?);
+        }
         let request = self.message.request()?;
         let response = Client::connect(&path)?.ask(request)?;
         if self.json {
@@ -175,6 +247,15 @@ impl Message {
             Message::Workspace { number, output, window } => {
                 Request::Workspace(WorkspaceOrder { output, number, window: window.map(WindowId) })
             }
+            Message::Events => Request::Events,
+            Message::Schema => anyhow::bail!("nobody has to be asked for that"),
+            Message::Layers => Request::Layers,
+            Message::Layout { layout: None } => Request::Keyboard,
+            Message::Layout { layout: Some(layout) } => Request::SetLayout { layout },
+            Message::Act { action } => Request::Act { action: action.join(" ") },
+            Message::Focus { window } => Request::Focus { window: WindowId(window) },
+            Message::Close { window } => Request::Close { window: WindowId(window) },
+            Message::PickWindow => Request::PickWindow,
             Message::Stats => Request::Stats,
             Message::WhyLate { of, limit } => Request::WhyLate { target: of.and_then(Of::target), limit },
             Message::Screenshot { file, output } => Request::Screenshot { output, path: absolute(&file)? },
@@ -194,6 +275,10 @@ impl OutputMessage {
             OutputMessage::Add { mode } => Request::AddOutput { mode },
             OutputMessage::Remove { output } => Request::RemoveOutput { output },
             OutputMessage::Mode { output, mode } => Request::SetMode { output, mode },
+            OutputMessage::Scale { output, scale } => Request::SetScale { output, scale },
+            OutputMessage::Position { output, x, y } => Request::SetPosition { output, x, y },
+            OutputMessage::Transform { output, transform } => Request::SetTransform { output, transform },
+            OutputMessage::Vrr { output, on, slowest } => Request::SetVrr { output, on, slowest },
             OutputMessage::On { output } => Request::SetPower { output, on: true },
             OutputMessage::Off { output } => Request::SetPower { output, on: false },
         }
@@ -203,6 +288,29 @@ impl OutputMessage {
 impl Of {
     fn target(self) -> Option<Target> {
         self.output.map(Target::Output).or(self.window.map(|number| Target::Window(WindowId(number))))
+    }
+}
+
+/// What both sides say, as a JSON Schema: `question`, `answer` and `news` are the kinds of lines.
+fn schema() -> schemars::Schema {
+    #[derive(schemars::JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is wanted")]
+    struct Lines {
+        /// A line to the session.
+        question: Question,
+        /// The line that answers it.
+        answer: Answer,
+        /// A line to those who asked for events.
+        news: News,
+    }
+    schemars::schema_for!(Lines)
+}
+
+fn on_or_off(text: &str) -> Result<bool, &'static str> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("expected on or off"),
     }
 }
 
@@ -217,4 +325,31 @@ fn pacing_target(text: &str) -> Target {
 /// The session has a working directory of its own: it is told the whole path.
 fn absolute(file: &Path) -> anyhow::Result<PathBuf> {
     std::path::absolute(file).with_context(|| format!("cannot tell the absolute path of {}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_names_all_that_is_said() {
+        let text = serde_json::to_string(&schema()).unwrap();
+        for word in ["why-late", "window-closed", "pick-window", "set-vrr", "submit_lead", "Physical pixels per"] {
+            assert!(text.contains(word), "{word} is not in the schema");
+        }
+    }
+
+    #[test]
+    fn the_documentation_has_every_question_and_every_event() {
+        let (page, schema) = (include_str!("../../../docs/messages.md"), serde_json::to_value(schema()).unwrap());
+        let mut count = 0;
+        for part in ["Request", "Event"] {
+            for kind in schema["$defs"][part]["oneOf"].as_array().unwrap() {
+                let kind = kind["properties"]["kind"]["const"].as_str().unwrap();
+                assert!(page.contains(&format!("`{kind}`")), "{part} {kind} is not in docs/messages.md");
+                count += 1;
+            }
+        }
+        assert!(count > 35, "only {count} kinds were found");
+    }
 }

@@ -1,25 +1,61 @@
 //! Answers as people and programs read them.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::iter;
+use std::process::ExitCode;
 
+use super::legend;
 use super::table::Table;
-use crate::ipc::clients::{ClientUse, EndedClient};
-use crate::ipc::message::{CadenceStats, Output, OutputStats, Response, Window, WindowStats};
-use crate::ipc::workspaces::Workspace;
+use crate::client::message::layouts::Layouts;
+use crate::client::message::{
+    CadenceStats, ClientUse, EndedClient, Layer, Miss, Output, OutputStats, Response, Scan, Window, WindowStats,
+    Workspace,
+};
+use crate::ipc::Follower;
 use crate::time::Span;
 use crate::timing::record::Summary;
 
 /// One JSON document.
 pub(super) fn json(response: &Response) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, response)?;
-    writeln!(out)
+    writeln!(out, "{}", escaped(&serde_json::to_string_pretty(response)?))
 }
 
 /// Tables and sentences. Times are in milliseconds.
 pub(super) fn text(response: &Response) -> io::Result<()> {
-    io::stdout().lock().write_all(render(response).as_bytes())
+    let mut out = io::stdout().lock();
+    out.write_all(render(response).as_bytes())?;
+    // What people ask themselves is nothing to a program that reads it.
+    if out.is_terminal() { out.write_all(legend::of(response).as_bytes()) } else { Ok(()) }
+}
+
+/// What is said, as a JSON Schema.
+pub(super) fn schema(schema: &schemars::Schema) -> anyhow::Result<ExitCode> {
+    writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(schema)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What happens, a line of JSON each, until somebody hangs up.
+pub(super) fn events(follower: Follower) -> anyhow::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    for event in follower {
+        writeln!(out, "{}", escaped(&serde_json::to_string(&event?)?))?;
+        out.flush()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// JSON in which no control characters are left: a terminal takes some that may stand in a string for commands.
+fn escaped(json: &str) -> String {
+    let is_left = |letter: char| letter.is_control() && letter != '\n';
+    json.chars().fold(String::with_capacity(json.len()), |mut out, letter| {
+        if is_left(letter) {
+            out += &format!("\\u{:04x}", u32::from(letter));
+        } else {
+            out.push(letter);
+        }
+        out
+    })
 }
 
 fn render(response: &Response) -> String {
@@ -35,8 +71,13 @@ fn render(response: &Response) -> String {
         Response::Stats { outputs, windows } => stats_text(outputs, windows),
         Response::WhyLate { misses } if misses.is_empty() => "No frame was late.\n".to_owned(),
         Response::WhyLate { misses } => {
-            misses.iter().map(|miss| format!("{:>9} s ago: {}\n", seconds(miss.ago), miss.sentence)).collect()
+            let line = |miss: &Miss| format!("{:>9} s ago: {}\n", seconds(miss.ago), printable(&miss.sentence));
+            misses.iter().map(line).collect()
         }
+        Response::Layers { layers } => layers_table(layers).to_string(),
+        Response::Keyboard { keyboard } => layouts_text(keyboard),
+        Response::Picked { window: Some(window) } => format!("{}\n", window.0),
+        Response::Picked { window: None } => String::new(),
         Response::Recorded { lines, left_out: 0 } => format!("{lines} lines were written\n"),
         Response::Recorded { lines, left_out } => {
             format!("{lines} lines were written, {left_out} records left out: the disk is too slow\n")
@@ -81,12 +122,41 @@ fn ended_text(ended: &[EndedClient], bugs: u32) -> String {
 
 fn workspaces_table(workspaces: &[Workspace]) -> Table {
     let mut table = Table::new(&["output", " workspace", "seen", "windows"]);
-    for Workspace { output, number, active, windows } in workspaces {
+    for Workspace { output, number, active, urgent, windows } in workspaces {
         let windows: Vec<String> = windows.iter().map(|window| window.0.to_string()).collect();
-        let seen = if *active { "yes" } else { "no" };
-        table.row(vec![output.clone(), number.to_string(), seen.to_owned(), windows.join(", ")]);
+        let seen = format!("{}{}", if *active { "yes" } else { "no" }, if *urgent { ", urgent" } else { "" });
+        table.row(vec![output.clone(), number.to_string(), seen, windows.join(", ")]);
     }
     table
+}
+
+/// How an output is scanned, such as `720 lines down, 22.2 µs each`.
+fn scan_text(scan: Scan) -> String {
+    let micros = scan.line_time.as_nanos() as f64 / 1_000.0;
+    format!("{} lines {}, {micros:.1} µs each", scan.lines, scan.direction.word())
+}
+
+fn layers_table(layers: &[Layer]) -> Table {
+    let mut table = Table::new(&["namespace", "  pid", "output", "level", "at", "size"]);
+    for Layer { namespace, pid, output, level, geometry } in layers {
+        table.row(vec![
+            printable(namespace),
+            pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+            output.clone(),
+            level.to_string(),
+            format!("{},{}", geometry.x, geometry.y),
+            format!("{}x{}", geometry.width, geometry.height),
+        ]);
+    }
+    table
+}
+
+fn layouts_text(keyboard: &Layouts) -> String {
+    let line = |(number, name): (u32, &String)| {
+        let used = if number == keyboard.active { "  in use" } else { "" };
+        format!("{number} {}{used}\n", printable(name))
+    };
+    (0..).zip(&keyboard.layouts).map(line).collect()
 }
 
 fn outputs_text(outputs: &[Output]) -> String {
@@ -95,25 +165,31 @@ fn outputs_text(outputs: &[Output]) -> String {
         "mode",
         "at",
         " scale",
+        "turned",
         "on",
         "asked",
         "paced",
         " interval",
         " submit lead",
         " compose",
+        "scanned",
+        "monitor",
     ]);
     for output in outputs {
         table.row(vec![
             output.name.clone(),
             output.mode.to_string(),
             format!("{},{}", output.geometry.x, output.geometry.y),
-            output.scale.to_string(),
+            format!("{}{}", output.scale, if output.scale_is_guessed { " (guessed)" } else { "" }),
+            printable(&output.transform),
             if output.on { "yes" } else { "no" }.to_owned(),
             output.wish.to_string(),
             output.pacing.to_string(),
             millis(output.interval),
             millis(output.submit_lead),
             millis(output.compose_budget),
+            output.scan.map_or_else(|| "nobody knows".to_owned(), scan_text),
+            output.monitor.as_deref().map(printable).unwrap_or_default(),
         ]);
     }
     // One draws for all of them.
@@ -163,13 +239,14 @@ fn windows_text(windows: &[Window]) -> String {
     }
     let reasons = windows.iter().map(|window| {
         let early = window.early_callbacks.iter().map(|verdict| format!("; early callbacks {verdict}"));
-        format!("{}: {}{}\n", window.window, window.reason, early.collect::<String>())
+        let title = if window.title.is_empty() { String::new() } else { format!(", \"{}\"", printable(&window.title)) };
+        format!("{}{title}: {}{}\n", window.window, window.reason, early.collect::<String>())
     });
     format!("{table}\n{}", reasons.collect::<String>())
 }
 
 fn state(window: &Window) -> String {
-    let words = [(window.focused, "focused"), (!window.visible, "hidden")];
+    let words = [(window.focused, "focused"), (window.urgent, "urgent"), (!window.visible, "hidden")];
     let words = words.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned());
     let said = window.content.iter().chain(&window.tag).map(|said| printable(said));
     words.chain(said).collect::<Vec<_>>().join(", ")
@@ -253,7 +330,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::ipc::message::{Frequency, Miss, Rect, Target};
+    use crate::client::message::{Frequency, Rect, Target};
     use crate::timing::id::{ClientId, WindowId};
     use crate::timing::pacing::{Class, Pacing, PacingWish};
     use crate::timing::record::{Blame, Misses};
@@ -270,6 +347,27 @@ mod tests {
         assert!(text.contains("owned"));
     }
 
+    #[test]
+    fn whatever_holds_words_of_a_client_is_no_command_to_a_terminal() {
+        let bad = "\u{1b}]0;owned\u{7}\u{9b}2J\u{7f}";
+        let titled = Window { title: bad.to_owned(), tag: Some(bad.to_owned()), ..window(1, bad) };
+        let miss = Miss {
+            target: Target::Window(WindowId(1)),
+            refresh: 1,
+            ago: Span::ZERO,
+            blame: Blame::Client,
+            sentence: format!("window 1 ({bad}) missed refresh 1."),
+        };
+        let is_harmless = |text: &str| !text.chars().any(|letter| letter.is_control() && letter != '\n');
+        for response in [Response::Windows { windows: vec![titled] }, Response::WhyLate { misses: vec![miss] }] {
+            let (text, json) = (render(&response), escaped(&serde_json::to_string_pretty(&response).unwrap()));
+            assert!(is_harmless(&text) && text.contains("owned"), "{text:?}");
+            assert!(is_harmless(&json), "{json:?}");
+            // It says what it said.
+            assert_eq!(serde_json::from_str::<Response>(&json).unwrap(), response);
+        }
+    }
+
     fn window(number: u32, app_id: &str) -> Window {
         Window {
             window: WindowId(number),
@@ -281,8 +379,10 @@ mod tests {
             content: (number == 12).then(|| "photo".to_owned()),
             geometry: Rect::default(),
             focused: number == 1,
+            urgent: false,
             visible: number == 1,
             output: Some("HEADLESS-1".to_owned()),
+            workspace: None,
             class: Class::Draws,
             slope: Some(0.98),
             wish: PacingWish::Auto,
@@ -304,8 +404,8 @@ mod tests {
                  1  foot                HEADLESS-1  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  focused
                 12  org.gnome.Nautilus  HEADLESS-1  draws   0.98  auto   just-in-time    3.10      2.01  2.50        -    -      0  hidden, photo, places
 
-            window 1: it draws after its callback and fits one period
-            window 12: it draws after its callback and fits one period; early callbacks not proven: nothing moves in it
+            window 1, "title": it draws after its callback and fits one period
+            window 12, "title": it draws after its callback and fits one period; early callbacks not proven: nothing moves in it
         "#]].assert_eq(&render(&response));
     }
 

@@ -1,8 +1,10 @@
 //! The pacer that programs hold.
 
+use std::sync::Arc;
+
 use rustix::time::{ClockId, clock_gettime};
 use wayland_client::globals::GlobalList;
-use wayland_client::protocol::{wl_callback::WlCallback, wl_registry, wl_surface, wl_surface::WlSurface};
+use wayland_client::protocol::{wl_callback::WlCallback, wl_surface, wl_surface::WlSurface};
 use wayland_client::{Connection, Proxy};
 use wayland_protocols::wp::presentation_time::client::wp_presentation::{self, WpPresentation};
 use wayland_protocols::wp::presentation_time::client::wp_presentation_feedback::WpPresentationFeedback;
@@ -11,6 +13,7 @@ use super::listener::{Role, Shared, Source};
 use super::prediction::Prediction;
 use super::targets::Targets;
 use super::{Effective, FrameTarget, NotHeld, PacerEvent, PacingOptions, TargetId};
+use crate::client::binding::{Deaf, bind};
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_manager_v1::{self, UpbeatFramePacingManagerV1};
 use crate::client::protocol::frame_pacing::upbeat_frame_pacing_v1::{UpbeatFramePacingV1, Wish};
 use crate::time::{Instant, NANOS_PER_SECOND};
@@ -84,7 +87,7 @@ impl FramePacer {
     /// An EGL or Vulkan library that speaks the protocol itself would be in its way: at present none does.
     pub fn new(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
         let mut pacer = FramePacer::predicting(connection, globals, surface);
-        let manager: Option<UpbeatFramePacingManagerV1> = bind(globals, 1, &pacer.shared, Role::Silent);
+        let manager: Option<UpbeatFramePacingManagerV1> = bind(globals, 1, Arc::new(Deaf));
         if let Some(manager) = manager {
             pacer.shared.lock().source = Source::Sent(Targets::default());
             let request = upbeat_frame_pacing_manager_v1::Request::GetFramePacing { surface: surface.clone() };
@@ -99,7 +102,7 @@ impl FramePacer {
     /// A pacer that predicts, on any compositor: to compare with, and to see what a program does on others.
     pub fn predicting(connection: &Connection, globals: &GlobalList, surface: &WlSurface) -> Self {
         let shared = Shared::new(Source::Predicted(Prediction::default()));
-        let presentation = bind(globals, 1, &shared, Role::Presentation);
+        let presentation = bind(globals, 1, shared.listener(Role::Presentation));
         let _ = connection.flush();
         FramePacer { shared, surface: surface.clone(), pacing: None, presentation }
     }
@@ -144,7 +147,11 @@ impl FramePacer {
     /// The next target to draw for. It is to be [bound](Self::bind) or [cancelled](Self::cancel_from): while as many
     /// frames as may be under way are neither, there is none.
     pub fn next_target(&self) -> Option<FrameTarget> {
-        let now = self.now();
+        self.next_target_at(self.now())
+    }
+
+    /// The same where it is `now`.
+    pub(in crate::client) fn next_target_at(&self, now: Instant) -> Option<FrameTarget> {
         let mut state = self.shared.lock();
         let limit = state.effective.ahead.max(1) as usize;
         match &mut state.source {
@@ -159,6 +166,11 @@ impl FramePacer {
     /// # Errors
     /// If the target was not taken from this pacer, or was bound already. Nothing is sent then.
     pub fn bind(&self, id: TargetId) -> Result<(), NotHeld> {
+        self.bind_on(id, &self.surface)
+    }
+
+    /// The same where `surface`, which belongs to the frame, is what is seen of it: it is called back for that one.
+    pub(in crate::client) fn bind_on(&self, id: TargetId, surface: &WlSurface) -> Result<(), NotHeld> {
         match &mut self.shared.lock().source {
             Source::Sent(targets) => targets.bind(id)?,
             Source::Predicted(prediction) => prediction.bind(id)?,
@@ -169,13 +181,25 @@ impl FramePacer {
         }
         // A dead object is a surface that its program has destroyed.
         let callback = self.shared.listener(Role::Callback);
-        let _ = self.surface.send_constructor::<WlCallback>(wl_surface::Request::Frame {}, callback);
+        let _ = surface.send_constructor::<WlCallback>(wl_surface::Request::Frame {}, callback);
         if let Some(presentation) = &self.presentation {
-            let request = wp_presentation::Request::Feedback { surface: self.surface.clone() };
+            let request = wp_presentation::Request::Feedback { surface: surface.clone() };
             let listener = self.shared.listener(Role::Feedback(id));
             let _ = presentation.send_constructor::<WpPresentationFeedback>(request, listener);
         }
         Ok(())
+    }
+
+    /// Learns when refreshes are from the next commit of `surface`, where that is not known: the first frame is for a refresh then,
+    /// and not for when one may be. Returns whether that commit is wanted.
+    pub(in crate::client) fn glimpse(&self, surface: &WlSurface) -> bool {
+        let is_known = match &self.shared.lock().source {
+            Source::Sent(_) => true,
+            Source::Predicted(prediction) => prediction.knows_refreshes(),
+        };
+        let Some(presentation) = self.presentation.as_ref().filter(|_| !is_known) else { return false };
+        let request = wp_presentation::Request::Feedback { surface: surface.clone() };
+        presentation.send_constructor::<WpPresentationFeedback>(request, self.shared.listener(Role::Glimpse)).is_ok()
     }
 
     /// What was drawn for this target and later ones is wrong: it is not to be shown. Answered by
@@ -223,13 +247,4 @@ impl Drop for FramePacer {
             presentation.destroy();
         }
     }
-}
-
-/// Binds a global, if there is one.
-fn bind<I: Proxy + 'static>(globals: &GlobalList, version: u32, shared: &Shared, role: Role) -> Option<I> {
-    let wanted = I::interface().name;
-    let name =
-        globals.contents().with_list(|all| all.iter().find(|one| one.interface == wanted).map(|one| one.name))?;
-    let request = wl_registry::Request::Bind { name, id: (I::interface(), version) };
-    globals.registry().send_constructor(request, shared.listener(role)).ok()
 }

@@ -48,13 +48,13 @@ pub(super) struct Shared(Arc<Mutex<State>>);
 /// What an object is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Role {
-    /// Has no events that matter.
-    Silent,
     Pacing,
     Presentation,
     Callback,
     /// Of the frame for this target.
     Feedback(TargetId),
+    /// Of what says nothing but when refreshes are.
+    Glimpse,
 }
 
 #[derive(Debug)]
@@ -87,7 +87,6 @@ impl ObjectData for Listener {
         let connection = Connection::from_backend(backend.clone());
         let mut state = self.shared.lock();
         match self.role {
-            Role::Silent => {}
             Role::Pacing => {
                 if let Ok((_, event)) = UpbeatFramePacingV1::parse_event(&connection, message) {
                     state.paced(event);
@@ -110,6 +109,11 @@ impl ObjectData for Listener {
             Role::Feedback(id) => {
                 if let Ok((_, event)) = WpPresentationFeedback::parse_event(&connection, message) {
                     state.seen(id, event);
+                }
+            }
+            Role::Glimpse => {
+                if let Ok((_, event)) = WpPresentationFeedback::parse_event(&connection, message) {
+                    state.glimpsed(&event);
                 }
             }
         }
@@ -174,6 +178,16 @@ impl State {
                 let ended = targets.ended(TargetId(join(id_hi, id_lo)), outcome);
                 self.ended(ended);
             }
+        }
+    }
+
+    fn glimpsed(&mut self, event: &wp_presentation_feedback::Event) {
+        use wp_presentation_feedback::Event::Presented;
+        if let (Source::Predicted(prediction), Presented { tv_sec_hi, tv_sec_lo, tv_nsec, refresh, .. }) =
+            (&mut self.source, event)
+        {
+            let interval = (*refresh > 0).then(|| Span::from_nanos((*refresh).into()));
+            prediction.glimpsed(instant(*tv_sec_hi, *tv_sec_lo, *tv_nsec), interval);
         }
     }
 

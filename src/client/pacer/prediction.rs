@@ -116,10 +116,7 @@ impl Prediction {
     /// The frame was seen at `at`, on a display with this interval, if the compositor says.
     pub(super) fn presented(&mut self, id: TargetId, at: Instant, interval: Option<Span>) -> Option<FrameTarget> {
         let frame = self.over(id)?;
-        if let Some(interval) = interval.filter(|interval| *interval > Span::ZERO) {
-            self.interval = interval;
-        }
-        self.seen = self.seen.max(Some(at));
+        self.glimpsed(at, interval);
         let grid = frame.target.interval.as_nanos();
         let behind = ((at - frame.first).as_nanos() + grid / 2).div_euclid(grid);
         if (0..=MOST_BEHIND).contains(&behind) {
@@ -135,6 +132,19 @@ impl Prediction {
     pub(super) fn discarded(&mut self, id: TargetId) -> Option<(FrameTarget, Outcome)> {
         // What it knows of is that a newer one took its place, or that it was hidden; it does not say which.
         self.over(id).map(|frame| (frame.target, Outcome::Discarded(DiscardReason::Newer)))
+    }
+
+    /// Whether it is known when refreshes are.
+    pub(super) fn knows_refreshes(&self) -> bool {
+        self.seen.is_some()
+    }
+
+    /// Something that was no frame for a target was seen at `at`.
+    pub(super) fn glimpsed(&mut self, at: Instant, interval: Option<Span>) {
+        if let Some(interval) = interval.filter(|interval| *interval > Span::ZERO) {
+            self.interval = interval;
+        }
+        self.seen = self.seen.max(Some(at));
     }
 
     fn over(&mut self, id: TargetId) -> Option<Frame> {

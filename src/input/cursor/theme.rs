@@ -1,8 +1,8 @@
 //! A cursor theme, read from the system's files.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ahash::HashMap;
 use calloop::ping::Ping;
 use smithay::input::pointer::CursorIcon;
 use xcursor::CursorTheme;

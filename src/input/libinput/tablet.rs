@@ -7,10 +7,11 @@ use input::event::tablet_tool::{
     ProximityState, TabletTool, TabletToolEvent, TabletToolEventTrait, TabletToolType as Kind, TipState,
 };
 use smithay::backend::input::{TabletToolCapabilities, TabletToolDescriptor, TabletToolType};
-use smithay::utils::{Logical, Point, Rectangle};
+use smithay::output::Output;
 use smithay::wayland::tablet_manager::TabletDescriptor;
 
 use crate::input::tablet::{Axes, ToolAction, ToolEvent};
+use crate::output::place_on_panel;
 
 /// What clients are told of the tablet.
 pub(super) fn describe(device: &Device) -> TabletDescriptor {
@@ -21,8 +22,8 @@ pub(super) fn describe(device: &Device) -> TabletDescriptor {
     }
 }
 
-/// What a tool did, on a tablet that covers `area`. `None` for what libinput may say in later versions.
-pub(super) fn translate(event: &TabletToolEvent, area: Rectangle<i32, Logical>) -> Option<ToolEvent> {
+/// What a tool did, on a tablet that covers the panel of `screen`. `None` for what libinput may say in later versions.
+pub(super) fn translate(event: &TabletToolEvent, screen: &Output) -> Option<ToolEvent> {
     let action = match event {
         TabletToolEvent::Axis(_) => ToolAction::Move,
         TabletToolEvent::Proximity(event) => match event.proximity_state() {
@@ -35,9 +36,7 @@ pub(super) fn translate(event: &TabletToolEvent, area: Rectangle<i32, Logical>) 
         }
         _ => return None,
     };
-    let (width, height) = (area.size.w.unsigned_abs(), area.size.h.unsigned_abs());
-    let inside = Point::<f64, Logical>::from((event.x_transformed(width), event.y_transformed(height)));
-    let position = inside + area.loc.to_f64();
+    let position = place_on_panel(screen, (event.x_transformed(1), event.y_transformed(1)));
     let tablet = describe(&event.device());
     Some(ToolEvent { tablet, tool: describe_tool(&event.tool()), position, axes: axes(event), action })
 }

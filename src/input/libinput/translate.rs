@@ -10,6 +10,7 @@ use input::event::switch::{Switch, SwitchEvent, SwitchEventTrait, SwitchState};
 use input::event::tablet_tool::TabletToolEventTrait;
 use input::event::touch::{TouchEvent, TouchEventPosition, TouchEventSlot, TouchEventTrait};
 use input::event::{Event, EventTrait};
+use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::{gesture, tablet};
@@ -36,8 +37,8 @@ pub(super) fn translate(state: &mut State, event: &Event) {
             handle(state, InputEvent::Gesture { time: at(event.time_usec()), gesture });
         }
         Event::Tablet(event) => {
-            let Some(area) = screen_of(state, &event.device()) else { return };
-            let Some(tool) = tablet::translate(event, area) else { return };
+            let Some(screen) = screen_of(state, &event.device()) else { return };
+            let Some(tool) = tablet::translate(event, screen) else { return };
             handle(state, InputEvent::Tool { time: at(event.time_usec()), event: Box::new(tool) });
         }
         Event::Switch(event) => switch(state, event),
@@ -69,11 +70,8 @@ fn pointer(state: &mut State, event: &PointerEvent) {
             handle(state, InputEvent::PointerMotion { time, delta, raw });
         }
         PointerEvent::MotionAbsolute(motion) => {
-            // A tablet of a virtual machine covers everything that there is.
-            let Some(area) = output::all(state).map(|(_, area)| area).reduce(Rectangle::merge) else { return };
-            let (width, height) = (area.size.w.unsigned_abs(), area.size.h.unsigned_abs());
-            let inside = (motion.absolute_x_transformed(width), motion.absolute_y_transformed(height));
-            let position = Point::<f64, Logical>::from(inside) + area.loc.to_f64();
+            let share = (motion.absolute_x_transformed(1), motion.absolute_y_transformed(1));
+            let Some(position) = pointed(state, share) else { return };
             handle(state, InputEvent::PointerPosition { time, position });
         }
         PointerEvent::Button(event) => {
@@ -143,17 +141,26 @@ fn touch(state: &mut State, event: &TouchEvent) {
 
 /// Where a finger is: on the screen that the device belongs to.
 fn touched(state: &State, event: &(impl TouchEventPosition + EventTrait)) -> Option<Point<f64, Logical>> {
-    let area = screen_of(state, &event.device())?;
-    let (width, height) = (area.size.w.unsigned_abs(), area.size.h.unsigned_abs());
-    let inside = Point::<f64, Logical>::from((event.x_transformed(width), event.y_transformed(height)));
-    Some(inside + area.loc.to_f64())
+    let screen = screen_of(state, &event.device())?;
+    Some(output::place_on_panel(screen, (event.x_transformed(1), event.y_transformed(1))))
+}
+
+/// Where the tablet of a virtual machine points, which covers everything that there is: the one panel, or all outputs as they
+/// lie beside each other. `share`: of its width and height.
+fn pointed(state: &State, share: (f64, f64)) -> Option<Point<f64, Logical>> {
+    let mut all = output::all(state);
+    if let (Some((only, _)), None) = (all.next(), all.next()) {
+        return Some(output::place_on_panel(only, share));
+    }
+    let area = output::all(state).map(|(_, area)| area).reduce(Rectangle::merge)?.to_f64();
+    Some(area.loc + Point::from((share.0 * area.size.w, share.1 * area.size.h)))
 }
 
 /// The screen that a touchscreen or a tablet belongs to: the one that udev says, else the one that is built in.
-fn screen_of(state: &State, device: &Device) -> Option<Rectangle<i32, Logical>> {
+fn screen_of<'a>(state: &'a State, device: &Device) -> Option<&'a Output> {
     let wanted = device.output_name().map(|name| name.to_string());
     let named = output::all(state).find(|(output, _)| Some(output.name()) == wanted);
     let built_in = || output::all(state).find(|(output, _)| is_built_in(&output.name()));
-    let (_, area) = named.or_else(built_in).or_else(|| output::all(state).next())?;
-    Some(area)
+    let (screen, _) = named.or_else(built_in).or_else(|| output::all(state).next())?;
+    Some(screen)
 }

@@ -52,6 +52,8 @@ impl Default for Stated {
 struct Pending {
     /// Whether it is to be typed into, if that was said.
     enables: Option<bool>,
+    /// Something was typed since then.
+    is_typed_since: bool,
     surrounding: Option<Option<Surrounding>>,
     cause: Option<ChangeCause>,
     content: Option<(ContentHint, ContentPurpose)>,
@@ -92,6 +94,11 @@ impl FieldState {
         self.pending = Pending { enables: Some(true), ..Pending::default() };
     }
 
+    /// It was told of something that is typed.
+    pub const fn typed(&mut self) {
+        self.pending.is_typed_since = true;
+    }
+
     /// It is not to be typed into any more.
     pub fn disable(&mut self) {
         self.pending.enables = Some(false);
@@ -129,7 +136,9 @@ impl FieldState {
         let outcome = match said.enables {
             Some(true) if is_alone => {
                 self.current = Some(Stated::default());
-                Outcome::Enabled
+                // GTK 3 enables again with each click, and commits when it has something else to say: what was typed
+                // meanwhile is not what it wants to be forgotten.
+                if was_on && said.is_typed_since { Outcome::Changed } else { Outcome::Enabled }
             }
             Some(false) if was_on => {
                 self.current = None;
@@ -183,6 +192,23 @@ mod tests {
         assert_eq!(field.stated(), Some(&Stated::default()));
         field.disable();
         assert_eq!((field.commit(true, true), field.commits), (Outcome::Disabled, 5));
+    }
+
+    #[test]
+    fn what_is_typed_between_enabling_again_and_its_commit_is_not_forgotten() {
+        let mut field = FieldState::default();
+        field.enable();
+        field.typed();
+        assert_eq!(field.commit(true, true), Outcome::Enabled, "nothing was typed into it before");
+        field.surround(around("word", 4));
+        field.commit(true, true);
+        field.enable();
+        field.typed();
+        assert_eq!(field.commit(true, true), Outcome::Changed);
+        assert_eq!(field.stated(), Some(&Stated::default()), "what it said of itself is");
+        field.typed();
+        field.enable();
+        assert_eq!(field.commit(true, true), Outcome::Enabled, "it was typed before");
     }
 
     #[test]

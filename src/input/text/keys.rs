@@ -13,7 +13,8 @@ use smithay::reexports::wayland_server::{Client, Resource};
 use smithay::utils::SERIAL_COUNTER;
 use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_keyboard_grab_v2::ZwpInputMethodKeyboardGrabV2;
 
-use crate::input::KeyboardId;
+use super::hanging::{self, Patience};
+use crate::input::{InputTimes, KeyboardId, Timed, in_force};
 use crate::output::{self, InputKind};
 use crate::state::State;
 use crate::time::Instant;
@@ -29,6 +30,8 @@ pub struct Grabs {
     owners: BTreeMap<KeyboardId, ClientId>,
     /// Those of the input method that have the session's keymap.
     pub(super) handing_on: BTreeSet<KeyboardId>,
+    /// With an input method that may hang.
+    pub(super) patience: Patience,
 }
 
 /// A key that went down or up.
@@ -40,11 +43,6 @@ pub(in crate::input) struct Stroke {
     pub pressed: bool,
 }
 
-/// All grabs, the one with the keys last.
-pub(in crate::input) fn grabs(state: &State) -> Vec<ZwpInputMethodKeyboardGrabV2> {
-    state.input.text.grabs.objects.clone()
-}
-
 /// Whether keys go to the input method. What is typed under a lock is for the locker.
 fn are_grabbed(state: &State) -> bool {
     let text = &state.input.text;
@@ -54,7 +52,7 @@ fn are_grabbed(state: &State) -> bool {
 }
 
 /// Whether a keyboard is one of the client that is the input method.
-fn is_its_own(state: &State, keyboard: KeyboardId) -> bool {
+pub(in crate::input) fn is_its_own(state: &State, keyboard: KeyboardId) -> bool {
     let text = &state.input.text;
     let method = text.method.as_ref().and_then(|method| method.object.client());
     method.is_some_and(|client| text.grabs.owners.get(&keyboard) == Some(&client.id()))
@@ -66,7 +64,8 @@ pub(in crate::input) fn take(state: &mut State, stroke: Stroke, modifiers: Optio
         return false;
     }
     let Stroke { time, keyboard, key, pressed } = stroke;
-    let are_grabbed = are_grabbed(state);
+    let is_own = is_its_own(state, keyboard);
+    let are_grabbed = are_grabbed(state) && !hanging::is_given_up(state, time, pressed && !is_own);
     let grabs = &mut state.input.text.grabs;
     let had = grabs.down.iter().position(|down| *down == (keyboard, key)).filter(|_| !pressed);
     let takes = match had {
@@ -74,21 +73,26 @@ pub(in crate::input) fn take(state: &mut State, stroke: Stroke, modifiers: Optio
             grabs.down.swap_remove(place);
             true
         }
-        None => pressed && are_grabbed && !is_its_own(state, keyboard),
+        None => pressed && are_grabbed && !is_own,
     };
-    let grabs = &mut state.input.text.grabs;
     let Some(grab) = grabs.objects.last().cloned() else { return false };
+    let hears_modifiers = modifiers.is_some() && (takes || are_grabbed && !is_own);
+    if takes || hears_modifiers {
+        in_force::tell_grabs(state);
+    }
     if takes {
+        let grabs = &mut state.input.text.grabs;
         if pressed {
             grabs.down.push((keyboard, key));
         }
         let wire = if pressed { WlKeyState::Pressed } else { WlKeyState::Released };
+        hanging::told(state, time);
         grab.key(SERIAL_COUNTER.next_serial().into(), time.as_wayland_millis(), key, wire);
         let focus = state.input.text.focus.clone();
         output::input(state, InputKind::Key, focus.as_ref(), time);
     }
     if let Some(modifiers) = modifiers {
-        if takes || are_grabbed {
+        if hears_modifiers {
             tell_modifiers(&grab, modifiers);
         }
         if takes && !are_grabbed {
@@ -158,6 +162,8 @@ pub(in crate::input) fn hand_on(state: &mut State, handle: &KeyboardHandle<State
     state.input.actions.push(serial);
     let focus = handle.current_focus();
     output::input(state, InputKind::Key, focus.as_ref(), stroke.time);
+    in_force::tell(state, handle);
+    state.tell_time(Timed::Keyboard, handle.current_focus().as_ref(), stroke.time);
     handle.input_forward(state, code, key_state, serial, stroke.time.as_wayland_millis(), false);
 }
 
@@ -167,6 +173,7 @@ pub(in crate::input) fn hand_on_modifiers(
     handle: &KeyboardHandle<State>,
     modifiers: ModifiersState,
 ) {
+    in_force::tell(state, handle);
     if let Some(focus) = handle.current_focus().filter(Resource::is_alive) {
         let seat = state.input.seat.clone();
         KeyboardTarget::modifiers(&focus, &seat, state, modifiers, SERIAL_COUNTER.next_serial());

@@ -13,13 +13,16 @@
 pub mod composed;
 pub mod field;
 pub mod grabbing;
+mod hanging;
 pub mod keys;
 
 use smithay::reexports::wayland_protocols::wp::text_input::zv3::server::zwp_text_input_v3::ZwpTextInputV3;
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_keyboard_grab_v2::ZwpInputMethodKeyboardGrabV2;
 use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_v2::ZwpInputMethodV2;
 
+use crate::guard;
 use crate::shell::input_popups::{self, Caret};
 use crate::state::State;
 use composed::Composed;
@@ -87,6 +90,11 @@ impl Text {
     fn active(&self) -> Option<&Field> {
         let active = self.active.as_ref()?;
         self.fields.iter().find(|field| field.object == *active)
+    }
+
+    /// The grabs of the input method, the one with the keys last.
+    pub(super) fn grabs(&self) -> Vec<ZwpInputMethodKeyboardGrabV2> {
+        self.grabs.objects.clone()
     }
 
     fn has_focus(&self, object: &ZwpTextInputV3) -> bool {
@@ -194,6 +202,11 @@ pub fn method_gone(state: &mut State, object: &ZwpInputMethodV2) {
     grabbing::ungrab(state, |_| true);
     input_popups::set_typist(state, None);
     input_popups::set_caret(state, None);
+    end_composed(state);
+}
+
+/// The field shows nothing any more of what is being composed.
+fn end_composed(state: &State) {
     if let Some(field) = state.input.text.active() {
         field.object.done(field.state.commits);
     }
@@ -215,7 +228,8 @@ pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u3
     let Some(field) = text.active() else { return };
     let is_meant =
         on.is_some_and(|(turn, since)| turn == field.turn && serial.wrapping_sub(since) <= told.wrapping_sub(since));
-    if !is_meant {
+    // A field whose client does not read would be closed for what an input method says.
+    if !is_meant || !guard::has_room(&field.object) {
         return;
     }
     let surrounding = field.state.stated().and_then(|stated| stated.surrounding.as_ref());
@@ -231,14 +245,22 @@ pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u3
         field.object.commit_string(Some(composed.text));
     }
     field.object.done(field.state.commits);
+    let object = field.object.clone();
+    text.field_mut(&object).into_iter().for_each(|field| field.state.typed());
 }
 
 /// Tells the input method what became of fields in this turn.
 pub fn tell(state: &mut State) {
+    if state.input.text.grabs.patience.take_lets_go() {
+        grabbing::let_go(state);
+        end_composed(state);
+    }
     let text = &mut state.input.text;
-    if !std::mem::take(&mut text.is_stale) {
+    // Whoever is typed into may say something else in every turn.
+    if !text.is_stale || text.method.as_ref().is_some_and(|method| !guard::reads_on(&method.object)) {
         return;
     }
+    text.is_stale = false;
     let active = text.active.as_ref().and_then(|active| text.fields.iter().find(|field| field.object == *active));
     let active = active.and_then(|field| Some((field.turn, field.object.id(), field.state.stated()?)));
     let caret = active

@@ -40,10 +40,11 @@ impl Eye {
     }
 
     /// Looks at `scene`. `moment` is (which scene, how often the cursor was moved without one); `None` where nobody counts.
-    pub(super) fn look(&self, scene: &Scene, moment: Option<(u64, u64)>) {
+    /// Returns how many layers were compared: none of a moment that was looked at before.
+    pub(super) fn look(&self, scene: &Scene, moment: Option<(u64, u64)>) -> usize {
         let mut seen = self.lock();
         if moment.is_some() && seen.moment == moment {
-            return;
+            return 0;
         }
         let before = std::mem::replace(&mut seen.moment, moment);
         if before.zip(moment).is_some_and(|(before, moment)| before.1 != moment.1) {
@@ -56,6 +57,7 @@ impl Eye {
             let around = seen.damage.drain(..).reduce(around);
             seen.damage.extend(around);
         }
+        scene.layers.len()
     }
 
     /// Whether a cursor with this image was in no picture.

@@ -9,7 +9,7 @@ use crate::shell::{Shell, Window};
 /// How far a blur carries pixels, for each time that it halves its picture: generously.
 const BLUR_REACH: u32 = 4;
 
-/// What of `scene` has to be black: where such windows are seen, and where what lies above them is blurred with them.
+/// What of the panel that shows `scene` has to be black: where such windows are seen, and where what lies above them is blurred with them.
 pub(super) fn areas(scene: &Scene, shell: &Shell) -> Vec<PixelRect> {
     let screen = Rectangle::from_size(scene.size);
     let mut above: Vec<Rectangle<i32, Physical>> = Vec::new();
@@ -25,11 +25,9 @@ pub(super) fn areas(scene: &Scene, shell: &Shell) -> Vec<PixelRect> {
         }
         above.extend(layer.opaque.iter().map(|rect| Rectangle::new(rect.loc + layer.target.loc, rect.size)));
     }
-    let rect = |rect: Rectangle<i32, Physical>| PixelRect {
-        x: rect.loc.x,
-        y: rect.loc.y,
-        width: rect.size.w,
-        height: rect.size.h,
+    let rect = |rect: Rectangle<i32, Physical>| {
+        let Rectangle { loc, size } = scene.turn.rect(rect, scene.size);
+        PixelRect { x: loc.x, y: loc.y, width: size.w, height: size.h }
     };
     black.into_iter().filter(|rect| !rect.is_empty()).map(rect).collect()
 }

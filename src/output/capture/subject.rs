@@ -9,7 +9,7 @@ use smithay::output::Output;
 use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use crate::backend::{PixelBuffer, PixelRect};
-use crate::output::cursor::{self, Pointed};
+use crate::output::cursor;
 use crate::output::geometry;
 use crate::output::placing::Placing;
 use crate::scene::{CursorLayer, Scene};
@@ -52,10 +52,26 @@ pub enum Area {
     Window(WindowId),
 }
 
+/// What the pointer is on, looked up once for all who ask at the same time: a window may have thousands of surfaces, and be
+/// recorded by hundreds.
+#[derive(Debug, Default)]
+pub struct Pointed(Option<Option<WindowId>>);
+
+impl Pointed {
+    /// Whether what is done with the pointer at `position` is done to window `id`.
+    fn is(&mut self, state: &State, position: Point<f64, Logical>, id: WindowId) -> bool {
+        let pointed = self.0.get_or_insert_with(|| {
+            let hit = crate::output::scene_on_screen_hit(state, position);
+            hit.and_then(|(surface, _)| state.shell.window_of(&surface)).map(|window| window.id)
+        });
+        *pointed == Some(id)
+    }
+}
+
 /// The cursor above an area.
 #[derive(Clone, Debug)]
 pub struct CursorSeen {
-    /// Where it points, in pixels of the area's picture.
+    /// Where it points, in pixels of the area's picture as it is seen.
     pub position: (i32, i32),
     /// The pixel of its image that points.
     pub hotspot: (i32, i32),
@@ -100,22 +116,23 @@ impl Area {
     }
 
     /// The cursor, if anything of it lies above the area and the session is not locked.
-    pub fn cursor(&self, state: &mut State) -> Option<CursorSeen> {
+    pub fn cursor(&self, state: &mut State, pointed: &mut Pointed) -> Option<CursorSeen> {
         let (rect, scale) = self.place(state).filter(|_| !state.shell.lock.covers())?;
         let position = state.pointer_position();
-        let Pointed { image, hotspot } = cursor::pointed(state, scale)?;
+        let cursor::Pointed { image, hotspot } = cursor::pointed(state, scale)?;
         let at = (position - rect.loc.to_f64()).to_physical(scale).to_i32_round();
         let drawn = Rectangle::new(at - hotspot, Size::from((image.width, image.height)));
         let area = Rectangle::from_size(pixels(rect.size, scale));
-        let is_seen = area.overlaps(drawn) && self.has_pointer(state, position);
+        let is_seen = area.overlaps(drawn) && self.has_pointer(state, position, pointed);
         is_seen.then(|| CursorSeen { position: at.into(), hotspot: hotspot.into(), image })
     }
 
     /// Whether what is done with the pointer at `position` is done to it.
-    fn has_pointer(&self, state: &State, position: Point<f64, Logical>) -> bool {
-        let Area::Window(id) = self else { return true };
-        let hit = crate::output::scene_on_screen_hit(state, position);
-        hit.and_then(|(surface, _)| state.shell.window_of(&surface)).is_some_and(|window| window.id == *id)
+    fn has_pointer(&self, state: &State, position: Point<f64, Logical>, pointed: &mut Pointed) -> bool {
+        match self {
+            Area::Window(id) => pointed.is(state, position, *id),
+            Area::Output(_) => true,
+        }
     }
 
     /// The cursor's image as it would be drawn there, whether or not it is.
@@ -149,7 +166,7 @@ fn window_place(state: &State, window: &Window) -> Option<(Rectangle<i32, Logica
 
 /// A window as it is now, to be drawn by whoever can. Locked away or kept out of pictures it is black.
 pub(super) fn portrait(state: &mut State, id: WindowId, with_cursor: bool) -> Option<Scene> {
-    let cursor = if with_cursor { Area::Window(id).cursor(state) } else { None };
+    let cursor = if with_cursor { Area::Window(id).cursor(state, &mut Pointed::default()) } else { None };
     let window = shown(state, id)?;
     let (area, scale) = window_place(state, window)?;
     let mut scene = Scene { size: pixels(area.size, scale), ..Scene::default() };
@@ -158,6 +175,7 @@ pub(super) fn portrait(state: &mut State, id: WindowId, with_cursor: bool) -> Op
         return Some(scene);
     }
     scene.cursor = cursor.map(|cursor| CursorLayer {
+        turned: cursor.image.clone(),
         image: cursor.image,
         position: Point::from((cursor.position.0 - cursor.hotspot.0, cursor.position.1 - cursor.hotspot.1)),
     });

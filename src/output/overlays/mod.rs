@@ -1,11 +1,15 @@
 //! What the compositor itself draws between and above the windows: the overview's cards and titles, the list of
 //! shortcuts, and notices. Panels are plain colours; text is a picture that is drawn once and kept while anything of it is seen.
 
+mod aim;
 mod help;
+mod hint;
+pub(super) mod hud;
 mod lock;
 mod notices;
 mod overview;
-mod paint;
+pub(super) mod paint;
+mod question;
 
 use std::collections::HashMap;
 
@@ -15,16 +19,28 @@ use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 use crate::scene::{Effect, EffectKind, Picture, Rounded, Scene};
 use crate::shell::WindowId;
 use crate::shell::workspaces::Number;
+use crate::time::Span;
 use crate::timing::id::OutputId;
+pub(super) use aim::show as show_aim;
 pub(super) use help::show as show_help;
+pub(super) use hint::show as show_hint;
+pub(super) use hud::{renew as renew_hud, show as show_hud};
 pub(super) use lock::show as show_lock;
 pub(super) use notices::show as show_notices;
 pub(super) use overview::show as show_overview;
 use paint::{Colour, Page, Type};
+pub(super) use question::show as show_question;
+
+/// What the list of shortcuts and the question look like: what is behind them, their panel, and text on it.
+const DIM: Colour = [0.0, 0.0, 0.0, 0.45];
+const PANEL: Colour = [0.11, 0.13, 0.18, 1.0];
+const HEADING: Colour = [1.0, 1.0, 1.0, 1.0];
+const TEXT: Colour = [0.88, 0.90, 0.95, 1.0];
 
 /// Something that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Part {
+    Aim,
     Dim,
     Panel,
     Keys,
@@ -32,11 +48,19 @@ enum Part {
     Card(Number),
     CardName(Number),
     Selection,
+    OverviewDim,
     Title(WindowId),
     Notice(usize),
     NoticeHeading(usize),
-    NoticeReason(usize),
+    NoticeText(usize, i32),
     Locked(usize),
+    Hint(i32),
+    Hud,
+    Question(usize),
+    Answer(usize),
+    Button(usize),
+    QuestionPanel,
+    QuestionDim,
 }
 
 /// What is kept of what was drawn.
@@ -44,6 +68,8 @@ enum Part {
 pub struct Kept {
     names: HashMap<(OutputId, Part), Id>,
     texts: HashMap<(OutputId, Part), Text>,
+    /// What the figures of frames took to be drawn last.
+    pub(super) hud_cost: Span,
 }
 
 #[derive(Debug)]

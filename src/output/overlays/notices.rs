@@ -22,6 +22,8 @@ const GAP: f64 = 10.0;
 const TOP: f64 = 24.0;
 /// How round the corners are.
 const RADIUS: f64 = 12.0;
+/// Of a mistake in the configuration at most so many lines are seen.
+const MOST_LINES: usize = 4;
 /// Notices leave at least so much of the output's width free.
 const FREE_SHARE: f64 = 0.1;
 
@@ -31,6 +33,30 @@ fn heading(notice: &Notice) -> String {
         1 => format!("{program} was ended"),
         times => format!("{program} was ended {times} times"),
     }
+}
+
+/// What is above a mistake in the configuration.
+const MISTAKE: &str = "The configuration is wrong; what was before stays in force";
+
+/// A text in lines of so many letters, the last one cut off.
+fn lines(text: &str, letters: usize) -> Vec<String> {
+    let (mut lines, mut rest) = (Vec::new(), text.trim());
+    while !rest.is_empty() && lines.len() < MOST_LINES {
+        let end = rest.char_indices().nth(letters).map_or(rest.len(), |(end, _)| end);
+        // The last line is cut by whoever draws it.
+        let is_last = end == rest.len() || lines.len() + 1 == MOST_LINES;
+        let at = if is_last {
+            rest.len()
+        } else if rest[end..].starts_with(' ') {
+            end
+        } else {
+            rest[..end].rfind(' ').filter(|at| *at > 0).unwrap_or(end)
+        };
+        let (line, after) = rest.split_at(at);
+        lines.push(line.to_owned());
+        rest = after.trim_start();
+    }
+    lines
 }
 
 fn reason(notice: &Notice) -> String {
@@ -51,17 +77,38 @@ pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (Ou
     let (bold, plain) = (Type::new(TEXT_HEIGHT * scale, true), Type::new(TEXT_HEIGHT * scale, false));
     let (line, margin) = (sheet.physical(LINE), sheet.physical(MARGIN));
     let widest = (f64::from(screen.w) * (1.0 - FREE_SHARE)) as i32 - 2 * margin;
+    let letters = usize::try_from(widest / plain.width("m").max(1)).unwrap_or(0).max(1);
+    let mistake = notices.mistake().map(|text| (MISTAKE.to_owned(), lines(text, letters)));
+    let ended = notices.seen().map(|notice| (heading(notice), vec![reason(notice)]));
     let mut top = sheet.physical(TOP);
-    for (place, notice) in notices.seen().enumerate() {
+    for (place, (heading, texts)) in mistake.into_iter().chain(ended).enumerate() {
         let write = |face: Type, text: String| face.fit(&face.legible(&text).unwrap_or(text), widest);
-        let (heading, reason) = (write(bold, heading(notice)), write(plain, reason(notice)));
-        let width = bold.width(&heading).max(plain.width(&reason)) + 2 * margin;
-        let size = Size::<i32, Physical>::from((width, 2 * line + 2 * margin - (line - plain.height())));
+        let heading = write(bold, heading);
+        let texts: Vec<String> = texts.into_iter().map(|text| write(plain, text)).collect();
+        let width = texts.iter().map(|text| plain.width(text)).fold(bold.width(&heading), i32::max) + 2 * margin;
+        let count = 1 + i32::try_from(texts.len()).unwrap_or(0);
+        let size = Size::<i32, Physical>::from((width, count * line + 2 * margin - (line - plain.height())));
         let panel = Rectangle::new(Point::from(((screen.w - width) / 2, top)), size);
         let at = panel.loc + Point::from((margin, margin));
         sheet.text(Part::NoticeHeading(place), &heading, bold, HEADING, |_| at);
-        sheet.text(Part::NoticeReason(place), &reason, plain, TEXT, |_| at + Point::from((0, line)));
+        for (row, text) in (1..).zip(&texts) {
+            sheet.text(Part::NoticeText(place, row), text, plain, TEXT, |_| at + Point::from((0, row * line)));
+        }
         sheet.panel(Part::Notice(place), panel, RADIUS, PANEL);
         top += size.h + sheet.physical(GAP);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_sentences_have_lines_that_fit_and_not_too_many() {
+        assert_eq!(lines("a sentence that is long", 10), ["a sentence", "that is", "long"]);
+        assert_eq!(lines("/one/word/that/is/long", 10), ["/one/word/", "that/is/lo", "ng"]);
+        assert_eq!(lines("", 10), [""; 0]);
+        let long = lines(&"word ".repeat(100), 5);
+        assert_eq!((long.len(), long[0].as_str()), (MOST_LINES, "word"));
     }
 }

@@ -14,6 +14,8 @@ use crate::timing::id::OutputId;
 const CARD: Colour = [1.0, 1.0, 1.0, 0.07];
 /// The one that is seen when the overview is left.
 const ACTIVE_CARD: Colour = [0.55, 0.70, 1.0, 0.16];
+/// Above what lies behind windows that are alone.
+const DIM: Colour = [0.05, 0.06, 0.09, 0.7];
 /// Around the selected window.
 const SELECTION: Colour = [0.45, 0.65, 1.0, 1.0];
 /// How wide that is, in logical pixels.
@@ -67,6 +69,10 @@ pub fn show(
         sheet.frame(Part::Selection, rect, hole, SELECTION_WIDTH * 1.5, SELECTION);
     }
     sheet.opacity = share;
+    if shell.overlays.shows_windows_alone() {
+        let all = sheet.rect(geometry(output).to_f64());
+        sheet.panel(Part::OverviewDim, all, 0.0, DIM);
+    }
     for card in &layout.cards {
         let rect = sheet.rect(card.rect);
         let top = Rectangle::new(rect.loc, Size::from((rect.size.w, (HEADER * scale).round() as i32)));

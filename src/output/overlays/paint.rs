@@ -3,7 +3,7 @@
 //! The typeface is Noto Sans Mono, rasterised in four heights: the one nearest to what the output's scale asks for is used.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
-use smithay::utils::{Physical, Point, Size};
+use smithay::utils::{Physical, Point, Rectangle, Size};
 
 use crate::backend::PixelBuffer;
 use crate::scene::Picture;
@@ -109,7 +109,13 @@ const fn plain(letter: char) -> char {
     }
 }
 
-/// Lines of text on nothing.
+/// `ARGB8888`, premultiplied.
+fn premultiplied([red, green, blue, alpha]: Colour) -> u32 {
+    let level = |value: f32| (value.clamp(0.0, 1.0) * 255.0).round() as u32;
+    level(alpha) << 24 | level(red * alpha) << 16 | level(green * alpha) << 8 | level(blue * alpha)
+}
+
+/// Lines of text, on nothing or on what was filled.
 #[derive(Debug)]
 pub struct Page(PixelBuffer);
 
@@ -134,16 +140,36 @@ impl Page {
         }
     }
 
-    /// Letters do not overlap: nothing is blended.
+    /// Fills a rectangle, whatever was there.
+    pub fn fill(&mut self, rect: Rectangle<i32, Physical>, colour: Colour) {
+        let filled = premultiplied(colour);
+        for y in rect.loc.y..rect.loc.y + rect.size.h {
+            for x in rect.loc.x..rect.loc.x + rect.size.w {
+                if let Some(pixel) = self.pixel(x, y) {
+                    *pixel = filled;
+                }
+            }
+        }
+    }
+
+    /// Lets so much of a colour cover what is there.
     fn dot(&mut self, x: i32, y: i32, [red, green, blue, alpha]: Colour, coverage: f32) {
-        let Page(image) = self;
-        if coverage <= 0.0 || !(0..image.width).contains(&x) || !(0..image.height).contains(&y) {
+        if coverage <= 0.0 {
             return;
         }
-        let level = |value: f32| (value.clamp(0.0, 1.0) * 255.0).round() as u32;
+        let Some(pixel) = self.pixel(x, y) else { return };
         let alpha = alpha * coverage;
-        let premultiplied = level(red * alpha) << 16 | level(green * alpha) << 8 | level(blue * alpha);
-        image.pixels[(y * image.width + x) as usize] = level(alpha) << 24 | premultiplied;
+        let above = premultiplied([red, green, blue, alpha]);
+        let left = 255 - (above >> 24);
+        // Rounded: a colour over nothing is that colour.
+        let channel = |shift: u32| (above >> shift & 0xff) + ((*pixel >> shift & 0xff) * left + 127) / 255;
+        *pixel = [24, 16, 8, 0].into_iter().fold(0, |all, shift| all | channel(shift).min(255) << shift);
+    }
+
+    fn pixel(&mut self, x: i32, y: i32) -> Option<&mut u32> {
+        let Page(image) = self;
+        let is_there = (0..image.width).contains(&x) && (0..image.height).contains(&y);
+        if is_there { image.pixels.get_mut((y * image.width + x) as usize) } else { None }
     }
 
     /// The finished picture.

@@ -1,4 +1,4 @@
-//! `upbeat_frame_pacing_manager_v1` 1: a client is told, before it draws, which refresh a frame is for.
+//! `upbeat_frame_pacing_manager_v1` 2: a client is told, before it draws, which refresh a frame is for.
 //!
 //! The contract is `protocols/upbeat-frame-pacing-v1.xml`. Here requests are checked; when targets are sent is decided
 //! in [`timing::ahead`](crate::timing::ahead) and done by `output::ahead`; commits that are bound to a target wait in
@@ -27,7 +27,7 @@ use generated::upbeat_frame_pacing_v1::{self as wire, Wish};
 use generated::upbeat_frame_pacing_v1::{Error, UpbeatFramePacingV1};
 use object::FramePacing;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The global.
 #[derive(Debug)]
@@ -113,6 +113,7 @@ impl Dispatch<UpbeatFramePacingV1, FramePacing, State> for Handlers {
                 WEnum::Value(options) => set(&surface, |wishes, _| {
                     wishes.0.stay_ahead = options.contains(Wish::StayAhead);
                     wishes.0.latest_ready = options.contains(Wish::LatestReady);
+                    wishes.0.second_shot = options.contains(Wish::SecondShot);
                 }),
                 WEnum::Unknown(bits) => {
                     object.post_error(Error::InvalidOption, format!("{bits:#x} has bits that are no option"));

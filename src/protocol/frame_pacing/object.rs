@@ -6,7 +6,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Resource, Weak};
 
 use super::generated::upbeat_frame_pacing_v1::{self as wire, UpbeatFramePacingV1};
-use crate::surface::{CommitFault, Fate, FrameLedger, FrameListener, Revoked, Unshown};
+use crate::surface::{CommitFault, Fate, FrameLedger, FrameListener, Path, Revoked, Unshown};
 use crate::time::{Instant, NANOS_PER_SECOND, Span};
 use crate::timing::ahead::{Effective, Issued, Reason, TargetId};
 use crate::timing::pacing::Pacing;
@@ -82,10 +82,15 @@ impl FrameListener for UpbeatFramePacingV1 {
     fn tell_fate(&self, id: TargetId, fate: Fate) {
         let (high, low) = split(id.0);
         match fate {
-            Fate::Presented { at, margin } => {
+            Fate::Presented { at, margin, path } => {
+                let path = match path {
+                    Path::Composited => wire::Path::Composited,
+                    Path::Overlay => wire::Path::Overlay,
+                    Path::Direct => wire::Path::Direct,
+                };
                 let (seconds_high, seconds_low, nanos) = time(at);
                 let margin = margin.as_nanos().clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
-                self.presented(high, low, seconds_high, seconds_low, nanos, margin, wire::Path::Composited);
+                self.presented(high, low, seconds_high, seconds_low, nanos, margin, path);
             }
             Fate::Discarded(why) => {
                 let reason = match why {

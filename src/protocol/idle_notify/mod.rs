@@ -47,6 +47,7 @@ pub fn attend(state: &mut State) -> Option<Instant> {
         Told::Idled => notification.idled(),
         Told::Resumed => notification.resumed(),
     });
+    state.input.waking.is_awaited = waiting.is_any_idle();
     waiting.wake()
 }
 

@@ -75,6 +75,11 @@ impl<T: Clone + PartialEq> Waiting<T> {
         self.waiters.iter().any(|waiter| waiter.heeds_inhibitors)
     }
 
+    /// Whether anybody was told that nobody does anything, and not yet that somebody does.
+    pub const fn is_any_idle(&self) -> bool {
+        self.any_idle
+    }
+
     /// When [`Waiting::look`] has something to do without anything else.
     pub const fn wake(&self) -> Option<Instant> {
         self.wake

@@ -32,6 +32,7 @@ use smithay::reexports::wayland_server::{
 };
 
 use crate::guard::Handlers;
+use crate::output::capture::Pointed;
 use crate::state::State;
 use frame::Frame;
 use pointer::CursorSession;
@@ -72,8 +73,9 @@ pub(super) fn refresh(state: &mut State) {
     for session in sessions {
         session.refresh(state);
     }
+    let mut pointed = Pointed::default();
     for cursor in cursors {
-        pointer::refresh(state, &cursor);
+        pointer::refresh(state, &cursor, &mut pointed);
     }
 }
 

@@ -10,8 +10,8 @@ use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 
 use super::session::{self, Kind};
-use crate::guard::Handlers;
-use crate::output::capture::{Area, CursorSeen};
+use crate::guard::{self, Handlers};
+use crate::output::capture::{Area, CursorSeen, Pointed};
 use crate::state::State;
 
 /// Who hears where the cursor is.
@@ -36,11 +36,15 @@ impl CursorSession {
 }
 
 /// Says where the cursor is, if that has changed.
-pub(super) fn refresh(state: &mut State, object: &ExtImageCopyCaptureCursorSessionV1) {
+pub(super) fn refresh(state: &mut State, object: &ExtImageCopyCaptureCursorSessionV1, pointed: &mut Pointed) {
     let Some(session) = object.data::<CursorSession>() else { return };
-    let seen = session.area.as_ref().and_then(|area| area.cursor(state));
+    let seen = session.area.as_ref().and_then(|area| area.cursor(state, pointed));
     let place = seen.map(|CursorSeen { position, hotspot, .. }| Place { position, hotspot });
     let mut told = session.told.lock().unwrap_or_else(PoisonError::into_inner);
+    // A mouse moves a thousand times a second.
+    if *told != place && !guard::reads_on(object) {
+        return;
+    }
     let before = std::mem::replace(&mut *told, place);
     match (before, place) {
         (Some(_), None) => object.leave(),

@@ -12,6 +12,7 @@ use smithay::reexports::wayland_server::protocol::wl_shm::Format;
 use smithay::reexports::wayland_server::{DataInit, New, Resource, Weak};
 use smithay::wayland::shm::shm_format_to_fourcc;
 
+use crate::guard;
 use crate::output::capture::{Area, Eye, Subject, Watched};
 use crate::protocol::film;
 use crate::state::State;
@@ -88,10 +89,15 @@ impl Session {
         if size == told.size && size.is_some() {
             return;
         }
+        let object = told.object.as_ref().and_then(|object| object.upgrade().ok());
+        // A window may be of another size in every turn.
+        if told.size.is_some() && size.is_some() && object.as_ref().is_some_and(|object| !guard::reads_on(object)) {
+            return;
+        }
         told.size = size;
         told.number += 1;
         told.stopped = size.is_none();
-        let Some(object) = told.object.as_ref().and_then(|object| object.upgrade().ok()) else { return };
+        let Some(object) = object else { return };
         let Some((width, height)) = size else { return object.stopped() };
         object.buffer_size(width.unsigned_abs(), height.unsigned_abs());
         for format in self.formats() {

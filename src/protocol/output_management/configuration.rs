@@ -11,8 +11,8 @@ use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zw
 use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_head_v1::{
     AdaptiveSyncState, ZwlrOutputHeadV1,
 };
-use smithay::reexports::wayland_server::protocol::wl_output::Transform;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource, WEnum};
+use smithay::utils::Transform;
 
 use super::heads::{HeadName, ModeOf};
 use super::plan::{self, Wish};
@@ -20,6 +20,7 @@ use crate::backend::Mode;
 use crate::bounds::{MAX_EXTENT, coordinate};
 use crate::guard::Handlers;
 use crate::state::State;
+use crate::turn::Turn;
 
 /// More outputs than this are in no configuration: heads that are gone may be named, too.
 const MOST_HEADS: usize = 128;
@@ -102,16 +103,30 @@ impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
                     object.cancelled();
                     return;
                 }
-                let result = if is_test { plan::test(state, &wishes) } else { plan::apply(state, &wishes) };
-                match result {
-                    Ok(()) => object.succeeded(),
-                    Err(reason) => {
-                        tracing::warn!(%reason, is_test, "a configuration of outputs was refused");
-                        object.failed();
-                    }
+                if is_test {
+                    return answer(object, plan::test(state, &wishes), is_test);
                 }
+                let Some(number) = state.protocols.output_management.begin() else {
+                    object.cancelled();
+                    return;
+                };
+                let object = object.clone();
+                plan::apply(state, wishes, move |state, result| {
+                    state.protocols.output_management.end(number);
+                    answer(&object, result, false);
+                });
             }
             _ => {}
+        }
+    }
+}
+
+fn answer(object: &ZwlrOutputConfigurationV1, result: Result<(), String>, is_test: bool) {
+    match result {
+        Ok(()) => object.succeeded(),
+        Err(reason) => {
+            tracing::warn!(%reason, is_test, "a configuration of outputs was refused");
+            object.failed();
         }
     }
 }
@@ -155,9 +170,7 @@ fn note(wish: &mut Wish, request: zwlr_output_configuration_head_v1::Request) ->
         }
         Request::SetPosition { x, y } => wish.position.replace((coordinate(x), coordinate(y))).is_none(),
         Request::SetTransform { transform: WEnum::Value(transform) } => {
-            let is_new = !std::mem::replace(&mut wish.is_transform_set, true);
-            wish.is_transformed = transform != Transform::Normal;
-            is_new
+            wish.turn.replace(Turn::from(Transform::from(transform))).is_none()
         }
         Request::SetTransform { .. } => return Err((HeadError::InvalidTransform, "there is no such transform")),
         Request::SetScale { scale } => {

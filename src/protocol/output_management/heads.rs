@@ -8,13 +8,15 @@ use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zw
 use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_mode_v1::{
     self, ZwlrOutputModeV1,
 };
-use smithay::reexports::wayland_server::protocol::wl_output::Transform;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
+use smithay::utils::Transform;
 
-use crate::backend::{Display, Mode};
+use crate::backend::{Display, Identity, Mode};
 use crate::guard::Handlers;
+use crate::output::hotplug::{self, Placement};
 use crate::output::parking::Parked;
 use crate::state::State;
+use crate::turn::Turn;
 
 /// Heads say make and model from this version on, adaptive sync from a later one.
 const SAYS_MAKE: u32 = 2;
@@ -28,6 +30,7 @@ pub struct Look {
     description: String,
     make: String,
     model: String,
+    serial: Option<String>,
     millimetres: (i32, i32),
     /// The one that it prefers first; that in force is among them.
     modes: Vec<Mode>,
@@ -37,6 +40,7 @@ pub struct Look {
     pub enabled: bool,
     position: (i32, i32),
     scale: f64,
+    turn: Turn,
     /// Whether its rate varies.
     pub adaptive_sync: bool,
 }
@@ -46,12 +50,14 @@ pub fn all(state: &State) -> Vec<Look> {
     let shown = state.outputs.states().map(|output| {
         let display = output.display.as_ref();
         let (position, scale) = (output.output.current_location(), output.output.current_scale());
-        let look = Look::of(display, (position.x, position.y), scale.fractional_scale());
+        let turn = crate::output::turn_of(&output.output);
+        let look = Look::of(display, (position.x, position.y), scale.fractional_scale(), turn);
         Look { enabled: true, ..look.described_by(&output.output) }
     });
     let parked = state.outputs.parked.iter().map(|parked: &Parked| {
-        let placement = parked.placement();
-        Look::of(parked.display(), placement.position.unwrap_or_default(), placement.scale.unwrap_or(1.0))
+        let Placement { position, turn, .. } = *parked.placement();
+        let scale = hotplug::scale_of(parked.display(), parked.placement());
+        Look::of(parked.display(), position.unwrap_or_default(), scale, turn.unwrap_or_default())
     });
     let mut looks: Vec<Look> = shown.chain(parked).collect();
     // The order in which they were switched on says nothing.
@@ -60,23 +66,26 @@ pub fn all(state: &State) -> Vec<Look> {
 }
 
 impl Look {
-    fn of(display: &dyn Display, position: (i32, i32), scale: f64) -> Self {
+    fn of(display: &dyn Display, position: (i32, i32), scale: f64, turn: Turn) -> Self {
         let (mode, mut modes) = (display.mode(), display.modes());
         if !modes.contains(&mode) {
             modes.push(mode);
         }
         let side = |length: u32| i32::try_from(length).unwrap_or_default();
+        let Identity { make, model, serial } = hotplug::identity(display);
         Look {
             name: display.name().to_owned(),
             description: display.name().to_owned(),
-            make: "Upbeat".to_owned(),
-            model: display.name().to_owned(),
+            make,
+            model,
+            serial,
             millimetres: display.millimetres().map(|(width, height)| (side(width), side(height))).unwrap_or_default(),
             modes,
             mode,
             enabled: false,
             position,
             scale,
+            turn,
             adaptive_sync: display.capabilities().variable_refresh.is_some(),
         }
     }
@@ -84,7 +93,7 @@ impl Look {
     fn described_by(self, output: &Output) -> Self {
         let physical = output.physical_properties();
         let millimetres = (physical.size.w, physical.size.h);
-        Look { make: physical.make, model: physical.model, description: output.description(), millimetres, ..self }
+        Look { description: output.description(), millimetres, ..self }
     }
 }
 
@@ -164,6 +173,9 @@ impl Manager {
         if version >= SAYS_MAKE {
             object.make(look.make.clone());
             object.model(look.model.clone());
+            if let Some(serial) = &look.serial {
+                object.serial_number(serial.clone());
+            }
         }
         if look.millimetres != (0, 0) {
             object.physical_size(look.millimetres.0, look.millimetres.1);
@@ -208,8 +220,8 @@ impl Head {
         if is_other(|told, look| told.position == look.position) {
             self.object.position(look.position.0, look.position.1);
         }
-        if !was_enabled {
-            self.object.transform(Transform::Normal);
+        if is_other(|told, look| told.turn == look.turn) {
+            self.object.transform(Transform::from(look.turn).into());
         }
         if is_other(|told, look| told.scale == look.scale) {
             self.object.scale(look.scale);

@@ -2,13 +2,19 @@
 //!
 //! A configuration is tested as a whole before anything of it is done (`plan`), and refused as a whole, with the reason in
 //! the log. An output that is disabled is taken out of the layout: to other clients and to windows it is unplugged
-//! ([`parking`]). Transforms other than `normal` are refused until rendering has them.
+//! ([`parking`]).
 //!
 //! ```text
 //!   heads ─► client ─► configuration(serial) ─┬─ the layout has changed since ──► cancelled
 //!                                             ├─ cannot be ─────────────────────► failed; nothing was done
-//!                                             └─ done ──────────────────────────► succeeded, heads, done(serial + 1)
+//!                                             ├─ a driver refuses a mode, or ──► all is as before: failed
+//!                                             │  says nothing in time
+//!                                             └─ seen on the screens ──────────► succeeded, heads, done(serial + 1)
 //! ```
+//!
+//! Whether a display takes a mode is known when a frame of it was seen ([`mode_switch`](crate::output::mode_switch)). Until
+//! then nobody is told of anything in between, and what others apply meanwhile is cancelled: they hear `done` after, and may
+//! try again.
 
 mod configuration;
 mod heads;
@@ -39,6 +45,12 @@ pub struct OutputManagement {
     serial: u32,
     /// What it follows from.
     basis: Option<Basis>,
+    /// How many configurations were applied.
+    applied: u32,
+    /// Which of them is being applied.
+    applies: Option<u32>,
+    /// Another was cancelled for that.
+    cancelled: bool,
 }
 
 /// What the looks of outputs follow from.
@@ -51,7 +63,44 @@ struct Basis {
 impl OutputManagement {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ZwlrOutputManagerV1, ()>(VERSION, ());
-        OutputManagement { _global: global, managers: Vec::new(), told: Vec::new(), serial: 1, basis: None }
+        OutputManagement {
+            _global: global,
+            managers: Vec::new(),
+            told: Vec::new(),
+            serial: 1,
+            basis: None,
+            applied: 0,
+            applies: None,
+            cancelled: false,
+        }
+    }
+
+    /// A configuration is to be applied. Returns its number; `None` while another is being applied.
+    fn begin(&mut self) -> Option<u32> {
+        if self.applies.is_some() {
+            self.cancelled = true;
+            return None;
+        }
+        self.applied = self.applied.wrapping_add(1);
+        self.applies = Some(self.applied);
+        self.applies
+    }
+
+    /// That with this number was, or all is as before.
+    fn end(&mut self, number: u32) {
+        if self.applies == Some(number) {
+            self.give_up();
+        }
+    }
+
+    /// Whatever was being applied: a bug came between.
+    pub(super) fn give_up(&mut self) {
+        self.applies = None;
+        if std::mem::take(&mut self.cancelled) {
+            // Whoever was cancelled waits to hear how all is.
+            self.serial = self.serial.wrapping_add(1);
+            self.basis = None;
+        }
     }
 }
 
@@ -62,6 +111,9 @@ pub(super) fn refresh(state: &mut State) {
     }
     if state.protocols.output_management.managers.is_empty() {
         state.protocols.output_management.basis = None;
+        return;
+    }
+    if state.protocols.output_management.applies.is_some() {
         return;
     }
     let basis = Basis { changes: state.shell.changes(), parked: state.outputs.parked.len() };

@@ -1,9 +1,11 @@
 //! Tests what is wanted of outputs, and does all of it or nothing.
 
 use crate::backend::{Display, Mode};
-use crate::output::{hotplug, parking};
+use crate::output::hotplug::{self, Arranged, WantedScale};
+use crate::output::{mode_switch, parking};
 use crate::state::State;
 use crate::timing::id::OutputId;
+use crate::turn::Turn;
 
 /// Physical pixels of a logical one: as small and as large as a configuration may say.
 const SCALES: std::ops::RangeInclusive<f64> = 0.5..=8.0;
@@ -21,19 +23,15 @@ pub struct Wish {
     /// Top left corner (global logical coordinates).
     pub position: Option<(i32, i32)>,
     pub scale: Option<f64>,
-    pub is_transform_set: bool,
-    /// It is to be turned or mirrored.
-    pub is_transformed: bool,
+    /// How it is to lie on the panel.
+    pub turn: Option<Turn>,
     pub adaptive_sync: Option<bool>,
 }
 
 impl Wish {
     /// Why `display` cannot be like this.
     fn check(&self, display: &dyn Display) -> Result<(), String> {
-        let Wish { output, mode, scale, is_transformed, adaptive_sync, .. } = self;
-        if *is_transformed {
-            return Err(format!("{output}: outputs cannot be turned or mirrored yet"));
-        }
+        let Wish { output, mode, scale, adaptive_sync, .. } = self;
         if let Some(scale) = scale.filter(|scale| !SCALES.contains(scale)) {
             return Err(format!(
                 "{output}: a scale of {scale}; it lies between {} and {}",
@@ -91,27 +89,58 @@ pub fn test(state: &State, wishes: &[Wish]) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes outputs like this; if that cannot be, all is as before, and a sentence says why.
-pub fn apply(state: &mut State, wishes: &[Wish]) -> Result<(), String> {
-    test(state, wishes)?;
+/// Makes outputs like this, and says when that is done; if it cannot be, all is as before, and a sentence says why.
+pub fn apply(state: &mut State, wishes: Vec<Wish>, then: impl FnOnce(&mut State, Result<(), String>) + 'static) {
+    if let Err(reason) = test(state, &wishes) {
+        return then(state, Err(reason));
+    }
     // Those that come back first: windows of those that go have somewhere to go to.
-    let mut returned = Vec::new();
+    let (mut returned, mut gone) = (Vec::new(), None);
     for wish in wishes.iter().filter(|wish| wish.enabled) {
         if matches!(find(state, &wish.output), Ok(Found::Parked)) {
-            returned.extend(parking::unpark(state, &wish.output, wish.position, wish.scale()));
+            match parking::unpark(state, &wish.output) {
+                Some(id) => returned.push(id),
+                None => gone = Some(wish.output.clone()),
+            }
         }
     }
-    if let Err(reason) = set_modes(state, wishes) {
-        returned.into_iter().for_each(|id| parking::park(state, id));
-        return Err(reason);
+    let wanted = other_modes(state, &wishes);
+    let finish = move |state: &mut State, result: Result<(), String>| {
+        match &result {
+            Ok(()) => arrange(state, &wishes),
+            Err(_) => returned.into_iter().for_each(|id| parking::park(state, id)),
+        }
+        then(state, result);
+    };
+    if let Some(name) = gone {
+        return finish(state, Err(format!("there is no output called {name} any more")));
     }
+    match mode_switch::ask(state, &wanted) {
+        Ok(asked) => mode_switch::wait(state, asked, Box::new(finish)),
+        Err(reason) => finish(state, Err(reason)),
+    }
+}
+
+/// The modes that are not in force, or will not be if nobody asks for them.
+fn other_modes(state: &State, wishes: &[Wish]) -> Vec<(OutputId, Mode)> {
+    let enabled = wishes.iter().filter(|wish| wish.enabled);
+    let wanted = enabled.filter_map(|wish| hotplug::by_name(state, &wish.output).zip(wish.mode));
+    let is_other = |(id, mode): &(OutputId, Mode)| {
+        let is_in_force = state.outputs.by_id(*id).is_none_or(|output| output.display.mode() == *mode);
+        !is_in_force || mode_switch::is_under_way(&state.outputs, *id)
+    };
+    wanted.filter(is_other).collect()
+}
+
+/// All that no display can refuse: where outputs are, how they are shown, and who leaves the layout.
+fn arrange(state: &mut State, wishes: &[Wish]) {
     let arranged: Vec<_> = wishes
         .iter()
-        .filter(|wish| wish.enabled && (wish.position.is_some() || wish.scale.is_some()))
+        .filter(|wish| wish.enabled && (wish.position.is_some() || wish.scale.is_some() || wish.turn.is_some()))
         .filter_map(|wish| {
-            let id = hotplug::by_name(state, &wish.output)?;
-            let now = state.outputs.by_id(id)?.output.current_scale().fractional_scale();
-            Some(hotplug::Arranged { output: id, position: wish.position, scale: wish.scale().unwrap_or(now) })
+            let Wish { position, turn, .. } = *wish;
+            let scale = wish.scale().map_or(WantedScale::AsItIs, WantedScale::This);
+            Some(Arranged { output: hotplug::by_name(state, &wish.output)?, position, scale, turn })
         })
         .collect();
     if !arranged.is_empty() {
@@ -122,32 +151,6 @@ pub fn apply(state: &mut State, wishes: &[Wish]) -> Result<(), String> {
             parking::park(state, id);
         }
     }
-    Ok(())
-}
-
-/// Switches modes; where one is refused after all, those before it are switched back.
-fn set_modes(state: &mut State, wishes: &[Wish]) -> Result<(), String> {
-    let mut before: Vec<(OutputId, Mode)> = Vec::new();
-    for wish in wishes.iter().filter(|wish| wish.enabled) {
-        let id = hotplug::by_name(state, &wish.output);
-        let Some((output, mode)) = id.and_then(|id| state.outputs.by_id_mut(id)).zip(wish.mode) else { continue };
-        let now = output.display.mode();
-        if now == mode {
-            continue;
-        }
-        let (id, result) = (output.id, output.display.set_mode(mode));
-        if let Err(error) = result {
-            for (id, mode) in before {
-                let back = state.outputs.by_id_mut(id).map(|output| output.display.set_mode(mode));
-                if let Some(Err(error)) = back {
-                    tracing::error!(%error, "an output does not take the mode back that it had");
-                }
-            }
-            return Err(format!("{}: {error}", wish.output));
-        }
-        before.push((id, now));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

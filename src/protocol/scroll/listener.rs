@@ -2,9 +2,9 @@
 
 use super::generated::upbeat_scroll_view_v1::{self as wire, UpbeatScrollViewV1};
 use crate::bounds::DocumentUnit;
-use crate::surface::scroll::{Mode, Reason, ScrollListener, ShownAt};
+use crate::surface::scroll::{Mode, Reason, ScrollListener};
 use crate::time::{Instant, NANOS_PER_SECOND};
-use crate::timing::scroll::{Region, Side};
+use crate::timing::scroll::{Region, ShownAt, Side};
 
 impl ScrollListener for UpbeatScrollViewV1 {
     fn tell_budget(&self, pixels: i64) {
@@ -20,6 +20,7 @@ impl ScrollListener for UpbeatScrollViewV1 {
             Reason::Policy => wire::Reason::Policy,
             Reason::NoContent => wire::Reason::NoContent,
             Reason::Nesting => wire::Reason::Nesting,
+            Reason::Changing => wire::Reason::Changing,
         };
         self.effective(mode, reason);
     }
@@ -43,12 +44,12 @@ impl ScrollListener for UpbeatScrollViewV1 {
     }
 
     fn tell_rest(&self, at: ShownAt) {
-        let ((x, x_fraction), (y, y_fraction)) = (parts(at.offset.x), parts(at.offset.y));
+        let ((x, x_fraction), (y, y_fraction)) = (parts(at.offset.0), parts(at.offset.1));
         self.rest(x, y, x_fraction, y_fraction, at.serial);
     }
 
     fn tell_offset(&self, at: ShownAt, present: Instant) {
-        let ((x, x_fraction), (y, y_fraction)) = (parts(at.offset.x), parts(at.offset.y));
+        let ((x, x_fraction), (y, y_fraction)) = (parts(at.offset.0), parts(at.offset.1));
         let (seconds_high, seconds_low, nanos) = time(present);
         let (vx, vy) = (fixed(at.velocity.x), fixed(at.velocity.y));
         self.offset(x, y, x_fraction, y_fraction, vx, vy, at.serial, seconds_high, seconds_low, nanos);

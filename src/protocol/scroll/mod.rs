@@ -1,11 +1,9 @@
-//! `upbeat_scroll_manager_v1` 1: content that moves at the rate of the display while its client sleeps.
+//! `upbeat_scroll_manager_v1` 2: content that moves at the rate of the display while its client sleeps.
 //!
 //! The contract is `protocols/upbeat-scroll-v1.xml`. Here requests are checked; what is said of a view travels with its commits
 //! ([`surface::scroll`](crate::surface::scroll)), and the output that shows it moves it at its latch (`output::scrolling`).
 //!
-//! It is offered where the configuration says so (`[scroll] views`), and not by default while no library makes use of it and
-//! what a plane could move is composed: a client that has it does it by its own hand, and a version that is offered to all
-//! could not be changed any more.
+//! It is offered unless the configuration says otherwise (`[scroll] views`): then `client::ScrollView` does it by its own hand.
 
 mod content;
 #[rustfmt::skip]
@@ -29,7 +27,7 @@ use crate::surface::scroll::{MOST_NESTED, Scrolled, View, ViewAxis, ViewState};
 use generated::upbeat_scroll_manager_v1::{self as manager, UpbeatScrollManagerV1};
 use generated::upbeat_scroll_view_v1::Axes;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The global, while it is offered.
 #[derive(Debug, Default)]
@@ -81,7 +79,7 @@ impl GlobalDispatch<UpbeatScrollManagerV1, (), State> for Handlers {
 impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
     fn request(
         state: &mut State,
-        _client: &Client,
+        client: &Client,
         manager: &UpbeatScrollManagerV1,
         request: manager::Request,
         _data: &(),
@@ -91,6 +89,7 @@ impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
         if let manager::Request::GetView { id, surface } = request {
             let object = init.init(id, ViewObject { surface: surface.downgrade(), inert: Mutex::new(false) });
             let nested = depth(state, &surface);
+            let (share, whole) = (state.surfaces.scroll.join(client.id()), state.surfaces.scroll.whole);
             let Some(entry) = state.surfaces.get_mut(&surface) else { return };
             let number = surface.id().protocol_id();
             if entry.scroll.is_some() {
@@ -105,7 +104,7 @@ impl Dispatch<UpbeatScrollManagerV1, (), State> for Handlers {
                 manager.post_error(manager::Error::TooDeep, what);
                 return;
             }
-            entry.scroll = Some(Box::new(Scrolled::new(Arc::new(object))));
+            entry.scroll = Some(Box::new(Scrolled::new(Arc::new(object), share, whole)));
             edit(&surface, |_| {});
         }
     }

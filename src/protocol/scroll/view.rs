@@ -16,13 +16,15 @@ use crate::guard;
 use crate::guard::Handlers;
 use crate::output::scrolling;
 use crate::state::State;
-use crate::surface::scroll::{Content, Inputs, MOST_CONTENTS, Movement, Role, ViewAxis, ViewState};
-use crate::timing::scroll::{Extent, Region};
+use crate::surface::scroll::{Content, Inputs, MOST_CONTENTS, Role, ViewAxis, ViewState};
+use crate::timing::scroll::{Extent, Movement, Region};
 
 /// The least and the most of its speed that a fling may keep from one millisecond to the next, in thousandths.
 const DECELERATION: std::ops::RangeInclusive<u32> = 900..=999;
 /// The furthest that a view may be pulled beyond its document.
 const MOST_RUBBER_BAND: u32 = 1_000;
+/// The version of a view from which on its ends may be stretched.
+const STRETCHED_SINCE: u32 = 2;
 /// The most positions at which a view may come to rest: they fill half of the largest message.
 const MOST_SNAPS: usize = 512;
 
@@ -65,8 +67,12 @@ impl Dispatch<UpbeatScrollViewV1, ViewObject, State> for Handlers {
             }
             Request::SetSnaps { axis, positions } => set_snaps(object, &surface, axis, &positions),
             Request::SetOptions { options } => match options {
+                WEnum::Value(options) if options.contains(Options::Stretched) && object.version() < STRETCHED_SINCE => {
+                    refuse(object, Error::InvalidOptions, options.bits(), "an option of version 2");
+                }
                 WEnum::Value(options) => edit(&surface, |view| {
                     view.unpredicted = options.contains(Options::Unpredicted);
+                    view.stretched = options.contains(Options::Stretched);
                 }),
                 WEnum::Unknown(bits) => refuse(object, Error::InvalidOptions, bits, "bits that are no option"),
             },

@@ -25,7 +25,7 @@ use smithay::wayland::selection::ext_data_control as ext;
 use smithay::wayland::selection::primary_selection::PrimarySelectionState;
 use smithay::wayland::selection::wlr_data_control as wlr;
 
-use super::{AT_ONCE, forward, offered};
+use super::{AT_ONCE, forward, listeners, offered};
 use crate::guard::Handlers;
 use crate::protocol::floor::delegate;
 use crate::protocol::privileges;
@@ -88,6 +88,10 @@ macro_rules! checks {
             let (Request::SetSelection { source } | Request::SetPrimarySelection { source }) = request else {
                 return true;
             };
+            if !listeners::may_hear(state, device.client().as_ref()) {
+                source.iter().for_each(<$source>::cancelled);
+                return false;
+            }
             let may = may_use(state, source.as_ref().map(Resource::id));
             if !may {
                 device.post_error(Error::UsedSource, "a source can be the selection once");
@@ -112,9 +116,9 @@ checks!(ZwlrDataControlDeviceV1, wlr_device, ZwlrDataControlSourceV1, wlr_source
 checks!(ExtDataControlDeviceV1, ext_device, ExtDataControlSourceV1, ext_source, may_set_ext, may_offer_ext);
 
 forward!(ZwlrDataControlManagerV1: wlr::DataControlManagerUserData, ZwlrDataControlDeviceV1: wlr::DataControlDeviceUserData
-    => wlr::DataControlState; gone_wlr_control, give_back_wlr: wlr_device::Request::Destroy; may_set_wlr);
+    => wlr::DataControlState; gone_wlr_control, give_back_wlr: wlr_device::Request::Destroy; may_set_wlr; true);
 forward!(ExtDataControlManagerV1: ext::ExtDataControlManagerUserData, ExtDataControlDeviceV1: ext::ExtDataControlDeviceUserData
-    => ext::DataControlState; gone_ext_control, give_back_ext: ext_device::Request::Destroy; may_set_ext);
+    => ext::DataControlState; gone_ext_control, give_back_ext: ext_device::Request::Destroy; may_set_ext; true);
 
 offered!(ZwlrDataControlSourceV1: wlr::DataControlSourceUserData => wlr::DataControlState, wlr_source, may_offer_wlr);
 offered!(ExtDataControlSourceV1: ext::ExtDataControlSourceUserData => ext::DataControlState, ext_source, may_offer_ext);

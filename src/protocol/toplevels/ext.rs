@@ -1,6 +1,7 @@
 //! `ext_foreign_toplevel_list_v1` 1: which windows there are, by name. Other protocols use its handles.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use smithay::reexports::wayland_protocols::ext::foreign_toplevel_list::v1::server::ext_foreign_toplevel_handle_v1::{
     self, ExtForeignToplevelHandleV1,
@@ -29,7 +30,7 @@ pub struct Lists {
 #[derive(Debug)]
 struct List {
     object: ExtForeignToplevelListV1,
-    handles: BTreeMap<WindowId, (ExtForeignToplevelHandleV1, Look)>,
+    handles: BTreeMap<WindowId, (ExtForeignToplevelHandleV1, Arc<Look>)>,
 }
 
 /// The window that a handle names, whether or not it is still there.
@@ -49,18 +50,13 @@ impl Lists {
 
     /// Tells everybody what he does not know. Returns whether all know all then.
     pub(super) fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
-        self.list.iter_mut().fold(true, |all_know, list| {
-            let may_hear = !is_behind(&list.object);
-            if may_hear {
-                list.tell(looks, display);
-            }
-            all_know & may_hear
-        })
+        self.list.iter_mut().fold(true, |all_know, list| all_know & list.tell(looks, display))
     }
 }
 
 impl List {
-    fn tell(&mut self, looks: &Looks, display: &DisplayHandle) {
+    /// Tells it what it does not know, as far as it reads that. Returns whether it knows all then.
+    fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
         self.handles.retain(|id, (handle, told)| {
             let gone = looks.get(id).is_none_or(|look| look.number != told.number);
             if gone && handle.is_alive() {
@@ -69,17 +65,25 @@ impl List {
             !gone
         });
         for (id, look) in looks {
-            if let Some((handle, told)) = self.handles.get_mut(id) {
+            let known = self.handles.get_mut(id);
+            if known.as_ref().is_some_and(|(_, told)| Arc::ptr_eq(told, look)) {
+                continue;
+            }
+            if is_behind(&self.object) {
+                return false;
+            }
+            if let Some((handle, told)) = known {
                 let before = std::mem::replace(told, look.clone());
                 tell_of(handle, Some(&before), look);
             } else if self.announce(*id, look, display).is_none() {
                 // It has just gone.
-                return;
+                return true;
             }
         }
+        true
     }
 
-    fn announce(&mut self, id: WindowId, look: &Look, display: &DisplayHandle) -> Option<()> {
+    fn announce(&mut self, id: WindowId, look: &Arc<Look>, display: &DisplayHandle) -> Option<()> {
         let client = self.object.client()?;
         let handle = client.create_resource::<ExtForeignToplevelHandleV1, _, State>(display, self.object.version(), id);
         let handle = handle.ok()?;
@@ -92,16 +96,16 @@ impl List {
 }
 
 fn tell_of(handle: &ExtForeignToplevelHandleV1, told: Option<&Look>, look: &Look) {
-    let is_other = |part: fn(&Look) -> &String| told.is_none_or(|told| part(told) != part(look));
+    let is_other = |part: fn(&Look) -> &Arc<str>| told.is_none_or(|told| part(told) != part(look));
     let (title, app_id) = (is_other(|look| &look.title), is_other(|look| &look.app_id));
     if !handle.is_alive() || !(title || app_id) {
         return;
     }
     if title {
-        handle.title(look.title.clone());
+        handle.title(look.title.to_string());
     }
     if app_id {
-        handle.app_id(look.app_id.clone());
+        handle.app_id(look.app_id.to_string());
     }
     handle.done();
 }

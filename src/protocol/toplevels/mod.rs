@@ -2,7 +2,8 @@
 //! ([`ext`]).
 //!
 //! What changed is told once in a turn of the loop, to each listener what it does not know yet. One that does not read for a
-//! moment is told the newest when it reads on, and not all that was in between:
+//! moment is told the newest when it reads on, and not all that was in between; one that has much to hear, of windows with long
+//! titles, is told as much at a time as it can read:
 //!
 //! ```text
 //!   windows ─► Look of each ─┬─► listener: what it was told ≠ Look? ─► events, done
@@ -13,14 +14,15 @@ pub mod ext;
 pub mod wlr;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use calloop::timer::{TimeoutAction, Timer};
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_output::WlOutput;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 
 use crate::guard;
+use crate::later;
 use crate::shell::{Arrangement, WindowId};
 use crate::state::State;
 
@@ -32,8 +34,10 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 struct Look {
     /// Names this time that it is mapped.
     number: u64,
-    title: String,
-    app_id: String,
+    /// Counts how often its names changed: they may be long, and are not read again for what others do.
+    names: u64,
+    title: Arc<str>,
+    app_id: Arc<str>,
     output: Option<Output>,
     parent: Option<WindowId>,
     maximized: bool,
@@ -41,7 +45,8 @@ struct Look {
     activated: bool,
 }
 
-type Looks = BTreeMap<WindowId, Look>;
+/// What is the same as before is shared with whoever was told of it.
+type Looks = BTreeMap<WindowId, Arc<Look>>;
 
 /// What looks follow from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +68,8 @@ pub struct Toplevels {
     last: u64,
     /// Somebody was behind, and is looked at again soon.
     waits: bool,
+    /// It is time for that.
+    looks_again: bool,
 }
 
 impl Toplevels {
@@ -74,6 +81,7 @@ impl Toplevels {
             basis: None,
             last: 0,
             waits: false,
+            looks_again: false,
         }
     }
 
@@ -89,15 +97,17 @@ pub(super) fn refresh(state: &mut State) {
         return;
     }
     let shell = &state.shell;
-    let basis = Basis { changes: shell.changes(), names: shell.names(), focused: shell.focused() };
-    if state.protocols.toplevels.basis == Some(basis) {
+    let basis = Some(Basis { changes: shell.changes(), names: shell.names(), focused: shell.focused() });
+    let looks_again = std::mem::take(&mut state.protocols.toplevels.looks_again);
+    if state.protocols.toplevels.basis != basis {
+        look(state);
+    } else if !looks_again {
         return;
     }
-    look(state);
     let State { protocols, display_handle, .. } = state;
-    let Toplevels { wlr, ext, looks, .. } = &mut protocols.toplevels;
+    let Toplevels { wlr, ext, looks, basis: known, .. } = &mut protocols.toplevels;
+    *known = basis;
     let all_know = wlr.tell(looks, display_handle) & ext.tell(looks, display_handle);
-    protocols.toplevels.basis = all_know.then_some(basis);
     if !all_know {
         look_again(state);
     }
@@ -113,7 +123,15 @@ fn look(state: &mut State) {
     let State { protocols, shell, outputs, .. } = state;
     let Toplevels { looks, last, .. } = &mut protocols.toplevels;
     let before = std::mem::take(looks);
+    let named: Vec<(String, &Output)> = outputs.iter().map(|output| (output.name(), output)).collect();
     looks.extend(shell.windows().map(|window| {
+        let names = window.names();
+        let known = before.get(&window.id).filter(|before| before.names == names);
+        let text = |text: Option<String>| Arc::<str>::from(text.unwrap_or_default());
+        let (title, app_id) = match known {
+            Some(known) => (known.title.clone(), known.app_id.clone()),
+            None => (text(window.title()), text(window.app_id())),
+        };
         let number = before.get(&window.id).map_or_else(
             || {
                 *last += 1;
@@ -124,15 +142,20 @@ fn look(state: &mut State) {
         let name = shell.workspaces.place(window.id).and_then(|place| shell.workspaces.name(place.screen));
         let look = Look {
             number,
-            title: window.title().unwrap_or_default(),
-            app_id: window.app_id().unwrap_or_default(),
-            output: name.and_then(|name| outputs.iter().find(|output| output.name() == name)).cloned(),
+            names,
+            title,
+            app_id,
+            output: name.and_then(|name| named.iter().find(|(known, _)| known == name)).map(|(_, it)| (*it).clone()),
             parent: window.parent().filter(|parent| shell.window(*parent).is_some_and(|parent| parent.is_mapped())),
-            maximized: matches!(window.arrangement(), Arrangement::Maximized { .. }),
+            maximized: matches!(
+                window.arrangement(),
+                Arrangement::Maximized { .. } | Arrangement::Tiled { is_maximised: true, .. }
+            ),
             fullscreen: matches!(window.arrangement(), Arrangement::Fullscreen { .. }),
             activated: shell.focused() == Some(window.id),
         };
-        (window.id, look)
+        let same = before.get(&window.id).filter(|before| ***before == look);
+        (window.id, same.cloned().unwrap_or_else(|| Arc::new(look)))
     }));
 }
 
@@ -141,10 +164,10 @@ fn look_again(state: &mut State) {
     if std::mem::replace(&mut state.protocols.toplevels.waits, true) {
         return;
     }
-    let timer = Timer::from_duration(LOOK_AGAIN);
-    let inserted = state.loop_handle.insert_source(timer, |_, (), state| {
-        state.protocols.toplevels.waits = false;
-        TimeoutAction::Drop
+    let inserted = later::after(&state.loop_handle, LOOK_AGAIN, |state| {
+        let toplevels = &mut state.protocols.toplevels;
+        (toplevels.waits, toplevels.looks_again) = (false, true);
+        None
     });
     if let Err(error) = inserted {
         tracing::warn!(%error, "a list of windows may be told late");

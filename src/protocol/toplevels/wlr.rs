@@ -3,6 +3,7 @@
 //! Minimising is not offered, so asking for it does nothing. A handle whose window is gone does nothing, either.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::foreign_toplevel::v1::server::zwlr_foreign_toplevel_handle_v1::{
@@ -46,7 +47,7 @@ struct Known {
     handle: ZwlrForeignToplevelHandleV1,
     number: u64,
     /// What was said of it; nothing yet of one that was just announced.
-    told: Option<Look>,
+    told: Option<Arc<Look>>,
 }
 
 impl Managers {
@@ -65,18 +66,13 @@ impl Managers {
 
     /// Tells everybody what he does not know. Returns whether all know all then.
     pub(super) fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
-        self.list.iter_mut().fold(true, |all_know, manager| {
-            let may_hear = !is_behind(&manager.object);
-            if may_hear {
-                manager.tell(looks, display);
-            }
-            all_know & may_hear
-        })
+        self.list.iter_mut().fold(true, |all_know, manager| all_know & manager.tell(looks, display))
     }
 }
 
 impl Manager {
-    fn tell(&mut self, looks: &Looks, display: &DisplayHandle) {
+    /// Tells it what it does not know, as far as it reads that. Returns whether it knows all then.
+    fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
         self.handles.retain(|id, known| {
             let gone = looks.get(id).is_none_or(|look| look.number != known.number);
             if gone && known.handle.is_alive() {
@@ -85,15 +81,33 @@ impl Manager {
             !gone
         });
         for (id, look) in looks {
+            if self.handles.contains_key(id) {
+                continue;
+            }
+            if is_behind(&self.object) {
+                return false;
+            }
             // None for a client that has just gone.
-            if !self.handles.contains_key(id) && self.announce(*id, look.number, display).is_none() {
-                return;
+            if self.announce(*id, look.number, display).is_none() {
+                return true;
             }
         }
         // Parents are named when all are known.
         for (id, look) in looks {
+            if self.knows(*id, look) {
+                continue;
+            }
+            if is_behind(&self.object) {
+                return false;
+            }
             self.tell_of(*id, look);
         }
+        true
+    }
+
+    fn knows(&self, id: WindowId, look: &Arc<Look>) -> bool {
+        let told = self.handles.get(&id).and_then(|known| known.told.as_ref());
+        told.is_some_and(|told| Arc::ptr_eq(told, look) || told == look)
     }
 
     fn announce(&mut self, id: WindowId, number: u64, display: &DisplayHandle) -> Option<()> {
@@ -104,20 +118,17 @@ impl Manager {
         Some(())
     }
 
-    fn tell_of(&mut self, id: WindowId, look: &Look) {
+    fn tell_of(&mut self, id: WindowId, look: &Arc<Look>) {
         let parent = look.parent.and_then(|parent| self.handles.get(&parent)).map(|known| known.handle.clone());
         let Some(Known { handle, told, .. }) = self.handles.get_mut(&id) else { return };
-        if !handle.is_alive() || told.as_ref() == Some(look) {
-            return;
-        }
         let told = told.replace(look.clone());
-        let (Some(client), version) = (handle.client(), handle.version()) else { return };
+        let (Some(client), version) = (handle.client().filter(|_| handle.is_alive()), handle.version()) else { return };
         let told = told.as_ref();
         if told.is_none_or(|told| told.title != look.title) {
-            handle.title(look.title.clone());
+            handle.title(look.title.to_string());
         }
         if told.is_none_or(|told| told.app_id != look.app_id) {
-            handle.app_id(look.app_id.clone());
+            handle.app_id(look.app_id.to_string());
         }
         let before = told.and_then(|told| told.output.as_ref());
         if before != look.output.as_ref() {
@@ -214,7 +225,12 @@ impl Dispatch<ZwlrForeignToplevelHandleV1, WindowId, State> for Handlers {
             return;
         }
         let window = state.shell.window(*id).filter(|window| window.is_mapped());
-        let Some(surface): Option<WlSurface> = window.map(|window| window.surface().clone()) else { return };
+        let Some(window) = window else { return };
+        // Its client would be thrown out for what a taskbar asks of it.
+        if !window.hears_more() && !matches!(request, Request::Activate { .. }) {
+            return;
+        }
+        let surface: WlSurface = window.surface().clone();
         match request {
             Request::SetMaximized => shell::maximize(state, &surface),
             Request::UnsetMaximized => shell::unmaximize(state, &surface),

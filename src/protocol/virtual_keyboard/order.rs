@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use ahash::HashMap;
 use calloop::RegistrationToken;
-use calloop::timer::{TimeoutAction, Timer};
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::{Client, Resource};
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboard_v1::{Error, ZwpVirtualKeyboardV1};
@@ -19,6 +18,7 @@ use crate::guard::{self, Kind};
 use crate::input::keyboard::{self, Masks};
 use crate::input::keymap::Keymap;
 use crate::input::{self, InputEvent, KeyboardId};
+use crate::later;
 use crate::state::State;
 
 /// Of what waited so much is done in one go; then others have their turn. A key takes some microseconds.
@@ -154,19 +154,19 @@ pub(super) fn gone(state: &mut State, id: KeyboardId) {
     if !state.protocols.virtual_keyboard.keyboards.is_to_be_heard(id) {
         state.protocols.virtual_keyboard.keyboards.remove(id);
         // Not now: its client may be going, and its surfaces must not be named meanwhile (see `input::focus::lost`).
-        state.loop_handle.insert_idle(move |state| keyboard::remove(state, id));
+        later::soon(state, move |state| keyboard::remove(state, id));
         return;
     }
-    let closing = state.loop_handle.insert_source(Timer::from_duration(KEPT), move |_, (), state| {
+    let closing = later::after(&state.loop_handle, KEPT, move |state| {
         list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.closing = None);
         finish(state, id);
-        TimeoutAction::Drop
+        None
     });
     match closing {
         Ok(timer) => list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.closing = Some(timer)),
         Err(error) => {
             tracing::error!(%error, "keys of a virtual keyboard are lost");
-            state.loop_handle.insert_idle(move |state| finish(state, id));
+            later::soon(state, move |state| finish(state, id));
         }
     }
 }
@@ -279,7 +279,7 @@ fn go_on(state: &mut State, id: KeyboardId) {
 
 /// Puts the keymap of a keyboard in force, if it is time; else how long that has to wait.
 fn put_in_force(state: &mut State, id: KeyboardId) -> Result<(), Duration> {
-    if !keyboard::is_in_force(state, id)
+    if !keyboard::is_told(state, id)
         && let Some(client) = list(state).get(&id).map(|keyboard| keyboard.owner.client.clone())
     {
         state.protocols.virtual_keyboard.keyboards.may_change(client)?;
@@ -292,10 +292,13 @@ fn put_in_force(state: &mut State, id: KeyboardId) -> Result<(), Duration> {
 fn go_on_after(state: &mut State, id: KeyboardId, wait: Duration) {
     let Some(keyboard) = list(state).get_mut(&id).filter(|keyboard| !keyboard.goes_on) else { return };
     keyboard.goes_on = true;
-    let inserted = state.loop_handle.insert_source(Timer::from_duration(wait), move |_, (), state| {
+    let inserted = later::after(&state.loop_handle, wait, move |state| {
         list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.goes_on = false);
         go_on(state, id);
-        TimeoutAction::Drop
+        None
     });
-    inserted.err().into_iter().for_each(|error| tracing::error!(%error, "keys of a virtual keyboard are lost"));
+    if let Err(error) = inserted {
+        tracing::warn!(%error, "keys of a virtual keyboard wait for the next one");
+        list(state).get_mut(&id).into_iter().for_each(|keyboard| keyboard.goes_on = false);
+    }
 }

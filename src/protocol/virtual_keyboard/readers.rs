@@ -16,6 +16,7 @@ use rustix::process::Pid;
 use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::{Client, DisplayHandle};
 
+use crate::guard;
 use crate::input::KeyboardId;
 
 /// A file is read in so much time: a disk that slept needs some seconds to turn again.
@@ -39,7 +40,7 @@ pub(super) struct Owner {
 impl Owner {
     /// Who speaks as `client`.
     pub fn of(client: &Client, display: &DisplayHandle) -> Self {
-        let process = client.get_credentials(display).ok().and_then(|credentials| Pid::from_raw(credentials.pid));
+        let process = guard::process_of(display, client).and_then(|process| Pid::from_raw(process.cast_signed()));
         Owner { client: client.id(), process: process.filter(|process| *process != rustix::process::getpid()) }
     }
 

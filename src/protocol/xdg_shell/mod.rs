@@ -96,8 +96,8 @@ impl XdgShellHandler for State {
         shell::popup::destroyed(self, popup.wl_surface());
     }
 
-    fn title_changed(&mut self, _toplevel: ToplevelSurface) {
-        shell::title_changed(self);
+    fn title_changed(&mut self, toplevel: ToplevelSurface) {
+        shell::title_changed(self, &toplevel);
     }
 
     fn app_id_changed(&mut self, toplevel: ToplevelSurface) {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use calloop::timer::{TimeoutAction, Timer};
 use calloop::{LoopHandle, RegistrationToken};
 
 use drm_fourcc::DrmFormat;
@@ -17,6 +16,9 @@ use super::drawing::{self, Drawing};
 use crate::backend::drm::{Card, Change, Drawer, DrmOutput, ModeWish};
 use crate::backend::plane::DeviceMemory;
 use crate::backend::seat::Seat;
+use crate::backend::{Display as _, Identity, ModeId};
+use crate::config::Scale;
+use crate::later;
 use crate::output::hotplug::{self, Placement};
 use crate::output::power;
 use crate::protocol::syncobj;
@@ -73,7 +75,7 @@ impl Cards {
         }
     }
 
-    pub(super) fn set_mode(&mut self, name: &str, wish: ModeWish) -> Option<Result<(), String>> {
+    pub(super) fn set_mode(&mut self, name: &str, wish: ModeWish) -> Option<Result<Option<ModeId>, String>> {
         let open = self.open.iter().find(|open| open.card.borrow().has(name))?;
         let set = open.card.borrow_mut().set_mode(name, wish);
         Some(set.map_err(|error| error.to_string()))
@@ -90,18 +92,18 @@ pub(super) fn plugged(handle: &LoopHandle<'static, State>, state: &mut State, id
     let Err(error) = add(handle, state, id, &path) else { return };
     tracing::debug!("{}: {error:#}; it is tried again", path.display());
     let (again, mut tries) = (handle.clone(), RETRIES);
-    let retry = move |_, (): &mut (), state: &mut State| {
+    let retry = move |state: &mut State| {
         tries -= 1;
         match add(&again, state, id, &path) {
-            Ok(()) => TimeoutAction::Drop,
-            Err(_) if tries > 0 && path.exists() => TimeoutAction::ToDuration(RETRY_AFTER),
+            Ok(()) => None,
+            Err(_) if tries > 0 && path.exists() => Some(RETRY_AFTER),
             Err(error) => {
                 tracing::error!("{}: {error:#}", path.display());
-                TimeoutAction::Drop
+                None
             }
         }
     };
-    if let Err(error) = handle.insert_source(Timer::from_duration(RETRY_AFTER), retry) {
+    if let Err(error) = later::after(handle, RETRY_AFTER, retry) {
         tracing::error!(%error, "a display device is not tried again");
     }
 }
@@ -215,9 +217,9 @@ fn settle_drawing(handle: &LoopHandle<'static, State>, state: &mut State, id: De
 
 /// Has the monitors of a device looked at when its outputs have heard of what happened before.
 fn scan_soon(handle: &LoopHandle<'static, State>, id: DeviceId) {
-    let soon = handle.insert_source(Timer::from_duration(RETRY_AFTER), move |_, (), state: &mut State| {
+    let soon = later::after(handle, RETRY_AFTER, move |state| {
         changed(state, id);
-        TimeoutAction::Drop
+        None
     });
     if let Err(error) = soon {
         tracing::error!(%error, "monitors stay dark");
@@ -299,9 +301,9 @@ fn draw_elsewhere(handle: &LoopHandle<'static, State>, state: &mut State, gone: 
         card.borrow_mut().unplug();
     }
     // Not before their outputs have heard of it.
-    let lit = handle.insert_source(Timer::from_duration(RETRY_AFTER), |_, (), state: &mut State| {
+    let lit = later::after(handle, RETRY_AFTER, |state| {
         look_again(state);
-        TimeoutAction::Drop
+        None
     });
     if let Err(error) = lit {
         tracing::error!(%error, "monitors stay dark");
@@ -311,7 +313,10 @@ fn draw_elsewhere(handle: &LoopHandle<'static, State>, state: &mut State, gone: 
 /// Has the monitors of a device looked at.
 fn scan(state: &State, card: &Rc<RefCell<Card>>) {
     let config = state.session.config.config().clone();
-    let wish = move |name: &str| config.output(name).mode.map_or(ModeWish::default(), super::wish);
+    let wish = move |name: &str, identity: Option<&Identity>| {
+        let monitor = identity.map(ToString::to_string);
+        config.output(name, monitor.as_deref()).mode.map_or(ModeWish::default(), super::wish)
+    };
     let drawer = Composer(state.outputs.renderer.as_ref().and_then(Renderer::targets));
     card.borrow().scan(wish, Box::new(drawer));
 }
@@ -350,13 +355,14 @@ fn learn(
 
 /// There is one more monitor.
 fn light(state: &mut State, device: DeviceId, output: DrmOutput) {
-    let name = crate::backend::Display::name(&output).to_owned();
+    let name = output.name().to_owned();
     let mode = crate::session::outputs::mode_of(&output);
-    tracing::info!(output = name, %mode, "monitor plugged in");
+    let monitor = output.identity().map(|identity| identity.to_string());
+    tracing::info!(output = name, %mode, monitor, "monitor plugged in");
     let feedback = crate::protocol::dmabuf::offer(state, device, &output.scanout_formats());
-    let settings = state.session.config.config().output(&name);
-    let (position, scale) = (settings.position, Some(settings.scale.factor()));
-    let placement = Placement { position, scale, pacing: Some(settings.pacing) };
+    let settings = state.session.config.config().output(&name, monitor.as_deref());
+    let (position, scale) = (settings.position, settings.scale.map(Scale::factor));
+    let placement = Placement { position, scale, turn: Some(settings.turn), pacing: Some(settings.pacing) };
     let id = hotplug::add(state, Box::new(output), placement);
     if let (Some(feedback), Some(added)) = (feedback, state.outputs.by_id(id)) {
         scanout::keep(&added.output, feedback);

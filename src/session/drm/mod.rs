@@ -12,7 +12,6 @@ mod cards;
 mod drawing;
 
 use std::cell::RefCell;
-use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use anyhow::Context;
@@ -20,6 +19,8 @@ use calloop::generic::Generic;
 use calloop::{Interest, LoopHandle, PostAction};
 use smithay::backend::udev::{UdevBackend, UdevEvent, primary_gpu};
 
+use super::waiting::Heard;
+use crate::backend::ModeId;
 use crate::backend::drm::ModeWish;
 use crate::backend::seat::{Seat, SeatEvent};
 use crate::config::{OutputMode, Refresh};
@@ -65,7 +66,11 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
 
     listen_to_seat(handle, &seat)?;
     let descriptor = devices.borrow().descriptor()?;
-    listen(handle, descriptor, "input devices", move |state| devices.borrow_mut().dispatch(state))?;
+    let heard = move |state: &mut State| {
+        devices.borrow_mut().dispatch(state);
+        PostAction::Continue
+    };
+    state.session.waiting.listen(Heard::Input, descriptor, heard).context("input devices cannot be listened to")?;
     let for_udev = handle.clone();
     let heard = move |event: UdevEvent, _: &mut (), state: &mut State| match event {
         UdevEvent::Added { device_id, path } => cards::plugged(&for_udev, state, device_id, path),
@@ -79,37 +84,24 @@ pub(super) fn start(handle: &LoopHandle<'static, State>, state: &mut State) -> a
 fn listen_to_seat(handle: &LoopHandle<'static, State>, seat: &Rc<RefCell<Seat>>) -> anyhow::Result<()> {
     let descriptor = seat.borrow_mut().descriptor()?;
     let seat = seat.clone();
-    let heard = move |state: &mut State| {
+    let heard = move |_, _: &mut _, state: &mut State| {
         if let Err(error) = seat.borrow_mut().dispatch() {
             tracing::error!(%error, "the seat is lost: the session ends");
             state.session.end(crate::session::ExitStatus::FAILURE);
-            return;
+            return Ok(PostAction::Continue);
         }
         loop {
             let event = seat.borrow_mut().poll_event();
             match event {
                 Some(SeatEvent::Disabled) => pause(state),
                 Some(SeatEvent::Enabled) => resume(state),
-                None => return,
+                None => return Ok(PostAction::Continue),
             }
         }
     };
-    listen(handle, descriptor, "the seat", heard).map(|_| ())
-}
-
-/// Calls `act` whenever `descriptor` is readable.
-fn listen(
-    handle: &LoopHandle<'static, State>,
-    descriptor: OwnedFd,
-    what: &str,
-    mut act: impl FnMut(&mut State) + 'static,
-) -> anyhow::Result<calloop::RegistrationToken> {
     let source = Generic::new(descriptor, Interest::READ, calloop::Mode::Level);
-    let inserted = handle.insert_source(source, move |_, _, state| {
-        act(state);
-        Ok(PostAction::Continue)
-    });
-    inserted.map_err(|error| anyhow::anyhow!("{what} cannot be listened to: {error}"))
+    let inserted = handle.insert_source(source, heard);
+    inserted.map(|_| ()).map_err(|error| anyhow::anyhow!("the seat cannot be listened to: {error}"))
 }
 
 /// Another session wants the seat.
@@ -150,7 +142,7 @@ fn resume(state: &mut State) {
 
 impl DrmSession {
     /// Shows another mode on the output called `name`, if it is one of ours.
-    pub(super) fn set_mode(&mut self, name: &str, mode: OutputMode) -> Option<Result<(), String>> {
+    pub(super) fn set_mode(&mut self, name: &str, mode: OutputMode) -> Option<Result<Option<ModeId>, String>> {
         self.cards.set_mode(name, wish(mode))
     }
 

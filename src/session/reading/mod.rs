@@ -12,21 +12,20 @@ mod stuck;
 mod throttle;
 
 use std::cell::RefCell;
-use std::os::fd::AsFd as _;
 use std::rc::Rc;
 
 use ahash::HashMap;
 use anyhow::Context as _;
-use calloop::generic::Generic;
-use calloop::{Interest, LoopHandle, Mode, PostAction};
+use calloop::PostAction;
 use smithay::reexports::wayland_server::Display;
 
+use super::waiting::Heard;
 use crate::guard::Unsent;
 use crate::guard::requests::Counting;
 use crate::state::State;
 use crate::time::{Clock, Instant, Span};
 use crate::{output, protocol};
-use muting::{Listening, Source, Suspect};
+use muting::{Listening, Source, Speaker, Suspect};
 use stuck::Stuck;
 use throttle::Throttle;
 
@@ -65,22 +64,16 @@ pub struct Reading {
 ///
 /// # Errors
 /// When the process has no descriptors left.
-pub(super) fn listen(
-    handle: &LoopHandle<'static, State>,
-    state: &mut State,
-    display: Display<State>,
-) -> anyhow::Result<()> {
+pub(super) fn listen(state: &mut State, display: Display<State>) -> anyhow::Result<()> {
     let listening = Listening::of(&display).context("clients cannot be listened to")?;
-    let descriptor = display.as_fd().try_clone_to_owned().context("clients cannot be listened to")?;
+    let heard = |state: &mut State| {
+        read(state);
+        PostAction::Continue
+    };
+    state.session.waiting.listen(Heard::Clients, &display, heard).context("clients cannot be listened to")?;
     let reading = &mut state.session.reading;
     reading.unsent = Some(Unsent::on(&display.handle()));
     (reading.listening, reading.display) = (Some(listening), Some(Rc::new(RefCell::new(display))));
-    handle
-        .insert_source(Generic::new(descriptor, Interest::READ, Mode::Level), |_, _, state| {
-            read(state);
-            Ok(PostAction::Continue)
-        })
-        .map_err(|error| anyhow::anyhow!("clients cannot be listened to: {error}"))?;
     Ok(())
 }
 
@@ -103,8 +96,9 @@ fn read(state: &mut State) -> bool {
     // Who is ended after this is let go of when clients are read the next time.
     let asked = state.session.reading.unsent.as_ref().is_none_or(Unsent::take_asked);
     let end = state.clock.now();
+    let costs: Vec<_> = unread.iter().map(stuck::Unread::cost).collect();
     state.session.reading.stuck.were_read(&handle, unread, end);
-    state.session.reading.was_read(&before, start, end);
+    state.session.reading.was_read(&before, &costs, start, end);
     asked
 }
 
@@ -131,14 +125,15 @@ impl Reading {
         listening.map(Listening::suspects).unwrap_or_default()
     }
 
-    /// Those who spoke `before` were read from `start` to `end`, and share what that took. Who has had more than his share
-    /// of the time is muted, with all the connections of his process.
-    fn was_read(&mut self, before: &[Suspect], start: Instant, end: Instant) {
+    /// Those who spoke `before` were read from `start` to `end`. What the requests of each took is his; those of whom that is not
+    /// known share all of it. Who has had more than his share of the time is muted, with all the connections of his process.
+    fn was_read(&mut self, before: &[Suspect], costs: &[(Speaker, Span)], start: Instant, end: Instant) {
         self.is_flooded = self.all.is_flooded(start, end);
         let Some(listening) = self.listening.as_ref().filter(|_| !before.is_empty()) else { return };
         let each = (end - start) / before.len() as i64;
         for (index, Suspect { speaker, source, .. }) in before.iter().enumerate() {
-            let pause = self.accounts.entry(*source).or_default().read(end - each, end);
+            let its = costs.iter().find(|(known, _)| known == speaker).map_or(each, |(_, took)| *took);
+            let pause = self.accounts.entry(*source).or_default().read(end - its, end);
             let Some(until) = pause.filter(|_| listening.mute(*speaker)) else { continue };
             // Who has one share speaks with one voice at a time: the others of his process wait as long, and go first then.
             let others = self.muted.iter_mut().filter(|(_, other)| other.source == *source);
@@ -213,7 +208,7 @@ mod tests {
         speak(&mut client);
         let before = reading.suspects();
         display.dispatch_clients(&mut ()).unwrap();
-        reading.was_read(&before, START, START + LONG);
+        reading.was_read(&before, &[], START, START + LONG);
         let (until, _) = reading.next_turn().expect("he is muted");
         (display, client, reading, until)
     }
@@ -250,7 +245,7 @@ mod tests {
             if !before.is_empty() {
                 let took = each * before.len() as i64;
                 reading.is_flooded = true;
-                reading.was_read(&before, now, now + took);
+                reading.was_read(&before, &[], now, now + took);
                 (now, read) = (now + took, read + took);
             }
             if let Some((until, _)) = reading.next_turn() {
@@ -314,7 +309,7 @@ mod tests {
         assert!(reading.give_a_turn(until));
         let before = reading.suspects();
         assert_eq!(before.len(), 1);
-        reading.was_read(&before, until, until + Span::from_millis(1));
+        reading.was_read(&before, &[], until, until + Span::from_millis(1));
         assert!(reading.next_turn().is_some_and(|(next, _)| next > until + Span::from_millis(1)));
     }
 
@@ -326,7 +321,25 @@ mod tests {
         speak(&mut client);
         reading.is_flooded = true;
         let before = reading.suspects();
-        reading.was_read(&before, until, until + Span::from_millis(1));
+        reading.was_read(&before, &[], until, until + Span::from_millis(1));
         assert!(reading.muted.is_empty(), "he may speak");
+    }
+
+    #[test]
+    fn who_is_read_beside_one_whose_requests_take_long_is_not_muted_for_them() {
+        let display = Display::<()>::new().unwrap();
+        let mut clients = [(); 2].map(|()| {
+            let (client, ours) = UnixStream::pair().unwrap();
+            display.handle().insert_client(ours, Arc::new(())).unwrap();
+            client
+        });
+        let listening = Some(Listening::of(&display).unwrap());
+        let mut reading = Reading { listening, is_flooded: true, ..Reading::default() };
+        clients.iter_mut().for_each(speak);
+        let before = reading.suspects();
+        let costs = [(before[0].speaker, Span::from_millis(400)), (before[1].speaker, Span::from_micros(100))];
+        reading.was_read(&before, &costs, START, START + Span::from_millis(401));
+        let muted: Vec<_> = reading.muted.iter().map(|(_, suspect)| suspect.speaker).collect();
+        assert_eq!(muted, [before[0].speaker]);
     }
 }

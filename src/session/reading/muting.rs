@@ -11,9 +11,10 @@
 //!                                               ── —  ──► socket of the flooder   data: q     │ names a socket: `data`
 //! ```
 
-use std::fs;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileExt as _;
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::process::Pid;
@@ -21,6 +22,9 @@ use rustix::time::Timespec;
 
 /// Clients asked for in one go who speaks. With more of them speaking at once, the rest is asked for the next time.
 const AT_ONCE: usize = 64;
+
+/// Room for what the kernel says of a hundred sockets, in bytes. What is longer is read in more than one go.
+const ROOM: usize = 8_192;
 
 /// Somebody that libwayland listens to: what its epoll says of him.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +51,8 @@ pub(super) struct Suspect {
 #[derive(Debug)]
 pub(super) struct Listening {
     epoll: OwnedFd,
+    /// What the kernel says of it: kept open, since on a busy screen it is read with each reading of the clients.
+    told: Option<File>,
 }
 
 impl Listening {
@@ -55,7 +61,9 @@ impl Listening {
     /// # Errors
     /// When the process has no descriptors left.
     pub fn of(display: impl AsFd) -> io::Result<Self> {
-        Ok(Listening { epoll: display.as_fd().try_clone_to_owned()? })
+        let epoll = display.as_fd().try_clone_to_owned()?;
+        let told = File::open(format!("/proc/self/fdinfo/{}", epoll.as_raw_fd())).ok();
+        Ok(Listening { epoll, told })
     }
 
     /// Those who have said something that was not read, without those who are muted.
@@ -107,7 +115,7 @@ impl Listening {
         if speakers.is_empty() {
             return Vec::new();
         }
-        let text = fs::read_to_string(format!("/proc/self/fdinfo/{}", self.epoll.as_raw_fd())).unwrap_or_default();
+        let text = self.told.as_ref().map(text_of).unwrap_or_default();
         let targets = text.lines().filter_map(target).map(|(socket, data)| (Speaker(data), socket));
         targets.filter(|(speaker, _)| speakers.contains(speaker)).collect()
     }
@@ -116,6 +124,20 @@ impl Listening {
     fn socket(&self, speaker: Speaker) -> Option<RawFd> {
         self.sockets(&[speaker]).first().map(|(_, socket)| *socket)
     }
+}
+
+/// What is in a file of the kernel's now; as much of it as could be read.
+fn text_of(file: &File) -> String {
+    let (mut text, mut length) = (Vec::new(), 0);
+    loop {
+        text.resize(length + ROOM, 0);
+        match file.read_at(&mut text[length..], length as u64) {
+            Ok(0) | Err(_) => break,
+            Ok(read) => length += read,
+        }
+    }
+    text.truncate(length);
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// Who made the connection.

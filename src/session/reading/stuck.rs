@@ -30,6 +30,15 @@ pub(super) struct Unread {
     account: std::sync::Arc<Account>,
     bytes: u64,
     requests: u32,
+    took: u64,
+}
+
+impl Unread {
+    /// Who it is, and what the requests took that were met since.
+    pub fn cost(&self) -> (Speaker, Span) {
+        let took = self.account.took().saturating_sub(self.took);
+        (self.speaker, Span::from_nanos(i64::try_from(took).unwrap_or(i64::MAX)))
+    }
 }
 
 /// How often in a row nothing was taken of what they had said.
@@ -56,8 +65,8 @@ pub(super) fn look(display: &DisplayHandle, suspects: &[Suspect]) -> Vec<Unread>
         let Some((speaker, _)) = sockets.iter().find(|(_, other)| socket.is_some() && *other == socket) else {
             continue;
         };
-        let (bytes, requests) = (unread_bytes(&account), account.requests());
-        unread.push(Unread { speaker: *speaker, client, account, bytes, requests });
+        let (bytes, requests, took) = (unread_bytes(&account), account.requests(), account.took());
+        unread.push(Unread { speaker: *speaker, client, account, bytes, requests, took });
     }
     unread
 }
@@ -65,7 +74,7 @@ pub(super) fn look(display: &DisplayHandle, suspects: &[Suspect]) -> Vec<Unread>
 impl Stuck {
     /// They were read. Who is stuck ends.
     pub fn were_read(&mut self, display: &DisplayHandle, before: Vec<Unread>, now: Instant) {
-        for Unread { speaker, client, account, bytes, requests } in before {
+        for Unread { speaker, client, account, bytes, requests, .. } in before {
             let is_stuck = bytes > 0 && unread_bytes(&account) >= bytes && account.requests() == requests;
             if !is_stuck {
                 self.0.remove(&speaker);

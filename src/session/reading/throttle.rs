@@ -21,6 +21,9 @@ const BURST: Span = Span::from_millis(4);
 const PAUSE_PER_READ: i64 = 7;
 /// The longest pause: what a program may be late by that says more at once than anybody may.
 const LONGEST_PAUSE: Span = Span::from_millis(20);
+/// What takes longer than that at once (a few expensive requests: what was read is met to its end) is paused for all the same, so
+/// that it is never much of the time; but for no longer than this.
+const MOST_PAUSE: Span = Span::from_seconds(5);
 /// One who flooded has no burst until he has said nothing for so long.
 const PARDON: Span = Span::from_seconds(1);
 
@@ -52,7 +55,8 @@ impl Throttle {
             // The burst was free.
             (self.on_probation, self.spent) = (true, self.spent - BURST);
         }
-        Some(end + (self.spent * PAUSE_PER_READ).min(LONGEST_PAUSE))
+        let long = ((end - start - LONGEST_PAUSE).max(Span::ZERO) * PAUSE_PER_READ).min(MOST_PAUSE);
+        Some(end + (self.spent * PAUSE_PER_READ).min(LONGEST_PAUSE) + long)
     }
 
     /// Whether he has flooded.
@@ -120,5 +124,17 @@ mod tests {
         assert!(!throttle.is_forgotten(at(1_500_000)));
         assert!(throttle.is_forgotten(at(1_500_200)));
         assert_eq!(throttle.read(at(1_600_000), at(1_603_900)), None);
+    }
+
+    #[test]
+    fn who_takes_long_at_once_has_no_more_of_the_time_for_it() {
+        let mut throttle = Throttle::default();
+        let (mut now, mut reading) = (0, 0);
+        while now < 20_000_000 {
+            let pause = throttle.read(at(now), at(now + 400_000));
+            reading += 400_000;
+            now = pause.map_or(now + 400_000, micros);
+        }
+        assert!(reading <= 20_000_000 / 6, "{reading}");
     }
 }

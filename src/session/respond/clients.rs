@@ -1,7 +1,7 @@
 //! Answers about clients.
 
+use crate::client::message::{ClientUse, EndedClient, Use};
 use crate::guard::{self, Kind};
-use crate::ipc::clients::{ClientUse, EndedClient, Use};
 use crate::state::State;
 use crate::time::Clock;
 
@@ -10,8 +10,7 @@ pub(super) fn all(state: &State) -> Vec<ClientUse> {
     let clients = guard::all(&state.display_handle).into_iter();
     clients
         .map(|(client, account)| {
-            let pid = client.get_credentials(&state.display_handle).ok().map(|credentials| credentials.pid);
-            let pid = pid.and_then(|pid| u32::try_from(pid).ok());
+            let pid = guard::process_of(&state.display_handle, &client);
             let count = |kind: Kind| (account.used(kind), account.most_used(kind));
             let uses = Kind::ALL.iter().map(|kind| (*kind, count(*kind))).filter(|(_, (_, most_used))| *most_used > 0);
             let uses = uses.map(|(kind, (used, most_used))| Use {

@@ -1,7 +1,11 @@
 //! What `upbeat msg` is answered with.
 
 mod clients;
+mod layers;
+mod layouts;
+mod news;
 mod outputs;
+mod picking;
 mod record;
 mod statistics;
 mod windows;
@@ -10,17 +14,23 @@ mod workspaces;
 use std::path::PathBuf;
 
 use super::{ExitStatus, outputs as virtual_outputs, reload};
+use crate::bindings::{Action, NoSuchAction};
+use crate::client::message::event::Event;
+use crate::client::message::input::InputEvent;
+use crate::client::message::{Request, Response, Target};
 use crate::config::OutputMode;
 use crate::guard::floor;
-use crate::ipc::input::InputEvent;
-use crate::ipc::message::{Request, Response, Target};
+use crate::input::acting;
+use crate::ipc::input::device_events;
 use crate::ipc::{Met, Respond, Ticket, screenshot};
 use crate::output::{power, rules};
 use crate::render::Renderer;
 use crate::state::State;
 use crate::time::Clock;
-use crate::timing::id::OutputId;
+use crate::timing::id::{OutputId, WindowId};
 use crate::timing::pacing::PacingWish;
+
+pub use news::Told;
 
 /// An answer, or a sentence that says why there is none.
 type Answered = Result<Response, String>;
@@ -37,6 +47,14 @@ impl Respond for State {
             }
             Request::Workspaces => Ok(Response::Workspaces { workspaces: workspaces::all(self) }),
             Request::Workspace(order) => workspaces::follow(self, &order),
+            Request::Events => return Met::Follows(news::all(self)),
+            Request::Layers => Ok(Response::Layers { layers: layers::all(self) }),
+            Request::Keyboard => Ok(Response::Keyboard { keyboard: layouts::all(self) }),
+            Request::SetLayout { layout } => layouts::set(self, layout),
+            Request::Act { action } => act(self, &action),
+            Request::Focus { window } => focus(self, window),
+            Request::Close { window } => close(self, window),
+            Request::PickWindow => return picking::begin(self, ticket),
             Request::Stats => Ok(statistics::all(self)),
             Request::WhyLate { target, limit } => statistics::why_late(self, target.as_ref(), limit),
             Request::Screenshot { output, path } => return take_screenshot(self, output, path, ticket),
@@ -44,7 +62,11 @@ impl Respond for State {
             Request::SetPacing { target, pacing } => set_pacing(self, &target, pacing),
             Request::AddOutput { mode } => add_output(self, mode),
             Request::RemoveOutput { output } => virtual_outputs::unplug(self, &output).map(|()| Response::Done),
-            Request::SetMode { output, mode } => set_mode(self, &output, mode),
+            Request::SetMode { output, mode } => return set_mode(self, &output, mode, ticket),
+            Request::SetScale { output, scale } => outputs::set_scale(self, &output, scale),
+            Request::SetPosition { output, x, y } => outputs::set_position(self, &output, (x, y)),
+            Request::SetTransform { output, transform } => outputs::set_transform(self, &output, &transform),
+            Request::SetVrr { output, on, slowest } => return outputs::set_vrr(self, &output, (on, slowest), ticket),
             Request::SetPower { output, on } => set_power(self, &output, on),
             Request::Input { events } => Ok(inject(self, &events)),
             Request::Reload => {
@@ -57,6 +79,29 @@ impl Respond for State {
             }
         })
     }
+
+    fn news(&mut self) -> Vec<Event> {
+        news::changes(self)
+    }
+}
+
+/// Does what a shortcut does.
+fn act(state: &mut State, action: &str) -> Answered {
+    let action: Action = action.parse().map_err(|error: NoSuchAction| error.to_string())?;
+    acting::run(state, &action);
+    Ok(Response::Done)
+}
+
+fn focus(state: &mut State, window: WindowId) -> Answered {
+    windows::client_of(state, window)?;
+    crate::shell::activate(state, Some(window));
+    Ok(Response::Done)
+}
+
+fn close(state: &mut State, window: WindowId) -> Answered {
+    windows::client_of(state, window)?;
+    crate::shell::close(state, window);
+    Ok(Response::Done)
 }
 
 fn version(state: &State) -> Response {
@@ -89,7 +134,7 @@ fn take_screenshot(state: &State, output: Option<String>, path: PathBuf, ticket:
     }
     match output.picture(&state.shell, true) {
         Some(shot) => {
-            screenshot::write(shot, name, path, ticket.completion());
+            screenshot::write((shot, crate::output::turn_of(&output.output)), name, path, ticket.completion());
             Met::Later
         }
         None => Met::refused(format!("{name} shows nothing: it is dark")),
@@ -115,9 +160,9 @@ fn add_output(state: &mut State, mode: OutputMode) -> Answered {
     Ok(Response::Outputs { outputs: outputs::one(state, id).into_iter().collect() })
 }
 
-fn set_mode(state: &mut State, name: &str, mode: OutputMode) -> Answered {
-    find_output(state, name)?;
-    virtual_outputs::set_mode(state, name, mode).map(|()| Response::Done)
+fn set_mode(state: &mut State, name: &str, mode: OutputMode, ticket: &Ticket<'_>) -> Met {
+    let asked = find_output(state, name).and_then(|_| virtual_outputs::set_mode(state, name, mode));
+    outputs::answer_later(state, asked, ticket)
 }
 
 fn set_power(state: &mut State, name: &str, on: bool) -> Answered {
@@ -128,7 +173,7 @@ fn set_power(state: &mut State, name: &str, on: bool) -> Answered {
 
 fn inject(state: &mut State, events: &[InputEvent]) -> Response {
     let now = state.clock.now();
-    for event in events.iter().flat_map(|event| event.device_events(now)) {
+    for event in events.iter().flat_map(|event| device_events(*event, now)) {
         crate::input::handle(state, event);
     }
     Response::Done

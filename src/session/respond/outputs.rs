@@ -1,17 +1,40 @@
 //! Answers about outputs.
 
-use crate::ipc::message::{Output, Rect};
+use super::{Answered, find_output, virtual_outputs};
+use crate::bounds::coordinate;
+use crate::client::message::{Output, OutputMode, Rect, Refresh, Response, Scan, event};
+use crate::config::Scale;
+use crate::ipc::{Met, Ticket};
+use crate::output::hotplug;
+use crate::output::mode_switch::{self, Asked};
 use crate::output::{self, OutputState};
 use crate::render::Renderer;
 use crate::session::outputs::mode_of;
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::id::OutputId;
+use crate::turn::{Turn, UnknownTurn};
+
+/// The lowest rate of a display whose rate varies, in hertz, unless somebody says otherwise: most monitors have it.
+const USUAL_SLOWEST: f64 = 48.0;
 
 /// Every output.
 pub(super) fn all(state: &State) -> Vec<Output> {
     let now = state.clock.now();
     state.outputs.states().map(|output| describe(state, output, now)).collect()
+}
+
+/// The same without what changes with their frames.
+pub(super) fn states(state: &State) -> Vec<event::OutputState> {
+    let states = state.outputs.states().map(|known| event::OutputState {
+        name: known.output.name(),
+        mode: mode_of(known.display.as_ref()),
+        geometry: rect(output::geometry(&known.output)),
+        scale: known.output.current_scale().fractional_scale(),
+        transform: output::turn_of(&known.output).to_string(),
+        on: known.on,
+    });
+    states.collect()
 }
 
 /// One output.
@@ -33,6 +56,9 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> Output {
         mode: mode_of(known.display.as_ref()),
         geometry: rect(output::geometry(&known.output)),
         scale: known.output.current_scale().fractional_scale(),
+        scale_is_guessed: known.guesses_scale,
+        transform: output::turn_of(&known.output).to_string(),
+        monitor: known.display.identity().map(|identity| identity.to_string()),
         on: known.on,
         wish: known.wish.unwrap_or(state.outputs.rules.default),
         pacing: known.pacing(),
@@ -40,6 +66,11 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> Output {
         vsync_error: machine.vsync().is_usable().then(|| machine.vsync().error(now)),
         submit_lead: machine.submit_lead(),
         compose_budget: machine.compose_budget(),
+        scan: known.display.capabilities().scan.map(|beam| Scan {
+            lines: beam.lines(),
+            line_time: beam.line_time(),
+            direction: beam.direction,
+        }),
         drawn_by: state.outputs.renderer.as_ref().map_or_else(|| "nobody".to_owned(), Renderer::describe),
     }
 }
@@ -47,4 +78,62 @@ fn describe(state: &State, known: &OutputState, now: Instant) -> Output {
 /// A rectangle as it is said.
 pub(super) fn rect(area: smithay::utils::Rectangle<i32, smithay::utils::Logical>) -> Rect {
     Rect { x: area.loc.x, y: area.loc.y, width: area.size.w, height: area.size.h }
+}
+
+/// Shows an output at another scale.
+pub(super) fn set_scale(state: &mut State, name: &str, scale: f64) -> Answered {
+    let id = find_output(state, name)?;
+    let scale = Scale::try_from(scale).map_err(|error| error.to_string())?;
+    hotplug::arrange(state, id, None, scale.factor());
+    Ok(Response::Done)
+}
+
+/// Puts an output elsewhere.
+pub(super) fn set_position(state: &mut State, name: &str, (x, y): (i32, i32)) -> Answered {
+    let id = find_output(state, name)?;
+    let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
+    let scale = known.output.current_scale().fractional_scale();
+    hotplug::arrange(state, id, Some((coordinate(x), coordinate(y))), scale);
+    Ok(Response::Done)
+}
+
+/// Shows an output turned.
+pub(super) fn set_transform(state: &mut State, name: &str, transform: &str) -> Answered {
+    let id = find_output(state, name)?;
+    let turn: Turn = transform.parse().map_err(|error: UnknownTurn| error.to_string())?;
+    hotplug::turn(state, id, turn);
+    Ok(Response::Done)
+}
+
+/// Lets the rate of an output vary from `slowest` hertz up, or not.
+pub(super) fn set_vrr(state: &mut State, name: &str, wanted: (bool, Option<f64>), ticket: &Ticket<'_>) -> Met {
+    let asked = varying(state, name, wanted).and_then(|mode| virtual_outputs::set_mode(state, name, mode));
+    answer_later(state, asked, ticket)
+}
+
+/// The mode in force with a rate that varies, or does not.
+fn varying(state: &State, name: &str, (on, slowest): (bool, Option<f64>)) -> Result<OutputMode, String> {
+    let id = find_output(state, name)?;
+    let Some(known) = state.outputs.by_id(id) else { return Err(format!("{name} is gone")) };
+    let mode = mode_of(known.display.as_ref());
+    let fastest = mode.refresh.fastest();
+    let slowest = (slowest.unwrap_or(USUAL_SLOWEST) * 1e3).round();
+    let refresh = match on {
+        false => Refresh::Fixed(fastest),
+        true if (1.0..f64::from(fastest)).contains(&slowest) => Refresh::Variable { slowest: slowest as u32, fastest },
+        true => return Err(format!("{name}: a lowest rate below {} Hz was expected", f64::from(fastest) / 1e3)),
+    };
+    Ok(OutputMode { refresh, ..mode })
+}
+
+/// Answers when it is known what came of modes that were asked for; at once where they could not be.
+pub(super) fn answer_later(state: &mut State, asked: Result<Vec<Asked>, String>, ticket: &Ticket<'_>) -> Met {
+    let asked = match asked {
+        Ok(asked) => asked,
+        Err(sentence) => return Met::refused(sentence),
+    };
+    let completion = ticket.completion();
+    let then = move |_: &mut State, result: Result<(), String>| completion.finish(result.map(|()| Response::Done));
+    mode_switch::wait(state, asked, Box::new(then));
+    Met::Later
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::windows;
-use crate::ipc::message::Response;
+use crate::client::message::Response;
 use crate::ipc::{Met, Ticket};
 use crate::state::State;
 use crate::trace::FrameLog;

@@ -1,7 +1,7 @@
 //! Answers about frames: how many, how fast, and why they were late.
 
 use super::{Answered, find_output, windows};
-use crate::ipc::message::{Miss, OutputStats, Response, Target, WindowStats};
+use crate::client::message::{Miss, OutputStats, Response, Target, WindowStats};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 use crate::timing::id::WindowId;

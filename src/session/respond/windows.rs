@@ -3,7 +3,8 @@
 use super::outputs::rect;
 use super::there_is;
 
-use crate::ipc::message::Window;
+use crate::client::message::Window;
+use crate::client::message::event::WindowState;
 use crate::shell;
 use crate::state::State;
 use crate::surface::Entry;
@@ -38,6 +39,18 @@ pub(super) fn client_of(state: &State, wanted: WindowId) -> Result<ClientId, Str
     })
 }
 
+/// The same without what changes with its frames.
+pub(super) fn states(state: &State) -> Vec<WindowState> {
+    state.shell.windows().rev().filter_map(|window| Some(describe(state, window)?.into())).collect()
+}
+
+/// Whether anything of a window can be seen, and which output paces it.
+pub(super) fn presence(state: &State, window: &shell::Window) -> Option<(bool, Option<String>)> {
+    let entry = state.surfaces.get(window.surface())?;
+    let output = entry.output.and_then(|id| state.outputs.by_id(id)).map(|output| output.output.name());
+    Some((state.outputs.sees(entry), output))
+}
+
 fn describe(state: &State, window: &shell::Window) -> Option<Window> {
     let now = state.clock.now();
     let entry = state.surfaces.get(window.surface())?;
@@ -57,15 +70,17 @@ fn describe(state: &State, window: &shell::Window) -> Option<Window> {
     Some(Window {
         window: number(window),
         client: entry.client,
-        pid: window.client_pid(&state.display_handle).and_then(|pid| u32::try_from(pid).ok()),
+        pid: window.client_pid(&state.display_handle),
         app_id: window.app_id().unwrap_or_default(),
         title: window.title().unwrap_or_default(),
         tag: window.tag().map(str::to_owned),
         content: window.content().map(str::to_owned),
         geometry: rect(window.rect()),
         focused: state.shell.focused() == Some(window.id),
+        urgent: state.shell.workspaces.is_urgent(window.id),
         visible: state.outputs.sees(entry),
         output: output.map(|output| output.output.name()),
+        workspace: state.shell.workspaces.place(window.id).map(|place| place.number),
         class: pacer.map_or(Class::Unknown, |pacer| pacer.class()),
         slope: pacer.and_then(|pacer| pacer.slope()),
         wish: pacer.map_or(state.outputs.rules.default, |pacer| pacer.wished()),

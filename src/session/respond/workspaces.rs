@@ -1,8 +1,8 @@
 //! Answers about workspaces.
 
 use super::{Answered, there_is};
-use crate::ipc::message::Response;
-use crate::ipc::workspaces::{Workspace, WorkspaceOrder};
+use crate::client::message::Response;
+use crate::client::message::{Workspace, WorkspaceOrder};
 use crate::shell::workspaces::{Number, Place, Screen};
 use crate::shell::{self, spaces};
 use crate::state::State;
@@ -17,7 +17,8 @@ pub(super) fn all(state: &State) -> Vec<Workspace> {
             let there = state.shell.windows().rev().filter(|window| workspaces.place(window.id) == Some(place));
             let windows: Vec<_> = there.map(|window| window.id).collect();
             let counts = active || !windows.is_empty();
-            counts.then(|| Workspace { output: name.clone(), number, active, windows })
+            let urgent = windows.iter().any(|window| workspaces.is_urgent(*window));
+            counts.then(|| Workspace { output: name.clone(), number, active, urgent, windows })
         })
     };
     workspaces.screens().flat_map(of).collect()

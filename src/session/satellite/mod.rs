@@ -111,7 +111,7 @@ fn listen(handle: &LoopHandle<'static, State>, listener: BorrowedFd<'_>) -> Resu
 fn connected(state: &mut State) {
     let now = state.clock.now();
     let State { session, loop_handle, .. } = state;
-    let environment = session.identity.environment();
+    let environment = session.identity.environment(session.config.config());
     let Satellite::Ready(ready) = &mut session.satellite else { return };
     if !ready.life.connected(now) {
         return;

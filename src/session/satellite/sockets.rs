@@ -1,7 +1,7 @@
 //! The sockets that X programs connect to: `/tmp/.X11-unix/XN`, the same in the abstract name space, and the lock
 //! `/tmp/.XN-lock` that keeps other X servers from that number. They go when this is dropped.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::linux::net::SocketAddrExt;
@@ -10,6 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use rustix::process::{Pid, test_kill_process};
 
 /// Where X programs look.
@@ -143,7 +144,12 @@ fn take_lock(lock: &Path) -> io::Result<()> {
 
 fn is_stale(lock: &Path) -> bool {
     let mut text = String::new();
-    let Ok(file) = File::open(lock) else { return false };
+    // Anybody may put something there that has no end, or that is somebody else's.
+    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY).bits() as i32;
+    let Ok(file) = OpenOptions::new().read(true).custom_flags(flags).open(lock) else { return false };
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return false;
+    }
     if file.take(LOCK_LENGTH).read_to_string(&mut text).is_err() {
         return false;
     }
@@ -184,6 +190,19 @@ mod tests {
         fs::create_dir(root.path().join(".X11-unix")).unwrap();
         fs::write(root.path().join(".X11-unix/X2"), "").unwrap();
         assert_eq!(Sockets::claim(root.path()).unwrap().display(), ":2");
+    }
+
+    #[test]
+    fn a_lock_that_nobody_writes_to_is_passed_by() {
+        let root = tempfile::tempdir().unwrap();
+        let lock = root.path().join(".X0-lock");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &lock, mode).unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        let place = root.path().to_owned();
+        std::thread::spawn(move || tell.send(Sockets::claim(&place).unwrap().display()));
+        assert_eq!(told.recv_timeout(std::time::Duration::from_secs(20)).as_deref(), Ok(":1"));
+        assert!(lock.exists(), "it is somebody else's");
     }
 
     #[test]

@@ -18,13 +18,16 @@
 //! [`Shell::animate`] is called at every latch; what it starts or drops it leaves in the windows ([`WindowMotion`]) and
 //! in the snapshots of windows that are gone ([`Ghost`]). Who draws asks them for a moment.
 
+mod course;
 mod ghost;
+mod pan;
 mod pose;
 mod shown;
 mod slide;
 mod toggle;
 
 pub use ghost::{Ghost, GhostPart, about_to_apply, about_to_destroy};
+pub use pan::Pans;
 pub use pose::{Pose, WindowMotion};
 pub use shown::Shown;
 pub use slide::{GAP, Slides};
@@ -33,10 +36,14 @@ use smithay::utils::{Logical, Rectangle};
 pub use toggle::Toggle;
 
 use super::overview::Overlays;
+use super::workspaces::Place;
 use super::{Shell, Window, WindowId};
 use crate::shell::geometry;
 use crate::time::Instant;
 use crate::timing::motion::Style;
+
+/// When an edge counts as settled, in logical pixels.
+const EDGE_TOLERANCE: f64 = 0.25;
 
 /// How windows move. Nothing does by default: motion is what a configuration asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,8 +84,9 @@ impl Shell {
         let changed: Option<Vec<WindowId>> = changed.map(|changed| changed.map(|(id, _)| id).collect());
         let areas = self.overlays.glides.areas();
         let places = areas.into_iter().map(|(screen, area)| self.places(screen, area)).collect();
-        let Shell { windows, ghosts, animations, drag, slides, workspaces, overlays, .. } = self;
-        slides.follow(animations.workspace, shown, workspaces);
+        let Shell { windows, ghosts, animations, drag, slides, pans, workspaces, overlays, strips, .. } = self;
+        slides.follow(animations.workspace, shown, workspaces, strips.are_spaces_vertical());
+        pans.follow(animations.place, shown);
         overlays.overview.follow(animations.overview, shown);
         overlays.glides.follow(animations.overview, shown, places);
         if !overlays.overview.is_on() && !overlays.overview.is_seen(shown.at) {
@@ -86,6 +94,7 @@ impl Shell {
         }
         overlays.help.follow(animations.help, shown);
         overlays.notices.shown.follow(animations.help, shown);
+        overlays.question.shown.follow(animations.help, shown);
         let mut waits = false;
         let mut is_still = true;
         let mut follow = |window: &mut Window| {
@@ -116,7 +125,11 @@ impl Shell {
             waits |= ghost.start(animations.close, shown.unasked);
         }
         ghosts.retain(|ghost| ghost.is_seen(shown.at));
-        is_still &= ghosts.is_empty() && slides.is_still() && !overlays.is_anything_seen(shown.at) && drag.is_none();
+        is_still &= ghosts.is_empty()
+            && slides.is_still()
+            && pans.is_still()
+            && !overlays.is_anything_seen(shown.at)
+            && drag.is_none();
         debug_assert!(
             !is_still || self.windows().all(|window| window.motion.rests_at(window.rect(), &window.applied)),
             "a window moves that nobody said had changed"
@@ -136,13 +149,16 @@ impl Shell {
             return false;
         }
         let area = geometry(output);
-        let Overlays { overview, help, glides, notices, .. } = &self.overlays;
-        let toggles = [overview, help, &notices.shown];
+        let Overlays { overview, help, glides, notices, question, .. } = &self.overlays;
+        let toggles = [overview, help, &notices.shown, &question.shown];
         if toggles.into_iter().any(|toggle| toggle.moves_after(present)) || glides.moves_after(present) {
             return true;
         }
-        if self.workspaces.screen(&output.name()).is_some_and(|screen| self.slides.moves_after(screen, present)) {
-            return true;
+        if let Some(screen) = self.workspaces.screen(&output.name()) {
+            let place = Place { screen, number: self.workspaces.active(screen) };
+            if self.slides.moves_after(screen, present) || self.pans.moves_after(place, present) {
+                return true;
+            }
         }
         let reaches =
             |pose: Pose, goal: Rectangle<i32, Logical>| pose.rect.overlaps(area.to_f64()) || goal.overlaps(area);
@@ -160,6 +176,9 @@ impl Shell {
         if animations.workspace.is_none() {
             self.slides.end();
         }
+        if animations.place.is_none() {
+            self.pans.end();
+        }
         if animations.overview.is_none() {
             self.overlays.overview.end();
             self.overlays.glides.stop();
@@ -167,6 +186,7 @@ impl Shell {
         if animations.help.is_none() {
             self.overlays.help.end();
             self.overlays.notices.shown.end();
+            self.overlays.question.shown.end();
         }
         for window in self.windows.iter_mut() {
             window.motion.allow(&animations);
@@ -177,10 +197,12 @@ impl Shell {
     pub fn end_animations(&mut self) {
         self.ghosts.clear();
         self.slides.end();
+        self.pans.end();
         self.overlays.overview.end();
         self.overlays.glides.stop();
         self.overlays.help.end();
         self.overlays.notices.shown.end();
+        self.overlays.question.shown.end();
         for window in self.windows.iter_mut() {
             window.motion.allow(&Animations::default());
         }

@@ -2,15 +2,13 @@
 
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
-use super::{Animations, Fade, Shown};
+use super::{Animations, EDGE_TOLERANCE, Fade, Shown};
 use crate::shell::Arrangement;
 use crate::time::Instant;
 use crate::timing::motion::{Motion, Sample, Style};
 
 /// When opacity and scale count as settled: a quarter of one of 256 levels, half a pixel of a large window.
 const SHARE_TOLERANCE: f64 = 1e-3 / 4.0;
-/// When an edge does, in logical pixels.
-const EDGE_TOLERANCE: f64 = 0.25;
 /// No side is shown shorter than this, in logical pixels, wherever a spring swings.
 const SHORTEST_SIDE: f64 = 1.0;
 /// Nothing is shown smaller than this share of its size.
@@ -104,6 +102,8 @@ pub struct WindowMotion {
     known: Option<(Rectangle<i32, Logical>, Arrangement)>,
     /// It was put elsewhere by something other than a hand.
     glides: bool,
+    /// What it lies on was moved by a hand, and it with that: it is there.
+    is_carried: bool,
 }
 
 impl WindowMotion {
@@ -117,6 +117,11 @@ impl WindowMotion {
         self.glides = true;
     }
 
+    /// The next change of place is that of all columns, which a hand had: it is there at once.
+    pub(in crate::shell) fn carry(&mut self) {
+        self.is_carried = true;
+    }
+
     /// The window belongs at `rect` from the frame `shown` on. `held`: a hand puts it there. `from`: it was on its way
     /// out and comes back.
     pub(super) fn follow(
@@ -128,10 +133,10 @@ impl WindowMotion {
         held: bool,
         from: Option<LookSample>,
     ) {
-        let glides = std::mem::take(&mut self.glides);
+        let (glides, is_carried) = (std::mem::take(&mut self.glides), std::mem::take(&mut self.is_carried));
         match &self.known {
             None => self.look = animations.open.map(|fade| appear(fade, shown, from)),
-            Some(_) if held => self.place = None,
+            Some(_) if held || is_carried => self.place = None,
             Some((before, known)) if *before != rect => {
                 let moves = glides || *known != arrangement;
                 self.place = match (self.place, animations.place) {
@@ -152,7 +157,7 @@ impl WindowMotion {
     /// [follow](Self::follow).
     pub(super) fn rests_at(&self, rect: Rectangle<i32, Logical>, arrangement: &Arrangement) -> bool {
         let is_known = self.known.as_ref().is_some_and(|(at, known)| *at == rect && known == arrangement);
-        is_known && !self.is_moving() && !self.glides
+        is_known && !self.is_moving() && !self.glides && !self.is_carried
     }
 
     /// Ends at once what is switched off.

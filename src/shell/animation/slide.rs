@@ -5,18 +5,23 @@
 //!            [ 1 ] 2   3       1 [  │ ] 2   3            1  [ 2 ]  3
 //! ```
 //!
-//! The unit is one workspace: the width of its output and a gap. What changes its mind on the way goes on with its
+//! Where the windows of workspaces are columns by default, which lie in a row themselves, it is a column of workspaces.
+//! The unit is one workspace: the width of its output and a gap, or the height and a gap. What changes its mind on the way goes on with its
 //! velocity, wherever that leads.
+
+use smithay::utils::{Logical, Point, Size};
 
 use crate::shell::workspaces::{Number, Place, Screen, Workspaces};
 use crate::time::Instant;
-use crate::timing::motion::{Motion, Style};
+use crate::timing::motion::Style;
+use crate::timing::motion::pulled::Pulled;
 
 use super::Shown;
+use super::course::Course;
 
 /// When it counts as settled, in workspaces: a quarter of a pixel of a large screen.
 const TOLERANCE: f64 = 0.25 / 4096.0;
-/// Between two workspaces that glide by, as a share of the output's width.
+/// Between two workspaces that glide by, as a share of the output's width or height.
 pub const GAP: f64 = 1.0 / 16.0;
 
 /// Where the eye is, per output.
@@ -28,60 +33,95 @@ struct Slide {
     screen: Screen,
     /// The workspace that was to be seen at the last latch.
     known: Number,
-    motion: Option<Motion>,
+    course: Course,
+    /// The workspaces lie below each other; while the eye glides, as when it began to.
+    vertical: bool,
 }
 
 impl Slides {
     /// Starts what changed since the last latch, and drops what is at its end.
-    pub(super) fn follow(&mut self, style: Option<Style>, shown: Shown, workspaces: &Workspaces) {
+    pub(super) fn follow(&mut self, style: Option<Style>, shown: Shown, workspaces: &Workspaces, vertical: bool) {
         self.0.retain(|slide| workspaces.screens().any(|(screen, _)| screen == slide.screen));
         for (screen, _) in workspaces.screens() {
             let active = workspaces.active(screen);
             let Some(slide) = self.0.iter_mut().find(|slide| slide.screen == screen) else {
-                self.0.push(Slide { screen, known: active, motion: None });
+                self.0.push(Slide { screen, known: active, course: Course::Rest, vertical });
                 continue;
             };
-            let before = std::mem::replace(&mut slide.known, active);
-            if before != active {
-                let goal = f64::from(active.get());
-                slide.motion = match (slide.motion, style) {
-                    (Some(motion), _) => Some(motion.retarget(shown.before, goal)),
-                    (None, Some(style)) => {
-                        Some(Motion::new(style, shown.before, f64::from(before.get()), goal, TOLERANCE))
-                    }
-                    (None, None) => None,
-                };
+            if slide.course.rests() {
+                slide.vertical = vertical;
             }
-            slide.motion = slide.motion.filter(|motion| motion.settled_by() > shown.at);
+            let before = std::mem::replace(&mut slide.known, active);
+            slide.course.follow(style, shown, before.get().into(), active.get().into(), TOLERANCE);
         }
     }
 
     /// Everything is where it is going.
     pub(super) fn end(&mut self) {
-        self.0.iter_mut().for_each(|slide| slide.motion = None);
+        self.0.iter_mut().for_each(|slide| slide.course.end());
     }
 
     /// Whether the eye rests everywhere.
     pub(super) fn is_still(&self) -> bool {
-        self.0.iter().all(|slide| slide.motion.is_none())
+        self.0.iter().all(|slide| slide.course.rests())
     }
 
-    fn motion(&self, screen: Screen) -> Option<&Motion> {
-        self.0.iter().find(|slide| slide.screen == screen)?.motion.as_ref()
+    fn find(&self, screen: Screen) -> Option<&Slide> {
+        self.0.iter().find(|slide| slide.screen == screen)
     }
 
     /// Whether the eye moves on `screen` after the frame presented at `present`.
     pub fn moves_after(&self, screen: Screen, present: Instant) -> bool {
-        self.motion(screen).is_some_and(|motion| motion.settled_by() > present)
+        self.find(screen).is_some_and(|slide| slide.course.moves_after(present))
     }
 
-    /// How many workspaces `place` lies right of the eye in the frame presented at `present`. `None` where nothing of it
+    /// Whether it rests on a workspace there.
+    pub fn rests(&self, screen: Screen) -> bool {
+        self.find(screen).is_none_or(|slide| slide.course.rests())
+    }
+
+    /// Where the eye is in that frame; `None` before the first latch.
+    pub fn eye(&self, screen: Screen, present: Instant) -> Option<f64> {
+        self.find(screen).map(|slide| slide.course.at(slide.known.get().into(), present))
+    }
+
+    /// A hand has the eye of `screen`.
+    pub fn hold(&mut self, screen: Screen, hand: Pulled) {
+        let slide = self.0.iter_mut().find(|slide| slide.screen == screen);
+        if let Some(slide) = slide {
+            slide.course = Course::Held(Box::new(hand));
+        }
+    }
+
+    /// The hand that has it.
+    pub fn hand(&mut self, screen: Screen) -> Option<&mut Pulled> {
+        self.0.iter_mut().find(|slide| slide.screen == screen)?.course.hand()
+    }
+
+    /// The hand lets it go, at `at`.
+    pub fn let_go(&mut self, screen: Screen, at: Instant) {
+        self.0.iter_mut().filter(|slide| slide.screen == screen).for_each(|slide| slide.course.let_go(at));
+    }
+
+    /// Whether the workspaces of `screen` lie below each other.
+    pub fn is_vertical(&self, screen: Screen) -> bool {
+        self.find(screen).is_some_and(|slide| slide.vertical)
+    }
+
+    /// How far something is seen from its place whose workspace lies `distance` workspaces behind the eye, on an output of
+    /// this size.
+    pub fn shift(&self, screen: Screen, distance: f64, size: Size<i32, Logical>) -> Point<f64, Logical> {
+        let vertical = self.is_vertical(screen);
+        let length = f64::from(if vertical { size.h } else { size.w }) * (1.0 + GAP);
+        if vertical { (0.0, distance * length).into() } else { (distance * length, 0.0).into() }
+    }
+
+    /// How many workspaces `place` lies behind the eye in the frame presented at `present`. `None` where nothing of it
     /// is seen.
     pub fn distance(&self, place: Place, workspaces: &Workspaces, present: Instant) -> Option<f64> {
-        let eye = match self.motion(place.screen) {
-            Some(motion) => motion.at(present).value,
-            None => f64::from(workspaces.active(place.screen).get()),
-        };
+        let active = f64::from(workspaces.active(place.screen).get());
+        let slide = self.find(place.screen).filter(|slide| !slide.course.rests());
+        let eye = slide.map_or(active, |slide| slide.course.at(active, present));
         let distance = f64::from(place.number.get()) - eye;
         (distance.abs() < 1.0).then_some(distance)
     }
@@ -109,13 +149,13 @@ mod tests {
             let at = Instant::from_nanos(1_000_000_000 + frame * PERIOD.as_nanos().cast_unsigned());
             Shown::new(at, PERIOD, Span::ZERO)
         };
-        slides.follow(style, shown(0), &workspaces);
+        slides.follow(style, shown(0), &workspaces, false);
         (1..=frames)
             .map(|frame| {
                 for (_, to) in asked.iter().filter(|(at, _)| *at == frame) {
                     workspaces.switch(screen, number(*to));
                 }
-                slides.follow(style, shown(frame), &workspaces);
+                slides.follow(style, shown(frame), &workspaces, false);
                 slides.distance(Place { screen, number: number(2) }, &workspaces, shown(frame).at)
             })
             .collect()

@@ -1,8 +1,10 @@
 //! Something that is there or not, and gets there gradually.
 
 use super::Shown;
+use super::course::Course;
 use crate::time::Instant;
-use crate::timing::motion::{Motion, Style};
+use crate::timing::motion::Style;
+use crate::timing::motion::pulled::Pulled;
 
 /// When it counts as settled: a quarter of one of 256 levels.
 const TOLERANCE: f64 = 1e-3;
@@ -14,7 +16,7 @@ pub struct Toggle {
     on: bool,
     /// What was to be at the last latch.
     known: bool,
-    motion: Option<Motion>,
+    course: Course,
 }
 
 impl Toggle {
@@ -30,25 +32,35 @@ impl Toggle {
 
     /// Starts what changed since the last latch, and drops what is at its end.
     pub(super) fn follow(&mut self, style: Option<Style>, shown: Shown) {
-        if std::mem::replace(&mut self.known, self.on) != self.on {
-            let goal = f64::from(u8::from(self.on));
-            self.motion = match (self.motion, style) {
-                (Some(motion), _) => Some(motion.retarget(shown.before, goal)),
-                (None, Some(style)) => Some(Motion::new(style, shown.before, 1.0 - goal, goal, TOLERANCE)),
-                (None, None) => None,
-            };
-        }
-        self.motion = self.motion.filter(|motion| motion.settled_by() > shown.at);
+        let before = std::mem::replace(&mut self.known, self.on);
+        let share = |is_there: bool| f64::from(u8::from(is_there));
+        self.course.follow(style, shown, share(before), share(self.on), TOLERANCE);
+    }
+
+    /// A hand has it, on its way there or back; it counts as there meanwhile.
+    pub(in crate::shell) fn hold(&mut self, hand: Pulled) {
+        (self.on, self.known) = (true, true);
+        self.course = Course::Held(Box::new(hand));
+    }
+
+    /// The hand that has it.
+    pub(in crate::shell) fn hand(&mut self) -> Option<&mut Pulled> {
+        self.course.hand()
+    }
+
+    /// The hand lets it go, at `at`.
+    pub(in crate::shell) fn let_go(&mut self, at: Instant) {
+        self.course.let_go(at);
     }
 
     /// It is where it is going.
     pub(super) fn end(&mut self) {
-        self.motion = None;
+        self.course.end();
     }
 
     /// How much of it is there in the frame presented at `present`; a spring may swing past 0 and 1.
     pub fn at(&self, present: Instant) -> f64 {
-        self.motion.map_or(f64::from(u8::from(self.known)), |motion| motion.at(present).value)
+        self.course.at(f64::from(u8::from(self.known)), present)
     }
 
     /// Whether anything of it is seen in the frame presented at `present`.
@@ -58,6 +70,6 @@ impl Toggle {
 
     /// Whether it changes after the frame presented at `present`.
     pub fn moves_after(&self, present: Instant) -> bool {
-        self.motion.is_some_and(|motion| motion.settled_by() > present)
+        self.course.moves_after(present)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Popups lie above windows and layers of the output that has the caret, while a field is typed into; they go where that is
 //! when a frame is chosen ([`placing`]), so that they move with its window. Under a lock there are none. A keyboard is a layer
-//! surface above windows of the client that is the input method: it alone lies above a lock, and can be touched there.
+//! surface above windows of the client that is the input method: it alone lies above a lock, and can be touched there, if all
+//! of it is in the lower half of its output: what is above that is the locker's.
 
 pub mod placing;
 
@@ -108,9 +109,20 @@ impl Shell {
         pinned.level().is_above_windows() && self.input_popups.is_typists(pinned.surface())
     }
 
+    /// Whether it lies above a lock: with all that hangs on it.
+    fn lies_above_lock(&self, pinned: &Pinned) -> bool {
+        let area = geometry(pinned.output());
+        let mut trees = self.popups_of_layer(pinned).chain([(pinned.surface(), pinned.rect().loc)]);
+        self.is_keyboard(pinned)
+            && trees.all(|(root, origin)| {
+                let extent = tree::extent(root);
+                placing::leaves_the_lock_in_sight(Rectangle::new(origin + extent.loc, extent.size), area)
+            })
+    }
+
     /// The keyboards that lie above a lock on `output`, topmost first.
     pub fn keyboards_above_lock<'a>(&'a self, output: &'a Output) -> impl Iterator<Item = &'a Pinned> {
-        let of = |level| self.layers.downward(output, level).filter(|pinned| self.is_keyboard(pinned));
+        let of = |level| self.layers.downward(output, level).filter(|pinned| self.lies_above_lock(pinned));
         of(Level::Overlay).chain(of(Level::Top))
     }
 
@@ -128,7 +140,7 @@ impl Shell {
 
     /// Whether `surface` may have input, as far as the lock is concerned.
     pub fn lets(&self, surface: &WlSurface) -> bool {
-        self.lock.lets(surface) || self.pinned_of(surface).is_some_and(|pinned| self.is_keyboard(pinned))
+        self.lock.lets(surface) || self.pinned_of(surface).is_some_and(|pinned| self.lies_above_lock(pinned))
     }
 }
 
@@ -167,7 +179,7 @@ pub(super) fn applied(state: &mut State, root: &WlSurface) {
     let (mapped, size) = (surface::has_content(root), tree::size(root));
     let Some(popup) = state.shell.input_popups.list.iter_mut().find(|popup| popup.surface == *root) else { return };
     // Subsurfaces come and go with updates of their own.
-    let is_plain = tree::extent(root).size == size;
+    let is_plain = state.surfaces.extent(root).size == size;
     let before = (popup.mapped, popup.size);
     (popup.mapped, popup.size) = (mapped, size);
     if before != (mapped, size) || !is_plain {

@@ -18,6 +18,15 @@ pub fn place(
     Point::from((within(caret.loc.x, size.w, area.loc.x, area.size.w), y))
 }
 
+/// Whether something that covers `rect` may lie above the lock of an output at `area`: in its lower half, where keyboards are. The
+/// upper half is the locker's alone, so that nobody else can look like it.
+pub fn leaves_the_lock_in_sight(rect: Rectangle<i32, Logical>, area: Rectangle<i32, Logical>) -> bool {
+    let upper = area.size.h / 2;
+    let lower =
+        Rectangle::new(Point::from((area.loc.x, area.loc.y + upper)), Size::from((area.size.w, area.size.h - upper)));
+    lower.contains_rect(rect)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +55,17 @@ mod tests {
         assert_eq!(placed((0, 100), (50, 30)), (100, 120));
         assert_eq!(placed((200, 300), (800, 600)), (100, 50), "what is too large begins where the output does");
         assert_eq!(placed((200, 5_000), (50, 30)), (200, 500));
+    }
+
+    #[test]
+    fn above_a_lock_is_room_for_a_keyboard_and_for_nothing_larger() {
+        let fits = |x, y, width, height| leaves_the_lock_in_sight(rect(x, y, width, height), rect(100, 50, 640, 481));
+        assert!(fits(100, 290, 640, 241), "all of the lower half");
+        assert!(fits(100, 430, 640, 101));
+        assert!(!fits(100, 289, 640, 242), "a row more");
+        assert!(!fits(100, 50, 640, 100), "at the upper edge");
+        assert!(!fits(100, 50, 640, 481), "all of it");
+        assert!(!fits(90, 430, 640, 100) && !fits(100, 430, 641, 100) && !fits(100, 430, 640, 102), "outside");
     }
 
     proptest! {

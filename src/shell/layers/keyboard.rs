@@ -44,8 +44,13 @@ fn takes_turns(pinned: &Pinned) -> bool {
     }
 }
 
-/// A layer surface has content now: one that wants the keyboard for itself ends others' menus.
+/// A layer surface has content now: one that wants the keyboard for itself ends others' menus, and one above windows that takes
+/// turns has the first, as a window that opens has: launchers rely on it.
 pub(super) fn appeared(state: &mut State, root: &WlSurface) {
+    let takes_turn = |pinned: &Pinned| pinned.level().is_above_windows() && takes_turns(pinned);
+    if state.shell.layers.of_root(root).is_some_and(takes_turn) && !state.shell.lock.takes_input() {
+        state.shell.layers.chosen = Some(root.clone());
+    }
     let takes_it = state.shell.layers.exclusive().is_some_and(|pinned| pinned.surface() == root);
     if takes_it && state.shell.popup_grab_root().is_some_and(|grabbing| grabbing != *root) {
         popup::dismiss_grabs(state);

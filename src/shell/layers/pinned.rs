@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_surface_v1::ZwlrLayerSurfaceV1;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Rectangle, Serial, Size};
+use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
 use smithay::wayland::shell::wlr_layer::{KeyboardInteractivity, LayerSurface};
 
 use super::placing::{Level, Wish};
-use crate::surface::tree;
+use crate::surface::{Surfaces, tree};
 
 /// How many configures a client may leave unanswered before it is sent no more: it gets the newest size with its next
 /// answer. A stopped bar gathers one for each mode that its output goes through.
@@ -128,8 +128,8 @@ impl Pinned {
     }
 
     /// What its surfaces may cover.
-    pub fn reach(&self) -> Rectangle<i32, Logical> {
-        let extent = tree::extent(self.surface());
+    pub fn reach(&self, surfaces: &Surfaces) -> Rectangle<i32, Logical> {
+        let extent = surfaces.extent(self.surface());
         Rectangle::new(self.rect().loc + extent.loc, extent.size)
     }
 
@@ -183,6 +183,12 @@ impl Pinned {
             }
             None => std::mem::replace(&mut self.place, place) != place,
         }
+    }
+
+    /// Its content, as large as it is, lies at `corner`, whatever was asked for.
+    pub(in crate::shell) fn stand_at(&mut self, corner: Point<i32, Logical>) {
+        self.place = Rectangle::new(corner, self.size);
+        self.sent.iter_mut().for_each(|(_, place)| *place = self.place);
     }
 
     /// The client has said what it wants: it is told its size.

@@ -1,6 +1,6 @@
 //! Where every window of a workspace is, and whether it is seen.
 
-use super::op::{Area, Rect};
+use super::op::{Area, Rect, Span};
 use super::workspace::Workspace;
 use crate::shell::WindowId;
 
@@ -18,6 +18,10 @@ pub struct Arranged {
     pub is_fullscreen: bool,
     /// Whether it lies above the columns.
     pub is_floating: bool,
+    /// Whether it fills what bars leave.
+    pub is_maximised: bool,
+    /// Whether another row of its column is shown in its place.
+    pub is_behind: bool,
 }
 
 /// All windows of a workspace, from the lowest to the topmost: columns from left to right, rows from top to bottom, and those
@@ -28,13 +32,16 @@ pub(super) fn arrange(workspace: &Workspace, area: &Area, into: &mut Vec<Arrange
     for column in &strip.columns {
         let is_tabbed = column.is_tabbed(area);
         for (row, (tile, rect)) in column.rows.iter().zip(column.rectangles(left, area)).enumerate() {
-            let is_seen = (!is_tabbed || row == column.active) && rect.overlaps(area.full);
+            let is_behind = is_tabbed && row != column.active;
+            let is_seen = !is_behind && rect.overlaps(area.full);
             into.push(Arranged {
                 window: tile.window,
                 rect,
                 is_seen,
                 is_fullscreen: column.is_fullscreen,
                 is_floating: false,
+                is_maximised: column.span == Span::Maximised && !column.is_fullscreen,
+                is_behind,
             });
         }
         left += column.width(area) + area.gap();
@@ -46,5 +53,7 @@ pub(super) fn arrange(workspace: &Workspace, area: &Area, into: &mut Vec<Arrange
         is_seen: !is_covered,
         is_fullscreen: false,
         is_floating: true,
+        is_maximised: false,
+        is_behind: false,
     }));
 }

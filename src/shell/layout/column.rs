@@ -5,6 +5,10 @@ use super::share;
 use crate::shell::WindowId;
 use crate::shell::workspaces::Screen;
 
+/// However wide a window has to be, its column is no wider, in physical pixels, unless the screen is: a hundred thousand such
+/// columns beside each other can be counted in an `i32`.
+pub(super) const WIDEST: i32 = 16_384;
+
 /// Where a window was that fills the screen, or floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Back {
@@ -89,6 +93,7 @@ impl Column {
             (true, ..) => return area.full.size.w,
             (_, Span::Maximised, _) => room,
             (_, Span::FullWidth, _) => room - 2 * gap,
+            _ if area.is_narrow() => room - 2 * gap,
             (_, _, Width::Share(part)) => {
                 let share = i64::from(room - gap) * i64::from(part.min(share::WHOLE)) / i64::from(share::WHOLE);
                 share as i32 - gap
@@ -96,7 +101,7 @@ impl Column {
             (_, _, Width::Pixels(width)) => area.physical(width).min(room),
         };
         let least = self.rows.iter().map(|tile| area.physical(tile.limits.width)).max().unwrap_or(0);
-        wanted.max(least).max(1)
+        wanted.max(least.min(WIDEST)).max(1)
     }
 
     /// What is left free beside it, in physical pixels.
@@ -109,6 +114,13 @@ impl Column {
         let (gap, room) = self.gap_and_room(area);
         let least = |tile: &Tile| i64::from(area.physical(tile.limits.height).max(1) + gap);
         self.display == Display::Tabbed || self.rows.iter().map(least).sum::<i64>() > i64::from(room + gap)
+    }
+
+    /// What of its height the titles of its tabs have, in physical pixels.
+    pub fn titles(&self, area: &Area) -> i32 {
+        let has_titles = self.rows.len() > 1 && !self.is_fullscreen && self.is_tabbed(area);
+        let (_, room) = self.gap_and_room(area);
+        if has_titles { area.physical(area.titles).min(room - 1).max(0) } else { 0 }
     }
 
     /// Between rows; and the height for all of them with what is between.
@@ -126,6 +138,7 @@ impl Column {
         let top = area.usable.loc.y + self.margin(area);
         let least = |tile: &Tile| area.physical(tile.limits.height).max(1);
         if self.is_tabbed(area) {
+            let (top, room) = (top + self.titles(area), room - self.titles(area));
             let rect = |tile| Rect::new((x, top).into(), (width, room.max(least(tile))).into());
             return self.rows.iter().map(rect).collect();
         }

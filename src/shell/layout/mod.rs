@@ -26,6 +26,8 @@ mod workspace;
 
 pub use arrange::Arranged;
 pub use op::{Area, Op};
+pub use strip::Seen;
+pub use workspace::Active;
 
 use super::WindowId;
 use super::workspaces::{Number, Place, Screen};
@@ -51,7 +53,7 @@ impl Layout {
     pub fn new(nowhere: Screen) -> Self {
         let full = Rect::from_size(NOWHERE.into());
         Layout {
-            screens: vec![ScreenState::new(nowhere, Area { full, usable: full, scale: 120, gap: 0 })],
+            screens: vec![ScreenState::new(nowhere, Area { full, usable: full, scale: 120, gap: 0, titles: 0 })],
             focused: nowhere,
         }
     }
@@ -73,6 +75,7 @@ impl Layout {
             Op::SetFullscreen(window, _) | Op::SetFloating(window, ..) | Op::MoveFloating(window, _) => {
                 self.on_place_of(window, false, op);
             }
+            Op::Look(place, _) => self.on(place, op),
             _ => self.on(self.focused_place(), op),
         }
     }
@@ -110,6 +113,62 @@ impl Layout {
         };
         let there = self.screens.iter().filter(|screen| screen.is_connected).find_map(place);
         there.or_else(|| self.screens.iter().find_map(place))
+    }
+
+    /// The window that has the focus when this workspace has it.
+    pub fn focus_on(&self, place: Place) -> Option<WindowId> {
+        self.workspace(place)?.focus()
+    }
+
+    /// Every window, with where it is; those of screens that are gone first, and once more where they are guests.
+    pub fn windows(&self) -> impl Iterator<Item = (WindowId, Place)> {
+        let of = |is_connected: bool| self.screens.iter().filter(move |screen| screen.is_connected == is_connected);
+        of(false).chain(of(true)).flat_map(|screen| {
+            Number::all().flat_map(move |number| {
+                let place = Place { screen: screen.screen, number };
+                screen.workspace(number).tiles().map(move |tile| (tile.window, place))
+            })
+        })
+    }
+
+    /// What a screen that is plugged in has room for.
+    pub fn area(&self, screen: Screen) -> Option<&Area> {
+        self.state(screen).filter(|known| known.is_connected).map(|known| &known.area)
+    }
+
+    /// The screens that are plugged in.
+    pub fn screens(&self) -> impl Iterator<Item = Screen> {
+        self.screens.iter().filter(|known| known.is_connected).map(|known| known.screen)
+    }
+
+    /// How the active column of a workspace is, if a window among the columns has its focus.
+    pub fn active_column(&self, place: Place) -> Option<Active> {
+        self.workspace(place)?.active_column()
+    }
+
+    /// What is seen of the strip of a workspace, if that has columns.
+    pub fn view(&self, place: Place) -> Option<Seen> {
+        let screen = self.state(place.screen).filter(|screen| screen.is_connected)?;
+        let strip = &screen.workspace(place.number).strip;
+        strip.range(&screen.area).map(|(least, most)| Seen { at: strip.view, least, most })
+    }
+
+    /// Whether a window floats above the columns of its workspace.
+    pub fn is_floating(&self, window: WindowId) -> bool {
+        let workspace = self.place_of(window).and_then(|place| self.workspace(place));
+        workspace.is_some_and(|workspace| workspace.floating.iter().any(|floating| floating.tile.window == window))
+    }
+
+    /// Every column with titles: the window that is seen, and all of its windows from top to bottom.
+    pub fn tabbed(&self) -> impl Iterator<Item = (WindowId, Vec<WindowId>)> {
+        let connected = self.screens.iter().filter(|screen| screen.is_connected);
+        connected.flat_map(|screen| {
+            let columns = screen.workspaces().iter().flat_map(|workspace| &workspace.strip.columns);
+            let titled = columns.filter(|column| column.titles(&screen.area) > 0);
+            titled.filter_map(|column| {
+                Some((column.active_window()?, column.rows.iter().map(|tile| tile.window).collect()))
+            })
+        })
     }
 
     fn state(&self, screen: Screen) -> Option<&ScreenState> {

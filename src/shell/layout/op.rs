@@ -19,12 +19,16 @@ pub struct Area {
     pub scale: u32,
     /// Between windows, and between them and the edge, in logical pixels.
     pub gap: i32,
+    /// How high titles are above a column with tabs, in logical pixels.
+    pub titles: i32,
 }
 
 /// Logical pixels that a scale of 1 is counted in.
 const SCALE_UNIT: i64 = 120;
 /// No length on a screen is longer, in pixels: sums of thousands of them fit an `i32`.
 const MAX_LENGTH: i64 = crate::bounds::MAX_EXTENT as i64;
+/// Columns on a screen that is narrower than this, in logical pixels, are as wide as it is: a phone's.
+const NARROW: i32 = 600;
 /// So much of a floating window stays on the screen along each axis, in logical pixels: enough to take hold of it.
 const REACHABLE: i32 = 48;
 
@@ -38,6 +42,11 @@ impl Area {
     /// The gap in physical pixels; never so wide that nothing is left between two of them.
     pub fn gap(&self) -> i32 {
         self.physical(self.gap).min((self.usable.size.w.min(self.usable.size.h) - 1) / 2).max(0)
+    }
+
+    /// Whether there is room for one column alone.
+    pub fn is_narrow(&self) -> bool {
+        self.usable.size.w < self.physical(NARROW)
     }
 
     /// A floating window's rectangle, moved so that it can be taken hold of.
@@ -77,6 +86,17 @@ pub enum Width {
 impl Width {
     /// Half of the screen: what a column has as long as nobody says otherwise.
     pub const HALF: Width = Width::Share(500);
+}
+
+/// How a person changes a width or a height.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resize {
+    /// By so many hundredths of the screen.
+    By(i8),
+    /// To so many hundredths of the screen.
+    To(u8),
+    /// To the next one of a few widths; to the height that follows from the others.
+    Next,
 }
 
 /// How high a row of a column is.
@@ -131,7 +151,7 @@ pub struct Opening {
 }
 
 /// To the left, or to the right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// Towards the first column.
     Left,
@@ -140,7 +160,7 @@ pub enum Side {
 }
 
 /// Where the focus goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// The column, or the nearest floating window, on that side.
     Column(Side),
@@ -200,6 +220,9 @@ pub enum Op {
     SetFullscreen(WindowId, bool),
     /// A window floats above the columns (where it did last, or there), or is back among them.
     SetFloating(WindowId, bool, Option<Rect>),
+    /// The view of a workspace is to be there, in pixels from its first column: it comes to rest where a column touches an edge
+    /// of the screen, and a column that is in it is active.
+    Look(Place, i32),
     /// A floating window is there.
     MoveFloating(WindowId, Rect),
 }

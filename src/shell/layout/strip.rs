@@ -24,6 +24,18 @@ pub(super) struct Strip {
     pub view: i32,
 }
 
+/// What is seen of a strip: what lies at the left edge of the usable area, in pixels from its first column, and how far that can
+/// go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Where it is.
+    pub at: i32,
+    /// The furthest to the left.
+    pub least: i32,
+    /// The furthest to the right.
+    pub most: i32,
+}
+
 /// Where a window is in a strip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct At {
@@ -115,18 +127,54 @@ impl Strip {
         self.columns[at.column].rectangles(left, area)[at.row]
     }
 
+    /// How far the view can go, so that nothing is blank as long as something is hidden; `None` without columns.
+    pub fn range(&self, area: &Area) -> Option<(i32, i32)> {
+        let (first, last) = (self.columns.first()?, self.columns.last()?);
+        let end = self.left(self.columns.len() - 1, area) + last.width(area) + last.margin(area);
+        let start = -first.margin(area);
+        Some((start, (end - area.usable.size.w).max(start)))
+    }
+
+    /// The view is to be there: it comes to rest next to that where a column, with its margin, touches an edge of the screen.
+    /// The active column is another one if more of that is seen.
+    pub fn look(&mut self, wanted: i32, area: &Area) {
+        let Some((least, most)) = self.range(area) else { return };
+        let room = area.usable.size.w;
+        let mut columns: Vec<(i32, i32)> = Vec::with_capacity(self.columns.len());
+        let mut left = 0;
+        for column in &self.columns {
+            let width = column.width(area);
+            columns.push((left, width));
+            left += width + area.gap();
+        }
+        let rests = self.columns.iter().zip(&columns).flat_map(|(column, (left, width))| {
+            let margin = column.margin(area).min((room - width).max(0) / 2);
+            [left - margin, left + width + margin - room].map(|view| view.clamp(least, most))
+        });
+        let off = |view: &i32| (i64::from(*view) - i64::from(wanted)).abs();
+        let Some(view) = rests.min_by_key(off) else { return };
+        let seen = |column: usize| {
+            let (left, width) = columns[column];
+            // In thousandths, so that a wide one that is cut is less than a narrow one that is whole.
+            let pixels = (left + width).min(view + room) - left.max(view);
+            (i64::from(pixels.max(0)) * 1000 / i64::from(width.max(1)), pixels)
+        };
+        let active = self.active.min(columns.len() - 1);
+        let best = (0..columns.len()).max_by_key(|column| {
+            let (share, pixels) = seen(*column);
+            (share, std::cmp::Reverse(column.abs_diff(active)), pixels)
+        });
+        (self.view, self.active) = (view, best.unwrap_or(active));
+    }
+
     /// Moves the view as far as it must be moved.
     pub fn settle(&mut self, area: &Area) {
-        let (Some(first), Some(last), Some(active)) =
-            (self.columns.first(), self.columns.last(), self.columns.get(self.active))
-        else {
+        let Some(((least, most), active)) = self.range(area).zip(self.columns.get(self.active)) else {
             self.view = 0;
             return;
         };
         let room = area.usable.size.w;
-        let end = self.left(self.columns.len() - 1, area) + last.width(area) + last.margin(area);
-        let start = -first.margin(area);
-        self.view = self.view.min(end - room).max(start);
+        self.view = self.view.min(most).max(least);
         let left = self.left(self.active, area);
         let width = active.width(area);
         let margin = active.margin(area).min((room - width).max(0) / 2);

@@ -6,7 +6,9 @@ mod undone;
 
 use proptest::prelude::*;
 
+use super::column::{Column, Tile};
 use super::op::{Direction, Display, Height, Limits, Opening, Rect, Side, Span, Width};
+use super::strip::Strip;
 use super::{Area, Arranged, Layout, Op};
 use crate::shell::WindowId;
 use crate::shell::workspaces::{Number, Place, Screen};
@@ -30,7 +32,7 @@ fn rect(x: i32, y: i32, w: i32, h: i32) -> Rect {
 
 /// A screen of 1000 × 600 with a bar of 30 at its top, and gaps of 10.
 fn area() -> Area {
-    Area { full: rect(0, 0, 1000, 600), usable: rect(0, 30, 1000, 570), scale: 120, gap: 10 }
+    Area { full: rect(0, 0, 1000, 600), usable: rect(0, 30, 1000, 570), scale: 120, gap: 10, titles: 20 }
 }
 
 fn place(screen: Screen, number: u8) -> Place {
@@ -93,6 +95,7 @@ fn any_area() -> impl Strategy<Value = Area> {
             usable: rect(left, top, (w - left).max(0), (h - top).max(0)),
             scale,
             gap,
+            titles: 20,
         })
 }
 
@@ -138,6 +141,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         2 => any_window().prop_map(Op::Focus),
         4 => any_direction().prop_map(Op::FocusTo),
         1 => any_place().prop_map(Op::Show),
+        2 => (any_place(), prop_oneof![3 => -500i32..4000, 1 => any::<i32>()]).prop_map(|(place, view)| Op::Look(place, view)),
         2 => (any_window(), any_place()).prop_map(|(window, place)| Op::Send(window, place)),
         2 => any_side().prop_map(Op::MoveColumn),
         1 => Just(Op::MoveUp),
@@ -166,4 +170,65 @@ fn any_layout() -> impl Strategy<Value = Layout> {
         ops.iter().for_each(|op| layout.apply(op));
         layout
     })
+}
+
+#[test]
+fn a_view_that_was_moved_comes_to_rest_at_the_nearest_column_and_one_that_is_seen_is_active() {
+    // Four columns of half of the screen, of which the last two are seen.
+    let mut layout = opened(1..=4);
+    let here = place(FIRST, 1);
+    let view = |layout: &Layout| layout.view(here).map(|seen| (seen.at, seen.least, seen.most)).unwrap();
+    let (last, least, most) = view(&layout);
+    assert_eq!((last, least), (most, -10));
+    let step = (most - least) / 2;
+    for (wanted, rests, focus) in [
+        (last - 20, last, 4),
+        (last - step + 30, last - step, 3),
+        (last - 2 * step + 60, least, 2),
+        (i32::MIN, least, 2),
+        (i32::MAX, last, 3),
+    ] {
+        layout.apply(&Op::Look(here, wanted));
+        assert_eq!((view(&layout).0, layout.focus()), (rests, Some(window(focus))), "{wanted}");
+    }
+    layout.apply(&Op::Look(place(FIRST, 2), 100));
+    assert_eq!(layout.view(place(FIRST, 2)), None);
+}
+
+#[test]
+fn on_a_narrow_screen_a_column_is_as_wide_as_it_and_on_a_wide_one_as_before() {
+    let mut layout = opened(1..=2);
+    let widths =
+        |layout: &Layout| -> Vec<i32> { arranged(layout, place(FIRST, 1)).iter().map(|it| it.rect.size.w).collect() };
+    assert_eq!(widths(&layout), [485, 485]);
+    // A phone that is held upright, and turned.
+    let phone = |w, h| Area { full: rect(0, 0, w, h), usable: rect(0, 0, w, h), scale: 240, gap: 4, titles: 20 };
+    layout.apply(&Op::Resize(FIRST, phone(720, 1440)));
+    assert_eq!(widths(&layout), [704, 704]);
+    assert_eq!(arranged(&layout, place(FIRST, 1))[1].rect.loc.x, 8, "the one with the focus is seen");
+    layout.apply(&Op::Resize(FIRST, phone(1440, 720)));
+    assert_eq!(widths(&layout), [708, 708]);
+}
+
+#[test]
+fn a_window_that_floats_for_the_first_time_is_smaller_and_then_as_it_was() {
+    let mut layout = opened(1..=2);
+    layout.apply(&Op::SetFloating(window(2), true, None));
+    let floating =
+        |layout: &Layout| arranged(layout, place(FIRST, 1)).into_iter().find(|it| it.is_floating).unwrap().rect;
+    let first = floating(&layout);
+    assert_eq!((first.size.w, first.size.h), (363, 411));
+    layout.apply(&Op::MoveFloating(window(2), rect(5, 40, 300, 200)));
+    layout.apply(&Op::SetFloating(window(2), false, None));
+    layout.apply(&Op::SetFloating(window(2), true, None));
+    assert_eq!(floating(&layout), rect(5, 40, 300, 200));
+}
+
+#[test]
+fn many_columns_that_have_to_be_of_any_width_can_be_counted() {
+    let wide = Limits { width: i32::MAX, height: i32::MAX };
+    let columns: Vec<_> = (0..100_000).map(|id| Column::of(Tile::new(window(id), wide))).collect();
+    let mut strip = Strip { active: columns.len() - 1, columns, view: 0 };
+    strip.settle(&area());
+    assert!(strip.view > 0, "{}", strip.view);
 }

@@ -1,7 +1,7 @@
 //! A workspace: a strip of columns, and windows that float above it.
 
 use super::column::{Back, Column, Tile};
-use super::op::{Area, Direction, Op, Rect, Side, Span};
+use super::op::{Area, Direction, Display, Limits, Op, Rect, Side, Span, Width};
 use super::strip::{At, Strip};
 use crate::shell::WindowId;
 
@@ -10,6 +10,19 @@ use crate::shell::WindowId;
 pub(super) struct Floating {
     pub tile: Tile,
     pub rect: Rect,
+}
+
+/// The column that has the focus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Active {
+    /// How wide it is when it is plain.
+    pub width: Width,
+    /// How far it reaches.
+    pub span: Span,
+    /// How its rows are shown.
+    pub display: Display,
+    /// How many they are.
+    pub rows: usize,
 }
 
 /// What was before a window opened, for when it closes and nothing happened meanwhile.
@@ -24,6 +37,18 @@ struct Return {
 
 /// So many windows that opened one after the other are closed to what was before each.
 const MOST_RETURNS: usize = 32;
+
+/// How large a window is that floats for the first time, in quarters of what it had in its column: so that it is seen that it
+/// lies above the others.
+const FIRST_FLOAT: i32 = 3;
+
+/// In the middle of `rect`, and smaller; not smaller than its client says.
+fn smaller(rect: Rect, limits: Limits, area: &Area) -> Rect {
+    let along = |length: i32, least: i32| (length / 4 * FIRST_FLOAT).max(area.physical(least)).clamp(1, length.max(1));
+    let (width, height) = (along(rect.size.w, limits.width), along(rect.size.h, limits.height));
+    let corner = (rect.loc.x + (rect.size.w - width) / 2, rect.loc.y + (rect.size.h - height) / 2);
+    Rect::new(corner.into(), (width, height).into())
+}
 
 /// A strip, and windows above it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +85,13 @@ impl Workspace {
             Some(top) if self.is_focus_above => Some(top.tile.window),
             _ => self.strip.active_window(),
         }
+    }
+
+    /// The active column, if the focus is in it.
+    pub fn active_column(&self) -> Option<Active> {
+        let column = self.strip.columns.get(self.strip.active).filter(|_| !self.is_focus_above)?;
+        let Column { width, span, display, .. } = *column;
+        Some(Active { width, span, display, rows: column.rows.len() })
     }
 
     fn floating_index(&self, window: WindowId) -> Option<usize> {
@@ -141,6 +173,7 @@ impl Workspace {
         match *op {
             Op::Focus(window) => self.set_focus(window),
             Op::FocusTo(direction) => self.focus_to(direction, area),
+            Op::Look(_, view) => self.strip.look(view, area),
             Op::MoveColumn(side) => self.move_column(side),
             Op::MoveUp => self.move_row(-1),
             Op::MoveDown => self.move_row(1),
@@ -341,7 +374,7 @@ impl Workspace {
         let back = self.way_back(at);
         let here = self.strip.on_screen(at, area);
         let tile = self.strip.take(at, area);
-        let rect = rect.or(tile.floated).unwrap_or(here);
+        let rect = rect.or(tile.floated).unwrap_or_else(|| smaller(here, tile.limits, area));
         self.put_above(Tile { unfloat: Some(back), ..tile }, rect, true);
         self.set_focus(window);
     }

@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 
-use smithay::backend::renderer::utils::with_renderer_surface_state;
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols::ext::session_lock::v1::server::ext_session_lock_surface_v1::{
     Error, ExtSessionLockSurfaceV1,
@@ -19,6 +18,7 @@ use super::LockId;
 use crate::guard;
 use crate::shell::geometry;
 use crate::state::State;
+use crate::surface::showing;
 
 /// Sizes that were said and not acknowledged; of more the oldest are forgotten. No output changes faster than a locker answers.
 const MOST_UNANSWERED: usize = 64;
@@ -108,7 +108,7 @@ impl LockSurface {
         let acknowledged =
             guard::with_states(&self.surface, |states| states.cached_state.get::<Acknowledged>().current().0.take());
         self.size = acknowledged.or(self.size);
-        let shown = with_renderer_surface_state(&self.surface, |state| state.view().map(|view| view.dst)).flatten();
+        let shown = showing::look(&self.surface, |showing| showing.cut().map(|cut| cut.size)).flatten();
         let (Some(size), Some(shown)) = (self.size, shown) else { return };
         if size != shown && self.by.is_some() {
             let message = format!("a lock surface of {}x{} was to be {}x{}", shown.w, shown.h, size.w, size.h);

@@ -14,6 +14,7 @@ use smithay::utils::{Logical, Point};
 
 use super::overview::Overlays;
 use super::{hit, visit};
+use crate::later;
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 use crate::surface;
@@ -213,7 +214,7 @@ pub fn died(state: &mut State, id: LockId) {
     if state.shell.lock.machine.died(id) {
         // While a client is being taken apart, an event that names another of its objects would panic in the backend. Another
         // locker may have asked until then, which is no reason to leave out anything of it.
-        state.loop_handle.insert_idle(move |state| {
+        later::soon(state, move |state| {
             if state.shell.lock.takes_input() {
                 orphaned(state, covered);
             }

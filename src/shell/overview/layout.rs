@@ -27,6 +27,9 @@ const FOOT: f64 = 6.0;
 /// Below each window, where its title is.
 pub const CAPTION: f64 = 24.0;
 
+/// Around windows that are laid out alone, as a share of the area.
+const MARGIN: f64 = 0.1;
+
 /// A workspace that is laid out, with its windows and their sizes.
 pub type Space = (Number, Vec<(WindowId, Size<f64, Logical>)>);
 
@@ -63,6 +66,13 @@ impl Layout {
         let windows = windows.collect();
         let cards = spaces.iter().zip(cards).map(|((number, _), rect)| Card { number: *number, rect }).collect();
         Layout { cards, windows }
+    }
+
+    /// Lays out windows alone, with their sizes and in their order, in the middle of `area`.
+    pub fn of_windows(area: Rectangle<f64, Logical>, windows: &[(WindowId, Size<f64, Logical>)]) -> Self {
+        let sizes: Vec<_> = windows.iter().map(|(_, size)| *size).collect();
+        let places = grid(inset(area, area.size.w * MARGIN, area.size.h * MARGIN), &sizes, WINDOW_GAP, CAPTION);
+        Layout { cards: Vec::new(), windows: windows.iter().map(|(id, _)| *id).zip(places).collect() }
     }
 
     /// What is at `point`: the window, or the workspace.

@@ -1,4 +1,5 @@
-//! The overview: all windows of all workspaces of every output at once, live and smaller. And the list of shortcuts, which
+//! The overview: all windows of all workspaces of every output at once, live and smaller; the same of those that are seen, to
+//! switch among them. And the list of shortcuts, which
 //! lies over everything. While either is there, keys, buttons and fingers are theirs, but for what is pinned above windows:
 //! bars stay what they are in the overview, and a launcher that opens there is typed into.
 
@@ -7,10 +8,11 @@ pub mod layout;
 
 use smithay::input::keyboard::{Keysym, keysyms};
 use smithay::output::Output;
-use smithay::utils::{Logical, Point, Rectangle};
+use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use super::animation::Toggle;
 use super::notices::Notices;
+use super::question::Question;
 use super::workspaces::{Place, Screen};
 use super::{Shell, WindowId, activate, popup, spaces};
 use crate::shell::{Desk, Hand, geometry};
@@ -28,27 +30,51 @@ pub struct Overlays {
     pub(super) glides: Glides,
     /// The window that Enter takes.
     pub selected: Option<WindowId>,
+    /// What it shows are these windows alone, in this order, to switch among them ([`switch_among`]).
+    switched: Option<Vec<WindowId>>,
     /// The list of shortcuts.
     pub help: Toggle,
     /// On which output that is.
     pub help_on: Option<Screen>,
     /// Notices, which take no input.
     pub notices: Notices,
+    /// Whether the session is to end.
+    pub question: Question,
+    /// Figures of frames are seen.
+    pub hud: bool,
+    /// No window was opened yet: an empty desktop says which key shows the others.
+    pub hint: bool,
 }
 
 impl Overlays {
     /// Whether anything lies over the windows in the frame presented at `present`, or will.
     pub(super) fn is_anything_seen(&self, present: Instant) -> bool {
-        [&self.overview, &self.help, &self.notices.shown]
+        [&self.overview, &self.help, &self.notices.shown, &self.question.shown]
             .into_iter()
             .any(|overlay| overlay.is_on() || overlay.is_seen(present))
+            || self.hint
     }
 }
 
 impl Overlays {
     /// Whether input is for them.
     pub const fn take_input(&self) -> bool {
-        self.overview.is_on() || self.help.is_on()
+        self.overview.is_on() || self.covers_all()
+    }
+
+    /// Whether windows are beside each other to be switched among.
+    pub const fn are_switched(&self) -> bool {
+        self.overview.is_on() && self.switched.is_some()
+    }
+
+    /// Whether what is seen of the overview is windows alone.
+    pub const fn shows_windows_alone(&self) -> bool {
+        self.switched.is_some()
+    }
+
+    /// Whether input is for what lies above everything else, pinned or not.
+    pub const fn covers_all(&self) -> bool {
+        self.help.is_on() || self.question.shown.is_on()
     }
 }
 
@@ -70,6 +96,9 @@ impl Shell {
 
     /// Where everything in the overview of `screen` is to be, if that is `area`.
     pub(super) fn places(&self, screen: Screen, area: Rectangle<f64, Logical>) -> Layout {
+        if let Some(order) = &self.overlays.switched {
+            return Layout::of_windows(area, &self.switched_on(screen, order));
+        }
         let mut windows: Vec<_> = self.windows().collect();
         // Raising one moves none: they keep the order in which they came.
         windows.sort_by_key(|window| window.id);
@@ -82,6 +111,16 @@ impl Shell {
         let spaces: Vec<_> = spaces.filter(|(number, windows)| *number == active || !windows.is_empty()).collect();
         Layout::new(area, &spaces)
     }
+
+    /// The windows of `screen` that are switched among, in their order, those that came meanwhile last; with their sizes.
+    fn switched_on(&self, screen: Screen, order: &[WindowId]) -> Vec<(WindowId, Size<f64, Logical>)> {
+        let new = self.windows().map(|window| window.id).filter(|id| !order.contains(id));
+        let is_here = |id: &WindowId| {
+            self.is_there(*id) && self.workspaces.place(*id).is_some_and(|place| place.screen == screen)
+        };
+        let here = order.iter().copied().chain(new).filter(is_here);
+        here.filter_map(|id| Some((id, self.window(id)?.rect().size.to_f64()))).collect()
+    }
 }
 
 /// Shows the overview, or what was seen before.
@@ -90,8 +129,56 @@ pub fn toggle(state: &mut State) {
     if state.shell.lock.takes_input() || shows && state.shell.drag.is_some() {
         return;
     }
+    if shows {
+        state.shell.overlays.switched = None;
+    }
     state.shell.overlays.selected = state.shell.focused;
     set(state, shows);
+}
+
+/// Shows the overview, if it may be shown. Returns whether it is there.
+pub fn show(state: &mut State) -> bool {
+    if !state.shell.overlays.overview.is_on() {
+        toggle(state);
+    }
+    state.shell.overlays.overview.is_on()
+}
+
+/// Shows what was seen before it.
+pub fn hide(state: &mut State) {
+    if state.shell.overlays.overview.is_on() {
+        toggle(state);
+    }
+}
+
+/// Shows the windows that are seen beside each other, in this order, `chosen` marked; or marks that one, where they are shown.
+/// Nothing if the overview is there, or a window is held.
+pub fn switch_among(state: &mut State, order: Vec<WindowId>, chosen: Option<WindowId>) {
+    let overlays = &mut state.shell.overlays;
+    if state.shell.lock.takes_input() || state.shell.drag.is_some() {
+        return;
+    }
+    if overlays.are_switched() {
+        select(state, chosen);
+    } else if !overlays.overview.is_on() {
+        (overlays.switched, overlays.selected) = (Some(order), chosen);
+        set(state, true);
+    }
+}
+
+/// Nobody switches any more: the window that is marked has the focus.
+pub fn end_switching(state: &mut State) {
+    if state.shell.overlays.are_switched() {
+        take(state, state.shell.overlays.selected.map(Target::Window), None);
+    }
+}
+
+/// Back to what was there before.
+fn leave(state: &mut State) {
+    let order = state.shell.overlays.switched.clone().unwrap_or_default();
+    let used: Vec<WindowId> = order.iter().rev().copied().filter(|id| state.shell.is_there(*id)).collect();
+    state.shell.put_in_order(&used);
+    take(state, used.last().copied().map(Target::Window), None);
 }
 
 fn set(state: &mut State, shows: bool) {
@@ -122,6 +209,12 @@ pub fn toggle_help(state: &mut State) {
     changed(state);
 }
 
+/// Shows figures of frames, or hides them.
+pub fn toggle_hud(state: &mut State) {
+    state.shell.overlays.hud = !state.shell.overlays.hud;
+    state.need_all();
+}
+
 fn changed(state: &mut State) {
     state.refresh_focus();
     state.need_all();
@@ -141,7 +234,7 @@ pub fn key(state: &mut State, key: Keysym, is_shortcut: bool) -> bool {
         return false;
     }
     match key.raw() {
-        keysyms::KEY_Escape => set(state, false),
+        keysyms::KEY_Escape => leave(state),
         keysyms::KEY_Return | keysyms::KEY_KP_Enter | keysyms::KEY_space => {
             take(state, state.shell.overlays.selected.map(Target::Window), None);
         }
@@ -195,7 +288,7 @@ pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> bool {
     }
     match target {
         Some((output, at)) => take(state, at, Some(&output)),
-        None => set(state, false),
+        None => leave(state),
     }
     true
 }

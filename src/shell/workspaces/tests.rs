@@ -120,7 +120,7 @@ fn windows_of_an_unplugged_output_keep_their_numbers_elsewhere() {
     let mut spaces = Workspaces::default();
     spaces.connect(names(&["DP-1", "DP-2"]));
     let (first, second) = (spaces.screen("DP-1").unwrap(), spaces.screen("DP-2").unwrap());
-    let two = Number(2);
+    let two = Number::FIRST.next();
     spaces.add(WindowId(1), Some(second));
     spaces.put(WindowId(2), Place { screen: second, number: two });
     spaces.connect(names(&["DP-1"]));
@@ -159,4 +159,39 @@ fn numbers_end_at_the_first_and_the_last() {
     assert_eq!("10".parse::<Number>(), Err(NoSuchNumber));
     assert_eq!("0".parse::<Number>(), Err(NoSuchNumber));
     assert_eq!(Number::all().count(), 9);
+}
+
+#[test]
+fn windows_come_home_to_their_monitor_whatever_it_is_plugged_into() {
+    const DESK: Option<&str> = Some("DEL DELL U2720Q 2MK7Z13");
+    const OTHER: Option<&str> = Some("GSM LG HDR 4K Unknown");
+    let mut spaces = Workspaces::default();
+    let laptop = ("eDP-1", None);
+    spaces.connect_monitors([laptop, ("DP-1", DESK)].into_iter());
+    let desk = spaces.screen("DP-1").unwrap();
+    spaces.add(WindowId(1), Some(desk));
+    spaces.connect_monitors([laptop].into_iter());
+    assert_eq!(spaces.place(WindowId(1)).map(|place| place.screen), spaces.screen("eDP-1"), "it can be reached");
+    // Another monitor in its place is not it.
+    spaces.connect_monitors([laptop, ("DP-1", OTHER)].into_iter());
+    assert_ne!(spaces.screen("DP-1"), Some(desk));
+    assert_eq!(spaces.place(WindowId(1)).map(|place| place.screen), spaces.screen("eDP-1"));
+    // Elsewhere it is, also beside the one that has its place.
+    spaces.connect_monitors([laptop, ("DP-1", OTHER), ("HDMI-A-1", DESK)].into_iter());
+    assert_eq!(spaces.screen("HDMI-A-1"), Some(desk));
+    assert_eq!(
+        (spaces.place(WindowId(1)).map(|place| place.screen), spaces.name(desk)),
+        (Some(desk), Some("HDMI-A-1"))
+    );
+}
+
+#[test]
+fn two_monitors_that_say_the_same_are_two() {
+    let twin = Some("ABC SAME Unknown");
+    let mut spaces = Workspaces::default();
+    spaces.connect_monitors([("DP-1", twin)].into_iter());
+    let first = spaces.screen("DP-1");
+    spaces.connect_monitors([("DP-2", twin), ("DP-1", twin)].into_iter());
+    assert_eq!(spaces.screen("DP-1"), first, "the one that was there stays where it was");
+    assert!(spaces.screen("DP-2").is_some() && spaces.screen("DP-2") != first);
 }

@@ -5,9 +5,10 @@ use anyhow::bail;
 use super::SimulateArgs;
 
 /// What is asked for, how messages call it, and the options that apply to it.
-const MODES: [(Mode, &str, &[&str]); 7] = [
+const MODES: [(Mode, &str, &[&str]); 9] = [
     (Mode::List, "--list", &[]),
     (Mode::Strokes, "--strokes", &[]),
+    (Mode::Scroll, "--scroll", &["LOG", "--process", "--load", "--refresh", "--frames", "--seed", "--json"]),
     (Mode::Replay, "--replay", &["--json"]),
     (Mode::Estimators, "--suite estimators", &["--json"]),
     (Mode::Papers, "--suite papers without a load", &["--json", "--html"]),
@@ -16,6 +17,7 @@ const MODES: [(Mode, &str, &[&str]); 7] = [
         "--clients",
         &["LOG", "--process", "--load", "--refresh", "--frames", "--seed", "--cores", "--json"],
     ),
+    (Mode::Save, "--save", &["LOG", "--process", "--load", "--refresh", "--frames", "--seed"]),
     (
         Mode::Logs,
         "logs alone",
@@ -43,6 +45,8 @@ pub(super) enum Mode {
     List,
     /// Predictions of recorded strokes.
     Strokes,
+    /// Loads scrolled by recorded hands.
+    Scroll,
     /// A frame log run again.
     Replay,
     /// The table of estimators.
@@ -51,6 +55,8 @@ pub(super) enum Mode {
     Papers,
     /// Several clients.
     Clients,
+    /// A load as a log.
+    Save,
     /// Logs under every policy.
     Logs,
     /// Loads that are made by seed, logs beside them or not, under every policy.
@@ -68,8 +74,10 @@ impl SimulateArgs {
         let mode = match suite {
             _ if self.list => Mode::List,
             _ if !self.strokes.is_empty() => Mode::Strokes,
+            _ if !self.scroll.is_empty() => Mode::Scroll,
             _ if self.replay.is_some() => Mode::Replay,
             Some("estimators") => Mode::Estimators,
+            _ if self.save.is_some() => Mode::Save,
             _ if self.clients.is_some() => Mode::Clients,
             Some(_) if !has_loads => Mode::Papers,
             _ if !self.traces.is_empty() && self.load.is_empty() => Mode::Logs,
@@ -104,8 +112,10 @@ impl SimulateArgs {
             ("--suite", self.suite.is_some()),
             ("--replay", self.replay.is_some()),
             ("--strokes", !self.strokes.is_empty()),
+            ("--scroll", !self.scroll.is_empty()),
             ("--json", self.json),
             ("--html", self.html.is_some()),
+            ("--save", self.save.is_some()),
             ("--list", self.list),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(option, _)| option).collect()
@@ -138,13 +148,18 @@ mod tests {
             ("--load A --clients 3 --cores 8 --json", Ok(Mode::Clients)),
             ("--replay f.jsonl --json", Ok(Mode::Replay)),
             ("--strokes a.csv b.csv", Ok(Mode::Strokes)),
+            ("log.csv --scroll a.csv --json", Ok(Mode::Scroll)),
+            ("log.csv --input touch.csv", Ok(Mode::Logs)),
             ("log.csv --seeds 3", Err("--seeds does not apply to logs alone")),
             ("log.csv --frames 30", Err("--frames does not apply to logs alone")),
             ("--strokes a.csv --json", Err("--json does not apply to --strokes")),
+            ("--scroll a.csv --policy ahead-4", Err("--policy does not apply to --scroll")),
             ("--replay f.jsonl --refresh 90", Err("--refresh does not apply to --replay")),
             ("--suite papers --refresh 90", Err("--refresh does not apply to --suite papers without a load")),
             ("--suite estimators --policy ahead-4", Err("--policy does not apply to --suite estimators")),
             ("--clients 3 --animation 30", Err("--animation does not apply to --clients")),
+            ("--load A --frames 9 --save a.csv", Ok(Mode::Save)),
+            ("--load A --save a.csv --html p.html", Err("--html does not apply to --save")),
             ("--list --json", Err("--json does not apply to --list")),
         ] {
             assert_eq!(mode(line), expected.map_err(str::to_owned), "{line}");

@@ -59,6 +59,42 @@ fn a_legacy_queue_is_as_long_as_its_buffers() {
     }
 }
 
+/// A GPU that takes longer than a refresh: nothing begins for which there is no buffer, so that nothing waits for seconds.
+#[test]
+fn just_in_time_never_has_more_frames_than_buffers() {
+    let frames = [FrameCost { record: Span::from_millis(4), render: Span::from_millis(18) }; 4];
+    let setup = Setup::presto(AppCost::Frames(&frames), 6_000, 1);
+    let plain = JustInTime::new(EstimatorKind::WindowTail, MissBudget::per_mille(10));
+    let variable = JustInTime { variable: true, ..plain };
+    let two_shot = JustInTime { two_shot: Some(TwoShot::default()), ..plain };
+    for policy in [plain, variable, two_shot, plain.in_place(), JustInTime::oracle()] {
+        let response = just_in_time(&setup, policy);
+        assert!(response.latency.max < 28.0 + 10.0 * 16.667, "{policy:?}: {:?}", response.latency);
+        // A second shot that is late takes time from the next frame's first.
+        assert!(response.frames_per_second > 35.0, "{policy:?}: {}", response.frames_per_second);
+    }
+}
+
+/// Sharing what comes in changes nothing of what comes out.
+#[test]
+fn side_by_side_each_policy_does_what_it_does_alone() {
+    let cost = |frame: i64| FrameCost {
+        record: Span::from_millis(2 + frame * 7 % 5),
+        render: Span::from_millis(if frame % 90 == 0 { 120 } else { 3 + frame * 11 % 9 }),
+    };
+    let frames: Vec<FrameCost> = (0..3_000).map(cost).collect();
+    let setup = Setup::presto(AppCost::Frames(&frames), 3_000, 7);
+    let policies: Vec<_> = [JustInTime::oracle(), JustInTime::oracle().in_place()]
+        .into_iter()
+        .chain(EstimatorKind::ALL.map(|kind| JustInTime::new(kind, MissBudget::per_mille(10))))
+        .map(InteractionPolicy::JustInTime)
+        .chain([true, false].map(|propagate| InteractionPolicy::Legacy { offset: Span::from_millis(7), propagate }))
+        .collect();
+    for (policy, together) in policies.iter().zip(run_all(&setup, &policies)) {
+        assert_eq!(format!("{:?}", run(&setup, policy)), format!("{together:?}"), "{policy:?}");
+    }
+}
+
 /// 9 ms of CPU and 9 ms of GPU fit into a refresh, since those of two frames overlap.
 #[test]
 fn the_stages_of_two_frames_overlap() {
@@ -79,4 +115,18 @@ fn a_rare_long_frame_does_not_make_all_others_wait() {
         let latency = just_in_time(&setup, JustInTime::new(kind, MissBudget::per_mille(10))).latency;
         assert!(latency.max < 300.0, "{kind}: {latency:?}");
     }
+}
+
+/// A pause of a second in each two: what comes in it is no event, and a frame that answers none has no latency.
+#[test]
+fn recorded_events_come_when_they_came_and_begin_again() {
+    let moments: Vec<Span> = (0..100).map(|event| Span::from_millis(10) * event).collect();
+    let setup =
+        Setup { recorded: &moments, input_interval: Span::from_millis(1_010), ..Setup::presto(NATIVE, 6_000, 1) };
+    let paused = just_in_time(&setup, JustInTime::oracle());
+    // A hundred seconds, in which the recording of one and the pause after it come fifty times.
+    let events = paused.latencies.count();
+    assert!((4_900..=5_000).contains(&events), "{events}");
+    let steady = just_in_time(&Setup::presto(NATIVE, 6_000, 1), JustInTime::oracle());
+    assert!((paused.latency.mean - steady.latency.mean).abs() < 1.0, "{:?} {:?}", paused.latency, steady.latency);
 }

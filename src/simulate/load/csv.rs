@@ -11,10 +11,11 @@
 //! fields a number may have a comma for its point. What a column means for a frame's cost is in `capture`.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::io::BufRead;
 
 use super::capture::{Gatherer, Sample};
-use super::{Capture, TraceError, Wanted};
+use super::{Capture, Load, TraceError, Wanted};
 
 /// Nothing on a display takes longer: a larger number is a unit taken for another.
 const MOST_MILLISECONDS: f64 = 60_000.0;
@@ -72,6 +73,16 @@ pub fn parse(mut reader: impl BufRead, path: &str, title: String, wanted: &Wante
     gatherer.finish(path, title, wanted)
 }
 
+/// The frames of a load in our own columns, as [`parse`] reads them.
+pub fn render(load: &Load) -> String {
+    let mut text = String::from("frame,cpu_ms,gpu_ms\n");
+    for (number, frame) in load.frames.iter().enumerate() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{number},{:.3},{:.3}", frame.record.as_millis_f64(), frame.render.as_millis_f64());
+    }
+    text
+}
+
 /// The next line into `text`; whether there was one. A line without an end is not read to it.
 fn read_line(reader: &mut impl BufRead, text: &mut Vec<u8>) -> std::io::Result<bool> {
     use std::io::Read;
@@ -99,11 +110,9 @@ const ID: usize = 8;
 /// Which columns hold what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Columns {
-    separator: char,
-    /// For each of [`FIELDS`] its column.
-    places: [Option<usize>; FIELDS.len()],
-    /// The last column that is read.
-    last: usize,
+    separator: u8,
+    /// For each column up to the last one that is read: which of [`FIELDS`] it is.
+    kinds: Vec<Option<usize>>,
     format: &'static str,
 }
 
@@ -115,7 +124,7 @@ struct Bad {
 
 impl Columns {
     fn recognise(line: &str) -> Option<Columns> {
-        let separator = if line.contains(';') && !line.contains(',') { ';' } else { ',' };
+        let separator = if line.contains(';') && !line.contains(',') { b';' } else { b',' };
         let names: Vec<String> = split(line, separator).map(|(_, name)| name.trim().to_lowercase()).collect();
         let places = FIELDS.map(|wanted| names.iter().position(|name| wanted.contains(&name.as_str())));
         let has = |name: &str| names.iter().any(|other| other == name);
@@ -132,7 +141,8 @@ impl Columns {
         };
         let is_log = places[WHOLE].is_some() || has("gpu_ms") || (places[1].is_some() && places[2].is_some());
         let last = places.iter().flatten().copied().max().unwrap_or(0);
-        is_log.then_some(Columns { separator, places, last, format })
+        let kinds = (0..=last).map(|place| places.iter().position(|wanted| *wanted == Some(place))).collect();
+        is_log.then_some(Columns { separator, kinds, format })
     }
 
     const fn format(&self) -> &'static str {
@@ -143,19 +153,24 @@ impl Columns {
     fn sample(&self, line: &str, gatherer: &mut Gatherer) -> Result<(), Bad> {
         let mut numbers = [None; NAME];
         let (mut name, mut id) = (None, None);
-        let (mut seen, mut end) = (0, 1);
-        for (place, (column, field)) in split(line, self.separator).enumerate().take(self.last + 1) {
-            (seen, end) = (place + 1, column);
-            let Some(kind) = self.places.iter().position(|wanted| *wanted == Some(place)) else { continue };
+        let (mut seen, mut end) = (0, 0);
+        // Characters are counted where something is wrong, and not in every field.
+        let column = |at: usize| line[..at].chars().count() + 1;
+        for (kind, (at, field)) in self.kinds.iter().zip(split(line, self.separator)) {
+            (seen, end) = (seen + 1, at);
+            let Some(kind) = *kind else { continue };
             match kind {
                 NAME => name = Some(field),
                 ID => id = Some(field),
-                _ => numbers[kind] = number(&field, self.separator, kind).map_err(|what| Bad { column, what })?,
+                _ => {
+                    let bad = |what| Bad { column: column(at), what };
+                    numbers[kind] = number(&field, self.separator, kind).map_err(bad)?;
+                }
             }
         }
-        if seen <= self.last {
-            let end = line.chars().count().max(end);
-            return Err(Bad { column: end, what: format!("the line ends before column {}", self.last + 1) });
+        if seen < self.kinds.len() {
+            let end = line.chars().count().max(column(end));
+            return Err(Bad { column: end, what: format!("the line ends before column {}", self.kinds.len()) });
         }
         let [whole, record, render, in_present, until_complete, until_displayed, gpu_load] = numbers;
         let program = match (name, id) {
@@ -170,28 +185,33 @@ impl Columns {
     }
 }
 
-/// The fields of a line and the characters at which they start, counted from one.
-fn split(line: &str, separator: char) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
+/// The fields of a line and the bytes at which they start.
+fn split(line: &str, separator: u8) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
     let mut rest = Some(line);
-    let mut column = 1;
     std::iter::from_fn(move || {
         let text = rest?;
-        let (field, after, width) = match text.trim_start().strip_prefix('"') {
-            Some(quoted) => unquote(text, quoted, separator),
-            None => match text.split_once(separator) {
-                Some((field, after)) => (Cow::Borrowed(field), Some(after), field.chars().count()),
-                None => (Cow::Borrowed(text), None, text.chars().count()),
-            },
+        let (field, after) = match text.trim_start().strip_prefix('"') {
+            Some(quoted) => unquote(quoted, separator),
+            None => {
+                let (field, after) = cut(text, separator);
+                (Cow::Borrowed(field), after)
+            }
         };
-        let at = column;
-        column += width + 1;
         rest = after;
-        Some((at, field))
+        Some((line.len() - text.len(), field))
     })
 }
 
-/// A field that begins with a quote: its text, what comes after it, and how many characters it took.
-fn unquote<'a>(text: &'a str, quoted: &'a str, separator: char) -> (Cow<'a, str>, Option<&'a str>, usize) {
+/// What comes before the first `separator`, which is ASCII, and what after it. Fields are short: a plain search is the quickest.
+fn cut(text: &str, separator: u8) -> (&str, Option<&str>) {
+    match text.bytes().position(|byte| byte == separator) {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    }
+}
+
+/// A field that begins with a quote: its text, and what comes after it.
+fn unquote(quoted: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
     let mut field = String::new();
     let mut chars = quoted.char_indices().peekable();
     let mut end = quoted.len();
@@ -208,18 +228,16 @@ fn unquote<'a>(text: &'a str, quoted: &'a str, separator: char) -> (Cow<'a, str>
             _ => field.push(char),
         }
     }
-    let after = quoted[end..].split_once(separator).map(|(_, after)| after);
-    let taken = after.map_or(text.len(), |after| text.len() - after.len() - separator.len_utf8());
-    (Cow::Owned(field), after, text[..taken].chars().count())
+    (Cow::Owned(field), cut(&quoted[end..], separator).1)
 }
 
 /// The number in a field; none where it is empty or `NA`.
-fn number(field: &str, separator: char, kind: usize) -> Result<Option<f64>, String> {
+fn number(field: &str, separator: u8, kind: usize) -> Result<Option<f64>, String> {
     let text = field.trim();
     if text.is_empty() || text.eq_ignore_ascii_case("na") {
         return Ok(None);
     }
-    let parsed = if separator == ';' && text.contains(',') { text.replace(',', ".").parse() } else { text.parse() };
+    let parsed = if separator == b';' && text.contains(',') { text.replace(',', ".").parse() } else { text.parse() };
     match parsed {
         Ok(0.0) if kind == WHOLE => Err("an interval of 0 ms: two frames are not shown at once".to_owned()),
         Ok(load) if kind == LOAD => Ok(Some(load).filter(|load| (0.0..=100.0).contains(load))),

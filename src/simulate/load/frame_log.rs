@@ -24,6 +24,8 @@ pub struct Recorded {
     pub duration: Span,
     /// How it was paced most of the time.
     pub pacing: String,
+    /// It draws before it is called back, as programs of EGL do: what a frame takes until then is in no log.
+    pub gated: bool,
     /// What composing took, frame by frame; empty if the log does not tell.
     pub compose: Vec<Span>,
     /// From the display's deadline to its refresh; `None` if the log does not tell.
@@ -59,11 +61,13 @@ pub fn read(path: &Path) -> Result<Recorded, TraceError> {
 #[derive(Clone, Debug)]
 struct Entry {
     surface: u64,
-    cost: Span,
+    /// Unknown of a frame that nobody called for: one that was drawn ahead.
+    cost: Option<Span>,
     callback: Option<Instant>,
     light: Option<Instant>,
     interval: Option<Span>,
     pacing: String,
+    gated: bool,
 }
 
 /// Parses the text of a log.
@@ -87,7 +91,7 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
         };
         refuse(&value).map_err(|what| malformed(index + 1, 1, what))?;
         match value.get("type").and_then(Value::as_str) {
-            Some("client" | "client_frame") => entries.extend(entry(&value)),
+            Some("client" | "client_frame") => entries.push(entry(&value)),
             Some("output" | "output_frame") => {
                 interval = interval.or_else(|| span(&value, &["interval", "interval_ns"]));
                 compose.extend(compose_cost(&value));
@@ -101,7 +105,7 @@ pub fn parse(text: &str, path: &str) -> Result<Recorded, TraceError> {
     entries.retain(|entry| Some(entry.surface) == busiest);
     let intervals = entries.iter().filter_map(|entry| entry.interval).filter(|interval| *interval > Span::ZERO).max();
     let interval = intervals.or(interval).unwrap_or(Span::from_nanos(16_666_667));
-    if entries.is_empty() {
+    if entries.iter().all(|entry| entry.cost.is_none()) {
         return Err(malformed(1, 1, "no frame of a client with its cost is in this log".to_owned()));
     }
     Ok(Recorded { compose, lead, cut_off, ..recorded(&entries, interval, path) })
@@ -155,26 +159,28 @@ fn instant(value: &Value, names: &[&str]) -> Option<Instant> {
     number(value, names).filter(|nanos| *nanos > 0).map(|nanos| Instant::from_nanos(nanos as u64))
 }
 
-/// A frame whose cost is known.
-fn entry(value: &Value) -> Option<Entry> {
+fn entry(value: &Value) -> Entry {
     let callback = instant(value, &["callback_sent", "callback_ns", "callback_scheduled"]);
     let ready = instant(value, &["ready", "ready_ns", "committed", "commit_ns"]);
-    let cost = span(value, &["cost_wall", "cost_ns"]).or_else(|| Some(ready? - callback?))?;
-    Some(Entry {
+    let cost = span(value, &["cost_wall", "cost_ns"]).or_else(|| Some(ready? - callback?));
+    Entry {
         surface: number(value, &["surface"]).unwrap_or(0) as u64,
-        cost: cost.max(Span::ZERO).min(MOST_COST),
+        cost: cost.map(|cost| cost.max(Span::ZERO).min(MOST_COST)),
         callback,
         light: instant(value, &["presented", "present_ns"]),
         interval: span(value, &["interval", "interval_ns"]),
         pacing: value.get("pacing").and_then(Value::as_str).unwrap_or("unknown").to_owned(),
-    })
+        gated: value.get("class").and_then(Value::as_str) == Some("gated"),
+    }
 }
 
 fn recorded(entries: &[Entry], interval: Span, path: &str) -> Recorded {
-    let frames = entries.iter().map(|entry| FrameCost { record: entry.cost, render: Span::ZERO }).collect();
+    let costs = entries.iter().filter_map(|entry| entry.cost);
+    let frames = costs.map(|record| FrameCost { record, render: Span::ZERO }).collect();
     let mut latencies: Vec<f32> =
         entries.iter().filter_map(|entry| Some((entry.light? - entry.callback?).as_millis_f64() as f32)).collect();
-    let lights: Vec<Instant> = entries.iter().filter_map(|entry| entry.light).collect();
+    let mut lights: Vec<Instant> = entries.iter().filter_map(|entry| entry.light).collect();
+    lights.sort_unstable();
     let (mut drops, mut duration) = (0, Span::ZERO);
     for pair in lights.windows(2) {
         let gap = pair[1] - pair[0];
@@ -193,6 +199,7 @@ fn recorded(entries: &[Entry], interval: Span, path: &str) -> Recorded {
         drops,
         duration,
         pacing: pacing.to_owned(),
+        gated: 2 * entries.iter().filter(|entry| entry.gated).count() > entries.len(),
         compose: Vec::new(),
         lead: None,
         cut_off: false,
@@ -222,6 +229,19 @@ mod tests {
         assert_eq!(recorded.load.frames[0].total(), Span::from_millis(2));
         assert!((recorded.callback_to_light.p50 - 6.0).abs() < 1e-6);
         assert_eq!(recorded.pacing, "just-in-time");
+    }
+
+    /// Frames that were drawn ahead have no cost in a log, and may be told of out of order; they were seen all the same.
+    #[test]
+    fn frames_that_nobody_called_for_are_no_drops() {
+        let line = |refresh: u64| {
+            let cost = if refresh.is_multiple_of(3) { ",\"cost_wall\":2000000" } else { "" };
+            let light = 1_000_000_000 + refresh * 10_000_000;
+            format!("{{\"type\":\"client\",\"surface\":7,\"interval\":10000000,\"presented\":{light}{cost}}}\n")
+        };
+        let text: String = [0, 2, 1, 3, 4, 6, 5, 9].into_iter().map(line).collect();
+        let recorded = parse(&text, "log").unwrap();
+        assert_eq!((recorded.load.frames.len(), recorded.drops), (4, 2));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  CSV ───────► csv ───────┐
-//!  CapFrameX ─► capframex ─┴─► Sample ─► capture: which stages are known, what is wrong with it ─► Capture { Load, About }
+//!  CapFrameX ─► capframex ─┤
+//!  ftrace, Sysprof ► marks ┴─► Sample ─► capture: which stages are known, what is wrong with it ─► Capture { Load, About }
 //!  --frame-log ──────────────────────────────────────────────────────────────────► frame_log ─► Recorded
 //! ```
 
@@ -11,7 +12,10 @@ pub mod capframex;
 mod capture;
 pub mod csv;
 pub mod frame_log;
+pub mod ftrace;
+mod marks;
 pub mod synthetic;
+pub mod sysprof;
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -133,7 +137,7 @@ pub struct Wanted<'a> {
     pub process: Option<&'a str>,
 }
 
-/// Reads a log of frame times: CSV, or CapFrameX's JSON.
+/// Reads a log of frame times: CSV, CapFrameX's JSON, or the marks of a trace (ftrace as text, Sysprof).
 ///
 /// # Errors
 /// If it cannot be opened, is of no known format, has a line that makes no sense (which is named), or has frames of
@@ -143,7 +147,17 @@ pub fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Capture, TraceError> {
     let unreadable = |source| TraceError::Unreadable { path: name.clone(), source };
     let mut reader = BufReader::with_capacity(1 << 16, std::fs::File::open(path).map_err(unreadable)?);
     let start = reader.fill_buf().map_err(unreadable)?;
+    let is_capture = start.starts_with(&sysprof::MAGIC);
+    let is_trace = !is_capture && ftrace::is_trace(start);
     let is_json = start.iter().find(|byte| !byte.is_ascii_whitespace() && **byte < 0x80) == Some(&b'{');
     let title = path.file_stem().map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned());
-    if is_json { capframex::parse(reader, &name, title, wanted) } else { csv::parse(reader, &name, title, wanted) }
+    if is_capture {
+        sysprof::parse(reader, &name, title, wanted)
+    } else if is_trace {
+        ftrace::parse(reader, &name, title, wanted)
+    } else if is_json {
+        capframex::parse(reader, &name, title, wanted)
+    } else {
+        csv::parse(reader, &name, title, wanted)
+    }
 }

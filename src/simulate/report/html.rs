@@ -61,6 +61,12 @@ const LATENCY: &str = "Share of frames by latency. Whole intervals apart: direct
 const ANSWERS: &str = "Share of input events by latency, the device and scan-out included.";
 const TRADE: &str = "Each point is one miss budget from 10 % (left) to 0.1 %. Lower and further left is better.";
 
+/// Text in which code stands between backticks, as in the table on a terminal.
+fn with_code(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    parts.map(|(place, part)| if place % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
+}
+
 fn section(page: &mut String, title: &str, text: &str, picture: &str) {
     if !picture.is_empty() {
         let _ = write!(page, "<h2>{}</h2><p>{}</p>{picture}", escape(title), escape(text));
@@ -168,7 +174,7 @@ fn loads(page: &mut String, report: &Report) {
         let _ = write!(page, "<h2>{} at {hertz:.0} Hz</h2>", escape(name));
         if let Some(info) = report.loads.iter().find(|info| info.name == name) {
             if !info.answer.is_empty() {
-                let _ = write!(page, "<p class=\"k\">{}</p>", escape(&info.answer));
+                let _ = write!(page, "<p class=\"k\">{}</p>", with_code(&escape(&info.answer)));
             }
             if !info.from.is_empty() {
                 let _ = write!(page, "<p>{} frames of {}</p>", info.frames, escape(&info.from));
@@ -236,4 +242,15 @@ fn figures_table(page: &mut String, report: &Report) {
         );
     }
     page.push_str("</table></div>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_in_an_answer_is_set_as_code() {
+        assert_eq!(with_code(&escape("use `a < b` or `c`")), "use <code>a &lt; b</code> or <code>c</code>");
+        assert_eq!(with_code("one ` alone"), "one <code> alone</code>");
+    }
 }

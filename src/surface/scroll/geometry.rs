@@ -1,14 +1,15 @@
-//! Where a view is, what of its document is there, and where it may go.
+//! Where a view is, and what of its document is there.
 
 use std::sync::Arc;
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point, Size};
+use smithay::utils::{Buffer, Logical, Point, Rectangle, Size};
 use smithay::wayland::compositor;
 
-use super::state::{self, Inputs, MOST_NESTED, Role, View, size_of};
+use super::state::{self, Content, Inputs, MOST_NESTED, Role, View, size_of};
 use crate::guard;
-use crate::timing::scroll::{Cover, Extent, Ranges, Region, Way};
+use crate::surface::content::SurfaceContent;
+use crate::timing::scroll::{Cover, Extent, Region, Way};
 
 /// What is known of a view before it moves.
 pub(super) struct Circumstances {
@@ -20,7 +21,7 @@ pub(super) struct Circumstances {
 /// How far this input moves the view of `surface`, if it is one: along its axes.
 pub fn moved_by(surface: &WlSurface, input: Inputs, way: Way) -> Option<Way> {
     let view = guard::with_states(surface, state::view).filter(|view| view.inputs.contains(input))?;
-    Some(view.along(way)).filter(|way| *way != Way::default())
+    Some(view.terms(Size::default()).along(way)).filter(|way| *way != Way::default())
 }
 
 /// What is known of a view; `None` where it is none, or has no content.
@@ -37,64 +38,55 @@ pub(super) fn is_too_deep(surface: &WlSurface) -> bool {
     around.filter(is_view).nth(MOST_NESTED - 1).is_some()
 }
 
+/// The surface of a content, while it is a subsurface of its view.
+fn child(view_surface: &WlSurface, content: &Content) -> Option<WlSurface> {
+    let child = content.surface.upgrade().ok()?;
+    (compositor::get_parent(&child).as_ref() == Some(view_surface)).then_some(child)
+}
+
+/// What a content of the view of `view_surface` shows; `None` if it is none any more.
+fn shown_by(view_surface: &WlSurface, content: &Content) -> Option<SurfaceContent> {
+    let child = child(view_surface, content)?;
+    guard::with_states(&child, |states| SurfaceContent::of(&child, states))
+}
+
+/// What is there of the document of the view of `surface`.
+pub(super) fn documents<'a>(
+    surface: &'a WlSurface,
+    view: &'a View,
+) -> impl Iterator<Item = (SurfaceContent, &'a Content)> {
+    let documents = view.contents.iter().filter(|content| content.role == Role::Document);
+    documents.filter_map(|content| Some((shown_by(surface, content)?, content)))
+}
+
+/// What the contents of a view show, the nearest to what is seen of its document first, each with the pixel of its buffer that is
+/// nearest to that. Nearly so: it says what is seen first, and nothing else.
+pub fn by_distance(view_surface: &WlSurface) -> Vec<(SurfaceContent, Point<i32, Buffer>)> {
+    let Some(Circumstances { view, size, shown }) = circumstances(view_surface) else { return Vec::new() };
+    let middle = Point::from((f64::from(size.w) / 2.0, f64::from(size.h) / 2.0));
+    let mut found: Vec<_> = view
+        .contents
+        .iter()
+        .filter_map(|content| {
+            let shows = shown_by(view_surface, content)?;
+            let inside = middle - view.place(content, shown, size);
+            let near = inside.constrain(Rectangle::from_size(shows.size.to_f64()));
+            let away = (near.x - inside.x).abs() + (near.y - inside.y).abs();
+            let near = near.to_i32_floor::<i32>();
+            let near = Point::from((near.x * shows.buffer_scale, near.y * shows.buffer_scale));
+            Some((away, shows, near))
+        })
+        .collect();
+    found.sort_by(|(one, ..), (other, ..)| one.total_cmp(other));
+    found.into_iter().map(|(_, shows, near)| (shows, near)).collect()
+}
+
 /// What of the document is there.
 pub(super) fn cover(surface: &WlSurface, view: &View) -> Cover {
     let documents = view.contents.iter().filter(|content| content.role == Role::Document);
     Cover::of(documents.filter_map(|content| {
-        let child = content.surface.upgrade().ok()?;
-        let is_ours = compositor::get_parent(&child).as_ref() == Some(surface);
-        let size = is_ours.then(|| guard::with_states(&child, size_of)).flatten()?;
+        let size = guard::with_states(&child(surface, content)?, size_of)?;
         let extent = |start: i64, length: i32| Extent { start, length: i64::from(length) };
         Some(Region { x: extent(content.position.0.get(), size.w), y: extent(content.position.1.get(), size.h) })
     }))
-}
-
-/// What of the document a view of this size shows, to whole pixels of it.
-pub(super) fn region(offset: Point<f64, Logical>, size: Size<i32, Logical>) -> Region {
-    let extent = |offset: f64, length: i32| {
-        let start = offset.floor() as i64;
-        Extent { start, length: (offset + f64::from(length)).ceil() as i64 - start }
-    };
-    Region { x: extent(offset.x, size.w), y: extent(offset.y, size.h) }
-}
-
-pub(super) fn within(ranges: Ranges, offset: Point<f64, Logical>) -> Point<f64, Logical> {
-    Point::from((ranges.x.clamp(offset.x), ranges.y.clamp(offset.y)))
-}
-
-pub(super) fn on_pixels(offset: Point<f64, Logical>, scale: f64) -> Point<f64, Logical> {
-    Point::from(((offset.x * scale).round() / scale, (offset.y * scale).round() / scale))
-}
-
-/// Where a motion to `goal` comes to rest: at the position next to it, along the axes that it goes.
-pub(super) fn snapped(view: &View, goal: (f64, f64), way: Way) -> (f64, f64) {
-    let snap = |list: &[i32], goal: f64, way: f64| {
-        let after = list.partition_point(|position| f64::from(*position) < goal);
-        let near = [after.checked_sub(1), Some(after)].into_iter().flatten().filter_map(|index| list.get(index));
-        let nearest =
-            near.map(|position| f64::from(*position)).min_by(|a, b| (a - goal).abs().total_cmp(&(b - goal).abs()));
-        nearest.filter(|_| way != 0.0).unwrap_or(goal)
-    };
-    (snap(&view.snaps.0, goal.0, way.x), snap(&view.snaps.1, goal.1, way.y))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_motion_ends_at_the_snap_next_to_its_goal_along_the_axes_that_it_goes() {
-        let view = View { snaps: ([0, 500].into(), [0, 100, 300].into()), ..View::default() };
-        let down = Way { x: 0.0, y: 1.0 };
-        assert_eq!(snapped(&view, (240.0, 90.0), down), (240.0, 100.0));
-        assert_eq!(snapped(&view, (240.0, 190.0), down), (240.0, 100.0));
-        assert_eq!(snapped(&view, (240.0, 9_000.0), Way { x: 1.0, y: 1.0 }), (0.0, 300.0));
-        assert_eq!(snapped(&View::default(), (1.0, 2.0), down), (1.0, 2.0));
-    }
-
-    #[test]
-    fn a_view_between_pixels_needs_those_on_both_of_its_sides() {
-        let region = region(Point::from((0.0, 10.5)), Size::from((100, 50)));
-        assert_eq!((region.x.length, region.y.start, region.y.length), (100, 10, 51));
-    }
 }

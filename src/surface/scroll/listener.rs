@@ -1,9 +1,7 @@
-//! What a view is asked to do, and what its client is told.
-
-use smithay::utils::{Logical, Point};
+//! What the client of a view is told.
 
 use crate::time::Instant;
-use crate::timing::scroll::{Region, Side, Way};
+use crate::timing::scroll::{Region, ShownAt, Side};
 
 /// How a view is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,17 +21,8 @@ pub enum Reason {
     NoContent,
     /// It lies inside of too many views.
     Nesting,
-}
-
-/// Where a view is.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ShownAt {
-    /// Its offset.
-    pub offset: Point<f64, Logical>,
-    /// In pixels per second.
-    pub velocity: Way,
-    /// Of the last request that was heeded.
-    pub serial: u32,
+    /// What is seen changes in most refreshes: nothing is rendered ahead of it.
+    Changing,
 }
 
 /// The client's end of a view.
@@ -50,35 +39,4 @@ pub trait ScrollListener: std::fmt::Debug {
     fn tell_rest(&self, at: ShownAt);
     /// A refresh showed it there.
     fn tell_offset(&self, at: ShownAt, present: Instant);
-}
-
-/// What somebody asks of a view.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Movement {
-    /// Go there.
-    To {
-        /// Where.
-        offset: (i64, i64),
-        /// Not at once.
-        smoothly: bool,
-        /// The client's number for it.
-        serial: u32,
-    },
-    /// Go on.
-    By {
-        /// How far.
-        way: (i64, i64),
-        /// Not at once.
-        smoothly: bool,
-        /// The client's number for it.
-        serial: u32,
-    },
-    /// Fingers pull.
-    Pull(Way),
-    /// They are lifted.
-    LetGo,
-    /// A wheel was turned.
-    Turn(Way),
-    /// It stays where it is.
-    Stop,
 }

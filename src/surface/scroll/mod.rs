@@ -2,21 +2,26 @@
 //!
 //! ```text
 //!   view's commit ─► ViewState ─────────────┐
-//!   input, scroll_to ─► ViewMotion ─ latch ─┴─► offset shown ─► placing, hit-testing
-//!                                      └─► Supply ─► wanted
+//!   input, scroll_to ─► ViewMachine ─ latch ┴─► offset shown ─► placing, hit-testing
+//!                                       └─► wanted
 //! ```
 
+mod changes;
 mod geometry;
 mod kept;
 mod listener;
 mod scrolled;
+mod shares;
 pub mod state;
+mod stretched;
 
-pub use geometry::moved_by;
+pub use geometry::{by_distance, moved_by};
 pub use kept::KeptContent;
-pub use listener::{Mode, Movement, Reason, ScrollListener, ShownAt};
+pub use listener::{Mode, Reason, ScrollListener};
 pub use scrolled::{Answer, Scrolled};
+pub use shares::{Share, Shares};
 pub use state::{
     Content, Inputs, MOST_CONTENTS, MOST_NESTED, Physics, Role, View, ViewAxis, ViewState, offset, set_offset, size_of,
     update_view, view,
 };
+pub use stretched::StretchedContent;

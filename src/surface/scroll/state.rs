@@ -4,7 +4,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bitflags::bitflags;
-use smithay::backend::renderer::utils::RendererSurfaceStateUserData;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Weak};
 use smithay::utils::{Logical, Point, Size};
@@ -12,7 +11,8 @@ use smithay::wayland::compositor::{Cacheable, SurfaceData};
 
 use crate::bounds::DocumentUnit;
 use crate::guard;
-use crate::timing::scroll::{Extent, MOST_REGIONS, Range, Ranges, Region, USUAL_DECELERATION, Way};
+use crate::surface::showing;
+use crate::timing::scroll::{MOST_REGIONS, Region, Terms, USUAL_DECELERATION};
 
 bitflags! {
     /// What moves a view.
@@ -92,6 +92,8 @@ pub struct View {
     pub snaps: (Arc<[i32]>, Arc<[i32]>),
     /// Input is not predicted.
     pub unpredicted: bool,
+    /// What is missing at its ends is made up for.
+    pub stretched: bool,
     /// Its contents.
     pub contents: Vec<Content>,
 }
@@ -133,18 +135,18 @@ impl View {
         self.contents.iter_mut().find(|content| content.surface == *surface)
     }
 
-    /// What of a way lies along axes that input moves it on.
-    pub fn along(&self, way: Way) -> Way {
-        Way { x: if self.axes.0 { way.x } else { 0.0 }, y: if self.axes.1 { way.y } else { 0.0 } }
-    }
-
-    /// The offsets that a view of this size may have: its document's beginning where that is smaller.
-    pub fn ranges(&self, size: Size<i32, Logical>) -> Ranges {
-        let axis = |document: Extent, length: i32| {
-            let last = (document.end() - i64::from(length)).max(document.start);
-            Range { first: document.start as f64, last: last as f64 }
-        };
-        Ranges { x: axis(self.document.x, size.w), y: axis(self.document.y, size.h) }
+    /// What of it bears on where a view of this size may be.
+    pub fn terms(&self, size: Size<i32, Logical>) -> Terms<'_> {
+        Terms {
+            size: (size.w.into(), size.h.into()),
+            document: self.document,
+            axes: self.axes,
+            keeps: self.physics.keeps,
+            band: f64::from(self.physics.rubber_band),
+            snaps: (&self.snaps.0, &self.snaps.1),
+            predicts: !self.unpredicted,
+            stretches: self.stretched,
+        }
     }
 
     /// Where a content is in the view's coordinates, when that shows `offset`.
@@ -159,15 +161,11 @@ impl View {
             Role::Document => position - offset,
             Role::Fixed => position,
             Role::Thumb => {
-                let (ranges, length) = (self.ranges(size), content.track.1.get() as f64);
-                let share = |range: Range, offset: f64| match range.last - range.first {
-                    0.0 => 0.0,
-                    way => ((offset - range.first) / way).clamp(0.0, 1.0),
-                };
+                let (ranges, length) = (self.terms(size).ranges(), content.track.1.get() as f64);
                 position
                     + match content.track.0 {
-                        ViewAxis::Horizontal => Point::from((length * share(ranges.x, offset.x), 0.0)),
-                        ViewAxis::Vertical => Point::from((0.0, length * share(ranges.y, offset.y))),
+                        ViewAxis::Horizontal => Point::from((length * ranges.x.share(offset.x), 0.0)),
+                        ViewAxis::Vertical => Point::from((0.0, length * ranges.y.share(offset.y))),
                     }
             }
         }
@@ -194,9 +192,7 @@ pub fn set_offset(states: &SurfaceData, offset: Point<f64, Logical>) {
 
 /// How large a surface's applied content is shown; `None` if it has none.
 pub fn size_of(states: &SurfaceData) -> Option<Size<i32, Logical>> {
-    let data = states.data_map.get::<RendererSurfaceStateUserData>()?;
-    let data = data.lock().unwrap_or_else(PoisonError::into_inner);
-    Some(data.view()?.dst)
+    Some(showing::of(states)?.cut()?.size)
 }
 
 /// What the applied state of a surface says of it as a view.
@@ -213,17 +209,4 @@ pub fn update_view(surface: &WlSurface, known: &mut Option<Arc<View>>) -> bool {
     };
     *known = applied;
     !is_same
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_view_stays_in_its_document_and_at_the_beginning_of_a_short_one() {
-        let document = Region { x: Extent { start: -100, length: 300 }, y: Extent { start: 50, length: 5_000 } };
-        let ranges = View { document, ..View::default() }.ranges(Size::from((400, 600)));
-        assert_eq!((ranges.x.first, ranges.x.last), (-100.0, -100.0));
-        assert_eq!((ranges.y.first, ranges.y.last), (50.0, 4_450.0));
-    }
 }

@@ -14,11 +14,13 @@ pub struct Wishes {
     pub stay_ahead: bool,
     /// A newer frame may be shown before its time.
     pub latest_ready: bool,
+    /// Just in time, a second target for the same refresh is welcome.
+    pub second_shot: bool,
 }
 
 impl Default for Wishes {
     fn default() -> Self {
-        Wishes { pacing: None, limit: 1, stay_ahead: false, latest_ready: false }
+        Wishes { pacing: None, limit: 1, stay_ahead: false, latest_ready: false, second_shot: false }
     }
 }
 

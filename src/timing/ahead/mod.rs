@@ -17,6 +17,7 @@
 //! drops). A target that would lie in the past is revoked.
 
 mod effective;
+mod second_shot;
 #[cfg(test)]
 mod tests;
 mod variable;
@@ -69,6 +70,8 @@ pub struct Issued {
     pub sent: Instant,
     /// Where refreshes have no grid: its time says when it is, and its refresh only in which order.
     pub timed: bool,
+    /// The refresh has a frame already: this one is fresher, if it makes it.
+    pub is_second: bool,
 }
 
 /// What a commit was bound to.
@@ -259,14 +262,14 @@ impl Ahead {
         let interval = virtualizer.grid().interval;
         let DisplayTarget { refresh, present, .. } = target;
         let timed = self.rate.is_some();
-        let issued = Issued { id: self.last_id, refresh, present, interval, sent: now, timed };
+        let issued = Issued { id: self.last_id, refresh, present, interval, sent: now, timed, is_second: false };
         self.live.push(Frame { target: issued, stage: Stage::Sent }).ok()?;
         Some(issued)
     }
 
-    /// Nothing of it is on its way to a latch.
+    /// Nothing of it is on its way to a latch, but for what came too late for a refresh that had a frame.
     fn is_idle(&self) -> bool {
-        self.live.iter().all(|frame| frame.stage == Stage::Latched)
+        self.live.iter().all(|frame| frame.stage == Stage::Latched || frame.target.is_second)
     }
 
     /// Whether `id` may be bound to a commit.

@@ -96,7 +96,12 @@ impl Estimator for QuantileRegression {
         let predicted = if below == above || share <= RUNGS[last] {
             self.predict(below)
         } else {
-            let way = (RUNGS[above] / share).ln() / (RUNGS[above] / RUNGS[below]).ln();
+            // All of the way to a rung that is asked for, without two logarithms.
+            let way = if share == RUNGS[below] {
+                1.0
+            } else {
+                (RUNGS[above] / share).ln() / (RUNGS[above] / RUNGS[below]).ln()
+            };
             self.predict(above) + way * (self.predict(below) - self.predict(above))
         };
         // Lines trained one by one may cross; a stricter budget never gets less than the median.

@@ -5,8 +5,8 @@ use crate::time::Span;
 
 /// The exact quantile of the last `N` costs.
 ///
-/// Two arrays of fixed size: the costs in the order of arrival and the same costs sorted. An observation moves at most
-/// `N` numbers; an answer is one look-up.
+/// Two arrays of fixed size: the costs in the order of arrival and the same costs sorted. An observation moves those
+/// numbers that lie between the oldest cost and the new one; an answer is one look-up.
 ///
 /// Beyond what `N` samples can tell (a miss budget below `1/N`) the answer is the largest cost seen.
 #[derive(Clone, Debug)]
@@ -37,10 +37,17 @@ impl<const N: usize> WindowQuantile<N> {
         self.sorted[..self.len].last().copied()
     }
 
-    fn remove_sorted(&mut self, cost: Span) {
+    /// Puts `cost` in the place of one that is there: only those between the two move.
+    fn replace_sorted(&mut self, old: Span, cost: Span) {
+        let from = self.sorted[..self.len].partition_point(|other| *other < old);
         let at = self.sorted[..self.len].partition_point(|other| *other < cost);
-        self.sorted.copy_within(at + 1..self.len, at);
-        self.len -= 1;
+        if at > from {
+            self.sorted.copy_within(from + 1..at, from);
+            self.sorted[at - 1] = cost;
+        } else {
+            self.sorted.copy_within(at..from, at + 1);
+            self.sorted[at] = cost;
+        }
     }
 
     fn insert_sorted(&mut self, cost: Span) {
@@ -61,9 +68,10 @@ impl<const N: usize> Estimator for WindowQuantile<N> {
     fn observe(&mut self, cost: Span) {
         let cost = cost.max(Span::ZERO);
         if self.len == N {
-            self.remove_sorted(self.arrival[self.next]);
+            self.replace_sorted(self.arrival[self.next], cost);
+        } else {
+            self.insert_sorted(cost);
         }
-        self.insert_sorted(cost);
         self.arrival[self.next] = cost;
         self.next = (self.next + 1) % N;
     }

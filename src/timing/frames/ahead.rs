@@ -69,29 +69,27 @@ impl<T> FrameQueue<T> {
 
     /// Frames that were made ahead and are not in flight.
     fn waiting(&self) -> impl DoubleEndedIterator<Item = &Frame<T>> {
-        let waits = |frame: &&Frame<T>| !matches!(frame.stage, Stage::InFlight | Stage::Withdrawn { .. });
-        self.frames.iter().filter(|frame| frame.ahead && !frame.unwanted).filter(waits)
+        self.frames.iter().filter(|frame| frame.waits_for_refresh())
     }
 
     /// How many frames are made ahead or wait for their refresh.
     pub fn depth(&self) -> usize {
-        self.waiting().count()
+        self.counts.depth()
     }
 
     /// How many finished frames wait for their refresh, here or in the display.
     pub fn ready(&self) -> usize {
-        self.waiting().filter(|frame| matches!(frame.stage, Stage::Finished | Stage::Held)).count()
+        self.counts.finished + self.counts.held
     }
 
     /// How many frames are chosen and not drawn yet.
     pub fn recorded_ahead(&self) -> usize {
-        self.waiting().filter(|frame| frame.stage == Stage::Recorded).count()
+        self.counts.recorded
     }
 
     /// Pixel buffers in use, those of frames in flight or on screen not counted.
     pub fn pixel_buffers(&self) -> usize {
-        let has_pixels = |frame: &&Frame<T>| matches!(frame.stage, Stage::Drawing | Stage::Finished | Stage::Held);
-        self.waiting().filter(has_pixels).count()
+        self.counts.drawing + self.counts.finished + self.counts.held
     }
 
     /// Whether there is room for another frame.
@@ -106,37 +104,39 @@ impl<T> FrameQueue<T> {
 
     /// Whether one is recorded or being drawn.
     pub fn is_under_way(&self) -> bool {
-        self.waiting().any(|frame| !matches!(frame.stage, Stage::Finished | Stage::Held))
+        self.depth() > self.ready()
     }
 
     /// The frame that is drawn next, if it is its turn and there is a slot for it.
     pub fn next_to_draw(&self) -> Option<FrameId> {
-        if self.at(Stage::Drawing).any(|frame| frame.ahead) {
+        // One at a time, whether it is wanted still or not.
+        if self.counts.at_work > 0 || self.counts.recorded == 0 {
             return None;
         }
-        let mut pixels = 0;
+        let (mut pixels, mut next) = (0, None);
         for frame in self.waiting() {
             match frame.stage {
                 Stage::Finished | Stage::Held => pixels += 1,
-                Stage::Recorded => return (pixels < self.settings.pixel_frames()).then_some(frame.id),
-                _ => return None,
+                stage => {
+                    next = (stage == Stage::Recorded).then_some(frame.id);
+                    break;
+                }
             }
         }
-        None
+        next.filter(|_| pixels < self.settings.pixel_frames())
     }
 
     pub(super) fn may_record(&self) -> bool {
         if self.end.is_some_and(|end| self.next >= end) {
             return false;
         }
-        let is_recording = self.waiting().any(|frame| frame.stage == Stage::Recording);
         let (wanted, frames, run_ahead) = match self.trigger {
             Trigger::Ahead => (true, self.settings.frames(), usize::from(self.settings.run_ahead)),
             // A buffer is taken when the frame starts.
             Trigger::Refresh => (self.ticked, self.settings.pixel_frames(), 0),
         };
-        let is_free = self.recorder == Recorder::Decoupled || self.recorded_ahead() <= run_ahead;
-        wanted && !is_recording && is_free && self.depth() < frames
+        let is_free = self.recorder == Recorder::Decoupled || self.counts.recorded <= run_ahead;
+        wanted && self.counts.recording == 0 && is_free && self.depth() < frames
     }
 
     /// A frame for `target` is being recorded.
@@ -146,27 +146,28 @@ impl<T> FrameQueue<T> {
 
     /// The content of `id` is chosen. A frame that was superseded meanwhile is let go.
     pub fn recorded(&mut self, id: FrameId) {
-        let Some(frame) = self.get_mut(id) else { return };
-        frame.stage = Stage::Recorded;
-        if frame.stale {
+        let Some(place) = self.place(id) else { return };
+        self.change(place, |frame| frame.stage = Stage::Recorded);
+        if self.frames[place].stale {
             self.abandon(id);
         }
     }
 
     /// The pixels of `id` are being made.
     pub fn draw(&mut self, id: FrameId) {
-        if let Some(frame) = self.get_mut(id) {
-            frame.stage = Stage::Drawing;
+        if let Some(place) = self.place(id) {
+            self.change(place, |frame| frame.stage = Stage::Drawing);
         }
     }
 
     /// The pixels of `id` are finished; choosing and making them took `cost`. Whether that was for nothing.
     pub fn drawn(&mut self, id: FrameId, cost: Span) -> bool {
-        let insured = self.waiting().filter(|frame| frame.stale && frame.stage == Stage::Finished).count();
-        let insurance = usize::from(self.settings.insurance);
-        let Some(frame) = self.get_mut(id) else { return true };
-        (frame.stage, frame.cost) = (Stage::Finished, cost);
-        let is_wasted = frame.unwanted || (frame.stale && insured >= insurance);
+        let Some(place) = self.place(id) else { return true };
+        let is_insurance = |frame: &&Frame<T>| frame.stale && frame.stage == Stage::Finished;
+        let is_wasted = self.frames[place].unwanted
+            || (self.frames[place].stale
+                && self.waiting().filter(is_insurance).count() >= usize::from(self.settings.insurance));
+        self.change(place, |frame| (frame.stage, frame.cost) = (Stage::Finished, cost));
         if is_wasted {
             self.abandon(id);
         }
@@ -181,12 +182,14 @@ impl<T> FrameQueue<T> {
     /// What `refresh` shows: the oldest fresh frame that is finished, else the oldest stale one. To be taken out, or
     /// submitted, by the caller.
     pub fn shows(&mut self, refresh: RefreshIndex) -> Shown {
-        if refresh < self.show_from {
+        if refresh < self.show_from || self.counts.finished == 0 {
             return Shown::default();
         }
         let fresh = self.frames.iter().find(|frame| frame.waits(Stage::Finished) && !frame.stale);
         if let Some(fresh) = fresh.map(|frame| frame.id) {
-            self.abandon_all(|frame| frame.ahead && frame.stale && frame.stage == Stage::Finished);
+            if self.counts.insured > 0 {
+                self.abandon_all(|frame| frame.ahead && frame.stale && frame.stage == Stage::Finished);
+            }
             return Shown { frame: Some(fresh), stale: false };
         }
         match self.waiting().next() {
@@ -230,6 +233,7 @@ impl<T> FrameQueue<T> {
                 self.released.push_back(frame);
             }
         }
+        self.counts = self.counted();
         // A start delay serves motion that does not answer input; this one does.
         self.show_from = RefreshIndex(0);
         self.ticked = true;

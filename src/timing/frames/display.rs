@@ -27,6 +27,9 @@ impl<T> FrameQueue<T> {
     /// The finished frame that a display which may have `most` frames takes now. The first one comes when its time has:
     /// a display that has nothing would show it at once.
     pub(super) fn next_to_hold(&self, most: usize) -> Option<FrameId> {
+        if most <= 1 {
+            return None;
+        }
         let has = self.frames.iter().filter(|frame| matches!(frame.stage, Stage::Held | Stage::InFlight)).count();
         if !(1..most).contains(&has) {
             return None;
@@ -36,8 +39,8 @@ impl<T> FrameQueue<T> {
 
     /// The display has `id`, and shows it at its refresh.
     pub fn hold(&mut self, id: FrameId, submitted: Instant) {
-        if let Some(frame) = self.get_mut(id) {
-            (frame.stage, frame.flight.submitted) = (Stage::Held, submitted);
+        if let Some(place) = self.place(id) {
+            self.change(place, |frame| (frame.stage, frame.flight.submitted) = (Stage::Held, submitted));
         }
     }
 
@@ -48,9 +51,11 @@ impl<T> FrameQueue<T> {
 
     /// Frame `id` is on its way to `target`, and nothing takes its place.
     pub fn fly(&mut self, id: FrameId, target: RefreshIndex, flight: Flight) {
-        if let Some(frame) = self.get_mut(id) {
-            (frame.stage, frame.target, frame.flight) = (Stage::InFlight, target, flight);
-            frame.unwanted = false;
+        if let Some(place) = self.place(id) {
+            self.change(place, |frame| {
+                (frame.stage, frame.target, frame.flight) = (Stage::InFlight, target, flight);
+                frame.unwanted = false;
+            });
         }
     }
 
@@ -73,6 +78,7 @@ impl<T> FrameQueue<T> {
         for frame in self.frames.iter_mut().filter(|frame| frame.id >= first && frame.stage == Stage::Held) {
             frame.stage = Stage::Withdrawn { surely: false };
         }
+        self.counts = self.counted();
         self.withdraw = Some(self.withdraw.map_or(first, |other| other.min(first)));
     }
 
@@ -85,6 +91,7 @@ impl<T> FrameQueue<T> {
                 frame.stage = if remains { Stage::Held } else { Stage::Withdrawn { surely: true } };
             }
         }
+        self.counts = self.counted();
     }
 
     /// No frame in flight is shown before refresh `first`: something else is.

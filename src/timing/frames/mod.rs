@@ -30,6 +30,7 @@
 //! anybody has something of it: one that nobody wants stays until the renderer, or the display, gives it back.
 
 mod ahead;
+mod counts;
 mod display;
 mod settings;
 
@@ -39,6 +40,7 @@ use crate::time::{Instant, Span};
 use crate::timing::id::FrameId;
 use crate::timing::target::RefreshIndex;
 pub use ahead::{Shown, Superseded};
+use counts::Counts;
 pub use display::Flight;
 pub use settings::{AheadSettings, Phase, Recorder, Trigger};
 
@@ -118,6 +120,11 @@ impl<T> Frame<T> {
         self.unwanted
     }
 
+    /// Whether it was made ahead, is wanted, and is not in flight.
+    const fn waits_for_refresh(&self) -> bool {
+        self.ahead && !self.unwanted && !matches!(self.stage, Stage::InFlight | Stage::Withdrawn { .. })
+    }
+
     fn waits(&self, stage: Stage) -> bool {
         self.stage == stage && self.ahead && !self.unwanted
     }
@@ -159,6 +166,7 @@ pub enum Step<T> {
 #[derive(Clone, Debug)]
 pub struct FrameQueue<T> {
     frames: VecDeque<Frame<T>>,
+    counts: Counts,
     released: VecDeque<Frame<T>>,
     /// The display is to be asked to let go of this one and all behind it.
     withdraw: Option<FrameId>,
@@ -177,6 +185,7 @@ impl<T> FrameQueue<T> {
     pub fn new(settings: AheadSettings, trigger: Trigger) -> Self {
         FrameQueue {
             frames: VecDeque::with_capacity(CAPACITY),
+            counts: Counts::default(),
             released: VecDeque::with_capacity(CAPACITY),
             withdraw: None,
             settings,
@@ -191,6 +200,7 @@ impl<T> FrameQueue<T> {
 
     /// The next thing to do, the most urgent first. To be called until it says nothing.
     pub fn poll(&mut self, may: May) -> Option<Step<T>> {
+        debug_assert_eq!(self.counts, self.counted(), "what is counted is what is there");
         if let Some(frame) = self.released.pop_front() {
             return Some(Step::Release(frame));
         }
@@ -200,7 +210,9 @@ impl<T> FrameQueue<T> {
         if let Some(id) = self.next_to_hold(may.hold) {
             return Some(Step::HandOver(id));
         }
-        if let Some(id) = self.next_to_draw().filter(|_| may.draw) {
+        if may.draw
+            && let Some(id) = self.next_to_draw()
+        {
             return Some(Step::Draw(id));
         }
         let records = may.record && self.may_record();
@@ -215,12 +227,20 @@ impl<T> FrameQueue<T> {
 
     /// The frame called `id`.
     pub fn get(&self, id: FrameId) -> Option<&Frame<T>> {
-        self.frames.iter().find(|frame| frame.id == id)
+        self.frames.get(self.place(id)?)
     }
 
     /// The frame called `id`, to change what travels with it.
     pub fn get_mut(&mut self, id: FrameId) -> Option<&mut Frame<T>> {
-        self.frames.iter_mut().find(|frame| frame.id == id)
+        let place = self.place(id)?;
+        self.frames.get_mut(place)
+    }
+
+    /// Where in the queue `id` is. Numbers rise: it is as far behind the first frame as its number says, or nearer where
+    /// frames in between are gone.
+    fn place(&self, id: FrameId) -> Option<usize> {
+        let behind = id.0.checked_sub(self.frames.front()?.id.0)? as usize;
+        (0..self.frames.len().min(behind.saturating_add(1))).rev().find(|place| self.frames[*place].id == id)
     }
 
     /// All frames, the oldest first.
@@ -243,6 +263,13 @@ impl<T> FrameQueue<T> {
         self.next
     }
 
+    /// A number for something that is shown beside frames.
+    pub fn number(&mut self) -> FrameId {
+        let id = self.next;
+        self.next.0 += 1;
+        id
+    }
+
     /// A latch chose `content` for `target`, which is to be submitted by `submit_by`: it is being drawn from now on, or needs no drawing.
     pub fn choose(&mut self, target: RefreshIndex, submit_by: Instant, content: T) -> FrameId {
         let id = self.push(target, content, Stage::Drawing, false);
@@ -259,25 +286,29 @@ impl<T> FrameQueue<T> {
 
     /// Takes the frame out, whatever became of it.
     pub fn take(&mut self, id: FrameId) -> Option<Frame<T>> {
-        let index = self.frames.iter().position(|frame| frame.id == id)?;
-        self.frames.remove(index)
+        let place = self.place(id)?;
+        self.remove(place)
     }
 
     /// The frame will not be shown. It is let go with the next [`poll`](Self::poll), or when whoever draws it gives it back.
     pub fn abandon(&mut self, id: FrameId) {
-        match self.get_mut(id) {
-            Some(frame) if frame.stage == Stage::Drawing => frame.unwanted = true,
-            _ => {
-                let taken = self.take(id);
-                self.released.extend(taken);
-            }
+        let Some(place) = self.place(id) else { return };
+        if self.frames[place].stage == Stage::Drawing {
+            self.change(place, |frame| frame.unwanted = true);
+        } else {
+            let taken = self.remove(place);
+            self.released.extend(taken);
         }
     }
 
     /// Of the frames that no display has, those for which `goes` holds will not be shown.
     pub fn abandon_all(&mut self, goes: impl Fn(&Frame<T>) -> bool) {
+        // Mostly nobody goes, and nobody is moved then.
+        if !self.frames.iter().any(&goes) {
+            return;
+        }
         for _ in 0..self.frames.len() {
-            let Some(mut frame) = self.frames.pop_front() else { return };
+            let Some(mut frame) = self.frames.pop_front() else { break };
             match frame.stage {
                 Stage::Drawing if goes(&frame) => frame.unwanted = true,
                 Stage::Recording | Stage::Recorded | Stage::Finished if goes(&frame) => {
@@ -288,12 +319,13 @@ impl<T> FrameQueue<T> {
             }
             self.frames.push_back(frame);
         }
+        self.counts = self.counted();
     }
 
     fn push(&mut self, target: RefreshIndex, content: T, stage: Stage, ahead: bool) -> FrameId {
         let id = self.next;
         self.next = FrameId(id.0 + 1);
-        self.frames.push_back(Frame {
+        self.insert(Frame {
             id,
             target,
             content,

@@ -34,8 +34,8 @@ pub struct Tracked<P> {
     predictor: P,
     limits: PredictionLimits,
     probes: FixedQueue<Probe, MOST_PROBES>,
-    /// Mean square of the error over [`PROBE_HORIZON`].
-    mean_square: f64,
+    /// Mean square of the error over [`PROBE_HORIZON`] in x and in y.
+    mean_squares: (f64, f64),
     /// The same of the position held instead: no prediction.
     held_square: f64,
     last: Option<Sample>,
@@ -49,7 +49,7 @@ impl<P: Predictor> Tracked<P> {
             predictor,
             limits,
             probes: FixedQueue::new(),
-            mean_square: 0.0,
+            mean_squares: (0.0, 0.0),
             held_square: 0.0,
             last: None,
             samples: 0,
@@ -81,7 +81,9 @@ impl<P: Predictor> Tracked<P> {
         let last = self.last.filter(|_| self.samples >= self.limits.samples)?;
         let horizon = (at - last.at).max(Span::ZERO).min(self.affordable_horizon());
         let (x, y) = self.predictor.position(last.at + horizon)?;
-        Some(Predicted { x, y, error: self.error_over(horizon) })
+        let growth = growth(horizon);
+        let (error_x, error_y) = (self.mean_squares.0.sqrt() * growth, self.mean_squares.1.sqrt() * growth);
+        Some(Predicted { x, y, error: self.mean_square().sqrt() * growth, error_x, error_y })
     }
 
     /// A new gesture. What was learned of the error stays: it belongs to the device and the hand.
@@ -93,16 +95,16 @@ impl<P: Predictor> Tracked<P> {
     }
 
     fn is_worse_than_none(&self) -> bool {
-        self.mean_square > PREDICTION_UNDOUBTED * PREDICTION_UNDOUBTED && self.mean_square >= self.held_square
+        let square = self.mean_square();
+        square > PREDICTION_UNDOUBTED * PREDICTION_UNDOUBTED && square >= self.limits.worth * self.held_square
     }
 
-    fn error_over(&self, horizon: Span) -> f64 {
-        let ratio = horizon.as_seconds_f64() / PROBE_HORIZON.as_seconds_f64();
-        self.mean_square.sqrt() * ratio.powf(ERROR_GROWTH)
+    fn mean_square(&self) -> f64 {
+        self.mean_squares.0 + self.mean_squares.1
     }
 
     fn affordable_horizon(&self) -> Span {
-        let probe_error = self.mean_square.sqrt();
+        let probe_error = self.mean_square().sqrt();
         if probe_error <= 0.0 {
             return self.limits.horizon;
         }
@@ -122,12 +124,19 @@ impl<P: Predictor> Tracked<P> {
                 1.0
             };
             let (x, y) = (last.x + way * (sample.x - last.x), last.y + way * (sample.y - last.y));
-            let square = |(px, py): (f64, f64)| (px - x).powi(2) + (py - y).powi(2);
-            let predicted = square((probe.predicted.x, probe.predicted.y));
-            self.mean_square += ERROR_WEIGHT * (predicted - self.mean_square);
-            self.held_square += ERROR_WEIGHT * (square(probe.held) - self.held_square);
+            let squares = |(px, py): (f64, f64)| ((px - x).powi(2), (py - y).powi(2));
+            let (off_x, off_y) = squares((probe.predicted.x, probe.predicted.y));
+            self.mean_squares.0 += ERROR_WEIGHT * (off_x - self.mean_squares.0);
+            self.mean_squares.1 += ERROR_WEIGHT * (off_y - self.mean_squares.1);
+            let (held_x, held_y) = squares(probe.held);
+            self.held_square += ERROR_WEIGHT * (held_x + held_y - self.held_square);
         }
     }
+}
+
+/// How many times the error over [`PROBE_HORIZON`] it is over `horizon`.
+fn growth(horizon: Span) -> f64 {
+    (horizon.as_seconds_f64() / PROBE_HORIZON.as_seconds_f64()).powf(ERROR_GROWTH)
 }
 
 #[cfg(test)]
@@ -158,7 +167,7 @@ mod tests {
 
     #[test]
     fn the_horizon_is_limited_by_time_and_by_error() {
-        let limits = PredictionLimits { horizon: Span::from_millis(32), error: 2.0, samples: 3 };
+        let limits = PredictionLimits { horizon: Span::from_millis(32), error: 2.0, samples: 3, worth: 1.0 };
         let mut tracked = Tracked::new(Linear::new(), limits);
         let at = drive(&mut tracked, 40, |index| 8.0 * index as f64);
         let far = tracked.predict(at + Span::from_seconds(1)).unwrap();

@@ -10,11 +10,13 @@
 //!                            last sample   └ horizon
 //! ```
 
+mod device;
 mod error;
 mod fit;
 mod kalman;
 mod pinch;
 
+pub use device::DeviceHistory;
 pub use error::{PredictionLimits, Tracked};
 pub use fit::{Curve, Fit, Line, Linear, Moments, Parabola, Quadratic};
 pub use kalman::Kalman;
@@ -42,6 +44,10 @@ pub struct Predicted {
     pub y: f64,
     /// How far off predictions over this horizon have been lately (root mean square, same unit).
     pub error: f64,
+    /// The same of the horizontal part alone.
+    pub error_x: f64,
+    /// And of the vertical.
+    pub error_y: f64,
 }
 
 /// A curve through the last samples of one gesture. Neither method allocates.

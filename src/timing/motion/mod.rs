@@ -16,6 +16,7 @@
 //! Units of value are the caller's (logical pixels, a share of 1); velocities are per second.
 
 pub mod easing;
+pub mod pulled;
 pub mod spring;
 
 use crate::time::{Instant, Span};

@@ -15,6 +15,9 @@ use crate::timing::defaults::{COMPOSE_FLOOR, COMPOSE_MISS, COMPOSE_WINDOW, FIRST
 use crate::timing::estimator::{Estimator, WindowQuantile};
 use crate::timing::margin::{Margin, known_quantile};
 
+/// The budget of what nobody has timed yet.
+const FIRST_TAIL: Span = Span::from_nanos(FIRST_COMPOSE.as_nanos() + COMPOSE_FLOOR.as_nanos());
+
 /// What an output's frames cost, from the scheduled latch to the return of submit.
 #[derive(Clone, Debug)]
 pub(super) struct ComposeCost {
@@ -32,11 +35,20 @@ struct Memory {
     margin: Margin,
     /// The last two costs.
     last: Option<(Span, Span)>,
+    /// What these say, which is asked for some hundred times in a refresh and learned once.
+    tail: Span,
+    typical: Option<Span>,
 }
 
 impl Memory {
     const fn new() -> Self {
-        Memory { costs: WindowQuantile::new(), margin: Margin::new(COMPOSE_FLOOR), last: None }
+        Memory {
+            costs: WindowQuantile::new(),
+            margin: Margin::new(COMPOSE_FLOOR),
+            last: None,
+            tail: FIRST_TAIL,
+            typical: None,
+        }
     }
 
     fn observe(&mut self, cost: Span, overshoot: Span, interval: Span) {
@@ -44,6 +56,8 @@ impl Memory {
         self.costs.observe(cost);
         // One frame says little: the first compiles what the others use.
         self.last = Some((self.last.map_or(Span::ZERO, |(_, last)| last), cost));
+        let known = self.costs.budget(known_quantile(COMPOSE_MISS)).map(|estimate| estimate + self.margin.get());
+        (self.tail, self.typical) = (known.unwrap_or(FIRST_TAIL), self.costs.typical());
     }
 
     /// What each of the last two frames took.
@@ -51,16 +65,10 @@ impl Memory {
         self.last.map_or(Span::ZERO, |(before, last)| before.min(last))
     }
 
-    /// At the output's miss budget, however much that is.
-    fn tail(&self) -> Span {
-        let known = self.costs.budget(known_quantile(COMPOSE_MISS)).map(|estimate| estimate + self.margin.get());
-        known.unwrap_or(FIRST_COMPOSE + COMPOSE_FLOOR)
-    }
-
     fn clipped(&self, interval: Span) -> Span {
         let half = interval / 2;
         let lately = self.lately() + COMPOSE_FLOOR;
-        self.tail().min(if lately > half { lately.max(interval) } else { half })
+        self.tail.min(if lately > half { lately.max(interval) } else { half })
     }
 }
 
@@ -98,12 +106,12 @@ impl ComposeCost {
     /// The same as [`budget`](Self::budget) for a frame that only moves planes; never more than one that is composed.
     pub fn planes_budget(&self, interval: Span) -> Span {
         let composed = self.budget(interval);
-        if self.planes.costs.samples() == 0 { composed } else { self.planes.clipped(interval).min(composed) }
+        if self.planes.typical.is_none() { composed } else { self.planes.clipped(interval).min(composed) }
     }
 
     /// What a frame that only moves planes usually costs.
     pub fn planes_typical(&self) -> Span {
-        self.planes.costs.typical().unwrap_or_else(|| self.typical())
+        self.planes.typical.unwrap_or_else(|| self.typical())
     }
 
     /// What a frame costs at the output's miss budget; never more than half of an interval, lest content be chosen so
@@ -128,17 +136,17 @@ impl ComposeCost {
 
     /// What a frame costs at the output's miss budget, however much that is.
     pub fn tail(&self) -> Span {
-        self.memory().tail()
+        self.memory().tail
     }
 
     /// What it usually costs.
     pub fn typical(&self) -> Span {
-        self.memory().costs.typical().unwrap_or(FIRST_COMPOSE)
+        self.memory().typical.unwrap_or(FIRST_COMPOSE)
     }
 
     /// Until something moved, motion is taken to cost what everything does.
     fn memory(&self) -> &Memory {
-        if self.is_motion && self.motion.costs.samples() > 0 { &self.motion } else { &self.rest }
+        if self.is_motion && self.motion.typical.is_some() { &self.motion } else { &self.rest }
     }
 }
 

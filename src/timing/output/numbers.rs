@@ -142,15 +142,19 @@ impl<T> OutputMachine<T> {
     /// Whether a plan for refresh `index` cannot be: it lies further ahead than two intervals behind what the display is
     /// busy with and what composing takes, and nobody asked for that refresh.
     pub fn is_beyond_reach(&self, index: RefreshIndex, now: Instant) -> bool {
+        let (interval, present) = (self.vsync.interval(), self.vsync.present(index));
+        // As nearly all are, whatever the display is busy with.
+        if present <= now + interval * FURTHEST {
+            return false;
+        }
         let count = |frames: usize| i64::try_from(frames).unwrap_or(i64::MAX);
         let busy = count(self.frames.in_flight().count() + usize::from(self.frames.composing().is_some()));
-        let interval = self.vsync.interval();
         // What the display is busy with costs as much as what comes after it.
         let each = interval + self.submit_lead() + self.compose.most(interval);
         let others = count(self.frames.iter().count()) - busy;
         let furthest = now + interval * (FURTHEST + others) + each * (busy + 1);
         let asked_for = self.due.map(|due| due.index).max(self.promised);
-        asked_for.is_none_or(|last| index > last) && self.vsync.present(index) > furthest
+        asked_for.is_none_or(|last| index > last) && present > furthest
     }
 
     /// The display starts its refreshes anew, `interval` apart if it is another one: its mode, or it is switched on. When,

@@ -97,6 +97,8 @@ pub struct OpenCallback {
     /// The one before was not answered yet: whoever asks for the next callback before it draws may answer that one. What
     /// it takes is not known then.
     pub overlaps: bool,
+    /// A frame waits for that refresh already: this one is fresher, if it makes it.
+    pub is_second: bool,
     /// CPU time of the client then.
     pub(super) cpu: Option<Span>,
     pub(super) cpu_outside: Option<Span>,

@@ -81,7 +81,7 @@ impl Pacer {
     }
 
     pub(super) fn reachable<T>(&self, now: Instant, output: &OutputMachine<T>) -> RefreshIndex {
-        let next = output.next_index(now);
+        let next = self.reaches(now, output, output.next_index(now));
         let target = self.last_target.map_or(next, |last| next.max(last.next()));
         // Without a grid there is no refresh further ahead that anything could be for.
         if output.vsync().is_variable() { target.min(next.next()) } else { target }
@@ -119,16 +119,19 @@ impl Pacer {
         }
         let mut target = self.reachable(now, output);
         let interval = output.vsync().interval();
-        let right_after_latch = (output.latch_at(target) - interval).max(now);
+        let row = self.row_deadline(target, output);
+        let right_after_latch = (self.deadline(target, output) - interval).max(now);
         let (Some(budget), Some(typical)) = (self.budget(now), self.wall.typical()) else {
             return Planned { target, start: right_after_latch, packed: false };
         };
         if budget >= interval {
             return Planned { target, start: right_after_latch, packed: false };
         }
-        if output.latch_at(target) - budget < now && output.last_latch(target) < now + typical {
+        let last = row.unwrap_or_else(|| output.last_latch(target));
+        if self.deadline(target, output) - budget < now && last < now + typical {
             target = target.next();
         }
-        Planned { target, start: (output.latch_at(target) - budget).max(now), packed: true }
+        // Others have another deadline: packed with them it would be called back for theirs.
+        Planned { target, start: (self.deadline(target, output) - budget).max(now), packed: row.is_none() }
     }
 }

@@ -129,7 +129,7 @@ impl Pacer {
     }
 
     pub(super) fn learn_finished<T>(&mut self, frame: Unfinished, output: &OutputMachine<T>) -> (RefreshIndex, Span) {
-        let (drawing, cost) = frame.finished(|drawing| output.latch_at(drawing.target));
+        let (drawing, cost) = frame.finished(|drawing| self.deadline(drawing.target, output));
         self.learn(drawing, cost, output.vsync());
         (drawing.target, cost.wall)
     }

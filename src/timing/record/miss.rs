@@ -22,6 +22,7 @@ pub enum Lost {
 
 /// Who could have prevented a miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "compositor", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Blame {
     /// The program took longer than it was given.
@@ -154,7 +155,9 @@ impl fmt::Display for MissReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             MissReason::ClientLate { took, budget, cpu, late_by } => {
-                if took > budget {
+                if budget == Span::ZERO {
+                    write!(f, "it took {}, and nothing was known yet of what it takes", Readable(took))?;
+                } else if took > budget {
                     write!(f, "it took {} of the {} budgeted", Readable(took), Readable(budget))?;
                 } else {
                     write!(f, "it was ready {} after the latch, having taken {}", Readable(late_by), Readable(took))?;
@@ -234,6 +237,7 @@ mod tests {
         let reasons = [
             MissReason::ClientLate { took: ms(9.1), budget: ms(6.2), cpu: Some(ms(8.9)), late_by: ms(2.7) },
             MissReason::ClientLate { took: ms(5.0), budget: ms(6.2), cpu: None, late_by: ms(0.34) },
+            MissReason::ClientLate { took: ms(144.0), budget: Span::ZERO, cpu: None, late_by: ms(120.0) },
             MissReason::StillDrawing { waited: ms(21.0), budget: ms(6.2) },
             MissReason::CallbackLate { by: ms(1.4), took: ms(4.0) },
             MissReason::FenceLate { by: ms(2.1) },
@@ -254,6 +258,7 @@ mod tests {
         expect![[r#"
             Client: it took 9.1 ms of the 6.2 ms budgeted, 8.9 ms of it CPU
             Client: it was ready 0.34 ms after the latch, having taken 5.0 ms
+            Client: it took 144.0 ms, and nothing was known yet of what it takes
             Client: it has not answered for 21.0 ms (6.2 ms were budgeted)
             Compositor: it was asked 1.4 ms late, after which its 4.0 ms no longer fitted
             Client: its commit came in time, but its rendering finished 2.1 ms after the latch

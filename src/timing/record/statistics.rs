@@ -28,6 +28,7 @@ pub struct Distribution<const N: usize = VALUES_KEPT> {
 
 /// A [`Distribution`] in four numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compositor", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Half of the values lie at or below it.
     pub p50: Span,
@@ -151,6 +152,7 @@ impl Cadence {
 
 /// How often each party was to blame for a miss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compositor", derive(schemars::JsonSchema))]
 pub struct Misses {
     /// The client.
     pub client: u64,

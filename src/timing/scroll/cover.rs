@@ -1,4 +1,6 @@
 //! What of a document is there: one large buffer, or a ring of tiles, or pieces in any order.
+//!
+//! Pieces that make a rectangle together are one: a ring of tiles is looked through as fast as one large buffer.
 
 use super::{Extent, Region};
 
@@ -62,25 +64,28 @@ impl Cover {
 
     /// Another one. Returns whether there was room.
     pub fn add(&mut self, region: Region) -> bool {
+        let mut region = region;
+        // Tiles come in rows or columns, and a row that is whole makes a rectangle with that before.
+        while let Some(joined) = self.regions().last().and_then(|last| joined(*last, region)) {
+            (self.count, region) = (self.count - 1, joined);
+        }
         let Some(place) = self.regions.get_mut(self.count) else { return false };
         *place = region;
         self.count += 1;
         true
     }
 
-    /// Forgets those that have a pixel in `region`.
+    /// Forgets what is in `region`. Where that leaves too many pieces more is forgotten.
     pub fn remove(&mut self, region: Region) {
-        let mut kept = 0;
-        for index in 0..self.count {
-            if !self.regions[index].overlaps(region) {
-                self.regions[kept] = self.regions[index];
-                kept += 1;
-            }
+        let before = std::mem::take(self);
+        for piece in before.regions() {
+            without(*piece, region).into_iter().flatten().for_each(|left| {
+                self.add(left);
+            });
         }
-        self.count = kept;
     }
 
-    /// The pieces.
+    /// The pieces. Those that make a rectangle with the one before are part of it.
     pub fn regions(&self) -> &[Region] {
         &self.regions[..self.count]
     }
@@ -127,6 +132,35 @@ impl Cover {
     }
 }
 
+/// Both as one, if they are a rectangle together.
+fn joined(one: Region, other: Region) -> Option<Region> {
+    fn touch(one: Extent, other: Extent) -> bool {
+        one.start <= other.end() && other.start <= one.end()
+    }
+    fn both(one: Extent, other: Extent) -> Extent {
+        let start = one.start.min(other.start);
+        Extent { start, length: one.end().max(other.end()) - start }
+    }
+    let is_column = one.x == other.x && touch(one.y, other.y);
+    let is_row = one.y == other.y && touch(one.x, other.x);
+    (is_column || is_row).then(|| Region { x: both(one.x, other.x), y: both(one.y, other.y) })
+}
+
+/// What is left of `piece`: above, below and on both sides of `hole`.
+fn without(piece: Region, hole: Region) -> [Option<Region>; 4] {
+    if !piece.overlaps(hole) {
+        return [Some(piece), None, None, None];
+    }
+    let between = |start: i64, end: i64| (start < end).then_some(Extent { start, length: end - start });
+    let above = between(piece.y.start, hole.y.start).map(|y| Region { y, ..piece });
+    let below = between(hole.y.end(), piece.y.end()).map(|y| Region { y, ..piece });
+    let beside = between(piece.y.start.max(hole.y.start), piece.y.end().min(hole.y.end()));
+    let on_side = |x: Option<Extent>| Some(Region { x: x?, y: beside? });
+    let left = on_side(between(piece.x.start, hole.x.start));
+    let right = on_side(between(hole.x.end(), piece.x.end()));
+    [above, left, right, below]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,23 +184,57 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_not_there_and_one_piece_more_than_there_is_room_for_neither() {
-        let mut cover = Cover::of((0..MOST_REGIONS as i64).map(|row| region(0, row * 10, 10, 10)));
-        assert!(!cover.add(region(0, 640, 10, 10)));
-        assert!(cover.covers(region(0, 0, 10, 640)));
+    fn one_piece_more_than_there_is_room_for_is_not_there() {
+        let mut cover = Cover::of((0..MOST_REGIONS as i64).map(|row| region(0, row * 20, 10, 10)));
+        assert!(!cover.add(region(0, 5_000, 10, 10)));
+        assert!(cover.covers(region(0, 1_260, 10, 10)) && !cover.covers(region(0, 5_000, 10, 10)));
+        assert!(cover.add(region(0, 1_270, 10, 10)), "what is one with the last needs no room");
+        assert!(cover.covers(region(0, 1_260, 10, 20)));
+    }
+
+    #[test]
+    fn a_ring_of_tiles_is_one_piece_in_rows_and_in_columns() {
+        let rows = Cover::of((0..64).map(|tile| region(tile % 8 * 10, tile / 8 * 10, 10, 10)));
+        assert_eq!(rows.regions(), [region(0, 0, 80, 80)]);
+        let columns = Cover::of((0..64).map(|tile| region(tile / 8 * 10, tile % 8 * 10, 10, 10)));
+        assert_eq!(columns.regions(), [region(0, 0, 80, 80)]);
+        let turned = Cover::of([8, 9, 2, 3, 4, 5, 6, 7].map(|tile| region(0, tile * 10, 10, 10)));
+        assert_eq!(turned.regions(), [region(0, 20, 10, 80)], "one whose first tiles were reused");
+    }
+
+    #[test]
+    fn what_is_damaged_is_not_there() {
+        let mut cover = Cover::of((0..64).map(|row| region(0, row * 10, 10, 10)));
         cover.remove(region(5, 95, 1, 10));
-        assert_eq!(cover.reach(region(0, 0, 10, 10), Side::Down, 1_000), 80);
-        assert!(cover.covers(region(0, 110, 10, 530)));
+        assert_eq!(cover.reach(region(0, 0, 10, 10), Side::Down, 1_000), 85);
+        assert!(cover.covers(region(0, 105, 10, 535)) && cover.covers(region(6, 95, 4, 10)));
+        assert!(!cover.covers(region(5, 104, 1, 1)));
     }
 
     proptest! {
+        #[test]
+        fn what_is_left_is_what_was_there_without_what_is_forgotten(
+            pieces in proptest::collection::vec((0_i64..12, 0_i64..12, 1_i64..8, 1_i64..8), 0..12),
+            (x, y, width, height) in (0_i64..12, 0_i64..12, 1_i64..6, 1_i64..6),
+        ) {
+            let before = Cover::of(pieces.iter().map(|(x, y, width, height)| region(*x, *y, *width, *height)));
+            let (mut after, hole) = (before.clone(), region(x, y, width, height));
+            after.remove(hole);
+            for (x, y) in (0..20).flat_map(|x| (0..20).map(move |y| (x, y))) {
+                let pixel = region(x, y, 1, 1);
+                prop_assert_eq!(after.covers(pixel), before.covers(pixel) && !hole.contains(pixel));
+            }
+        }
+
         #[test]
         fn what_is_covered_is_what_pixel_by_pixel_is(
             pieces in proptest::collection::vec((0_i64..12, 0_i64..12, 1_i64..8, 1_i64..8), 0..12),
             (x, y, width, height) in (0_i64..12, 0_i64..12, 1_i64..6, 1_i64..6),
         ) {
             let cover = Cover::of(pieces.iter().map(|(x, y, width, height)| region(*x, *y, *width, *height)));
-            let is_there = |x: i64, y: i64| cover.regions().iter().any(|piece| piece.contains(region(x, y, 1, 1)));
+            let is_there = |x: i64, y: i64| {
+                pieces.iter().any(|(left, top, width, height)| region(*left, *top, *width, *height).contains(region(x, y, 1, 1)))
+            };
             let all_there = |area: Region| {
                 (area.y.start..area.y.end()).all(|y| (area.x.start..area.x.end()).all(|x| is_there(x, y)))
             };

@@ -18,17 +18,25 @@
 //! is told of a [`Course`]: where the view is going, and where it will rest.
 
 mod aim;
+mod changing;
 mod course;
 mod cover;
+mod machine;
 mod motion;
 mod scar;
 mod supply;
+mod terms;
 
+pub use changing::{Change, Changing};
 pub use course::{Course, Steady, Way};
 pub use cover::{Cover, MOST_REGIONS, Side};
-pub use motion::{Onward, Place, Range, Ranges, USUAL_DECELERATION, ViewMotion};
+pub use machine::{Demand, Latch, LowWater, Movement, ShownAt, Step, ViewMachine};
+pub use motion::{
+    NOTCH_DISTANCE, NOTCH_PARTS, Onward, Place, Range, Ranges, USUAL_DECELERATION, ViewMotion, WHEEL_TURN,
+};
 pub use scar::{ScarDecider, ScarStep};
 pub use supply::{Lead, Look, Supply, SupplySettings, Wanted};
+pub use terms::Terms;
 
 /// One axis of something in the document: where it starts and how long it is, in pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,12 +18,23 @@ const TOLERANCE: f64 = 0.5;
 const LEAST_FLING: f64 = 50.0;
 /// Who has not moved for so long before lifting a finger has stopped, whatever went before.
 const HELD_STILL: Span = Span::from_millis(50);
+/// Where fingers will be is guessed as if they went on for so long after the last that was heard of them, and then less and less: they
+/// stay where they are.
+const GUESSED: Span = Span::from_millis(33);
+/// From then on the view is where they are.
+const GUESS_ENDS: Span = Span::from_millis(100);
 /// Swings per second of the spring that a glide follows: most of the way in a tenth of a second.
 const GLIDE_SWINGS: f64 = 4.0;
 /// Pulled so many bands beyond its end a view has gone nine tenths of one.
 const MOST_BEYOND: f64 = 9.0;
 /// Which part of its speed a fling keeps from one millisecond to the next, unless a client says otherwise.
 pub const USUAL_DECELERATION: f64 = 0.998;
+/// How far one turn of a wheel goes, in pixels: about three lines of text, as toolkits have it.
+pub const WHEEL_TURN: f64 = 50.0;
+/// The parts of a turn of a wheel that `wl_pointer.axis_value120` counts: fine wheels have less than a turn between two events.
+pub const NOTCH_PARTS: f64 = 120.0;
+/// How far a turn of a wheel that counts no parts goes, in the coordinates of pointer motion: what libinput has for one.
+pub const NOTCH_DISTANCE: f64 = 15.0;
 
 /// The offsets that a view may have along one axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,6 +49,14 @@ impl Range {
     /// The offset next to `offset` that it may have.
     pub fn clamp(self, offset: f64) -> f64 {
         offset.clamp(self.first, self.last.max(self.first))
+    }
+
+    /// Which share of the way from its first to its last this offset is, from 0 to 1.
+    pub fn share(self, offset: f64) -> f64 {
+        match self.last - self.first {
+            0.0 => 0.0,
+            way => ((offset - self.first) / way).clamp(0.0, 1.0),
+        }
     }
 
     /// Where it is when it is pulled to `offset`: beyond its end it gives way less and less, up to `band`.
@@ -244,7 +263,11 @@ impl ViewMotion {
             return Place { x: self.x.at(present), y: self.y.at(present) };
         };
         let predicted = if self.predicts { self.aim.at(present) } else { None };
-        let (x, y) = predicted.unwrap_or(pull.offset);
+        let still = (present.since(pull.last) - GUESSED).max(Span::ZERO).as_seconds_f64();
+        let part = (1.0 - still / (GUESS_ENDS - GUESSED).as_seconds_f64()).max(0.0);
+        let (guess_x, guess_y) = predicted.unwrap_or(pull.offset);
+        let (x, y) = pull.offset;
+        let (x, y) = (x + (guess_x - x) * part, y + (guess_y - y) * part);
         let speed = self.aim.speed();
         Place {
             x: Sample { value: self.ranges.x.banded(x, self.band), velocity: speed.x },
@@ -256,7 +279,7 @@ impl ViewMotion {
     pub fn moves_after(&self, present: Instant) -> bool {
         match &self.pull {
             // A guess goes back to where the fingers are when they stay there.
-            Some(pull) => present.since(pull.last) < HELD_STILL,
+            Some(pull) => present.since(pull.last) < if self.predicts { GUESS_ENDS } else { HELD_STILL },
             None => [self.x, self.y].iter().any(|axis| axis.at(present) != Sample::at_rest(axis.goal())),
         }
     }
@@ -344,6 +367,7 @@ impl ViewMotion {
             y: axis(self.y, place.y.value),
             speed: speed.unwrap_or_default(),
             present,
+            from: (place.x.value, place.y.value),
         }
     }
 }
@@ -355,23 +379,24 @@ pub struct Onward {
     y: Axis,
     speed: Way,
     present: Instant,
+    /// Where it is then.
+    from: (f64, f64),
 }
 
 impl Course for Onward {
     fn way(&self, after: Span) -> Way {
         let seconds = after.as_seconds_f64();
-        let along = |axis: Axis, speed: f64| {
-            speed * seconds + axis.at(self.present + after).value - axis.at(self.present).value
-        };
-        Way { x: along(self.x, self.speed.x), y: along(self.y, self.speed.y) }
+        let at = self.present + after;
+        let along = |axis: Axis, speed: f64, from: f64| speed * seconds + axis.at(at).value - from;
+        Way { x: along(self.x, self.speed.x, self.from.0), y: along(self.y, self.speed.y, self.from.1) }
     }
 
     fn rest(&self) -> Way {
-        let along = |axis: Axis, speed: f64| match speed {
-            0.0 => axis.goal() - axis.at(self.present).value,
+        let along = |axis: Axis, speed: f64, from: f64| match speed {
+            0.0 => axis.goal() - from,
             speed => f64::INFINITY.copysign(speed),
         };
-        Way { x: along(self.x, self.speed.x), y: along(self.y, self.speed.y) }
+        Way { x: along(self.x, self.speed.x, self.from.0), y: along(self.y, self.speed.y, self.from.1) }
     }
 }
 

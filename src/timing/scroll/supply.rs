@@ -13,28 +13,49 @@ use super::course::{Course, Way};
 use super::cover::{Cover, Side};
 use super::{Extent, Region};
 use crate::time::Span;
-use crate::timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION};
+use crate::timing::defaults::{EXTENSION_AHEAD, MOST_EXTENSION, MOST_FAST_EXTENSION, SCROLL_BUDGET};
 
 /// How far ahead it is looked: what lasts longer does not run out.
 const FAR: Span = Span::from_seconds(10);
-/// Halvings of [`FAR`] that find a time to within 10 µs.
-const HALVINGS: u32 = 20;
+/// Times are found to within this.
+const STEP: Span = Span::from_micros(10);
+/// Where it is looked first: most of what runs out does so in less than a second.
+const NEAR: Span = Span::from_millis(20);
+/// From one place where it is looked to the next.
+const FURTHER: i64 = 4;
+/// A fast view has this many renders ahead: the one that it waits for, of which what is seen meanwhile is a part, and two more.
+const RENDERS_AHEAD: f64 = 3.0;
+/// Chords and halves that find a time to within [`STEP`] whatever the way.
+const CUTS: u32 = 24;
 
 /// Limits of what is rendered beyond the view.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SupplySettings {
     /// The most pixels that may be rendered at once: the memory budget divided by the bytes of a pixel.
     pub most_pixels: i64,
-    /// The most that an axis is extended by, in lengths of the view.
+    /// What an axis is extended by if the budget affords it, in lengths of the view. A view that goes further than half of
+    /// what would lie ahead while a render takes place is extended by more.
     pub most_extension: f64,
     /// The part of the extension that lies ahead when the view moves on; the rest lies behind.
     pub ahead: f64,
+}
+
+impl Default for SupplySettings {
+    fn default() -> Self {
+        SupplySettings::with_budget(SCROLL_BUDGET)
+    }
 }
 
 impl SupplySettings {
     /// All that `most_pixels` affords, at most 1.5 views more, three quarters of it ahead.
     pub const fn with_budget(most_pixels: i64) -> Self {
         SupplySettings { most_pixels, most_extension: MOST_EXTENSION, ahead: EXTENSION_AHEAD }
+    }
+
+    /// The same with so many lengths of the view ahead of a motion.
+    #[must_use]
+    pub const fn ahead_by(self, views: f64) -> Self {
+        SupplySettings { most_extension: views / self.ahead, ..self }
     }
 }
 
@@ -80,6 +101,11 @@ impl Supply {
     /// Nothing of `document` is rendered.
     pub fn new(document: Region, settings: SupplySettings) -> Self {
         Supply { settings, document, rendered: Cover::default(), asked: None }
+    }
+
+    /// Other limits. What is rendered stays valid.
+    pub const fn set_settings(&mut self, settings: SupplySettings) {
+        self.settings = settings;
     }
 
     /// The document has another size (content was loaded). What is rendered stays valid.
@@ -133,13 +159,17 @@ impl Supply {
     /// that goes, and inside the document. It is for where the view is after `render`, and holds what is seen until then.
     pub fn region_for(&self, view: Region, course: &impl Course, render: Span) -> Region {
         let (rest, gone) = (course.rest(), course.way(render));
-        let wish = |view: Extent, document: Extent, way: f64, other: f64| {
+        let wish = |view: Extent, document: Extent, (way, gone): (f64, f64), other: f64| {
             // An axis that cannot move needs nothing; nor does one that rests while the other moves.
-            let rests = view.contains(document) || (way == 0.0 && other != 0.0);
-            if rests { 0.0 } else { view.length as f64 * self.settings.most_extension }
+            if view.contains(document) || (way == 0.0 && other != 0.0) {
+                return 0.0;
+            }
+            let length = view.length as f64;
+            let fast = RENDERS_AHEAD * gone.abs();
+            (length * self.settings.most_extension).max(fast.min(length * MOST_FAST_EXTENSION))
         };
-        let x = wish(view.x, self.document.x, rest.x, rest.y);
-        let y = wish(view.y, self.document.y, rest.y, rest.x);
+        let x = wish(view.x, self.document.x, (rest.x, gone.x), rest.y);
+        let y = wish(view.y, self.document.y, (rest.y, gone.y), rest.x);
         let scale = self.affordable(view, x, y);
         Region {
             x: self.extend(view.x, self.document.x, x * scale, (rest.x, gone.x)),
@@ -197,189 +227,33 @@ impl Supply {
 
 /// When something that never turns back has gone `distance`; `None`: not in any time that counts.
 fn time_of(distance: f64, way: impl Fn(Span) -> f64) -> Option<Span> {
-    if way(FAR) < distance {
-        return None;
+    let (mut before, mut short) = (Span::ZERO, distance);
+    let (mut after, mut over) = (NEAR, way(NEAR) - distance);
+    while over < 0.0 {
+        if after == FAR {
+            return None;
+        }
+        (before, short) = (after, -over);
+        after = (after * FURTHER).min(FAR);
+        over = way(after) - distance;
     }
-    let (mut before, mut after) = (Span::ZERO, FAR);
-    for _ in 0..HALVINGS {
-        let middle = before + (after - before) / 2;
-        if way(middle) < distance { before = middle } else { after = middle }
+    for cut in 0..CUTS {
+        if after - before <= STEP {
+            break;
+        }
+        // Where the chord is there; every third time the middle, lest a crooked way makes the chords short.
+        let part = if cut % 3 == 2 { 0.5 } else { short / (short + over) };
+        let guess = before + Span::from_nanos(((after - before).as_nanos() as f64 * part) as i64);
+        for at in [guess - STEP / 2, guess + STEP / 2] {
+            if at <= before || at >= after {
+                continue;
+            }
+            let beyond = way(at) - distance;
+            if beyond < 0.0 { (before, short) = (at, -beyond) } else { (after, over) = (at, beyond) }
+        }
     }
     Some(before)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::course::Steady;
-    use super::*;
-    use proptest::prelude::*;
-
-    const WIDTH: i64 = 400;
-    const HEIGHT: i64 = 1_000;
-    const DOCUMENT: Region = Region { x: Extent { start: 0, length: WIDTH }, y: Extent { start: 0, length: 50_000 } };
-    const DOWN: Steady = Steady(Way { x: 0.0, y: 1_000.0 });
-    const UP: Steady = Steady(Way { x: 0.0, y: -1_000.0 });
-    const REST: Steady = Steady(Way { x: 0.0, y: 0.0 });
-
-    fn view_at(y: i64) -> Region {
-        Region { x: Extent { start: 0, length: WIDTH }, y: Extent { start: y, length: HEIGHT } }
-    }
-
-    fn later(seconds: i64) -> Lead {
-        Lead { render: Span::ZERO, way: Span::from_seconds(seconds) }
-    }
-
-    fn supply() -> Supply {
-        Supply::new(DOCUMENT, SupplySettings::with_budget(i64::MAX))
-    }
-
-    /// Looks, and renders at once what is wanted.
-    fn render(supply: &mut Supply, view: Region, course: &impl Course) -> Option<Region> {
-        let wanted = supply.look(view, course, Lead::default()).wanted?;
-        supply.set_rendered(Cover::of([wanted.region]));
-        Some(wanted.region)
-    }
-
-    #[test]
-    fn both_directions_reuse_and_what_is_wanted_is_asked_for_a_render_before_it_is_missed() {
-        let mut supply = supply();
-        let first = render(&mut supply, view_at(10_000), &DOWN).unwrap();
-        assert_eq!((first.y.start, first.y.end()), (10_000 - 375, 11_000 + 1_125));
-        let lead = Lead { render: Span::ZERO, way: Span::from_millis(50) };
-        let look = supply.look(view_at(10_100), &DOWN, lead);
-        assert!(look.covered && look.wanted.is_none());
-        assert!((look.runs_out.unwrap() - Span::from_millis(1_025)).abs() < Span::from_micros(20), "{look:?}");
-        assert!(supply.look(view_at(9_950), &UP, lead).wanted.is_none());
-        assert!(supply.look(view_at(11_074), &DOWN, lead).wanted.is_none());
-        let look = supply.look(view_at(11_076), &DOWN, lead);
-        let wanted = look.wanted.unwrap();
-        assert!(look.covered && wanted.within <= lead.way && wanted.within > Span::from_millis(48), "{wanted:?}");
-        assert_eq!(wanted.region.y.end(), 12_076 + 1_125);
-    }
-
-    #[test]
-    fn what_was_asked_for_is_not_there_yet_and_is_not_asked_for_again() {
-        let mut supply = supply();
-        render(&mut supply, view_at(10_000), &DOWN);
-        let wanted = supply.look(view_at(11_125), &DOWN, Lead::default()).wanted.unwrap();
-        let look = supply.look(view_at(11_140), &DOWN, Lead::default());
-        assert!(!look.covered && look.wanted.is_none(), "{look:?}");
-        assert!(supply.look(view_at(9_000), &UP, Lead::default()).wanted.is_some(), "it went elsewhere");
-        supply.set_rendered(Cover::of([wanted.region]));
-        assert!(supply.look(view_at(11_140), &DOWN, Lead::default()).covered);
-    }
-
-    #[test]
-    fn what_is_on_its_way_is_not_asked_for_again_unless_it_does_not_help() {
-        let mut supply = supply();
-        let lead = Lead { render: Span::from_millis(800), way: Span::from_millis(16) };
-        render(&mut supply, view_at(10_000), &DOWN);
-        let asked = supply.look(view_at(10_400), &DOWN, lead).wanted.unwrap().region;
-        let soon = asked.y.end() - HEIGHT - 500;
-        assert_eq!(supply.look(view_at(soon), &DOWN, lead).wanted, None, "it would be asked for if it were there");
-        assert!(supply.look(view_at(10_400), &UP, lead).wanted.is_some(), "it goes the other way");
-    }
-
-    #[test]
-    fn a_view_that_waits_wants_nothing_twice() {
-        let mut supply = supply();
-        let fast = Steady(Way { x: 0.0, y: 50_000.0 });
-        let lead = Lead { render: Span::from_millis(40), way: Span::from_millis(16) };
-        render(&mut supply, view_at(10_000), &DOWN);
-        let wants = (0..10).filter(|_| supply.look(view_at(11_125), &fast, lead).wanted.is_some());
-        assert_eq!(wants.count(), 1);
-    }
-
-    #[test]
-    fn a_motion_that_ends_soon_asks_for_no_more_than_it_reaches_and_leaves_the_rest_for_both_ways() {
-        struct Short;
-        impl Course for Short {
-            fn way(&self, after: Span) -> Way {
-                Way { x: 0.0, y: (after.as_seconds_f64() * 1_000.0).min(300.0) }
-            }
-            fn rest(&self) -> Way {
-                Way { x: 0.0, y: 300.0 }
-            }
-        }
-        let mut supply = supply();
-        let region = render(&mut supply, view_at(10_000), &Short).unwrap();
-        assert_eq!((10_000 - region.y.start, region.y.end() - 11_000), (600, 900), "as far both ways from its rest");
-        let look = supply.look(view_at(10_000), &Short, later(5));
-        assert_eq!((look.runs_out, look.wanted), (None, None), "it will rest on what is there");
-        assert!(supply.look(view_at(10_000), &DOWN, later(5)).wanted.is_some());
-    }
-
-    #[test]
-    fn at_the_end_of_the_document_nothing_runs_out() {
-        let mut supply = supply();
-        let region = render(&mut supply, view_at(49_000), &DOWN).unwrap();
-        assert_eq!((region.y.start, region.y.end()), (47_500, 50_000), "what lies beyond is spent before");
-        assert_eq!(supply.look(view_at(49_000), &DOWN, later(1)).runs_out, None);
-    }
-
-    #[test]
-    fn changed_content_is_rendered_even_without_motion() {
-        let mut supply = supply();
-        render(&mut supply, view_at(0), &REST);
-        assert!(supply.look(view_at(0), &REST, Lead::default()).covered);
-        supply.damage(view_at(40_000));
-        assert!(supply.look(view_at(0), &REST, Lead::default()).covered);
-        supply.damage(view_at(500));
-        let look = supply.look(view_at(0), &REST, Lead::default());
-        assert!(!look.covered && look.wanted.is_some(), "{look:?}");
-    }
-
-    #[test]
-    fn without_a_budget_only_the_view_is_rendered() {
-        let supply = Supply::new(DOCUMENT, SupplySettings::with_budget(1));
-        assert_eq!(supply.region_for(view_at(3_000), &DOWN, Span::ZERO), view_at(3_000));
-    }
-
-    /// What `upbeat simulate` prints, with a client whose renders take time: the formula of a document that is rendered
-    /// `ahead` and asked for in time.
-    #[test]
-    fn it_renders_as_often_as_what_lies_ahead_and_the_time_of_a_render_say() {
-        for (speed, render) in [(100, 40), (1_000, 40), (1_000, 150)] {
-            let mut supply = supply();
-            let course = Steady(Way { x: 0.0, y: f64::from(speed) });
-            let (mut renders, mut ready) = (0, None::<(i64, Region)>);
-            let lead = Lead { render: Span::from_millis(render), way: Span::from_millis(5) };
-            let seconds = 40;
-            for millis in 0..seconds * 1_000 {
-                if let Some((_, region)) = ready.take_if(|(at, _)| *at <= millis) {
-                    supply.set_rendered(Cover::of([region]));
-                }
-                let view = view_at(1_000 + millis * i64::from(speed) / 1_000);
-                let look = supply.look(view, &course, lead);
-                assert!(look.covered || renders <= 1, "blank after {millis} ms at {speed} px/s");
-                if let Some(wanted) = look.wanted {
-                    renders += 1;
-                    ready = Some((millis + render, wanted.region));
-                }
-            }
-            let ahead = HEIGHT as f64 * MOST_EXTENSION * EXTENSION_AHEAD;
-            let formula = f64::from(speed) / (ahead - f64::from(speed) * render as f64 / 1e3);
-            let measured = (renders - 1) as f64 / seconds as f64;
-            assert!(measured <= 1.1 * formula + 1.0 / seconds as f64, "{measured} for {formula} at {speed} px/s");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_wanted_region_holds_the_view_within_document_and_budget(
-            x in 0_i64..3_000, y in 0_i64..40_000, vx in -5_000.0..5_000.0, vy in -5_000.0..5_000.0,
-            views in 1.0..4.0, render in 0_i64..200
-        ) {
-            let document = Region { x: Extent { start: 0, length: 4_000 }, y: Extent { start: 0, length: 50_000 } };
-            let view = Region {
-                x: Extent { start: x, length: WIDTH }, y: Extent { start: y, length: HEIGHT },
-            };
-            let budget = (view.pixels() as f64 * views) as i64;
-            let supply = Supply::new(document, SupplySettings::with_budget(budget));
-            let region = supply.region_for(view, &Steady(Way { x: vx, y: vy }), Span::from_millis(render));
-            prop_assert!(region.contains(view), "{region:?}");
-            prop_assert!(document.contains(region), "{region:?}");
-            prop_assert!(region.pixels() <= budget, "{} > {budget}", region.pixels());
-        }
-    }
-}
+mod tests;

@@ -97,7 +97,7 @@ fn a_bound_commit_has_no_time_stamp() {
 #[test]
 fn options_are_those_of_the_protocol() {
     let stage = Stage::new(3);
-    stage.pacing.set_options(crate::fixture::pacing::wire::Wish::from_bits_retain(4));
+    stage.pacing.set_options(crate::fixture::pacing::wire::Wish::from_bits_retain(8));
     ends_with(stage, OBJECT, INVALID_OPTION);
 }
 

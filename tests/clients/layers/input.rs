@@ -70,7 +70,7 @@ fn of_several_that_want_it_the_topmost_has_it_and_below_windows_nobody_does() {
 }
 
 #[test]
-fn what_takes_the_keyboard_on_demand_gets_it_with_a_press_and_loses_it_with_one() {
+fn what_takes_the_keyboard_on_demand_has_it_when_it_opens_loses_it_with_a_press_and_gets_it_with_one() {
     let mut world = World::new();
     let (window, _a) = world.open("a", 400, 300);
     let client = world.connect();
@@ -79,7 +79,9 @@ fn what_takes_the_keyboard_on_demand_gets_it_with_a_press_and_loses_it_with_one(
         layer.set_size(300, 40);
         layer.set_keyboard_interactivity(Wants::OnDemand);
     });
-    assert!(is_typed_into(&mut world, window), "it has to be asked for");
+    assert!(is_typed_into(&mut world, client), "as a window that opens");
+    let (other, _b) = world.open("b", 100, 100);
+    assert!(is_typed_into(&mut world, other), "as from a window");
     world.click(f64::from(OUTPUT.0 / 2), 10.0);
     assert!(is_typed_into(&mut world, client));
     let (x, y, ..) = rect(world.window("a"));

@@ -1,8 +1,11 @@
 //! `ext_image_copy_capture`: outputs, windows alone and the cursor, picture after picture.
 
+mod beside;
+mod crowd;
 mod cursor;
 mod errors;
 mod outputs;
+mod turned;
 mod windows;
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -94,9 +97,9 @@ fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
 }
 
 /// A client that records.
-struct Camera {
-    client: ClientIndex,
-    manager: ExtImageCopyCaptureManagerV1,
+pub struct Camera {
+    pub client: ClientIndex,
+    pub manager: ExtImageCopyCaptureManagerV1,
 }
 
 /// Memory for a picture, and a buffer in it.
@@ -120,13 +123,13 @@ impl Film {
 }
 
 impl Camera {
-    fn new(world: &mut World) -> Self {
+    pub fn new(world: &mut World) -> Self {
         let client = world.connect();
         let manager = world.client(client).bind::<ExtImageCopyCaptureManagerV1>();
         Camera { client, manager }
     }
 
-    fn output(&self, world: &mut World) -> ExtImageCaptureSourceV1 {
+    pub fn output(&self, world: &mut World) -> ExtImageCaptureSourceV1 {
         let client = world.client(self.client);
         let output: WlOutput = client.bind_output();
         let sources = client.bind::<ExtOutputImageCaptureSourceManagerV1>();
@@ -134,7 +137,7 @@ impl Camera {
     }
 
     /// The window that was listed as the `place`th.
-    fn window(&self, world: &mut World, place: usize) -> ExtImageCaptureSourceV1 {
+    pub fn window(&self, world: &mut World, place: usize) -> ExtImageCaptureSourceV1 {
         let _list = world.client(self.client).bind::<ExtForeignToplevelListV1>();
         world.until("a list", |world| {
             world.settle();
@@ -147,7 +150,7 @@ impl Camera {
         sources.create_source(&handle, &client.handle(), ())
     }
 
-    fn session(
+    pub fn session(
         &self,
         world: &mut World,
         source: &ExtImageCaptureSourceV1,

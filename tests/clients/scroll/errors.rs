@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fixture::scroll::Axes;
+use crate::fixture::scroll::Options;
 
 const VIEW_OBJECT: &str = "upbeat_scroll_view_v1";
 const CONTENT_OBJECT: &str = "upbeat_scroll_content_v1";
@@ -153,6 +154,9 @@ fn bits_that_mean_nothing_are_refused() {
     stage = Stage::new();
     stage.view.set_inputs(Inputs::from_bits_retain(8));
     ends_with(stage, VIEW_OBJECT, 5, "0x8");
+    stage = Stage::new();
+    stage.view.set_options(Options::from_bits_retain(4));
+    ends_with(stage, VIEW_OBJECT, 6, "0x4");
 }
 
 #[test]

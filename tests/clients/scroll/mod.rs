@@ -1,10 +1,18 @@
 //! Views that the compositor scrolls, in virtual time: what is seen, and what their clients hear of it.
 
+mod beside;
+mod changing;
+mod clicks;
 mod contents;
+mod copied;
 mod errors;
 mod input;
+mod library;
 mod moving;
+mod nested;
 mod offered;
+mod program;
+mod stretched;
 mod supply;
 
 use upbeat::input::{InputEvent, Scroll, ScrollSource};
@@ -46,7 +54,10 @@ impl Stage {
 
     /// The same on the first of outputs of these rates (mHz).
     fn on(rates: &[u32]) -> Self {
-        let mut world = World::simulated(rates);
+        Self::shown_by(World::simulated(rates))
+    }
+
+    fn shown_by(mut world: World) -> Self {
         upbeat::protocol::scroll::offer(&mut world.state, true);
         let (client, window) = world.open_filled("view", VIEW, RED);
         let view = world.client(client).view(&window.surface);

@@ -1,4 +1,4 @@
-//! Views are there for clients where the configuration says so.
+//! Views are there for clients unless the configuration says otherwise.
 
 use super::*;
 use upbeat::config::Config;
@@ -12,22 +12,22 @@ fn is_offered(world: &mut World, client: ClientIndex) -> bool {
 }
 
 #[test]
-fn views_are_offered_where_the_configuration_says_so_and_those_that_are_there_go_on_without() {
+fn views_are_offered_unless_the_configuration_says_otherwise_and_those_that_are_there_go_on_without() {
     let mut world = World::simulated(&[60_000]);
     let client = world.connect();
-    let mut with = Config::default();
-    assert!(!with.scroll.views && !is_offered(&mut world, client), "not unless somebody says so");
-    with.scroll.views = true;
-    settings::apply(&mut world.state, Some(&Config::default()), &with).unwrap();
+    let (with, mut without) = (Config::default(), Config::default());
+    without.scroll.views = false;
+    assert!(!is_offered(&mut world, client), "nobody has said anything yet");
+    settings::apply(&mut world.state, Some(&without), &with).unwrap();
     assert!(is_offered(&mut world, client));
 
     let mut stage = Stage::new();
-    settings::apply(&mut stage.world.state, Some(&with), &Config::default()).unwrap();
+    settings::apply(&mut stage.world.state, Some(&with), &without).unwrap();
     let later = stage.world.connect();
     assert!(!is_offered(&mut stage.world, later));
     stage.scroll_to(50, Behavior::Jump);
     stage.rest();
     assert_eq!((stage.row_at(0), stage.error()), (50, None));
-    settings::apply(&mut stage.world.state, Some(&Config::default()), &with).unwrap();
+    settings::apply(&mut stage.world.state, Some(&without), &with).unwrap();
     assert!(is_offered(&mut stage.world, later));
 }

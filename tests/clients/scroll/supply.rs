@@ -80,3 +80,36 @@ fn a_client_renders_as_often_as_what_lies_ahead_says_and_nothing_is_blank_or_mis
         assert!(run.events <= 2 * run.renders + 2, "{speed} {render}: {run:?}");
     }
 }
+
+#[test]
+fn the_views_of_a_client_share_what_it_may_have_rendered() {
+    let mut stage = Stage::new();
+    let budgets = |stage: &mut Stage| -> Vec<u32> {
+        let told = |said: &Scrolled| if let Scrolled::Budget(kilopixels) = said { Some(*kilopixels) } else { None };
+        stage.world.client(stage.client).data.scrolled.iter().filter_map(told).collect()
+    };
+    assert_eq!(budgets(&mut stage), [16_000]);
+    let client = stage.world.client(stage.client);
+    let (other, _) = client.subsurface(&stage.window.surface);
+    let view = client.view(&other);
+    stage.rest();
+    assert_eq!(budgets(&mut stage), [16_000, 8_000], "the new one begins with its half");
+    stage.scroll_to(100, Behavior::Jump);
+    stage.rest();
+    assert_eq!(budgets(&mut stage), [16_000, 8_000, 8_000]);
+    view.destroy();
+    stage.scroll_to(0, Behavior::Jump);
+    stage.rest();
+    assert_eq!(budgets(&mut stage), [16_000, 8_000, 8_000, 16_000]);
+    // Another client's are nobody's loss.
+    let (another, window) = stage.world.open_filled("another", VIEW, RED);
+    let of_another = stage.world.client(another).view(&window.surface);
+    stage.scroll_to(50, Behavior::Jump);
+    stage.rest();
+    assert_eq!(budgets(&mut stage).len(), 4);
+    stage.world.state.surfaces.scroll.whole.most_pixels = 2_000_000;
+    stage.scroll_to(0, Behavior::Jump);
+    stage.rest();
+    assert_eq!(budgets(&mut stage).last(), Some(&2_000));
+    of_another.destroy();
+}

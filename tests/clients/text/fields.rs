@@ -146,6 +146,19 @@ fn a_field_that_is_enabled_again_begins_anew() {
 }
 
 #[test]
+fn a_click_of_gtk_3_into_its_field_does_not_end_what_is_composed_after_it() {
+    let mut desk = Desk::new();
+    // Without a commit: that comes when the caret moves.
+    desk.field.enable();
+    assert_eq!(desk.types("n", 1), ["commit n", "done 1"]);
+    desk.field.set_cursor_rectangle(24, 28, 0, 30);
+    desk.field.commit();
+    let heard = desk.typist();
+    assert_eq!(heard, ["done"], "it is the same field");
+    assert_eq!(desk.types("i", 2), ["commit i", "done 2"]);
+}
+
+#[test]
 fn launchers_have_fields_too() {
     let mut desk = Desk::new();
     let launcher = desk.world.connect();

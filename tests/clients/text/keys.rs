@@ -1,12 +1,13 @@
 //! Keys that go to the input method, and those that it types.
 
 use upbeat::input::KeyboardId;
+use upbeat::time::Span;
 
 use super::{Desk, grab, pass, told};
 use crate::fixture::content::BLUE;
 use crate::fixture::{Event, KEY_A, KEY_F, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_TAB, World};
 use crate::lock::Locker;
-use crate::virtual_devices::{give_keymap, keymap, strokes, virtual_keyboard};
+use crate::virtual_devices::{give_keymap, keymap, strokes, typed, virtual_keyboard};
 
 fn heard(world: &mut World, client: crate::fixture::ClientIndex) -> Vec<(u32, bool)> {
     pass(world);
@@ -184,4 +185,123 @@ fn without_an_input_method_a_key_takes_the_way_it_took() {
     world.flush();
     world.client(writer).receive();
     assert_eq!(strokes(world.client(writer).take_events()), [(KEY_A, true)]);
+}
+
+/// How often a client, and the input method's grab, are told of a keymap.
+fn told_of_keymaps(desk: &mut Desk) -> [usize; 2] {
+    let grabs = desk.typist().iter().filter(|words| *words == "keymap").count();
+    [keymaps(&desk.world.client(desk.writer).take_events()), grabs]
+}
+
+#[test]
+fn keys_that_are_made_anew_with_a_keymap_of_its_own_swap_no_keymaps() {
+    let mut desk = Desk::new();
+    let keyboard = virtual_keyboard(&mut desk.world, desk.typist);
+    let _grab = grab(&mut desk.world, desk.typist, &desk.method);
+    give_keymap(&keyboard, &keymap("fr"));
+    told_of_keymaps(&mut desk);
+    let mut typed = Vec::new();
+    let mut modifiers = Vec::new();
+    for key in [KEY_A, KEY_F, KEY_A, KEY_F, KEY_A] {
+        desk.world.key(KEY_LEFT_SHIFT, true);
+        // Once for all that is typed meanwhile, as input methods do.
+        keyboard.modifiers(1, 0, 0, 0);
+        desk.world.key(key, true);
+        give_keymap(&keyboard, &keymap("fr"));
+        keyboard.key(0, key, 1);
+        keyboard.key(0, key, 0);
+        desk.world.key(key, false);
+        desk.world.key(KEY_LEFT_SHIFT, false);
+        keyboard.modifiers(0, 0, 0, 0);
+        pass(&mut desk.world);
+        let events = desk.world.client(desk.writer).take_events();
+        assert_eq!(keymaps(&events), 0, "{events:?}");
+        let held = |event: &Event| if let Event::Modifiers { depressed } = event { Some(*depressed) } else { None };
+        let before: Vec<u32> =
+            events.iter().take_while(|event| !matches!(event, Event::Key { .. })).filter_map(held).collect();
+        modifiers.push(before.last().copied());
+        modifiers.push(events.iter().rev().find_map(held));
+        typed.extend(strokes(events));
+        assert_eq!(told_of_keymaps(&mut desk), [0, 0]);
+    }
+    let both = |key| [(key, true), (key, false)];
+    assert_eq!(typed, [KEY_A, KEY_F, KEY_A, KEY_F, KEY_A].map(both).concat());
+    assert_eq!(modifiers, [Some(1), Some(0)].repeat(5), "what it set stays while the other keyboard is used");
+}
+
+#[test]
+fn who_is_typed_into_next_knows_the_keymap_of_what_is_typed() {
+    let mut desk = Desk::new();
+    let keyboard = virtual_keyboard(&mut desk.world, desk.typist);
+    let _grab = grab(&mut desk.world, desk.typist, &desk.method);
+    give_keymap(&keyboard, &keymap("fr"));
+    keyboard.key(0, KEY_A, 1);
+    keyboard.key(0, KEY_A, 0);
+    pass(&mut desk.world);
+    desk.world.client(desk.writer).take_events();
+    // The session's keyboard is used, and nobody but the input method hears of it.
+    desk.world.key(KEY_LEFT_SHIFT, true);
+    assert_eq!(told_of_keymaps(&mut desk), [0, 1], "the grab has keys of another keyboard than last");
+    desk.field.disable();
+    desk.field.commit();
+    pass(&mut desk.world);
+    desk.world.key(KEY_A, true);
+    pass(&mut desk.world);
+    let events = desk.world.client(desk.writer).take_events();
+    let held = |event: &Event| if let Event::Modifiers { depressed } = event { Some(*depressed) } else { None };
+    assert_eq!(events.iter().rev().find_map(held), Some(1), "Shift is still down");
+    assert_eq!(typed(events, &[keymap("us").as_str()]), ["keymap 0", "key 30"]);
+}
+
+#[test]
+fn an_input_method_that_hangs_loses_the_keys_until_it_reads_again() {
+    let mut desk = Desk::new();
+    let keyboard = virtual_keyboard(&mut desk.world, desk.typist);
+    let _grab = grab(&mut desk.world, desk.typist, &desk.method);
+    give_keymap(&keyboard, &keymap("us"));
+    desk.typist();
+    desk.world.key(KEY_F, true);
+    keyboard.key(0, KEY_F, 1);
+    desk.method.set_preedit_string("f".to_owned(), 0, 1);
+    desk.method.commit(1);
+    pass(&mut desk.world);
+    assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_F, true)]);
+    desk.typist();
+    desk.world.client(desk.typist).is_stopped = true;
+    for _ in 0..2 {
+        desk.world.key(KEY_A, true);
+        desk.world.key(KEY_A, false);
+        desk.world.run_for(Span::from_millis(900), &mut |_| None);
+    }
+    assert!(heard(&mut desk.world, desk.writer).is_empty(), "it may be slow");
+    desk.world.run_for(Span::from_millis(300), &mut |_| None);
+    desk.world.key(KEY_A, true);
+    pass(&mut desk.world);
+    let events = desk.world.client(desk.writer).take_events();
+    let told = |event: &&Event| matches!(event, Event::Told(words) if words.starts_with("done"));
+    assert_eq!(events.iter().filter(told).count(), 1, "nothing is shown of what was being composed: {events:?}");
+    assert_eq!(strokes(events), [(KEY_A, true), (KEY_F, false)], "what it held is released");
+    desk.world.key(KEY_F, false);
+    desk.world.key(KEY_A, false);
+    assert_eq!(heard(&mut desk.world, desk.writer), [(KEY_A, false)]);
+    desk.world.client(desk.typist).is_stopped = false;
+    desk.typist();
+    desk.world.key(KEY_A, true);
+    assert_eq!(desk.typist(), ["key 30 down"]);
+    assert!(heard(&mut desk.world, desk.writer).is_empty());
+}
+
+#[test]
+fn an_input_method_that_thinks_for_long_keeps_the_keys() {
+    let mut desk = Desk::new();
+    let _grab = grab(&mut desk.world, desk.typist, &desk.method);
+    desk.typist();
+    for _ in 0..4 {
+        desk.world.key(KEY_A, true);
+        desk.world.key(KEY_A, false);
+        // It reads, and eats what it has read.
+        assert_eq!(desk.typist(), ["key 30 down", "key 30 up"]);
+        desk.world.run_for(Span::from_millis(1500), &mut |_| None);
+    }
+    assert!(heard(&mut desk.world, desk.writer).is_empty());
 }

@@ -24,7 +24,7 @@ silent!(ZwpTextInputManagerV3, ZwpInputMethodManagerV2);
 
 /// What a field is called where several are told something.
 #[derive(Clone, Debug)]
-struct Name(&'static str);
+pub struct Name(&'static str);
 
 impl Dispatch<ZwpTextInputV3, Name> for Data {
     fn event(
@@ -120,14 +120,14 @@ impl Dispatch<ZwpInputPopupSurfaceV2, ()> for Data {
 }
 
 /// A field of `client`, which is called `name` in what it is told.
-fn field(world: &mut World, client: ClientIndex, name: &'static str) -> ZwpTextInputV3 {
+pub fn field(world: &mut World, client: ClientIndex, name: &'static str) -> ZwpTextInputV3 {
     let client = world.client(client);
     let manager = client.bind::<ZwpTextInputManagerV3>();
     manager.get_text_input(&client.globals().seat.clone(), &client.handle(), Name(name))
 }
 
 /// `client` wants to be the input method.
-fn method(world: &mut World, client: ClientIndex) -> ZwpInputMethodV2 {
+pub fn method(world: &mut World, client: ClientIndex) -> ZwpInputMethodV2 {
     let client = world.client(client);
     let manager = client.bind::<ZwpInputMethodManagerV2>();
     manager.get_input_method(&client.globals().seat.clone(), &client.handle(), ())

@@ -6,8 +6,9 @@ use wayland_client::Proxy;
 use super::{Desk, method, pass, popup, told};
 use crate::fixture::content::{BLUE, Colour, GREEN, RED};
 use crate::fixture::handlers::id;
-use crate::fixture::layers::{Layer, LayerSurface, zwlr_layer_surface_v1::Anchor};
-use crate::fixture::{ClientIndex, Event, OUTPUT, World};
+use crate::fixture::layers::zwlr_layer_surface_v1::{Anchor, KeyboardInteractivity};
+use crate::fixture::layers::{Layer, LayerSurface, ZwlrLayerSurfaceV1};
+use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, World};
 use crate::lock::Locker;
 
 const SIZE: (i32, i32) = (40, 20);
@@ -157,8 +158,53 @@ fn the_keyboard_of_the_input_method_lies_above_a_lock_and_no_other_layer_does() 
     assert!(shows(&mut desk.world, low, BLUE));
     assert!(!touch(&mut desk.world, desk.typist, low));
     let _method = method(&mut desk.world, other);
-    assert!(shows(&mut desk.world, (300, 10), RED), "and the next one has");
+    assert!(shows(&mut desk.world, (300, 10), BLUE), "nor the next one anything that is no keyboard");
+    keyboard(&mut desk.world, other);
+    // Below it the room is kept free that the first one had.
+    assert!(shows(&mut desk.world, (10, OUTPUT.1 - 110), GREEN), "but a keyboard");
     assert_eq!(told(&mut desk.world, other).len(), 0);
+}
+
+#[test]
+fn the_input_method_covers_no_upper_half_of_a_lock_and_takes_no_keys_from_it() {
+    let mut desk = Desk::new();
+    let typist = desk.typist;
+    let half = OUTPUT.1 / 2;
+    let locker = Locker::lock(&mut desk.world, BLUE);
+    let at_the_edge = |edges, height: i32| {
+        move |layer: &ZwlrLayerSurfaceV1| {
+            layer.set_size(0, height as u32);
+            layer.set_anchor(edges | Anchor::Left | Anchor::Right);
+            layer.set_keyboard_interactivity(KeyboardInteractivity::Exclusive);
+        }
+    };
+    for (edges, height) in [(Anchor::Top, 50), (Anchor::Bottom, half + 1), (Anchor::Top | Anchor::Bottom, 0)] {
+        let layer = desk.world.pin(typist, Layer::Overlay, RED, at_the_edge(edges, height));
+        for place in [(300, 10), (300, OUTPUT.1 - 10)] {
+            assert!(shows(&mut desk.world, place, BLUE), "{edges:?}, {height}");
+            assert!(touch(&mut desk.world, locker.client, place));
+        }
+        layer.layer.destroy();
+    }
+    let layer = desk.world.pin(typist, Layer::Overlay, RED, at_the_edge(Anchor::Bottom, half));
+    assert!(shows(&mut desk.world, (10, half), RED) && shows(&mut desk.world, (10, half - 1), BLUE));
+    assert!(touch(&mut desk.world, typist, (10, half)));
+    desk.world.client(locker.client).take_events();
+    desk.world.key(KEY_A, true);
+    desk.world.key(KEY_A, false);
+    let is_key = |event: &Event| matches!(event, Event::Key { .. });
+    assert!(desk.world.client(locker.client).take_events().iter().any(is_key), "the keyboard is the locker's");
+    // What hangs on it counts.
+    let (above, place) = desk.world.client(typist).subsurface(&layer.surface);
+    place.set_position(0, -20);
+    desk.world.client(typist).draw(&above, 2, (20, 10), GREEN);
+    above.commit();
+    layer.surface.commit();
+    assert!(shows(&mut desk.world, (10, half), BLUE), "it is not seen at all");
+    assert!(!touch(&mut desk.world, typist, (10, half)));
+    place.set_position(0, 20);
+    layer.surface.commit();
+    assert!(shows(&mut desk.world, (30, half + 1), RED) && shows(&mut desk.world, (10, half + 25), GREEN));
 }
 
 #[test]

@@ -2,13 +2,14 @@
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::shell::animation::{Animations, GAP};
+use upbeat::shell::strips::{self, Mode};
 use upbeat::time::Span;
 use upbeat::timing::motion::Style;
 use upbeat::timing::motion::easing::CubicBezier;
 use upbeat::timing::pacing::Pacing;
 use upbeat::timing::record::FrameRecord;
 
-use super::{BLACK, LEFT, MIDDLE, SIZE, lit, open, send, switch};
+use super::{BLACK, LEFT, MIDDLE, lit, open, send, switch};
 use crate::fixture::content::{GREEN, RED};
 use crate::fixture::{KEY_1, KEY_2, OUTPUT, World};
 
@@ -30,13 +31,20 @@ fn slides_for(ahead: u8, duration: Span) -> World {
     world
 }
 
-/// Switches from a red window to a green one, and holds every frame against the time that it was made for.
-fn slides_rightly(world: &mut World) {
+/// Switches from a red window to a green one, and holds every frame against the time that it was made for; where workspaces
+/// lie below each other, too.
+fn slides_rightly(world: &mut World, vertical: bool) {
     open(world, "red", RED);
     send(world, KEY_2);
     open(world, "green", GREEN);
     world.rest();
-    let log = world.probe((0, MIDDLE.1, OUTPUT.0, 1));
+    let rect = world.window("green").rect();
+    let (start, length, room) = match vertical {
+        false => (rect.loc.x, rect.size.w, OUTPUT.0),
+        true => (rect.loc.y, rect.size.h, OUTPUT.1),
+    };
+    let line = (rect.loc.x + rect.size.w / 2, rect.loc.y + rect.size.h / 2);
+    let log = world.probe(if vertical { (line.0, 0, 1, OUTPUT.1) } else { (0, line.1, OUTPUT.0, 1) });
     switch(world, KEY_2);
     world.rest();
     let output = world.state.outputs.states().next().unwrap();
@@ -46,37 +54,46 @@ fn slides_rightly(world: &mut World) {
             output.records.iter().find(of).map(|record| (*record, sample.pixels))
         })
         .collect();
-    let left_of = |pixels: &[u32], colour: u32| pixels.iter().position(|pixel| pixel & 0x00ff_ffff == colour);
-    let moved = |(_, pixels): &(_, Vec<u32>)| left_of(pixels, GREEN) != Some(LEFT as usize);
+    let edge_of = |pixels: &[u32], colour: u32| pixels.iter().position(|pixel| pixel & 0x00ff_ffff == colour);
+    let moved = |(_, pixels): &(_, Vec<u32>)| edge_of(pixels, GREEN) != Some(start as usize);
     let first = frames.iter().position(moved).unwrap();
-    let start = frames[first].0.present - frames[first].0.interval;
+    let begun = frames[first].0.present - frames[first].0.interval;
     assert!(frames.len() - first > 5, "only {} frames", frames.len() - first);
-    let row = f64::from(OUTPUT.0) * (1.0 + GAP);
+    let row = f64::from(room) * (1.0 + GAP);
     for (record, pixels) in &frames[first..] {
-        let share = (record.present.since(start).as_seconds_f64() / DURATION.as_seconds_f64()).clamp(0.0, 1.0);
+        let share = (record.present.since(begun).as_seconds_f64() / DURATION.as_seconds_f64()).clamp(0.0, 1.0);
         for (colour, at) in [(GREEN, -share), (RED, 1.0 - share)] {
-            let left = f64::from(LEFT) + row * at;
-            let seen = left_of(pixels, colour).map_or(f64::INFINITY, |left| left as f64);
-            let expected = if left + f64::from(SIZE.0) <= 0.5 || left >= f64::from(OUTPUT.0) - 0.5 {
+            let edge = f64::from(start) + row * at;
+            let seen = edge_of(pixels, colour).map_or(f64::INFINITY, |edge| edge as f64);
+            let expected = if edge + f64::from(length) <= 0.5 || edge >= f64::from(room) - 0.5 {
                 f64::INFINITY
             } else {
-                left.max(0.0)
+                edge.max(0.0)
             };
             let right = seen == expected || (seen - expected).abs() <= 1.0;
             assert!(right, "{colour:06x} at {seen}, not {expected}, after {share}");
         }
     }
-    assert_eq!(left_of(&frames.last().unwrap().1, RED), Some(LEFT as usize), "it ends where it belongs");
+    assert_eq!(edge_of(&frames.last().unwrap().1, RED), Some(start as usize), "it ends where it belongs");
 }
 
 #[test]
 fn every_frame_of_a_slide_represents_its_own_display_time() {
-    slides_rightly(&mut slides(0));
+    slides_rightly(&mut slides(0), false);
     let mut world = slides(4);
-    slides_rightly(&mut world);
+    slides_rightly(&mut world, false);
     let output = world.state.outputs.states().next().unwrap();
     let ahead = output.records.iter().filter(|record| record.pacing == Pacing::Ahead && record.presented.is_some());
     assert!(ahead.count() > 5, "they were not rendered ahead");
+}
+
+#[test]
+fn where_windows_are_columns_by_default_workspaces_lie_below_each_other() {
+    let mut world = slides(0);
+    strips::set_mode(&mut world.state, Mode::Strip);
+    // The edge around the one with the focus has another colour.
+    world.state.shell.effects.mark = None;
+    slides_rightly(&mut world, true);
 }
 
 #[test]

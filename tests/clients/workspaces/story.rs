@@ -2,10 +2,13 @@
 
 use proptest::prelude::*;
 use upbeat::shell::spaces;
+use upbeat::shell::strips::{self, Mode};
 use upbeat::shell::workspaces::Place;
 
 use super::number;
-use crate::fixture::{ClientIndex, KEY_LEFT_ALT, KEY_LEFT_SUPER, KEY_O, KEY_TAB, OUTPUT, Toplevel, World};
+use crate::fixture::{
+    ClientIndex, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_O, KEY_TAB, OUTPUT, Toplevel, World,
+};
 
 /// Something that is done.
 #[derive(Clone, Debug)]
@@ -21,7 +24,12 @@ enum Step {
     Plug(bool),
     NextWindow,
     Fullscreen(usize),
+    /// One of the keys for strips, with Super.
+    Key(usize, bool),
 }
+
+/// Arrows, `,`, `.`, W, R, V and T.
+const STRIP_KEYS: [u32; 10] = [105, 106, 103, 108, 51, 52, 17, 19, 47, 20];
 
 fn step() -> impl Strategy<Value = Step> {
     let (window, number) = (0..6_usize, 1..=3_u8);
@@ -37,6 +45,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => any::<bool>().prop_map(Step::Plug),
         1 => Just(Step::NextWindow),
         1 => window.prop_map(Step::Fullscreen),
+        4 => (0..STRIP_KEYS.len(), any::<bool>()).prop_map(|(key, shifted)| Step::Key(key, shifted)),
     ]
 }
 
@@ -99,6 +108,10 @@ impl Story {
                 let Some((_, window)) = windows.get(which % count) else { return };
                 window.toplevel.set_fullscreen(None);
             }
+            Step::Key(key, shifted) => {
+                let held = [KEY_LEFT_SUPER, KEY_LEFT_SHIFT];
+                world.chord(&held[..1 + usize::from(shifted)], STRIP_KEYS[key]);
+            }
             Step::Close(_) | Step::Plug(_) => {}
         }
         world.settle();
@@ -127,6 +140,18 @@ proptest! {
         let mut story = Story { world: World::new(), windows: Vec::new(), has_second: false };
         for step in &steps {
             story.take(step);
+            story.check();
+        }
+    }
+
+    #[test]
+    fn the_same_holds_of_strips_whatever_is_answered_to_them(steps in prop::collection::vec(step(), 1..40)) {
+        let mut story = Story { world: World::new(), windows: Vec::new(), has_second: false };
+        strips::set_mode(&mut story.world.state, Mode::Strip);
+        for step in &steps {
+            story.take(step);
+            story.check();
+            story.world.turn();
             story.check();
         }
     }

@@ -21,9 +21,19 @@ gamma() {
     kill "$client" && wait "$client" 2>/dev/null || true
     sleep 0.5
     promise "without the client they are as they were" [ "$(python3 "$here/crc.py")" = "$before" ]
+    # At night, as it is where the guest's clock begins.
+    wlsunset -l 48.1 -L 11.6 >"$results/wlsunset.txt" 2>&1 &
+    client=$!
+    promise "wlsunset makes what is seen warmer" soon is_other_than "$before"
+    kill "$client" && wait "$client" 2>/dev/null || true
+    promise "and as it was when it ends" soon is_as "$before"
     promise "the session ends in order" end_session
     promise "nothing went wrong" [ -z "$(grep -E ' ERROR |WARN upbeat|panicked' "$results/gamma.log")" ]
 }
+
+# is_as CRC: whether that is what is seen.
+is_as() { [ "$(python3 "$here/crc.py")" = "$1" ]; }
+is_other_than() { ! is_as "$1"; }
 
 # flipped NAME: frames that the session showed; drawn NAME: those whose picture changed.
 flipped() { grep -c '"type":"output",' "$results/$1.jsonl" || true; }

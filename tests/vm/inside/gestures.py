@@ -72,4 +72,5 @@ def main():
         gestures.display.dispatch()
 
 
-main()
+if __name__ == "__main__":
+    main()

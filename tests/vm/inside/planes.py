@@ -20,8 +20,9 @@ def state():
     for block in re.split(r"^plane\[\d+\]: ", text, flags=re.M)[1:]:
         framebuffer = int(re.search(r"fb=(\d+)", block)[1])
         position = re.search(r"crtc-pos=(\S+)", block)[1]
+        source = re.search(r"src-pos=(\S+)", block)[1]
         if framebuffer:
-            planes.append({"framebuffer": framebuffer, "position": position})
+            planes.append({"framebuffer": framebuffer, "position": position, "source": source})
     return planes
 
 
@@ -48,15 +49,20 @@ def light(path):
     return 0 if len(cursor) >= 10 and len(heavy) <= len(cursor) // 4 else f"{len(heavy)} of {len(cursor)} repainted"
 
 
-match sys.argv[1:]:
-    case []:
-        print(json.dumps(state()))
-    case ["moved", old, new]:
-        sys.exit(moved(json.loads(old), json.loads(new)))
-    case ["shows", size]:
-        sizes = [plane["position"].split("+")[0] for plane in state()]
-        sys.exit(0 if size in sizes else f"no plane shows {size}, they show {sizes}")
-    case ["primary"]:
-        print(max(state(), key=area)["framebuffer"])
-    case ["light", path]:
-        sys.exit(light(path))
+def main():
+    match sys.argv[1:]:
+        case []:
+            print(json.dumps(state()))
+        case ["moved", old, new]:
+            sys.exit(moved(json.loads(old), json.loads(new)))
+        case ["shows", size]:
+            sizes = [plane["position"].split("+")[0] for plane in state()]
+            sys.exit(0 if size in sizes else f"no plane shows {size}, they show {sizes}")
+        case ["primary"]:
+            print(max(state(), key=area)["framebuffer"])
+        case ["light", path]:
+            sys.exit(light(path))
+
+
+if __name__ == "__main__":
+    main()

@@ -54,10 +54,14 @@ impl Flipper {
         let without = [self.planes(primary, None), client.clone()].concat();
         let test = if self.modeset { Commit::TestLight } else { Commit::TestFlip };
         if is_whole && !is_passing(&error) && self.crtc.commit(&without, None, test).is_ok() {
-            tracing::warn!(output = self.name, %error, "the cursor plane is refused: the cursor is drawn from now on");
             self.crtc.clear_plane(images.plane);
+            if let Err(error) = self.flip(&without) {
+                // Nor without it: it is not to blame.
+                self.cursor = Some(images);
+                return Err(error);
+            }
+            tracing::warn!(output = self.name, %error, "the cursor plane is refused: the cursor is drawn from now on");
             self.news.push_back(News::NoCursor);
-            self.flip(&without)?;
             self.client.committed(&client);
             return Ok(());
         }
@@ -90,6 +94,9 @@ impl Flipper {
 
     /// With the colours that are wanted: on a screen where nothing moves the next flip may be minutes away.
     fn light(&mut self, planes: &[PlaneState<'_>]) -> Result<(), SubmitError> {
+        if self.is_refused {
+            return Err(SubmitError::Device("a fault on purpose".to_owned()));
+        }
         let colours = self.gamma.as_ref().and_then(Gamma::to_tell);
         let mut lit = self.crtc.commit(planes, colours, Commit::Light);
         if let (Ok(()), Some(gamma)) = (&lit, &mut self.gamma) {

@@ -8,7 +8,9 @@ use crate::backend::drm::atomic::Commit;
 use crate::backend::drm::memory::Picture;
 use crate::backend::drm::messages::{Generation, News, Switch};
 use crate::backend::drm::mode::mode_of;
+use crate::backend::drm::refusal::of_kernel;
 use crate::backend::{FrameId, GammaRamp, LossReason, SubmitError};
+use crate::faults::{self, Fault};
 use crate::time::{Clock, Instant};
 
 impl Flipper {
@@ -86,13 +88,19 @@ impl Flipper {
 
     /// Shows another of the monitor's modes, or lets the rate vary between others. On an error the old one stays.
     pub fn switch(&mut self, mut switch: Box<Switch>, clock: &impl Clock) {
+        if faults::check(Fault::ModeSilent).is_err() {
+            return;
+        }
         if let Some((mode, scanout)) = &switch.mode {
             let first = scanout.first();
             let taken = self.crtc.set_mode(*mode).and_then(|()| self.test(first.as_ref(), mode_of(*mode), true));
-            if let Err(error) = taken {
+            if let Err(error) =
+                taken.and_then(|()| faults::check(Fault::Mode).map_err(|error| of_kernel(&error, &error)))
+            {
                 let _ = self.crtc.set_mode(self.mode);
-                return self.news.push_back(News::NotSwitched(error.to_string()));
+                return self.news.push_back(News::NotSwitched(switch.asked, error.to_string()));
             }
+            self.is_refused = faults::check(Fault::Modeset).is_err();
             self.lose(LossReason::ModeChange);
             (self.mode, self.modeset) = (*mode, true);
             self.generation = Generation(self.generation.0 + 1);
@@ -125,11 +133,15 @@ impl Flipper {
         wanted && anew.is_ok()
     }
 
-    /// Would the driver show `picture`? `light`: in the mode that it has not yet.
+    /// Would the driver show `picture`? `light`: in the mode that it has not yet. Nobody knows while another session has the
+    /// device: the first frame will tell.
     fn test(&mut self, picture: Option<&Picture>, mode: crate::backend::Mode, light: bool) -> Result<(), SubmitError> {
         let config = picture.map(|picture| picture.on_plane((mode.width, mode.height)));
         let plane = PlaneState { handle: self.crtc.primary().handle, config };
-        self.crtc.commit(&[plane], None, if light { Commit::TestLight } else { Commit::TestFlip })
+        match self.crtc.commit(&[plane], None, if light { Commit::TestLight } else { Commit::TestFlip }) {
+            Err(SubmitError::Off) => Ok(()),
+            answer => answer,
+        }
     }
 
     /// Shows colours through `ramp` from the next frame on.

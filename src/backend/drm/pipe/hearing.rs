@@ -1,10 +1,13 @@
 //! What a pipe hears of its presenter and of the worker, and what the rest of the compositor is told of it.
 
+use smithay::reexports::drm::control::Mode as DrmMode;
+
 use super::{Pipe, Screen};
-use crate::backend::drm::messages::{Generation, News, Switch};
-use crate::backend::drm::mirror::Power;
+use crate::backend::drm::messages::{Generation, News};
 use crate::backend::drm::refusal::is_passing;
-use crate::backend::{DisplayEvent, LossReason};
+use crate::backend::drm::scanout::Scanout;
+use crate::backend::drm::vrr::Range;
+use crate::backend::{DisplayEvent, LossReason, SubmitError};
 use crate::time::{Clock, MonotonicClock};
 
 impl Pipe {
@@ -41,6 +44,7 @@ impl Pipe {
                     *picture = picture.take().or(before.and_then(|before| before.picture));
                 }
                 self.events.push_back(DisplayEvent::Presented { frame, time, sequence });
+                self.prove();
                 if first && self.verdicts.take_disappointed() {
                     self.events.push_back(DisplayEvent::PlanesKnown);
                 }
@@ -54,6 +58,10 @@ impl Pipe {
                 if self.mirror.lost(frame).is_some() {
                     if !is_passing(&error) {
                         self.patience.refused(MonotonicClock.now());
+                        // A GPU that is slow says nothing of the mode.
+                        if error != SubmitError::Unfinished {
+                            self.disprove(&error.to_string());
+                        }
                     }
                     self.events.push_back(DisplayEvent::Refused { frame, error });
                 }
@@ -84,9 +92,7 @@ impl Pipe {
                 self.unplug();
             }
             News::Switched(switch) => self.switched(*switch),
-            News::NotSwitched(error) => {
-                tracing::error!(output = self.facts.name, error, "another mode was refused: the old one stays");
-            }
+            News::NotSwitched(asked, error) => self.not_switched(asked, error),
             News::Buffer(generation, made) => {
                 if generation != self.generation {
                     return;
@@ -107,17 +113,16 @@ impl Pipe {
         }
     }
 
-    fn switched(&mut self, Switch { mode, range }: Switch) {
-        if self.mirror.power == Power::Gone {
-            return;
+    /// The rate varies like this in the same mode.
+    pub(super) fn vary(&mut self, range: Option<Range>) {
+        if std::mem::replace(&mut self.facts.range, range) != range {
+            self.verdicts.forget();
+            self.events.push_back(DisplayEvent::Changed);
         }
-        let Some((mode, scanout)) = mode else {
-            if std::mem::replace(&mut self.facts.range, range) != range {
-                self.verdicts.forget();
-                self.events.push_back(DisplayEvent::Changed);
-            }
-            return;
-        };
+    }
+
+    /// Another mode is in force.
+    pub(super) fn show_mode(&mut self, mode: DrmMode, scanout: Scanout, range: Option<Range>) {
         (self.facts.mode, self.facts.range) = (mode, range);
         (self.scanout, self.grows) = (scanout, false);
         self.generation = Generation(self.generation.0 + 1);

@@ -4,6 +4,7 @@ use super::{Power, VirtualDisplay};
 use crate::backend::LossReason;
 use crate::backend::headless::fault::{Moment, What};
 use crate::backend::headless::grid::Refresh;
+use crate::backend::headless::report::Lit;
 use crate::time::{Instant, Span};
 
 /// What happens next by itself.
@@ -15,12 +16,18 @@ enum Step {
     Flip(Refresh),
     /// A refresh after a torn one.
     Settle(Refresh),
+    /// The refresh in which the picture was rewritten is over.
+    Stay(Instant),
+    /// A band of shared memory is to be read.
+    Read(Instant),
+    /// The beam has left what is shared.
+    Scanned(Instant),
 }
 
 impl Step {
     fn time(self) -> Instant {
         match self {
-            Step::Incident(time) => time,
+            Step::Incident(time) | Step::Stay(time) | Step::Read(time) | Step::Scanned(time) => time,
             Step::Flip(refresh) | Step::Settle(refresh) => refresh.time,
         }
     }
@@ -35,7 +42,12 @@ impl VirtualDisplay {
         let settle_matters = self.panel.is_watched() || !self.settling.is_empty();
         let settle = self.next_settle().filter(|_| settle_matters).map(|refresh| refresh.time);
         let flip = self.next_flip().map(|refresh| refresh.time);
-        [flip, settle, self.next_incident(), self.reports.next_after(self.now)].into_iter().flatten().min()
+        let front = self.next_front().map(Step::time);
+        let stays = self.next_stay().map(Step::time);
+        [flip, settle, front, stays, self.next_incident(), self.reports.next_after(self.now)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Lets everything happen that was due at or before `now`.
@@ -45,6 +57,9 @@ impl VirtualDisplay {
                 Step::Incident(time) => self.meet_incident(time),
                 Step::Flip(refresh) => self.flip(refresh),
                 Step::Settle(refresh) => self.settle(refresh),
+                Step::Stay(_) => self.panel.stay(),
+                Step::Read(_) => self.read_front(now),
+                Step::Scanned(time) => self.scanned(time),
             }
         }
         self.now = self.now.max(now);
@@ -55,7 +70,21 @@ impl VirtualDisplay {
         let incident = self.next_incident().map(Step::Incident);
         let flip = self.next_flip().map(Step::Flip);
         let settle = self.next_settle().map(Step::Settle);
-        [incident, flip, settle].into_iter().flatten().min_by_key(|step| step.time())
+        [incident, self.next_front(), flip, settle, self.next_stay()]
+            .into_iter()
+            .flatten()
+            .min_by_key(|step| step.time())
+    }
+
+    fn next_stay(&self) -> Option<Step> {
+        Some(Step::Stay(self.grid.next_repeat(self.panel.unsettled()?.time).time))
+    }
+
+    fn next_front(&self) -> Option<Step> {
+        let front = self.front.as_ref()?;
+        let scanned = Step::Scanned(front.over());
+        let read = front.sampler.next().map(Step::Read).filter(|read| read.time() <= scanned.time());
+        Some(read.unwrap_or(scanned))
     }
 
     fn next_incident(&self) -> Option<Instant> {
@@ -97,8 +126,12 @@ impl VirtualDisplay {
         } else {
             self.present_settling(refresh);
         }
+        let is_new = pending.buffer.is_some();
         if let Some(old) = self.panel.flip(pending.frame, pending.buffer, pending.cursor, refresh) {
             self.pool.unscanned(old);
+        }
+        if let Some(front) = self.front.as_ref().filter(|front| is_new && !front.seen.is_empty()) {
+            self.panel.scanned(front.bands.rect, &front.seen, refresh);
         }
         self.reports.presented(pending.frame, refresh, &mut self.faults);
         self.promote(refresh.time);
@@ -110,9 +143,15 @@ impl VirtualDisplay {
     }
 
     fn present_settling(&mut self, refresh: Refresh) {
-        for frame in std::mem::take(&mut self.settling) {
-            self.reports.presented(frame, refresh, &mut self.faults);
+        for lit in std::mem::take(&mut self.settling) {
+            self.report_lit(lit, refresh);
         }
+    }
+
+    /// A rectangle is lit by `refresh`.
+    pub(super) fn report_lit(&mut self, lit: Lit, refresh: Refresh) {
+        let light = self.panel.beam().line_start(refresh.time, lit.row);
+        self.reports.written(lit, light, refresh, &mut self.faults);
     }
 
     fn meet_incident(&mut self, at: Instant) {

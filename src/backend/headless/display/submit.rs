@@ -2,7 +2,8 @@
 
 use super::{Pending, Power, VirtualDisplay};
 use crate::backend::headless::fault::{Moment, What};
-use crate::backend::headless::panel::FrontWrite;
+use crate::backend::headless::panel::{FrontWrite, Written};
+use crate::backend::headless::report::Lit;
 use crate::backend::overlay::intersection;
 use crate::backend::{Change, CursorPlane, FrameId, LossReason, PixelRect, Plan, SubmitError};
 use crate::time::Instant;
@@ -116,16 +117,16 @@ impl VirtualDisplay {
     }
 
     fn write_front(&mut self, write: FrontWrite, now: Instant) {
-        let frame = write.frame;
+        let (frame, row) = (write.frame, write.rect.y);
         // A scripted incident may have taken the screen between admission and now.
         let (Some(slot), Some(current)) = (self.panel.slot(), self.grid.last_at(now)) else {
             return self.report_lost(frame, LossReason::Gone, now);
         };
         self.pool.written(slot);
-        if self.panel.write(write, current, now) {
-            self.reports.presented(frame, current, &mut self.faults);
-        } else {
-            self.settling.push(frame);
+        match self.panel.write(write, current, now) {
+            Some(Written::Ahead) => self.report_lit(Lit { frame, row, torn: false }, current),
+            Some(written) => self.settling.push(Lit { frame, row, torn: written == Written::Torn }),
+            None => self.report_lost(frame, LossReason::Gone, now),
         }
     }
 

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use super::{ImageSink, RecordedImage};
-use crate::backend::PixelBuffer;
 use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::output::HeadlessOutput;
 use crate::backend::headless::watch::{Shown, Watch, WatchId};
+use crate::backend::{PixelBuffer, PixelRect};
 
 /// How many images may be on their way to the sink. Eight refreshes of delay hide a slow disk; more is memory
 /// (32 MB at 1080p) that only hides a sink which is too slow for good.
@@ -58,13 +58,31 @@ pub struct Recording {
 impl Recording {
     /// Starts to record `output` into `sink`.
     pub fn start(output: &HeadlessOutput, sink: impl ImageSink + 'static) -> Result<Self, RecordingError> {
+        Self::start_of(output, None, sink)
+    }
+
+    /// The same of no more than what lies in `part`, if that is said: what is copied costs time.
+    pub fn start_of(
+        output: &HeadlessOutput,
+        part: Option<PixelRect>,
+        sink: impl ImageSink + 'static,
+    ) -> Result<Self, RecordingError> {
         let progress = Arc::new(Mutex::new(Progress::default()));
         let (images, queue) = channel();
         let (give_back, spare) = channel();
         let worker = Worker { queue, give_back, progress: progress.clone(), sink };
         let thread =
             Builder::new().name("recorder".to_owned()).spawn(move || worker.run()).map_err(RecordingError::Thread)?;
-        let handover = Handover { images, spare, allocated: 0, dropped: 0, progress: progress.clone() };
+        let handover = Handover {
+            part,
+            images,
+            spare,
+            allocated: 0,
+            spared: Vec::new(),
+            kept: None,
+            dropped: 0,
+            progress: progress.clone(),
+        };
         let watch = output.add_watch(Box::new(handover));
         Ok(Recording { output: output.clone(), watch, progress, thread: Some(thread) })
     }
@@ -102,17 +120,35 @@ fn lock(progress: &Mutex<Progress>) -> std::sync::MutexGuard<'_, Progress> {
 
 /// The display's end: copies an image if there is a buffer to copy it to.
 struct Handover {
+    part: Option<PixelRect>,
     images: Sender<RecordedImage>,
     spare: Receiver<PixelBuffer>,
     allocated: usize,
+    /// Not needed after all.
+    spared: Vec<PixelBuffer>,
+    /// What is on screen, where it is known to stay.
+    kept: Option<PixelBuffer>,
     /// Since the last image that was handed over.
     dropped: u64,
     progress: Arc<Mutex<Progress>>,
 }
 
 impl Handover {
+    /// The picture as it is now; `None`: there is no memory for it.
+    fn copy(&mut self, image: &PanelImage<'_>) -> Option<PixelBuffer> {
+        let mut pixels = self.spare_buffer()?;
+        match self.part {
+            Some(part) => {
+                let read = image.read(part, &mut pixels.pixels);
+                (pixels.width, pixels.height) = (read.width, read.height);
+            }
+            None => image.copy_into(&mut pixels),
+        }
+        Some(pixels)
+    }
+
     fn spare_buffer(&mut self) -> Option<PixelBuffer> {
-        self.spare.try_recv().ok().or_else(|| {
+        self.spared.pop().or_else(|| self.spare.try_recv().ok()).or_else(|| {
             let more = self.allocated < QUEUED_IMAGES;
             self.allocated += usize::from(more);
             more.then(PixelBuffer::default)
@@ -126,9 +162,23 @@ impl Handover {
 }
 
 impl Watch for Handover {
+    fn image_unproven(&mut self) {
+        self.drop_image();
+    }
+
+    fn image_changed(&mut self, _image: &PanelImage<'_>) {
+        // What was kept is not what is there now; its memory is.
+        if let Some(kept) = self.kept.take() {
+            self.spared.push(kept);
+        }
+    }
+
+    fn image_stays(&mut self, image: &PanelImage<'_>) {
+        self.kept = self.copy(image);
+    }
+
     fn image_done(&mut self, image: &PanelImage<'_>, shown: Shown) {
-        let Some(mut pixels) = self.spare_buffer() else { return self.drop_image() };
-        image.copy_into(&mut pixels);
+        let Some(pixels) = self.kept.take().or_else(|| self.copy(image)) else { return self.drop_image() };
         let dropped_before = std::mem::take(&mut self.dropped);
         if self.images.send(RecordedImage { shown, dropped_before, pixels }).is_err() {
             self.drop_image();

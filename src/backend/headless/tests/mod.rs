@@ -1,7 +1,9 @@
 //! What the virtual display promises.
 
+mod beam;
 mod descriptor;
 mod faults;
+mod front;
 mod panel;
 mod properties;
 mod recording;

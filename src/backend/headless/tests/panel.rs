@@ -9,10 +9,10 @@ use expect_test::expect;
 use proptest::prelude::*;
 
 use super::stage::{compose, ms, options, plan, submit_at};
-use crate::backend::headless::beam::Beam;
 use crate::backend::headless::display::VirtualDisplay;
 use crate::backend::headless::image::PanelImage;
 use crate::backend::headless::options::OutputOptions;
+use crate::backend::headless::scan::scan;
 use crate::backend::headless::watch::{Shown, Watch};
 use crate::backend::{
     BufferStorage, Change, CursorPlane, DisplayEvent, FrameId, Mode, PixelBuffer, PixelRect, Plan, SubmitError,
@@ -69,6 +69,7 @@ fn a_rectangle_written_under_the_beam_lands_row_by_row() {
     let now = beam_at_row_4.expect("the beam gets there");
     display.submit(rectangle(2, 3, 3, 0xb), Some(now), now).map_err(|e| e.0).expect("taken");
     display.submit(rectangle(3, 6, 1, 0xc), Some(now), now).map_err(|e| e.0).expect("taken");
+    let row = |refresh, row| scan(MODE, MODE.interval()).line_start(vblank(refresh), row);
     assert_eq!(display.next_event(), Some(ms(20.0)), "the camera waits for the whole picture");
     display.advance(ms(47.0));
     display.remove_watch(id, ms(47.0));
@@ -79,12 +80,15 @@ fn a_rectangle_written_under_the_beam_lands_row_by_row() {
             [1, 1, 1] [1, 1, 1] [1, 1, 1] [1, b, b] [1, b, b] [1, b, b] [1, c, c] [1, 1, 1]
     "#]]
     .assert_eq(&camera.0.borrow());
-    let presented = |frame, sequence| DisplayEvent::Presented {
+    let presented = DisplayEvent::Presented { frame: FrameId(1), time: vblank(1), sequence: Some(1) };
+    let written = |frame, sequence, light, torn| DisplayEvent::Written {
         frame: FrameId(frame),
-        time: vblank(sequence),
+        light,
         sequence: Some(sequence),
+        torn,
     };
-    assert_eq!(events(&mut display), [presented(1, 1), presented(3, 1), presented(2, 2)]);
+    let (ahead, torn) = (written(3, 1, row(1, 6), false), written(2, 2, row(2, 3), true));
+    assert_eq!(events(&mut display), [presented, ahead, torn]);
 }
 
 #[test]
@@ -196,11 +200,11 @@ proptest! {
         let refreshes = now.as_nanos() / 10_000_000;
         display.remove_watch(id, vblank(refreshes + 2));
         let pictures = camera.0.borrow();
-        let beam = Beam::new(MODE, MODE.interval());
+        let beam = scan(MODE, MODE.interval());
         for refresh in 1..=refreshes + 1 {
             let start = vblank(refresh);
             let rows: Vec<u32> = (0..8).map(|row| {
-                let read_at = beam.row_time(start, row);
+                let read_at = beam.line_start(start, row);
                 let there = history.iter().rev().find(|(at, from, to, _)| *at <= read_at && (*from..*to).contains(&row));
                 there.expect("the first frame filled it").3
             }).collect();
@@ -212,28 +216,33 @@ proptest! {
     #[test]
     fn front_rectangles_keep_the_ages_right(actions in prop::collection::vec((0u8..3, 0i64..13_000_000), 1..60)) {
         let mut display = display(front_options());
-        // The reference keeps what the screen should look like after each composed frame, as the compositor would.
-        let (mut now, mut frames) = (Instant::ZERO, vec![vec![0u32; 24]]);
+        // As a compositor would: it repaints what has changed in the frames since, and counts what it wrote in front as
+        // changed in the next.
+        let (mut now, mut picture) = (Instant::ZERO, vec![0u32; 24]);
+        let (mut changes, mut change) = (Vec::<Vec<usize>>::new(), Vec::new());
         for (colour, (action, gap)) in (1..).zip(actions) {
             now += Span::from_nanos(gap);
             display.advance(now);
-            let mut picture = frames.last().expect("there is one").clone();
             if action == 0 {
-                picture[1..3].fill(colour);
                 if display.submit(rectangle(0, 0, 1, colour), Some(now), now).is_ok() {
-                    frames.push(picture);
+                    picture[1..3].fill(colour);
+                    change.extend([1, 2]);
                 }
                 continue;
             }
             let Some(mut buffer) = display.acquire() else { continue };
+            let age = buffer.age as usize;
             let BufferStorage::Memory(memory) = &mut buffer.storage else { panic!("not in memory") };
-            if buffer.age > 0 {
-                prop_assert_eq!(&memory.pixels, &frames[frames.len() - buffer.age as usize]);
-            }
             picture[5] = colour;
+            change.push(5);
+            if age > 0 {
+                let older = changes.iter().rev().take(age - 1).flatten();
+                older.chain(&change).for_each(|&pixel| memory.pixels[pixel] = picture[pixel]);
+                prop_assert_eq!(&memory.pixels, &picture);
+            }
             memory.pixels.clone_from(&picture);
             match display.submit(plan(0, Change::Compose { buffer, damage: Vec::new() }), Some(now), now) {
-                Ok(()) => frames.push(picture),
+                Ok(()) => changes.push(std::mem::take(&mut change)),
                 Err((_, Plan { change: Change::Compose { buffer, .. }, .. })) => display.release(buffer),
                 Err(_) => prop_assert!(false, "the plan came back changed"),
             }

@@ -128,11 +128,18 @@ impl Stage {
                     let sequence = sequence.map_or("without a number".to_owned(), |n| format!("refresh {n}"));
                     format!("presented {} at {time}, {sequence}", frame.0)
                 }
+                DisplayEvent::Written { frame, light, torn, .. } => {
+                    format!("written {} at {light}{}", frame.0, if torn { ", torn" } else { "" })
+                }
+                DisplayEvent::Scanned(scanned) => {
+                    format!("scanned in {}{}", scanned.refresh, if scanned.is_proven { "" } else { ", unproven" })
+                }
                 DisplayEvent::Lost { frame, reason } => format!("lost {}: {reason:?}", frame.0),
                 DisplayEvent::Refused { frame, error } => format!("refused {}: {error}", frame.0),
                 DisplayEvent::PlanesKnown => "planes known".to_owned(),
                 DisplayEvent::MoreRoom => "more room".to_owned(),
                 DisplayEvent::Changed => "changed".to_owned(),
+                DisplayEvent::ModeSettled { asked, result } => format!("mode {}: {result:?}", asked.0),
                 DisplayEvent::Gone => "gone".to_owned(),
             };
             self.note(millis, &format!("  -> {text}"));

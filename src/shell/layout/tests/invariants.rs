@@ -1,5 +1,6 @@
 //! What holds after every op.
 
+use super::super::column::WIDEST;
 use super::*;
 
 /// Each window in one place, and nothing empty.
@@ -73,13 +74,14 @@ fn check_tiles(layout: &Layout, place: Place) {
         let room = area.usable.size.h - 2 * column.margin(&area);
         let heights: i32 = column.rows.iter().map(|tile| rect(tile).size.h).sum();
         if column.is_tabbed(&area) {
-            assert!(column.rows.iter().all(|tile| rect(tile).size.h >= room));
+            let left = room - column.titles(&area);
+            assert!(column.rows.iter().all(|tile| rect(tile).size.h >= left));
         } else {
             assert_eq!(heights + area.gap() * (column.rows.len() as i32 - 1), room, "{column:?} in {area:?}");
         }
         for tile in &column.rows {
             let least = (area.physical(tile.limits.width), area.physical(tile.limits.height));
-            assert!(rect(tile).size.w >= least.0 && rect(tile).size.h >= least.1, "{tile:?}");
+            assert!(rect(tile).size.w >= least.0.min(WIDEST) && rect(tile).size.h >= least.1, "{tile:?}");
         }
     }
 }

@@ -20,6 +20,12 @@ fn our_own_columns() {
 }
 
 #[test]
+fn what_is_written_is_read_again() {
+    let text = "frame,cpu_ms,gpu_ms\n0,6.033,6.223\n1,0.000,40.125\n";
+    assert_eq!(render(&capture(text, None).unwrap().load), text);
+}
+
+#[test]
 fn a_mangohud_log_with_its_preamble() {
     let text = "os,cpu,gpu,ram,kernel,driver,cpuscheduler\nDebian,AMD,Radeon,16,6.1,Mesa,schedutil\n\
         fps,frametime,cpu_load,cpu_power,gpu_load,cpu_temp,gpu_temp,gpu_core_clock,gpu_mem_clock,gpu_vram_used,\

@@ -33,6 +33,17 @@ fn a_pulled_view_is_where_the_fingers_will_be_and_without_prediction_where_they_
 }
 
 #[test]
+fn a_view_whose_fingers_stay_where_they_are_comes_back_to_them_and_not_at_once() {
+    let mut view = view();
+    let at = pulled(&mut view);
+    let places: Vec<f64> = (1..8).map(|refresh| view.at(at + REFRESH * refresh).y.value).collect();
+    assert!(places[0] > 104.0, "{places:?}");
+    assert!(places.windows(2).skip(1).all(|pair| pair[0] - pair[1] >= 0.0 && pair[0] - pair[1] < 6.0), "{places:?}");
+    assert_eq!(places[6], 96.0);
+    assert!(view.moves_after(at + REFRESH * 5) && !view.moves_after(at + REFRESH * 6));
+}
+
+#[test]
 fn let_go_it_goes_on_with_its_speed_and_comes_to_rest_once() {
     let mut view = view();
     let at = pulled(&mut view);

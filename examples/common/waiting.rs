@@ -1,0 +1,29 @@
+//! How an example waits for its compositor.
+
+use std::io;
+use std::os::fd::AsFd as _;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use upbeat::time::{Clock as _, Instant, MonotonicClock, NANOS_PER_SECOND, Span};
+use wayland_client::EventQueue;
+
+/// Sends what was requested, and waits until something was read and heard, or until `until`.
+pub fn wait<Heard>(queue: &mut EventQueue<Heard>, heard: &mut Heard, until: Option<Instant>) -> anyhow::Result<()> {
+    if queue.dispatch_pending(heard)? > 0 {
+        return Ok(());
+    }
+    queue.flush()?;
+    let Some(guard) = queue.prepare_read() else { return Ok(()) };
+    let left = until.map(|until| (until - MonotonicClock.now()).max(Span::ZERO).as_nanos());
+    let left = left.map(|nanos| Timespec { tv_sec: nanos / NANOS_PER_SECOND, tv_nsec: nanos % NANOS_PER_SECOND });
+    let connection = guard.connection_fd();
+    let mut descriptors = [PollFd::from_borrowed_fd(connection.as_fd(), PollFlags::IN)];
+    match poll(&mut descriptors, left.as_ref()) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
+        Ok(_) => {}
+        Err(error) => return Err(io::Error::from(error).into()),
+    }
+    guard.read()?;
+    queue.dispatch_pending(heard)?;
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Ink under a pointer or fingers, drawn to where they will be when it is seen.
+//!
+//! ```text
+//! cargo run --example ink -- --horizon 16
+//! ```
+//!
+//! Dark ink is where the hand was. Orange ink goes on to where it will be; it is drawn anew in every frame, and there is none
+//! while the hand rests, and on compositors that do not predict. `Q` ends it.
+
+mod common;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use clap::Parser;
+use common::figures::Figures;
+use common::mode::words;
+use common::picture::{LETTER, Picture};
+use common::window::{Input, Window};
+use upbeat::client::{FrameTarget, Pacing, PacingOptions, PredictedDevice, PredictedPoint};
+use upbeat::time::Span;
+
+const SIZE: (usize, usize) = (960, 600);
+/// One on screen, one on its way, one to draw into.
+const BUFFERS: usize = 3;
+const PAPER: u32 = 0x00f4_f1ea;
+const INK: u32 = 0x0018_2a6b;
+const AHEAD: u32 = 0x00f0_8020;
+/// Half the width of a stroke.
+const NIB: f64 = 3.0;
+
+/// Ink under a hand, on any Wayland compositor.
+///
+/// Q or Escape ends it.
+#[derive(Parser)]
+struct Options {
+    /// How far ahead of its last report the hand is drawn, in milliseconds; 0 for not at all
+    #[arg(long, default_value_t = 33)]
+    horizon: i64,
+    /// End after so many frames
+    #[arg(long)]
+    frames: Option<u32>,
+}
+
+/// What was drawn, and where each device was last while it draws.
+struct Sheet {
+    paper: Picture,
+    nibs: HashMap<PredictedDevice, (f64, f64)>,
+    pressed: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let mut window = Window::open("ink", SIZE, BUFFERS, false)?;
+    let predicted = window.predicted_input();
+    predicted.set_horizon(Span::from_millis(options.horizon));
+    window.pacer.set_options(PacingOptions { pacing: Pacing::JustInTime, ..PacingOptions::default() });
+    window.screen.surface.commit();
+    window.pacer.request_frame();
+    let mut sheet = Sheet { paper: Picture::new(SIZE.0, SIZE.1), nibs: HashMap::new(), pressed: false };
+    sheet.paper.fill(PAPER);
+    let mut figures = Figures::default();
+    let mut waiting: Option<FrameTarget> = None;
+    let wanted = options.frames.unwrap_or(u32::MAX);
+    while window.is_open() && figures.committed < wanted {
+        for input in window.inputs() {
+            sheet.hear(input);
+        }
+        if let Some(target) = waiting.take().or_else(|| window.pacer.next_target()) {
+            match window.screen.free.take(Duration::ZERO) {
+                Some(buffer) => {
+                    figures.begun(target, window.pacer.now());
+                    window.pacer.request_frame();
+                    figures.committed += 1;
+                    let points = predicted.take();
+                    let picture = sheet.with(&points, &words(window.pacer.effective()), predicted.horizon());
+                    window.screen.show(buffer, &picture, &window.pacer, target)?;
+                }
+                None => waiting = Some(target),
+            }
+        }
+        window.wait(None)?;
+        while let Some(event) = window.pacer.next_event() {
+            figures.event(&event);
+        }
+    }
+    figures.report("ink");
+    Ok(())
+}
+
+impl Sheet {
+    fn hear(&mut self, input: Input) {
+        match input {
+            Input::Button { pressed } => {
+                self.pressed = pressed;
+                self.nibs.remove(&PredictedDevice::Pointer);
+            }
+            Input::Pointer { x, y } if self.pressed => self.ink_to(PredictedDevice::Pointer, (x, y)),
+            Input::Finger { finger, x, y, .. } => self.ink_to(PredictedDevice::Touch(finger as u32), (x, y)),
+            Input::FingerUp { finger } => {
+                self.nibs.remove(&PredictedDevice::Touch(finger as u32));
+            }
+            _ => {}
+        }
+    }
+
+    fn ink_to(&mut self, device: PredictedDevice, to: (f64, f64)) {
+        let from = self.nibs.insert(device, to).unwrap_or(to);
+        line(&mut self.paper, from, to, INK);
+    }
+
+    /// The sheet, and the way that each device that draws will have gone on.
+    fn with(&self, points: &[PredictedPoint], words: &str, horizon: Span) -> Picture {
+        let mut picture = self.paper.clone();
+        for point in points {
+            if let Some(from) = self.nibs.get(&point.device) {
+                line(&mut picture, *from, (point.x, point.y), AHEAD);
+            }
+        }
+        let predicts = match horizon {
+            Span::ZERO => "nothing is predicted".to_owned(),
+            horizon => format!("predicted by up to {:.0} ms", horizon.as_millis_f64()),
+        };
+        for (row, text) in [words, &predicts, "Q end"].into_iter().enumerate() {
+            picture.text((16, 16 + row as i32 * (LETTER + 8)), text, 0x00d0_d8e0);
+        }
+        picture
+    }
+}
+
+fn line(picture: &mut Picture, from: (f64, f64), to: (f64, f64), colour: u32) {
+    let steps = (to.0 - from.0).hypot(to.1 - from.1).ceil().max(1.0);
+    for step in 0..=steps as u32 {
+        let way = f64::from(step) / steps;
+        picture.disc((from.0 + way * (to.0 - from.0), from.1 + way * (to.1 - from.1)), NIB, colour);
+    }
+}

@@ -1,0 +1,273 @@
+//! A feed that is longer than its window: tiles in a ring, a video, a caret and a strip that scrolls across, each a content of
+//! its own.
+//!
+//! ```text
+//! cargo run --release --example scroll       fingers, a wheel, the arrows, Page Down, Home; Q ends it
+//! ```
+//!
+//! Where the compositor has `upbeat_scroll_v1` it moves the feed while this program sleeps; on any other it does so itself, with
+//! the same physics. The video changes thirty times a second and the caret twice: as they are contents of their own, nothing
+//! else is drawn for that.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod drawing;
+mod pixels;
+mod window;
+
+use clap::Parser;
+use pixels::Pool;
+use upbeat::client::{
+    ContentId, ContentRole, Demand, Extent, Picture, Region, ScrollEvent, ScrollOptions, ScrollView, TileRing,
+};
+use upbeat::time::{Clock as _, Instant, MonotonicClock, Span};
+use window::{Key, Window};
+
+/// The window.
+const SIZE: (i32, i32) = (480, 640);
+/// Rows of the feed, and of one of its tiles.
+const FEED: i64 = 40_000;
+const TILE: i64 = 160;
+/// Where the video, the caret and the strip lie in the feed.
+const VIDEO: Region = region((80, 320), (420, 180));
+const CARET: Region = region((200, 3), (262, 20));
+const STRIP: Region = region((20, 440), (760, 120));
+/// How wide what the strip shows is, and one of its tiles.
+const STRIP_LENGTH: i64 = 12_000;
+const STRIP_TILE: i64 = 150;
+/// The scrollbar's thumb.
+const THUMB: Region = region((470, 6), (34, 60));
+const HEADER: Region = region((0, 480), (0, 30));
+/// A picture of the video, and a change of the caret.
+const VIDEO_FRAME: Span = Span::from_micros(33_333);
+const BLINK: Span = Span::from_millis(500);
+/// How far an arrow goes, and how long `--demo` waits between two of its steps.
+const LINE: i32 = 60;
+const DEMO_STEP: Span = Span::from_millis(1_500);
+
+const fn region(x: (i64, i64), y: (i64, i64)) -> Region {
+    Region { x: Extent { start: x.0, length: x.1 }, y: Extent { start: y.0, length: y.1 } }
+}
+
+/// A feed that the compositor scrolls, or this program where it does not.
+#[derive(Parser)]
+struct Options {
+    /// Move the feed by this program's own hand, whatever the compositor offers
+    #[arg(long)]
+    own: bool,
+    /// Nothing in the feed changes by itself
+    #[arg(long)]
+    still: bool,
+    /// Scroll by itself
+    #[arg(long)]
+    demo: bool,
+    /// End after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<f64>,
+}
+
+/// Draws what never changes.
+type Draw = fn(&mut common::picture::Picture);
+
+/// A view with tiles.
+struct Tiled {
+    view: ScrollView,
+    contents: Vec<ContentId>,
+    ring: TileRing,
+    pool: Pool,
+    draw: fn(&mut common::picture::Picture, Region),
+    /// What is wanted, and waits for buffers that the compositor has.
+    due: Option<Demand>,
+    renders: u32,
+}
+
+impl Tiled {
+    fn new(
+        window: &Window,
+        mut view: ScrollView,
+        options: ScrollOptions,
+        tile: (i64, i64),
+        draw: fn(&mut common::picture::Picture, Region),
+    ) -> anyhow::Result<Self> {
+        let size = (i64::from(options.size.0), i64::from(options.size.1));
+        // Four times what is seen is more than is wanted at once.
+        let slots = TileRing::slots_for(size.0 * size.1 * 4, size, tile).max((size.0 * 4 / tile.0) as usize).min(48);
+        let contents = (0..slots).map(|_| view.add_content()).collect::<Result<Vec<_>, _>>()?;
+        let pool = window.pool((tile.0 as usize, tile.1 as usize), slots * 2)?;
+        view.set_options(options);
+        Ok(Tiled { view, contents, ring: TileRing::new(tile, slots), pool, draw, due: None, renders: 0 })
+    }
+
+    /// Renders what is wanted. Returns whether anything was.
+    fn render(&mut self) -> bool {
+        self.due = self.view.next_wanted().or(self.due.take());
+        let Some(wanted) = self.due else { return false };
+        if self.pool.free() < self.ring.clone().fill(wanted.region).len() {
+            return false;
+        }
+        self.due = None;
+        for tile in self.ring.fill(wanted.region) {
+            let Some(buffer) = self.pool.draw(|picture| (self.draw)(picture, tile.region)) else { break };
+            self.view.place(self.contents[tile.slot], Picture { buffer, region: tile.region, scale: 1 });
+        }
+        self.renders += 1;
+        true
+    }
+}
+
+struct Feed {
+    feed: Tiled,
+    strip: Tiled,
+    strip_content: ContentId,
+    video: (ContentId, Pool, Instant, u32),
+    caret: (ContentId, Pool, Instant, bool),
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let mut window = Window::open("scroll", SIZE)?;
+    let mut feed = Feed::new(&window, options.own)?;
+    let by = if feed.feed.view.is_moved_by_compositor() { "the compositor" } else { "this program" };
+    let begun = MonotonicClock.now();
+    let end = options.seconds.map(|seconds| begun + Span::from_nanos((seconds * 1e9) as i64));
+    let (mut wakes, mut demo) = (0, options.demo.then_some((begun + DEMO_STEP, 0)));
+    while window.is_open() && end.is_none_or(|end| MonotonicClock.now() < end) {
+        let now = MonotonicClock.now();
+        feed.hear(&mut window);
+        if let Some((at, step)) = demo.filter(|(at, _)| *at <= now) {
+            let way = [700, -300, 1_400, 200][step % 4];
+            feed.feed.view.scroll_by(0, way, true, step as u32);
+            feed.strip.view.scroll_by(way / 2, 0, true, step as u32);
+            demo = Some((at + DEMO_STEP, step + 1));
+        }
+        let due = if options.still { None } else { feed.play(now) };
+        feed.render();
+        window.wait(due.into_iter().chain(end).chain(demo.map(|(at, _)| at)).min())?;
+        wakes += 1;
+    }
+    println!(
+        "scroll: moved by {by}, {} renders of the feed, {} of the strip, {} pictures of the video, woken {wakes} times in {:.1} s",
+        feed.feed.renders,
+        feed.strip.renders,
+        feed.video.3,
+        (MonotonicClock.now() - begun).as_seconds_f64(),
+    );
+    Ok(())
+}
+
+impl Feed {
+    fn new(window: &Window, own: bool) -> anyhow::Result<Self> {
+        let (connection, globals, surface) = (&window.connection, &window.globals, &window.surface);
+        let make = if own { ScrollView::by_itself } else { ScrollView::new };
+        let document = region((0, SIZE.0.into()), (0, FEED));
+        let options = ScrollOptions { size: SIZE, document, rubber_band: 120, ..ScrollOptions::default() };
+        let view = make(connection, globals, surface)?;
+        let tile = (i64::from(SIZE.0), TILE);
+        let mut feed = Tiled::new(window, view, options, tile, drawing::feed)?;
+        let (strip_content, video, caret) =
+            (feed.view.add_content()?, feed.view.add_content()?, feed.view.add_content()?);
+        let (header, thumb) = (feed.view.add_content()?, feed.view.add_content()?);
+        let fixed: [(ContentId, Region, ContentRole, Draw); 3] = [
+            (header, HEADER, ContentRole::Fixed, drawing::header),
+            (thumb, THUMB, ContentRole::ThumbDown { length: 540 }, drawing::thumb),
+            (strip_content, STRIP, ContentRole::Document, drawing::shelf),
+        ];
+        for (content, region, role, draw) in fixed {
+            let mut pool = window.pool((region.x.length as usize, region.y.length as usize), 1)?;
+            if let Some(buffer) = pool.draw(draw) {
+                feed.view.set_role(content, role);
+                feed.view.place(content, Picture { buffer, region, scale: 1 });
+            }
+        }
+        let strip = ScrollView::nested(connection, globals, &mut feed.view, strip_content)?;
+        let options = ScrollOptions {
+            size: (STRIP.x.length as i32, STRIP.y.length as i32),
+            document: region((0, STRIP_LENGTH), (0, STRIP.y.length)),
+            horizontal: true,
+            vertical: false,
+            ..ScrollOptions::default()
+        };
+        let strip = Tiled::new(window, strip, options, (STRIP_TILE, STRIP.y.length), drawing::strip)?;
+        let now = MonotonicClock.now();
+        let pool = |region: Region, count| window.pool((region.x.length as usize, region.y.length as usize), count);
+        let mut made = Feed {
+            feed,
+            strip,
+            strip_content,
+            video: (video, pool(VIDEO, 3)?, now, 0),
+            caret: (caret, pool(CARET, 2)?, now, false),
+        };
+        made.play(now);
+        made.strip.view.commit();
+        made.feed.view.commit();
+        Ok(made)
+    }
+
+    /// What the user did, and what the compositor gave back.
+    fn hear(&mut self, window: &mut Window) {
+        let heard = window.heard();
+        let pools = [&mut self.feed.pool, &mut self.strip.pool, &mut self.video.1, &mut self.caret.1];
+        for pool in pools {
+            pool.take_back(&heard.released);
+        }
+        heard.pointer.iter().for_each(|event| _ = self.feed.view.pointer_event(event));
+        heard.touch.iter().for_each(|event| _ = self.feed.view.touch_event(event));
+        for key in heard.keys {
+            let page = SIZE.1 - LINE;
+            match key {
+                Key::Up => self.feed.view.scroll_by(0, -LINE, true, 1),
+                Key::Down => self.feed.view.scroll_by(0, LINE, true, 1),
+                Key::PageUp => self.feed.view.scroll_by(0, -page, true, 1),
+                Key::PageDown => self.feed.view.scroll_by(0, page, true, 1),
+                Key::Home => self.feed.view.scroll_to(0, 0, true, 1),
+                Key::Left => self.strip.view.scroll_by(-LINE, 0, true, 1),
+                Key::Right => self.strip.view.scroll_by(LINE, 0, true, 1),
+            }
+        }
+    }
+
+    /// The next picture of the video and of the caret, when they are due. When something is due again.
+    fn play(&mut self, now: Instant) -> Option<Instant> {
+        let mut changed = false;
+        let (content, pool, due, number) = &mut self.video;
+        if *due <= now {
+            *due = now + VIDEO_FRAME;
+            let next = *number;
+            if let Some(buffer) = pool.draw(|picture| drawing::video(picture, next)) {
+                self.feed.view.place(*content, Picture { buffer, region: VIDEO, scale: 1 });
+                (*number, changed) = (next + 1, true);
+            }
+        }
+        let (content, pool, due, is_on) = &mut self.caret;
+        if *due <= now {
+            *due = now + BLINK;
+            let on = !*is_on;
+            if let Some(buffer) = pool.draw(|picture| drawing::caret(picture, on)) {
+                self.feed.view.place(*content, Picture { buffer, region: CARET, scale: 1 });
+                (*is_on, changed) = (on, true);
+            }
+        }
+        if changed {
+            self.feed.view.commit();
+        }
+        Some(self.video.2.min(self.caret.2))
+    }
+
+    fn render(&mut self) {
+        // What is nested is committed before that around it.
+        if self.strip.render() {
+            self.strip.view.commit();
+        }
+        if self.feed.render() {
+            self.feed.view.commit();
+        }
+        for view in [&mut self.feed.view, &mut self.strip.view] {
+            while let Some(event) = view.next_event() {
+                if let ScrollEvent::Effective(mode, reason) = event {
+                    eprintln!("scroll: {mode:?}, {reason:?}");
+                }
+            }
+        }
+        debug_assert!(self.feed.view.content_surface(self.strip_content).is_some());
+    }
+}

@@ -1,0 +1,80 @@
+//! A rectangle that shows memory of somebody else as it stands: what the beam finds there.
+
+use std::sync::Arc;
+
+use super::{Power, VirtualDisplay};
+use crate::backend::front::{Front, FrontMemory, ReadAhead, Scanned};
+use crate::backend::headless::front::{Bands, InTurn, Sampler, SamplerThread, Scanning};
+use crate::backend::headless::grid::Refresh;
+use crate::backend::overlay::intersection;
+use crate::backend::{DisplayEvent, PixelRect};
+use crate::time::Instant;
+
+impl VirtualDisplay {
+    /// Scans `front` out from the next refresh on; how long before its light a row may be read, or `None` where that cannot be:
+    /// the panel is dark, its rate varies, it has no front buffer, or the rectangle does not lie on it.
+    pub fn share(&mut self, front: Option<Front>, now: Instant) -> Option<ReadAhead> {
+        self.advance(now);
+        self.front = None;
+        let Front { rect, memory } = front?;
+        let whole = PixelRect { x: 0, y: 0, width: self.mode.width, height: self.mode.height };
+        let fits = rect.width > 0 && rect.height > 0 && intersection(rect, whole) == rect;
+        let is_able = self.options.front_buffer && self.options.variable_refresh.is_none();
+        if !fits || !is_able || self.power != Power::On || self.panel.slot().is_none() {
+            return None;
+        }
+        let bands = Bands { rect, beam: self.panel.beam() };
+        // The first whose first row can still be read.
+        let mut first = self.grid.next_repeat(now);
+        while bands.due(first.time, 0) < now {
+            first = self.grid.next_repeat(first.time);
+        }
+        let sampler = self.sampler(bands, memory, first)?;
+        self.front = Some(Scanning::new(bands, sampler, first));
+        Some(bands.read_ahead())
+    }
+
+    fn sampler(&self, bands: Bands, memory: Arc<dyn FrontMemory>, first: Refresh) -> Option<Box<dyn Sampler>> {
+        let interval = self.grid.shortest();
+        if !self.options.sampler_thread {
+            return Some(Box::new(InTurn::new(bands, memory, first, interval)));
+        }
+        match SamplerThread::start(bands, memory, first, interval) {
+            Ok(thread) => Some(Box::new(thread)),
+            Err(error) => {
+                tracing::warn!(%error, "no memory is shared: there is no thread that could read it");
+                None
+            }
+        }
+    }
+
+    pub(super) fn read_front(&mut self, now: Instant) {
+        if let Some(front) = &mut self.front {
+            front.sampler.look(now);
+        }
+    }
+
+    /// The beam has left what is shared: what was read of it in time was seen.
+    pub(super) fn scanned(&mut self, at: Instant) {
+        let Some(front) = &mut self.front else { return };
+        let refresh = front.refresh;
+        let rows = front.sampler.take(refresh.sequence);
+        let is_proven = rows.as_ref().is_some_and(|rows| rows.is_proven);
+        match rows {
+            Some(mut rows) if is_proven => {
+                if let Some(slot) = self.panel.slot() {
+                    self.pool.written(slot);
+                }
+                self.panel.scanned(front.bands.rect, &rows.pixels, refresh);
+                std::mem::swap(&mut front.seen, &mut rows.pixels);
+                front.sampler.give_back(rows);
+            }
+            rows => {
+                self.panel.unproven();
+                rows.into_iter().for_each(|rows| front.sampler.give_back(rows));
+            }
+        }
+        front.refresh = self.grid.next_repeat(refresh.time);
+        self.reports.note(DisplayEvent::Scanned(Scanned { refresh: refresh.time, is_proven }), at);
+    }
+}

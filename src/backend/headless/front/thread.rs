@@ -1,0 +1,120 @@
+//! The thread that reads shared memory ahead of the beam. It is there only while something is shared.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{Bands, Rows, Sampler};
+use crate::backend::front::FrontMemory;
+use crate::backend::headless::grid::Refresh;
+use crate::time::{Clock as _, Instant, MonotonicClock, Span};
+
+/// Refreshes that were read and that nobody has asked for; more are forgotten, oldest first.
+const MOST_KEPT: usize = 2;
+
+#[derive(Debug, Default)]
+struct Board {
+    done: Vec<Rows>,
+    spare: Vec<Rows>,
+    is_over: bool,
+}
+
+#[derive(Debug, Default)]
+struct Between {
+    board: Mutex<Board>,
+    over: Condvar,
+}
+
+impl Between {
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleeps until then. Returns whether it goes on.
+    fn sleep_until(&self, at: Instant) -> bool {
+        let mut board = self.board();
+        loop {
+            let left = at - MonotonicClock.now();
+            if board.is_over {
+                return false;
+            }
+            if left <= Span::ZERO {
+                return true;
+            }
+            let left = Duration::from_nanos(left.as_nanos() as u64);
+            board = self.over.wait_timeout(board, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// A handle to the thread, which ends when this is dropped. Nobody waits for that.
+#[derive(Debug)]
+pub(in crate::backend::headless) struct SamplerThread(Arc<Between>);
+
+impl SamplerThread {
+    /// From `refresh` on, which the others follow by `interval`, on the monotonic clock.
+    ///
+    /// # Errors
+    /// If there is no thread.
+    pub fn start(
+        bands: Bands,
+        memory: Arc<dyn FrontMemory>,
+        refresh: Refresh,
+        interval: Span,
+    ) -> std::io::Result<Self> {
+        let between = Arc::new(Between::default());
+        let theirs = Arc::clone(&between);
+        let run = move || run(bands, &*memory, refresh, interval, &theirs);
+        std::thread::Builder::new().name("front sampler".to_owned()).spawn(run)?;
+        Ok(SamplerThread(between))
+    }
+}
+
+impl Sampler for SamplerThread {
+    fn take(&mut self, sequence: u64) -> Option<Rows> {
+        let mut board = self.0.board();
+        let place = board.done.iter().position(|rows| rows.sequence == sequence)?;
+        Some(board.done.swap_remove(place))
+    }
+
+    fn give_back(&mut self, rows: Rows) {
+        let mut board = self.0.board();
+        if board.spare.len() < MOST_KEPT {
+            board.spare.push(rows);
+        }
+    }
+}
+
+impl Drop for SamplerThread {
+    fn drop(&mut self) {
+        self.0.board().is_over = true;
+        self.0.over.notify_one();
+    }
+}
+
+fn run(bands: Bands, memory: &dyn FrontMemory, mut refresh: Refresh, interval: Span, between: &Between) {
+    loop {
+        let mut rows = between.board().spare.pop().unwrap_or_default();
+        rows.begin(refresh.sequence, bands.pixels());
+        for band in 0..bands.count() {
+            if !between.sleep_until(bands.due(refresh.time, band)) {
+                return;
+            }
+            rows.read(bands, (band, refresh.time), memory, || MonotonicClock.now());
+        }
+        {
+            let mut board = between.board();
+            if board.done.len() == MOST_KEPT {
+                let oldest = board.done.remove(0);
+                board.spare.push(oldest);
+            }
+            board.done.push(rows);
+        }
+        // One that was stopped for long goes on with the refresh that it can still read from its top.
+        loop {
+            refresh = Refresh { time: refresh.time + interval, sequence: refresh.sequence + 1 };
+            if bands.lit(refresh.time, 0) > MonotonicClock.now() {
+                break;
+            }
+        }
+    }
+}

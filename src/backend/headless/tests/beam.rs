@@ -1,0 +1,85 @@
+//! Writes that keep the time of the beam, and writes that do not.
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use super::stage::{options, submit_at};
+use crate::backend::headless::display::VirtualDisplay;
+use crate::backend::headless::options::OutputOptions;
+use crate::backend::{Change, DisplayEvent, FrameId, Mode, PixelRect, Plan};
+use crate::time::{Instant, Span};
+use crate::timing::output::OutputMachine;
+use crate::timing::vsync::VsyncModel;
+
+/// As many rows as a small monitor has.
+pub(super) const MODE: Mode = Mode { width: 4, height: 720, refresh: 60_000 };
+const WRITES: u64 = 10_000;
+
+/// One that shows a picture, and that may be written to while it does.
+pub(super) fn lit() -> VirtualDisplay {
+    let options = OutputOptions { front_buffer: true, ..options() };
+    let mut display = VirtualDisplay::new(MODE, options, Instant::ZERO).expect("valid options");
+    submit_at(&mut display, 0, Instant::ZERO + Span::from_millis(1)).expect("taken");
+    display.advance(Instant::ZERO + Span::from_millis(100));
+    while display.poll_event().is_some() {}
+    display
+}
+
+fn write(display: &mut VirtualDisplay, frame: u64, rect: PixelRect, at: Instant) {
+    let pixels = vec![frame as u32; (rect.width * rect.height) as usize];
+    let plan = Plan::plain(FrameId(frame), Change::FrontRectangle { rect, pixels });
+    display.submit(plan, None, at).map_err(|refused| refused.0).expect("taken");
+}
+
+/// When the first row of what was written at `at` was lit, in which refresh, and whether it was torn.
+fn light(display: &mut VirtualDisplay, frame: u64, at: Instant) -> (Instant, Option<u64>, bool) {
+    display.advance(at + MODE.interval() * 2);
+    match display.poll_event() {
+        Some(DisplayEvent::Written { frame: FrameId(lit), light, sequence, torn }) if lit == frame => {
+            (light, sequence, torn)
+        }
+        other => panic!("frame {frame}: {other:?}"),
+    }
+}
+
+#[test]
+fn of_ten_thousand_writes_that_keep_its_time_none_is_torn_and_late_ones_are_found_torn() {
+    let mut rng = StdRng::seed_from_u64(16);
+    let mut display = lit();
+    let scan = display.capabilities().scan.expect("it says how it scans");
+    let (mut kept, mut late, mut frame) = (0, 0, 0);
+    let mut now = Instant::ZERO + Span::from_millis(200);
+    while kept < WRITES {
+        frame += 1;
+        now += MODE.interval() * 3 + Span::from_nanos(rng.random_range(0..20_000_000));
+        let y = rng.random_range(0..MODE.height - 1);
+        let height = rng.random_range(1..200).min(MODE.height - y);
+        let rect = PixelRect { x: 1, y, width: 2, height };
+        let before = display.last_refresh(now).expect("it refreshes");
+        let mut vsync = VsyncModel::new(MODE.interval(), before.time);
+        vsync.synchronise(before.time);
+        let mut machine = OutputMachine::<()>::new(vsync, Span::from_millis(1), now);
+        machine.set_scan(Some(scan));
+        let Some(index) = machine.seen_in_place(&rect, now) else {
+            // As late as can be: the beam is in the middle of it.
+            let middle = scan.line_start(before.time, y + height / 2) + Span::from_nanos(1);
+            if height > 2 && middle > now {
+                write(&mut display, frame, rect, middle);
+                let (lit, _, torn) = light(&mut display, frame, middle);
+                assert!(torn && lit >= before.time + MODE.interval(), "row {y}, {height} high");
+                late += 1;
+            }
+            continue;
+        };
+        // It takes as long as it may.
+        let done = now + Span::from_nanos(rng.random_range(0..500_000));
+        write(&mut display, frame, rect, done);
+        let (lit, sequence, torn) = light(&mut display, frame, done);
+        let seen = machine.vsync().present(index);
+        assert!(!torn, "row {y}, {height} high, written at {done}, seen at {seen}");
+        assert_eq!((lit, sequence), (scan.line_start(seen, y), display.last_refresh(seen).map(|at| at.sequence)));
+        assert!(lit >= done, "no light before it is written");
+        kept += 1;
+    }
+    assert!(late > 500, "{late} late ones");
+}

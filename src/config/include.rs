@@ -1,0 +1,270 @@
+//! A configuration that includes others: `include = ["colours.toml"]`.
+//!
+//! ```text
+//!   colours.toml ──┐
+//!   keys.toml ─────┼─► one after the other, as if they stood above what the file itself says
+//!   config.toml ───┘   (options: the later one counts · rules and what is started: added · shortcuts: by their keys)
+//! ```
+//!
+//! Each file is read for itself first, so that what is wrong with it is said with its own name and line.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::{Spanned, Table, Value};
+
+use super::error::{LARGEST, Wrong};
+use super::text::parse;
+use super::{Config, ConfigError};
+use crate::bindings::Chord;
+use crate::files;
+
+/// More files than this are a mistake: each is opened, and watched from then on.
+const MOST_FILES: usize = 32;
+/// So deep files may include each other.
+const DEEPEST: usize = 8;
+
+/// Lists that are added to, besides lists of tables: the others are replaced as a whole.
+const ADDED: [&str; 1] = ["autostart"];
+/// The table whose names are chords, which can be written in more than one way.
+const KEYS: &str = "keys";
+
+/// The one option that is looked at before all others.
+#[derive(Deserialize)]
+struct Includes {
+    #[serde(default)]
+    include: Vec<Spanned<String>>,
+}
+
+/// Reads the configuration at `path` and what it includes. `reads` is told of every file before it is looked at.
+pub(super) fn read(path: &Path, reads: &mut dyn FnMut(&Path)) -> Result<Config, ConfigError> {
+    let mut reading = Reading { reads, left: LARGEST, files: 0, open: Vec::new() };
+    let text = reading.text(path)?;
+    let config = parse(path, &text)?;
+    if config.include.is_empty() {
+        return Ok(config);
+    }
+    let mut all = Table::new();
+    reading.gather(path, &text, &mut all)?;
+    let together = |message: String| ConfigError::Together { path: path.to_owned(), message };
+    let config = Config::deserialize(Value::Table(all)).map_err(|error| together(error.message().to_owned()))?;
+    config.most_of_something().map_or(Ok(config), |(most, name)| {
+        Err(together(format!("more than {most} {name}, with those of the files that it includes")))
+    })
+}
+
+struct Reading<'a> {
+    reads: &'a mut dyn FnMut(&Path),
+    /// Bytes that may still be read.
+    left: u64,
+    files: usize,
+    /// Files that are being read, each included by the one before it, by their real names.
+    open: Vec<PathBuf>,
+}
+
+impl Reading<'_> {
+    fn text(&mut self, path: &Path) -> Result<String, ConfigError> {
+        (self.reads)(path);
+        self.files += 1;
+        let bytes =
+            files::read(path, self.left).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+        let length = bytes.len() as u64;
+        self.left = self.left.checked_sub(length).ok_or_else(|| ConfigError::TooLarge { path: path.to_owned() })?;
+        String::from_utf8(bytes).map_err(|error| {
+            let (valid, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+            let line = bytes[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
+            ConfigError::NotText { path: path.to_owned(), line }
+        })
+    }
+
+    /// Adds what the file at `path`, whose `text` is valid by itself, includes and says.
+    fn gather(&mut self, path: &Path, text: &str, all: &mut Table) -> Result<(), ConfigError> {
+        self.open.push(real(path));
+        let wrong = |error: toml::de::Error| ConfigError::from(Wrong::new(path, text, &error));
+        for included in toml::from_str::<Includes>(text).map_err(wrong)?.include {
+            self.include(path, text, &included, all)?;
+        }
+        let mut own: Table = toml::from_str(text).map_err(wrong)?;
+        own.remove("include");
+        add(all, own, true);
+        self.open.pop();
+        Ok(())
+    }
+
+    fn include(
+        &mut self,
+        path: &Path,
+        text: &str,
+        included: &Spanned<String>,
+        all: &mut Table,
+    ) -> Result<(), ConfigError> {
+        let name = included.get_ref();
+        let here = |message: String| ConfigError::from(Wrong::at(path, text, included.span(), message));
+        let file = path.parent().unwrap_or(Path::new("")).join(name);
+        if self.open.contains(&real(&file)) {
+            return Err(here(format!("{name} would include itself")));
+        }
+        if self.open.len() > DEEPEST {
+            return Err(here(format!("files that include each other more than {DEEPEST} deep")));
+        }
+        if self.files >= MOST_FILES {
+            return Err(here(format!("more than {MOST_FILES} files")));
+        }
+        let inner = self.text(&file).map_err(|error| match error {
+            // What is wrong is what is said here.
+            ConfigError::Read { source, .. } => here(format!("{name}: {source}")),
+            other => other,
+        })?;
+        parse(&file, &inner)?;
+        self.gather(&file, &inner, all)
+    }
+}
+
+/// The same for every name of a file.
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Adds what a later file says to what was said before it.
+fn add(all: &mut Table, later: Table, is_top: bool) {
+    for (name, value) in later {
+        match (all.get_mut(&name), value) {
+            (Some(Value::Table(before)), Value::Table(chords)) if is_top && name == KEYS => add_keys(before, chords),
+            (Some(Value::Table(before)), Value::Table(value)) => add(before, value, false),
+            (Some(Value::Array(before)), Value::Array(value))
+                if is_top && (ADDED.contains(&name.as_str()) || value.iter().all(Value::is_table)) =>
+            {
+                before.extend(value);
+            }
+            (_, value) => _ = all.insert(name, value),
+        }
+    }
+}
+
+/// Chords are the same however they are written.
+fn add_keys(before: &mut Table, later: Table) {
+    for (name, value) in later {
+        let chord = name.parse::<Chord>().ok();
+        let is_same = |other: &str| other == name || chord.is_some() && other.parse::<Chord>().ok() == chord;
+        let same: Vec<String> = before.keys().filter(|other| is_same(other)).cloned().collect();
+        same.iter().for_each(|other| _ = before.remove(other));
+        before.insert(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use std::fs;
+
+    /// A folder with these files.
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    fn load(folder: &tempfile::TempDir) -> Result<Config, String> {
+        let path = folder.path().join("config.toml");
+        // What it says without the name of the folder.
+        let plain = |error: ConfigError| error.to_string().replace(&format!("{}/", folder.path().display()), "");
+        read(&path, &mut |_| {}).map_err(plain)
+    }
+
+    #[test]
+    fn what_is_included_counts_before_what_the_file_says() {
+        let folder = folder(&[
+            (
+                "config.toml",
+                "include = [\"more/looks.toml\"]\nplanes = false\n[keys]\n\"Mod+Return\" = \"none\"\n[[app]]\napp-id = \"b\"",
+            ),
+            (
+                "more/looks.toml",
+                "include = [\"deep.toml\"]\nbackground = \"#000001\"\nplanes = true\nautostart = [\"two\"]\n[[app]]\napp-id = \"a\"",
+            ),
+            (
+                "more/deep.toml",
+                "background = \"#000002\"\nterminal = \"deep\"\nautostart = [\"one\"]\n[keys]\n\"mod+return\" = \"help\"",
+            ),
+        ]);
+        let config = load(&folder).unwrap();
+        assert_eq!((config.planes, config.background.blue, config.terminal.as_str()), (false, 1, "deep"));
+        let apps: Vec<_> = config.apps.iter().map(|rule| String::from(rule.app_id.clone())).collect();
+        assert_eq!(apps, ["a", "b"]);
+        assert_eq!(config.autostart.lines().collect::<Vec<_>>(), ["one", "two"]);
+        let chord = "Mod+Return".parse().unwrap();
+        assert_eq!(config.keys.0.get(&chord), Some(&crate::bindings::Action::None.into()));
+        assert_eq!(config.include, [""; 0]);
+    }
+
+    #[test]
+    fn every_file_is_told_of_before_it_is_looked_at_also_one_that_is_not_there() {
+        let folder = folder(&[("config.toml", "include = [\"a.toml\", \"missing.toml\"]"), ("a.toml", "")]);
+        let mut told = Vec::new();
+        read(&folder.path().join("config.toml"), &mut |path| told.push(path.file_name().unwrap().to_owned()))
+            .unwrap_err();
+        assert_eq!(told, ["config.toml", "a.toml", "missing.toml"]);
+    }
+
+    fn wrong(files: &[(&str, &str)], expected: &Expect) {
+        expected.assert_eq(&load(&folder(files)).unwrap_err());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_where_it_is() {
+        wrong(
+            &[("config.toml", "planes = true\ninclude = [\"gone.toml\"]")],
+            &expect![[r#"
+                config.toml:2:12: include: gone.toml: No such file or directory (os error 2)
+                  |
+                2 | include = ["gone.toml"]
+                  |            ^^^^^^^^^^^"#]],
+        );
+        wrong(
+            &[("config.toml", "include = [\"a.toml\"]"), ("a.toml", "\npacing = \"fast\"")],
+            &expect![[r#"
+                a.toml:2:10: pacing: unknown word `fast`, expected one of `vsync`, `vsync-late`, `just-in-time`, `ahead`, `auto`
+                  |
+                2 | pacing = "fast"
+                  |          ^^^^^^"#]],
+        );
+        wrong(
+            &[("config.toml", "include = [\"a.toml\"]"), ("a.toml", "include = [\"./config.toml\"]")],
+            &expect![[r#"
+                a.toml:1:12: include: ./config.toml would include itself
+                  |
+                1 | include = ["./config.toml"]
+                  |            ^^^^^^^^^^^^^^^"#]],
+        );
+    }
+
+    #[test]
+    fn neither_depth_nor_number_nor_size_is_without_end() {
+        let next = |number: usize| format!("include = [\"{}.toml\"]", number + 1);
+        let files: Vec<_> = (0..20).map(|number| (format!("{number}.toml"), next(number))).collect();
+        let mut files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        files.push(("config.toml", "include = [\"0.toml\"]"));
+        let error = load(&folder(&files)).unwrap_err();
+        assert!(error.starts_with("7.toml:1:12: include: files that include each other more than 8 deep"), "{error}");
+
+        let many = format!("include = [{}]", "\"a.toml\", ".repeat(40));
+        let error = load(&folder(&[("config.toml", &many), ("a.toml", "")])).unwrap_err();
+        assert!(error.starts_with("config.toml:1:") && error.contains("more than 32 files"), "{error}");
+
+        let long = format!("# {}\n", "x".repeat(600 * 1024));
+        let error = load(&folder(&[("config.toml", &format!("include = [\"a.toml\"]\n{long}")), ("a.toml", &long)]));
+        assert!(error.unwrap_err().starts_with("a.toml: a configuration of at most 1024 KiB"));
+
+        let rules = "[[app]]\napp-id = \"a\"\n".repeat(700);
+        let error = load(&folder(&[("config.toml", &format!("include = [\"a.toml\"]\n{rules}")), ("a.toml", &rules)]));
+        let error = error.unwrap_err();
+        assert!(error.starts_with("config.toml: more than 1000 [[app]] rules"), "{error}");
+        let error = load(&folder(&[("config.toml", &rules.repeat(2))])).unwrap_err();
+        assert!(error.starts_with("config.toml:2001:1: more than 1000 [[app]] rules"), "{error}");
+    }
+}

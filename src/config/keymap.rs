@@ -1,0 +1,44 @@
+//! Whether there is such a keyboard as the configuration says.
+
+use smithay::input::keyboard::xkb;
+
+use super::Keyboard;
+
+/// XKB has no such keymap.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "[keyboard]: there is no such keymap: layout \"{}\", variant \"{}\", model \"{}\", options \"{}\"",
+    .0.layout, .0.variant, .0.model, .0.options
+)]
+pub struct NoSuchKeymap(pub Keyboard);
+
+impl Keyboard {
+    /// Whether the system has the files for it. It takes some milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// It has not.
+    pub fn check(&self) -> Result<(), NoSuchKeymap> {
+        let mut context = xkb::Context::new(xkb::CONTEXT_NO_FLAGS);
+        // It would say so in nine lines on standard error.
+        context.set_log_level(xkb::LogLevel::Critical);
+        let options = Some(self.options.clone()).filter(|options| !options.is_empty());
+        let (model, layout, variant) = (&self.model, &self.layout, &self.variant);
+        xkb::Keymap::new_from_names(&context, "", model, layout, variant, options, xkb::KEYMAP_COMPILE_NO_FLAGS)
+            .map(|_| ())
+            .ok_or_else(|| NoSuchKeymap(self.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_that_nobody_has_is_named() {
+        let keyboard = |layout: &str| Keyboard { layout: layout.to_owned(), ..Keyboard::default() };
+        assert_eq!(keyboard("us,de").check(), Ok(()));
+        let error = keyboard("zz").check().unwrap_err().to_string();
+        assert_eq!(error, "[keyboard]: there is no such keymap: layout \"zz\", variant \"\", model \"\", options \"\"");
+    }
+}

@@ -1,0 +1,73 @@
+//! `autostart` and `[environment]`: what runs in the session, and what it finds there.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ValueError;
+
+/// What is run when the session starts: a line for the shell each.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Autostart(Vec<ShellLine>);
+
+/// A line that a shell runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+struct ShellLine(String);
+
+impl Autostart {
+    /// The lines.
+    pub fn lines(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.iter().map(|line| line.0.as_str())
+    }
+}
+
+impl TryFrom<String> for ShellLine {
+    type Error = ValueError;
+
+    fn try_from(line: String) -> Result<Self, ValueError> {
+        match line.trim() {
+            "" => Err(ValueError("expected a program with its arguments, such as \"waybar\"")),
+            // Arguments of programs are C strings.
+            text if text.contains('\0') => Err(ValueError("expected a line without NUL characters")),
+            _ => Ok(ShellLine(line)),
+        }
+    }
+}
+
+impl From<ShellLine> for String {
+    fn from(line: ShellLine) -> String {
+        line.0
+    }
+}
+
+/// Variables of programs that the session starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
+pub struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// The variables, and what they are.
+    pub fn variables(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+impl TryFrom<BTreeMap<String, String>> for Environment {
+    type Error = ValueError;
+
+    fn try_from(variables: BTreeMap<String, String>) -> Result<Self, ValueError> {
+        let is_name = |name: &str| !name.is_empty() && !name.contains(['=', '\0']);
+        if !variables.iter().all(|(name, value)| is_name(name) && !value.contains('\0')) {
+            return Err(ValueError("expected names without = and NUL, such as MOZ_ENABLE_WAYLAND = \"1\""));
+        }
+        Ok(Environment(variables))
+    }
+}
+
+impl From<Environment> for BTreeMap<String, String> {
+    fn from(environment: Environment) -> Self {
+        environment.0
+    }
+}

@@ -1,0 +1,40 @@
+//! How much one configuration may say: every new window is compared with all rules, and every key with all shortcuts.
+
+use std::path::Path;
+
+use super::error::Wrong;
+use super::{Config, ConfigError};
+
+/// Rules, shortcuts or variables of one kind.
+const MOST: usize = 1_000;
+/// Programs that are started with the session.
+const MOST_STARTED: usize = 100;
+
+impl Config {
+    /// What there is too much of: how much there may be, and its name in the file.
+    pub(super) fn most_of_something(&self) -> Option<(usize, &'static str)> {
+        let counts = [
+            (self.outputs.len(), MOST, "[[output]] rules"),
+            (self.devices.len(), MOST, "[[device]] rules"),
+            (self.apps.len(), MOST, "[[app]] rules"),
+            (self.windows.len(), MOST, "[[window]] rules"),
+            (self.keys.0.len(), MOST, "[keys] shortcuts"),
+            (self.environment.variables().len(), MOST, "[environment] variables"),
+            (self.autostart.lines().len(), MOST_STARTED, "autostart programs"),
+        ];
+        counts.into_iter().find(|(count, most, _)| count > most).map(|(_, most, name)| (most, name))
+    }
+
+    /// Refuses too much of something, at the first that is too many.
+    pub(super) fn check_size(&self, path: &Path, text: &str) -> Result<(), ConfigError> {
+        let Some((most, name)) = self.most_of_something() else { return Ok(()) };
+        let table = name.split(' ').next().unwrap_or_default();
+        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+        let mut headers = line_starts.filter(|start| text[*start..].trim_start().starts_with(table));
+        // Where they are not tables of their own, the one that they stand in.
+        let all: Vec<usize> = headers.by_ref().collect();
+        let at = all.get(most).or(all.last()).copied().unwrap_or(0);
+        let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
+        Err(Wrong::at(path, text, at..end, format!("more than {most} {name}")).into())
+    }
+}

@@ -1,0 +1,96 @@
+//! `[[window]]`: rules for single windows, by what they are called and what they are.
+
+use serde::{Deserialize, Serialize};
+
+use super::effects::{Radius, Share};
+use super::{Matcher, Pattern, ValueError};
+use crate::shell::wishes::{Named, Wishes};
+use crate::shell::workspaces::Number;
+
+/// A rule for windows. What it leaves out of the first five counts for all, what it leaves out of the others stays as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WindowRule {
+    /// Whose application has such an id.
+    pub app_id: Option<Matcher>,
+    /// Who has such a title.
+    pub title: Option<Matcher>,
+    /// Who has such a tag.
+    pub tag: Option<Matcher>,
+    /// Who has the focus, or has not.
+    pub is_focused: Option<bool>,
+    /// Who floats, or does not.
+    pub is_floating: Option<bool>,
+    /// Who wants to be looked at, or does not.
+    pub is_urgent: Option<bool>,
+    /// On which output they open.
+    pub output: Option<Pattern>,
+    /// On which of its workspaces.
+    pub workspace: Option<Number>,
+    /// Whether they open above the columns.
+    pub floating: Option<bool>,
+    /// How wide their column is, in hundredths of the screen.
+    pub width: Option<Hundredths>,
+    /// Whether they open on all of the screen.
+    pub fullscreen: Option<bool>,
+    /// Whether they have the focus when they open.
+    pub focused: Option<bool>,
+    /// How much of them is seen: 0 to 1.
+    pub opacity: Option<Share>,
+    /// The radius of their corners, in logical pixels.
+    pub corner_radius: Option<Radius>,
+    /// Whether they are in pictures of the screen.
+    pub capture: Option<bool>,
+}
+
+/// A share of the screen: 5 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub struct Hundredths(u8);
+
+impl TryFrom<u8> for Hundredths {
+    type Error = ValueError;
+
+    fn try_from(share: u8) -> Result<Self, ValueError> {
+        if (5..=100).contains(&share) { Ok(Hundredths(share)) } else { Err(ValueError("expected 5 to 100 hundredths")) }
+    }
+}
+
+impl From<Hundredths> for u8 {
+    fn from(share: Hundredths) -> u8 {
+        share.0
+    }
+}
+
+impl WindowRule {
+    /// Whether a window is meant.
+    fn is_for(&self, named: &Named<'_>) -> bool {
+        let matches = |wanted: &Option<Matcher>, text: &str| wanted.as_ref().is_none_or(|wanted| wanted.matches(text));
+        let is = |wanted: Option<bool>, now: bool| wanted.is_none_or(|wanted| wanted == now);
+        is(self.is_focused, named.is_focused)
+            && is(self.is_floating, named.is_floating)
+            && is(self.is_urgent, named.is_urgent)
+            && matches(&self.app_id, named.app_id)
+            && matches(&self.tag, named.tag)
+            && matches(&self.title, named.title)
+    }
+
+    /// What `rules` want of a window; where several match, the later one counts, option by option.
+    pub fn settle(rules: &[WindowRule], named: &Named<'_>, outputs: &[String]) -> Wishes {
+        let rules = rules.iter().filter(|rule| rule.is_for(named));
+        rules.fold(Wishes::default(), |wishes, rule| {
+            let there = |name: &&String| rule.output.as_ref().is_some_and(|output| output.matches(name));
+            Wishes {
+                output: outputs.iter().find(there).cloned().or(wishes.output),
+                workspace: rule.workspace.or(wishes.workspace),
+                floating: rule.floating.or(wishes.floating),
+                width: rule.width.map(|width| u16::from(width.0) * 10).or(wishes.width),
+                fullscreen: rule.fullscreen.or(wishes.fullscreen),
+                focused: rule.focused.or(wishes.focused),
+                opacity: rule.opacity.map(|share| share.0).or(wishes.opacity),
+                corner_radius: rule.corner_radius.map(|radius| radius.0).or(wishes.corner_radius),
+                capture: rule.capture.or(wishes.capture),
+            }
+        })
+    }
+}

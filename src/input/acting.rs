@@ -1,0 +1,220 @@
+//! What keys, buttons and messages have done.
+
+use std::ffi::OsString;
+
+use smithay::input::keyboard::Layout;
+use smithay::utils::{Logical, Rectangle};
+
+use super::drag::DragSource;
+use super::text::keys as text_keys;
+use super::{ShortcutTarget, drag, shortcuts, switcher, waking};
+use crate::bindings::Action;
+use crate::shell::layout::op::{Direction, Side};
+use crate::shell::question::{self, Taken};
+use crate::shell::strips::acting as strip;
+use crate::shell::workspaces::{Number, Place, Screen};
+use crate::shell::{self, WindowId, arranging, overview, spaces};
+use crate::state::State;
+
+/// What has a shell run a line.
+const SHELL: [&str; 2] = ["sh", "-c"];
+
+/// Does it. What is not possible does nothing.
+pub fn run(state: &mut State, action: &Action) {
+    match action {
+        Action::NextWindow => switcher::step(state, false),
+        Action::PreviousWindow => switcher::step(state, true),
+        Action::CloseWindow => {
+            if let Some(id) = state.shell.focused() {
+                shell::close(state, id);
+            }
+        }
+        Action::Maximise => arranging::toggle_maximised(state),
+        Action::Fullscreen => arranging::toggle_fullscreen(state),
+        Action::MoveWithPointer => take_along_with_pointer(state, drag::begin_move),
+        Action::ResizeWithPointer => take_along_with_pointer(state, drag::begin_resize_nearest),
+        Action::Towards(direction) => towards(state, *direction),
+        Action::Focus(direction) => focus(state, *direction),
+        Action::Move(direction) => _ = strip::shift(state, *direction),
+        Action::Join(side) => _ = strip::join(state, *side),
+        Action::Tabs => _ = strip::toggle_tabs(state),
+        Action::Width(resize) => _ = strip::set_width(state, *resize),
+        Action::Height(resize) => _ = strip::set_height(state, *resize),
+        Action::FullWidth => _ = strip::toggle_full_width(state),
+        Action::Float => _ = strip::toggle_floating(state),
+        Action::Layout => strip::toggle_mode(state),
+        Action::Terminal => state.run_terminal(),
+        Action::Run(line) => state.run_program(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>()),
+        Action::Shell(line) => {
+            state.run_program(&SHELL.into_iter().chain([&**line]).map(OsString::from).collect::<Vec<_>>());
+        }
+        Action::EndSession => ask_to_end(state),
+        Action::SwitchTerminal(number) => state.switch_terminal(*number),
+        Action::Workspace(number) => go_to(state, |_| *number),
+        Action::NextWorkspace => go_to(state, Number::next),
+        Action::PreviousWorkspace => go_to(state, Number::previous),
+        Action::MoveToWorkspace(number) => send_to(state, |_| *number, false),
+        Action::MoveToNextWorkspace => send_to(state, Number::next, true),
+        Action::MoveToPreviousWorkspace => send_to(state, Number::previous, true),
+        Action::Output(direction) => go_to_output(state, *direction),
+        Action::MoveToOutput(direction) => send_to_output(state, *direction),
+        Action::Overview => overview::toggle(state),
+        Action::Help => overview::toggle_help(state),
+        Action::Hud => overview::toggle_hud(state),
+        Action::Shortcuts => shortcuts::toggle(state),
+        Action::NextKeyboardLayout => switch_layout(state, true),
+        Action::PreviousKeyboardLayout => switch_layout(state, false),
+        Action::OutputsOff => waking::darken(state),
+        Action::None => {}
+    }
+}
+
+/// The window under the pointer does what the pointer does, unless one does already.
+fn take_along_with_pointer(state: &mut State, begin: fn(&mut State, WindowId, DragSource)) {
+    let takes_input = state.shell.lock.takes_input() || state.shell.overlays.take_input();
+    if let Some(window) = super::window_under(state).filter(|_| !takes_input && !drag::is_active(state)) {
+        begin(state, window, DragSource::Pointer);
+    }
+}
+
+/// Ends the session once that is answered; where nobody would see the question, at once.
+fn ask_to_end(state: &mut State) {
+    if !question::ask(state) {
+        state.end_session();
+    }
+}
+
+/// Ends the session if that was the answer. Returns whether what was pressed was for the question.
+pub(super) fn answered(state: &mut State, taken: Taken) -> bool {
+    if taken == Taken::Ends {
+        state.end_session();
+    }
+    taken != Taken::No
+}
+
+/// The focus moves on a strip; elsewhere the focused window is put there.
+fn towards(state: &mut State, direction: Direction) {
+    if strip::focus(state, direction) {
+        return;
+    }
+    match direction {
+        Direction::Up => arranging::toggle_maximised(state),
+        Direction::Down => arranging::restore(state),
+        Direction::Column(side) => arranging::snap(state, side),
+        Direction::First | Direction::Last | Direction::OtherLayer => {}
+    }
+}
+
+/// The focus moves; to the nearest window there where windows float.
+fn focus(state: &mut State, direction: Direction) {
+    if strip::focus(state, direction) {
+        return;
+    }
+    let shell = &state.shell;
+    let Some(from) = shell.focused().and_then(|id| shell.window(id)) else { return };
+    let others = shell.visible_windows().filter(|window| window.id != from.id);
+    let found = others.map(|window| (window.id, window.rect()));
+    let next = nearest(from.rect(), direction, found);
+    if next.is_some() {
+        shell::activate(state, next);
+    }
+}
+
+/// The one whose middle is nearest, of those that lie there.
+fn nearest<T>(
+    from: Rectangle<i32, Logical>,
+    direction: Direction,
+    others: impl Iterator<Item = (T, Rectangle<i32, Logical>)>,
+) -> Option<T> {
+    let middle = |rect: Rectangle<i32, Logical>| {
+        (i64::from(rect.loc.x) * 2 + i64::from(rect.size.w), i64::from(rect.loc.y) * 2 + i64::from(rect.size.h))
+    };
+    let from = middle(from);
+    let lies_there = |(x, y): (i64, i64)| match direction {
+        Direction::Column(Side::Left) => x < from.0,
+        Direction::Column(Side::Right) => x > from.0,
+        Direction::Up => y < from.1,
+        Direction::Down => y > from.1,
+        Direction::First | Direction::Last | Direction::OtherLayer => false,
+    };
+    let distance = |(x, y): (i64, i64)| (x - from.0).pow(2) + (y - from.1).pow(2);
+    let there = others.filter(|(_, rect)| lies_there(middle(*rect)));
+    there.min_by_key(|(_, rect)| distance(middle(*rect))).map(|(found, _)| found)
+}
+
+/// Shows another workspace of the current output.
+fn go_to(state: &mut State, to: impl Fn(Number) -> Number) {
+    let Some(screen) = spaces::current_screen(state) else { return };
+    let number = to(state.shell.workspaces.active(screen));
+    spaces::switch(state, Place { screen, number });
+}
+
+/// Sends the focused window to another workspace of its output, and goes there with it if asked to.
+fn send_to(state: &mut State, to: impl Fn(Number) -> Number, along: bool) {
+    let Some(window) = state.shell.focused() else { return };
+    let Some(from) = state.shell.workspaces.place(window) else { return };
+    let place = Place { number: to(from.number), ..from };
+    shell::send_to(state, window, place);
+    if along {
+        take_along(state, window, place);
+    }
+}
+
+fn take_along(state: &mut State, window: WindowId, place: Place) {
+    spaces::switch(state, place);
+    shell::activate(state, Some(window));
+}
+
+/// The output there, seen from the current one.
+fn output_towards(state: &State, direction: Direction) -> Option<Screen> {
+    let current = spaces::current_screen(state)?;
+    let area = spaces::area_of(state, current)?;
+    let screens = state.shell.workspaces.screens().map(|(screen, _)| screen).filter(|screen| *screen != current);
+    let others = screens.filter_map(|screen| Some((screen, spaces::area_of(state, screen)?)));
+    nearest(area, direction, others)
+}
+
+fn go_to_output(state: &mut State, direction: Direction) {
+    let Some(screen) = output_towards(state, direction) else { return };
+    spaces::go_to_output(state, screen);
+}
+
+fn send_to_output(state: &mut State, direction: Direction) {
+    let Some(screen) = output_towards(state, direction) else { return };
+    let Some(window) = state.shell.focused() else { return };
+    let place = Place { screen, number: state.shell.workspaces.active(screen) };
+    shell::send_to(state, window, place);
+    take_along(state, window, place);
+}
+
+/// The next layout of the keymap in force, or the one before.
+fn switch_layout(state: &mut State, forwards: bool) {
+    let Some(handle) = state.input.keyboard.clone() else { return };
+    handle.with_xkb_state(state, |mut context| {
+        let (active, count) = {
+            let xkb = context.xkb().lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            (xkb.active_layout().0, xkb.layouts().count() as u32)
+        };
+        if count > 1 {
+            let step = if forwards { 1 } else { count - 1 };
+            context.set_layout(Layout((active + step) % count));
+        }
+    });
+    text_keys::tell_focus(state);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_that_lies_there_is_found() {
+        let rect = |x, y| Rectangle::<i32, Logical>::new((x, y).into(), (100, 100).into());
+        let others = [("near", rect(150, 20)), ("far", rect(900, 0)), ("left", rect(-150, 0)), ("below", rect(0, 300))];
+        let found = |direction| nearest(rect(0, 0), direction, others.into_iter());
+        assert_eq!(found(Direction::Column(Side::Right)), Some("near"));
+        assert_eq!(found(Direction::Column(Side::Left)), Some("left"));
+        assert_eq!(found(Direction::Down), Some("near"), "its middle is a little lower, and nearest");
+        assert_eq!(found(Direction::Up), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! Presses on the titles above columns: the left button and a finger choose a window, the middle button closes it. And on the
+//! title bars of windows that float: they go with the pointer or the finger, fill the screen after two presses, and a cross
+//! closes them.
+
+use smithay::utils::{Logical, Point};
+
+use super::drag;
+use crate::bindings::BUTTON_LEFT;
+use crate::shell::{self, WindowId, arranging};
+use crate::state::State;
+use crate::time::{Instant, Span};
+
+/// Linux event code of the middle button.
+const BUTTON_MIDDLE: u32 = 0x112;
+/// Two presses are one gesture within this time, as toolkits have it, and within so many logical pixels.
+const TWICE: Span = Span::from_millis(400);
+const NEAR: f64 = 5.0;
+
+/// The last press on a title bar.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Last {
+    window: WindowId,
+    time: Instant,
+    point: Point<f64, Logical>,
+}
+
+/// What a press was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pressed {
+    /// Nothing of this.
+    Elsewhere,
+    /// On a title.
+    Title,
+    /// On a title bar: the window goes along.
+    Bar(WindowId),
+}
+
+/// A button, or a finger as the left one, went down at `point` (global logical coordinates).
+pub(super) fn pressed(state: &mut State, time: Instant, point: Point<f64, Logical>, button: u32) -> Pressed {
+    if let Some(bar) = state.shell.bar_at(point) {
+        return match button {
+            BUTTON_LEFT if bar.closes => {
+                shell::close(state, bar.window);
+                Pressed::Title
+            }
+            BUTTON_LEFT => bar_pressed(state, Last { window: bar.window, time, point }),
+            _ => {
+                shell::activate(state, Some(bar.window));
+                Pressed::Title
+            }
+        };
+    }
+    let Some(id) = state.shell.title_at(point) else { return Pressed::Elsewhere };
+    match button {
+        BUTTON_LEFT => shell::activate(state, Some(id)),
+        BUTTON_MIDDLE => shell::close(state, id),
+        _ => {}
+    }
+    Pressed::Title
+}
+
+fn bar_pressed(state: &mut State, press: Last) -> Pressed {
+    shell::activate(state, Some(press.window));
+    let is_second = state.input.last_on_bar.take().is_some_and(|last| {
+        let (x, y) = (press.point.x - last.point.x, press.point.y - last.point.y);
+        last.window == press.window && press.time - last.time <= TWICE && x.hypot(y) <= NEAR
+    });
+    if is_second {
+        arranging::toggle_maximised(state);
+        return Pressed::Title;
+    }
+    state.input.last_on_bar = Some(press);
+    // One hand at a time moves windows.
+    if drag::is_active(state) { Pressed::Title } else { Pressed::Bar(press.window) }
+}

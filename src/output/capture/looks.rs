@@ -1,0 +1,97 @@
+//! How much of the screen and of windows may be looked at for whoever waits for a change.
+//!
+//! A request that waits is looked at in each turn, by comparing all that its picture would show. For one recorder that is
+//! little. A client may have many that wait, each for a window of thousands of surfaces: those are looked at as often as
+//! there is time for, and whoever has been looked at least goes first.
+
+use ahash::HashMap;
+use smithay::reexports::wayland_server::backend::ClientId;
+
+use crate::time::{Instant, Span};
+
+/// Layers that are looked at in a refresh of 60 Hz, for all together: one to two milliseconds.
+const MOST: i64 = 1_024;
+const REFRESH: Span = Span::from_nanos(16_666_667);
+/// What a look costs that meets nothing, in layers.
+const LOOK: i64 = 4;
+
+/// Layers that were looked at lately; they are forgotten with time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lately {
+    layers: i64,
+    at: Instant,
+}
+
+impl Lately {
+    fn at(self, now: Instant) -> i64 {
+        let forgotten = (now - self.at).as_nanos().saturating_mul(MOST) / REFRESH.as_nanos();
+        self.layers.saturating_sub(forgotten).max(0)
+    }
+
+    fn add(&mut self, layers: i64, now: Instant) {
+        *self = Lately { layers: self.at(now).saturating_add(layers), at: now };
+    }
+}
+
+/// Looks for all clients.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    all: Lately,
+    /// Layers, ever.
+    pub total: u64,
+    of: HashMap<ClientId, Lately>,
+}
+
+impl Looks {
+    /// When the next one may be looked at, if not now. One look may be more than there is room for: the next waits longer.
+    pub fn next(&self, now: Instant) -> Option<Instant> {
+        let over = self.all.at(now) - MOST;
+        (over > 0).then(|| now + Span::from_nanos(over.saturating_mul(REFRESH.as_nanos()) / MOST + 1))
+    }
+
+    /// What `client` was looked at lately.
+    pub fn of(&self, client: &ClientId, now: Instant) -> i64 {
+        self.of.get(client).map_or(0, |lately| lately.at(now))
+    }
+
+    /// So many layers were looked at for `client`.
+    pub fn looked(&mut self, client: Option<ClientId>, layers: usize, now: Instant) {
+        let layers = i64::try_from(layers).unwrap_or(i64::MAX).saturating_add(LOOK);
+        self.all.add(layers, now);
+        self.total = self.total.saturating_add(layers.unsigned_abs());
+        self.of.retain(|_, lately| lately.at(now) > 0);
+        if let Some(client) = client {
+            self.of.entry(client).or_default().add(layers, now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_second_sixty_times_as_much_is_looked_at_as_in_a_refresh_however_often_that_is_asked_for() {
+        let (mut looks, mut now, mut looked) = (Looks::default(), Instant::from_nanos(1), 0);
+        let end = now + Span::from_seconds(1);
+        while now < end {
+            while looks.next(now).is_none() {
+                looks.looked(None, 400, now);
+                looked += 400;
+            }
+            now = looks.next(now).unwrap();
+        }
+        assert!((50_000..70_000).contains(&looked), "{looked}");
+    }
+
+    #[test]
+    fn a_recorder_of_a_window_is_never_kept_waiting() {
+        let (mut looks, mut now) = (Looks::default(), Instant::from_nanos(1));
+        for _ in 0..1_000 {
+            // Four turns a refresh, forty surfaces.
+            assert_eq!(looks.next(now), None);
+            looks.looked(None, 40, now);
+            now += Span::from_millis(4);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The scale of an output of which no rule says anything, guessed from how large it is and how many pixels it has. Pure.
+//!
+//! What is drawn for 96 dots an inch is comfortable on a desk's monitor at 110 physical pixels an inch and, since it is held or
+//! stands nearer, at 135 on anything small: the same numbers as in GNOME. What a monitor says of its size is often no size: many
+//! televisions and projectors say the shape of their picture (16:9) in whatever unit, or one of a whole series. What is not
+//! believed is shown one to one: too small to read comfortably is better than too large to use.
+
+/// Physical pixels of an inch that are shown one to one, of a monitor.
+const DESK_DENSITY: f64 = 110.0;
+/// The same, of what is nearer to the eye.
+const NEAR_DENSITY: f64 = 135.0;
+/// A diagonal of less is near: laptops, tablets, telephones.
+const DESK_DIAGONAL: f64 = 20.0;
+/// No panel is denser, in pixels an inch: what says so is no size.
+const DENSEST: f64 = 900.0;
+/// How much further apart pixels may lie in one direction than in the other, as a factor: sides are told in whole centimetres
+/// by many, and no panel has pixels that are not nearly square.
+const UNEVEN: f64 = 1.3;
+/// Steps of a scale: programs of most toolkits have been tried with them, and others do not differ visibly.
+const STEPS: f64 = 4.0;
+const LARGEST: f64 = 4.0;
+/// So much is left of an output in logical pixels, along its shorter and its longer side: what telephones have.
+const LEAST: (f64, f64) = (360.0, 640.0);
+const MILLIMETRES_PER_INCH: f64 = 25.4;
+
+/// Sides that stand for the shape of a picture: 16:9, 16:10, 4:3, in centimetres or millimetres.
+const SHAPES: [(u32, u32); 9] =
+    [(16, 9), (160, 90), (1600, 900), (16, 10), (160, 100), (1600, 1000), (4, 3), (40, 30), (400, 300)];
+
+/// Physical pixels of a logical one, for an output of `pixels` that says that it is so large; a multiple of a quarter, 1 to 4.
+pub fn guess(pixels: (i32, i32), millimetres: Option<(u32, u32)>) -> f64 {
+    let (width, height) = (f64::from(pixels.0), f64::from(pixels.1));
+    let (short, long) = (width.min(height), width.max(height));
+    let Some(inches) = millimetres.filter(|size| !is_shape(*size)).and_then(|size| diagonal((width, height), size))
+    else {
+        return 1.0;
+    };
+    let density = width.hypot(height) / inches;
+    let wanted = density / if inches < DESK_DIAGONAL { NEAR_DENSITY } else { DESK_DENSITY };
+    let most = (short / LEAST.0).min(long / LEAST.1).min(LARGEST);
+    let nearest = (wanted * STEPS).round().min((most * STEPS).floor());
+    (nearest / STEPS).max(1.0)
+}
+
+fn is_shape((width, height): (u32, u32)) -> bool {
+    // Square sides are nobody's, and (400, 300) is somebody's: a monitor of 20 inches, for which 1 is right anyway.
+    SHAPES.contains(&(width, height)) || SHAPES.contains(&(height, width))
+}
+
+/// The diagonal in inches, where it can be believed.
+fn diagonal((width, height): (f64, f64), (across, down): (u32, u32)) -> Option<f64> {
+    let (across, down) = (f64::from(across), f64::from(down));
+    if across <= 0.0 || down <= 0.0 || width <= 0.0 || height <= 0.0 {
+        return None;
+    }
+    // Some panels are mounted on their side, and say how large they are as they are mounted.
+    let is_even = |across: f64, down: f64| {
+        let (x, y) = (width / across, height / down);
+        x.max(y) <= UNEVEN * x.min(y)
+    };
+    let inches = across.hypot(down) / MILLIMETRES_PER_INCH;
+    let believed = (is_even(across, down) || is_even(down, across)) && width.hypot(height) <= DENSEST * inches;
+    believed.then_some(inches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn usual_screens_are_shown_as_their_users_set_them() {
+        for (what, pixels, millimetres, scale) in [
+            ("24 inches, Full HD", (1920, 1080), (531, 299), 1.0),
+            ("27 inches, QHD", (2560, 1440), (597, 336), 1.0),
+            ("27 inches, 4K", (3840, 2160), (597, 336), 1.5),
+            ("32 inches, 4K", (3840, 2160), (708, 398), 1.25),
+            ("27 inches, 5K", (5120, 2880), (597, 336), 2.0),
+            ("34 inches, ultrawide", (3440, 1440), (797, 334), 1.0),
+            ("15.6 inches, Full HD", (1920, 1080), (344, 194), 1.0),
+            ("14 inches, 2.8K", (2880, 1800), (302, 188), 1.75),
+            ("13.5 inches, 3:2", (2256, 1504), (285, 190), 1.5),
+            ("5.5 inches, upright", (1080, 1920), (68, 121), 3.0),
+            ("55 inches, 4K television", (3840, 2160), (1210, 680), 1.0),
+            ("7 inches, mounted on its side", (800, 1280), (150, 94), 1.5),
+        ] {
+            assert_eq!(guess(pixels, Some(millimetres)), scale, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_is_not_believed() {
+        for size in SHAPES.into_iter().chain([(0, 0), (0, 300), (1, 1), (30, 20), (597, 90), (u32::MAX, 1)]) {
+            assert_eq!(guess((3840, 2160), Some(size)), 1.0, "{size:?}");
+        }
+        assert_eq!(guess((3840, 2160), None), 1.0);
+        assert_eq!(guess((0, -5), Some((300, 200))), 1.0);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_said_it_is_a_scale_that_clients_can_draw_at(
+            w in -10..20_000_i32, h in -10..20_000_i32, size in prop::option::of((any::<u32>(), any::<u32>()))
+        ) {
+            let scale = guess((w, h), size);
+            prop_assert!((1.0..=LARGEST).contains(&scale) && (scale * STEPS).fract() == 0.0, "{}", scale);
+        }
+
+        #[test]
+        fn room_is_left_and_more_pixels_never_make_it_smaller(
+            w in 200..10_000_i32, h in 200..10_000_i32, across in 60..2_000_u32
+        ) {
+            let down = (f64::from(across) * f64::from(h) / f64::from(w)).round() as u32;
+            let scale = guess((w, h), Some((across, down)));
+            if scale > 1.0 {
+                prop_assert!(f64::from(w.min(h)) / scale >= LEAST.0 && f64::from(w.max(h)) / scale >= LEAST.1);
+            }
+            // However it is mounted.
+            prop_assert_eq!(guess((h, w), Some((down, across))), scale);
+            let size = (across, down);
+            if !is_shape(size) && f64::from(w * 2).hypot(f64::from(h * 2)) < DENSEST * f64::from(across).hypot(f64::from(down)) / 25.4 {
+                prop_assert!(guess((w * 2, h * 2), Some(size)) >= scale);
+            }
+        }
+    }
+}

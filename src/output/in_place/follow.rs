@@ -1,0 +1,234 @@
+//! A follower is moved in the picture that is being scanned out, just ahead of the beam: what is seen of it is where the pointer
+//! was when its row was about to be read.
+//!
+//! ```text
+//!   event ─► when is the first row of where it was and is read next? ─► sleep until then
+//!                                                                          │ the pointer's newest position
+//!            what lies below, and it above that ◄──────────────────────────┘ ─► FrontRectangle
+//! ```
+//!
+//! It can be where one opaque window lies below it, both are as their buffers have them, and nothing lies above. Everywhere else,
+//! and where it comes and goes, it is composed.
+
+use std::sync::Arc;
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Physical, Point, Rectangle, Transform};
+
+use super::candidate::{hides_nothing_between, is_opaque, is_plain, is_unobscured, pixel_rect};
+use super::lit::Lighting;
+use super::{Hindrance, TURNS_UP};
+use crate::backend::{Change, CursorPlane, PixelBuffer, PixelRect, Plan, overlay};
+use crate::guard;
+use crate::output::OutputState;
+use crate::render;
+use crate::scene::{Layer, Scene, Shape};
+use crate::state::State;
+use crate::surface::content::SurfaceContent;
+use crate::surface::{Feedback, follower, pixels, reach};
+use crate::time::{Clock, Instant};
+use crate::timing::id::OutputId;
+use crate::timing::target::RefreshIndex;
+
+/// The most pixels that are written for one move: 200 × 200, as of what clients write.
+const MOST_PIXELS: i32 = 200 * 200;
+
+/// A follower that is to be moved.
+#[derive(Debug)]
+pub(in crate::output) struct Move {
+    pub surface: WlSurface,
+    output: OutputId,
+    /// The refresh in which that is to be seen.
+    index: RefreshIndex,
+    pub at: Instant,
+}
+
+/// What became of a move.
+pub(in crate::output) enum Moved {
+    /// It is where the pointer is.
+    Done,
+    /// A frame is on its way that has to be shown first.
+    Later(Move),
+    /// It has to be composed.
+    Not,
+}
+
+/// When `surface`, which is shown at `before` in its parent, is to be moved to `then`; `None`: it is to be composed.
+pub(in crate::output) fn plan(
+    state: &State,
+    surface: &WlSurface,
+    (before, then): (Point<f64, Logical>, Point<f64, Logical>),
+) -> Option<Move> {
+    let now = state.clock.now();
+    let id = state.surfaces.get(surface)?.output.filter(|_| state.outputs.writes_in_place)?;
+    let output = state.outputs.by_id(id).filter(|output| output.writes_in_place())?;
+    let layer = output.drawn.layers.iter().find(|layer| layer.surface == *surface)?;
+    let line = first_line(output, layer, step(before, then))?;
+    let machine = output.conductor.output();
+    let mut index = machine.next_row(line, now)?;
+    // Once for each refresh.
+    if output.in_place.moved.is_some_and(|last| index <= last) {
+        index = output.in_place.moved?.next();
+    }
+    let at = machine.row_deadline(index, line)?;
+    Some(Move { surface: surface.clone(), output: id, index, at })
+}
+
+/// `known` is to show `then` by now: it may have to be earlier.
+pub(in crate::output) fn hasten(
+    state: &State,
+    known: &mut Move,
+    (before, then): (Point<f64, Logical>, Point<f64, Logical>),
+) {
+    let Some(output) = state.outputs.by_id(known.output) else { return };
+    let layer = output.drawn.layers.iter().find(|layer| layer.surface == known.surface);
+    let line = layer.and_then(|layer| first_line(output, layer, step(before, then)));
+    if let Some(at) = line.and_then(|line| output.conductor.output().row_deadline(known.index, line)) {
+        known.at = known.at.min(at);
+    }
+}
+
+/// Moves it from `before` to `then`, which are in its parent.
+pub(in crate::output) fn perform(
+    state: &mut State,
+    planned: Move,
+    (before, then): (Point<f64, Logical>, Point<f64, Logical>),
+) -> Moved {
+    let now = state.clock.now();
+    let (id, surface) = (planned.output, planned.surface.clone());
+    let Some(output) = state.outputs.by_id_mut(id) else { return Moved::Not };
+    output.ask_phase(now);
+    match output.hindrance() {
+        None => {}
+        Some(Hindrance::Ahead) => return Moved::Not,
+        Some(Hindrance::Replaced(refresh)) => {
+            let layer = output.drawn.layers.iter().find(|layer| layer.surface == surface);
+            let line = layer.and_then(|layer| first_line(output, layer, step(before, then)));
+            let at = line.and_then(|line| output.conductor.output().row_deadline(refresh, line));
+            let later = at.filter(|at| *at > now).map(|at| Move { index: refresh, at, ..planned });
+            return later.map_or(Moved::Not, Moved::Later);
+        }
+    }
+    let Some(Painted { place, layer, rect, pixels }) = paint(state, id, &surface, step(before, then)) else {
+        return Moved::Not;
+    };
+    let Some(output) = state.outputs.by_id_mut(id) else { return Moved::Not };
+    let Some(index) = output.conductor.output().seen_in_place(&rect, now) else {
+        output.in_place.counts.late += 1;
+        return Moved::Not;
+    };
+    let frame = output.conductor.output_mut().frames_mut().number();
+    let present = output.conductor.output().vsync().present(index);
+    let change = Change::FrontRectangle { rect, pixels };
+    let plan = Plan { target: index, present, final_at: now, ..Plan::plain(frame, change) };
+    if let Err((error, _)) = output.display.submit(plan) {
+        tracing::debug!(%error, "a follower is composed: the display does not take a rectangle");
+        return Moved::Not;
+    }
+    output.in_place.moved = Some(index);
+    output.show_instead(place, layer);
+    let written = state.clock.now();
+    let State { outputs, surfaces, .. } = state;
+    if let Some((output, entry)) = outputs.by_id_mut(id).zip(surfaces.get(&surface)) {
+        output.conductor.output_mut().wrote(written - now);
+        let (surface, feedback) = (entry.id, Feedback::default());
+        outputs.objects_ended |= match outputs.by_id_mut(id) {
+            Some(output) => output.in_place.written(Lighting { frame, surface, index, feedback, record: None }),
+            None => false,
+        };
+    }
+    if guard::with_states(&surface, |states| follower::set_place(states, Some(then))) {
+        state.shell.note_change();
+        reach::touch(state, &surface);
+    }
+    Moved::Done
+}
+
+fn step(before: Point<f64, Logical>, then: Point<f64, Logical>) -> Point<i32, Physical> {
+    // Outputs that are scaled are left out: a logical pixel is one.
+    let step = (then - before).to_i32_round::<i32>();
+    Point::from((step.x, step.y))
+}
+
+/// The first line of where it was and of where it is then, and a little further up: it may turn.
+fn first_line(output: &OutputState, layer: &Layer, step: Point<i32, Physical>) -> Option<i32> {
+    let scan = output.conductor.output().scan()?;
+    let both = layer.target.merge(Rectangle::new(layer.target.loc + step, layer.target.size));
+    Some((scan.first_line(&pixel_rect(both)) - TURNS_UP).max(0))
+}
+
+/// A follower as it is to be seen.
+struct Painted {
+    /// The place of its layer in the scene that is drawn, and what is there then.
+    place: usize,
+    layer: Layer,
+    rect: PixelRect,
+    pixels: Vec<u32>,
+}
+
+/// What the picture shows around `surface` when that is moved by `step`; `None` where more than copying would be needed.
+fn paint(state: &State, id: OutputId, surface: &WlSurface, step: Point<i32, Physical>) -> Option<Painted> {
+    let output = state.outputs.by_id(id).filter(|output| output.writes_in_place())?;
+    let handle = &output.output;
+    if handle.current_transform() != Transform::Normal || handle.current_scale().fractional_scale() != 1.0 {
+        return None;
+    }
+    let scene = &*output.drawn;
+    let place = scene.layers.iter().position(|layer| layer.surface == *surface && layer.snapshot.is_none())?;
+    let layer = &scene.layers[place];
+    let then = Rectangle::new(layer.target.loc + step, layer.target.size);
+    let rect = layer.target.merge(then);
+    let screen = Rectangle::from_size(scene.size);
+    let has_plane = output.display.capabilities().cursor_plane.is_some();
+    let is_simple = is_plain(layer)
+        && layer.source == layer.whole
+        && screen.contains_rect(rect)
+        && rect.size.w.checked_mul(rect.size.h).is_some_and(|pixels| pixels <= MOST_PIXELS)
+        && is_unobscured(scene, place, rect, has_plane)
+        && !is_fresh(state, surface);
+    if !is_simple {
+        return None;
+    }
+    let mut picture = below(state, scene, place, rect)?;
+    let mut own = content(layer, Rectangle::from_size(layer.target.size))?;
+    if is_opaque(layer, layer.target) {
+        // Their highest byte says nothing.
+        own.iter_mut().for_each(|pixel| *pixel |= 0xff00_0000);
+    }
+    let image = PixelBuffer { width: then.size.w, height: then.size.h, pixels: own };
+    let above = CursorPlane { x: then.loc.x, y: then.loc.y, image: Arc::new(image) };
+    overlay::put_cursor(&above, pixel_rect(rect), &mut picture);
+    let origin = layer.origin + Point::from((f64::from(step.x), f64::from(step.y)));
+    let shape = Arc::new(Shape { target: then, origin, ..(*layer.shape).clone() });
+    Some(Painted { place, layer: Layer { shape, ..layer.clone() }, rect: pixel_rect(rect), pixels: picture })
+}
+
+/// What is seen in `rect` below the layer in this place: one window, as its buffer has it.
+fn below(state: &State, scene: &Scene, place: usize, rect: Rectangle<i32, Physical>) -> Option<Vec<u32>> {
+    let first = place + 1;
+    let next = first + scene.layers.get(first..)?.iter().position(|layer| layer.target.overlaps(rect))?;
+    let layer = &scene.layers[next];
+    let is_simple = is_plain(layer)
+        && layer.target.contains_rect(rect)
+        && is_opaque(layer, rect)
+        && layer.snapshot.is_none()
+        && hides_nothing_between(scene, (place, next), rect)
+        && !is_fresh(state, &layer.surface);
+    if !is_simple {
+        return None;
+    }
+    content(layer, Rectangle::new(rect.loc - layer.target.loc, rect.size))
+}
+
+/// The pixels of `part` of what a layer shows, which is as its buffer has it.
+fn content(layer: &Layer, part: Rectangle<i32, Physical>) -> Option<Vec<u32>> {
+    let content = guard::with_states(&layer.surface, |states| SurfaceContent::of(&layer.surface, states))?;
+    let corner = render::source(layer).loc.to_i32_round::<i32>();
+    let from = pixel_rect(part);
+    pixels::read(&content.buffer, PixelRect { x: corner.x + from.x, y: corner.y + from.y, ..from })
+}
+
+/// Whether it shows something else by now than the picture on screen does.
+fn is_fresh(state: &State, surface: &WlSurface) -> bool {
+    state.surfaces.get(surface).is_none_or(|entry| entry.is_fresh())
+}

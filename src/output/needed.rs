@@ -1,0 +1,45 @@
+//! What a surface shows has changed: which outputs are to show it.
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Rectangle};
+
+use super::{all, need_all_for, pacing};
+use crate::scene::CursorView;
+use crate::state::State;
+use crate::time::Clock;
+use crate::timing::record::Need;
+
+/// Something that `surface` shows has changed.
+pub(super) fn need(state: &mut State, surface: &WlSurface) {
+    let is_cursor = matches!(state.input.cursor.view(1.0), CursorView::Surface(cursor, _) if cursor == *surface);
+    if !is_cursor {
+        state.outputs.list.iter_mut().for_each(|output| output.stage.changed(surface));
+    }
+    let Some(entry) = state.surfaces.get(surface) else { return };
+    let (paced_by, waits) = (entry.output, entry.waits());
+    match paced_by.filter(|id| state.outputs.by_id(*id).is_some()) {
+        Some(paced_by) => {
+            let reaches = reach(state, surface);
+            for output in &mut state.outputs.list {
+                if output.id == paced_by || output.is_shown_by(surface) || output.touches(reaches) {
+                    output.need(Need::Content);
+                }
+            }
+        }
+        None => need_all_for(state, Need::Content),
+    }
+    if waits && state.outputs.first().is_none() {
+        // No latch will come: what waits is answered by the tick for those whom nobody sees.
+        let now = state.clock.now();
+        pacing::hidden_waits(&mut state.outputs, now);
+    }
+}
+
+/// What `surface` may cover, where that matters: with several outputs (global logical coordinates).
+fn reach(state: &State, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
+    if state.outputs.list.len() < 2 {
+        return None;
+    }
+    let anywhere = || all(state).map(|(_, area)| area).reduce(Rectangle::merge);
+    state.shell.reach_of(&state.surfaces, surface).or_else(anywhere)
+}

@@ -1,0 +1,28 @@
+//! Where a window that is moved goes if it is let go now.
+
+use smithay::output::Output;
+
+use super::{Colour, Kept, Part, Sheet};
+use crate::output::geometry;
+use crate::scene::Scene;
+use crate::shell::Shell;
+use crate::timing::id::OutputId;
+
+/// Light, and what lies below it is seen through it.
+const COLOUR: Colour = [0.55, 0.66, 0.90, 0.35];
+/// Lengths in logical pixels: what is left free around it, and its corners.
+const MARGIN: f64 = 8.0;
+const RADIUS: f64 = 10.0;
+
+/// Draws it, if it is on this output.
+pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output)) {
+    let Some(rect) = shell.aim.map(|aim| aim.rect()).filter(|rect| geometry(output).overlaps(*rect)) else { return };
+    let scale = output.current_scale().fractional_scale();
+    let mut sheet = Sheet { scene, kept, output: id, area: geometry(output), scale, opacity: 1.0 };
+    let mut rect = rect.to_f64();
+    rect.loc += (MARGIN, MARGIN).into();
+    rect.size.w = (rect.size.w - 2.0 * MARGIN).max(1.0);
+    rect.size.h = (rect.size.h - 2.0 * MARGIN).max(1.0);
+    let rect = sheet.rect(rect);
+    sheet.panel(Part::Aim, rect, RADIUS, COLOUR);
+}

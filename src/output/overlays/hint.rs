@@ -1,0 +1,54 @@
+//! What an empty desktop says until a window was opened: which key shows the others, and which opens a terminal.
+
+use smithay::output::Output;
+use smithay::utils::Point;
+
+use super::{Colour, Kept, Part, Sheet, Type};
+use crate::bindings::{Action, Bindings};
+use crate::output::geometry;
+use crate::scene::Scene;
+use crate::timing::id::OutputId;
+
+const TEXT: Colour = [0.88, 0.90, 0.95, 0.75];
+/// Lengths in logical pixels: the height of text, and of a line.
+const TEXT_HEIGHT: f64 = 20.0;
+const LINE: f64 = 34.0;
+
+/// What is said, as far as there are keys for it.
+fn lines(bindings: &Bindings) -> Vec<String> {
+    let key = |wanted: &Action| {
+        let mut bound = bindings.keys.iter().filter(|(_, bound)| bound.action == *wanted);
+        bound.next().map(|(chord, _)| chord.name(bindings.modifier))
+    };
+    let said = [(Action::Help, "shows what keys do"), (Action::Terminal, "opens a terminal")];
+    said.iter().filter_map(|(action, does)| Some(format!("{} {does}", key(action)?))).collect()
+}
+
+/// Draws it below everything but what is pinned below windows.
+pub fn show(bindings: &Bindings, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output)) {
+    let scale = output.current_scale().fractional_scale();
+    let screen = scene.size;
+    let mut sheet = Sheet { scene, kept, output: id, area: geometry(output), scale, opacity: 1.0 };
+    let face = Type::new(TEXT_HEIGHT * scale, false);
+    let lines = lines(bindings);
+    let line = sheet.physical(LINE);
+    let count = i32::try_from(lines.len()).unwrap_or(0);
+    let top = (screen.h - count * line) / 2;
+    for (row, text) in (0..).zip(&lines) {
+        let text = face.fit(text, screen.w);
+        sheet.text(Part::Hint(row), &text, face, TEXT, |size| Point::from(((screen.w - size.w) / 2, top + row * line)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_named_as_they_are_bound_and_what_has_none_is_not_said() {
+        let mut bindings = Bindings::default();
+        assert_eq!(lines(&bindings), ["Super+F1 shows what keys do", "Super+Return opens a terminal"]);
+        bindings.keys.retain(|_, bound| bound.action != Action::Terminal);
+        assert_eq!(lines(&bindings), ["Super+F1 shows what keys do"]);
+    }
+}

@@ -1,0 +1,122 @@
+//! What is seen on an output, and its panel: which of them a point belongs to, and how one lies on the other.
+
+use smithay::output::Output;
+use smithay::utils::{Logical, Physical, Point, Size};
+
+use super::{OutputState, geometry};
+use crate::turn::Turn;
+
+/// What is at the very edge of a panel is so far within what is seen there, in physical pixels: the smallest step that clients
+/// are told of.
+const EDGE: f64 = 1.0 / 256.0;
+
+/// How what an output shows lies on its panel.
+pub fn turn_of(output: &Output) -> Turn {
+    Turn::from(output.current_transform())
+}
+
+/// Where (global logical coordinates) what is seen at a point of the panel is: from its left and top edge, in shares of its
+/// width and height. For devices that are a part of the panel, such as touchscreens.
+pub fn place_on_panel(output: &Output, share: (f64, f64)) -> Point<f64, Logical> {
+    let panel = panel_size(output).to_f64();
+    place_of_pixel(output, Point::from((share.0 * panel.w, share.1 * panel.h)))
+}
+
+/// The same of a point that is given in pixels of the panel, which stay exact: a share of them would be rounded.
+pub fn place_of_pixel(output: &Output, pixel: Point<f64, Physical>) -> Point<f64, Logical> {
+    let seen = seen_size(output).to_f64();
+    let place = turn_of(output).inverse().point(pixel, panel_size(output).to_f64());
+    let inside = |place: f64, side: f64| place.min(side - EDGE).max(0.0);
+    let place = Point::<f64, Physical>::from((inside(place.x, seen.w), inside(place.y, seen.h)));
+    geometry(output).loc.to_f64() + place.to_logical(output.current_scale().fractional_scale())
+}
+
+/// How many pixels the panel of an output has.
+fn panel_size(output: &Output) -> Size<i32, Physical> {
+    output.current_mode().map(|mode| mode.size).unwrap_or_default()
+}
+
+/// How many physical pixels an output has, as it is seen.
+fn seen_size(output: &Output) -> Size<i32, Physical> {
+    turn_of(output).inverse().size(panel_size(output))
+}
+
+impl OutputState {
+    /// How many physical pixels it has, as it is seen.
+    pub(super) fn seen_size(&self) -> Size<i32, Physical> {
+        let mode = self.display.mode();
+        turn_of(&self.output).inverse().size(Size::from((mode.width, mode.height)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timing::beam::ScanDirection;
+    use proptest::prelude::*;
+    use smithay::output::{Mode, PhysicalProperties, Scale, Subpixel};
+
+    fn output(turn: Turn, scale: f64) -> Output {
+        let physical = PhysicalProperties {
+            size: (0, 0).into(),
+            subpixel: Subpixel::Unknown,
+            make: String::new(),
+            model: String::new(),
+        };
+        let output = Output::new("test".to_owned(), physical);
+        let mode = Mode { size: (1200, 900).into(), refresh: 60_000 };
+        output.change_current_state(
+            Some(mode),
+            Some(turn.into()),
+            Some(Scale::Fractional(scale)),
+            Some((100, 50).into()),
+        );
+        output
+    }
+
+    proptest! {
+        #[test]
+        fn a_finger_is_where_what_is_seen_there_is(
+            turn in prop::sample::select(Turn::ALL.to_vec()),
+            scale in prop::sample::select(vec![1.0, 1.5, 2.0]),
+            x in 0..1200_i32,
+            y in 0..900_i32,
+        ) {
+            let output = output(turn, scale);
+            let middle = |at: i32, side: f64| (f64::from(at) + 0.5) / side;
+            let place = place_on_panel(&output, (middle(x, 1200.0), middle(y, 900.0)));
+            prop_assert!(geometry(&output).to_f64().contains(place), "{:?}", place);
+            // What is drawn there lies at that pixel of the panel.
+            let seen = (place - geometry(&output).loc.to_f64()).to_physical(scale);
+            let drawn = turn.point(seen, seen_size(&output).to_f64());
+            prop_assert!((drawn.x - f64::from(x) - 0.5).abs() < 1e-6 && (drawn.y - f64::from(y) - 0.5).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_finger_at_the_very_edge_is_on_the_output() {
+        for turn in Turn::ALL {
+            for corner in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
+                let output = output(turn, 1.5);
+                let place = place_on_panel(&output, corner);
+                assert!(geometry(&output).to_f64().contains(place), "{turn} {corner:?} {place:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_beam_goes_where_what_is_seen_lies() {
+        for turn in Turn::ALL {
+            let area = Size::<f64, Physical>::from((1.0, 1.0));
+            let place = |y| turn.inverse().point(Point::from((0.5, y)), area);
+            let way = place(1.0) - place(0.0);
+            let direction = match (way.x, way.y) {
+                (0.0, 1.0) => ScanDirection::Down,
+                (0.0, -1.0) => ScanDirection::Up,
+                (1.0, 0.0) => ScanDirection::Right,
+                _ => ScanDirection::Left,
+            };
+            assert_eq!(ScanDirection::Down.turned(turn.is_mirrored(), turn.quarters()), direction, "{turn}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `zwp_input_timestamps_manager_v1` 1: when pointer, keyboard and touch events happened, in nanoseconds.
+//!
+//! A time is sent right before the event that it is of. An event of a wheel for two axes has one time for both.
+//! Tools of tablets, which this protocol leaves out, have theirs in [`predicted_input`](super::predicted_input).
+
+use ahash::HashMap;
+use smithay::reexports::wayland_protocols::wp::input_timestamps::zv1::server::zwp_input_timestamps_manager_v1::{
+    self as manager, ZwpInputTimestampsManagerV1,
+};
+use smithay::reexports::wayland_protocols::wp::input_timestamps::zv1::server::zwp_input_timestamps_v1::{
+    self as wire, ZwpInputTimestampsV1,
+};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId, ObjectId};
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
+
+use crate::guard::Handlers;
+use crate::input::{InputTimes, Timed};
+use crate::state::State;
+use crate::time::Instant;
+
+const VERSION: u32 = 1;
+
+/// The global, and whom times are told, by their clients.
+#[derive(Debug)]
+pub struct InputTimestamps {
+    _global: GlobalId,
+    told: HashMap<ClientId, Vec<Subscription>>,
+}
+
+/// Whose times an object tells.
+#[derive(Debug)]
+struct Subscription {
+    object: ZwpInputTimestampsV1,
+    of: Timed,
+    device: ObjectId,
+}
+
+impl InputTimestamps {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, ZwpInputTimestampsManagerV1, ()>(VERSION, ());
+        InputTimestamps { _global: global, told: HashMap::default() }
+    }
+}
+
+impl InputTimes for State {
+    fn tell_time(&self, of: Timed, surface: Option<&WlSurface>, at: Instant) {
+        let timestamps = &self.protocols.input_timestamps;
+        if timestamps.told.is_empty() {
+            return;
+        }
+        let client = surface.and_then(|surface| surface.client()).map(|client| client.id());
+        let its = client.and_then(|client| timestamps.told.get(&client)).into_iter().flatten();
+        let (seconds_high, seconds_low, nanos) = at.as_wayland_parts();
+        for subscription in its.filter(|subscription| subscription.of == of) {
+            // The device object may be gone: then nobody hears what the time would be of.
+            if self.display_handle.backend_handle().object_info(subscription.device.clone()).is_ok() {
+                subscription.object.timestamp(seconds_high, seconds_low, nanos);
+            }
+        }
+    }
+}
+
+impl GlobalDispatch<ZwpInputTimestampsManagerV1, (), State> for Handlers {
+    fn bind(
+        _state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<ZwpInputTimestampsManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        init.init(manager, ());
+    }
+}
+
+impl Dispatch<ZwpInputTimestampsManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        client: &Client,
+        _manager: &ZwpInputTimestampsManagerV1,
+        request: manager::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        use manager::Request;
+        let (id, of, device) = match request {
+            Request::GetKeyboardTimestamps { id, keyboard } => (id, Timed::Keyboard, keyboard.id()),
+            Request::GetPointerTimestamps { id, pointer } => (id, Timed::Pointer, pointer.id()),
+            Request::GetTouchTimestamps { id, touch } => (id, Timed::Touch, touch.id()),
+            _ => return,
+        };
+        let subscription = Subscription { object: init.init(id, ()), of, device };
+        state.protocols.input_timestamps.told.entry(client.id()).or_default().push(subscription);
+    }
+}
+
+impl Dispatch<ZwpInputTimestampsV1, (), State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        _object: &ZwpInputTimestampsV1,
+        _request: wire::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+    }
+
+    fn destroyed(state: &mut State, client: ClientId, object: &ZwpInputTimestampsV1, _data: &()) {
+        let timestamps = &mut state.protocols.input_timestamps;
+        if let Some(its) = timestamps.told.get_mut(&client) {
+            its.retain(|subscription| subscription.object.id() != object.id());
+            if its.is_empty() {
+                timestamps.told.remove(&client);
+            }
+        }
+    }
+}

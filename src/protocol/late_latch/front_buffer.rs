@@ -1,0 +1,108 @@
+//! The requests of a front buffer.
+
+use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource, Weak};
+
+use super::generated::upbeat_front_buffer_v1::{self as wire, UpbeatFrontBufferV1};
+use crate::backend::PixelRect;
+use crate::guard::{self, Handlers};
+use crate::output::front_buffer;
+use crate::state::State;
+use crate::surface::front_buffer::{FrontListener, FrontState, Reason, ScanTimes};
+use crate::time::Instant;
+
+/// What is kept for one object: its surface, where it is the one that counts.
+#[derive(Debug)]
+pub(super) struct FrontObject(pub Option<Weak<WlSurface>>);
+
+impl FrontObject {
+    fn surface(&self) -> Option<WlSurface> {
+        self.0.as_ref()?.upgrade().ok()
+    }
+}
+
+/// Tells its client.
+#[derive(Debug)]
+pub(super) struct Listener(pub UpbeatFrontBufferV1);
+
+impl FrontListener for Listener {
+    fn tell_scan(&self, times: ScanTimes) {
+        let (high, low, nanos) = times.anchor.as_wayland_parts();
+        // Both are far below what 32 bits hold: no refresh lasts longer than a second.
+        let nanoseconds = |span: crate::time::Span| u32::try_from(span.as_nanos()).unwrap_or(u32::MAX);
+        self.0.scan(high, low, nanos, nanoseconds(times.interval), nanoseconds(times.line_time), times.first_line);
+    }
+
+    fn tell_active(&self, serial: u32, rect: PixelRect) {
+        self.0.active(serial, rect.x, rect.y, rect.width, rect.height);
+    }
+
+    fn tell_inactive(&self, serial: u32, reason: Reason) {
+        let reason = match reason {
+            Reason::Display => wire::Reason::Display,
+            Reason::Covered => wire::Reason::Covered,
+            Reason::Changed => wire::Reason::Changed,
+            Reason::Buffer => wire::Reason::Buffer,
+            Reason::Hidden => wire::Reason::Hidden,
+        };
+        self.0.inactive(serial, reason);
+    }
+
+    fn tell_light(&self, id: u32, at: Instant) {
+        let (high, low, nanos) = at.as_wayland_parts();
+        self.0.light(id, high, low, nanos);
+    }
+
+    fn tell_missed(&self, id: u32) {
+        self.0.missed(id);
+    }
+
+    fn refuse_rectangle(&self, rect: PixelRect) {
+        let PixelRect { x, y, width, height } = rect;
+        let what = format!("{width} × {height} pixels at {x}, {y} do not lie inside of the buffer");
+        self.0.post_error(wire::Error::InvalidRectangle, what);
+    }
+}
+
+impl Dispatch<UpbeatFrontBufferV1, FrontObject, State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        object: &UpbeatFrontBufferV1,
+        request: wire::Request,
+        data: &FrontObject,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        let Some(surface) = data.surface() else { return };
+        match request {
+            wire::Request::Destroy => {}
+            wire::Request::Share { x, y, width, height } => {
+                let rect = PixelRect { x, y, width, height };
+                if x < 0 || y < 0 || width <= 0 || height <= 0 {
+                    return Listener(object.clone()).refuse_rectangle(rect);
+                }
+                guard::with_states(&surface, |states| {
+                    let mut cached = states.cached_state.get::<FrontState>();
+                    let pending = cached.pending();
+                    *pending = FrontState { rect: Some(rect), number: pending.number + 1 };
+                });
+            }
+            wire::Request::AckInactive { serial } => front_buffer::acknowledge(state, &surface, serial),
+            wire::Request::Written { id, x, y, width, height } => {
+                front_buffer::written(state, &surface, id, PixelRect { x, y, width, height });
+            }
+        }
+    }
+
+    fn destroyed(state: &mut State, _client: ClientId, _object: &UpbeatFrontBufferV1, data: &FrontObject) {
+        let Some(surface) = data.surface() else { return };
+        guard::with_states(&surface, |states| {
+            let mut cached = states.cached_state.get::<FrontState>();
+            let number = cached.pending().number;
+            *cached.pending() = FrontState { rect: None, number };
+        });
+        front_buffer::end(state, &surface);
+    }
+}

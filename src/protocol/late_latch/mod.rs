@@ -1,0 +1,183 @@
+//! `upbeat_late_latch_manager_v1` 1: content that is placed as late as the display allows.
+//!
+//! The contract is `protocols/upbeat-late-latch-v1.xml`. Here requests are checked; the output that shows a follower places it
+//! at its latch (`output::following`).
+//!
+//! It is offered where the configuration says so (`[late-latch] followers`): a version that is offered to all could not be
+//! changed any more, and nothing makes use of it yet.
+
+mod front_buffer;
+#[rustfmt::skip]
+mod generated;
+
+use std::sync::Arc;
+
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
+use smithay::reexports::wayland_server::protocol::wl_pointer::WlPointer;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, Weak,
+};
+use smithay::utils::Point;
+use smithay::wayland::compositor;
+
+use crate::bounds::coordinate;
+use crate::guard::Handlers;
+use crate::output::{following, front_buffer as fronts};
+use crate::state::State;
+use crate::surface::follower::{Follower, FollowerListener, Means};
+use crate::surface::front_buffer::FrontBuffer;
+use front_buffer::FrontObject;
+use generated::upbeat_follower_v1::{self as wire, UpbeatFollowerV1};
+use generated::upbeat_front_buffer_v1::UpbeatFrontBufferV1;
+use generated::upbeat_late_latch_manager_v1::{self as manager, UpbeatLateLatchManagerV1};
+
+const VERSION: u32 = 1;
+
+/// The global, while it is offered.
+#[derive(Debug, Default)]
+pub struct LateLatchManager(Option<GlobalId>);
+
+/// Offers followers to clients, or no more: those that are there go on.
+pub fn offer(state: &mut State, offered: bool) {
+    let (display, global) = (&state.display_handle, &mut state.protocols.late_latch.0);
+    if !offered && let Some(global) = global.take() {
+        state.protocols.output.retire(display, global);
+    } else if offered && global.is_none() {
+        *global = Some(display.create_global::<State, UpbeatLateLatchManagerV1, ()>(VERSION, ()));
+    }
+}
+
+/// What is kept for one follower object: its surface, where it is the one that counts.
+#[derive(Debug)]
+struct FollowerObject(Option<Weak<WlSurface>>);
+
+impl FollowerObject {
+    fn surface(&self) -> Option<WlSurface> {
+        self.0.as_ref()?.upgrade().ok()
+    }
+}
+
+/// Tells the client of a follower, and knows whom it follows.
+#[derive(Debug)]
+struct Listener {
+    object: UpbeatFollowerV1,
+    pointer: Weak<WlPointer>,
+}
+
+impl FollowerListener for Listener {
+    fn tell_means(&self, means: Means) {
+        self.object.means(match means {
+            Means::None => wire::Means::None,
+            Means::Composed => wire::Means::Composed,
+            Means::InPlace => wire::Means::InPlace,
+        });
+    }
+
+    fn is_led(&self) -> bool {
+        self.pointer.is_alive()
+    }
+}
+
+impl GlobalDispatch<UpbeatLateLatchManagerV1, (), State> for Handlers {
+    fn bind(
+        _state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<UpbeatLateLatchManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        init.init(manager, ());
+    }
+}
+
+impl Dispatch<UpbeatLateLatchManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        manager: &UpbeatLateLatchManagerV1,
+        request: manager::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        let (id, surface, pointer) = match request {
+            manager::Request::Destroy => return,
+            manager::Request::GetFrontBuffer { id, surface } => {
+                return get_front_buffer(state, manager, id, &surface, init);
+            }
+            manager::Request::GetFollower { id, surface, pointer } => (id, surface, pointer),
+        };
+        let number = surface.id().protocol_id();
+        let fault = match state.surfaces.get(&surface) {
+            _ if compositor::get_parent(&surface).is_none() => {
+                Some((manager::Error::NotASubsurface, format!("wl_surface#{number} is no subsurface")))
+            }
+            Some(entry) if entry.follower.is_some() => {
+                Some((manager::Error::AlreadyExists, format!("wl_surface#{number} has a follower already")))
+            }
+            _ => None,
+        };
+        if let Some((error, what)) = fault {
+            init.init(id, FollowerObject(None));
+            return manager.post_error(error, what);
+        }
+        let object = init.init(id, FollowerObject(Some(surface.downgrade())));
+        if let Some(entry) = state.surfaces.get_mut(&surface) {
+            let listener = Listener { object, pointer: pointer.downgrade() };
+            entry.follower = Some(Box::new(Follower::new(Arc::new(listener))));
+            following::begin(state, &surface);
+        }
+    }
+}
+
+fn get_front_buffer(
+    state: &mut State,
+    manager: &UpbeatLateLatchManagerV1,
+    id: New<UpbeatFrontBufferV1>,
+    surface: &WlSurface,
+    init: &mut DataInit<'_, State>,
+) {
+    let is_taken = state.surfaces.get(surface).is_some_and(|entry| entry.front_buffer.is_some());
+    if is_taken {
+        init.init(id, FrontObject(None));
+        let number = surface.id().protocol_id();
+        let what = format!("wl_surface#{number} has a front buffer already");
+        return manager.post_error(manager::Error::AlreadyExists, what);
+    }
+    let object = init.init(id, FrontObject(Some(surface.downgrade())));
+    if let Some(entry) = state.surfaces.get_mut(surface) {
+        let listener = front_buffer::Listener(object);
+        entry.front_buffer = Some(Box::new(FrontBuffer::new(Arc::new(listener))));
+        fronts::begin(state, surface);
+    }
+}
+
+impl Dispatch<UpbeatFollowerV1, FollowerObject, State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        _object: &UpbeatFollowerV1,
+        request: wire::Request,
+        data: &FollowerObject,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        let Some(surface) = data.surface() else { return };
+        if let wire::Request::SetAnchor { x, y } = request
+            && let Some(follower) = state.surfaces.get_mut(&surface).and_then(|entry| entry.follower.as_mut())
+        {
+            follower.anchor = Point::from((coordinate(x), coordinate(y)));
+            following::begin(state, &surface);
+        }
+    }
+
+    fn destroyed(state: &mut State, _client: ClientId, _object: &UpbeatFollowerV1, data: &FollowerObject) {
+        let Some(surface) = data.surface() else { return };
+        if let Some(entry) = state.surfaces.get_mut(&surface) {
+            entry.follower = None;
+        }
+        following::end(state, &surface);
+    }
+}

@@ -1,0 +1,117 @@
+//! `upbeat_predicted_input_manager_v1` 1: a client is told, before it draws, where pointers, fingers and pens will be when that
+//! is seen.
+//!
+//! The contract is `protocols/upbeat-predicted-input-v1.xml`. Here requests are checked; devices are followed by
+//! [`surface::foresight`](crate::surface::foresight), and told of where a frame is started (`output::calling_back`,
+//! `output::ahead`).
+
+#[rustfmt::skip]
+mod generated;
+mod listener;
+
+use std::sync::Arc;
+
+use smithay::reexports::wayland_server::backend::GlobalId;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{
+    Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, WEnum, Weak,
+};
+
+use crate::guard::Handlers;
+use crate::state::State;
+use crate::surface::foresight::{Foresight, Wish};
+use crate::time::Span;
+use generated::upbeat_predicted_input_manager_v1::{self as manager, UpbeatPredictedInputManagerV1};
+use generated::upbeat_predicted_input_v1::{self as wire, Axes, UpbeatPredictedInputV1};
+
+const VERSION: u32 = 1;
+
+/// The global.
+#[derive(Debug)]
+pub struct PredictedInputManager {
+    _global: GlobalId,
+}
+
+impl PredictedInputManager {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        let global = display.create_global::<State, UpbeatPredictedInputManagerV1, ()>(VERSION, ());
+        PredictedInputManager { _global: global }
+    }
+}
+
+/// What is kept for one object: its surface.
+#[derive(Debug)]
+struct PredictedInput(Weak<WlSurface>);
+
+impl GlobalDispatch<UpbeatPredictedInputManagerV1, (), State> for Handlers {
+    fn bind(
+        _state: &mut State,
+        _display: &DisplayHandle,
+        _client: &Client,
+        manager: New<UpbeatPredictedInputManagerV1>,
+        _data: &(),
+        init: &mut DataInit<'_, State>,
+    ) {
+        init.init(manager, ());
+    }
+}
+
+impl Dispatch<UpbeatPredictedInputManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        manager: &UpbeatPredictedInputManagerV1,
+        request: manager::Request,
+        _data: &(),
+        _display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        if let manager::Request::GetPredictedInput { id, surface } = request {
+            let object = init.init(id, PredictedInput(surface.downgrade()));
+            let Some(entry) = state.surfaces.get_mut(&surface) else { return };
+            if entry.foresight.is_some() {
+                let number = surface.id().protocol_id();
+                let what = format!("wl_surface#{number} has a predicted input object already");
+                manager.post_error(manager::Error::AlreadyExists, what);
+                return;
+            }
+            entry.foresight = Some(Box::new(Foresight::new(Arc::new(object))));
+            // Whether the user wants that is looked up in this turn.
+            state.outputs.rules.changed_for(entry.client);
+        }
+    }
+}
+
+impl Dispatch<UpbeatPredictedInputV1, PredictedInput, State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        object: &UpbeatPredictedInputV1,
+        request: wire::Request,
+        data: &PredictedInput,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        use wire::Request;
+        let Some(entry) = data.0.upgrade().ok().and_then(|surface| state.surfaces.get_mut(&surface)) else { return };
+        let change: Box<dyn FnOnce(&mut Wish)> = match request {
+            Request::Destroy => {
+                entry.foresight = None;
+                return;
+            }
+            Request::SetAxes { axes: WEnum::Value(axes) } => Box::new(move |wish| {
+                (wish.horizontal, wish.vertical) = (axes.contains(Axes::Horizontal), axes.contains(Axes::Vertical));
+            }),
+            Request::SetAxes { axes: WEnum::Unknown(bits) } => {
+                object.post_error(wire::Error::InvalidAxes, format!("{bits:#x} has bits that are no axis"));
+                return;
+            }
+            Request::SetHorizon { nanoseconds } => {
+                Box::new(move |wish| wish.horizon = Some(Span::from_nanos(i64::from(nanoseconds))))
+            }
+        };
+        if let Some(foresight) = &mut entry.foresight {
+            foresight.wish(change);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Whom the selections follow. The keyboard may go to and fro many times in a turn, as somebody opens windows or steers
+//! them; each who gets it is told of all types that are offered, and would be thrown out when he has no room for it. So
+//! the selections leave at once, and come to whoever has the keyboard when the turn's requests are met.
+
+use smithay::reexports::wayland_server::Client;
+use smithay::wayland::selection::data_device::set_data_device_focus;
+use smithay::wayland::selection::primary_selection::set_primary_focus;
+
+use crate::guard;
+use crate::state::State;
+
+/// The keyboard is `client`'s from now on. Nobody else is told of a selection from then on.
+pub(in crate::protocol) fn changed(state: &mut State, client: Option<Client>) {
+    tell(state, None);
+    state.protocols.selection.coming_to = client;
+}
+
+/// Tells who has the keyboard, if somebody else had it before. Called in each turn, after what was asked in it.
+pub fn attend(state: &mut State) {
+    // One who does not read would be thrown out for what others copied.
+    if let Some(client) = state.protocols.selection.coming_to.take_if(|client| guard::client_reads_on(client)) {
+        tell(state, Some(client));
+    }
+}
+
+fn tell(state: &State, client: Option<Client>) {
+    set_data_device_focus(&state.display_handle, &state.input.seat, client.clone());
+    set_primary_focus(&state.display_handle, &state.input.seat, client);
+}

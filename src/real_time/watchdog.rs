@@ -1,0 +1,134 @@
+//! Whether a thread has computed for too long, or rests again. Pure: fed with the time and the thread's processor time.
+
+use crate::time::{Instant, Span};
+
+/// The watchdog looks at stretches of this length.
+const STRETCH: Span = Span::from_millis(500);
+
+/// How much of a stretch a thread may compute in a real-time class.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
+    /// For so long; then it leaves the class ...
+    most: Span,
+    /// ... and comes back after a whole stretch in which it computed for no longer than this; `None`: never.
+    rest: Option<Span>,
+}
+
+impl Allowance {
+    /// A hundred times what a flip at 240 Hz costs: one that computes for longer is broken, and does not come back.
+    pub const PRESENTER: Self = Allowance { most: Span::from_millis(250), rest: None };
+    /// Who composes with the CPU may need half of one for a large screen; more than this leaves others too little of it on a
+    /// machine that has one. It comes back well below that, so that it does not come and go.
+    pub const MAIN: Self = Allowance { most: Span::from_millis(350), rest: Some(Span::from_millis(250)) };
+
+    pub const fn comes_back(self) -> bool {
+        self.rest.is_some()
+    }
+}
+
+/// One thread, and the stretch that it is in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watchdog {
+    allowance: Allowance,
+    since: Instant,
+    computed: Span,
+    /// Before this moment it cannot have: nobody computes for longer than time passes.
+    not_before: Instant,
+}
+
+impl Watchdog {
+    /// For a thread that has `computed` for so long up to `now`.
+    pub fn new(allowance: Allowance, now: Instant, computed: Span) -> Self {
+        Watchdog { allowance, since: now, computed, not_before: now + allowance.most }
+    }
+
+    /// Whether it computed for too long. `computed` is asked for when it can matter, a few times a second: the kernel has no
+    /// quick answer.
+    pub fn barks(&mut self, now: Instant, computed: impl FnOnce() -> Span) -> bool {
+        if now <= self.not_before {
+            return false;
+        }
+        let computed = computed();
+        let (most, lately) = (self.allowance.most, computed - self.computed);
+        if now - self.since >= STRETCH {
+            *self = Watchdog::new(self.allowance, now, computed);
+        } else {
+            self.not_before = now + (most - lately);
+        }
+        lately > most
+    }
+
+    /// Whether a thread that lost its class may have it again: it has rested for a whole stretch.
+    pub fn rests(&mut self, now: Instant, computed: impl FnOnce() -> Span) -> bool {
+        let Some(rest) = self.allowance.rest.filter(|_| now - self.since >= STRETCH) else { return false };
+        let (stretch, computed) = (now - self.since, computed());
+        let lately = computed - self.computed;
+        *self = Watchdog::new(self.allowance, now, computed);
+        // A stretch is longer where the thread slept over its end.
+        lately.as_nanos() * STRETCH.as_nanos() <= rest.as_nanos() * stretch.as_nanos()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Instant {
+        Instant::from_nanos(1_000_000_000) + Span::from_millis(millis)
+    }
+
+    #[test]
+    fn a_thread_that_sleeps_most_of_the_time_is_left_alone() {
+        let mut dog = Watchdog::new(Allowance::PRESENTER, at(0), Span::ZERO);
+        let mut asked = 0;
+        let barks = (1..10_000).any(|flip| {
+            dog.barks(at(flip * 4), || {
+                asked += 1;
+                Span::from_micros(200) * flip
+            })
+        });
+        assert!(!barks);
+        assert!(asked <= 5 * 40, "asked {asked} times in 40 s for what it computed");
+    }
+
+    #[test]
+    fn a_thread_that_never_sleeps_loses_its_class_within_a_stretch() {
+        let mut dog = Watchdog::new(Allowance::PRESENTER, at(0), Span::ZERO);
+        let first = (1..1_000).find(|millis| dog.barks(at(*millis), || Span::from_millis(*millis)));
+        assert!(first.is_some_and(|millis| millis <= 500), "{first:?}");
+    }
+
+    #[test]
+    fn one_that_begins_to_compute_after_a_rest_is_stopped_as_soon() {
+        for begins in [1, 240, 260, 490, 700, 5_010] {
+            let mut dog = Watchdog::new(Allowance::PRESENTER, at(0), Span::ZERO);
+            let computed = |millis: i64| Span::from_millis((millis - begins).max(0));
+            let first = (1..10_000).find(|millis| dog.barks(at(*millis), || computed(*millis)));
+            assert!(first.is_some_and(|millis| millis - begins <= 510), "{begins}: {first:?}");
+        }
+    }
+
+    #[test]
+    fn a_main_thread_may_compose_for_half_of_the_time_and_not_for_nearly_all_of_it() {
+        let mut dog = Watchdog::new(Allowance::MAIN, at(0), Span::ZERO);
+        // At 60 Hz: 8 ms of each frame, then 14.
+        let barks = |dog: &mut Watchdog, from: i64, each: i64| {
+            (1..200).find(|frame| dog.barks(at((from + frame) * 16), || Span::from_millis(from * 8 + frame * each)))
+        };
+        assert_eq!(barks(&mut dog, 0, 8), None);
+        let mut dog = Watchdog::new(Allowance::MAIN, at(0), Span::ZERO);
+        assert!(barks(&mut dog, 0, 14).is_some_and(|frame| frame * 16 <= 500));
+    }
+
+    #[test]
+    fn it_comes_back_after_a_stretch_of_rest_and_a_presenter_never() {
+        let mut dog = Watchdog::new(Allowance::MAIN, at(0), Span::ZERO);
+        assert!(!dog.rests(at(400), || Span::ZERO), "no stretch is over");
+        assert!(!dog.rests(at(500), || Span::from_millis(400)), "it computed for most of it");
+        assert!(!dog.rests(at(999), || Span::from_millis(400)));
+        assert!(dog.rests(at(1_000), || Span::from_millis(600)));
+        // One that slept over the end of many stretches.
+        assert!(dog.rests(at(9_000), || Span::from_millis(1_200)));
+        assert!(!Watchdog::new(Allowance::PRESENTER, at(0), Span::ZERO).rests(at(9_000), || Span::ZERO));
+    }
+}

@@ -1,0 +1,38 @@
+//! What programs call their windows.
+
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel::XdgToplevel;
+use smithay::wayland::shell::xdg::ToplevelSurface;
+
+use super::wishes;
+use crate::shell::Desk;
+use crate::state::State;
+
+/// A program says which of its windows `toplevel` is.
+pub fn set_tag(state: &mut State, toplevel: &XdgToplevel, tag: String) {
+    let surface = state.protocols.xdg_shell.get_toplevel(toplevel).map(|toplevel| toplevel.wl_surface().clone());
+    if let Some(window) = surface.and_then(|surface| state.shell.window_of_root_mut(&surface)) {
+        window.tag = Some(tag);
+    }
+}
+
+fn renamed(state: &mut State, toplevel: &ToplevelSurface) {
+    state.shell.names += 1;
+    if let Some(window) = state.shell.windows.of_root_mut_quietly(toplevel.wl_surface()) {
+        window.names += 1;
+    }
+}
+
+/// A window has another title.
+pub fn title_changed(state: &mut State, toplevel: &ToplevelSurface) {
+    renamed(state, toplevel);
+    let id = state.shell.window_of_root(toplevel.wl_surface()).map(|window| window.id);
+    id.filter(|_| state.outputs.rules.has_windows()).into_iter().for_each(|id| wishes::renew(state, id));
+}
+
+/// A window's application named itself: the rules for it count from now on.
+pub fn app_id_changed(state: &mut State, toplevel: &ToplevelSurface) {
+    renamed(state, toplevel);
+    let Some(window) = state.shell.window_of_root(toplevel.wl_surface()) else { return };
+    let (id, app_id) = (window.id, window.app_id().unwrap_or_default());
+    state.window_named(id, &app_id);
+}

@@ -1,0 +1,192 @@
+//! The question whether the session is to end: keys, buttons and fingers answer it, and are nobody else's meanwhile.
+
+use smithay::input::keyboard::{Keysym, keysyms};
+use smithay::utils::{Logical, Point, Rectangle, Size};
+
+use super::animation::Toggle;
+use super::workspaces::Screen;
+use super::{popup, spaces};
+use crate::shell::{Desk, Hand};
+use crate::state::State;
+
+/// Lengths in logical pixels: the panel, its buttons, around and between them.
+const PANEL: (f64, f64) = (440.0, 176.0);
+const BUTTON_HEIGHT: f64 = 44.0;
+const MARGIN: f64 = 24.0;
+const BETWEEN: f64 = 16.0;
+
+/// What is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answer {
+    /// The session ends.
+    #[default]
+    End,
+    /// It goes on.
+    Stay,
+}
+
+/// What became of something that was pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is for somebody else.
+    No,
+    /// It was for the question.
+    Yes,
+    /// It was the answer that the session ends.
+    Ends,
+}
+
+/// The question.
+#[derive(Debug, Default)]
+pub struct Question {
+    /// Whether it is there.
+    pub shown: Toggle,
+    /// On which output.
+    pub on: Option<Screen>,
+    /// What Enter answers.
+    pub selected: Answer,
+}
+
+/// Where its parts are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Places {
+    /// All of it.
+    pub panel: Rectangle<f64, Logical>,
+    /// The button that ends the session.
+    pub end: Rectangle<f64, Logical>,
+    /// The button that does not.
+    pub stay: Rectangle<f64, Logical>,
+}
+
+impl Places {
+    /// On an output that is `area`. It fits however small that is.
+    pub fn on(area: Rectangle<f64, Logical>) -> Self {
+        let size = Size::from((PANEL.0.min(area.size.w), PANEL.1.min(area.size.h)));
+        let corner = area.loc + Point::from(((area.size.w - size.w) / 2.0, (area.size.h - size.h) / 2.0));
+        let margin = MARGIN.min(size.w / 8.0);
+        let width = ((size.w - 2.0 * margin - BETWEEN.min(margin)) / 2.0).max(1.0);
+        let top = corner.y + (size.h - margin - BUTTON_HEIGHT).max(0.0);
+        let button =
+            |left: f64| Rectangle::new(Point::from((left, top)), Size::from((width, BUTTON_HEIGHT.min(size.h))));
+        let end = button(corner.x + margin);
+        let stay = button(corner.x + size.w - margin - width);
+        Places { panel: Rectangle::new(corner, size), end, stay }
+    }
+
+    /// What is answered by a press at `point`.
+    fn at(&self, point: Point<f64, Logical>) -> Option<Answer> {
+        let buttons = [(self.end, Answer::End), (self.stay, Answer::Stay)];
+        buttons.into_iter().find(|(button, _)| button.contains(point)).map(|(_, answer)| answer)
+    }
+}
+
+/// Where its parts are, if the output is there that it was asked on.
+fn places(state: &State) -> Option<Places> {
+    let screen = state.shell.overlays.question.on?;
+    spaces::area_of(state, screen).map(|area| Places::on(area.to_f64()))
+}
+
+/// Asks whether the session is to end. `false`: nobody would see that.
+pub fn ask(state: &mut State) -> bool {
+    let Some(screen) = spaces::current_screen(state).filter(|_| !state.shell.lock.takes_input()) else { return false };
+    let question = &mut state.shell.overlays.question;
+    if question.shown.set(true) {
+        (question.on, question.selected) = (Some(screen), Answer::End);
+        popup::dismiss_grabs(state);
+        changed(state);
+    }
+    true
+}
+
+fn close(state: &mut State) {
+    if state.shell.overlays.question.shown.set(false) {
+        changed(state);
+    }
+}
+
+fn changed(state: &mut State) {
+    state.refresh_focus();
+    state.need_all();
+}
+
+fn answered(state: &mut State, answer: Answer) -> Taken {
+    close(state);
+    if answer == Answer::End { Taken::Ends } else { Taken::Yes }
+}
+
+fn is_asked(state: &State) -> bool {
+    state.shell.overlays.question.shown.is_on() && !state.shell.lock.takes_input()
+}
+
+/// A key went down. Arrows and Tab choose, Enter answers what is chosen, Escape stays; others do nothing.
+pub fn key(state: &mut State, key: Keysym) -> Taken {
+    if !is_asked(state) || key.is_modifier_key() {
+        return Taken::No;
+    }
+    if places(state).is_none() {
+        // Nobody sees it any more.
+        return answered(state, Answer::Stay);
+    }
+    let selected = state.shell.overlays.question.selected;
+    match key.raw() {
+        keysyms::KEY_Return | keysyms::KEY_KP_Enter | keysyms::KEY_space => return answered(state, selected),
+        keysyms::KEY_Escape => return answered(state, Answer::Stay),
+        keysyms::KEY_Left => select(state, Answer::End),
+        keysyms::KEY_Right => select(state, Answer::Stay),
+        keysyms::KEY_Tab | keysyms::KEY_ISO_Left_Tab => {
+            select(state, if selected == Answer::End { Answer::Stay } else { Answer::End });
+        }
+        _ => {}
+    }
+    Taken::Yes
+}
+
+fn select(state: &mut State, answer: Answer) {
+    if std::mem::replace(&mut state.shell.overlays.question.selected, answer) != answer {
+        state.need_all();
+    }
+}
+
+/// A button or a finger went down at `point` (global logical coordinates). Beside the question it stays.
+pub fn pressed(state: &mut State, point: Point<f64, Logical>) -> Taken {
+    if !is_asked(state) {
+        return Taken::No;
+    }
+    let Some(places) = places(state) else { return answered(state, Answer::Stay) };
+    match places.at(point) {
+        Some(answer) => answered(state, answer),
+        None if places.panel.contains(point) => Taken::Yes,
+        None => answered(state, Answer::Stay),
+    }
+}
+
+/// The pointer is at `point`: what lies there is chosen.
+pub fn pointed(state: &mut State, point: Point<f64, Logical>) {
+    if !is_asked(state) {
+        return;
+    }
+    if let Some(answer) = places(state).and_then(|places| places.at(point)) {
+        select(state, answer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn its_buttons_lie_in_it_and_beside_each_other_on_any_output(x in -3000..3000, y in -3000..3000, w in 1..4000, h in 1..3000) {
+            let area = Rectangle::<i32, Logical>::new((x, y).into(), (w, h).into()).to_f64();
+            let Places { panel, end, stay } = Places::on(area);
+            prop_assert!(panel.loc.x >= area.loc.x && panel.size.w <= area.size.w);
+            prop_assert!(end.loc.x >= panel.loc.x && end.loc.y >= panel.loc.y);
+            if w > 100 {
+                prop_assert!(end.loc.x + end.size.w <= stay.loc.x);
+                prop_assert!(stay.loc.x + stay.size.w <= panel.loc.x + panel.size.w);
+            }
+        }
+    }
+}

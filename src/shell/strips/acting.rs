@@ -1,0 +1,241 @@
+//! What a person does to a strip, and what clients ask for that are part of one.
+
+use smithay::output::Output;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Rectangle};
+
+use super::super::layout::op::{Direction, Display, Height, Rect, Resize, Side, Span, Width};
+use super::super::layout::{Active, Op};
+use super::super::workspaces::Place;
+use super::super::{Arrangement, Shell, Window, WindowId, activate, spaces};
+use super::{Mode, arrange, placing};
+use crate::shell::Desk;
+use crate::state::State;
+
+/// Widths that are gone through one after the other, in thousandths of the screen.
+const WIDTHS: [u16; 3] = [333, 500, 667];
+/// The least and the greatest share that a column is given by steps.
+const SHARES: std::ops::RangeInclusive<i32> = 50..=1000;
+/// The least height that a row is given by steps, in logical pixels.
+const LEAST_HEIGHT: i32 = 50;
+
+/// The workspace that keys act on.
+pub fn current_place(state: &State) -> Option<Place> {
+    let screen = spaces::current_screen(state)?;
+    Some(Place { screen, number: state.shell.workspaces.active(screen) })
+}
+
+/// Does something to the strip that has the focus. Returns whether there is one.
+fn perform(state: &mut State, op: impl FnOnce(&Shell, Place) -> Option<Op>) -> bool {
+    let place = current_place(state).filter(|place| state.shell.strips.mode(*place) == Mode::Strip);
+    let Some(place) = place.filter(|_| state.shell.drag.is_none()) else { return false };
+    arrange(state);
+    let shell = &mut state.shell;
+    say_where_they_float(shell, place);
+    let Some(op) = op(shell, place) else { return true };
+    let layout = &mut shell.strips.layout;
+    if layout.focused_place() != place {
+        layout.apply(&Op::Show(place));
+    }
+    layout.apply(&op);
+    let focus = layout.focus_on(place);
+    shell.strips.arranged = None;
+    if focus.is_some() && focus != shell.focused {
+        activate(state, focus);
+    }
+    arrange(state);
+    true
+}
+
+/// The layout learns where the windows are that float above a strip: they were moved without it.
+fn say_where_they_float(shell: &mut Shell, place: Place) {
+    let full = shell.strips.full(place.screen).unwrap_or_default();
+    let on_place = |id: &WindowId| shell.workspaces.place(*id) == Some(place) && shell.strips.layout.is_floating(*id);
+    let floating: Vec<_> =
+        shell.windows().map(|window| window.id).filter(on_place).filter_map(|id| shell.window(id)).collect();
+    let moves: Vec<Op> =
+        floating.into_iter().map(|window| Op::MoveFloating(window.id, local(window.rect(), full))).collect();
+    moves.iter().for_each(|op| shell.strips.layout.apply(op));
+}
+
+fn local(rect: Rectangle<i32, Logical>, full: Rectangle<i32, Logical>) -> Rect {
+    let corner = rect.loc - full.loc;
+    Rect::new((corner.x, corner.y).into(), (rect.size.w, rect.size.h).into())
+}
+
+/// The focus moves on the strip. `false`: there is none.
+pub fn focus(state: &mut State, direction: Direction) -> bool {
+    perform(state, |_, _| Some(Op::FocusTo(direction)))
+}
+
+/// The active column, or the row in it, changes places with the one there. `false`: there is no strip.
+pub fn shift(state: &mut State, direction: Direction) -> bool {
+    perform(state, |_, _| match direction {
+        Direction::Column(side) => Some(Op::MoveColumn(side)),
+        Direction::Up => Some(Op::MoveUp),
+        Direction::Down => Some(Op::MoveDown),
+        Direction::First | Direction::Last | Direction::OtherLayer => None,
+    })
+}
+
+/// The focused window joins the column on that side, or leaves its own towards it.
+pub fn join(state: &mut State, side: Side) -> bool {
+    perform(state, |_, _| Some(Op::Join(side)))
+}
+
+/// One window of the active column is seen at a time, or all are again.
+pub fn toggle_tabs(state: &mut State) -> bool {
+    on_active(state, |active| {
+        Op::SetDisplay(match active.display {
+            Display::Stacked => Display::Tabbed,
+            Display::Tabbed => Display::Stacked,
+        })
+    })
+}
+
+/// The active column is as wide as the screen, or as before.
+pub fn toggle_full_width(state: &mut State) -> bool {
+    on_active(state, |active| Op::SetSpan(if active.span == Span::FullWidth { Span::Plain } else { Span::FullWidth }))
+}
+
+/// The active column gets another width.
+pub fn set_width(state: &mut State, resize: Resize) -> bool {
+    perform(state, |shell, place| {
+        let room = shell.strips.layout.area(place.screen)?.usable.size.w.max(1);
+        let active = shell.strips.layout.active_column(place)?;
+        let now = match (active.span, active.width) {
+            (Span::FullWidth | Span::Maximised, _) => *SHARES.end(),
+            (Span::Plain, Width::Share(share)) => i32::from(share),
+            (Span::Plain, Width::Pixels(width)) => (i64::from(width) * 1000 / i64::from(room)) as i32,
+        };
+        let share = match resize {
+            Resize::By(percent) => now + i32::from(percent) * 10,
+            Resize::To(percent) => i32::from(percent) * 10,
+            Resize::Next => {
+                let next = WIDTHS.into_iter().map(i32::from).find(|share| *share > now);
+                next.unwrap_or(i32::from(WIDTHS[0]))
+            }
+        };
+        Some(Op::SetWidth(Width::Share(share.clamp(*SHARES.start(), *SHARES.end()) as u16)))
+    })
+}
+
+/// The active row gets another height.
+pub fn set_height(state: &mut State, resize: Resize) -> bool {
+    perform(state, |shell, place| {
+        let room = shell.strips.layout.area(place.screen)?.usable.size.h.max(1);
+        let window = shell.window(shell.strips.layout.focus_on(place)?)?;
+        let percent = |percent: i32| (i64::from(room) * i64::from(percent) / 100) as i32;
+        let height = match resize {
+            Resize::By(by) => window.rect().size.h + percent(i32::from(by)),
+            Resize::To(to) => percent(i32::from(to)),
+            // Its share again.
+            Resize::Next => return Some(Op::SetHeight(Height::Weight(1))),
+        };
+        Some(Op::SetHeight(Height::Pixels(height.clamp(LEAST_HEIGHT.min(room), room))))
+    })
+}
+
+fn on_active(state: &mut State, op: impl FnOnce(Active) -> Op) -> bool {
+    perform(state, |shell, place| shell.strips.layout.active_column(place).map(op))
+}
+
+/// The focused window floats above its strip, or is a part of it again.
+pub fn toggle_floating(state: &mut State) -> bool {
+    perform(state, |shell, place| {
+        let id = shell.strips.layout.focus_on(place)?;
+        Some(Op::SetFloating(id, !shell.strips.layout.is_floating(id), None))
+    })
+}
+
+/// The current workspace is a strip, or none any more.
+pub fn toggle_mode(state: &mut State) {
+    let Some(place) = current_place(state).filter(|_| state.shell.drag.is_none()) else { return };
+    arrange(state);
+    let other = state.shell.strips.mode(place).other();
+    state.shell.strips.choose(place, other);
+    state.need_all();
+}
+
+/// A hand that has the columns of a workspace lets them go with the view near `view`: they come to rest at a column. What the
+/// hand has is called otherwise by as much as all columns are elsewhere then.
+pub(in crate::shell) fn look(state: &mut State, place: Place, view: i32) {
+    let shell = &mut state.shell;
+    let Some(before) = shell.strips.view(place) else { return };
+    shell.strips.layout.apply(&Op::Look(place, view));
+    let by = shell.strips.view(place).map_or(0, |after| after.at - before.at);
+    if by != 0 {
+        shell.pans.hand(place).into_iter().for_each(|hand| hand.renumber(f64::from(by)));
+        let Shell { windows, workspaces, .. } = shell;
+        let is_there = |window: &Window| window.in_strip && workspaces.place(window.id) == Some(place);
+        windows.iter_mut_quietly().filter(|window| is_there(window)).for_each(|window| window.motion.carry());
+    }
+    shell.strips.arranged = None;
+    let focus = shell.strips.layout.focus_on(place);
+    if focus.is_some() && focus != shell.focused {
+        activate(state, focus);
+    }
+    arrange(state);
+}
+
+/// A client wants to fill what is left for windows, or not to. `false`: it is no part of a strip.
+pub(in crate::shell) fn maximise(state: &mut State, surface: &WlSurface, on: bool) -> bool {
+    let Some(id) = state.shell.window_of_root(surface).filter(|window| window.in_strip).map(|window| window.id) else {
+        return false;
+    };
+    let span = if on { Span::Maximised } else { Span::Plain };
+    placing::on_column_of(&mut state.shell.strips.layout, id, &Op::SetSpan(span));
+    changed(state);
+    true
+}
+
+/// A client wants all of an output: the one that it names, or its own. `false`: it is on no strip.
+pub(in crate::shell) fn fill_screen(state: &mut State, surface: &WlSurface, output: Option<&Output>) -> bool {
+    let Some(id) = on_strip(state, surface) else { return false };
+    let there = output.and_then(|output| state.shell.workspaces.screen(&output.name()));
+    spaces::bring_to(state, id, there);
+    if on_strip(state, surface).is_none() {
+        return false;
+    }
+    arrange(state);
+    if let Some(place) = state.shell.workspaces.place(id) {
+        say_where_they_float(&mut state.shell, place);
+    }
+    state.shell.strips.layout.apply(&Op::SetFullscreen(id, true));
+    changed(state);
+    true
+}
+
+/// A client does not want that any more. `false`: it has no such place on a strip.
+pub(in crate::shell) fn unfill_screen(state: &mut State, surface: &WlSurface) -> bool {
+    let window = state.shell.window_of_root(surface).filter(|window| window.in_strip);
+    let Some(id) = window.filter(|it| matches!(it.wanted, Arrangement::Fullscreen { .. })).map(|window| window.id)
+    else {
+        return false;
+    };
+    state.shell.strips.layout.apply(&Op::SetFullscreen(id, false));
+    changed(state);
+    true
+}
+
+/// A window of a strip is taken out of it by the pointer, and floats where it was.
+pub(in crate::shell) fn float_under(state: &mut State, id: WindowId) {
+    let Some(window) = state.shell.window(id).filter(|window| !window.is_fullscreen()) else { return };
+    let full = state.shell.workspaces.place(id).and_then(|place| state.shell.strips.full(place.screen));
+    let rect = local(window.rect(), full.unwrap_or_default());
+    state.shell.strips.layout.apply(&Op::SetFloating(id, true, Some(rect)));
+    changed(state);
+}
+
+fn on_strip(state: &State, surface: &WlSurface) -> Option<WindowId> {
+    let window = state.shell.window_of_root(surface).filter(|window| window.mapped)?;
+    let place = state.shell.workspaces.place(window.id)?;
+    let is_strip = state.shell.strips.mode(place) == Mode::Strip && state.shell.strips.full(place.screen).is_some();
+    is_strip.then_some(window.id)
+}
+
+/// The layout wants something else.
+fn changed(state: &mut State) {
+    state.shell.strips.arranged = None;
+    arrange(state);
+}

@@ -1,0 +1,244 @@
+//! What happened to windows, outputs and the focus, as operations on the layout.
+
+use ahash::HashMap;
+use smithay::output::Output;
+
+use super::super::layout::op::{self, Limits, Opening, Rect, Width};
+use super::super::layout::{Arranged, Op};
+use super::super::workspaces::{Place, Screen};
+use super::super::{Arrangement, Shell, Window, WindowId};
+use super::super::{spaces, wishes};
+use super::{Mode, Strips, placing};
+use crate::shell::{Desk, Hand, geometry};
+use crate::state::State;
+use crate::time::{Clock, Instant, Span};
+
+/// After an arrangement clients have no other for so many times what it took: where one changes what he wants in every turn,
+/// an eighth of the time goes into that. With as many windows as people have it takes some ten microseconds.
+const PAUSE: i64 = 8;
+/// No longer than this, if it took long only since another process was in the way.
+const LONGEST_PAUSE: Span = Span::from_millis(100);
+
+/// Whether anything changed since every window of every strip was put where the layout wants it.
+fn is_stale(shell: &Shell) -> bool {
+    shell.strips.is_used() && shell.strips.arranged != Some(shell.changes())
+}
+
+/// Puts every window of every strip where the layout wants it, if anything changed since that was done last.
+pub fn arrange(state: &mut State) {
+    if !is_stale(&state.shell) {
+        return;
+    }
+    let start = state.clock.now();
+    follow_screens(state);
+    follow_windows(state);
+    follow_focus(state);
+    placing::place(state);
+    let end = state.clock.now();
+    let shell = &mut state.shell;
+    let strips = &mut shell.strips;
+    (strips.pauses_until, strips.arrangements) =
+        (end + ((end - start) * PAUSE).min(LONGEST_PAUSE), strips.arrangements + 1);
+    shell.strips.arranged = Some(shell.changes());
+}
+
+/// The same for what clients did in a turn: not in the pause after the last time. Then it is done before the next frame that
+/// may show it, and no later than is returned.
+pub fn arrange_in_time(state: &mut State) -> Option<Instant> {
+    if !is_stale(&state.shell) {
+        return None;
+    }
+    let until = state.shell.strips.pauses_until;
+    if state.clock.now() < until {
+        return Some(until);
+    }
+    arrange(state);
+    None
+}
+
+/// Outputs are there, and leave room for windows.
+fn follow_screens(state: &mut State) {
+    let outputs: Vec<Output> = state.outputs.iter().cloned().collect();
+    let shell = &mut state.shell;
+    let there: Vec<(Screen, String)> =
+        shell.workspaces.screens().map(|(screen, name)| (screen, name.to_owned())).collect();
+    let gone: Vec<Screen> =
+        shell.strips.layout.screens().filter(|screen| there.iter().all(|(known, _)| known != screen)).collect();
+    gone.into_iter().for_each(|screen| shell.strips.layout.apply(&Op::Disconnect(screen)));
+    shell.strips.screens.clear();
+    for (screen, name) in there {
+        let Some(output) = outputs.iter().find(|output| output.name() == name) else { continue };
+        shell.strips.screens.push((screen, geometry(output)));
+        let area = Strips::area(shell, output);
+        if shell.strips.layout.area(screen) != Some(&area) {
+            shell.strips.layout.apply(&Op::Connect(screen, area));
+        }
+    }
+}
+
+/// Windows are on workspaces.
+fn follow_windows(state: &mut State) {
+    let widths = wished_widths(state);
+    let shell = &mut state.shell;
+    let mut there: HashMap<WindowId, Place> = shell.strips.layout.windows().collect();
+    let mut windows: Vec<WindowId> = shell.windows().map(|window| window.id).collect();
+    windows.sort_unstable();
+    for id in windows {
+        let place = shell.workspaces.place(id).filter(|place| shell.strips.layout.area(place.screen).is_some());
+        let Some(place) = place else {
+            // No output is there: where it was is remembered.
+            there.remove(&id);
+            continue;
+        };
+        match (there.remove(&id), shell.strips.mode(place)) {
+            (None, Mode::Strip) => open(shell, id, place, widths.get(&id).copied()),
+            (Some(known), Mode::Strip) if known != place => shell.strips.layout.apply(&Op::Send(id, place)),
+            (Some(_), Mode::Strip) => {}
+            (Some(_), Mode::Floating) => shell.strips.layout.apply(&Op::Close(id)),
+            (None, Mode::Floating) => {}
+        }
+        if let Some(window) = shell.windows.get_mut_quietly(id).filter(|_| shell.strips.mode(place) == Mode::Strip) {
+            let limits = limits_of(window);
+            if std::mem::replace(&mut window.told_limits, limits) != limits {
+                shell.strips.layout.apply(&Op::Limit(id, limits));
+            }
+        }
+    }
+    there.into_keys().for_each(|gone| shell.strips.layout.apply(&Op::Close(gone)));
+    shell.strips.has_windows = shell.strips.layout.windows().next().is_some();
+}
+
+/// How wide rules want the columns of windows that have none yet, in thousandths of the screen.
+fn wished_widths(state: &State) -> HashMap<WindowId, u16> {
+    let shell = &state.shell;
+    if !state.outputs.rules.has_windows() {
+        return HashMap::default();
+    }
+    let fresh = shell.windows().filter(|window| !window.in_strip && !window.placed);
+    fresh.filter_map(|window| Some((window.id, wishes::of(state, window.id).width?))).collect()
+}
+
+/// A client may have said how small a window can be: if that is something else, all is arranged anew.
+pub(in crate::shell) fn hear_limits(shell: &mut Shell, id: WindowId) {
+    let is_other = |window: &Window| window.in_strip && limits_of(window) != window.told_limits;
+    if shell.window(id).is_some_and(is_other) {
+        shell.strips.arranged = None;
+    }
+}
+
+fn limits_of(window: &Window) -> Limits {
+    let least = window.size_limits().min;
+    Limits { width: least.w.max(0), height: least.h.max(0) }
+}
+
+/// A window is to have a place on a strip: beside the active column, or above.
+fn open(shell: &mut Shell, id: WindowId, place: Place, width: Option<u16>) {
+    let Some(window) = shell.window(id) else { return };
+    let corner = shell.strips.full(place.screen).map(|full| full.loc).unwrap_or_default();
+    let rect = window.rect();
+    let at = rect.loc - corner;
+    let floats = window.floats_always().then(|| Rect::new((at.x, at.y).into(), (rect.size.w, rect.size.h).into()));
+    let (wanted, limits) = (window.wanted.clone(), limits_of(window));
+    let opening = Opening { place: Some(place), floating: floats, focused: shell.focused == Some(id) };
+    let layout = &mut shell.strips.layout;
+    layout.apply(&Op::Open(id, limits, opening));
+    if let Some(width) = width.filter(|_| floats.is_none()) {
+        placing::on_column_of(layout, id, &Op::SetWidth(Width::Share(width)));
+    }
+    // As it asked for before it was there.
+    match wanted {
+        Arrangement::Fullscreen { .. } => layout.apply(&Op::SetFullscreen(id, true)),
+        Arrangement::Maximized { .. } if floats.is_none() => {
+            placing::on_column_of(layout, id, &Op::SetSpan(op::Span::Maximised))
+        }
+        _ => {}
+    }
+}
+
+/// The focus is there, and these workspaces are seen.
+fn follow_focus(state: &mut State) {
+    let current = spaces::current_screen(state);
+    let shell = &mut state.shell;
+    let layout = &mut shell.strips.layout;
+    for (screen, _) in shell.workspaces.screens() {
+        let place = Place { screen, number: shell.workspaces.active(screen) };
+        if layout.shown(screen).is_some_and(|shown| shown != place) {
+            layout.apply(&Op::Show(place));
+        }
+    }
+    let focused = shell.focused.and_then(|id| Some((id, layout.place_of(id)?)));
+    match focused {
+        Some((id, place)) if layout.focus_on(place) != Some(id) => layout.apply(&Op::Focus(id)),
+        Some((_, place)) if layout.focused_place() != place => layout.apply(&Op::Show(place)),
+        Some(_) => {}
+        None => {
+            let place = current.map(|screen| Place { screen, number: shell.workspaces.active(screen) });
+            if let Some(place) = place.filter(|place| layout.focused_place() != *place) {
+                layout.apply(&Op::Show(place));
+            }
+        }
+    }
+}
+
+/// A window is about to be configured first: if it will be in a strip, with the size that it has there.
+pub(in crate::shell) fn foresee(state: &mut State, id: WindowId) {
+    let wishes = wishes::of(state, id);
+    if let Some(window) = state.shell.windows.get_mut_quietly(id) {
+        window.wished_floating = wishes.floating;
+    }
+    let floats = |window: &Window| window.wanted != Arrangement::Floating || window.placed || window.floats_always();
+    if !state.shell.strips.is_used() || state.shell.window(id).is_none_or(floats) {
+        return;
+    }
+    let Some(place) = expected(state, id).filter(|place| state.shell.strips.mode(*place) == Mode::Strip) else {
+        return;
+    };
+    follow_screens(state);
+    let Some(window) = state.shell.window(id) else { return };
+    let mut layout = state.shell.strips.layout.clone();
+    let opening = Opening {
+        place: Some(place),
+        floating: None,
+        focused: state.shell.workspaces.active(place.screen) == place.number,
+    };
+    layout.apply(&Op::Open(id, limits_of(window), opening));
+    if let Some(width) = wishes.width {
+        placing::on_column_of(&mut layout, id, &Op::SetWidth(Width::Share(width)));
+    }
+    let mut arranged: Vec<Arranged> = Vec::new();
+    layout.arrange(place, &mut arranged);
+    let Some(found) = arranged.into_iter().find(|it| it.window == id && !it.is_fullscreen) else { return };
+    let Some((output, full)) = spaces::output_of(state, place.screen) else { return };
+    let area = placing::to_global(found.rect, full, output.current_scale().fractional_scale());
+    if let Some(window) = state.shell.windows.get_mut_quietly(id) {
+        window.want(Arrangement::Tiled { area, is_maximised: found.is_maximised });
+        // Whatever becomes of it, it is looked at.
+        state.shell.strips.has_windows = true;
+    }
+}
+
+/// A window appears. Many programs say what it is called only after they asked how it is to be: if a rule wants by that that
+/// it floats, it is no part of a strip.
+pub(in crate::shell) fn hear_name(state: &mut State, id: WindowId) {
+    let floating = wishes::of(state, id).floating;
+    let Some(window) = state.shell.windows.get_mut_quietly(id) else { return };
+    window.wished_floating = floating;
+    if floating == Some(true) && !window.placed && matches!(window.wanted, Arrangement::Tiled { .. }) {
+        window.want(Arrangement::Floating);
+        window.send_pending();
+    }
+}
+
+/// The workspace on which a window will appear.
+fn expected(state: &State, id: WindowId) -> Option<Place> {
+    let (output, _) = state.usable_area(Some(state.pointer_position()))?;
+    let wishes = wishes::of(state, id);
+    let named = wishes.output.as_deref().and_then(|name| state.shell.workspaces.screen(name));
+    let screen = named.or_else(|| state.shell.workspaces.screen(&output.name()))?;
+    let app_id = state.shell.window(id)?.app_id().unwrap_or_default();
+    let number = wishes
+        .workspace
+        .or_else(|| state.outputs.rules.workspace(&app_id))
+        .unwrap_or(state.shell.workspaces.active(screen));
+    Some(Place { screen, number })
+}

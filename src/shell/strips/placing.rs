@@ -1,0 +1,195 @@
+//! Where the layout wants windows, as what they are asked for and where they are shown.
+
+use ahash::HashSet;
+use smithay::output::Output;
+use smithay::utils::{Logical, Point, Rectangle, Size};
+
+use super::super::layout::op::Rect;
+use super::super::layout::{Arranged, Layout, Op};
+use super::super::spaces;
+use super::super::workspaces::{Number, Place};
+use super::super::{Arrangement, Window, WindowId, visit};
+use super::Mode;
+use crate::shell::Desk;
+use crate::state::State;
+
+/// Where edges are whole physical pixels on a grid that is no coarser than this, in logical ones, they are put on it.
+const COARSEST_GRID: i32 = 5;
+/// Scales are counted in 120ths (`wp_fractional_scale_v1`).
+const SCALE_UNIT: i32 = 120;
+
+/// Every how many logical pixels one lies on the edge of a physical one.
+fn grid(scale: f64) -> i32 {
+    let scale = (scale * f64::from(SCALE_UNIT)).round() as i32;
+    let (mut divisor, mut rest) = (SCALE_UNIT, scale.max(1));
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    let grid = SCALE_UNIT / divisor;
+    if grid <= COARSEST_GRID { grid } else { 1 }
+}
+
+/// A rectangle of the layout in global logical coordinates, its edges on whole physical pixels where the scale has them.
+pub(super) fn to_global(rect: Rect, full: Rectangle<i32, Logical>, scale: f64) -> Rectangle<i32, Logical> {
+    let grid = grid(scale);
+    let edge = |at: i32| (at + grid / 2).div_euclid(grid) * grid;
+    let (left, top) = (edge(rect.loc.x), edge(rect.loc.y));
+    let (right, bottom) = (edge(rect.loc.x + rect.size.w), edge(rect.loc.y + rect.size.h));
+    let size = Size::from(((right - left).max(1), (bottom - top).max(1)));
+    Rectangle::new(full.loc + Point::from((left, top)), size)
+}
+
+/// Does something with the column of a window; the focus stays.
+pub(super) fn on_column_of(layout: &mut Layout, id: WindowId, op: &Op) {
+    let Some(place) = layout.place_of(id) else { return };
+    let (focus, before) = (layout.focus_on(place), layout.focused_place());
+    layout.apply(&Op::Focus(id));
+    layout.apply(op);
+    focus.filter(|focus| *focus != id).iter().for_each(|focus| layout.apply(&Op::Focus(*focus)));
+    if before != place {
+        layout.apply(&Op::Show(before));
+    }
+}
+
+/// Asks every window of every strip for what the layout wants, and lets those go that are on no strip any more.
+pub(super) fn place(state: &mut State) {
+    let screens: Vec<_> = state.shell.strips.layout.screens().collect();
+    let mut tiles = HashSet::default();
+    let mut changed = Vec::new();
+    let mut above = Vec::new();
+    let mut arranged = Vec::new();
+    for screen in screens {
+        let Some((output, full)) = spaces::output_of(state, screen) else { continue };
+        for number in Number::all() {
+            let place = Place { screen, number };
+            if state.shell.strips.mode(place) != Mode::Strip {
+                continue;
+            }
+            state.shell.strips.layout.arrange(place, &mut arranged);
+            let is_shown = state.shell.workspaces.active(screen) == number;
+            for it in &arranged {
+                let on = On { output: &output, full };
+                if it.is_floating {
+                    changed.extend(float(state, it, &on).then_some(it.window));
+                    above.extend((is_shown && it.is_seen).then_some(it.window));
+                } else {
+                    tiles.insert(it.window);
+                    changed.extend(tile(state, it, &on).then_some(it.window));
+                }
+            }
+        }
+    }
+    changed.extend(release(state, &tiles));
+    if state.shell.drag.is_none() && !above.is_empty() {
+        // What floats lies above the columns, whichever of them was raised.
+        state.shell.restack(&above);
+    }
+    if changed.is_empty() {
+        return;
+    }
+    spaces::tell_windows(&mut state.shell);
+    changed.into_iter().for_each(|id| visit::update_outputs(state, id));
+    state.need_look();
+}
+
+/// The output of a strip.
+struct On<'a> {
+    output: &'a Output,
+    full: Rectangle<i32, Logical>,
+}
+
+/// Asks a window for its place in its column. Returns whether that is another one.
+fn tile(state: &mut State, it: &Arranged, on: &On<'_>) -> bool {
+    let scale = on.output.current_scale().fractional_scale();
+    let wanted = if it.is_fullscreen {
+        let area = Rectangle::new(on.full.loc + Point::from((it.rect.loc.x, it.rect.loc.y)), on.full.size);
+        Arrangement::Fullscreen { output: on.output.clone(), area }
+    } else {
+        Arrangement::Tiled { area: to_global(it.rect, on.full, scale), is_maximised: it.is_maximised }
+    };
+    let is_aside = !it.is_behind && !it.is_seen;
+    let is_known = |output: &Output| state.outputs.iter().any(|known| known == output);
+    let Some(window) = state.shell.window(it.window) else { return false };
+    let is_orphan = matches!(&window.applied, Arrangement::Fullscreen { output, .. } if !is_known(output));
+    let is_same = (window.in_strip, window.is_behind, window.is_aside) == (true, it.is_behind, is_aside);
+    if is_same && window.wanted == wanted && !is_orphan {
+        return false;
+    }
+    let Some(window) = state.shell.window_mut(it.window) else { return false };
+    (window.in_strip, window.is_behind, window.is_aside) = (true, it.is_behind, is_aside);
+    if is_orphan {
+        // Its output is gone: until its client answers, its content is shown where it is wanted.
+        window.applied = wanted.clone();
+    }
+    if window.wanted != wanted {
+        if window.placed {
+            window.remember_floating();
+        }
+        window.stretch = None;
+        window.want(wanted);
+        window.motion.glide();
+        window.send_pending();
+    }
+    true
+}
+
+/// A window that floats above a strip and was a part of it until now is put where it floats.
+fn float(state: &mut State, it: &Arranged, on: &On<'_>) -> bool {
+    let Some(window) = state.shell.window(it.window).filter(|window| window.in_strip) else { return false };
+    let was_fullscreen = matches!(window.wanted, Arrangement::Fullscreen { .. }) && window.placed;
+    let rect = to_global(it.rect, on.full, on.output.current_scale().fractional_scale());
+    let Some(window) = state.shell.window_mut(it.window) else { return false };
+    if !was_fullscreen {
+        window.floating = rect.loc;
+        window.floating_size = Some(rect.size);
+    }
+    window.let_go_of_strip();
+    true
+}
+
+/// Windows that are on no strip any more lie where they did before, or else where they were in it.
+fn release(state: &mut State, tiles: &HashSet<WindowId>) -> Vec<WindowId> {
+    let shell = &state.shell;
+    let is_released = |id: WindowId| {
+        let on = shell.workspaces.place(id).filter(|place| shell.strips.layout.area(place.screen).is_some());
+        on.is_some() && !tiles.contains(&id) && !shell.strips.layout.is_floating(id)
+    };
+    let was_tile = |window: &&Window| window.in_strip || matches!(window.wanted, Arrangement::Tiled { .. });
+    let released = shell.windows().filter(was_tile).filter(|window| is_released(window.id));
+    let released: Vec<WindowId> = released.map(|window| window.id).collect();
+    for id in &released {
+        let Some(window) = state.shell.window_mut(*id) else { continue };
+        if !window.placed {
+            let rect = window.rect();
+            window.floating = rect.loc;
+            window.floating_size = Some(rect.size);
+        }
+        window.let_go_of_strip();
+    }
+    released
+}
+
+impl Window {
+    /// It floats from now on.
+    fn let_go_of_strip(&mut self) {
+        (self.in_strip, self.is_behind, self.is_aside, self.placed) = (false, false, false, true);
+        if matches!(self.wanted, Arrangement::Tiled { .. } | Arrangement::Fullscreen { .. }) {
+            self.want(Arrangement::Floating);
+        }
+        self.motion.glide();
+        self.send_pending();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_lie_on_whole_pixels_where_the_scale_has_them() {
+        assert_eq!([1.0, 1.25, 1.5, 1.75, 2.0, 3.0, 1.1].map(grid), [1, 4, 2, 4, 1, 1, 1]);
+        let full = Rectangle::new((1000, 0).into(), (853, 480).into());
+        let rect = to_global(Rect::new((9, 8).into(), (403, 463).into()), full, 1.5);
+        assert_eq!(rect, Rectangle::new((1010, 8).into(), (402, 464).into()));
+    }
+}

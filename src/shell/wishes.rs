@@ -1,0 +1,123 @@
+//! What the user's rules want of single windows: where and how they open, and how they look.
+
+use super::workspaces::Number;
+use super::{Shell, WindowId};
+use crate::shell::Desk;
+use crate::state::State;
+
+/// What rules want of a window; what they leave open is as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wishes {
+    /// The output that it opens on.
+    pub output: Option<String>,
+    /// And the workspace of that.
+    pub workspace: Option<Number>,
+    /// Whether it opens above the columns.
+    pub floating: Option<bool>,
+    /// How wide its column is, in thousandths of the screen.
+    pub width: Option<u16>,
+    /// Whether it opens on all of the screen.
+    pub fullscreen: Option<bool>,
+    /// Whether it has the focus when it opens.
+    pub focused: Option<bool>,
+    /// How much of it is seen: 0 to 1.
+    pub opacity: Option<f64>,
+    /// The radius of its corners, in logical pixels.
+    pub corner_radius: Option<f64>,
+    /// Whether it is in pictures of the screen.
+    pub capture: Option<bool>,
+}
+
+/// What rules know windows by.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// What its application is called.
+    pub app_id: &'a str,
+    /// Its title.
+    pub title: &'a str,
+    /// Which of its program's windows it is.
+    pub tag: &'a str,
+    /// Whether it has the focus.
+    pub is_focused: bool,
+    /// Whether it is in no column.
+    pub is_floating: bool,
+    /// Whether its client wants it to be looked at.
+    pub is_urgent: bool,
+}
+
+/// How a window looks because a rule says so.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// How much of it is seen: 0 to 1.
+    pub opacity: f64,
+    /// The radius of its corners, in logical pixels.
+    pub corner_radius: Option<f64>,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Look { opacity: 1.0, corner_radius: None }
+    }
+}
+
+/// What the rules want of a window.
+pub(super) fn of(state: &State, id: WindowId) -> Wishes {
+    let Some(window) = state.shell.window(id).filter(|_| state.outputs.rules.has_windows()) else {
+        return Wishes::default();
+    };
+    let (app_id, title) = (window.app_id().unwrap_or_default(), window.title().unwrap_or_default());
+    let named = Named {
+        app_id: &app_id,
+        title: &title,
+        tag: window.tag().unwrap_or_default(),
+        is_focused: state.shell.focused() == Some(id),
+        is_floating: !window.in_strip,
+        is_urgent: state.shell.workspaces.is_urgent(id),
+    };
+    state.outputs.wishes(&named)
+}
+
+/// A window may be called or be something else: it looks as the rules want it now.
+pub fn renew(state: &mut State, id: WindowId) {
+    let Some(window) = state.shell.window(id) else { return };
+    let kept_out = state.outputs.rules.keeps_out(&window.app_id().unwrap_or_default());
+    let wishes = of(state, id);
+    keep_out(state, id, wishes.capture.map_or(kept_out, |seen| !seen));
+    let look = Look { opacity: wishes.opacity.unwrap_or(1.0), corner_radius: wishes.corner_radius };
+    if state.shell.window(id).is_some_and(|window| window.look != look) {
+        state.shell.window_mut(id).into_iter().for_each(|window| window.look = look);
+        state.need_look();
+    }
+}
+
+/// A window is kept out of pictures of the screen, or is not.
+fn keep_out(state: &mut State, id: WindowId, kept_out: bool) {
+    if state.shell.window(id).is_none_or(|window| window.kept_out == kept_out) {
+        return;
+    }
+    if let Some(window) = state.shell.windows.get_mut(id) {
+        window.kept_out = kept_out;
+    }
+    state.need_all();
+}
+
+/// The rules, or what they go by, changed for all.
+pub fn renew_all(state: &mut State) {
+    let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
+    ids.into_iter().for_each(|id| renew(state, id));
+}
+
+impl Shell {
+    /// The windows whose focus changed since that was asked last.
+    pub(super) fn take_refocused(&mut self) -> Option<[Option<WindowId>; 2]> {
+        let before = std::mem::replace(&mut self.wished_for, self.focused);
+        (before != self.focused).then_some([before, self.focused])
+    }
+}
+
+/// The focus may be elsewhere: looks follow it.
+pub fn attend(state: &mut State) {
+    if let Some(windows) = state.shell.take_refocused().filter(|_| state.outputs.rules.has_windows()) {
+        windows.into_iter().flatten().for_each(|id| renew(state, id));
+    }
+}

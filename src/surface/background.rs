@@ -1,0 +1,90 @@
+//! What of the background behind a surface its client wants to be seen blurred (`ext_background_effect_v1`): double-buffered.
+
+use std::sync::Arc;
+
+use smithay::backend::renderer::element::Id;
+use smithay::reexports::wayland_server::DisplayHandle;
+use smithay::utils::{Logical, Rectangle};
+use smithay::wayland::compositor::{Cacheable, RectangleKind, RegionAttributes};
+
+/// Rectangles that are blurred each by itself; of more, what is around them: each costs some pictures of its size.
+pub const MOST_BLURRED: usize = 16;
+
+/// Rectangles in surface coordinates, each with its name for damage tracking.
+pub type Blurred = Arc<[(Id, Rectangle<i32, Logical>)]>;
+
+/// What is wanted of the background behind a surface.
+#[derive(Clone, Debug, Default)]
+pub struct Background {
+    /// Where it is blurred, if anywhere.
+    pub blurred: Option<Blurred>,
+}
+
+impl PartialEq for Background {
+    /// Whether it was set once: what is set anew has other names.
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.blurred, &other.blurred) {
+            (Some(these), Some(those)) => Arc::ptr_eq(these, those),
+            (these, those) => these.is_none() && those.is_none(),
+        }
+    }
+}
+
+impl Background {
+    /// Blurred in `region`.
+    pub fn blurred_in(region: &RegionAttributes) -> Self {
+        let mut rects: Vec<Rectangle<i32, Logical>> = Vec::new();
+        for (kind, rect) in &region.rects {
+            // Apart from each other: what is blurred twice is seen to be.
+            let rest = Rectangle::subtract_rects_many_in_place(std::mem::take(&mut rects), [*rect]);
+            rects = rest;
+            if matches!(kind, RectangleKind::Add) && !rect.is_empty() {
+                rects.push(*rect);
+            }
+        }
+        if rects.len() > MOST_BLURRED {
+            rects = rects.into_iter().reduce(Rectangle::merge).into_iter().collect();
+        }
+        let named: Blurred = rects.into_iter().map(|rect| (Id::new(), rect)).collect();
+        Background { blurred: (!named.is_empty()).then_some(named) }
+    }
+}
+
+impl Cacheable for Background {
+    fn commit(&mut self, _display: &DisplayHandle) -> Self {
+        self.clone()
+    }
+
+    fn merge_into(self, into: &mut Self, _display: &DisplayHandle) {
+        *into = self;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rects() -> impl Strategy<Value = Vec<(RectangleKind, Rectangle<i32, Logical>)>> {
+        let kind = prop_oneof![3 => Just(RectangleKind::Add), 1 => Just(RectangleKind::Subtract)];
+        let rect = (0..40, 0..40, 1..20, 1..20).prop_map(|(x, y, w, h)| Rectangle::new((x, y).into(), (w, h).into()));
+        prop::collection::vec((kind, rect), 0..40)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_in_the_region_is_blurred_once(rects in rects()) {
+            let region = RegionAttributes { rects };
+            let blurred = Background::blurred_in(&region).blurred;
+            let blurred: Vec<_> = blurred.iter().flat_map(|all| all.iter()).map(|(_, rect)| *rect).collect();
+            prop_assert!(blurred.len() <= MOST_BLURRED);
+            for point in (0..60).flat_map(|x| (0..60).map(move |y| (x, y))) {
+                let times = blurred.iter().filter(|rect| rect.contains(point)).count();
+                prop_assert!(times <= 1, "{:?} is blurred {} times", point, times);
+                // Of very many rectangles it is what is around them.
+                prop_assert!(!region.contains(point) || times == 1, "{:?}", point);
+                prop_assert!(blurred.len() <= 1 || region.contains(point) == (times == 1), "{:?}", point);
+            }
+        }
+    }
+}

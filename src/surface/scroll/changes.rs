@@ -1,0 +1,84 @@
+//! How much of a view's contents was drawn anew where it was.
+
+use smithay::backend::renderer::utils::CommitCounter;
+use smithay::reexports::wayland_server::Weak;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use super::state::{Content, Role, View};
+use crate::guard;
+use crate::surface::showing::{self, Showing};
+use crate::time::{Instant, Span};
+use crate::timing::scroll::{Change, Changing};
+
+/// A content when it was last looked at.
+#[derive(Debug)]
+struct Known {
+    surface: Weak<WlSurface>,
+    position: (i64, i64),
+    commit: CommitCounter,
+}
+
+/// What of a view changes by itself.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    known: Vec<Known>,
+    changing: Changing,
+}
+
+impl Changes {
+    /// Whether what is seen changes in most refreshes.
+    pub const fn is_most(&self) -> bool {
+        self.changing.is_most()
+    }
+
+    /// The frame shown at `present` shows `seen` pixels of `view`, whose contents were committed since the one before if it was
+    /// `touched`.
+    pub fn note(&mut self, (present, interval): (Instant, Span), touched: bool, view: &View, seen: i64) {
+        let change = if touched { self.look(view, seen) } else { Change::None };
+        self.changing.note(present, interval, change);
+    }
+
+    fn look(&mut self, view: &View, seen: i64) -> Change {
+        let before = std::mem::take(&mut self.known);
+        let (mut changed, mut replaced) = (0.0, 0.0);
+        for content in view.contents.iter().filter(|content| content.role == Role::Document) {
+            let Some((now, drawn)) = looked_at(content, &before) else { continue };
+            let was_there = before.iter().find(|known| known.surface == now.surface);
+            match was_there {
+                Some(known) if known.position == now.position => changed += drawn,
+                Some(_) => replaced += drawn,
+                None => {}
+            }
+            self.known.push(now);
+        }
+        // As many pixels as half of what is seen.
+        let most = seen as f64 / 2.0;
+        match () {
+            () if changed >= most => Change::Most,
+            () if replaced >= most => Change::Replaced,
+            () => Change::None,
+        }
+    }
+}
+
+/// What is known of a content by now, and how many pixels of the document were drawn since `before`.
+fn looked_at(content: &Content, before: &[Known]) -> Option<(Known, f64)> {
+    let surface = content.surface.upgrade().ok()?;
+    let last = before.iter().find(|known| known.surface == content.surface).map(|known| known.commit);
+    let (commit, drawn) = guard::with_states(&surface, |states| {
+        let data = showing::of(states)?;
+        Some((data.current_commit(), drawn_since(&data, last)))
+    })?;
+    let position = (content.position.0.get(), content.position.1.get());
+    Some((Known { surface: content.surface.clone(), position, commit }, drawn))
+}
+
+/// How many pixels of what is shown of a surface were drawn since then.
+fn drawn_since(data: &Showing, last: Option<CommitCounter>) -> f64 {
+    let (Some(last), Some(buffer), Some(view)) = (last, data.buffer_size(), data.cut()) else { return 0.0 };
+    let scale = f64::from(data.buffer_scale());
+    let pixels = |width: i32, height: i32| f64::from(width) * f64::from(height);
+    let drawn: f64 = data.damage_since(Some(last)).iter().map(|rect| pixels(rect.size.w, rect.size.h)).sum();
+    let whole = (pixels(buffer.w, buffer.h) * scale * scale).max(1.0);
+    (drawn / whole).min(1.0) * pixels(view.size.w, view.size.h)
+}

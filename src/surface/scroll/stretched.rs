@@ -1,0 +1,48 @@
+//! What makes up for content that is missing at the ends of a view: the last row or column of what is there.
+
+use smithay::backend::renderer::element::Id;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+
+use super::geometry::documents;
+use super::state::{Content, View};
+use crate::surface::content::SurfaceContent;
+use crate::timing::scroll::Region;
+
+/// One content whose ends may be seen stretched.
+#[derive(Debug)]
+pub struct StretchedContent {
+    /// What it shows.
+    pub content: SurfaceContent,
+    /// Where in the document.
+    pub said: Content,
+    /// Names for damage tracking of its beginning and its end.
+    pub ends: [Id; 2],
+}
+
+/// All contents of a view, while something is missing.
+#[derive(Debug, Default)]
+pub(super) struct Stretched {
+    contents: Vec<StretchedContent>,
+    /// The view moves up and down, not left and right.
+    pub goes_down: bool,
+    /// Where its document begins and ends: nothing is missing beyond that.
+    pub document: Region,
+}
+
+impl Stretched {
+    /// Something is missing of `view`, or nothing is. Those that were stretched before keep their names.
+    pub fn renew(&mut self, surface: &WlSurface, view: Option<&View>) {
+        let before = std::mem::take(&mut self.contents);
+        let Some(view) = view else { return };
+        (self.goes_down, self.document) = (view.axes.1, view.document);
+        self.contents.extend(documents(surface, view).map(|(content, said)| {
+            let known = before.iter().find(|known| known.content.surface == content.surface);
+            let ends = known.map_or_else(|| [Id::new(), Id::new()], |known| known.ends.clone());
+            StretchedContent { content, said: said.clone(), ends }
+        }));
+    }
+
+    pub fn contents(&self) -> &[StretchedContent] {
+        &self.contents
+    }
+}

@@ -1,0 +1,229 @@
+//! The book (`docs/`): every page is in its summary, every link leads somewhere, every excerpt is what stands in the file, and
+//! the pages of protocols are what their XML says. Where mdBook is installed, it is built.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
+
+mod page;
+mod protocol;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+use page::Page;
+
+/// Where the book lies in the repository.
+const BOOK: &str = "docs";
+/// Its table of contents.
+const SUMMARY: &str = "docs/SUMMARY.md";
+/// Folders of the repository whose files are named in text.
+const FOLDERS: [&str; 8] = ["src/", "tests/", "examples/", "docs/", "protocols/", "config/", "benches/", "timing/"];
+/// Languages of blocks of code.
+const LANGUAGES: [&str; 10] = ["sh", "text", "c", "python", "rust", "toml", "json", "diff", "ini", "sql"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The Markdown files below `folder`, by their paths in the repository.
+fn markdown_below(folder: &str, into: &mut Vec<String>) {
+    for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{folder}/{name}");
+        // Caches are no part of the repository.
+        if name.starts_with('.') {
+            continue;
+        }
+        if entry.file_type().unwrap().is_dir() {
+            markdown_below(&path, into);
+        } else if path.ends_with(".md") {
+            into.push(path);
+        }
+    }
+}
+
+/// The pages of the book, the README and what is written beside the tests.
+fn pages() -> BTreeMap<String, Page> {
+    let mut paths = vec!["README.md".to_owned()];
+    for folder in [BOOK, "tests", "examples"] {
+        markdown_below(folder, &mut paths);
+    }
+    let read = |path: String| {
+        let page = Page::read(&std::fs::read_to_string(root().join(&path)).unwrap());
+        (path, page)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// `docs/clients/../FIGURES.md` as `docs/FIGURES.md`; `None`: it leads out of the repository.
+fn straight(path: &Path) -> Option<String> {
+    let mut straight = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => straight.pop().then_some(())?,
+            Component::Normal(name) => straight.push(name),
+            _ => {}
+        }
+    }
+    Some(straight.to_string_lossy().into_owned())
+}
+
+/// What is wrong with the links of a page at `path`.
+fn dead_links(path: &str, page: &Page, pages: &BTreeMap<String, Page>) -> Vec<String> {
+    let mut dead = Vec::new();
+    for link in &page.links {
+        let mut say = |what: &str| dead.push(format!("{path}:{}: {}: {what}", link.line, link.target));
+        if link.target.starts_with("https://") {
+            continue;
+        }
+        let (file, anchor) = link.target.split_once('#').unwrap_or((&link.target, ""));
+        let target = if file.is_empty() {
+            Some(path.to_owned())
+        } else {
+            straight(&Path::new(path).parent().unwrap_or(Path::new("")).join(file))
+        };
+        let Some(target) = target else {
+            say("leads out of the repository");
+            continue;
+        };
+        if !root().join(&target).exists() {
+            say("there is no such file");
+        } else if is_in_book(path) && !is_in_book(&target) {
+            say("is not in the book: name it in backticks instead");
+        } else if !anchor.is_empty() && !pages.get(&target).is_some_and(|page| page.anchors.contains(anchor)) {
+            say("there is no such heading");
+        }
+    }
+    dead
+}
+
+fn is_in_book(path: &str) -> bool {
+    path.starts_with("docs/")
+}
+
+/// Files of the repository that a page names in backticks, and that are not there.
+fn missing_files(path: &str, page: &Page) -> Vec<String> {
+    let named = page.names.iter().filter_map(|(line, name)| {
+        let name = name.split_whitespace().next()?;
+        let is_path = FOLDERS.iter().any(|folder| name.starts_with(folder) && name != *folder)
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-".contains(letter));
+        is_path.then_some((line, name))
+    });
+    let exists = |name: &str| {
+        let below = |folder: &str| {
+            let path = root().join(folder).join(name);
+            path.exists() || path.with_extension("rs").exists()
+        };
+        // Rooms of the house are called by their path in `src/`.
+        below("") || below("src")
+    };
+    let missing = named.filter(|(_, name)| !exists(name));
+    missing.map(|(line, name)| format!("{path}:{line}: {name}: there is no such file")).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let pages = pages();
+    let dead: Vec<_> = pages.iter().flat_map(|(path, page)| dead_links(path, page, &pages)).collect();
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+}
+
+#[test]
+fn every_file_that_is_named_is_there() {
+    let missing: Vec<_> = pages().iter().flat_map(|(path, page)| missing_files(path, page)).collect();
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn every_page_has_a_title_and_is_in_the_summary_once() {
+    let pages = pages();
+    let summary = &pages[SUMMARY];
+    let listed: Vec<_> = summary.links.iter().map(|link| format!("{BOOK}/{}", link.target)).collect();
+    let once: BTreeSet<_> = listed.iter().cloned().collect();
+    assert_eq!(listed.len(), once.len(), "a page is in the summary twice");
+    let there: BTreeSet<_> = pages.keys().filter(|path| is_in_book(path) && *path != SUMMARY).cloned().collect();
+    assert_eq!(there, once, "pages that are there, and pages of the summary");
+    let untitled: Vec<_> = there.iter().filter(|path| pages[*path].title.is_empty()).collect();
+    assert!(untitled.is_empty(), "without a title: {untitled:?}");
+}
+
+#[test]
+fn code_says_its_language_and_excerpts_are_what_stands_in_the_file() {
+    let mut wrong = Vec::new();
+    for (path, page) in &pages() {
+        for code in &page.code {
+            let at = format!("{path}:{}", code.line);
+            match code.language.as_deref() {
+                Some(language) if !LANGUAGES.contains(&language) => wrong.push(format!("{at}: language {language:?}")),
+                _ => {}
+            }
+            let Some(from) = &code.from else { continue };
+            match std::fs::read_to_string(root().join(from)) {
+                Ok(file) if file.contains(&code.text) => {}
+                Ok(_) => wrong.push(format!("{at}: this does not stand in {from}")),
+                Err(error) => wrong.push(format!("{at}: {from}: {error}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn pages_of_protocols_are_what_their_xml_says() {
+    let mut made = BTreeSet::new();
+    for entry in std::fs::read_dir(root().join("protocols")).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        let Some(stem) = name.strip_suffix(".xml") else { continue };
+        let xml = std::fs::read_to_string(root().join("protocols").join(&name)).unwrap();
+        let page = root().join("docs/protocols").join(format!("{stem}.md"));
+        expect_test::expect_file![page].assert_eq(&protocol::page(&xml, &format!("protocols/{name}")));
+        made.insert(format!("{stem}.md"));
+    }
+    let there = std::fs::read_dir(root().join("docs/protocols")).unwrap();
+    let there: BTreeSet<_> = there.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    assert_eq!(there, made, "pages of protocols that are not there any more");
+}
+
+#[test]
+fn what_is_wrong_with_a_page_is_found() {
+    let pages = pages();
+    let text = "# A\n[a](nowhere.md) [b](FIGURES.md#nowhere) [c](../src/main.rs) [d](../../x) [e](FIGURES.md)\n\
+                `src/nowhere.rs` `src/main.rs` `timing/frames` `src/a and b`\n";
+    let page = Page::read(text);
+    let said = [
+        "docs/x.md:2: nowhere.md: there is no such file",
+        "docs/x.md:2: FIGURES.md#nowhere: there is no such heading",
+        "docs/x.md:2: ../src/main.rs: is not in the book: name it in backticks instead",
+        "docs/x.md:2: ../../x: leads out of the repository",
+    ];
+    let mut with = pages;
+    with.insert("docs/x.md".to_owned(), Page::read(text));
+    assert_eq!(dead_links("docs/x.md", &page, &with), said);
+    let missing = ["docs/x.md:3: src/nowhere.rs: there is no such file", "docs/x.md:3: src/a: there is no such file"];
+    assert_eq!(missing_files("docs/x.md", &page), missing);
+}
+
+/// Where mdBook is (`./up test` fetches it), its HTML has a page for each of ours, and the headings that links name.
+#[test]
+fn mdbook_builds_the_book() {
+    let fetched = root().join("target/mdbook/bin/mdbook");
+    let program = if fetched.exists() { fetched } else { PathBuf::from("mdbook") };
+    let directory = tempfile::tempdir().unwrap();
+    let built =
+        Command::new(program).arg("build").arg("--dest-dir").arg(directory.path()).arg(root().join(BOOK)).output();
+    let Ok(built) = built else {
+        eprintln!("skipped: mdbook is not installed");
+        return;
+    };
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success() && !said.contains("WARN") && !said.contains("ERROR"), "{said}");
+    for (path, page) in pages().iter().filter(|(path, _)| is_in_book(path) && *path != SUMMARY) {
+        let name = path.strip_prefix("docs/").unwrap().replace("README.md", "index.md").replace(".md", ".html");
+        let html =
+            std::fs::read_to_string(directory.path().join(&name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for anchor in &page.anchors {
+            assert!(html.contains(&format!("id=\"{anchor}\"")), "{name} has no heading {anchor}");
+        }
+    }
+}

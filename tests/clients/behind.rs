@@ -1,0 +1,118 @@
+//! Clients that read nothing for a while (stopped in a debugger, swapped out) beside others that make something happen
+//! again and again which they are to hear of: they are not thrown out for it.
+
+use wayland_protocols::wp::text_input::zv3::client::zwp_text_input_v3::ChangeCause;
+use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_shell_v1::Layer;
+use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::KeyboardInteractivity;
+
+use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::Options;
+
+use crate::fixture::content::RED;
+use crate::fixture::{ClientIndex, World};
+use crate::recordings::Camera;
+use crate::text;
+
+/// Turns in which something happens: as many little messages are several times what a socket holds.
+const TURNS: usize = 2_000;
+
+/// One turn, in which nobody waits for anything.
+fn turn(world: &mut World) {
+    world.carry_once();
+    upbeat::session::turn::run(&mut world.state);
+    world.flush();
+}
+
+/// `innocent` reads nothing while `happens` in each of many turns, and lives on.
+#[track_caller]
+fn outlives(world: &mut World, innocent: ClientIndex, mut happens: impl FnMut(&mut World, usize)) {
+    world.settle();
+    world.client(innocent).is_stopped = true;
+    for number in 0..TURNS {
+        happens(world, number);
+        turn(world);
+    }
+    world.client(innocent).is_stopped = false;
+    world.settle();
+    assert!(!world.client(innocent).is_gone(), "{}", world.client(innocent).said());
+}
+
+#[test]
+fn one_who_loses_the_keyboard_to_a_panel_and_has_it_again_on_and_on_is_not_thrown_out() {
+    let mut world = World::new();
+    let (innocent, _) = world.open("innocent", 200, 100);
+    let panel = world.connect();
+    let pinned = world.pin(panel, Layer::Top, RED, |layer| layer.set_size(100, 20));
+    outlives(&mut world, innocent, |_, number| {
+        let keyboard = [KeyboardInteractivity::Exclusive, KeyboardInteractivity::None][number % 2];
+        pinned.layer.set_keyboard_interactivity(keyboard);
+        pinned.surface.commit();
+    });
+    assert_eq!(world.focused().as_deref(), Some("innocent"));
+}
+
+#[test]
+fn one_beside_whom_a_window_comes_and_goes_on_and_on_is_not_thrown_out() {
+    let mut world = World::new();
+    let (innocent, _) = world.open("innocent", 200, 100);
+    let other = world.connect();
+    let window = world.open_in(other, "other", 50, 50);
+    let mut is_there = true;
+    outlives(&mut world, innocent, |world, _| {
+        world.client(other).receive();
+        if is_there {
+            window.surface.attach(None, 0, 0);
+            window.surface.commit();
+            window.surface.commit();
+            is_there = false;
+        } else if world.client(other).answer_newest().is_some() {
+            world.client(other).show(&window.surface, 50, 50);
+            is_there = true;
+        }
+    });
+}
+
+#[test]
+fn an_input_method_is_not_thrown_out_for_what_a_field_says() {
+    let mut world = World::new();
+    let types = world.connect();
+    let _method = text::method(&mut world, types);
+    let (client, _) = world.open("field", 200, 100);
+    let field = text::field(&mut world, client, "");
+    world.settle();
+    field.enable();
+    field.commit();
+    outlives(&mut world, types, |_, number| {
+        field.set_surrounding_text(format!("{number:a>2000}"), 0, 0);
+        field.set_text_change_cause(ChangeCause::Other);
+        field.commit();
+    });
+}
+
+#[test]
+fn who_records_a_window_that_changes_its_size_on_and_on_is_not_thrown_out() {
+    let mut world = World::new();
+    let (other, window) = world.open("changes", 200, 100);
+    let camera = Camera::new(&mut world);
+    let source = camera.window(&mut world, 0);
+    let _session = camera.session(&mut world, &source, Options::empty());
+    outlives(&mut world, camera.client, |world, number| {
+        world.client(other).show(&window.surface, 100 + (number % 2) as i32, 100);
+    });
+}
+
+#[test]
+fn who_records_the_cursor_is_not_thrown_out_while_it_moves() {
+    let mut world = World::new();
+    let (_, _) = world.open("still", 200, 100);
+    let camera = Camera::new(&mut world);
+    let source = camera.window(&mut world, 0);
+    let (manager, client) = (camera.manager.clone(), camera.client);
+    let pointer = world.client(client).globals().pointer().clone();
+    manager.create_pointer_cursor_session(&source, &pointer, &world.client(client).handle(), ());
+    let corner = world.window("still").rect().loc.to_f64();
+    outlives(&mut world, client, |world, number| {
+        let time = world.now();
+        let position = (corner.x + (number % 100) as f64, corner.y + 50.0).into();
+        upbeat::input::handle(&mut world.state, upbeat::input::InputEvent::PointerPosition { time, position });
+    });
+}

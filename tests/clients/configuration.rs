@@ -1,0 +1,118 @@
+//! The configuration is read again when it is saved, and what is wrong with it is said on the screen. In virtual time, which
+//! stands still while another thread reads.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+use upbeat::session::reload;
+use upbeat::time::Span;
+
+use crate::fixture::World;
+use crate::fixture::content::RED;
+use crate::fixture::making::SMALL;
+use crate::fixture::simulated::nothing;
+
+/// How soon what is saved is to be seen.
+const SOON: Span = Span::from_seconds(1);
+/// A window takes its time to come.
+const SLOWLY: &str = "[animations.open]\nstyle = \"easing\"\nduration = 10000\ncurve = \"linear\"\n";
+
+/// A session that is configured by a file with this text.
+fn configured(text: &str) -> (World, TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    fs::write(&path, text).unwrap();
+    let mut world = World::simulated(&[60_000]);
+    let handle = world.state.loop_handle.clone();
+    reload::start(&handle, &mut world.state, Some(path.clone()), None).unwrap();
+    (world, folder, path)
+}
+
+/// Lets the other thread read, while time stands still, until `done`.
+#[track_caller]
+fn heard(world: &mut World, what: &str, done: impl Fn(&World) -> bool) {
+    let started = std::time::Instant::now();
+    while !done(world) {
+        assert!(started.elapsed().as_secs() < 30, "{what}: never heard of");
+        world.turn();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+fn mistake(world: &World) -> Option<String> {
+    let notices = &world.state.shell.overlays.notices;
+    notices.mistake().filter(|_| notices.shown.is_on()).map(str::to_owned)
+}
+
+#[track_caller]
+fn is_wrong(world: &mut World, what: &str, words: &str) {
+    heard(world, what, |world| mistake(world).is_some_and(|mistake| mistake.contains(words)));
+}
+
+#[track_caller]
+fn is_right(world: &mut World, what: &str) {
+    heard(world, what, |world| mistake(world).is_none());
+}
+
+/// What is on screen where notices are.
+fn at_the_top(world: &World) -> u32 {
+    world.pixel(SMALL.0 / 2, 30)
+}
+
+#[test]
+fn a_typo_that_is_saved_while_a_window_moves_is_on_the_screen_within_a_second_and_no_frame_is_late() {
+    let (mut world, _folder, path) = configured(SLOWLY);
+    world.open_filled("all of it", SMALL, RED);
+    world.run_for(SOON, &mut nothing);
+    let (moving, frames) = (at_the_top(&world), world.output(0).statistics.cadence.frames.total());
+    assert!(frames > 30, "it moves: {frames}");
+    fs::write(&path, format!("{SLOWLY}pacng = \"auto\"")).unwrap();
+    is_wrong(&mut world, "a typo", "config.toml:5:1: [animations.open] pacng: no such option");
+    world.run_for(SOON, &mut nothing);
+    let wrong = at_the_top(&world);
+    assert_ne!(wrong, moving);
+    fs::write(&path, SLOWLY).unwrap();
+    is_right(&mut world, "the next save");
+    world.run_for(SOON, &mut nothing);
+    assert_ne!(at_the_top(&world), wrong);
+    let statistics = &world.output(0).statistics;
+    assert_eq!(statistics.cadence.drops.total(), 0, "{statistics:?}");
+    assert_eq!(world.output(0).records.iter().filter_map(|record| record.miss).next(), None);
+    let frames = statistics.cadence.frames.total() - frames;
+    assert!(frames >= 118, "one for each refresh of two seconds, nearly: {frames}");
+}
+
+#[test]
+fn editors_that_rename_links_that_lead_elsewhere_and_files_that_go_are_followed() {
+    let (mut world, folder, path) = configured("");
+    let here = |name: &str| folder.path().join(name);
+    let put = |name: &str, text: &str| fs::write(here(name), text).unwrap();
+    put("new", "wrong = 1");
+    fs::rename(here("new"), &path).unwrap();
+    is_wrong(&mut world, "renamed", "wrong");
+    fs::remove_file(&path).unwrap();
+    is_wrong(&mut world, "gone, and it was asked for by name", "No such file");
+    put("elsewhere", "planes = true");
+    symlink("elsewhere", &path).unwrap();
+    is_right(&mut world, "a link");
+    put("elsewhere", "planes = maybe");
+    is_wrong(&mut world, "where the link leads to", "planes");
+    put("other", "include = [\"parts/colours.toml\"]");
+    symlink("other", here("link")).unwrap();
+    fs::rename(here("link"), &path).unwrap();
+    is_wrong(&mut world, "another link, to a file that includes what is not there", "parts/colours.toml");
+    fs::create_dir(here("parts")).unwrap();
+    put("parts/colours.toml", "background = \"#123456\"");
+    is_right(&mut world, "what is included came");
+    assert_eq!(world.state.session.config().background.to_string(), "#123456");
+    put("parts/colours.toml", "background = \"#12345\"");
+    is_wrong(&mut world, "what is included is wrong", "colours.toml:1:14");
+    fs::rename(here("parts"), here("sold")).unwrap();
+    is_wrong(&mut world, "its folder is gone", "No such file");
+    fs::rename(here("sold"), here("parts")).unwrap();
+    is_wrong(&mut world, "and back", "colours.toml:1:14");
+    put("parts/colours.toml", "background = \"#654321\"");
+    is_right(&mut world, "mended");
+}

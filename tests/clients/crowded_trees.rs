@@ -1,0 +1,65 @@
+//! Windows of very many parts of which few change with each commit: what that costs those beside them.
+
+use std::time::Duration;
+
+use wayland_client::protocol::wl_subsurface::WlSubsurface;
+
+use crate::dying::cpu;
+use crate::fixture::content::{BLUE, RED};
+use crate::fixture::{ClientIndex, Toplevel, World};
+
+/// Commits that are looked at.
+const COMMITS: i32 = 12;
+/// A commit that moves one of a thousand parts may take so many times what one takes that moves the only one: Smithay copies
+/// lists of children, which makes 10 to 15. When all parts were looked at it took more than 170 times as long where they are
+/// synchronised, and 46 times where they are not.
+const MOST: u32 = 26;
+
+/// A window with so many parts, and what moves one of them.
+fn crowded(count: i32, synchronised: bool) -> (World, ClientIndex, Toplevel, WlSubsurface) {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("crowded", (400, 300), RED);
+    let mut first = None;
+    for number in 0..count {
+        let (part, role) = world.client(client).subsurface(&window.surface);
+        if !synchronised {
+            role.set_desync();
+        }
+        role.set_position(number % 40 * 10, number / 40 * 10);
+        part.attach(Some(&world.client(client).solid(2, 4, 4, BLUE)), 0, 0);
+        part.commit();
+        first.get_or_insert(role);
+        if number % 32 == 0 {
+            world.carry_once();
+        }
+    }
+    window.surface.commit();
+    world.rest();
+    (world, client, window, first.unwrap())
+}
+
+/// What it takes to meet a commit that moves one part.
+fn moving(count: i32, synchronised: bool) -> Duration {
+    let (mut world, client, window, part) = crowded(count, synchronised);
+    let commits = (0..COMMITS).map(|number| {
+        part.set_position(number + 1, number);
+        window.surface.commit();
+        world.client(client).send();
+        let start = cpu();
+        world.carry_once();
+        cpu() - start
+    });
+    let least = commits.min().unwrap();
+    world.rest();
+    let (place, last) = (world.window("crowded").rect().loc, (COMMITS, COMMITS - 1));
+    assert_eq!(world.pixel(place.x + last.0 + 3, place.y + last.1 + 3), BLUE, "it is not where it was moved");
+    least
+}
+
+#[test]
+fn a_commit_that_moves_one_of_a_thousand_parts_looks_at_none_of_the_others() {
+    for synchronised in [true, false] {
+        let (one, many) = (moving(1, synchronised), moving(1_000, synchronised));
+        assert!(many < one * MOST, "{one:?} with one part, {many:?} with 1000, synchronised: {synchronised}");
+    }
+}

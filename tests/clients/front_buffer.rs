@@ -1,0 +1,497 @@
+//! Clients that write into what is on screen, ahead of the beam (`upbeat_late_latch_v1`): what that is worth at every height of the
+//! screen, that no row shows anything but whole and ever newer content while they keep its time, and what becomes of those that
+//! do not.
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use upbeat::backend::headless::OutputOptions;
+use upbeat::backend::headless::record::ProbeLog;
+use upbeat::output::{front_buffer, power};
+use upbeat::protocol::late_latch;
+use upbeat::time::{Instant, Span};
+use wayland_client::Proxy;
+
+use crate::fixture::content::{BLUE, GREEN, Heard};
+use crate::fixture::late_latch::{Canvas, Reason, Told, UpbeatFrontBufferV1, UpbeatLateLatchManagerV1};
+use crate::fixture::simulated::nothing;
+use crate::fixture::{ClientIndex, Toplevel, World};
+
+const WINDOW: (i32, i32) = (220, 160);
+const INK: (i32, i32, i32, i32) = (80, 50, 60, 60);
+const LEFT: i32 = 400;
+/// Between two events of the hand.
+const SAMPLE: Span = Span::from_millis(1);
+/// What a frame takes.
+const COST: Span = Span::from_millis(2);
+/// What is left ahead of the beam.
+const SPARE: Span = Span::from_micros(300);
+const INTERVAL: Span = Span::from_nanos(16_666_667);
+const MEASURED: Span = Span::from_millis(1_500);
+const A_WHILE: Span = Span::from_millis(100);
+
+/// A window that is written to while it is on screen.
+struct Stage {
+    world: World,
+    client: ClientIndex,
+    window: Toplevel,
+    canvas: Canvas,
+    front: UpbeatFrontBufferV1,
+}
+
+impl Stage {
+    fn new(top: i32) -> Self {
+        let options = OutputOptions { front_buffer: true, cursor_plane: Some((64, 64)), ..OutputOptions::default() };
+        let mut world = World::lit_on(options);
+        late_latch::offer(&mut world.state, true);
+        front_buffer::switch(&mut world.state, true);
+        let (client, window) = world.open("ink", WINDOW.0, WINDOW.1);
+        world.put("ink", (LEFT, top));
+        world.rest();
+        let canvas = world.client(client).canvas(WINDOW, 0);
+        let front = world.client(client).front_buffer(&window.surface);
+        let mut stage = Stage { world, client, window, canvas, front };
+        stage.share(INK);
+        stage
+    }
+
+    /// Commits the canvas with a wish for this rectangle of it.
+    fn share(&mut self, (x, y, width, height): (i32, i32, i32, i32)) {
+        self.front.share(x, y, width, height);
+        self.window.surface.attach(Some(&self.canvas.buffer), 0, 0);
+        self.window.surface.damage_buffer(0, 0, WINDOW.0, WINDOW.1);
+        self.window.surface.commit();
+        self.pass();
+    }
+
+    fn pass(&mut self) {
+        self.world.run_for(A_WHILE, &mut nothing);
+    }
+
+    fn told(&mut self) -> Vec<Told> {
+        std::mem::take(&mut self.world.client(self.client).data.front)
+    }
+
+    /// What it was told, but for when what is read.
+    fn states(&mut self) -> Vec<Told> {
+        self.told().into_iter().filter(|told| !matches!(told, Told::Scan { .. })).collect()
+    }
+
+    /// Acknowledges that it ended, if it did, so that it begins again.
+    fn renew(&mut self) {
+        let ended = self.world.client(self.client).data.front.iter().rev().find_map(|told| match told {
+            Told::Inactive(serial, _) => Some(*serial),
+            _ => None,
+        });
+        ended.into_iter().for_each(|serial| self.front.ack_inactive(serial));
+        self.pass();
+        assert_eq!(self.shared(), 1);
+    }
+
+    fn probe(&mut self, top: i32) -> ProbeLog {
+        let (x, y, _, height) = INK;
+        self.world.probe((LEFT + x + 2, top + y, 2, height))
+    }
+
+    fn shared(&self) -> usize {
+        self.world.state.outputs.shared()
+    }
+
+    fn error(&mut self) -> Option<(String, u32)> {
+        self.pass();
+        self.world.client(self.client).error.clone()
+    }
+}
+
+/// The hand, and a client that writes the number of its newest event where the beam comes to next.
+struct Artist {
+    /// When each event happened; they are counted from 1.
+    events: Vec<Instant>,
+    interval: Span,
+    /// How long before that it is done.
+    spare: Span,
+    /// What is written, for which moment, and when.
+    writing: Option<(u32, Instant)>,
+    next: Instant,
+    written: u32,
+    /// What was written last.
+    newest: u32,
+}
+
+impl Artist {
+    fn new(stage: &mut Stage) -> Self {
+        let told = stage.told();
+        let scan = told.iter().rev().find_map(|told| match told {
+            Told::Scan { anchor, interval, line, first_line } => Some((*anchor, *interval, *line, *first_line)),
+            _ => None,
+        });
+        let (anchor, interval, line, first_line) = scan.unwrap_or_else(|| panic!("{told:?}"));
+        assert!(matches!(told.last(), Some(Told::Active(_))), "{told:?}");
+        let read = anchor + line * i64::from(first_line);
+        let now = stage.world.now();
+        let next = read + interval * ((now - read).as_nanos() / interval.as_nanos() + 2);
+        Artist { events: vec![now], interval, spare: SPARE, writing: None, next, written: 0, newest: 0 }
+    }
+
+    /// What is due now; when there is more.
+    fn act(&mut self, world: &mut World, canvas: &Canvas, front: &UpbeatFrontBufferV1) -> Instant {
+        let now = world.now();
+        if *self.events.last().unwrap() + SAMPLE <= now {
+            self.events.push(now);
+        }
+        if let Some((event, _)) = self.writing.filter(|(_, done)| *done <= now) {
+            (self.writing, self.newest) = (None, event);
+            canvas.fill(INK, event);
+            self.written += 1;
+            let (x, y, width, height) = INK;
+            front.written(self.written, x, y, width, height);
+            self.next += self.interval;
+        }
+        let begin = self.next - self.spare - COST;
+        if self.writing.is_none() && begin <= now {
+            self.writing = Some((self.events.len() as u32, now + COST));
+        }
+        let then = self.writing.map_or(begin, |(_, done)| done);
+        then.min(*self.events.last().unwrap() + SAMPLE)
+    }
+}
+
+/// Lets both go on for so long, and others do what they do.
+fn run(stage: &mut Stage, artist: &mut Artist, span: Span, mut others: impl FnMut(&mut World)) {
+    let Stage { world, canvas, front, .. } = stage;
+    world.run_for(span, &mut |world| {
+        others(world);
+        Some(artist.act(world, canvas, front))
+    });
+}
+
+/// The newest number that each sample shows, and when its first row was lit; how many were torn.
+fn samples(log: &ProbeLog) -> (Vec<(u32, Instant)>, usize) {
+    let (mut samples, mut torn, mut last) = (Vec::new(), 0, 0);
+    while let Some(sample) = log.pop() {
+        let number = sample.pixels[0] & 0x00ff_ffff;
+        torn += usize::from(sample.pixels.iter().any(|pixel| pixel & 0x00ff_ffff != number));
+        assert!(number >= last, "{last} was seen before {number}");
+        last = number;
+        samples.push((number, sample.light));
+    }
+    (samples, torn)
+}
+
+fn median(mut spans: Vec<Span>) -> Span {
+    spans.sort_unstable();
+    spans[spans.len() / 2]
+}
+
+#[test]
+fn event_to_row_is_the_same_at_every_height_and_told_is_what_was_seen() {
+    let bound = COST + Span::from_micros(300) + Span::from_millis(1) + INTERVAL / 2 + Span::from_millis(2);
+    for top in [20, 280, 540] {
+        let mut stage = Stage::new(top);
+        let mut artist = Artist::new(&mut stage);
+        run(&mut stage, &mut artist, Span::from_millis(100), |_| {});
+        let log = stage.probe(top);
+        let (first, frames) = (artist.events.len(), stage.world.output(0).latches());
+        run(&mut stage, &mut artist, MEASURED, |_| {});
+        assert_eq!(stage.world.output(0).latches(), frames, "nothing is drawn");
+        let (samples, torn) = samples(&log);
+        assert_eq!(torn, 0);
+        assert!(samples.len() > 85, "a picture for every refresh: {}", samples.len());
+        let last = samples.last().unwrap().0 as usize;
+        let of = |event: usize| artist.events[event - 1];
+        let row = (first + 1..=last).map(|event| {
+            let (_, light) = samples.iter().find(|(number, _)| *number as usize >= event).unwrap();
+            *light - of(event)
+        });
+        let row = median(row.collect());
+        let known = samples.iter().filter(|(number, _)| *number as usize > first);
+        let age = median(known.map(|(number, light)| *light - of(*number as usize)).collect());
+        println!("at {top}: {row}, {age} old");
+        assert!(row <= bound, "{row} at {top}");
+        assert!(age <= COST + Span::from_millis(3), "{age} at {top}");
+        let told = stage.told();
+        assert!(!told.iter().any(|told| matches!(told, Told::Missed(_) | Told::Inactive(..))), "{told:?}");
+        let lights: Vec<Instant> =
+            told.iter().filter_map(|told| if let Told::Light(_, at) = told { Some(*at) } else { None }).collect();
+        assert!(lights.len() as u32 + 2 >= artist.written, "{} of {}", lights.len(), artist.written);
+        let seen = samples.iter().skip(1).filter(|(_, light)| lights.contains(light)).count();
+        assert!(seen + 2 >= samples.len(), "{seen} of {}", samples.len());
+    }
+}
+
+#[test]
+fn while_others_move_no_older_picture_follows_a_newer_one() {
+    for top in [20, 540] {
+        let mut stage = Stage::new(top);
+        let (other, window) = stage.world.open("other", 60, 60);
+        stage.world.put("other", (20, 20));
+        stage.pass();
+        stage.renew();
+        let mut artist = Artist::new(&mut stage);
+        let log = stage.probe(top);
+        let mut frame = 0;
+        run(&mut stage, &mut artist, MEASURED, |world| {
+            if frame == 0 || world.client(other).heard(Heard::Called(frame)) {
+                frame += 1;
+                world.client(other).draw(&window.surface, frame, (60, 60), frame);
+                window.surface.commit();
+            }
+        });
+        let (samples, torn) = samples(&log);
+        assert!(frame > 80 && samples.len() > 80, "{frame} frames, {} samples", samples.len());
+        assert_eq!((torn, stage.shared()), (0, 1));
+        // Something comes to lie above: what is seen beside it then is drawn, and not older.
+        stage.world.open_filled("above", (30, 30), GREEN);
+        stage.world.put("above", (LEFT + INK.0 + 20, top + INK.1 + 20));
+        stage.pass();
+        assert_eq!(stage.shared(), 0);
+        let shown = stage.world.pixel(LEFT + INK.0 + 2, top + INK.1 + 2);
+        assert!(artist.written > 80);
+        assert_eq!(shown, artist.newest, "and nothing that was drawn before");
+    }
+}
+
+#[test]
+fn who_does_not_keep_the_time_of_the_beam_tears_nothing_but_its_own() {
+    let mut stage = Stage::new(280);
+    let mut artist = Artist::new(&mut stage);
+    // When the beam is in the middle of it.
+    artist.spare = -Span::from_micros(700);
+    let log = stage.probe(280);
+    let beside = stage.world.probe((LEFT + 10, 280 + INK.1, 2, INK.3));
+    run(&mut stage, &mut artist, MEASURED, |_| {});
+    let (mut torn, mut all) = (0, 0);
+    while let Some(sample) = log.pop() {
+        all += 1;
+        torn += usize::from(sample.pixels.iter().any(|pixel| *pixel != sample.pixels[0]));
+    }
+    assert!(torn > 40, "{torn} of {all}");
+    assert!(std::iter::from_fn(|| beside.pop()).count() <= 1);
+    // Nothing is said to have been lit before it was written.
+    let lit = stage.told().iter().filter(|told| matches!(told, Told::Light(..))).count();
+    assert!(lit > 80, "a refresh later: {lit}");
+}
+
+#[test]
+fn it_ends_when_it_is_not_seen_as_it_stands_and_begins_anew_when_that_is_acknowledged() {
+    let mut stage = Stage::new(280);
+    assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(1)], 1));
+    // Something lies above it.
+    stage.world.open_filled("above", (40, 40), GREEN);
+    stage.world.put("above", (LEFT + INK.0 + 5, 280 + INK.1 + 5));
+    stage.pass();
+    // It moves as it appears, and ends there.
+    let told = stage.states();
+    assert!(matches!(told[..], [Told::Inactive(1, Reason::Changed | Reason::Covered)]), "{told:?}");
+    assert_eq!(stage.shared(), 0);
+    stage.front.ack_inactive(1);
+    stage.pass();
+    assert!(stage.states().iter().all(|told| *told == Told::Inactive(1, Reason::Covered)));
+    stage.world.put("above", (0, 0));
+    stage.pass();
+    // While that moves away it is told so.
+    assert_eq!((stage.states().last(), stage.shared()), (Some(&Told::Active(2)), 1));
+    stage.world.put("above", (LEFT + INK.0 + 5, 280 + INK.1 + 5));
+    stage.pass();
+    let told = stage.states();
+    assert!(matches!(told[..], [Told::Inactive(2, Reason::Changed | Reason::Covered)]), "{told:?}");
+    stage.world.put("above", (0, 0));
+    stage.pass();
+    assert_eq!((stage.states(), stage.shared()), (vec![], 0), "not before it was acknowledged");
+    stage.front.ack_inactive(7);
+    stage.pass();
+    assert_eq!(stage.states(), []);
+    stage.front.ack_inactive(2);
+    stage.pass();
+    assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(3)], 1));
+    // The window moves.
+    stage.world.put("ink", (LEFT + 10, 280));
+    stage.pass();
+    assert_eq!(stage.states(), [Told::Inactive(3, Reason::Changed)]);
+    stage.front.ack_inactive(3);
+    stage.pass();
+    assert_eq!(stage.states(), [Told::Active(4)]);
+    // Another buffer ends it, until it is asked for again.
+    let window = stage.window.surface.clone();
+    stage.world.client(stage.client).draw(&window, 5, WINDOW, BLUE);
+    window.commit();
+    stage.pass();
+    assert_eq!((stage.states(), stage.shared()), (vec![Told::Inactive(4, Reason::Buffer)], 0));
+    stage.front.ack_inactive(4);
+    stage.pass();
+    assert_eq!(stage.states(), []);
+    stage.share(INK);
+    assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(5)], 1));
+    // The same one does not.
+    window.attach(Some(&stage.canvas.buffer), 0, 0);
+    window.damage_buffer(0, 0, 5, 5);
+    window.commit();
+    stage.pass();
+    assert_eq!((stage.states(), stage.shared()), (vec![], 1));
+    // The user does not want it any more.
+    front_buffer::switch(&mut stage.world.state, false);
+    stage.pass();
+    assert_eq!((stage.states(), stage.shared()), (vec![Told::Inactive(5, Reason::Display)], 0));
+    front_buffer::switch(&mut stage.world.state, true);
+    stage.front.ack_inactive(5);
+    stage.pass();
+    assert_eq!(stage.states(), [Told::Active(6)]);
+    // Its object is gone: so is all else.
+    stage.front.destroy();
+    stage.pass();
+    assert_eq!((stage.shared(), stage.error()), (0, None));
+    stage.front = stage.world.client(stage.client).front_buffer(&window);
+    stage.share(INK);
+    assert_eq!(stage.states(), [Told::Active(1)]);
+}
+
+#[test]
+fn a_screen_that_goes_dark_or_changes_its_mode_or_is_unplugged_shares_nothing() {
+    let mut stage = Stage::new(280);
+    assert_eq!(stage.states(), [Told::Active(1)]);
+    let id = stage.world.output(0).id;
+    power::set(&mut stage.world.state, id, false);
+    stage.pass();
+    assert_eq!((stage.states(), stage.shared()), (vec![Told::Inactive(1, Reason::Hidden)], 0));
+    stage.front.ack_inactive(1);
+    power::set(&mut stage.world.state, id, true);
+    stage.pass();
+    assert_eq!(stage.states(), [Told::Active(2)]);
+    stage.world.set_refresh("TEST-1", 75_000);
+    stage.pass();
+    let told = stage.states();
+    assert!(matches!(told[..], [Told::Inactive(2, _)]), "{told:?}");
+    stage.front.ack_inactive(2);
+    stage.pass();
+    assert_eq!(stage.states(), [Told::Active(3)]);
+    // A picture is taken of it meanwhile.
+    stage.canvas.fill(INK, GREEN);
+    stage.pass();
+    assert_eq!(stage.world.pixel(LEFT + INK.0 + 2, 280 + INK.1 + 2), GREEN);
+    stage.world.unplug("TEST-1");
+    stage.pass();
+    assert_eq!(stage.shared(), 0);
+    assert!(stage.error().is_none());
+    stage.world.kill(stage.client);
+    stage.pass();
+    assert_eq!(stage.shared(), 0);
+}
+
+#[test]
+fn what_is_turned_scaled_or_see_through_is_not_shared() {
+    let mut stage = Stage::new(280);
+    stage.told();
+    stage.window.surface.set_buffer_scale(2);
+    stage.share(INK);
+    assert_eq!((stage.states(), stage.shared()), (vec![Told::Inactive(1, Reason::Changed)], 0));
+    stage.window.surface.set_buffer_scale(1);
+    stage.front.ack_inactive(1);
+    stage.share(INK);
+    assert_eq!((stage.states(), stage.shared()), (vec![Told::Active(2)], 1));
+}
+
+#[test]
+fn a_rectangle_lies_inside_of_its_buffer_and_a_surface_has_one_front_buffer() {
+    let name = UpbeatFrontBufferV1::interface().name;
+    for rect in [(0, 0, 0, 5), (0, 0, 5, -1), (-1, 0, 5, 5), (i32::MIN, 0, i32::MAX, 1)] {
+        let mut stage = Stage::new(280);
+        stage.front.share(rect.0, rect.1, rect.2, rect.3);
+        assert_eq!(stage.error(), Some((name.to_owned(), 0)), "{rect:?}");
+        assert_eq!(stage.shared(), 0);
+    }
+    for rect in [(0, 0, WINDOW.0 + 1, 5), (i32::MAX, 3, i32::MAX, 1), (5, 5, WINDOW.0, 1), (0, WINDOW.1, 1, 1)] {
+        let mut stage = Stage::new(280);
+        stage.front.ack_inactive(1);
+        stage.share(rect);
+        assert_eq!(stage.error(), Some((name.to_owned(), 0)), "{rect:?}");
+        assert_eq!(stage.shared(), 0);
+    }
+    let mut stage = Stage::new(280);
+    let surface = stage.window.surface.clone();
+    let _ = stage.world.client(stage.client).front_buffer(&surface);
+    assert_eq!(stage.error(), Some((UpbeatLateLatchManagerV1::interface().name.to_owned(), 0)));
+}
+
+#[test]
+fn a_pool_that_is_shrunk_while_it_is_read_is_its_clients_error() {
+    let mut stage = Stage::new(280);
+    let (other, window) = stage.world.open_filled("other", (60, 60), BLUE);
+    stage.world.put("other", (20, 20));
+    stage.pass();
+    stage.renew();
+    stage.canvas.file.set_len(0).unwrap();
+    assert_eq!(stage.error().map(|(interface, _)| interface), Some("wl_buffer".to_owned()));
+    // An error that answers no request ends a client when it hangs up, as all do who hear of one.
+    stage.world.kill(stage.client);
+    stage.pass();
+    assert_eq!(stage.shared(), 0);
+    // The others go on.
+    stage.world.client(other).draw(&window.surface, 9, (60, 60), GREEN);
+    window.surface.commit();
+    stage.pass();
+    assert_eq!(stage.world.pixel(25, 25), GREEN);
+}
+
+#[test]
+fn a_client_that_does_anything_at_any_time_hangs_nobody_and_leaves_nothing() {
+    for seed in 0..12 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let mut stage = Stage::new(280);
+        let (above, _) = stage.world.open_filled("above", (40, 40), GREEN);
+        stage.world.put("above", (0, 0));
+        let window = stage.window.surface.clone();
+        for step in 0..60_u32 {
+            match rng.random_range(0..12) {
+                0 => {
+                    stage.front.share(rng.random_range(0..80), rng.random_range(0..80), rng.random_range(1..120), 60);
+                }
+                1 => window.commit(),
+                2 => {
+                    window.attach(Some(&stage.canvas.buffer), 0, 0);
+                    window.damage_buffer(0, 0, 300, 300);
+                    window.commit();
+                }
+                3 => stage.front.ack_inactive(rng.random_range(0..4)),
+                4 => {
+                    let place = rng.random_range(-500..500);
+                    (0..rng.random_range(1..40))
+                        .for_each(|_| stage.front.written(step, place, place, i32::MAX, i32::MAX));
+                }
+                5 => stage.canvas.fill(INK, step),
+                6 => {
+                    stage.world.client(stage.client).draw(&window, step, WINDOW, BLUE);
+                    window.commit();
+                }
+                7 => {
+                    stage.front.destroy();
+                    stage.front = stage.world.client(stage.client).front_buffer(&window);
+                }
+                8 => stage.world.put("above", (LEFT + rng.random_range(0..200), 280 + rng.random_range(0..100))),
+                9 if stage.world.stack().iter().any(|title| title == "ink") => {
+                    stage.world.put("ink", (LEFT + rng.random_range(-9..9), 280))
+                }
+                10 => {
+                    window.attach(None, 0, 0);
+                    window.commit();
+                    stage.window.surface.commit();
+                }
+                _ => {
+                    let id = stage.world.output(0).id;
+                    power::set(&mut stage.world.state, id, rng.random());
+                }
+            }
+            let span = Span::from_micros(rng.random_range(10..30_000));
+            stage.world.run_for(span, &mut nothing);
+            if stage.world.client(stage.client).error.is_some() {
+                break;
+            }
+        }
+        let id = stage.world.output(0).id;
+        power::set(&mut stage.world.state, id, true);
+        stage.world.kill(stage.client);
+        stage.pass();
+        assert_eq!(stage.shared(), 0, "seed {seed}");
+        assert!(stage.world.client(above).error.is_none());
+        // Nobody is woken for it any more.
+        stage.world.rest();
+    }
+}

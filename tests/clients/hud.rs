@@ -1,0 +1,67 @@
+//! Figures of frames: they are seen, change with the frames that are drawn anyway, and keep nobody awake.
+
+use upbeat::time::Span;
+
+use crate::fixture::content::{Colour, GREEN, RED};
+use crate::fixture::{KEY_LEFT_SUPER, OUTPUT, World};
+
+const KEY_F2: u32 = 60;
+
+fn world() -> World {
+    let mut world = World::lit();
+    world.state.outputs.background = [0.0; 3];
+    world.rest();
+    world
+}
+
+/// The part of the screen that they are in.
+fn figures(world: &World) -> Vec<u32> {
+    let picture = world.picture();
+    let rows = picture.pixels.chunks(picture.width as usize).take(250);
+    rows.flat_map(|row| row[OUTPUT.0 as usize - 400..].to_vec()).collect()
+}
+
+#[test]
+fn they_are_there_and_gone_by_a_key_and_say_what_was_drawn() {
+    let mut world = world();
+    let (client, window) = world.open_filled("a", (200, 100), RED);
+    world.put("a", (0, 600));
+    world.rest();
+    let bare = figures(&world);
+    world.chord(&[KEY_LEFT_SUPER], KEY_F2);
+    world.rest();
+    let first = figures(&world);
+    assert_ne!(first, bare);
+    let draw = |world: &mut World, number: u32, colour: Colour| {
+        world.client(client).draw(&window.surface, number, (200, 100), colour);
+        window.surface.commit();
+        world.settle();
+        world.rest();
+    };
+    (2..12).for_each(|number| draw(&mut world, number, if number % 2 == 0 { GREEN } else { RED }));
+    assert_ne!(figures(&world), first, "there are more frames");
+    world.chord(&[KEY_LEFT_SUPER], KEY_F2);
+    world.rest();
+    assert_eq!(figures(&world), bare);
+}
+
+#[test]
+fn nothing_is_drawn_for_them_and_nobody_is_woken() {
+    let mut world = world();
+    let (client, window) = world.open_filled("a", (200, 100), RED);
+    world.chord(&[KEY_LEFT_SUPER], KEY_F2);
+    world.rest();
+    world.run_for(Span::from_seconds(2), &mut |_| None);
+    let (turns, frames) = (world.turns(), world.output(0).records.last().map(|record| record.frame));
+    world.run_for(Span::from_seconds(10), &mut |_| None);
+    assert!(world.turns() - turns <= 2, "{} turns", world.turns() - turns);
+    // Who is called back and shows nothing new has no frame drawn.
+    for number in 2..8 {
+        world.client(client).ask(&window.surface, number);
+        window.surface.commit();
+        world.settle();
+        world.run_for(Span::from_millis(50), &mut |_| None);
+    }
+    let drawn = world.output(0).records.iter().filter(|record| Some(record.frame) > frames);
+    assert_eq!(drawn.filter(|record| record.damage > 0).count(), 0);
+}

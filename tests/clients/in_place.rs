@@ -1,0 +1,267 @@
+//! Small changes near the hand are written into the picture that is being shown, ahead of the beam: what that is worth, at
+//! every height of the screen, and that no row shows anything but whole and ever newer content.
+
+use upbeat::backend::headless::OutputOptions;
+use upbeat::backend::headless::record::{LoggedSample, ProbeLog};
+use upbeat::output::in_place;
+use upbeat::time::{Instant, Span};
+use wayland_client::protocol::wl_shm::Format;
+
+use crate::fixture::content::Heard;
+use crate::fixture::{ClientIndex, Toplevel, World};
+
+/// The window, and what of it changes: within 200 × 200 pixels around the hand.
+const WINDOW: (i32, i32) = (220, 160);
+const INK: (i32, i32, i32, i32) = (80, 50, 60, 60);
+/// Between two events of the hand.
+const SAMPLE: Span = Span::from_millis(1);
+/// From the callback to the commit.
+const COST: Span = Span::from_millis(2);
+const INTERVAL: Span = Span::from_nanos(16_666_667);
+/// While the pacer learns.
+const WARM_UP: Span = Span::from_millis(600);
+const MEASURED: Span = Span::from_millis(1_500);
+
+/// A hand, and a client that draws the number of its newest event where it is.
+struct Ink {
+    world: World,
+    artist: Artist,
+}
+
+/// The hand and the client.
+struct Artist {
+    client: ClientIndex,
+    window: Toplevel,
+    corner: (i32, i32),
+    /// When each event happened; they are counted from 1.
+    events: Vec<Instant>,
+    cost: Span,
+    frames: u32,
+    /// What he draws, and when he will have.
+    drawing: Option<(u32, Instant)>,
+    called: usize,
+}
+
+fn options() -> OutputOptions {
+    OutputOptions { front_buffer: true, cursor_plane: Some((64, 64)), ..OutputOptions::default() }
+}
+
+impl Ink {
+    fn new(top: i32, on: bool) -> Self {
+        let mut world = World::lit_on(options());
+        in_place::switch(&mut world.state, on);
+        let (client, window) = world.open("ink", WINDOW.0, WINDOW.1);
+        let corner = (400, top);
+        world.put("ink", corner);
+        world.rest();
+        let mut artist =
+            Artist { client, window, corner, events: Vec::new(), cost: COST, frames: 0, drawing: None, called: 0 };
+        artist.sample(&mut world);
+        artist.draw(&mut world, 1);
+        Ink { world, artist }
+    }
+
+    /// Lets the hand move and the client draw for so long.
+    fn run(&mut self, span: Span) {
+        let Ink { world, artist } = self;
+        world.run_for(span, &mut |world| Some(artist.act(world)));
+    }
+
+    fn probe(&mut self) -> ProbeLog {
+        let ((x, y, _, height), corner) = (INK, self.artist.corner);
+        self.world.probe((corner.0 + x + 2, corner.1 + y, 2, height))
+    }
+
+    fn counts(&self) -> in_place::Counts {
+        self.world.output(0).in_place.counts
+    }
+
+    /// Every sample of the probe after the client is known: of one number each, and none older than the one before.
+    fn samples(&mut self, span: Span) -> Vec<(LoggedSample, u32)> {
+        let log = self.probe();
+        self.run(span);
+        let mut last = 0;
+        std::iter::from_fn(|| log.pop())
+            .map(|sample| {
+                let number = sample.pixels[0] & 0x00ff_ffff;
+                assert!(sample.pixels.iter().all(|pixel| pixel & 0x00ff_ffff == number), "torn: {:?}", sample.pixels);
+                assert!(number >= last, "{last} was seen before {number}");
+                last = number;
+                (sample, number)
+            })
+            .collect()
+    }
+}
+
+impl Artist {
+    /// An event: the hand is where it changes things.
+    fn sample(&mut self, world: &mut World) {
+        self.events.push(world.now());
+        let tremble = f64::from(self.events.len() as u32 % 3);
+        let (x, y, width, height) = INK;
+        let place = (self.corner.0 + x + width / 2, self.corner.1 + y + height / 2);
+        world.point(f64::from(place.0) + tremble, f64::from(place.1));
+    }
+
+    fn draw(&mut self, world: &mut World, event: u32) {
+        self.frames += 1;
+        let (x, y, width, height) = INK;
+        let inside = |at: i32| {
+            let (column, row) = (at % WINDOW.0, at / WINDOW.0);
+            (x..x + width).contains(&column) && (y..y + height).contains(&row)
+        };
+        let pixels: Vec<u32> = (0..WINDOW.0 * WINDOW.1).map(|at| if inside(at) { event } else { 0x20_2020 }).collect();
+        let client = world.client(self.client);
+        let buffer = client.picture(self.frames, Format::Xrgb8888, WINDOW.0, WINDOW.1, &pixels);
+        self.window.surface.attach(Some(&buffer), 0, 0);
+        self.window.surface.damage_buffer(x, y, width, height);
+        client.ask(&self.window.surface, self.frames);
+        self.window.surface.commit();
+    }
+
+    /// What is due now; when there is more.
+    fn act(&mut self, world: &mut World) -> Instant {
+        let now = world.now();
+        if self.drawing.is_some_and(|(_, done)| done <= now)
+            && let Some((event, _)) = self.drawing.take()
+        {
+            self.draw(world, event);
+        }
+        if *self.events.last().unwrap() + SAMPLE <= now {
+            self.sample(world);
+        }
+        let called = world.client(self.client).count(|heard| matches!(heard, Heard::Called(_)));
+        if called > self.called && self.drawing.is_none() {
+            self.called = called;
+            self.drawing = Some((self.events.len() as u32, now + self.cost));
+        }
+        let next = *self.events.last().unwrap() + SAMPLE;
+        self.drawing.map_or(next, |(_, done)| done.min(next))
+    }
+}
+
+fn median(mut spans: Vec<Span>) -> Span {
+    spans.sort_unstable();
+    spans[spans.len() / 2]
+}
+
+/// The medians from event to row and of the age of what is lit, and the largest age.
+fn figures(ink: &mut Ink) -> (Span, Span) {
+    ink.run(WARM_UP);
+    let first = ink.artist.events.len() as u32 + 1;
+    let samples = ink.samples(MEASURED);
+    assert!(samples.len() > 80, "a picture for nearly every refresh: {}", samples.len());
+    let last = samples.last().unwrap().1;
+    let of = |event: u32| ink.artist.events[event as usize - 1];
+    let answered = (first..=last).map(|event| {
+        let (sample, _) = samples.iter().find(|(_, number)| *number >= event).unwrap();
+        sample.light - of(event)
+    });
+    let ages = samples.iter().filter(|(_, number)| *number >= first).map(|(sample, number)| sample.light - of(*number));
+    (median(answered.collect()), median(ages.collect()))
+}
+
+#[test]
+fn event_to_row_is_the_same_at_every_height_and_far_below_that_of_whole_pictures() {
+    let bound = COST + Span::from_micros(300) + Span::from_millis(1) + INTERVAL / 2 + Span::from_millis(2);
+    for top in [20, 280, 540] {
+        let (mut with, mut without) = (Ink::new(top, true), Ink::new(top, false));
+        let (row, age) = figures(&mut with);
+        let (whole_row, whole_age) = figures(&mut without);
+        println!("at {top}: {row} and {age} in place, {whole_row} and {whole_age} in whole pictures");
+        assert!(row <= bound, "{row} at {top}");
+        assert!(age <= COST + Span::from_millis(3), "{age} at {top}");
+        assert!(row <= whole_row && age <= whole_age);
+        // What the beam needs to get there is what is saved, less what a whole picture takes more.
+        let way = Span::from_millis(16).scale(i64::from(top + INK.1), 720);
+        assert!(whole_age - age >= way - Span::from_millis(1), "{whole_age} and {age} at {top}");
+        let counts = with.counts();
+        assert!(counts.lit > 100 && counts.torn == 0, "{counts:?}");
+        assert_eq!(without.counts(), in_place::Counts::default());
+    }
+}
+
+#[test]
+fn feedback_has_the_time_of_the_row_and_the_next_callback_comes_for_the_next_row() {
+    let mut ink = Ink::new(540, true);
+    ink.run(WARM_UP);
+    let log = ink.probe();
+    ink.run(Span::from_millis(300));
+    let lights: Vec<Instant> = std::iter::from_fn(|| log.pop()).map(|sample| sample.light).collect();
+    let told: Vec<Instant> = (1..=ink.artist.frames).filter_map(|frame| light_of(&mut ink, frame)).collect();
+    // The last may be on its way.
+    let known = lights.iter().filter(|light| told.contains(light)).count();
+    assert!(lights.len() > 15 && known + 2 >= lights.len(), "{known} of {}", lights.len());
+    for pair in told.windows(2) {
+        assert!(pair[0] < pair[1], "{pair:?}");
+    }
+}
+
+fn light_of(ink: &mut Ink, frame: u32) -> Option<Instant> {
+    let client = ink.artist.client;
+    ink.world.client(client).light(frame).map(|(time, _)| time)
+}
+
+#[test]
+fn what_is_far_from_the_hand_or_below_another_window_or_paced_by_the_refresh_is_composed() {
+    let written = |ink: &mut Ink| {
+        let before = ink.counts();
+        ink.run(Span::from_millis(200));
+        ink.counts().lit - before.lit
+    };
+    let mut ink = Ink::new(280, true);
+    ink.run(WARM_UP);
+    assert!(written(&mut ink) > 8);
+    // The hand is elsewhere.
+    ink.artist.corner = (700, 20);
+    assert!(written(&mut ink) <= 1, "what is under way");
+    ink.artist.corner = (400, 280);
+    assert!(written(&mut ink) > 8);
+    // Something lies above.
+    ink.world.open("above", 40, 40);
+    ink.world.put("above", (400 + INK.0 + 10, 280 + INK.1 + 10));
+    ink.world.rest();
+    assert!(written(&mut ink) <= 1, "what is under way");
+    ink.world.put("above", (0, 0));
+    ink.world.rest();
+    assert!(written(&mut ink) > 8);
+    in_place::switch(&mut ink.world.state, false);
+    assert!(written(&mut ink) <= 1, "what is under way");
+    in_place::switch(&mut ink.world.state, true);
+    ink.world.state.outputs.rules.default = upbeat::timing::pacing::PacingWish::Vsync;
+    ink.world.state.outputs.rules.changed();
+    assert!(written(&mut ink) <= 1, "paced as for comparison");
+}
+
+#[test]
+fn while_others_move_no_older_picture_follows_a_newer_one() {
+    for top in [20, 280, 540] {
+        let mut ink = Ink::new(top, true);
+        let (other, window) = ink.world.open("other", 60, 60);
+        ink.world.put("other", (20, 20));
+        ink.run(WARM_UP);
+        let log = ink.probe();
+        let mut frame = 0;
+        let Ink { world, artist } = &mut ink;
+        world.run_for(MEASURED, &mut |world| {
+            // It draws for every refresh, so that every refresh has a whole picture.
+            if frame == 0 || world.client(other).heard(Heard::Called(frame)) {
+                frame += 1;
+                world.client(other).draw(&window.surface, frame, (60, 60), frame);
+                window.surface.commit();
+            }
+            Some(artist.act(world))
+        });
+        let mut last = 0;
+        while let Some(sample) = log.pop() {
+            let number = sample.pixels[0] & 0x00ff_ffff;
+            assert!(sample.pixels.iter().all(|pixel| pixel & 0x00ff_ffff == number), "torn: {:?}", sample.pixels);
+            assert!(number >= last, "{last} was seen before {number}");
+            last = number;
+        }
+        assert!(frame > 80, "the other had {frame} frames");
+        println!("at {top}: {:?}", ink.counts());
+        assert_eq!(ink.counts().torn, 0);
+        assert!(top < 200 || ink.counts().lit > 60, "between pictures there is room: {:?}", ink.counts());
+    }
+}

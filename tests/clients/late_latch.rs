@@ -1,0 +1,248 @@
+//! Parts of windows that are kept at the pointer while their clients sleep (`upbeat_late_latch_v1`).
+
+use std::cell::Cell;
+
+use upbeat::backend::headless::OutputOptions;
+use upbeat::backend::headless::record::ProbeLog;
+use upbeat::config::Config;
+use upbeat::output::in_place;
+use upbeat::protocol::late_latch;
+use upbeat::session::settings;
+use upbeat::time::{Instant, Span};
+use wayland_client::Proxy;
+use wayland_client::protocol::wl_surface::WlSurface;
+
+use crate::fixture::content::{BLUE, GREEN, RED};
+use crate::fixture::late_latch::{Means, UpbeatFollowerV1, UpbeatLateLatchManagerV1};
+use crate::fixture::{ClientIndex, Toplevel, World};
+
+const WINDOW: (i32, i32) = (400, 300);
+const CORNER: (i32, i32) = (100, 100);
+/// What follows, and the pixel of it that is held.
+const SIZE: i32 = 11;
+const ANCHOR: i32 = 5;
+/// Pixels until the hand is where it was.
+const ROUND: i32 = 350;
+const INTERVAL: Span = Span::from_nanos(16_666_667);
+
+/// A window with a part that follows the pointer.
+struct Stage {
+    world: World,
+    client: ClientIndex,
+    window: Toplevel,
+    part: WlSurface,
+    follower: UpbeatFollowerV1,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Stage::on(OutputOptions { cursor_plane: Some((64, 64)), ..OutputOptions::default() })
+    }
+
+    fn on(options: OutputOptions) -> Self {
+        let mut world = World::lit_on(options);
+        late_latch::offer(&mut world.state, true);
+        let (client, window) = world.open_filled("a", WINDOW, BLUE);
+        world.put("a", CORNER);
+        let (part, subsurface) = world.client(client).subsurface(&window.surface);
+        subsurface.set_position(1, 1);
+        world.client(client).draw(&part, 2, (SIZE, SIZE), RED);
+        part.commit();
+        window.surface.commit();
+        let follower = world.client(client).follower(&part);
+        follower.set_anchor(ANCHOR, ANCHOR);
+        world.rest();
+        Stage { world, client, window, part, follower }
+    }
+
+    /// Where the middle of what follows is, on the screen; found from pixels.
+    fn seen_at(&self) -> Option<(i32, i32)> {
+        let picture = self.world.picture();
+        let first = picture.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == RED)? as i32;
+        Some((first % picture.width + SIZE / 2, first / picture.width + SIZE / 2))
+    }
+
+    fn means(&mut self) -> Vec<Means> {
+        std::mem::take(&mut self.world.client(self.client).data.means)
+    }
+
+    fn point(&mut self, x: i32, y: i32) {
+        self.world.point(f64::from(x), f64::from(y));
+        self.world.rest();
+    }
+}
+
+const OWN_PLACE: (i32, i32) = (CORNER.0 + 1 + SIZE / 2, CORNER.1 + 1 + SIZE / 2);
+
+#[test]
+fn what_follows_is_where_the_pointer_is_while_that_is_on_its_window() {
+    let mut stage = Stage::new();
+    assert_eq!((stage.seen_at(), stage.means()), (Some(OWN_PLACE), vec![Means::None]));
+    stage.point(250, 220);
+    assert_eq!((stage.seen_at(), stage.means()), (Some((250, 220)), vec![Means::Composed]));
+    stage.point(251, 160);
+    assert_eq!((stage.seen_at(), stage.means()), (Some((251, 160)), vec![]));
+    // The window moves, and the pointer does not.
+    stage.world.put("a", (120, 110));
+    stage.point(251, 160);
+    assert_eq!(stage.seen_at(), Some((251, 160)));
+    stage.world.put("a", CORNER);
+    // Beside it.
+    stage.point(700, 600);
+    assert_eq!((stage.seen_at(), stage.means()), (Some(OWN_PLACE), vec![Means::None]));
+    // Another window lies above: the pointer is on that one.
+    stage.point(250, 220);
+    stage.world.open_filled("above", (60, 60), GREEN);
+    stage.world.put("above", (300, 300));
+    stage.point(310, 310);
+    assert_eq!((stage.seen_at(), stage.means()), (Some(OWN_PLACE), vec![Means::Composed, Means::None]));
+}
+
+#[test]
+fn what_is_let_go_is_where_its_subsurface_is() {
+    let mut stage = Stage::new();
+    stage.point(250, 220);
+    assert_eq!(stage.seen_at(), Some((250, 220)));
+    stage.follower.destroy();
+    stage.world.rest();
+    assert_eq!(stage.seen_at(), Some(OWN_PLACE));
+    // And may be taken again.
+    stage.follower = stage.world.client(stage.client).follower(&stage.part);
+    stage.point(260, 230);
+    assert_eq!(stage.seen_at(), Some((260 + ANCHOR, 230 + ANCHOR)), "held by its corner");
+    stage.part.destroy();
+    stage.point(270, 230);
+    assert_eq!(stage.seen_at(), None);
+    // Nobody is left to follow.
+    stage.follower.set_anchor(3, 3);
+    let window = stage.window.surface.clone();
+    stage.world.client(stage.client).draw(&window, 3, WINDOW, GREEN);
+    window.commit();
+    stage.point(280, 230);
+    assert_eq!(stage.world.client(stage.client).error, None);
+    stage.world.kill(stage.client);
+    stage.point(290, 230);
+}
+
+#[test]
+fn a_pointer_that_was_released_leads_nobody() {
+    let mut stage = Stage::new();
+    stage.world.client(stage.client).globals().pointer().release();
+    stage.point(250, 220);
+    assert_eq!(stage.seen_at(), Some(OWN_PLACE));
+}
+
+#[test]
+fn a_follower_is_one_subsurface_once() {
+    let error = |code| Some((UpbeatLateLatchManagerV1::interface().name.to_owned(), code));
+    let mut stage = Stage::new();
+    let root = stage.window.surface.clone();
+    stage.world.client(stage.client).follower(&root);
+    stage.world.settle();
+    assert_eq!(stage.world.client(stage.client).error, error(1));
+    let mut stage = Stage::new();
+    let part = stage.part.clone();
+    stage.world.client(stage.client).follower(&part);
+    stage.world.settle();
+    assert_eq!(stage.world.client(stage.client).error, error(0));
+}
+
+#[test]
+fn followers_are_offered_where_the_configuration_says_so() {
+    let mut world = World::lit();
+    let client = world.connect();
+    let name = UpbeatLateLatchManagerV1::interface().name;
+    let is_offered = |world: &mut World| {
+        world.settle();
+        world.client(client).data.globals.iter().any(|(_, interface, _)| interface == name)
+    };
+    assert!(!is_offered(&mut world), "not unless somebody says so");
+    let mut with = Config::default();
+    with.late_latch.followers = true;
+    settings::apply(&mut world.state, Some(&Config::default()), &with).unwrap();
+    assert!(is_offered(&mut world));
+}
+
+/// Moves the pointer a pixel to the right every millisecond, and back where it has come to the end. When each of them was.
+fn hurry(stage: &mut Stage, y: i32, span: Span) -> Vec<Instant> {
+    let moves = Cell::new(Vec::<Instant>::new());
+    stage.world.run_for(span, &mut |world| {
+        let mut known = moves.take();
+        let now = world.now();
+        if known.last().is_none_or(|last| *last + Span::from_millis(1) <= now) {
+            known.push(now);
+            let x = CORNER.0 + 20 + (known.len() as i32 - 1) % ROUND;
+            world.point(f64::from(x), f64::from(y));
+        }
+        let next = known.last().copied().unwrap() + Span::from_millis(1);
+        moves.set(known);
+        Some(next)
+    });
+    moves.take()
+}
+
+/// How old what each picture shows of them was when it was lit, the youngest first.
+fn ages(log: &ProbeLog, moves: &[Instant]) -> Vec<Span> {
+    let mut ages: Vec<Span> = std::iter::from_fn(|| log.pop())
+        .filter_map(|sample| {
+            let left = sample.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == RED)?;
+            let step = left as i32 + ANCHOR - 20;
+            // Of the rounds that it may be of, the newest that was before the light.
+            let of_round = |round: i32| moves.get(usize::try_from(step + round * ROUND).ok()?);
+            let newest = (0..2).filter_map(of_round).rfind(|at| **at <= sample.light)?;
+            Some(sample.light - *newest)
+        })
+        .collect();
+    ages.sort_unstable();
+    ages
+}
+
+/// How old what is seen of a hand is that moves a pixel every millisecond, when it is lit: the median. Its client sleeps.
+#[test]
+fn what_follows_is_as_new_as_the_latch_allows() {
+    let mut stage = Stage::new();
+    let y = 220;
+    let log = stage.world.probe((CORNER.0, y, WINDOW.0, 1));
+    let told = stage.world.client(stage.client).count(|_| true);
+    let moves = hurry(&mut stage, y, Span::from_millis(600));
+    let ages = ages(&log, &moves);
+    assert!(ages.len() > 30, "a picture for nearly every refresh: {}", ages.len());
+    let (median, way) = (ages[ages.len() / 2], Span::from_millis(16).scale(i64::from(y), 720));
+    println!("{median} old, of which the beam takes {way}");
+    // The display's lead, composing, and what has to be left for it; nothing for the client, which would take a refresh or more.
+    assert!(median <= way + Span::from_micros(667) + Span::from_millis(3), "{median}");
+    assert!(median < way + INTERVAL / 2);
+    assert_eq!(stage.world.client(stage.client).count(|_| true), told, "its client was woken");
+}
+
+/// The same where pictures are written in place: the beam's way to the row does not count any more, at whatever height that is.
+#[test]
+fn what_follows_is_as_new_as_the_beam_allows_at_every_height() {
+    for corner in [10, 200, 400] {
+        let options = OutputOptions { front_buffer: true, cursor_plane: Some((64, 64)), ..OutputOptions::default() };
+        let mut stage = Stage::on(options);
+        in_place::switch(&mut stage.world.state, true);
+        stage.world.put("a", (CORNER.0, corner));
+        let y = corner + 220;
+        stage.point(CORNER.0 + 15, y);
+        let log = stage.world.probe((CORNER.0, y, WINDOW.0, 1));
+        let told = stage.world.client(stage.client).count(|_| true);
+        let moves = hurry(&mut stage, y, Span::from_millis(600));
+        let ages = ages(&log, &moves);
+        assert!(ages.len() > 30, "a picture for nearly every refresh: {}", ages.len());
+        let median = ages[ages.len() / 2];
+        println!("at {y}: {median} old; {:?}", stage.world.output(0).in_place.counts);
+        assert!(median <= Span::from_millis(3), "{median} at {y}");
+        assert_eq!(stage.world.output(0).in_place.counts.torn, 0);
+        assert!(stage.world.output(0).in_place.counts.lit > 25, "{:?}", stage.world.output(0).in_place.counts);
+        assert_eq!(stage.world.client(stage.client).count(|_| true), told, "its client was woken");
+        assert_eq!(stage.means().last(), Some(&Means::InPlace));
+        // It is there once, and what it was on is as it was.
+        let picture = stage.world.picture();
+        let rows = (corner..corner + WINDOW.1).map(|row| (row * picture.width + CORNER.0) as usize);
+        let pixels = rows.flat_map(|at| &picture.pixels[at..at + WINDOW.0 as usize]).map(|pixel| pixel & 0x00ff_ffff);
+        let (red, others): (Vec<u32>, Vec<u32>) = pixels.partition(|pixel| *pixel == RED);
+        assert_eq!(red.len() as i32, SIZE * SIZE, "at {y}");
+        assert!(others.iter().all(|pixel| *pixel == BLUE), "at {y}");
+    }
+}

@@ -1,0 +1,122 @@
+//! When it is granted, and what is seen from then on.
+
+use super::{Locker, middle, shows_only, with_a_window};
+use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
+use crate::fixture::{Event, KEY_A, OUTPUT, World};
+use upbeat::shell::lock::machine::LONGEST_WAIT;
+use upbeat::time::Span;
+use wayland_client::Proxy;
+
+#[test]
+fn no_window_is_seen_from_the_moment_on_at_which_the_locker_is_told() {
+    let (mut world, client, window) = with_a_window();
+    let seen = world.probe((OUTPUT.0 / 2, OUTPUT.1 / 2, 1, 1));
+    let mut locker = Locker::ask(&mut world);
+    locker.pane(&mut world, 0);
+    // It asked, and has nothing to show.
+    world.rest();
+    assert_eq!(middle(&world), GREEN);
+    locker.draw(&mut world, 0, 1, OUTPUT, BLUE);
+    for number in 2..30 {
+        // The window draws on, as fast as it can.
+        world.client(client).draw(&window.surface, number, (400, 300), if number % 2 == 0 { RED } else { GREEN });
+        window.surface.commit();
+        world.turn();
+    }
+    locker.wait(&mut world);
+    assert_eq!(middle(&world), BLUE, "the lock is on screen when its locker is told");
+    for number in 30..60 {
+        world.client(client).draw(&window.surface, number, (400, 300), if number % 2 == 0 { RED } else { GREEN });
+        window.surface.commit();
+        let until = world.now() + Span::from_millis(5);
+        world.until("time", |world| world.now() >= until);
+    }
+    let colours: Vec<Colour> = std::iter::from_fn(|| seen.pop()).map(|sample| sample.pixels[0] & 0x00ff_ffff).collect();
+    let first = colours.iter().position(|colour| *colour == BLUE).unwrap();
+    assert!(colours[first..].iter().all(|colour| *colour == BLUE), "{colours:x?}");
+    locker.unlock(&mut world);
+    assert!(matches!(middle(&world), RED | GREEN));
+}
+
+#[test]
+fn who_draws_nothing_is_granted_black_after_a_second() {
+    let (mut world, client, _) = with_a_window();
+    let locker = Locker::ask(&mut world);
+    world.settle();
+    world.client(client).take_events();
+    let begun = world.now();
+    // What is typed meanwhile is nobody's.
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    locker.wait(&mut world);
+    let waited = world.now() - begun;
+    assert!(waited >= LONGEST_WAIT && waited < LONGEST_WAIT + Span::from_millis(50), "{waited}");
+    assert!(shows_only(&world, 0));
+    assert!(!world.client(client).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
+}
+
+#[test]
+fn a_session_without_a_window_or_a_picture_of_its_own_is_locked_too() {
+    let mut world = World::lit();
+    world.state.outputs.background = [0.0; 3];
+    world.rest();
+    let locker = Locker::ask(&mut world);
+    locker.wait(&mut world);
+}
+
+#[test]
+fn what_a_locker_takes_away_is_black() {
+    let (mut world, ..) = with_a_window();
+    let locker = Locker::lock(&mut world, BLUE);
+    locker.panes[0].object.destroy();
+    world.rest();
+    assert_eq!(middle(&world), 0);
+    locker.panes[0].surface.destroy();
+    world.rest();
+    assert!(shows_only(&world, 0));
+    locker.unlock(&mut world);
+    assert_eq!(middle(&world), GREEN);
+}
+
+#[test]
+fn pictures_that_are_taken_meanwhile_show_the_lock() {
+    let (mut world, ..) = with_a_window();
+    let camera = world.connect();
+    let mut locker = Locker::ask(&mut world);
+    locker.pane(&mut world, 0);
+    locker.draw(&mut world, 0, 1, OUTPUT, BLUE);
+    // It is granted, and what is on screen is older.
+    assert!(world.state.shell.lock.covers() && middle(&world) == GREEN);
+    for pass in 0..2 {
+        let client = world.client(camera);
+        let (buffer, output) = (client.buffer(OUTPUT.0, OUTPUT.1), client.bind_output());
+        client.globals().screencopy.capture_output(0, &output, &client.handle(), ()).copy(&buffer);
+        let taken = |world: &mut World| {
+            world.client(camera).data.events.iter().filter(|event| matches!(event, Event::Captured)).count()
+        };
+        world.until("a picture", |world| taken(world) > pass);
+        assert_eq!(middle(&world), BLUE, "it was taken when the lock was on screen");
+    }
+}
+
+#[test]
+fn the_lock_is_drawn_and_paced_like_a_window() {
+    let (mut world, ..) = with_a_window();
+    let locker = Locker::lock(&mut world, BLUE);
+    for number in 2..10 {
+        locker.draw(&mut world, 0, number, OUTPUT, if number % 2 == 0 { RED } else { BLUE });
+        world.until("light", |world| world.client(locker.client).light(number).is_some());
+        let client = locker.client;
+        world.until("a callback", |world| world.client(client).heard(Heard::Called(number)));
+    }
+    let lights: Vec<u64> = (2..10).map(|number| world.client(locker.client).light(number).unwrap().1).collect();
+    assert!(lights.windows(2).all(|pair| pair[1] - pair[0] <= 2), "{lights:?}");
+    let (surface, sub) = world.client(locker.client).subsurface(&locker.panes[0].surface);
+    sub.set_position(-20, OUTPUT.1 - 20);
+    world.client(locker.client).draw(&surface, 10, (60, 60), GREEN);
+    surface.commit();
+    locker.draw(&mut world, 0, 11, OUTPUT, BLUE);
+    world.rest();
+    assert_eq!((world.pixel(10, OUTPUT.1 - 5), world.pixel(45, OUTPUT.1 - 5)), (GREEN, BLUE));
+    assert!(surface.id() != locker.panes[0].surface.id());
+}

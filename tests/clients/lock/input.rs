@@ -1,0 +1,98 @@
+//! Who is typed into, clicked and touched meanwhile.
+
+use super::{Locker, do_everything, heard, middle, with_a_window};
+use crate::fixture::content::{BLUE, GREEN};
+use crate::fixture::{BUTTON_LEFT, KEY_ENTER, KEY_F1, KEY_LEFT_ALT, KEY_LEFT_SUPER, KEY_O, KEY_TAB, OUTPUT};
+
+#[test]
+fn input_is_the_lockers_alone() {
+    let (mut world, client, _) = with_a_window();
+    do_everything(&mut world);
+    let all = ["button", "key", "pointer", "scroll", "touch"];
+    assert_eq!(heard(&mut world, client), all);
+    let locker = Locker::lock(&mut world, BLUE);
+    world.client(client).take_events();
+    world.client(locker.client).take_events();
+    do_everything(&mut world);
+    assert_eq!(heard(&mut world, locker.client), all);
+    assert_eq!(heard(&mut world, client), Vec::<&str>::new());
+    assert_eq!(world.focused().as_deref(), Some("a"), "who has the focus when it is unlocked");
+    locker.unlock(&mut world);
+    world.client(client).take_events();
+    do_everything(&mut world);
+    assert_eq!(heard(&mut world, client), all);
+}
+
+#[test]
+fn what_is_held_when_the_session_is_locked_is_let_go_and_its_release_is_nobodys() {
+    let (mut world, client, window) = with_a_window();
+    world.point(f64::from(OUTPUT.0) / 2.0, f64::from(OUTPUT.1) / 2.0);
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(client).press_serial();
+    window.toplevel._move(&world.client(client).globals().seat, serial);
+    world.settle();
+    assert!(world.state.shell.drag().is_some());
+    let before = world.window("a").rect();
+    let locker = Locker::lock(&mut world, BLUE);
+    assert!(world.state.shell.drag().is_none());
+    world.client(locker.client).take_events();
+    world.point(10.0, 10.0);
+    world.button(BUTTON_LEFT, false);
+    assert_eq!(heard(&mut world, locker.client), ["pointer"]);
+    assert_eq!(world.window("a").rect(), before);
+    // A press of then starts nothing now.
+    window.toplevel._move(&world.client(client).globals().seat, serial);
+    world.settle();
+    assert!(world.state.shell.drag().is_none());
+}
+
+#[test]
+fn shortcuts_do_not_work_but_those_that_are_marked() {
+    let (mut world, client, _) = with_a_window();
+    world.open_in(client, "b", 200, 100);
+    world.chord(&[KEY_LEFT_SUPER], KEY_O);
+    let locker = Locker::lock(&mut world, BLUE);
+    assert!(!world.state.shell.overlays.take_input(), "the overview is gone");
+    for (held, key) in [(KEY_LEFT_SUPER, KEY_O), (KEY_LEFT_SUPER, KEY_F1), (KEY_LEFT_ALT, KEY_TAB)] {
+        world.client(locker.client).take_events();
+        world.chord(&[held], key);
+        assert_eq!(heard(&mut world, locker.client), ["key"]);
+    }
+    assert!(!world.state.shell.overlays.take_input());
+    assert_eq!(world.focused().as_deref(), Some("b"));
+    let switch = world.state.input.bindings.keys.keys().find(|chord| chord.to_string() == "Alt+Tab").copied().unwrap();
+    world.state.input.bindings.when_locked.insert(switch);
+    world.chord(&[KEY_LEFT_ALT], KEY_TAB);
+    assert_eq!(world.focused().as_deref(), Some("a"));
+    world.client(client).take_events();
+    world.key(KEY_ENTER, true);
+    assert_eq!(heard(&mut world, client), Vec::<&str>::new(), "the keyboard stays with the locker");
+}
+
+#[test]
+fn nobody_takes_keyboard_or_pointer_from_the_locker() {
+    let (mut world, client, window) = with_a_window();
+    world.click(f64::from(OUTPUT.0) / 2.0, f64::from(OUTPUT.1) / 2.0);
+    let serial = world.client(client).press_serial();
+    let locker = Locker::lock(&mut world, BLUE);
+    // A menu that grabs with a press of before.
+    let positioner = world.client(client).positioner(0, 0, 50, 50);
+    let popup = world.client(client).popup(&window.xdg, &positioner);
+    popup.popup.grab(&world.client(client).globals().seat, serial);
+    popup.surface.commit();
+    world.settle();
+    world.client(client).answer_newest();
+    world.client(client).show(&popup.surface, 50, 50);
+    // A window more, which is given the focus.
+    world.open_in(client, "b", 100, 100);
+    world.client(client).take_events();
+    world.client(locker.client).take_events();
+    do_everything(&mut world);
+    assert_eq!(heard(&mut world, client), Vec::<&str>::new());
+    assert_eq!(heard(&mut world, locker.client).len(), 5);
+    // The locker's own windows are no part of its lock.
+    world.open_filled("of the locker", (400, 300), GREEN);
+    world.open_in(locker.client, "own", 400, 300);
+    world.rest();
+    assert_eq!(middle(&world), BLUE);
+}

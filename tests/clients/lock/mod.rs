@@ -1,0 +1,217 @@
+//! The session's lock: what is seen, who has the seat, and who unlocks, whatever a locker and everybody else does.
+
+mod granting;
+mod input;
+mod outputs;
+mod unlocking;
+
+use crate::fixture::client::Data;
+use crate::fixture::content::{Colour, GREEN};
+use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, World};
+use upbeat::input::InputEvent;
+use wayland_client::protocol::wl_output::WlOutput;
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{Connection, Dispatch, QueueHandle};
+use wayland_protocols::ext::session_lock::v1::client::ext_session_lock_manager_v1::{self, ExtSessionLockManagerV1};
+use wayland_protocols::ext::session_lock::v1::client::ext_session_lock_surface_v1::{self, ExtSessionLockSurfaceV1};
+use wayland_protocols::ext::session_lock::v1::client::ext_session_lock_v1::{self, ExtSessionLockV1};
+
+impl Dispatch<ExtSessionLockManagerV1, ()> for Data {
+    fn event(
+        _: &mut Self,
+        _: &ExtSessionLockManagerV1,
+        _: ext_session_lock_manager_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+impl Dispatch<ExtSessionLockV1, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &ExtSessionLockV1,
+        event: ext_session_lock_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        data.events.push(Event::Told(match event {
+            ext_session_lock_v1::Event::Locked => "locked".to_owned(),
+            _ => "finished".to_owned(),
+        }));
+    }
+}
+
+/// Whether a surface acknowledges what it is told.
+struct Acknowledges(bool);
+
+impl Dispatch<ExtSessionLockSurfaceV1, Acknowledges> for Data {
+    fn event(
+        data: &mut Self,
+        object: &ExtSessionLockSurfaceV1,
+        event: ext_session_lock_surface_v1::Event,
+        acknowledges: &Acknowledges,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        let ext_session_lock_surface_v1::Event::Configure { serial, width, height } = event else { return };
+        if acknowledges.0 {
+            object.ack_configure(serial);
+        }
+        data.events.push(Event::Told(format!("{width}x{height}")));
+    }
+}
+
+fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    world.settle();
+    let told = |event| if let Event::Told(what) = event { Some(what) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}
+
+fn was_told(world: &mut World, client: ClientIndex, what: &str) -> bool {
+    world.client(client).data.events.iter().any(|event| matches!(event, Event::Told(told) if told == what))
+}
+
+/// A surface of a locker.
+pub struct Pane {
+    surface: WlSurface,
+    object: ExtSessionLockSurfaceV1,
+}
+
+/// A client that wants the session locked.
+pub struct Locker {
+    pub client: ClientIndex,
+    lock: ExtSessionLockV1,
+    panes: Vec<Pane>,
+}
+
+impl Locker {
+    pub fn ask(world: &mut World) -> Self {
+        let client = world.connect();
+        let lock = ask_again(world, client);
+        Locker { client, lock, panes: Vec::new() }
+    }
+
+    /// A surface for the output in place `place`, counted from 0, that acknowledges what it is told.
+    fn pane(&mut self, world: &mut World, place: usize) -> &Pane {
+        let output = outputs(world, self.client)[place].clone();
+        let client = world.client(self.client);
+        let surface = client.surface();
+        let object = self.lock.get_lock_surface(&surface, &output, &client.handle(), Acknowledges(true));
+        self.panes.push(Pane { surface, object });
+        world.settle();
+        self.panes.last().unwrap()
+    }
+
+    fn draw(&self, world: &mut World, place: usize, number: u32, size: (i32, i32), colour: Colour) {
+        let surface = self.panes[place].surface.clone();
+        world.client(self.client).draw(&surface, number, size, colour);
+        surface.commit();
+        world.settle();
+    }
+
+    /// Locks a session with one output, which shows one colour from then on.
+    pub fn lock(world: &mut World, colour: Colour) -> Self {
+        let mut locker = Self::ask(world);
+        locker.pane(world, 0);
+        locker.draw(world, 0, 1, OUTPUT, colour);
+        locker.wait(world);
+        locker
+    }
+
+    pub fn wait(&self, world: &mut World) {
+        let client = self.client;
+        world.until("the lock", |world| was_told(world, client, "locked"));
+        world.settle();
+    }
+
+    pub fn unlock(self, world: &mut World) {
+        self.lock.unlock_and_destroy();
+        world.settle();
+        world.rest();
+    }
+}
+
+fn ask_again(world: &mut World, client: ClientIndex) -> ExtSessionLockV1 {
+    let client = world.client(client);
+    client.bind::<ExtSessionLockManagerV1>().lock(&client.handle(), ())
+}
+
+fn outputs(world: &mut World, client: ClientIndex) -> Vec<WlOutput> {
+    let names: Vec<u32> = {
+        let globals = &world.client(client).data.globals;
+        globals.iter().filter(|(_, interface, _)| interface == "wl_output").map(|(name, _, _)| *name).collect()
+    };
+    names.into_iter().map(|name| world.client(client).bind_named(name)).collect()
+}
+
+/// A session that shows a green window, and its client.
+fn with_a_window() -> (World, ClientIndex, crate::fixture::Toplevel) {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("a", (400, 300), GREEN);
+    world.rest();
+    assert_eq!(middle(&world), GREEN);
+    (world, client, window)
+}
+
+fn middle(world: &World) -> Colour {
+    world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2)
+}
+
+fn has_green(world: &World) -> bool {
+    world.picture().pixels.iter().any(|pixel| pixel & 0x00ff_ffff == GREEN)
+}
+
+/// Whether nothing else is seen, but for the cursor.
+fn shows_only(world: &World, colour: Colour) -> bool {
+    world.picture().pixels.iter().filter(|pixel| **pixel & 0x00ff_ffff != colour).count() < 2_000
+}
+
+/// [`shows_only`], but for the outermost pixels: what is enlarged fades there.
+fn shows_only_inside(world: &World, colour: Colour) -> bool {
+    let width = OUTPUT.0 as usize;
+    let picture = world.picture();
+    let rows = picture.pixels.chunks(width).skip(1).take(OUTPUT.1 as usize - 2);
+    let inside = rows.flat_map(|row| &row[1..width - 1]);
+    inside.filter(|pixel| **pixel & 0x00ff_ffff != colour).count() < 2_000
+}
+
+#[track_caller]
+fn ended_with(world: &mut World, client: ClientIndex, interface: &str, code: u32) {
+    world.settle();
+    assert_eq!(world.client(client).error, Some((interface.to_owned(), code)));
+}
+
+/// What a client heard of input.
+fn heard(world: &mut World, client: ClientIndex) -> Vec<&'static str> {
+    let events = world.client(client).take_events();
+    let word = |event: &Event| match event {
+        Event::Key { .. } => Some("key"),
+        Event::Button { .. } => Some("button"),
+        Event::PointerMotion { .. } | Event::PointerEnter { .. } => Some("pointer"),
+        Event::Scroll { .. } => Some("scroll"),
+        Event::TouchDown { .. } | Event::TouchMotion { .. } | Event::TouchUp => Some("touch"),
+        _ => None,
+    };
+    let mut words: Vec<_> = events.iter().filter_map(word).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+fn do_everything(world: &mut World) {
+    let (x, y) = (f64::from(OUTPUT.0) / 2.0, f64::from(OUTPUT.1) / 2.0);
+    world.click(x, y);
+    world.point(x + 9.0, y);
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    let time = world.now();
+    let vertical = upbeat::input::Scroll { distance: 15.0, v120: Some(120), ..Default::default() };
+    world.input(InputEvent::Axis { time, source: Default::default(), horizontal: Default::default(), vertical });
+    world.input(InputEvent::TouchDown { time, slot: 0, position: (x, y).into() });
+    world.input(InputEvent::TouchMotion { time, slot: 0, position: (x, y + 50.0).into() });
+    world.input(InputEvent::TouchUp { time, slot: 0 });
+    world.input(InputEvent::TouchFrame { time });
+}

@@ -1,0 +1,64 @@
+//! Outputs that come, go and change while it is locked.
+
+use super::{Locker, middle, outputs, shows_only, shows_only_inside, told, with_a_window};
+use crate::fixture::OUTPUT;
+use crate::fixture::content::{BLUE, Colour, GREEN, RED};
+use upbeat::output::{hotplug, power};
+use upbeat::shell::lock::machine::LONGEST_WAIT;
+
+#[test]
+fn outputs_that_come_while_it_is_locked_start_black_and_those_that_go_hold_nothing_up() {
+    let (mut world, ..) = with_a_window();
+    let mut locker = Locker::lock(&mut world, BLUE);
+    world.unplug("TEST-1");
+    world.plug("TEST-1", 60_000);
+    let seen = world.probe((OUTPUT.0 / 2, OUTPUT.1 / 2, 1, 1));
+    world.rest();
+    let colours: Vec<Colour> = std::iter::from_fn(|| seen.pop()).map(|sample| sample.pixels[0] & 0x00ff_ffff).collect();
+    assert!(colours.iter().all(|colour| *colour == 0), "{colours:x?}");
+    world.client(locker.client).take_events();
+    let place = outputs(&mut world, locker.client).len() - 1;
+    locker.pane(&mut world, place);
+    assert_eq!(told(&mut world, locker.client), ["1280x720"]);
+    locker.draw(&mut world, 1, 2, OUTPUT, RED);
+    world.rest();
+    assert_eq!(middle(&world), RED);
+    locker.unlock(&mut world);
+    assert_eq!(middle(&world), GREEN);
+
+    // One that goes while the locker is expected to draw for it, and one that is dark.
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    world.rest();
+    let mut locker = Locker::ask(&mut world);
+    let place = outputs(&mut world, locker.client).len() - 2;
+    locker.pane(&mut world, place);
+    locker.draw(&mut world, 0, 1, OUTPUT, BLUE);
+    let begun = world.now();
+    world.unplug("TEST-2");
+    locker.wait(&mut world);
+    assert!(world.now() - begun < LONGEST_WAIT / 2);
+    locker.unlock(&mut world);
+    let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
+    power::set(&mut world.state, id, false);
+    let locker = Locker::ask(&mut world);
+    locker.wait(&mut world);
+    power::set(&mut world.state, id, true);
+    world.rest();
+    assert!(shows_only(&world, 0));
+}
+
+#[test]
+fn an_output_that_changes_its_size_is_said_and_what_was_drawn_for_the_old_one_is_no_error() {
+    let (mut world, ..) = with_a_window();
+    let locker = Locker::lock(&mut world, BLUE);
+    world.client(locker.client).take_events();
+    let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
+    hotplug::arrange(&mut world.state, id, None, 2.0);
+    assert_eq!(told(&mut world, locker.client), ["640x360"]);
+    // The acknowledgement counts from the next commit on.
+    world.rest();
+    locker.draw(&mut world, 0, 2, (OUTPUT.0 / 2, OUTPUT.1 / 2), RED);
+    world.rest();
+    assert!(world.client(locker.client).error.is_none());
+    assert!(shows_only_inside(&world, RED));
+}

@@ -1,0 +1,113 @@
+//! Clients that draw under a hand are told where it will be, and when its events happened.
+
+mod life;
+mod strokes;
+mod timestamps;
+
+use upbeat::client::message::input::InputEvent as Injected;
+use upbeat::input::{self, InputEvent};
+use upbeat::ipc::input::device_events;
+use upbeat::time::{Instant, Span};
+
+use crate::fixture::content::Heard;
+use crate::fixture::foretold::{Prediction, UpbeatPredictedInputV1};
+use crate::fixture::{ClientIndex, SMALL, Toplevel, World};
+
+/// How often the hand of these tests reports: slower than a mouse, faster than a finger.
+const REPORTS: Span = Span::from_millis(4);
+/// What numbers of 24.8 bits cannot say, and the half a pixel that nobody sees.
+const TOLERANCE: f64 = 0.5;
+
+/// A window that covers the screen, and draws whenever it is called back.
+struct Sheet {
+    world: World,
+    client: ClientIndex,
+    window: Toplevel,
+    frames: u32,
+}
+
+impl Sheet {
+    fn new() -> Self {
+        let mut world = World::simulated(&[60_000]);
+        let (client, window) = world.open("sheet", SMALL.0, SMALL.1);
+        let mut sheet = Sheet { world, client, window, frames: 0 };
+        sheet.draw();
+        sheet.world.rest();
+        sheet
+    }
+
+    fn predicted(&mut self) -> UpbeatPredictedInputV1 {
+        let surface = self.window.surface.clone();
+        let object = self.world.client(self.client).predicted_input(&surface);
+        self.world.settle();
+        object
+    }
+
+    fn draw(&mut self) {
+        self.frames += 1;
+        let (surface, number) = (self.window.surface.clone(), self.frames);
+        self.world.client(self.client).draw(&surface, number, SMALL, number);
+        surface.commit();
+    }
+
+    /// Where global coordinates begin on the surface.
+    fn origin(&self) -> (f64, f64) {
+        let origin = self.world.window("sheet").origin();
+        (f64::from(origin.x), f64::from(origin.y))
+    }
+
+    /// For so long a hand reports each [`REPORTS`] what `report` says of how long it has gone on, and the client draws.
+    fn play(&mut self, span: Span, mut report: impl FnMut(Span) -> Vec<Injected>) -> Instant {
+        let start = self.world.now();
+        let (client, surface) = (self.client, self.window.surface.clone());
+        let mut next = start;
+        let frames = &mut self.frames;
+        self.world.run_for(span, &mut |world| {
+            while next <= world.now() {
+                for event in report(next - start).into_iter().flat_map(|event| device_events(event, next)) {
+                    input::handle(&mut world.state, event);
+                }
+                next += REPORTS;
+            }
+            if world.client(client).heard(Heard::Called(*frames)) {
+                *frames += 1;
+                world.client(client).draw(&surface, *frames, SMALL, *frames);
+                surface.commit();
+            }
+            Some(next)
+        });
+        start
+    }
+
+    fn predictions(&mut self) -> Vec<Prediction> {
+        self.world.client(self.client).predictions()
+    }
+}
+
+/// The pointer goes right and down, a quarter of a pixel in a millisecond.
+fn stroke(origin: (f64, f64)) -> impl FnMut(Span) -> Vec<Injected> {
+    move |since| {
+        let (x, y) = on_stroke(since.as_millis_f64());
+        vec![Injected::PointerMove { x: origin.0 + x, y: origin.1 + y }]
+    }
+}
+
+fn on_stroke(millis: f64) -> (f64, f64) {
+    (10.0 + 0.25 * millis, 20.0 + 0.125 * millis)
+}
+
+/// Each prediction is of where the stroke that began at `start` was when the frame was seen.
+#[track_caller]
+fn follow_the_stroke(predictions: &[Prediction], start: Instant) {
+    for said in predictions {
+        let (x, y) = on_stroke((said.present - start).as_millis_f64());
+        let (off_x, off_y) = ((said.x - x).abs(), (said.y - y).abs());
+        assert!(off_x <= said.error.0 + TOLERANCE && off_y <= said.error.1 + TOLERANCE, "{said:?}, it was at {x} {y}");
+    }
+}
+
+fn device_event(world: &mut World, event: Injected) {
+    let time = world.now();
+    let events: Vec<InputEvent> = device_events(event, time).collect();
+    events.into_iter().for_each(|event| world.input(event));
+}

@@ -1,0 +1,157 @@
+//! Predictions of strokes, against where they went.
+
+use super::*;
+use crate::fixture::foretold::{Axes, Device, Foretold, Reason};
+use upbeat::timing::input_prediction::DeviceHistory;
+use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_manager_v2::ZwpTabletManagerV2;
+
+/// How long the strokes are.
+const STROKE: Span = Span::from_millis(600);
+
+#[test]
+fn the_pointer_is_predicted_to_the_moment_at_which_its_frame_is_seen() {
+    let mut sheet = Sheet::new();
+    sheet.predicted();
+    let origin = sheet.origin();
+    let start = sheet.play(STROKE, stroke(origin));
+    let said = sheet.world.client(sheet.client).data.foretold.clone();
+    assert_eq!(said[0], Foretold::Effective(DeviceHistory::HORIZON, Reason::Limit));
+    let predictions = sheet.predictions();
+    // Two frames or three pass before its way is known.
+    assert!(predictions.len() >= 30, "{} predictions", predictions.len());
+    assert!(predictions.iter().all(|said| (said.device, said.id) == (Device::Pointer, 0)));
+    follow_the_stroke(&predictions, start);
+
+    let heard = &sheet.world.client(sheet.client).data.heard;
+    let mut seen = 0;
+    for said in &predictions {
+        // What follows right after it is the callback of the frame that it is for, and that is when that one is seen.
+        let Some(Heard::Called(before)) = heard.get(said.after) else { panic!("{:?}", heard.get(said.after)) };
+        let update = before + 1;
+        let lit = heard.iter().find_map(|heard| match heard {
+            Heard::Presented { update: shown, time, .. } if *shown == update => Some(*time),
+            _ => None,
+        });
+        if let Some(lit) = lit {
+            assert!((lit - said.present).abs() < Span::from_micros(100), "{said:?} was lit at {lit}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 28, "{seen} of {} were seen", predictions.len());
+}
+
+#[test]
+fn a_target_of_frame_pacing_is_told_of_like_a_callback() {
+    let mut sheet = Sheet::new();
+    sheet.predicted();
+    let surface = sheet.window.surface.clone();
+    let pacing = sheet.world.client(sheet.client).pacing(&surface);
+    let origin = sheet.origin();
+    let client = sheet.client;
+    let start = sheet.world.now();
+    let mut report = stroke(origin);
+    let mut next = start;
+    let mut targets = 0;
+    pacing.request_target();
+    sheet.world.run_for(STROKE, &mut |world| {
+        while next <= world.now() {
+            for event in report(next - start).into_iter().flat_map(|event| device_events(event, next)) {
+                input::handle(&mut world.state, event);
+            }
+            next += REPORTS;
+        }
+        let heard = world.client(client).targets();
+        if heard.len() > targets {
+            targets = heard.len();
+            crate::fixture::pacing::bind(&pacing, heard[targets - 1].id);
+            world.client(client).draw(&surface, 1_000 + targets as u32, SMALL, targets as u32);
+            surface.commit();
+            pacing.request_target();
+        }
+        Some(next)
+    });
+    let presents: Vec<Instant> = sheet.world.client(client).targets().iter().map(|target| target.present).collect();
+    let predictions = sheet.predictions();
+    assert!(predictions.len() >= 28, "{} predictions for {} targets", predictions.len(), presents.len());
+    let foretold: Vec<_> = predictions.iter().filter(|said| presents.contains(&said.present)).copied().collect();
+    assert!(foretold.len() + 1 >= predictions.len(), "each is for a target: {predictions:?}, {presents:?}");
+    follow_the_stroke(&foretold, start);
+}
+
+#[test]
+fn each_finger_and_the_pen_are_predicted_by_what_their_client_knows_them_by() {
+    let mut sheet = Sheet::new();
+    sheet.predicted();
+    let seat = sheet.world.client(sheet.client).globals().seat.clone();
+    let client = sheet.world.client(sheet.client);
+    let handle = client.handle();
+    client.bind::<ZwpTabletManagerV2>().get_tablet_seat(&seat, &handle, ());
+    sheet.world.settle();
+    let origin = sheet.origin();
+    let mut is_new = true;
+    let start = sheet.play(STROKE, |since| {
+        let (x, y) = on_stroke(since.as_millis_f64());
+        let (x, y) = (origin.0 + x, origin.1 + y);
+        let begins = std::mem::take(&mut is_new);
+        if begins {
+            return vec![
+                Injected::TouchDown { finger: 3, x, y },
+                Injected::TouchDown { finger: 7, x, y },
+                Injected::PenNear { x, y },
+                Injected::PenDown { x, y, pressure: 0.5 },
+            ];
+        }
+        vec![
+            Injected::TouchMove { finger: 3, x, y },
+            Injected::TouchMove { finger: 7, x, y },
+            Injected::PenMove { x, y, pressure: None },
+        ]
+    });
+    let predictions = sheet.predictions();
+    follow_the_stroke(&predictions, start);
+    for (device, id) in [(Device::Touch, 3), (Device::Touch, 7), (Device::Tool, 0x7065_6e01)] {
+        let its = predictions.iter().filter(|said| (said.device, said.id) == (device, id)).count();
+        assert!(its >= 30, "{its} of {device:?} {id}");
+    }
+    device_event(&mut sheet.world, Injected::TouchUp { finger: 3 });
+    device_event(&mut sheet.world, Injected::PenAway);
+    sheet.world.client(sheet.client).data.foretold.clear();
+    sheet.play(Span::from_millis(100), |since| {
+        let (x, y) = on_stroke(600.0 + since.as_millis_f64());
+        vec![Injected::TouchMove { finger: 7, x: origin.0 + x, y: origin.1 + y }]
+    });
+    let left: Vec<_> = sheet.predictions().iter().map(|said| (said.device, said.id)).collect();
+    assert!(!left.is_empty() && left.iter().all(|said| *said == (Device::Touch, 7)), "{left:?}");
+}
+
+#[test]
+fn a_hand_that_rests_is_not_predicted() {
+    let mut sheet = Sheet::new();
+    sheet.predicted();
+    let origin = sheet.origin();
+    sheet.play(STROKE, stroke(origin));
+    sheet.world.client(sheet.client).data.foretold.clear();
+    sheet.play(STROKE, |_| Vec::new());
+    let after = sheet.predictions();
+    // One frame may begin before anybody can know that it rests.
+    assert!(after.len() <= 2, "{after:?}");
+}
+
+#[test]
+fn what_is_asked_for_is_predicted_no_further_and_on_no_other_axis() {
+    let mut sheet = Sheet::new();
+    let object = sheet.predicted();
+    let origin = sheet.origin();
+    object.set_axes(Axes::Vertical);
+    object.set_horizon(2_000_000);
+    sheet.play(STROKE, stroke(origin));
+    let said = sheet.world.client(sheet.client).data.foretold.clone();
+    assert_eq!(said[0], Foretold::Effective(Span::from_millis(2), Reason::Client));
+    let predictions = sheet.predictions();
+    assert!(predictions.len() >= 30);
+    for said in predictions {
+        // Its y is 2 ms ahead of its x, which is the last report's.
+        let ahead = (said.y - 20.0) / 0.125 - (said.x - 10.0) / 0.25;
+        assert!((ahead - 2.0).abs() < 0.1 && said.error.0 == 0.0, "{said:?}: {ahead}");
+    }
+}

@@ -1,0 +1,54 @@
+//! What a recorder costs those whose pictures it takes: nothing.
+
+use wayland_client::protocol::wl_shm::Format;
+use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::Options;
+
+use super::{Camera, told};
+use crate::fixture::content::{GREEN, RED};
+use crate::fixture::{OUTPUT, World};
+
+/// Two seconds at 60 Hz.
+const PICTURES: u32 = 120;
+
+/// The refreshes that a window which draws whenever it is called back is seen in, and how many pictures were taken of it.
+fn refreshes(is_recorded: bool) -> (Vec<u64>, usize) {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("film", (400, 300), RED);
+    world.rest();
+    let camera = Camera::new(&mut world);
+    let source = camera.output(&mut world);
+    let session = camera.session(&mut world, &source, Options::empty());
+    camera.hears(&mut world);
+    let film = camera.film(&mut world, OUTPUT, Format::Xrgb8888);
+    let mut frame = is_recorded.then(|| camera.shoot(&mut world, &session, &film));
+    let mut taken = 0;
+    for number in 2..PICTURES + 2 {
+        let filmed = world.client(client);
+        filmed.draw(&window.surface, number, (400, 300), if number % 2 == 0 { GREEN } else { RED });
+        window.surface.commit();
+        world.until("the next frame", |world| {
+            // A recorder asks for the next picture as soon as it has one.
+            if let Some(last) = frame.take_if(|_| told(world, camera.client).iter().any(|words| words == "ready")) {
+                last.destroy();
+                taken += 1;
+                frame = Some(camera.shoot(world, &session, &film));
+            }
+            world.client(client).callbacks().contains(&number)
+        });
+    }
+    world.until("light", |world| world.client(client).light(PICTURES + 1).is_some());
+    let seen = (2..PICTURES + 2).filter_map(|number| world.client(client).light(number));
+    (seen.map(|(_, refresh)| refresh).collect(), taken)
+}
+
+#[test]
+fn a_window_misses_no_refresh_beside_a_recorder() {
+    let ((alone, none), (recorded, taken)) = (refreshes(false), refreshes(true));
+    assert_eq!(none, 0);
+    assert!(taken >= PICTURES as usize - 2, "{taken} of {PICTURES} pictures were taken");
+    for seen in [&alone, &recorded] {
+        assert_eq!(seen.len(), PICTURES as usize, "each picture is seen");
+        let dropped = seen.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+        assert_eq!(dropped, 0, "{seen:?}");
+    }
+}

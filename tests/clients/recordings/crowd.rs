@@ -1,0 +1,62 @@
+//! Many recordings of a window that has very many surfaces: they are looked at as often as there is time for.
+
+use wayland_client::protocol::wl_shm::Format;
+use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::Options;
+
+use super::{Camera, told};
+use crate::fixture::World;
+use crate::fixture::content::{BLUE, GREEN, RED};
+use upbeat::time::Span;
+
+const SIZE: (i32, i32) = (200, 100);
+const PARTS: i32 = 60;
+const SESSIONS: usize = 30;
+const FRAMES: u32 = 60;
+/// What all recordings together may look at in a second, twice.
+const MOST_LAYERS_A_SECOND: f64 = 2.0 * 1_024.0 * 60.0;
+
+#[test]
+fn recordings_that_wait_cost_a_neighbour_no_frame_and_each_has_its_next_picture_all_the_same() {
+    let mut world = World::simulated(&[60_000]);
+    let (many, window) = world.open_filled("many", SIZE, RED);
+    for number in 0..PARTS {
+        let (part, role) = world.client(many).subsurface(&window.surface);
+        role.set_desync();
+        role.set_position(number, 0);
+        world.client(many).draw(&part, 2, (4, 4), BLUE);
+        part.commit();
+    }
+    window.surface.commit();
+    world.rest();
+    let camera = Camera::new(&mut world);
+    let source = camera.window(&mut world, 0);
+    let film = camera.film(&mut world, SIZE, Format::Xrgb8888);
+    let sessions: Vec<_> = (0..SESSIONS).map(|_| camera.session(&mut world, &source, Options::empty())).collect();
+    for session in &sessions {
+        let frame = camera.shoot(&mut world, session, &film);
+        camera.answer(&mut world, &frame);
+    }
+    let frames: Vec<_> = sessions.iter().map(|session| camera.shoot(&mut world, session, &film)).collect();
+    let (neighbour, its) = world.open_filled("neighbour", SIZE, GREEN);
+    world.rest();
+    told(&mut world, camera.client);
+    let (before, start) = (world.state.outputs.looked_at_for_pictures(), world.now());
+    for number in 2..FRAMES + 2 {
+        world.client(neighbour).draw(&its.surface, number, SIZE, if number % 2 == 0 { RED } else { GREEN });
+        its.surface.commit();
+        world.until("its frame", |world| world.client(neighbour).callbacks().contains(&number));
+    }
+    let seconds = (world.now() - start).as_millis_f64() / 1000.0;
+    let looked_at = (world.state.outputs.looked_at_for_pictures() - before) as f64;
+    assert!(looked_at > 0.0 && looked_at < MOST_LAYERS_A_SECOND * seconds, "{looked_at} layers in {seconds} s");
+    assert_eq!(told(&mut world, camera.client), [""; 0], "nothing of the window has changed");
+    world.client(many).draw(&window.surface, 9, SIZE, BLUE);
+    window.surface.commit();
+    let mut ready = 0;
+    world.until("all pictures", |world| {
+        ready += told(world, camera.client).iter().filter(|words| *words == "ready").count();
+        ready == SESSIONS
+    });
+    assert!(world.now() - start < Span::from_seconds(30));
+    drop(frames);
+}

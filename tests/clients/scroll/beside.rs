@@ -1,0 +1,155 @@
+//! A client that does in mid-fling whatever clients do: nothing of it is seen blank, and the window beside it misses no refresh.
+
+use super::*;
+use crate::fixture::content::{BLUE, Heard};
+
+/// How long a throw is looked at.
+const THROW: Span = Span::from_millis(1_600);
+/// Size of the window beside it, which is drawn for every refresh.
+const NEIGHBOUR: (i32, i32) = (60, 40);
+
+/// What a client does in mid-fling.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Deed {
+    /// It renders what is wanted, after so many milliseconds.
+    Renders(i64),
+    /// It does nothing for half a second, then renders.
+    Stops,
+    /// It shows fewer rows in the same place.
+    Shrinks,
+    /// What it showed lies elsewhere.
+    Uncovers,
+    /// Its content is gone.
+    Destroys,
+    /// It is.
+    Dies,
+}
+
+/// The next of a row of numbers that looks like chance, below `below`.
+fn chance(state: &mut u64, below: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % below
+}
+
+/// Throws a view while its client does this, so many milliseconds after the fingers were lifted. Returns how many rows were seen
+/// blank, and the refreshes that showed the neighbour.
+fn throw(deed: Deed, after: i64, pixels: f64) -> (u32, Vec<u64>) {
+    let mut stage = Stage::new();
+    stage.world.put("view", (0, 0));
+    let (neighbour, window) = stage.world.open_filled("beside", NEIGHBOUR, BLUE);
+    stage.world.put("beside", (220, 130));
+    stage.rest();
+    stage.point();
+    let Stage { world, client, window: of_view, tile, content, .. } = &mut stage;
+    let client = *client;
+    let buffer = world.client(neighbour).solid(2, NEIGHBOUR.0, NEIGHBOUR.1, BLUE);
+    let draw = |world: &mut World| {
+        window.surface.attach(Some(&buffer), 0, 0);
+        window.surface.damage_buffer(0, 0, 16, 16);
+        world.client(neighbour).ask(&window.surface, 3);
+        window.surface.commit();
+    };
+    draw(world);
+    world.run_for(REFRESH * 8, &mut |world| {
+        if world.client(neighbour).data.heard.contains(&Heard::Called(3)) {
+            world.client(neighbour).data.heard.clear();
+            draw(world);
+        }
+        None
+    });
+    world.client(neighbour).data.heard.clear();
+    let (start, lifted) = (world.now(), world.now() + TOUCHPAD * 12);
+    let (mut sent, mut seen, mut blank, mut dead, mut done) = (0, 0, 0, false, false);
+    let mut due: Option<(Instant, (i32, i32))> = None;
+    let mut shown: Vec<u64> = Vec::new();
+    draw(world);
+    world.run_for(THROW, &mut |world| {
+        let now = world.now();
+        let heard = std::mem::take(&mut world.client(neighbour).data.heard);
+        shown.extend(heard.iter().filter_map(|heard| match heard {
+            Heard::Presented { sequence, .. } => Some(*sequence),
+            _ => None,
+        }));
+        if heard.contains(&Heard::Called(3)) {
+            draw(world);
+        }
+        if !dead {
+            blank += [0, VIEW.1 - 1].iter().filter(|row| world.pixel(10, **row) == RED).count() as u32;
+        }
+        let next = start + TOUCHPAD * (sent + 1);
+        if now >= next && sent <= 12 {
+            sent += 1;
+            let stop = sent > 12;
+            fingers(world, next, if stop { 0.0 } else { pixels }, stop);
+        }
+        if now >= lifted + Span::from_millis(after) && !std::mem::replace(&mut done, true) {
+            match deed {
+                Deed::Shrinks => {
+                    fill(world, client, tile, 0, 60);
+                    of_view.surface.commit();
+                }
+                Deed::Uncovers => {
+                    content.set_position(0, 3_000);
+                    of_view.surface.commit();
+                }
+                Deed::Destroys => tile.destroy(),
+                Deed::Dies => {
+                    world.kill(client);
+                    dead = true;
+                }
+                Deed::Renders(_) | Deed::Stops => {}
+            }
+        }
+        let takes = match deed {
+            Deed::Renders(millis) => Some(millis),
+            Deed::Stops => Some(500),
+            _ => None,
+        };
+        if let Some(millis) = takes.filter(|_| !dead) {
+            let wanted = world.client(client).wanted();
+            if wanted.len() > seen {
+                seen = wanted.len();
+                due = Some((now + Span::from_millis(millis), wanted[seen - 1]));
+            }
+            if let Some((_, (first, rows))) = due.take_if(|(at, _)| *at <= now) {
+                fill(world, client, tile, first, rows);
+                content.set_position(0, first);
+                of_view.surface.commit();
+            }
+        }
+        Some(due.map_or(next.max(now + Span::from_millis(2)), |(at, _)| at.min(next.max(now + Span::from_millis(2)))))
+    });
+    (blank, shown)
+}
+
+fn is_fine(deed: Deed, after: i64, pixels: f64) {
+    let (blank, shown) = throw(deed, after, pixels);
+    assert_eq!(blank, 0, "{deed:?} after {after} ms at {pixels}");
+    assert!(shown.len() > 85, "{deed:?} after {after} ms at {pixels}: {} refreshes", shown.len());
+    let missed: Vec<&[u64]> = shown.windows(2).filter(|pair| pair[1] != pair[0] + 1).collect();
+    assert!(missed.is_empty(), "{deed:?} after {after} ms at {pixels}: the neighbour missed {missed:?}");
+}
+
+#[test]
+fn whatever_a_client_does_in_mid_fling_nothing_is_blank_and_its_neighbour_misses_nothing() {
+    for deed in [Deed::Renders(20), Deed::Stops, Deed::Shrinks, Deed::Uncovers, Deed::Destroys, Deed::Dies] {
+        is_fine(deed, 100, 6.0);
+    }
+}
+
+#[test]
+fn nor_when_it_does_so_at_any_time() {
+    let mut state = 7;
+    for _ in 0..16 {
+        let deed = match chance(&mut state, 6) {
+            0 => Deed::Renders(chance(&mut state, 60) as i64),
+            1 => Deed::Stops,
+            2 => Deed::Shrinks,
+            3 => Deed::Uncovers,
+            4 => Deed::Destroys,
+            _ => Deed::Dies,
+        };
+        let (after, pixels) = (chance(&mut state, 500) as i64, 1.0 + chance(&mut state, 20) as f64);
+        is_fine(deed, after, pixels);
+    }
+}

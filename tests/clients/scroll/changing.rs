@@ -1,0 +1,64 @@
+//! Content that changes in most refreshes: nothing is rendered ahead of it.
+
+use super::*;
+use crate::fixture::scroll::{Mode, Reason, Scrolled};
+
+/// Long enough to know.
+const LONG: i64 = 40;
+
+fn reasons(stage: &mut Stage) -> Vec<Reason> {
+    let reason = |said: &Scrolled| match said {
+        Scrolled::Effective(Mode::Composited, reason) => Some(*reason),
+        _ => None,
+    };
+    stage.world.client(stage.client).data.scrolled.iter().filter_map(reason).collect()
+}
+
+/// Of what it jumps to, so many rows are wanted.
+fn wanted_rows(stage: &mut Stage, y: i32) -> i32 {
+    stage.scroll_to(y, Behavior::Jump);
+    stage.run(REFRESH * 3);
+    let (first, rows) = *stage.world.client(stage.client).wanted().last().unwrap();
+    assert!(first <= y && first + rows >= y + VIEW.1, "{first} {rows}");
+    stage.render(first, rows);
+    stage.rest();
+    assert_eq!(stage.row_at(0), y);
+    rows
+}
+
+#[test]
+fn of_what_changes_in_most_refreshes_only_what_is_seen_is_wanted_until_it_stays_the_same() {
+    let mut stage = Stage::new();
+    let before = wanted_rows(&mut stage, 1_000);
+    assert!(before >= 2 * VIEW.1, "{before}");
+    stage.render(900, ROWS);
+    for _ in 0..LONG {
+        stage.render(900, ROWS);
+        stage.run(REFRESH);
+    }
+    assert_eq!(reasons(&mut stage), [Reason::Policy, Reason::Changing]);
+    // What is rendered for where it goes is no sign that it has stopped.
+    for y in [2_000, 3_000, 1_500] {
+        assert_eq!(wanted_rows(&mut stage, y), VIEW.1, "to {y}");
+        for _ in 0..8 {
+            stage.render(y, ROWS);
+            stage.run(REFRESH);
+        }
+    }
+    stage.run(Span::from_seconds(1));
+    assert_eq!(wanted_rows(&mut stage, 3_500), before);
+    assert_eq!(reasons(&mut stage), [Reason::Policy, Reason::Changing, Reason::Policy]);
+}
+
+#[test]
+fn a_patch_of_it_changes_nothing_for_the_rest() {
+    let mut stage = Stage::new();
+    for _ in 0..LONG {
+        stage.tile.damage_buffer(0, 0, 20, 20);
+        stage.tile.commit();
+        stage.window.surface.commit();
+        stage.run(REFRESH);
+    }
+    assert_eq!(reasons(&mut stage), [Reason::Policy]);
+    assert!(wanted_rows(&mut stage, 1_000) >= 2 * VIEW.1);
+}

@@ -1,0 +1,130 @@
+//! Clicks on what flies by: each arrives with the position of the document that is seen under it.
+
+use super::*;
+use crate::fixture::Event;
+use crate::fixture::handlers::id;
+
+/// Clicks on a view, and on one inside of another.
+const CLICKS: usize = 140;
+const NESTED_CLICKS: usize = 60;
+/// Where the inner view lies in the document of the outer, its size, and the rows of its own.
+const INNER: (i32, i32) = (100, 20);
+const INNER_SIZE: (i32, i32) = (50, 50);
+const INNER_ROWS: i32 = 1_500;
+/// What tells its rows from those around it.
+const MARK: u32 = 0x0040_0000;
+
+/// The next of a row of numbers that looks like chance, below `below`.
+fn chance(state: &mut u64, below: u64) -> i64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    ((*state >> 33) % below) as i64
+}
+
+/// A client's pointer, as it was told of it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    surface: u32,
+    y: f64,
+    presses: usize,
+}
+
+impl Told {
+    fn hear(&mut self, stage: &mut Stage) {
+        for event in stage.world.client(stage.client).take_events() {
+            match event {
+                Event::PointerEnter { surface, y, .. } => (self.surface, self.y) = (surface, y),
+                Event::PointerMotion { y, .. } => self.y = y,
+                Event::Button { pressed: true, .. } => {
+                    self.presses += 1;
+                    return;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Which row of the document is seen in a line of the window.
+type Seen<'a> = &'a dyn Fn(&Stage, i32) -> i32;
+
+/// Throws what lies under a point again and again, and clicks there while it flies.
+fn click_in_flings(
+    stage: &mut Stage,
+    clicks: usize,
+    (x, top, height): (f64, i32, i64),
+    last_row: i32,
+    (tile, seen): (u32, Seen<'_>),
+) {
+    let (mut state, mut told, mut flying) = (11, Told::default(), 0);
+    let origin = stage.world.window("view").origin();
+    let at = |line: i32| (f64::from(origin.x) + x, f64::from(origin.y + line) + 0.5);
+    for click in 1..=clicks {
+        let mut line = top + chance(&mut state, height as u64) as i32;
+        let (px, py) = at(line);
+        stage.world.point(px, py);
+        let speed = 2.0 + chance(&mut state, 12) as f64;
+        let down = seen(stage, line) < last_row / 2;
+        stage.swipe(6 + chance(&mut state, 8), if down { speed } else { -speed }, &mut |_| {});
+        stage.run(REFRESH * chance(&mut state, 6) + Span::from_millis(1 + chance(&mut state, 17)));
+        let before = seen(stage, line);
+        stage.run(REFRESH);
+        flying += usize::from(seen(stage, line) != before);
+        if chance(&mut state, 2) == 0 {
+            line = top + chance(&mut state, height as u64) as i32;
+            let (px, py) = at(line);
+            stage.world.point(px, py);
+        }
+        let row = seen(stage, line);
+        let time = stage.world.now();
+        stage.world.input(InputEvent::Button { time, button: 0x110, pressed: true });
+        told.hear(stage);
+        assert_eq!((told.presses, told.surface), (click, tile), "click {click}: {told:?}");
+        assert_eq!(told.y.floor() as i32, row, "click {click} at line {line}: {told:?}");
+        let time = stage.world.now();
+        stage.world.input(InputEvent::Button { time, button: 0x110, pressed: false });
+        stage.run(REFRESH * 2);
+        told.hear(stage);
+    }
+    assert!(flying * 10 >= clicks * 9, "{flying} of {clicks} while it moved");
+}
+
+#[test]
+fn a_click_in_a_fling_arrives_with_the_row_that_is_seen_under_it() {
+    let mut stage = Stage::new();
+    stage.render(0, DOCUMENT);
+    stage.rest();
+    let tile = id(&stage.tile);
+    // Away from the pointer.
+    click_in_flings(&mut stage, CLICKS, (100.0, 5, 90), DOCUMENT, (tile, &|stage, line| stage.row_at(line)));
+}
+
+#[test]
+fn so_does_one_on_a_view_inside_of_another() {
+    let mut stage = Stage::new();
+    let client = stage.world.client(stage.client);
+    let (inner, _) = client.subsurface(&stage.window.surface);
+    let view = client.view(&inner);
+    client.content(&stage.view, &inner).set_position(INNER.0, INNER.1);
+    view.set_document(0, 0, INNER_SIZE.0, INNER_ROWS);
+    view.set_axes(Axes::Vertical);
+    view.set_inputs(Inputs::Finger);
+    client.draw(&inner, 30, INNER_SIZE, RED);
+    let (tile, _) = client.subsurface(&inner);
+    client.content(&view, &tile);
+    let pixels: Vec<u32> = (0..INNER_ROWS).flat_map(|row| [MARK | row as u32; INNER_SIZE.0 as usize]).collect();
+    let buffer = client.picture(31, wl_shm::Format::Xrgb8888, INNER_SIZE.0, INNER_ROWS, &pixels);
+    tile.attach(Some(&buffer), 0, 0);
+    tile.damage_buffer(0, 0, i32::MAX, i32::MAX);
+    tile.commit();
+    inner.commit();
+    stage.window.surface.commit();
+    stage.rest();
+    let seen = |stage: &Stage, line: i32| {
+        let origin = stage.world.window("view").origin();
+        let pixel = stage.world.pixel(origin.x + INNER.0 + 2, origin.y + line);
+        assert!(pixel & MARK != 0, "line {line}: {pixel:#x}");
+        (pixel & !MARK) as i32
+    };
+    let at = (f64::from(INNER.0) + 40.0, INNER.1 + 2, i64::from(INNER_SIZE.1) - 4);
+    click_in_flings(&mut stage, NESTED_CLICKS, at, INNER_ROWS, (id(&tile), &seen));
+}

@@ -1,0 +1,82 @@
+//! What programs that use our library have of a connection: itself, the list of globals, and the events of a pointer and of touches
+//! as they came.
+
+use std::sync::{Arc, Mutex};
+
+use wayland_client::globals::{GlobalList, GlobalListContents, registry_queue_init};
+use wayland_client::protocol::wl_pointer::{self, WlPointer};
+use wayland_client::protocol::wl_registry::{self, WlRegistry};
+use wayland_client::protocol::wl_touch::{self, WlTouch};
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle};
+
+use crate::fixture::client::Data;
+use crate::fixture::{ClientIndex, World};
+
+/// Events as they came.
+#[derive(Debug, Default)]
+pub struct Events {
+    pub pointer: Vec<wl_pointer::Event>,
+    pub touch: Vec<wl_touch::Event>,
+}
+
+/// Where they are kept.
+pub type Kept = Arc<Mutex<Events>>;
+
+/// The connection of a client that has `object`.
+pub fn connection(object: &impl Proxy) -> Connection {
+    Connection::from_backend(object.backend().upgrade().unwrap())
+}
+
+/// The list of globals of a client, which asks for it on a thread of its own.
+pub fn global_list(world: &mut World, client: ClientIndex, connection: &Connection) -> GlobalList {
+    let connection = connection.clone();
+    world.client(client).is_stopped = true;
+    let asking = std::thread::spawn(move || registry_queue_init::<Data>(&connection).unwrap().0);
+    while !asking.is_finished() {
+        world.carry();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    world.client(client).is_stopped = false;
+    asking.join().unwrap()
+}
+
+/// Keeps the events of a client's pointer and touches from now on.
+pub fn keep_events(world: &mut World, client: ClientIndex) -> Kept {
+    let kept = Kept::default();
+    let client = world.client(client);
+    client.globals().seat.get_pointer(&client.handle(), kept.clone());
+    client.globals().seat.get_touch(&client.handle(), kept.clone());
+    world.settle();
+    kept
+}
+
+impl Dispatch<WlRegistry, GlobalListContents> for Data {
+    fn event(
+        _: &mut Self,
+        _: &WlRegistry,
+        _: wl_registry::Event,
+        _: &GlobalListContents,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+    }
+}
+
+impl Dispatch<WlPointer, Kept> for Data {
+    fn event(
+        _: &mut Self,
+        _: &WlPointer,
+        event: wl_pointer::Event,
+        kept: &Kept,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        kept.lock().unwrap().pointer.push(event);
+    }
+}
+
+impl Dispatch<WlTouch, Kept> for Data {
+    fn event(_: &mut Self, _: &WlTouch, event: wl_touch::Event, kept: &Kept, _: &Connection, _: &QueueHandle<Self>) {
+        kept.lock().unwrap().touch.push(event);
+    }
+}

@@ -1,0 +1,128 @@
+//! Views whose ends are stretched where content is missing, because their clients want that.
+
+use smithay::reexports::wayland_server::Resource as ServerResource;
+use wayland_client::Proxy as _;
+
+use super::*;
+use crate::fixture::scroll::Options;
+
+/// A quarter of the view.
+const MOST: i32 = VIEW.1 / 4;
+
+fn stretched() -> Stage {
+    let mut stage = Stage::new();
+    stage.view.set_options(Options::Stretched);
+    stage.window.surface.commit();
+    stage.rest();
+    stage
+}
+
+/// What is seen of the view, row by row.
+fn rows(stage: &Stage) -> Vec<i32> {
+    (0..VIEW.1).map(|y| stage.row_at(y)).collect()
+}
+
+/// Whether rows of the document from `first` on are seen, of which those before `from` and those after `last` are not there: what
+/// is seen instead are the outermost three, mixed by the filter.
+fn are_seen(stage: &Stage, first: i32, from: i32, last: i32) {
+    let seen = rows(stage);
+    for (row, seen) in (first..).zip(&seen) {
+        let is_right = match row {
+            row if row < from => (from..from + 3).contains(seen),
+            row if row > last => (last - 2..=last).contains(seen),
+            row => row == *seen,
+        };
+        assert!(is_right, "row {row}: {seen} of {seen:?}");
+    }
+}
+
+#[test]
+fn it_goes_on_by_a_quarter_of_the_view_and_then_waits_and_the_last_row_is_seen_meanwhile() {
+    let mut stage = stretched();
+    stage.scroll_to(2_000, Behavior::Glide);
+    stage.run(Span::from_seconds(2));
+    let waits = ROWS - VIEW.1 + MOST;
+    are_seen(&stage, waits, 0, ROWS - 1);
+    // What comes is seen where it belongs, and it goes on.
+    stage.render(300, 400);
+    stage.run(Span::from_millis(200));
+    assert!(stage.row_at(0) > waits);
+    stage.run(Span::from_seconds(2));
+    are_seen(&stage, 700 - VIEW.1 + MOST, 0, 699);
+}
+
+#[test]
+fn upwards_it_is_the_first_row() {
+    let mut stage = stretched();
+    stage.render(1_000, ROWS);
+    stage.scroll_to(1_200, Behavior::Jump);
+    stage.rest();
+    stage.scroll_to(0, Behavior::Glide);
+    stage.run(Span::from_seconds(2));
+    are_seen(&stage, 1_000 - MOST, 1_000, 2_000);
+}
+
+#[test]
+fn it_is_the_last_row_of_the_last_tile_and_of_none_above_it() {
+    let mut stage = stretched();
+    let (below, _) = stage.world.client(stage.client).subsurface(&stage.window.surface);
+    let content = stage.world.client(stage.client).content(&stage.view, &below);
+    fill(&mut stage.world, stage.client, &below, ROWS, 40);
+    content.set_position(0, ROWS);
+    stage.window.surface.commit();
+    stage.scroll_to(2_000, Behavior::Glide);
+    stage.run(Span::from_seconds(2));
+    are_seen(&stage, ROWS + 40 - VIEW.1 + MOST, 0, ROWS + 39);
+}
+
+#[test]
+fn a_jump_waits_for_all_and_a_view_that_moves_both_ways_does_not_go_on() {
+    let mut stage = stretched();
+    stage.scroll_to(ROWS - VIEW.1 + 10, Behavior::Jump);
+    stage.rest();
+    assert_eq!(stage.row_at(0), 0);
+    stage.view.stop();
+    stage.view.set_axes(Axes::Vertical | Axes::Horizontal);
+    stage.window.surface.commit();
+    stage.scroll_to(2_000, Behavior::Glide);
+    stage.run(Span::from_seconds(2));
+    are_seen(&stage, ROWS - VIEW.1, 0, ROWS - 1);
+}
+
+#[test]
+fn nothing_is_stretched_beyond_the_document() {
+    let mut stage = Stage::new();
+    stage.view.set_options(Options::Stretched);
+    stage.view.set_document(0, 0, VIEW.0, 80);
+    stage.render(0, 80);
+    stage.rest();
+    assert_eq!((stage.row_at(79), stage.row_at(80), stage.row_at(99)), (79, RED as i32, RED as i32));
+}
+
+#[test]
+fn nothing_is_hit_there_but_the_view() {
+    let mut stage = stretched();
+    stage.scroll_to(2_000, Behavior::Glide);
+    stage.run(Span::from_seconds(2));
+    let origin = stage.world.window("view").origin();
+    let hit = |stage: &Stage, y: i32| {
+        let point = (f64::from(origin.x + 10), f64::from(origin.y + y)).into();
+        let hit = upbeat::output::scene_on_screen_hit(&stage.world.state, point);
+        hit.map(|(surface, _)| ServerResource::id(&surface).protocol_id())
+    };
+    assert_eq!(hit(&stage, 10), Some(stage.tile.id().protocol_id()));
+    assert_eq!(hit(&stage, VIEW.1 - 5), Some(stage.window.surface.id().protocol_id()));
+}
+
+#[test]
+fn content_that_is_taken_away_is_kept_as_ever() {
+    let mut stage = stretched();
+    stage.scroll_to(2_000, Behavior::Glide);
+    stage.run(Span::from_seconds(2));
+    let seen = rows(&stage);
+    stage.tile.attach(None, 0, 0);
+    stage.tile.commit();
+    stage.window.surface.commit();
+    stage.rest();
+    assert_eq!(rows(&stage), seen);
+}

@@ -1,0 +1,242 @@
+//! Windows in columns: where they open, who is stretched until it answers, where the focus goes, and what is on no strip.
+
+mod tabs;
+mod together;
+
+use smithay::utils::Point;
+use upbeat::shell::strips::{self, Mode, TITLES};
+use wayland_protocols::xdg::shell::client::xdg_toplevel::State;
+
+use crate::fixture::{
+    BUTTON_LEFT, ClientIndex, Event, KEY_COMMA, KEY_F, KEY_LEFT, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_M,
+    KEY_RIGHT, KEY_T, KEY_TAB, KEY_V, KEY_W, OUTPUT, Toplevel, World,
+};
+
+const GAP: i32 = 8;
+/// Half of the screen: with gaps two of them fill it.
+const HALF: (i32, i32) = ((OUTPUT.0 - 3 * GAP) / 2, OUTPUT.1 - 2 * GAP);
+const SECOND: i32 = HALF.0 + 2 * GAP;
+
+fn world() -> World {
+    let mut world = World::new();
+    strips::set_mode(&mut world.state, Mode::Strip);
+    world
+}
+
+/// Opens a window that is as large as it is asked to be.
+fn open(world: &mut World, title: &str) -> (ClientIndex, Toplevel) {
+    let opened = world.open_as_asked(title);
+    world.turn();
+    opened
+}
+
+/// Has a client draw what it was asked for last. Returns whether it was asked for anything.
+fn answer(world: &mut World, (client, window): &(ClientIndex, Toplevel)) -> Option<(i32, i32)> {
+    let size = world.client(*client).answer_newest()?;
+    world.client(*client).show(&window.surface, size.0, size.1);
+    world.settle();
+    world.turn();
+    Some(size)
+}
+
+fn press(world: &mut World, key: u32) {
+    world.chord(&[KEY_LEFT_SUPER], key);
+    world.turn();
+}
+
+fn press_shifted(world: &mut World, key: u32) {
+    world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_SHIFT], key);
+    world.turn();
+}
+
+fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
+    let rect = world.window(title).rect();
+    (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
+}
+
+fn left(world: &World, title: &str) -> i32 {
+    rect(world, title).0
+}
+
+#[test]
+fn windows_open_beside_each_other_at_the_size_that_they_have_there_and_the_view_moves_as_far_as_it_must() {
+    let mut world = world();
+    let first = open(&mut world, "a");
+    assert_eq!(rect(&world, "a"), (GAP, GAP, HALF.0, HALF.1), "it was told before it drew anything");
+    let more = world.client(first.0).answer_newest();
+    assert!(more.is_none_or(|size| size == HALF), "and is told nothing more but that it has the focus: {more:?}");
+    let states = |world: &mut World, client| {
+        let events = world.client(client).take_events();
+        events.into_iter().find_map(|event| match event {
+            Event::ToplevelConfigure { states, .. } => Some(states),
+            _ => None,
+        })
+    };
+    open(&mut world, "b");
+    assert_eq!((left(&world, "a"), left(&world, "b")), (GAP, SECOND));
+    assert!(!states(&mut world, first.0).unwrap().contains(&(State::Activated as u32)));
+    open(&mut world, "c");
+    assert_eq!(["a", "b", "c"].map(|title| left(&world, title)), [GAP - SECOND + GAP, GAP, SECOND]);
+    press(&mut world, KEY_LEFT);
+    assert_eq!((world.focused().as_deref(), left(&world, "b")), (Some("b"), GAP), "it is in the view already");
+    assert!(states(&mut world, first.0).unwrap().contains(&(State::TiledLeft as u32)));
+    press(&mut world, KEY_LEFT);
+    assert_eq!(
+        (world.focused().as_deref(), left(&world, "a"), left(&world, "c")),
+        (Some("a"), GAP, SECOND + HALF.0 + GAP)
+    );
+    press(&mut world, KEY_LEFT);
+    assert_eq!(world.focused().as_deref(), Some("a"), "there is nothing further left");
+}
+
+#[test]
+fn closing_a_window_restores_focus_and_view() {
+    let mut world = world();
+    ["a", "b", "c"].iter().for_each(|title| _ = open(&mut world, title));
+    press(&mut world, KEY_LEFT);
+    press(&mut world, KEY_LEFT);
+    let before = ["a", "b", "c"].map(|title| left(&world, title));
+    let (client, window) = open(&mut world, "new");
+    assert_eq!((left(&world, "a"), left(&world, "new")), (GAP, SECOND), "it opens right of the one with the focus");
+    window.toplevel.destroy();
+    window.xdg.destroy();
+    world.settle();
+    world.turn();
+    assert_eq!((world.focused().as_deref(), ["a", "b", "c"].map(|title| left(&world, title))), (Some("a"), before));
+    world.kill(client);
+}
+
+#[test]
+fn a_dialog_floats_above_the_columns_whoever_of_them_is_raised() {
+    let mut world = world();
+    let parent = open(&mut world, "a");
+    open(&mut world, "b");
+    let dialog = world.client(parent.0).toplevel("dialog");
+    dialog.toplevel.set_parent(Some(&parent.1.toplevel));
+    world.settle();
+    world.client(parent.0).answer_newest();
+    world.client(parent.0).show(&dialog.surface, 800, 200);
+    world.settle();
+    world.turn();
+    let (x, y, width, height) = rect(&world, "dialog");
+    assert_eq!((width, height), (800, 200), "as large as it wants to be");
+    assert!(x + width > SECOND, "it lies before both");
+    assert_eq!(world.focused().as_deref(), Some("dialog"));
+    press_shifted(&mut world, KEY_V);
+    press(&mut world, KEY_RIGHT);
+    assert_eq!(world.focused().as_deref(), Some("b"));
+    assert_eq!(world.stack().last().map(String::as_str), Some("dialog"));
+    let at = Point::from((f64::from(x + width - 5), f64::from(y + 5)));
+    let hit = world.state.shell.hit(at).and_then(|(surface, _)| world.state.shell.window_of(&surface)?.title());
+    assert_eq!(hit.as_deref(), Some("dialog"));
+}
+
+#[test]
+fn a_window_that_fills_the_screen_or_what_is_left_of_it_goes_back_to_its_column() {
+    let mut world = world();
+    let (a, b) = (open(&mut world, "a"), open(&mut world, "b"));
+    for (key, size, at) in [(KEY_F, OUTPUT, 0), (KEY_M, OUTPUT, 0)] {
+        world.client(b.0).take_events();
+        press(&mut world, key);
+        assert_eq!(rect(&world, "b"), (at, 0, size.0, size.1), "it is there at once, stretched");
+        assert_eq!(answer(&mut world, &b), Some(size));
+        assert!(left(&world, "a") < -HALF.0);
+        press(&mut world, key);
+        assert_eq!(answer(&mut world, &b), Some(HALF));
+        assert_eq!((left(&world, "a"), left(&world, "b")), (GAP, SECOND));
+    }
+    world.client(a.0).answer_newest();
+    a.1.toplevel.set_fullscreen(None);
+    world.settle();
+    assert_eq!(world.client(a.0).answer_newest(), Some(OUTPUT), "a client asks for it, too");
+}
+
+#[test]
+fn a_column_shows_one_of_its_windows_at_a_time_and_the_others_may_rest() {
+    let mut world = world();
+    let (a, _b) = (open(&mut world, "a"), open(&mut world, "b"));
+    press(&mut world, KEY_COMMA);
+    let half = (HALF.1 - GAP) / 2;
+    assert_eq!((rect(&world, "a"), rect(&world, "b")), ((GAP, GAP, HALF.0, half), (GAP, 2 * GAP + half, HALF.0, half)));
+    world.client(a.0).take_events();
+    press(&mut world, KEY_W);
+    let below = (GAP, GAP + TITLES, HALF.0, HALF.1 - TITLES);
+    assert_eq!((rect(&world, "a"), rect(&world, "b")), (below, below), "below their titles");
+    let id = world.window("a").id;
+    assert!(!world.state.shell.is_visible(id));
+    let is_told = |event: &Event| matches!(event, Event::ToplevelConfigure { states, .. } if states.contains(&(State::Suspended as u32)));
+    assert!(world.client(a.0).take_events().iter().any(is_told));
+    // Whoever is chosen is seen.
+    world.chord(&[KEY_LEFT_ALT], KEY_TAB);
+    assert_eq!(world.focused().as_deref(), Some("a"));
+    assert!(world.state.shell.is_visible(id));
+}
+
+#[test]
+fn columns_are_seen_on_their_own_output_alone() {
+    let mut world = world();
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    ["a", "b", "c"].iter().for_each(|title| _ = open(&mut world, title));
+    press(&mut world, KEY_LEFT);
+    press(&mut world, KEY_LEFT);
+    let at = Point::from((f64::from(left(&world, "c") + 20), 100.0));
+    assert!(at.x > f64::from(OUTPUT.0), "it lies where the other output is");
+    assert_eq!(world.state.shell.hit(at), None);
+}
+
+#[test]
+fn what_an_unplugged_output_had_is_as_it_was_when_it_is_back() {
+    let mut world = world();
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    open(&mut world, "stays");
+    world.point(f64::from(OUTPUT.0 + 100), 100.0);
+    ["a", "b", "c"].iter().for_each(|title| _ = open(&mut world, title));
+    press(&mut world, KEY_COMMA);
+    let before = ["a", "b", "c", "stays"].map(|title| rect(&world, title));
+    world.unplug("TEST-2");
+    world.turn();
+    assert!(["a", "b", "c"].iter().all(|title| left(&world, title) < OUTPUT.0 * 3 && rect(&world, title).3 == HALF.1));
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    world.turn();
+    assert_eq!(["a", "b", "c", "stays"].map(|title| rect(&world, title)), before);
+}
+
+#[test]
+fn a_workspace_is_a_strip_or_its_windows_float_where_they_did() {
+    let mut world = World::new();
+    let (_, _a) = world.open("a", 400, 300);
+    let (_, _b) = world.open("b", 400, 300);
+    let before = ["a", "b"].map(|title| rect(&world, title));
+    press(&mut world, KEY_T);
+    assert_eq!(["a", "b"].map(|title| rect(&world, title).1), [GAP, GAP]);
+    press(&mut world, KEY_T);
+    assert_eq!(["a", "b"].map(|title| rect(&world, title)), before);
+}
+
+#[test]
+fn a_window_is_taken_out_of_its_column_by_hand_and_put_back_by_key() {
+    let mut world = world();
+    let (a, _) = (open(&mut world, "a"), open(&mut world, "b"));
+    world.point(100.0, 100.0);
+    world.key(KEY_LEFT_SUPER, true);
+    world.button(BUTTON_LEFT, true);
+    world.turn();
+    assert_eq!(left(&world, "b"), GAP, "the others close up");
+    world.point(300.0, 150.0);
+    world.latch();
+    assert_eq!((rect(&world, "a").0, rect(&world, "a").1), (GAP + 200, GAP + 50));
+    world.button(BUTTON_LEFT, false);
+    world.key(KEY_LEFT_SUPER, false);
+    world.turn();
+    assert_eq!(rect(&world, "a").0, GAP + 200);
+    press(&mut world, KEY_V);
+    assert_eq!((left(&world, "a"), left(&world, "b")), (GAP, SECOND));
+    // Its own title bar does not take it out.
+    world.point(100.0, 100.0);
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(a.0).press_serial();
+    let seat = world.client(a.0).globals().seat.clone();
+    a.1.toplevel._move(&seat, serial);
+    world.settle();
+    assert!(world.state.shell.drag().is_none());
+}

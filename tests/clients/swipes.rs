@@ -1,0 +1,314 @@
+//! Swipes: what fingers move is under them at every refresh, and goes on from there when they let go. The finger is a recorded
+//! one, its time is that of the recording.
+
+use upbeat::backend::headless::OutputOptions;
+use upbeat::backend::headless::record::ProbeLog;
+use upbeat::input::swiping::Gestures;
+use upbeat::input::{Gesture, InputEvent};
+use upbeat::shell::animation::Animations;
+use upbeat::shell::strips::{self, Mode};
+use upbeat::shell::workspaces::Place;
+use upbeat::time::{Instant, Span};
+use upbeat::timing::motion::Style;
+use upbeat::timing::motion::spring::SpringShape;
+
+use crate::fixture::content::{BLUE, Colour, GREEN, RED};
+use crate::fixture::{ClientIndex, Event, KEY_2, KEY_LEFT_SUPER, OUTPUT, Toplevel, World};
+
+/// A finger on a touch screen, dragged along it and back: microseconds, two positions, and what it did.
+const RECORDED: &str = include_str!("../data/input/touch_atmel_drag.csv");
+const SIZE: (i32, i32) = (400, 300);
+const LEFT: i32 = (OUTPUT.0 - SIZE.0) / 2;
+/// Pixels of the screen for one of the recording.
+const STRETCH: f64 = 3.0;
+/// Where the finger comes in.
+const FROM: f64 = 3.0;
+
+fn world() -> World {
+    world_at(4.0)
+}
+
+/// One whose springs swing so many times a second.
+fn world_at(frequency: f64) -> World {
+    let mut world = World::lit_on(OutputOptions { cursor_plane: Some((64, 64)), ..OutputOptions::default() });
+    world.state.outputs.background = [0.0; 3];
+    world.state.input.gestures = Gestures { touchpad: true, edges: true };
+    let style = Some(Style::Spring(SpringShape::new(frequency, 1.0).unwrap()));
+    let all = Animations { workspace: style, place: style, overview: style, ..Animations::default() };
+    world.state.shell.set_animations(all);
+    world.rest();
+    world
+}
+
+fn open(world: &mut World, title: &str, colour: Colour) -> (ClientIndex, Toplevel) {
+    world.open_filled(title, SIZE, colour)
+}
+
+/// A red window on the first workspace, and a green one on the second, which is seen.
+fn two_workspaces(world: &mut World) -> [(ClientIndex, Toplevel); 2] {
+    let red = open(world, "red", RED);
+    world.chord(&[KEY_LEFT_SUPER], KEY_2);
+    let green = open(world, "green", GREEN);
+    world.rest();
+    [red, green]
+}
+
+fn active(world: &World) -> u8 {
+    let workspaces = &world.state.shell.workspaces;
+    workspaces.active(workspaces.screen("TEST-1").unwrap()).get()
+}
+
+/// How far the recorded finger had come after so long, until it turned back.
+fn strokes() -> Vec<(Span, f64)> {
+    let mut strokes: Vec<(Span, f64)> = Vec::new();
+    let mut start = None;
+    for line in RECORDED.lines().skip(1) {
+        let fields: Vec<f64> = line.split(',').take(3).map(|field| field.parse().unwrap()).collect();
+        let way = (*start.get_or_insert(fields[2]) - fields[2]) * STRETCH;
+        if strokes.last().is_some_and(|(_, before)| way < *before) {
+            break;
+        }
+        strokes.push((Span::from_micros(fields[0] as i64), way));
+    }
+    assert!(strokes.len() > 40 && strokes.last().unwrap().1 > 700.0, "{strokes:?}");
+    strokes
+}
+
+/// Drags a finger in from the left edge, as it was recorded, for as long as it had come at most `furthest`. Returns when it
+/// touched, and when it was lifted.
+fn drag_in(world: &mut World, furthest: f64) -> (Instant, Instant) {
+    let begun = world.now() + Span::from_millis(3);
+    let strokes: Vec<_> = strokes().into_iter().filter(|(_, way)| *way <= furthest).collect();
+    let last = begun + strokes.last().unwrap().0;
+    let mut next = 0;
+    let mut act = |world: &mut World| {
+        while let Some((after, way)) = strokes.get(next).filter(|(after, _)| begun + *after <= world.now()) {
+            let (time, position) = (begun + *after, (FROM + way, f64::from(OUTPUT.1) / 2.0).into());
+            world.input(match next {
+                0 => InputEvent::TouchDown { time, slot: 0, position },
+                _ => InputEvent::TouchMotion { time, slot: 0, position },
+            });
+            next += 1;
+        }
+        strokes.get(next).map(|(after, _)| begun + *after)
+    };
+    let now = world.now();
+    world.run_for(last - now + Span::from_millis(2), &mut act);
+    assert_eq!(next, strokes.len());
+    (begun, last)
+}
+
+fn lift(world: &mut World) {
+    let time = world.now();
+    world.input(InputEvent::TouchUp { time, slot: 0 });
+}
+
+/// Where the finger was at `at`.
+fn finger(begun: Instant, at: Instant) -> f64 {
+    let strokes = strokes();
+    let after = at - begun;
+    let next = strokes.iter().position(|(when, _)| *when > after).unwrap_or(strokes.len() - 1).max(1);
+    let ((from, a), (to, b)) = (strokes[next - 1], strokes[next]);
+    let share = (after - from).as_seconds_f64() / (to - from).as_seconds_f64();
+    FROM + a + (b - a) * share.clamp(0.0, 1.0)
+}
+
+/// When a row of the screen was refreshed, and where the first pixel of a colour is in it.
+fn edges(log: &ProbeLog, colour: u32) -> Vec<(Instant, f64)> {
+    let seen = std::iter::from_fn(|| log.pop()).filter_map(|sample| {
+        let edge = sample.pixels.iter().position(|pixel| pixel & 0x00ff_ffff == colour)?;
+        Some((sample.refresh.time, edge as f64))
+    });
+    seen.collect()
+}
+
+#[test]
+fn a_workspace_is_under_the_finger_at_every_refresh_and_goes_on_without_a_jump() {
+    // So slow that what is let go is seen to go on as it was.
+    let mut world = world_at(0.8);
+    two_workspaces(&mut world);
+    let log = world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1));
+    let (begun, lifted) = drag_in(&mut world, 600.0);
+    lift(&mut world);
+    assert_eq!(active(&world), 1, "it had gone far, and fast");
+    world.rest();
+    let seen = edges(&log, GREEN);
+    // Of a hand that has only just come nothing is foretold.
+    let held = seen.iter().filter(|(at, edge)| *edge > f64::from(LEFT) + 100.0 && *at < lifted);
+    // What it took to tell a swipe from a tap, the first motion, is not made up for.
+    let taken = FROM + strokes()[1].1 - f64::from(LEFT);
+    let off: Vec<f64> = held.map(|(at, edge)| finger(begun, *at) - taken - edge).collect();
+    assert!(off.len() > 15 && off.iter().all(|off| off.abs() < 9.0), "{off:?}");
+    let after: Vec<f64> =
+        seen.iter().filter(|(at, _)| *at + Span::from_millis(40) > lifted).map(|(_, edge)| *edge).collect();
+    let steps: Vec<f64> = after.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(steps.len() > 6 && steps.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 16.0), "{steps:?}");
+    assert_eq!((world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2), world.focused().as_deref()), (RED, Some("red")));
+}
+
+#[test]
+fn a_swipe_is_taken_from_its_client_when_it_is_one() {
+    let mut world = world();
+    let (client, _window) = open(&mut world, "red", RED);
+    world.put("red", (0, 200));
+    let touch = |world: &mut World, way: &[(f64, f64)]| {
+        world.rest();
+        world.client(client).take_events();
+        let time = world.now();
+        world.input(InputEvent::TouchDown { time, slot: 0, position: (5.0, 300.0).into() });
+        for (x, y) in way {
+            let (time, position) = (world.now(), (5.0 + x, 300.0 + y).into());
+            world.input(InputEvent::TouchMotion { time, slot: 0, position });
+        }
+        lift(world);
+        let said = |event| match event {
+            Event::TouchDown { .. } => Some("down"),
+            Event::TouchMotion { .. } => Some("motion"),
+            Event::TouchUp => Some("up"),
+            Event::TouchCancel => Some("cancel"),
+            _ => None,
+        };
+        world.client(client).take_events().into_iter().filter_map(said).collect::<Vec<_>>()
+    };
+    assert_eq!(touch(&mut world, &[(4.0, 0.0), (30.0, 2.0), (60.0, 2.0)]), ["down", "motion", "cancel"]);
+    assert_eq!(touch(&mut world, &[(2.0, 20.0), (60.0, 20.0)]), ["down", "motion", "motion", "up"], "along the edge");
+    world.state.input.gestures.edges = false;
+    assert_eq!(touch(&mut world, &[(30.0, 0.0)]), ["down", "motion", "up"]);
+}
+
+/// Fingers on a touchpad go so far, in steps of 8 ms.
+fn swipe(world: &mut World, fingers: u32, steps: &[(f64, f64)], ends: bool) {
+    let gesture = |world: &mut World, gesture| {
+        let time = world.now();
+        world.input(InputEvent::Gesture { time, gesture });
+        world.run_for(Span::from_millis(8), &mut |_| None);
+    };
+    gesture(world, Gesture::SwipeBegin { fingers });
+    steps.iter().for_each(|step| gesture(world, Gesture::SwipeUpdate { delta: (*step).into() }));
+    if ends {
+        gesture(world, Gesture::SwipeEnd { cancelled: false });
+    }
+}
+
+/// Three windows that are as large as they are told to be, in columns: the last two are seen.
+fn columns(world: &mut World) {
+    strips::set_mode(&mut world.state, Mode::Strip);
+    world.state.shell.effects.mark = None;
+    for (title, colour) in [("red", RED), ("green", GREEN), ("blue", BLUE)] {
+        world.open_filled_as_asked(title, colour);
+        world.turn();
+    }
+    world.rest();
+}
+
+fn left(world: &World, title: &str) -> i32 {
+    world.window(title).rect().loc.x
+}
+
+#[test]
+fn columns_go_along_with_three_fingers_and_come_to_rest_at_the_nearest() {
+    let mut world = world();
+    columns(&mut world);
+    let (green, step) = (left(&world, "green"), left(&world, "blue") - left(&world, "green"));
+    assert_eq!((world.focused().as_deref(), green), (Some("blue"), 8));
+    let log = world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1));
+    // A screen in 1200: so far for most of a column.
+    swipe(&mut world, 3, &[(12.0, 0.0); 40], false);
+    world.run_for(Span::from_millis(200), &mut |_| None);
+    let held = edges(&log, GREEN);
+    let moved = 39.0 * 12.0 * f64::from(OUTPUT.0) / 1200.0;
+    assert!((held.last().unwrap().1 - (8.0 + moved)).abs() <= 1.0, "{moved} {:?}", held.last());
+    assert!(held.windows(2).all(|pair| pair[1].1 - pair[0].1 > -30.0), "{held:?}");
+    assert_eq!(left(&world, "green"), 8, "the layout hears of it in the end");
+    let time = world.now();
+    world.input(InputEvent::Gesture { time, gesture: Gesture::SwipeEnd { cancelled: false } });
+    world.turn();
+    assert_eq!((left(&world, "green"), world.focused().as_deref()), (8 + step, Some("green")));
+    world.rest();
+    let after = edges(&log, GREEN);
+    let steps: Vec<f64> = after.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
+    assert!(steps.iter().all(|step| (-1.0..60.0).contains(step)), "{steps:?}");
+    assert_eq!(world.pixel(8 + step + 2, OUTPUT.1 / 2), GREEN);
+    // A flick goes as far as one that is slow and long.
+    swipe(&mut world, 3, &[(-20.0, 0.0); 8], true);
+    assert_eq!(left(&world, "green"), 8);
+    world.rest();
+    assert_eq!(world.pixel(10, OUTPUT.1 / 2), GREEN);
+}
+
+#[test]
+fn what_counts_for_nothing_goes_back_and_who_has_no_columns_is_left_alone() {
+    let mut world = world();
+    columns(&mut world);
+    let before = left(&world, "green");
+    swipe(&mut world, 3, &[(12.0, 0.0); 40], false);
+    let time = world.now();
+    world.input(InputEvent::Gesture { time, gesture: Gesture::SwipeEnd { cancelled: true } });
+    world.rest();
+    assert_eq!((left(&world, "green"), world.pixel(before + 2, OUTPUT.1 / 2)), (before, GREEN));
+    let place = world.state.shell.workspaces.place(world.window("green").id).unwrap();
+    upbeat::shell::spaces::switch(&mut world.state, Place { number: 5.try_into().unwrap(), ..place });
+    swipe(&mut world, 3, &[(12.0, 0.0); 40], true);
+    world.rest();
+    // Workspaces lie below each other there, and four fingers go from one to the next.
+    swipe(&mut world, 4, &[(0.0, 12.0); 20], true);
+    assert_eq!(active(&world), 4);
+}
+
+#[test]
+fn up_is_the_overview_by_where_the_fingers_let_go() {
+    let mut world = world();
+    two_workspaces(&mut world);
+    let share = |world: &World| world.state.shell.overlays.overview.at(world.now());
+    swipe(&mut world, 3, &[(0.0, -10.0); 9], false);
+    assert!((0.2..0.35).contains(&share(&world)), "{}", share(&world));
+    world.run_for(Span::from_millis(300), &mut |_| None);
+    let time = world.now();
+    world.input(InputEvent::Gesture { time, gesture: Gesture::SwipeEnd { cancelled: false } });
+    assert!(!world.state.shell.overlays.overview.is_on());
+    world.rest();
+    assert_eq!(share(&world), 0.0);
+    swipe(&mut world, 3, &[(0.0, -10.0); 20], true);
+    assert!(world.state.shell.overlays.overview.is_on());
+    world.rest();
+    assert_eq!(share(&world), 1.0);
+    swipe(&mut world, 3, &[(0.0, 10.0); 20], true);
+    world.rest();
+    assert!(!world.state.shell.overlays.overview.is_on());
+}
+
+#[test]
+fn a_finger_stops_a_glide_where_it_is_and_nobody_is_woken_while_it_rests() {
+    let mut world = world();
+    two_workspaces(&mut world);
+    let place = world.state.shell.workspaces.place(world.window("red").id).unwrap();
+    upbeat::shell::spaces::switch(&mut world.state, place);
+    world.run_for(Span::from_millis(80), &mut |_| None);
+    let time = world.now();
+    world.input(InputEvent::Gesture { time, gesture: Gesture::HoldBegin { fingers: 3 } });
+    world.run_for(Span::from_millis(60), &mut |_| None);
+    let log = world.probe((0, OUTPUT.1 / 2, OUTPUT.0, 1));
+    let drawn = |world: &World| world.output(0).records.last().map(|record| record.frame);
+    let (frames, turns) = (drawn(&world), world.turns());
+    world.run_for(Span::from_millis(500), &mut |_| None);
+    assert_eq!((drawn(&world), log.pop().map(|_| log.pop().is_none())), (frames, Some(true)), "it stands still");
+    assert!(world.turns() - turns < 20, "{} turns", world.turns() - turns);
+    let time = world.now();
+    world.input(InputEvent::Gesture { time, gesture: Gesture::HoldEnd { cancelled: false } });
+    world.rest();
+    assert!([RED, GREEN].contains(&world.pixel(OUTPUT.0 / 2, OUTPUT.1 / 2)), "it comes to rest on one of them");
+}
+
+#[test]
+fn swipes_of_two_fingers_and_those_that_are_switched_off_are_the_windows() {
+    let mut world = world();
+    two_workspaces(&mut world);
+    swipe(&mut world, 2, &[(-30.0, 0.0); 20], true);
+    assert_eq!(active(&world), 2);
+    world.state.input.gestures.touchpad = false;
+    swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
+    assert_eq!(active(&world), 2);
+    world.state.input.gestures.touchpad = true;
+    swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
+    assert_eq!(active(&world), 1);
+}

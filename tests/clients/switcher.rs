@@ -1,0 +1,152 @@
+//! `Alt+Tab`: at once for who is quick, and windows beside each other, live and titled, for who goes on or waits.
+
+use smithay::utils::{Logical, Rectangle};
+use upbeat::time::Span;
+
+use crate::fixture::content::{BLUE, Colour, GREEN, RED};
+use crate::fixture::simulated::nothing;
+use crate::fixture::{
+    BUTTON_LEFT, Event, KEY_2, KEY_ENTER, KEY_ESCAPE, KEY_LEFT, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_TAB,
+    World,
+};
+
+/// Three windows that cover each other; blue was used last, then green.
+fn three(mut world: World) -> World {
+    world.state.outputs.background = [0.0; 3];
+    for (title, colour) in [("red", RED), ("green", GREEN), ("blue", BLUE)] {
+        world.open_filled(title, (300, 200), colour);
+        world.put(title, (20, 20));
+    }
+    world.rest();
+    world
+}
+
+fn is_shown(world: &World) -> bool {
+    world.state.shell.overlays.are_switched()
+}
+
+fn cell(world: &World, title: &str) -> Option<Rectangle<f64, Logical>> {
+    let output = world.state.outputs.iter().next().unwrap();
+    world.state.shell.overview(output).window(world.window(title).id)
+}
+
+fn colour_in_cell(world: &World, title: &str) -> Colour {
+    let cell = cell(world, title).unwrap();
+    world.pixel((cell.loc.x + cell.size.w / 2.0) as i32, (cell.loc.y + cell.size.h / 2.0) as i32)
+}
+
+fn tab(world: &mut World) {
+    world.key(KEY_TAB, true);
+    world.key(KEY_TAB, false);
+}
+
+#[test]
+fn who_goes_on_sees_all_of_them_live_and_has_the_marked_one_when_the_modifier_is_let_go() {
+    let mut world = three(World::lit());
+    let before = world.picture().pixels.clone();
+    world.key(KEY_LEFT_ALT, true);
+    tab(&mut world);
+    world.rest();
+    assert!(!is_shown(&world), "one step is done at once, and nothing comes between");
+    assert_eq!(world.focused().as_deref(), Some("green"));
+    tab(&mut world);
+    world.rest();
+    assert!(is_shown(&world));
+    for (title, colour) in [("red", RED), ("green", GREEN), ("blue", BLUE)] {
+        assert_eq!(colour_in_cell(&world, title), colour, "{title}");
+    }
+    // In the order of their use, and each with a title below it: ink that is there for none without one.
+    let lefts = ["blue", "green", "red"].map(|title| cell(&world, title).unwrap());
+    assert!(lefts.is_sorted_by_key(|rect| (rect.loc.y as i64, rect.loc.x as i64)), "{lefts:?}");
+    for rect in lefts {
+        let below = (rect.loc.y + rect.size.h) as i32 + 4;
+        let lit = (rect.loc.x as i32..(rect.loc.x + rect.size.w) as i32)
+            .any(|x| (below..below + 16).any(|y| world.pixel(x, y) & 0xff > 0x80));
+        assert!(lit, "{rect:?}");
+    }
+    world.key(KEY_LEFT_ALT, false);
+    world.rest();
+    assert_eq!((is_shown(&world), world.focused().as_deref()), (false, Some("red")));
+    assert_ne!(world.picture().pixels, before);
+    assert_eq!(world.pixel(100, 100), RED);
+}
+
+#[test]
+fn who_holds_the_modifier_sees_them_after_a_moment_and_who_is_quick_never() {
+    let mut world = three(World::simulated(&[60_000]));
+    world.chord(&[KEY_LEFT_ALT], KEY_TAB);
+    world.run_for(Span::from_seconds(2), &mut nothing);
+    assert!(!is_shown(&world));
+    world.key(KEY_LEFT_ALT, true);
+    tab(&mut world);
+    world.run_for(Span::from_millis(200), &mut nothing);
+    assert!(!is_shown(&world));
+    world.run_for(Span::from_millis(100), &mut nothing);
+    assert!(is_shown(&world));
+    let turns = world.turns();
+    world.run_for(Span::from_seconds(60), &mut nothing);
+    assert!(world.turns() - turns <= 2, "nothing happens while nobody does anything: {}", world.turns() - turns);
+}
+
+#[test]
+fn arrows_pointer_and_escape_choose_too_and_no_client_hears_of_any_of_it() {
+    let mut world = three(World::lit());
+    let begin = |world: &mut World| {
+        world.key(KEY_LEFT_ALT, true);
+        tab(world);
+        tab(world);
+        world.rest();
+        assert!(is_shown(world));
+    };
+    begin(&mut world);
+    let red = cell(&world, "red").unwrap();
+    let blue = cell(&world, "blue").unwrap();
+    world.key(KEY_ESCAPE, true);
+    world.key(KEY_ESCAPE, false);
+    assert_eq!((is_shown(&world), world.focused().as_deref()), (false, Some("blue")), "as it was");
+    world.key(KEY_LEFT_ALT, false);
+    assert_eq!(world.focused().as_deref(), Some("blue"));
+
+    begin(&mut world);
+    world.point(red.loc.x + 20.0, red.loc.y + 20.0);
+    world.button(BUTTON_LEFT, true);
+    world.button(BUTTON_LEFT, false);
+    assert_eq!((is_shown(&world), world.focused().as_deref()), (false, Some("red")));
+    world.key(KEY_LEFT_ALT, false);
+    assert_eq!(world.focused().as_deref(), Some("red"));
+
+    // What lies under the pointer is marked, and taken when the modifier is let go.
+    begin(&mut world);
+    world.point(blue.loc.x + 20.0, blue.loc.y + 20.0);
+    let marked = world.state.shell.overlays.selected.unwrap();
+    world.key(KEY_LEFT_ALT, false);
+    let focused = world.state.shell.focused();
+    assert_eq!(focused, Some(marked));
+    begin(&mut world);
+    world.key(KEY_LEFT, true);
+    world.key(KEY_LEFT, false);
+    world.key(KEY_ENTER, true);
+    world.key(KEY_ENTER, false);
+    assert!(!is_shown(&world));
+    world.key(KEY_LEFT_ALT, false);
+}
+
+#[test]
+fn windows_come_go_and_stay_away_while_they_are_switched_among() {
+    let mut world = three(World::lit());
+    let (client, _away) = world.open("away", 100, 100);
+    world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_SHIFT], KEY_2);
+    world.key(KEY_LEFT_ALT, true);
+    tab(&mut world);
+    tab(&mut world);
+    assert!(cell(&world, "away").is_none(), "it is on another workspace");
+    let (new, _window) = world.open_filled("new", (100, 100), RED);
+    world.rest();
+    assert!(cell(&world, "new").is_some());
+    world.kill(new);
+    world.rest();
+    tab(&mut world);
+    world.key(KEY_LEFT_ALT, false);
+    assert!(world.focused().is_some() && !is_shown(&world));
+    assert!(!world.client(client).take_events().iter().any(|event| matches!(event, Event::Key { key: KEY_TAB, .. })));
+}

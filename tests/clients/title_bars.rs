@@ -1,0 +1,165 @@
+//! Title bars of windows that float and leave their decoration to the session.
+
+use upbeat::input::InputEvent;
+use upbeat::shell::strips::{self, Mode, TITLES};
+use upbeat::time::Span;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::Mode as Decoration;
+
+use crate::fixture::content::{Colour, GREEN, RED};
+use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_LEFT, KEY_LEFT_SUPER, KEY_UP, OUTPUT, Toplevel, World};
+
+const SIZE: (i32, i32) = (300, 200);
+
+fn world() -> World {
+    let mut world = World::lit();
+    world.state.outputs.background = [0.0; 3];
+    world.state.shell.effects.title_bars = true;
+    world.rest();
+    world
+}
+
+/// Opens a window whose decoration is `whose`.
+fn open(world: &mut World, title: &str, colour: Colour, whose: Decoration) -> (ClientIndex, Toplevel) {
+    let index = world.connect();
+    let client = world.client(index);
+    let window = client.toplevel(title);
+    let manager: ZxdgDecorationManagerV1 = client.bind();
+    manager.get_toplevel_decoration(&window.toplevel, &client.handle(), ()).set_mode(whose);
+    world.settle();
+    world.client(index).answer_newest();
+    world.client(index).draw(&window.surface, 1, SIZE, colour);
+    window.surface.commit();
+    world.settle();
+    world.rest();
+    (index, window)
+}
+
+fn corner(world: &World, title: &str) -> (i32, i32) {
+    let rect = world.window(title).rect();
+    (rect.loc.x, rect.loc.y)
+}
+
+fn press(world: &mut World, at: (i32, i32)) {
+    world.point(f64::from(at.0), f64::from(at.1));
+    world.button(BUTTON_LEFT, true);
+}
+
+#[test]
+fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
+    let mut world = world();
+    let (below, _green) = open(&mut world, "green", GREEN, Decoration::ClientSide);
+    let (client, _red) = open(&mut world, "red", RED, Decoration::ServerSide);
+    world.put("green", (100, 100));
+    world.put("red", (100, 200));
+    world.rest();
+    assert_eq!(world.pixel(110, 150), GREEN);
+    assert_ne!(world.pixel(110, 200 - TITLES + 6), GREEN, "there is a bar above the red one");
+    world.client(below).take_events();
+    press(&mut world, (120, 200 - TITLES + 6));
+    world.point(170.0, f64::from(300 - TITLES + 6));
+    world.latch();
+    assert_eq!(corner(&world, "red"), (150, 300));
+    world.button(BUTTON_LEFT, false);
+    let heard = |event: &Event| matches!(event, Event::Button { .. } | Event::PointerEnter { .. });
+    assert!(!world.client(below).take_events().iter().any(heard));
+    assert!(!world.client(client).take_events().iter().any(|event| matches!(event, Event::Button { .. })));
+    assert_eq!(world.focused().as_deref(), Some("red"));
+    // A finger does the same.
+    let time = world.now();
+    let at = |x: f64, y: f64| (x, y - f64::from(TITLES) + 6.0).into();
+    world.input(InputEvent::TouchDown { time, slot: 0, position: at(200.0, 300.0) });
+    world.input(InputEvent::TouchMotion { time, slot: 0, position: at(220.0, 250.0) });
+    world.latch();
+    world.input(InputEvent::TouchUp { time, slot: 0 });
+    assert_eq!(corner(&world, "red"), (170, 250));
+    // What lies above the bar is what is pressed.
+    world.put("green", (170, 150));
+    let green = world.window("green").id;
+    upbeat::shell::activate(&mut world.state, Some(green));
+    world.rest();
+    world.client(below).take_events();
+    world.click(180.0, f64::from(250 - TITLES + 6));
+    assert!(world.client(below).take_events().iter().any(|event| matches!(event, Event::Button { .. })));
+}
+
+#[test]
+fn its_cross_closes_the_window() {
+    let mut world = world();
+    let (client, _red) = open(&mut world, "red", RED, Decoration::ServerSide);
+    let (x, y) = corner(&world, "red");
+    assert_eq!(y - TITLES, OUTPUT.1 - (y + SIZE.1), "with its bar it is in the middle");
+    world.client(client).take_events();
+    press(&mut world, (x + SIZE.0 - 12, y - TITLES / 2));
+    world.button(BUTTON_LEFT, false);
+    assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::Close)));
+    assert!(world.state.shell.drag().is_none());
+}
+
+#[test]
+fn the_bar_of_another_window_is_kept_clear_of() {
+    let mut world = world();
+    for title in ["a", "b", "c"] {
+        open(&mut world, title, RED, Decoration::ServerSide);
+    }
+    let height = SIZE.1 + TITLES;
+    let with_bars =
+        ["a", "b", "c"].map(|title| world.window(title).rect()).map(|rect| (rect.loc.x, rect.loc.y - TITLES));
+    for (index, (x, y)) in with_bars.iter().enumerate() {
+        for (other_x, other_y) in &with_bars[..index] {
+            assert!((x - other_x).abs() >= SIZE.0 || (y - other_y).abs() >= height, "{with_bars:?}");
+        }
+    }
+}
+
+#[test]
+fn two_presses_maximise_its_window_and_two_slow_ones_do_not() {
+    let mut world = world();
+    let (client, _red) = open(&mut world, "red", RED, Decoration::ServerSide);
+    let (x, y) = corner(&world, "red");
+    let press_after = |world: &mut World, pause: Span| {
+        world.run_for(pause, &mut |_| None);
+        press(world, (x + 100, y - TITLES / 2));
+        world.button(BUTTON_LEFT, false);
+        world.settle();
+    };
+    world.client(client).answer_newest();
+    press_after(&mut world, Span::from_millis(100));
+    press_after(&mut world, Span::from_millis(500));
+    assert_ne!(world.client(client).answer_newest(), Some(OUTPUT));
+    press_after(&mut world, Span::from_millis(100));
+    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT));
+}
+
+#[test]
+fn who_draws_its_own_fills_the_screen_or_is_in_a_column_has_none() {
+    let mut world = world();
+    open(&mut world, "green", GREEN, Decoration::ClientSide);
+    assert_eq!(world.state.shell.barred().count(), 0);
+    let (client, window) = open(&mut world, "red", RED, Decoration::ServerSide);
+    assert_eq!(world.state.shell.barred().count(), 1);
+    // Half of the screen is what it has with its bar.
+    world.chord(&[KEY_LEFT_SUPER], KEY_LEFT);
+    world.settle();
+    assert_eq!(world.client(client).answer_newest(), Some((OUTPUT.0 / 2, OUTPUT.1 - TITLES)));
+    world.client(client).show(&window.surface, OUTPUT.0 / 2, OUTPUT.1 - TITLES);
+    world.settle();
+    assert_eq!(corner(&world, "red"), (0, TITLES));
+    world.chord(&[KEY_LEFT_SUPER], KEY_UP);
+    world.settle();
+    assert_eq!(world.client(client).answer_newest(), Some(OUTPUT));
+    assert_eq!(world.state.shell.barred().count(), 0);
+    world.chord(&[KEY_LEFT_SUPER], KEY_UP);
+    world.settle();
+    world.client(client).answer_newest();
+    world.client(client).show(&window.surface, SIZE.0, SIZE.1);
+    world.settle();
+    assert_eq!(world.state.shell.barred().count(), 1);
+    strips::set_mode(&mut world.state, Mode::Strip);
+    world.turn();
+    assert_eq!(world.state.shell.barred().count(), 0);
+    world.state.shell.effects.title_bars = false;
+    strips::set_mode(&mut world.state, Mode::Floating);
+    world.turn();
+    assert_eq!(world.state.shell.barred().count(), 0, "they are switched off");
+}

@@ -1,0 +1,358 @@
+//! Outputs that are turned and mirrored: what lies where on the panel, who is hit there, and what clients are told.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use upbeat::backend::PixelBuffer;
+use upbeat::backend::headless::OutputOptions;
+use upbeat::input::InputEvent;
+use upbeat::output::hotplug::{self, Placement};
+use upbeat::output::place_on_panel;
+use upbeat::render::Renderer;
+use upbeat::shell::effects::{Effects, Shadow};
+use upbeat::turn::Turn;
+use wayland_client::protocol::wl_output::Transform;
+use wayland_client::protocol::wl_shm::Format;
+use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::Anchor;
+
+use crate::fixture::content::{BLUE, Colour, GREEN, RED};
+use crate::fixture::layers::Layer;
+use crate::fixture::{ClientIndex, Event, OUTPUT, Toplevel, World, gles};
+use crate::rendering::{LEVELS, Scene, Stage, damage_is_complete, differing};
+
+const WHITE: Colour = 0x00ff_ffff;
+/// The quarters of what is seen: top left, top right, bottom left, bottom right.
+const QUARTERS: [Colour; 4] = [RED, GREEN, BLUE, WHITE];
+
+/// Which of them lies in which corner of the panel, by what `wl_output.transform` says of each: turned anticlockwise, mirrored
+/// before that.
+const ON_PANEL: [(&str, [Colour; 4]); 8] = [
+    ("normal", [RED, GREEN, BLUE, WHITE]),
+    ("90", [GREEN, WHITE, RED, BLUE]),
+    ("180", [WHITE, BLUE, GREEN, RED]),
+    ("270", [BLUE, RED, WHITE, GREEN]),
+    ("flipped", [GREEN, RED, WHITE, BLUE]),
+    ("flipped-90", [RED, BLUE, GREEN, WHITE]),
+    ("flipped-180", [BLUE, WHITE, RED, GREEN]),
+    ("flipped-270", [WHITE, GREEN, BLUE, RED]),
+];
+
+/// The middles of a panel's corners, in shares of its width and height.
+const CORNERS: [(f64, f64); 4] = [(0.125, 0.125), (0.875, 0.125), (0.125, 0.875), (0.875, 0.875)];
+
+fn placement(turn: Turn, scale: f64) -> Placement {
+    Placement { position: Some((0, 0)), scale: Some(scale), turn: Some(turn), ..Placement::default() }
+}
+
+fn turned(renderer: Renderer, turn: Turn, scale: f64) -> World {
+    World::lit_shown(renderer, placement(turn, scale), OutputOptions::default())
+}
+
+/// A picture whose quarters are coloured.
+fn quarters(world: &mut World, client: ClientIndex, (width, height): (i32, i32)) -> Vec<u32> {
+    let colour = |at: i32| {
+        let (x, y) = (at % width, at / width);
+        QUARTERS[usize::from(x >= width / 2) + 2 * usize::from(y >= height / 2)]
+    };
+    world.client(client).take_events();
+    (0..width * height).map(colour).collect()
+}
+
+/// A window that fills the output, with coloured quarters.
+fn filled(world: &mut World) -> (ClientIndex, Toplevel, (i32, i32)) {
+    let (client, window) = world.open("a", 100, 100);
+    window.toplevel.set_fullscreen(None);
+    world.settle();
+    let size = world.client(client).answer_newest().expect("it was asked for a size");
+    let pixels = quarters(world, client, size);
+    let picture = world.client(client).picture(0, Format::Xrgb8888, size.0, size.1, &pixels);
+    window.surface.attach(Some(&picture), 0, 0);
+    window.surface.damage_buffer(0, 0, size.0, size.1);
+    window.surface.commit();
+    world.settle();
+    world.rest();
+    (client, window, size)
+}
+
+fn at(picture: &PixelBuffer, (x, y): (f64, f64)) -> Colour {
+    let pixel = |share: f64, side: i32| (share * f64::from(side)) as i32;
+    let place = pixel(y, picture.height) * picture.width + pixel(x, picture.width);
+    picture.pixels[place as usize] & 0x00ff_ffff
+}
+
+/// A finger on the panel, and the quarter of the window that it touches.
+fn touched(world: &mut World, client: ClientIndex, size: (i32, i32), share: (f64, f64)) -> Colour {
+    let position = place_on_panel(world.state.outputs.iter().next().unwrap(), share);
+    let time = world.now();
+    world.client(client).take_events();
+    world.input(InputEvent::TouchDown { time, slot: 0, position });
+    world.input(InputEvent::TouchUp { time, slot: 0 });
+    let down = |event| if let Event::TouchDown { x, y, .. } = event { Some((x, y)) } else { None };
+    let (x, y) = world.client(client).take_events().into_iter().find_map(down).expect("it was touched");
+    QUARTERS[usize::from(x >= f64::from(size.0 / 2)) + 2 * usize::from(y >= f64::from(size.1 / 2))]
+}
+
+/// On every panel, at every scale: what is seen lies where the protocol says, and a finger hits what is seen there.
+#[track_caller]
+fn lies_where_it_should(renderer: impl Fn() -> Option<Renderer>, name: &str) {
+    for (turn, expected) in ON_PANEL {
+        for scale in [1.0, 1.5, 2.0] {
+            let Some(renderer) = renderer() else { return };
+            let turn: Turn = turn.parse().unwrap();
+            let mut world = turned(renderer, turn, scale);
+            let (client, _window, size) = filled(&mut world);
+            let upright = if turn.swaps_sides() { (OUTPUT.1, OUTPUT.0) } else { OUTPUT };
+            let logical = |side: i32| (f64::from(side) / scale).round() as i32;
+            assert_eq!(size, (logical(upright.0), logical(upright.1)), "{turn} at {scale}");
+            let panel = world.picture();
+            assert_eq!((panel.width, panel.height), OUTPUT);
+            keep(&panel, &format!("turned-{name}-{turn}-{scale}"));
+            assert_eq!(CORNERS.map(|corner| at(&panel, corner)), expected, "{turn} at {scale}");
+            let hit = CORNERS.map(|corner| touched(&mut world, client, size, corner));
+            assert_eq!(hit, expected, "{turn} at {scale}: what a finger hits");
+        }
+    }
+}
+
+/// Leaves a picture to be looked at, where that is asked for.
+fn keep(picture: &PixelBuffer, name: &str) {
+    let Ok(folder) = std::env::var("UPBEAT_KEEP_PICTURES") else { return };
+    let file = std::fs::File::create(format!("{folder}/{name}.png")).unwrap();
+    let mut encoder = png::Encoder::new(file, picture.width as u32, picture.height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    let rgb: Vec<u8> = picture.pixels.iter().flat_map(|pixel| pixel.to_be_bytes()[1..].to_vec()).collect();
+    encoder.write_header().unwrap().write_image_data(&rgb).unwrap();
+}
+
+#[test]
+fn what_is_seen_lies_where_the_protocol_says_and_a_finger_hits_it() {
+    lies_where_it_should(|| Renderer::pixman().ok(), "pixman");
+}
+
+#[test]
+fn the_same_with_opengl_es() {
+    lies_where_it_should(gles, "gles");
+}
+
+/// Everything that a client can do to a buffer, with what the compositor draws around it.
+fn everything(renderer: Renderer, turn: Turn, scale: f64) -> PixelBuffer {
+    let mut scene = Scene::shown(turned(renderer, turn, scale));
+    let shadow = Some(Shadow { reach: 20.0, opacity: 0.5 });
+    scene.world.state.shell.effects = Effects { shadow, corner_radius: 12.0, blur: 0, title_bars: false, mark: None };
+    // Where it is seen on each of them.
+    scene.world.put("window", (60, 50));
+    scene.fill();
+    scene.world.point(200.0, 90.0);
+    scene.world.rest();
+    scene.world.picture()
+}
+
+fn turn_picture(picture: &PixelBuffer, turn: Turn) -> PixelBuffer {
+    let (width, height) = (picture.width, picture.height);
+    let pixels = turn.pixels(&picture.pixels, (width, height));
+    let (width, height) = if turn.swaps_sides() { (height, width) } else { (width, height) };
+    PixelBuffer { width, height, pixels }
+}
+
+/// The part of a panel on which the same is seen however wide the output is: what is seen in the top left square.
+fn square(panel: &PixelBuffer, turn: Turn) -> PixelBuffer {
+    let upright = turn_picture(panel, turn.inverse());
+    let side = upright.width.min(upright.height);
+    let row = |y: i32| upright.pixels[(y * upright.width) as usize..][..side as usize].iter().copied();
+    PixelBuffer { width: side, height: side, pixels: (0..side).flat_map(row).collect() }
+}
+
+#[test]
+fn a_turned_panel_shows_the_upright_picture_turned_pixel_by_pixel() {
+    let upright = square(&everything(Renderer::pixman().unwrap(), Turn::NORMAL, 1.0), Turn::NORMAL);
+    for turn in Turn::ALL {
+        let panel = everything(Renderer::pixman().unwrap(), turn, 1.0);
+        keep(&panel, &format!("everything-pixman-{turn}"));
+        let seen = square(&panel, turn);
+        let other = seen.pixels.iter().zip(&upright.pixels).filter(|(a, b)| a != b).count();
+        assert_eq!(other, 0, "{turn}");
+    }
+}
+
+#[test]
+fn opengl_es_shows_what_pixman_shows_however_it_is_turned() {
+    for turn in Turn::ALL {
+        let Some(gles) = gles() else { return };
+        let pictures = [Renderer::pixman().unwrap(), gles].map(|renderer| everything(renderer, turn, 1.0));
+        keep(&pictures[1], &format!("everything-gles-{turn}"));
+        // Nothing is scaled by anything but a whole number: no pixel is further off than rounding takes it.
+        assert_eq!(differing(&pictures[0], &pictures[1], LEVELS), 0, "{turn}");
+    }
+}
+
+#[test]
+fn clients_buffers_are_shown_upright_however_their_clients_turned_them() {
+    let size = (96, 64);
+    for (renderer, output) in [(false, "normal"), (false, "90"), (true, "normal"), (true, "flipped-270")] {
+        let output: Turn = output.parse().unwrap();
+        for buffer in Turn::ALL {
+            let made = if renderer { gles() } else { Renderer::pixman().ok() };
+            let Some(renderer) = made else { return };
+            let mut world = turned(renderer, output, 1.0);
+            let (client, window) = world.open("a", 10, 10);
+            let pixels = buffer.pixels(&quarters(&mut world, client, size), size);
+            let (width, height) = if buffer.swaps_sides() { (size.1, size.0) } else { size };
+            let transform = Transform::try_from(Turn::ALL.iter().position(|turn| *turn == buffer).unwrap() as u32);
+            let picture = world.client(client).picture(0, Format::Xrgb8888, width, height, &pixels);
+            window.surface.set_buffer_transform(transform.unwrap());
+            window.surface.attach(Some(&picture), 0, 0);
+            // In surface coordinates: it has to be turned, too.
+            window.surface.damage(0, 0, size.0, size.1);
+            window.surface.commit();
+            world.settle();
+            world.put("a", (40, 30));
+            world.rest();
+            let seen = turn_picture(&world.picture(), output.inverse());
+            let pixel = |x: i32, y: i32| seen.pixels[((y + 30) * seen.width + x + 40) as usize] & 0x00ff_ffff;
+            let corners = [(8, 8), (88, 8), (8, 56), (88, 56)].map(|(x, y)| pixel(x, y));
+            assert_eq!(corners, QUARTERS, "{buffer} on {output}");
+            // A part that changes is found where it is.
+            let mut changed = buffer.inverse().pixels(&pixels, (width, height));
+            (0..8).for_each(|place| changed[(place / 4 * size.0 + place % 4) as usize] = 0x0012_3456);
+            let changed = buffer.pixels(&changed, size);
+            let picture = world.client(client).picture(0, Format::Xrgb8888, width, height, &changed);
+            window.surface.attach(Some(&picture), 0, 0);
+            window.surface.damage(0, 0, 4, 2);
+            window.surface.commit();
+            world.settle();
+            world.rest();
+            let seen = turn_picture(&world.picture(), output.inverse());
+            let pixel = |x: i32, y: i32| seen.pixels[((y + 30) * seen.width + x + 40) as usize] & 0x00ff_ffff;
+            assert_eq!((pixel(1, 1), pixel(5, 3)), (0x0012_3456, RED), "{buffer} on {output}: a part");
+        }
+    }
+}
+
+#[test]
+fn a_part_of_a_turned_buffer_is_the_part_that_its_client_means() {
+    for buffer in Turn::ALL {
+        let mut world = World::lit();
+        let (client, window) = world.open("a", 10, 10);
+        let size = (96, 64);
+        let pixels = buffer.pixels(&quarters(&mut world, client, size), size);
+        let (width, height) = if buffer.swaps_sides() { (size.1, size.0) } else { size };
+        let transform = Transform::try_from(Turn::ALL.iter().position(|turn| *turn == buffer).unwrap() as u32);
+        let client = world.client(client);
+        let picture = client.picture(0, Format::Xrgb8888, width, height, &pixels);
+        let viewport = client.globals().viewporter.get_viewport(&window.surface, &client.handle(), ());
+        // The bottom left quarter.
+        viewport.set_source(0.0, 32.0, 48.0, 32.0);
+        viewport.set_destination(48, 32);
+        window.surface.set_buffer_transform(transform.unwrap());
+        window.surface.attach(Some(&picture), 0, 0);
+        window.surface.damage_buffer(0, 0, width, height);
+        window.surface.commit();
+        world.settle();
+        world.put("a", (40, 30));
+        world.rest();
+        let corners = [(42, 32), (85, 32), (42, 59), (85, 59)].map(|(x, y)| world.pixel(x, y));
+        assert_eq!(corners, [BLUE; 4], "{buffer}");
+    }
+}
+
+#[test]
+fn random_changes_on_turned_panels_leave_nothing_stale() {
+    for (turn, scale) in [("90", 1.0), ("flipped-90", 1.5), ("180", 2.0), ("flipped-270", 1.0)] {
+        let turn: Turn = turn.parse().unwrap();
+        let stage = || Stage::shown(turned(Renderer::pixman().unwrap(), turn, scale));
+        damage_is_complete(stage, scale, 3);
+    }
+}
+
+#[test]
+fn a_cursor_plane_shows_what_would_be_composed() {
+    for (number, turn) in Turn::ALL.into_iter().enumerate() {
+        // Each at one of them.
+        let scale = [1.0, 1.5, 2.0][number % 3];
+        let picture = |cursor_plane| {
+            let options = OutputOptions { cursor_plane, ..OutputOptions::default() };
+            let renderer = Renderer::pixman().unwrap();
+            let mut world = World::lit_shown(renderer, placement(turn, scale), options);
+            world.point(91.0, 43.0);
+            world.rest();
+            let output = world.state.outputs.states().next().unwrap();
+            output.display.screenshot(true).unwrap()
+        };
+        let (on_plane, composed) = (picture(Some((64, 64))), picture(None));
+        let background = composed.pixels[0];
+        assert!(composed.pixels.iter().any(|pixel| *pixel != background), "it is seen");
+        assert_eq!(differing(&on_plane, &composed, 1), 0, "{turn} at {scale}");
+    }
+}
+
+#[test]
+fn a_bar_and_windows_lie_in_what_is_seen_and_follow_when_it_is_turned() {
+    let mut world = World::lit();
+    let client = world.connect();
+    let output = world.client(client).bind_output();
+    let bar = world.client(client).layer(Layer::Top, Some(&output));
+    bar.layer.set_anchor(Anchor::Top | Anchor::Left | Anchor::Right);
+    bar.layer.set_size(0, 30);
+    bar.layer.set_exclusive_zone(30);
+    bar.surface.commit();
+    world.settle();
+    let size = world.client(client).answer_layer(&bar).unwrap();
+    assert_eq!(size, (OUTPUT.0 as u32, 30));
+    world.client(client).draw(&bar.surface, 1, (OUTPUT.0, 30), BLUE);
+    bar.surface.commit();
+    let (owner, window) = world.open("a", 100, 100);
+    window.toplevel.set_maximized();
+    world.settle();
+    assert_eq!(world.client(owner).answer_newest(), Some((OUTPUT.0, OUTPUT.1 - 30)));
+    world.client(owner).draw(&window.surface, 2, (OUTPUT.0, OUTPUT.1 - 30), RED);
+    window.surface.commit();
+    world.settle();
+    world.rest();
+    world.client(client).data.outputs.transforms.clear();
+
+    let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
+    hotplug::turn(&mut world.state, id, "90".parse().unwrap());
+    world.settle();
+    assert_eq!(world.client(client).data.outputs.transforms, [Transform::_90], "the output says so");
+    assert_eq!(
+        world.client(owner).data.preferred_transforms.last(),
+        Some(&Transform::_90),
+        "and the surfaces hear of it"
+    );
+    assert_eq!(world.client(client).answer_layer(&bar), Some((OUTPUT.1 as u32, 30)));
+    assert_eq!(world.client(owner).answer_newest(), Some((OUTPUT.1, OUTPUT.0 - 30)));
+    world.client(client).draw(&bar.surface, 3, (OUTPUT.1, 30), BLUE);
+    bar.surface.commit();
+    world.client(owner).draw(&window.surface, 4, (OUTPUT.1, OUTPUT.0 - 30), RED);
+    window.surface.commit();
+    world.settle();
+    world.rest();
+    // Turned anticlockwise, what is seen at the top lies on the left of the panel.
+    let panel = world.picture();
+    let pixel = |x: i32, y: i32| panel.pixels[(y * panel.width + x) as usize] & 0x00ff_ffff;
+    let edges = [pixel(0, 0), pixel(29, OUTPUT.1 - 1), pixel(30, 0), pixel(OUTPUT.0 - 1, OUTPUT.1 - 1)];
+    assert_eq!(edges, [BLUE, BLUE, RED, RED]);
+    // Nothing is left of how it lay before, but for the cursor over it.
+    let count = |colour: Colour| panel.pixels.iter().filter(|pixel| **pixel & 0x00ff_ffff == colour).count();
+    let (bar, window) = ((30 * OUTPUT.1) as usize, ((OUTPUT.0 - 30) * OUTPUT.1) as usize);
+    let cursor = bar + window - count(BLUE) - count(RED);
+    assert!(cursor < 24 * 24 && count(RED) + cursor >= window, "{cursor} pixels are of something else");
+}
+
+#[test]
+fn a_finger_anywhere_hits_the_quarter_that_is_seen_there() {
+    let mut runner = TestRunner::new(Config { cases: 4, failure_persistence: None, ..Config::default() });
+    let turns = prop::sample::select(Turn::ALL.to_vec());
+    runner
+        .run(&(turns, 0.0..0.2_f64, 0.0..0.2_f64), |(turn, across, down)| {
+            let mut world = turned(Renderer::pixman().unwrap(), turn, 1.0);
+            let (client, _window, size) = filled(&mut world);
+            // Wherever on the panel, the finger's quarter is that of the pixel below it.
+            for corner in CORNERS {
+                let share = ((corner.0 + across - 0.1).clamp(0.01, 0.99), (corner.1 + down - 0.1).clamp(0.01, 0.99));
+                let seen = at(&world.picture(), share);
+                prop_assert_eq!(touched(&mut world, client, size, share), seen, "{} at {:?}", turn, share);
+            }
+            Ok(())
+        })
+        .unwrap();
+}

@@ -1,0 +1,121 @@
+//! Windows that want the focus and may not take it are urgent until they have it.
+
+use upbeat::config::Config;
+use upbeat::shell::effects::Mark;
+use wayland_client::{Connection, Dispatch, QueueHandle};
+use wayland_protocols::ext::workspace::v1::client::ext_workspace_manager_v1::ExtWorkspaceManagerV1;
+use wayland_protocols::xdg::activation::v1::client::xdg_activation_token_v1::{self, XdgActivationTokenV1};
+use wayland_protocols::xdg::activation::v1::client::xdg_activation_v1::XdgActivationV1;
+
+use crate::fixture::client::Data;
+use crate::fixture::content::{BLUE, GREEN, RED};
+use crate::fixture::{ClientIndex, Event, KEY_2, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, Toplevel, World};
+
+impl Dispatch<XdgActivationTokenV1, ()> for Data {
+    fn event(
+        data: &mut Self,
+        _: &XdgActivationTokenV1,
+        event: xdg_activation_token_v1::Event,
+        _: &(),
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let xdg_activation_token_v1::Event::Done { token } = event {
+            data.events.push(Event::Told(token));
+        }
+    }
+}
+
+/// A client has its window activated with a token that it made with no action, or with the serial of one.
+fn activate(world: &mut World, client: ClientIndex, window: &Toplevel, serial: Option<u32>) {
+    world.client(client).take_events();
+    let handle = world.client(client).handle();
+    let activation = world.client(client).bind::<XdgActivationV1>();
+    let token = activation.get_activation_token(&handle, ());
+    if let Some(serial) = serial {
+        token.set_serial(serial, &world.client(client).globals().seat);
+    }
+    token.commit();
+    world.settle();
+    let is_token = |event| if let Event::Told(token) = event { Some(token) } else { None };
+    let token = world.client(client).take_events().into_iter().find_map(is_token).unwrap();
+    activation.activate(token, &window.surface);
+    world.settle();
+}
+
+fn is_urgent(world: &World, title: &str) -> bool {
+    world.state.shell.workspaces.is_urgent(world.window(title).id)
+}
+
+#[test]
+fn who_may_not_take_the_focus_is_urgent_until_it_has_it() {
+    let mut world = World::new();
+    let (client, asks) = world.open("asks", 100, 100);
+    activate(&mut world, client, &asks, None);
+    assert!(!is_urgent(&world, "asks"), "it has the focus");
+    world.open("works", 100, 100);
+    activate(&mut world, client, &asks, None);
+    assert_eq!((world.focused().as_deref(), is_urgent(&world, "asks")), (Some("works"), true));
+    let id = world.window("asks").id;
+    upbeat::shell::activate(&mut world.state, Some(id));
+    assert!(!is_urgent(&world, "asks"));
+
+    // With the serial of what a person did it has the focus at once.
+    world.put("asks", (0, 0));
+    world.click(10.0, 10.0);
+    world.settle();
+    let serial = world.client(client).press_serial();
+    world.open("works again", 100, 100);
+    activate(&mut world, client, &asks, Some(serial));
+    assert_eq!((world.focused().as_deref(), is_urgent(&world, "asks")), (Some("asks"), false));
+    assert!(!world.client(client).is_gone());
+}
+
+#[test]
+fn bars_hear_of_it_and_nothing_is_left_of_one_that_closes() {
+    let mut world = World::new();
+    let (client, asks) = world.open("asks", 100, 100);
+    world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_SHIFT], KEY_2);
+    let bar = world.connect();
+    let _manager = world.client(bar).bind::<ExtWorkspaceManagerV1>();
+    let told = |world: &mut World| {
+        world.turn();
+        world.settle();
+        let words = |event| if let Event::Told(words) = event { Some(words) } else { None };
+        world.client(bar).take_events().into_iter().filter_map(words).collect::<Vec<_>>()
+    };
+    told(&mut world);
+    activate(&mut world, client, &asks, None);
+    assert_eq!(told(&mut world), ["2 urgent", "done"]);
+    world.kill(client);
+    assert_eq!(told(&mut world), ["2 hidden", "done"]);
+    let screens: Vec<_> = world.state.shell.workspaces.rows();
+    assert!(upbeat::shell::workspaces::Number::all().all(|number| screens.iter().all(|row| !row.is_urgent(number))));
+}
+
+#[test]
+fn it_has_an_edge_and_the_looks_that_a_rule_gives_it() {
+    let mut world = World::lit();
+    world.state.outputs.background = [0.0; 3];
+    world.state.shell.effects.mark =
+        Some(Mark { width: 2.0, colour: [0.0, 1.0, 0.0, 1.0], urgent: [0.0, 0.0, 1.0, 1.0] });
+    let rules = toml::from_str::<Config>("[[window]]\nis-urgent = true\nopacity = 0.5").unwrap();
+    world.state.outputs.rules.windows = rules.windows;
+    let (client, asks) = world.open_filled("asks", (100, 100), RED);
+    world.open_filled("works", (100, 100), GREEN);
+    world.put("asks", (50, 50));
+    world.put("works", (300, 50));
+    world.rest();
+    assert_eq!((world.pixel(49, 100), world.pixel(100, 100), world.pixel(299, 100)), (0, RED, 0), "they float");
+    activate(&mut world, client, &asks, None);
+    world.rest();
+    let half = world.pixel(100, 100);
+    assert!((0x7e_0000..=0x81_0000).contains(&half), "{half:06x}");
+    // Half of it is seen, as of its window.
+    let edge = world.pixel(49, 100);
+    assert!(edge & 0x00ff_ff00 == 0 && edge & BLUE > 0x70, "{edge:06x}");
+    let id = world.window("asks").id;
+    upbeat::shell::activate(&mut world.state, Some(id));
+    world.rest();
+    assert_eq!((world.pixel(49, 100), world.pixel(100, 100)), (0, RED));
+}

@@ -1,0 +1,197 @@
+//! Files that nobody answers for, handed over with requests that take none: whoever closes them waits, and that is not the
+//! session.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use upbeat::closing::spare_this_thread;
+use upbeat::lent_files::left_to_others;
+use upbeat::protocol;
+
+use crate::fixture::World;
+
+/// `wl_display.get_registry`, which takes no file.
+const GOOD: [u32; 3] = [1, 12 << 16 | 1, 2];
+/// `wl_display` has no request of this number.
+const BAD: [u32; 2] = [1, 8 << 16 | 99];
+
+/// Hands over `file` with a request, waits until that was read, and leaves. Returns whether the session ended the client.
+fn hand_over(world: &mut World, file: File, request: &[u32]) -> bool {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    protocol::client::connect(&mut world.state.display_handle, ours, &world.state.rules).unwrap();
+    let bytes: Vec<u8> = request.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    let files = [file.as_fd()];
+    assert!(ancillary.push(SendAncillaryMessage::ScmRights(&files)));
+    sendmsg(&theirs, &[std::io::IoSlice::new(&bytes)], &mut ancillary, SendFlags::empty()).unwrap();
+    drop(file);
+    world.settle();
+    theirs.set_nonblocking(true).unwrap();
+    let mut said = Vec::new();
+    let end = std::io::Read::read_to_end(&mut &theirs, &mut said);
+    drop(theirs);
+    world.settle();
+    end.is_ok()
+}
+
+/// Hands it over in both ways; the session goes on.
+fn nobody_waits(world: &mut World, open: &dyn Fn() -> File) {
+    let before = left_to_others();
+    let began = Instant::now();
+    assert!(hand_over(world, open(), &BAD), "that is an error");
+    assert!(!hand_over(world, open(), &GOOD), "nobody minds");
+    // Two of the session, and two of the test, which is on the same thread.
+    assert_eq!(left_to_others() - before, 4);
+    assert!(began.elapsed() < Duration::from_secs(20), "it was waited for");
+    let (client, _) = world.open("well", 100, 50);
+    assert!(!world.client(client).is_gone());
+}
+
+#[test]
+fn files_that_lie_nowhere_known_are_closed_by_others() {
+    spare_this_thread();
+    let mut world = World::new();
+    // Of no mount that this process sees.
+    nobody_waits(&mut world, &|| File::open("/proc/self/ns/net").unwrap());
+}
+
+#[test]
+fn a_file_system_that_never_answers_holds_up_nobody() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(fuse) = Fuse::mount(directory.path().join("file")) else {
+        eprintln!("not tested: no file system can be mounted here");
+        return;
+    };
+    spare_this_thread();
+    let mut world = World::new();
+    nobody_waits(&mut world, &|| File::open(&fuse.path).unwrap());
+}
+
+/// A file of which every closing waits until this is dropped. Another process answers for it: one that waits in the kernel for
+/// itself could not even be killed.
+struct Fuse {
+    path: PathBuf,
+    server: Child,
+}
+
+/// Says to the test that is meant to be the server where to mount.
+const MOUNT_AT: &str = "UPBEAT_TEST_FUSE_AT";
+const MOUNTED: &str = "it is mounted";
+
+impl Fuse {
+    /// `None` where that is not allowed.
+    fn mount(path: PathBuf) -> Option<Self> {
+        File::create(&path).unwrap();
+        let mut server = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "waiting_closes::serves", "--ignored", "--nocapture"])
+            .env(MOUNT_AT, &path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
+        if said.any(|line| line.contains(MOUNTED)) {
+            return Some(Fuse { path, server });
+        }
+        let _ = server.wait();
+        None
+    }
+}
+
+impl Drop for Fuse {
+    fn drop(&mut self) {
+        drop(self.server.stdin.take());
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+#[ignore = "the server of another test"]
+fn serves() {
+    let Some(path) = std::env::var_os(MOUNT_AT) else { return };
+    fuse::serve(Path::new(&path), || println!("{MOUNTED}"));
+}
+
+/// As much of FUSE as it takes to open a file.
+mod fuse {
+    use std::ffi::CString;
+    use std::fs::File;
+    use std::io::{Read as _, Write as _};
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::path::Path;
+
+    const FORGET: u32 = 2;
+    const GETATTR: u32 = 3;
+    const OPEN: u32 = 14;
+    const RELEASE: u32 = 18;
+    const FLUSH: u32 = 25;
+    const INIT: u32 = 26;
+    const ACCESS: u32 = 34;
+    const INTERRUPT: u32 = 36;
+    /// Length of what comes before each request.
+    const HEADER: usize = 40;
+    /// A regular file that everybody may read.
+    const MODE: u32 = 0o100_644;
+
+    /// Mounts one file at `path`, and answers for it until standard input ends.
+    pub fn serve(path: &Path, mounted: impl Fn()) {
+        let Ok(device) = File::options().read(true).write(true).open("/dev/fuse") else { return };
+        let [kind, place, options] = [
+            b"fuse".to_vec(),
+            path.as_os_str().as_bytes().to_vec(),
+            format!("fd={},rootmode={MODE:o},user_id=0,group_id=0", device.as_raw_fd()).into_bytes(),
+        ]
+        .map(|text| CString::new(text).unwrap());
+        let flags = libc::MS_NOSUID | libc::MS_NODEV;
+        // SAFETY: all are strings that end with a zero byte.
+        if unsafe { libc::mount(kind.as_ptr(), place.as_ptr(), kind.as_ptr(), flags, options.as_ptr().cast()) } != 0 {
+            return;
+        }
+        let answers = device.try_clone().unwrap();
+        std::thread::spawn(move || answer(&answers));
+        mounted();
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        // SAFETY: a string as above.
+        unsafe { libc::umount2(place.as_ptr(), libc::MNT_DETACH) };
+        // With the last descriptor of the device whoever waits is told that nobody answers.
+        std::process::exit(0);
+    }
+
+    fn answer(mut device: &File) {
+        let mut request = vec![0; 64 * 1024];
+        while let Ok(length) = device.read(&mut request) {
+            let word = |at: usize| u32::from_ne_bytes(request[at..at + 4].try_into().unwrap());
+            let (operation, unique) = (word(4), request[8..16].to_vec());
+            assert!(length >= HEADER);
+            let words = |words: &[u32]| Ok(words.iter().flat_map(|word| word.to_ne_bytes()).collect());
+            let reply: Result<Vec<u8>, i32> = match operation {
+                FORGET | INTERRUPT | FLUSH => continue,
+                // Version 7.31; requests of a page; times in nanoseconds.
+                INIT => words(&[7, 31, 0, 0, 0, 4096, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+                GETATTR => words(
+                    &[
+                        [60, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0].as_slice(),
+                        &[0, 0, 0, 0, 0, MODE, 1, 0, 0, 0, 4096, 0],
+                    ]
+                    .concat(),
+                ),
+                OPEN => words(&[0; 4]),
+                RELEASE | ACCESS => words(&[]),
+                _ => Err(-libc::ENOSYS),
+            };
+            let (error, body) = reply.map_or_else(|error| (error, Vec::new()), |body| (0, body));
+            let length = u32::try_from(16 + body.len()).unwrap();
+            let message = [&length.to_ne_bytes(), &error.to_ne_bytes(), unique.as_slice(), &body].concat();
+            let _ = device.write_all(&message);
+        }
+    }
+}

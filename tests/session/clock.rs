@@ -1,0 +1,71 @@
+//! The time of day jumps: nothing in a session goes by it.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::session::Session;
+
+/// Puts as many seconds on the time of day as a file says, for whatever is loaded after it.
+const SHIM: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static long offset(void) {
+    char text[32] = "";
+    int file = open(getenv("JUMP"), O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        if (read(file, text, sizeof text - 1) < 0) text[0] = 0;
+        close(file);
+    }
+    return atol(text);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    long result = syscall(SYS_clock_gettime, clock, now);
+    if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) now->tv_sec += offset();
+    return (int)result;
+}
+"#;
+
+/// Forward by ten years, back by those and sixty more, to before there were such clocks, and to now.
+const JUMPS: [&str; 3] = ["315360000", "-1892160000", "0"];
+
+fn build(shim: &Path) -> bool {
+    let source = shim.with_extension("c");
+    std::fs::write(&source, SHIM).unwrap();
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-O1", "-o"]).arg(shim).arg(source).stderr(Stdio::inherit());
+    command.status().inspect_err(|_| eprintln!("skipped: cc is needed")).is_ok_and(|status| status.success())
+}
+
+#[test]
+fn when_the_time_of_day_jumps_everybody_goes_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let (shim, jump) = (directory.path().join("jump.so"), directory.path().join("jump"));
+    if !build(&shim) {
+        return;
+    }
+    std::fs::write(&jump, "0").unwrap();
+    let mut session =
+        Session::told(&[("LD_PRELOAD", shim.as_path()), ("JUMP", jump.as_path())], &["--output", "640x480"]);
+    let _victim = session.shown("draw");
+    session.goes_on("draw");
+    for seconds in JUMPS {
+        std::fs::write(&jump, seconds).unwrap();
+        for _ in 0..3 {
+            session.goes_on("draw");
+        }
+        // Something is logged, too.
+        let mut bad = std::os::unix::net::UnixStream::connect(session.path("test")).unwrap();
+        let request = [1_u32, 0x0008_0009].map(u32::to_ne_bytes).concat();
+        std::io::Write::write_all(&mut bad, &request).unwrap();
+        let _other = session.shown("idle");
+        session.goes_on("draw");
+    }
+    let (status, _) = session.quit();
+    assert_eq!(status.code(), Some(0));
+}

@@ -1,0 +1,50 @@
+//! The main thread keeps time: in a real-time class where that may be, alone.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::session::{Session, wait};
+
+const ORDINARY: u32 = 0;
+const ROUND_ROBIN: u32 = 2;
+
+/// The scheduling class of a process's first thread: field 41 of proc(5)'s `stat`.
+fn class(process: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The second field is a name, which may have blanks.
+    let behind_name = stat.rsplit_once(") ")?.1;
+    behind_name.split(' ').nth(41 - 3)?.parse().ok()
+}
+
+/// Not everybody may have it.
+fn somebody_may() -> bool {
+    let asked = Command::new("chrt").args(["--rr", "1", "true"]).output();
+    asked.is_ok_and(|output| output.status.success())
+}
+
+fn session(config: &Path, directory: tempfile::TempDir) -> Session {
+    Session::running(directory, &["--config", config.to_str().unwrap()], &["sleep", "20"])
+}
+
+#[test]
+fn the_main_thread_is_in_the_real_time_class_as_long_as_the_configuration_says_so_and_nobody_that_it_starts() {
+    if !somebody_may() {
+        eprintln!("not run: no real-time class for us here");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let config = directory.path().join("config.toml");
+    std::fs::write(&config, "").unwrap();
+    let session = session(&config, directory);
+    let becomes = |wanted: u32| wait("the class", || (class(session.pid()) == Some(wanted)).then_some(()));
+    becomes(ROUND_ROBIN);
+    let children = format!("/proc/{0}/task/{0}/children", session.pid());
+    let child = wait("what it starts", || std::fs::read_to_string(&children).ok()?.split(' ').next()?.parse().ok());
+    assert_eq!(class(child), Some(ORDINARY));
+    for (text, wanted) in [("[timing]\nreal-time = false\n", ORDINARY), ("", ROUND_ROBIN)] {
+        std::fs::write(&config, text).unwrap();
+        assert!(session.msg(&["reload"]).status.success());
+        becomes(wanted);
+    }
+    assert_eq!(class(child), Some(ORDINARY));
+}

@@ -1,0 +1,68 @@
+//! `examples/sdl`: an ordinary program of SDL 2, and the same with the patch that the book shows: the patch applies, and its frames
+//! are drawn ahead.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::session::Session;
+
+const FRAMES: u32 = 90;
+
+/// Builds both; whether the system's tools could.
+fn build(out: &Path) -> bool {
+    let has = |program: &str| {
+        let mut command = Command::new(program);
+        command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    };
+    let found = Command::new("pkg-config").args(["--exists", "sdl2", "wayland-client"]).status();
+    if !["cc", "make", "patch", "wayland-scanner"].into_iter().all(has) || !found.is_ok_and(|status| status.success()) {
+        eprintln!("skipped: cc, make, patch, wayland-scanner and libsdl2-dev are needed");
+        return false;
+    }
+    let built = Command::new("make")
+        .args(["-C", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/sdl")])
+        .arg(format!("OUT={}", out.display()))
+        .env("CFLAGS", "-O2 -Wall -Wextra -Werror")
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(built.success(), "examples/sdl does not build");
+    true
+}
+
+/// What a program says in a session.
+fn run(session: &Session, program: &Path) -> String {
+    let output = Command::new(program)
+        .arg(FRAMES.to_string())
+        .env("XDG_RUNTIME_DIR", session.directory.path())
+        .env("WAYLAND_DISPLAY", "test")
+        .env("SDL_VIDEODRIVER", "wayland")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_program_of_sdl_draws_ahead_with_a_patch_of_a_few_lines() {
+    let directory = tempfile::tempdir().unwrap();
+    if !build(directory.path()) {
+        return;
+    }
+    let log = directory.path().join("frames.jsonl");
+    let session = Session::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
+    // "90 frames in 1.6 s"
+    let plain = run(&session, &directory.path().join("plain"));
+    assert!(plain.starts_with(&format!("{FRAMES} frames")) && !plain.contains("bound"), "{plain}");
+    // "89 bound, 85 seen, 80 of them at their refresh"
+    let paced = run(&session, &directory.path().join("paced"));
+    let counts = paced.lines().find(|line| line.contains("bound")).unwrap_or_else(|| panic!("{paced}"));
+    let numbers: Vec<u32> = counts.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [bound, seen, _] = numbers[..] else { panic!("{paced}") };
+    assert!(bound >= FRAMES - 2 && seen >= FRAMES / 2, "{paced}");
+    // SDL asks for callbacks as well: a frame that waits for what it is bound to is not late for those.
+    let (_, _directory) = session.quit();
+    let waits = std::fs::read_to_string(&log).unwrap().matches("had to be shown first").count();
+    assert!(waits < FRAMES as usize / 4, "{waits} of {FRAMES} frames");
+}

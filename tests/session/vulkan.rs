@@ -1,0 +1,129 @@
+//! Programs of Vulkan, drawn by the CPU, with the layer in `examples/vulkan`: each frame is bound to a refresh, and what they ask of
+//! `VK_GOOGLE_display_timing` is answered.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::session::{Session, wait};
+
+/// Mesa's driver that draws with the CPU.
+const LAVAPIPE: &str = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
+const FRAMES: u32 = 120;
+/// One refresh at 60 Hz.
+const REFRESH: u32 = 16_666_667;
+
+/// What is needed, and where it is.
+struct Built {
+    directory: tempfile::TempDir,
+}
+
+impl Built {
+    /// The layer and the sample, built by the system's tools; `None` where those are missing (`./up test` installs them).
+    fn build() -> Option<Built> {
+        let has = |program: &str| {
+            let mut command = Command::new(program);
+            command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+        };
+        let libraries = ["wayland-protocols", "wayland-client", "vulkan"];
+        let found = Command::new("pkg-config").arg("--exists").args(libraries).status();
+        let is_there = Path::new(LAVAPIPE).exists() && found.is_ok_and(|status| status.success());
+        if !is_there || !["cc", "make", "wayland-scanner"].into_iter().all(has) {
+            eprintln!("skipped: cc, make, libvulkan-dev, mesa-vulkan-drivers and wayland-protocols are needed");
+            return None;
+        }
+        let built = Built { directory: tempfile::tempdir().unwrap() };
+        let layers = built.path("data/vulkan/implicit_layer.d");
+        std::fs::create_dir_all(&layers).unwrap();
+        let make = Command::new("make")
+            .args(["-C", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/vulkan")])
+            .arg(format!("OUT={}", built.path("out").display()))
+            .args(["all", "install"])
+            .env("XDG_DATA_HOME", built.path("data"))
+            .env("CFLAGS", "-O2 -Wall -Wextra -Werror")
+            .stdout(Stdio::null())
+            .status()
+            .unwrap();
+        assert!(make.success(), "examples/vulkan does not build");
+        Some(built)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Runs a program in a session to its end, with or without the layer: what it and the layer say.
+    fn run(&self, session: &Session, has_layer: bool, program: &Path, arguments: &[&str]) -> String {
+        let output = Command::new(program)
+            .args(arguments)
+            .env("XDG_RUNTIME_DIR", session.directory.path())
+            .env("WAYLAND_DISPLAY", "test")
+            .env("XDG_DATA_HOME", self.path("data"))
+            .env("VK_ICD_FILENAMES", LAVAPIPE)
+            .env("ENABLE_UPBEAT_LAYER", if has_layer { "1" } else { "0" })
+            .env("UPBEAT_LAYER_TELL", "1")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {said}", program.display());
+        said
+    }
+}
+
+/// The numbers of a line that begins so.
+fn numbers(said: &str, start: &str) -> Vec<u32> {
+    let line = said.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_else(|| panic!("{said}"));
+    line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+#[test]
+fn a_program_that_knows_nothing_of_us_binds_its_frames_to_refreshes() {
+    let Some(built) = Built::build() else { return };
+    let Ok(cube) = which("vkcube-wayland") else {
+        eprintln!("skipped: vulkan-tools is needed");
+        return;
+    };
+    let log = built.path("frames.jsonl");
+    let session = Session::start(&["--output", "640x480", "--frame-log", log.to_str().unwrap()]);
+    let said = built.run(&session, true, &cube, &["--c", &FRAMES.to_string()]);
+    // "120 presents, 119 bound, 117 seen, 110 of them at their refresh, 1 discarded, 16666667 ns a refresh"
+    let [presents, bound, seen, _, _, refresh] = numbers(&said, "upbeat layer: ")[..] else { panic!("{said}") };
+    assert_eq!((presents, refresh), (FRAMES, REFRESH), "{said}");
+    // The first is presented before the compositor was asked, and the last few end with the window.
+    assert!(bound >= FRAMES - 2 && seen >= FRAMES / 2, "{said}");
+    wait("frames ahead in the log", || {
+        std::fs::read_to_string(&log).ok()?.contains(r#""pacing":"ahead""#).then_some(())
+    });
+    let said = built.run(&session, false, &cube, &["--c", "10"]);
+    assert!(!said.contains("upbeat layer"), "it is not asked for: {said}");
+}
+
+#[test]
+fn a_program_is_told_when_its_frames_are_seen_and_may_wish_when() {
+    let Some(built) = Built::build() else { return };
+    let costs = built.path("costs.csv");
+    let rows: String = (0..FRAMES).map(|frame| format!("{frame},1.0,0.5\n")).collect();
+    std::fs::write(&costs, format!("frame,cpu_ms,gpu_ms\n{rows}")).unwrap();
+    let session = Session::start(&["--output", "640x480"]);
+    let run = |has_layer, every| {
+        let arguments = [costs.to_str().unwrap(), "0", every];
+        let said = built.run(&session, has_layer, &built.path("out/sample"), &arguments);
+        // "119 drawn for a moment that was predicted, 115 told of, 115 of them at their distance, 16666667 ns a refresh"
+        let line = said.lines().find(|line| line.contains("was predicted")).unwrap_or_else(|| panic!("{said}"));
+        let [predicted, told, apart, refresh] = numbers(line, "")[..] else { panic!("{said}") };
+        (predicted, told, apart, refresh)
+    };
+    let (predicted, told, apart, refresh) = run(true, "2");
+    assert_eq!(refresh, REFRESH);
+    assert!(predicted >= FRAMES - 2 && told >= FRAMES / 2, "{predicted} {told}");
+    // Each two refreshes after the one before, but for those that a busy machine held up.
+    assert!(4 * apart >= 3 * told, "{apart} of {told}");
+    assert_eq!(run(false, "2"), (0, 0, 0, 0));
+}
+
+/// Where a program is.
+fn which(name: &str) -> Result<PathBuf, std::env::VarError> {
+    let path = std::env::var("PATH")?;
+    let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.exists());
+    found.ok_or(std::env::VarError::NotPresent)
+}

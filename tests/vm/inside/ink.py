@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""What is asserted of `upbeat bench ink` in the guest.
+
+    ink.py INK.json [TWO-SHOT.json]
+
+Prints a line for each run; ends with 1 if one is not as it should be.
+"""
+
+import json
+import sys
+
+INTERVAL = 1000 / 60
+# What a client that draws for 2 ms may have: slack must not hide in it.
+CLIENT = 2.3
+# Between content and light of the first line: the display's lead, and 1 ms; of what is written in place 1 ms.
+LEAD = 0.667
+OUTPUT, IN_PLACE = LEAD + 1.0, 1.0
+# Over all events none of a fixed rate is better than half a refresh; and what may be lost beside.
+MORE = 0.5
+ROW_MORE = 2.0
+MOST_MISSED = 0.01
+# What a second frame for the same refresh gains at least, of a client that usually takes 6 ms and now and then 9.
+TWO_SHOT_GAIN = 1.0
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        runs = json.load(file)["runs"]
+    faults = 0
+
+    def check(run, is_so, what):
+        nonlocal faults
+        faults += not is_so
+        print(f"{'ok  ' if is_so else 'FAIL'} ink: {run['input']}, {run['cost']}, {run['mode']}: {what}")
+
+    def at_most(run, figure, most, what):
+        check(run, figure <= most, f"{what} {figure:.1f} ms, at most {most:.1f}")
+
+    for run in runs:
+        # A client whose ink follows the pointer sleeps.
+        mode, client = run["mode"], 0.0 if run["mode"] == "follower" else CLIENT
+        if run.get("unavailable"):
+            check(run, False, run["unavailable"])
+            continue
+        whole = all(run[of] == 0 for of in ("torn", "backwards", "unproven"))
+        check(run, whole, f"{run['torn']} torn, {run['backwards']} backwards, {run['unproven']} unproven of {run['events']} reports")
+        if not run["event_to_row_ms"] or not run["event_to_line_0_ms"]:
+            check(run, False, "nothing that was written was seen")
+            continue
+        row, age, line_0 = (run[of]["p50"] for of in ("event_to_row_ms", "age_ms", "event_to_line_0_ms"))
+        print(f"     event→row {row:.1f}, age {age:.1f}, event→line 0 {line_0:.1f}, missed {100 * run['missed']:.2f} %")
+        if mode == "legacy":
+            continue
+        check(run, run["missed"] <= MOST_MISSED, f"{100 * run['missed']:.2f} % missed")
+        if mode == "just-in-time":
+            at_most(run, line_0, client + OUTPUT + INTERVAL / 2 + MORE, "event→line 0")
+        elif mode in ("in-place", "follower", "front-buffer"):
+            for third in run["rows"]:
+                bound = client + IN_PLACE + INTERVAL / 2 + MORE + ROW_MORE
+                at_most(run, third["event_to_row_ms"]["p50"], bound, f"{third['rows']}: event→row")
+                at_most(run, third["age_ms"]["p50"], client + IN_PLACE + ROW_MORE, f"{third['rows']}: age")
+    if len(sys.argv) > 2:
+        with open(sys.argv[2], encoding="utf-8") as file:
+            one, two = json.load(file)["runs"]
+        for run in (one, two):
+            whole = all(run[of] == 0 for of in ("torn", "backwards", "unproven"))
+            check(run, whole, f"{run['torn']} torn, {run['backwards']} backwards, {run['unproven']} unproven")
+            more = f"{run['renders_per_shown']:.2f} renders for a frame that is seen"
+            check(run, run["missed"] <= MOST_MISSED, f"{100 * run['missed']:.2f} % missed, {more}")
+        before = one["event_to_line_0_ms"]["p50"]
+        at_most(two, two["event_to_line_0_ms"]["p50"], before - TWO_SHOT_GAIN, f"event→line 0 {before:.1f} with one frame,")
+    sys.exit(1 if faults else 0)
+
+
+main()

@@ -1,0 +1,18 @@
+# shellcheck shell=bash
+# To be sourced by kms: a locker that comes while frames are finished ahead and wait in the presenter.
+
+# In what vkms scans out no window is seen after `locked`.
+locked() {
+    [ "$driver" = vkms ] || return 0
+    session locked --renderer pixman
+    foot --app-id still sleep 1000 >/dev/null 2>&1 &
+    local terminal=$!
+    promise "a window appears" soon windows_are 1
+    sleep 2
+    python3 "$here/locked.py" take 12 >"$results/locked.json"
+    kill "$terminal" && wait "$terminal" 2>/dev/null || true
+    promise "the session ends in order" end_session
+    promise "with frames ahead in flight when a lock begins, nothing else is seen once it is told" \
+        python3 "$here/locked.py" judge "$results/locked.json" "$results/locked.jsonl"
+    promise "nothing went wrong" [ -z "$(grep -E ' ERROR |panicked' "$results/locked.log")" ]
+}
