@@ -12,7 +12,7 @@ use crate::shrink::fewest;
 
 /// What is reached by fewer than one script of so many is kept.
 const SELDOM: u64 = 8;
-/// So long steps of one script are left out.
+/// How long steps of one script are left out. It bounds the search for a shorter script, and decides no verdict.
 const SHRINKING: Duration = Duration::from_secs(8);
 /// Steps of a script that is kept.
 const LONGEST: usize = 80;
@@ -35,7 +35,8 @@ pub fn replay_all() {
     let words: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let outcome = run(&format!("replay {}", words.join(" ")), |_| {});
     let last = outcome.said.lines().rev().find_map(|line| line.strip_prefix("plays ")).unwrap_or("nothing");
-    assert!(outcome.fine, "{last} fails: {}\n{}", last_words(&outcome.said), outcome.said);
+    let step = &outcome.last;
+    assert!(outcome.fine, "{last} fails: {}; its last step was {step}\n{}", last_words(&outcome.said), outcome.said);
     println!("{} scripts", files.len());
 }
 

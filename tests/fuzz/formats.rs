@@ -18,11 +18,13 @@ use upbeat::simulate::runner::{self, Conditions, Device, Source};
 use upbeat::simulate::{load, policy, replay, strokes};
 use upbeat::time::Span;
 
-use crate::{environment, first_seed};
+use crate::at_least;
+use crate::fixture::chance::{first_seed, number};
+use crate::limits::{Stopwatch, limit};
 
-/// How long all of them go on together, unless it is said.
-const SECONDS: u64 = 30;
-/// What one sample takes at most, where everything is checked twice.
+/// Changed samples of each format.
+const CASES: u64 = 30_000;
+/// One sample takes no longer, in a build that checks everything twice, where the clock counts instructions.
 const LONGEST: Duration = Duration::from_secs(2);
 /// Changes of one sample.
 const CHANGES: usize = 6;
@@ -246,21 +248,22 @@ fn change(rng: &mut StdRng, bytes: &mut Vec<u8>) {
 
 #[test]
 fn whatever_a_file_or_a_line_has_in_it_is_read_or_refused() {
-    let seconds = environment("UPBEAT_FUZZ_SECONDS", SECONDS);
+    let (first, cases) = (first_seed(), number("UPBEAT_FUZZ_CASES", CASES));
     let formats = formats();
-    let each = Duration::from_secs(seconds) / formats.len() as u32;
+    let each = at_least() / formats.len() as u32;
     for Format { name, samples, read } in formats {
-        let (start, mut seed) = (Instant::now(), first_seed());
-        while start.elapsed() < each {
+        let (start, mut seed) = (Instant::now(), first);
+        while seed < first + cases || start.elapsed() < each {
             let mut rng = StdRng::seed_from_u64(seed);
             let mut bytes = samples.choose(&mut rng).unwrap().clone();
             (0..rng.random_range(0..=CHANGES)).for_each(|_| change(&mut rng, &mut bytes));
-            let begun = Instant::now();
+            let watch = Stopwatch::start();
             let done = catch_unwind(AssertUnwindSafe(|| read(&bytes)));
             assert!(done.is_ok(), "seed {seed} of {name}: a panic for {:?}", text(&bytes));
-            assert!(begun.elapsed() < LONGEST, "seed {seed} of {name}: {:?} for {:?}", begun.elapsed(), text(&bytes));
+            let elapsed = watch.elapsed();
+            assert!(elapsed < limit(LONGEST), "seed {seed} of {name}: {elapsed:?} for {:?}", text(&bytes));
             seed += 1;
         }
-        println!("{name}: to seed {seed}");
+        println!("{name}: seeds {first}..{seed} in {:?}", start.elapsed());
     }
 }

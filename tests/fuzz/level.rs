@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// So long it may take until threads have given back what they have.
-const GIVEN_BACK: Duration = Duration::from_secs(5);
+/// Threads give back what they have: this waits for it, and only a hang takes so long.
+const HANG_LIMIT: Duration = Duration::from_secs(60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// How much more there may be.
@@ -71,13 +71,13 @@ impl Level {
         )
     }
 
-    /// What there is more of than there was at `before`, beyond `slack`; nothing if it is given back in a moment.
+    /// What there is more of than there was at `before`, beyond `slack`; nothing if it is given back.
     pub fn growth_since(before: &Level, slack: Slack) -> (Level, Vec<String>) {
         let start = Instant::now();
         loop {
             let now = Level::now();
             let grown = now.grown(before, slack);
-            if grown.is_empty() || start.elapsed() > GIVEN_BACK {
+            if grown.is_empty() || start.elapsed() > HANG_LIMIT {
                 return (now, grown);
             }
             std::thread::sleep(BETWEEN_LOOKS);

@@ -10,14 +10,21 @@
 //! fewest steps that it takes in a file. `corpus/` has such scripts, of what was found and of what is reached seldom: they
 //! are played first.
 //!
+//! A run is bounded by a count, and its seeds are fixed: a slow host tests the same as a fast one. The first seed is printed.
+//!
 //! | variable | what it says | unless it is set |
 //! |---|---|---|
-//! | `UPBEAT_FUZZ_REQUESTS` | well-formed requests, of all processes together | 1 000 000 |
-//! | `UPBEAT_FUZZ_SECONDS` | how long bytes are mangled, and the soak goes on | 12 |
-//! | `UPBEAT_FUZZ_SEED` | where seeds begin | 0 |
+//! | `UPBEAT_FUZZ_REQUESTS` | well-formed requests, in about so many whole scripts | 300 000 |
+//! | `UPBEAT_FUZZ_SCRIPTS` | scripts whose bytes are mangled | 24 |
+//! | `UPBEAT_FUZZ_ROUNDS` | scripts in the one session of the soak | 12 |
+//! | `UPBEAT_FUZZ_CASES` | changed samples of each format | 30 000 |
+//! | `UPBEAT_FUZZ_CLIENTS` | clients of `tests/clients/frame_pacing/fuzz.rs` | 1 000 |
+//! | `UPBEAT_FUZZ_SECONDS` | each of these goes on beyond its count until so many seconds are over | 0 |
+//! | `UPBEAT_FUZZ_SEED` | the first seed; `random` takes one from the operating system | 0 |
 //! | `UPBEAT_FUZZ_TELL` | print how often what was asked for, and what was answered | |
+//! | `UPBEAT_COUNTED` | 1: the clock counts instructions, and the tight limits of `limits.rs` hold | |
 //!
-//! `tests/fuzz/run` goes on for as long as it is told to.
+//! `tests/fuzz/run` asks for more.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
@@ -29,7 +36,9 @@ mod corpus;
 mod descriptors;
 mod formats;
 mod interfaces;
+mod last_step;
 mod level;
+mod limits;
 mod neighbour;
 mod play;
 mod process;
@@ -41,34 +50,32 @@ mod shrink;
 mod soak;
 mod wire;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How long a test goes on that is told no number of requests.
-const SECONDS: u64 = 12;
-/// Well-formed requests: about a minute of two processors, in a build that checks everything twice.
-const REQUESTS: u64 = 1_000_000;
+use fixture::chance::number;
 
-fn environment(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
-}
+/// Well-formed requests.
+const REQUESTS: u64 = 300_000;
+/// Well-formed requests that are heard of one script, on average. Scripts are counted and not requests: which seeds are
+/// played does not depend on how many processes there are.
+const REQUESTS_OF_A_SCRIPT: u64 = 7_500;
+/// Scripts whose bytes are mangled.
+const MANGLED_SCRIPTS: u64 = 24;
 
-fn first_seed() -> u64 {
-    environment("UPBEAT_FUZZ_SEED", 0)
-}
-
-fn end() -> Instant {
-    Instant::now() + Duration::from_secs(environment("UPBEAT_FUZZ_SECONDS", SECONDS))
+/// How long a test goes on beyond its count.
+fn at_least() -> Duration {
+    Duration::from_secs(number("UPBEAT_FUZZ_SECONDS", 0))
 }
 
 #[test]
 fn whatever_well_formed_is_asked_for_ends_nobody_but_who_asks() {
-    let requests = environment("UPBEAT_FUZZ_REQUESTS", REQUESTS);
-    search::search(script::Kind::Requests, search::Goal::Requests(requests));
+    let requests = number("UPBEAT_FUZZ_REQUESTS", REQUESTS);
+    search::search(script::Kind::Requests, requests.div_ceil(REQUESTS_OF_A_SCRIPT));
 }
 
 #[test]
 fn whatever_bytes_are_sent_end_nobody_but_who_sends_them() {
-    search::search(script::Kind::Bytes, search::Goal::Until(end()));
+    search::search(script::Kind::Bytes, number("UPBEAT_FUZZ_SCRIPTS", MANGLED_SCRIPTS));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::config::{self, Config};
@@ -17,7 +17,9 @@ use upbeat::{guard, protocol};
 
 use crate::fixture::simulated::nothing;
 use crate::fixture::{BUTTON_LEFT, World};
+use crate::last_step;
 use crate::level::{Level, Slack};
+use crate::limits::{Stopwatch, limit};
 use crate::neighbour::Neighbour;
 use crate::requests::{CLIENTS, Generator};
 use crate::script::{Kind, Step};
@@ -26,8 +28,8 @@ use crate::wire::Wire;
 
 /// Steps between two looks at what is left of those who left.
 pub const STEPS: usize = 10_000;
-/// A turn of the loop with what one burst asks for takes no longer, on a machine that has other things to do, in a build
-/// that checks everything twice. What is quadratic or waits for somebody does.
+/// A turn of the loop with the requests of one burst takes no longer, in a build that checks everything twice, where the clock
+/// counts instructions. A turn that is quadratic or waits for something does.
 const LONGEST_TURN: Duration = Duration::from_secs(4);
 /// What clients may leave behind: what is on the screen, in queues and in pools of the outputs, and threads that the session
 /// starts with the first picture or keymap.
@@ -58,7 +60,7 @@ pub struct Tally {
     pub ended: u64,
     /// Frames of the neighbour.
     pub frames: u64,
-    /// The longest turn of the loop.
+    /// The longest turn of the loop, in the time of [`Stopwatch`].
     pub slowest: Duration,
     /// How often what was asked for, and what ended clients.
     pub kinds: BTreeMap<String, (u64, u64)>,
@@ -136,6 +138,7 @@ impl Player {
     }
 
     pub fn play(&mut self, step: &Step) {
+        last_step::note(step);
         match step {
             Step::Connect(client) => self.connect(*client),
             Step::Leave(client) => self.leave(*client),
@@ -236,10 +239,10 @@ impl Player {
     fn turn(&mut self) {
         self.unlock();
         self.clients.iter_mut().flatten().for_each(Wire::send);
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         self.world.turn();
-        self.tally.slowest = self.tally.slowest.max(start.elapsed());
-        assert!(self.tally.slowest < LONGEST_TURN, "a turn took {:?}", self.tally.slowest);
+        self.tally.slowest = self.tally.slowest.max(watch.elapsed());
+        assert!(self.tally.slowest < limit(LONGEST_TURN), "a turn took {:?}", self.tally.slowest);
         for wire in self.clients.iter_mut().flatten() {
             wire.receive();
             // Of what an ended client said last, nobody knows how much was heard.
@@ -278,6 +281,7 @@ impl Player {
         self.play(&Step::Button(false));
         LETTERS.for_each(|key| self.play(&Step::Key(key, false)));
         (0..3).for_each(|slot| self.play(&Step::Lift(slot)));
+        last_step::note(&"all clients have left: keymaps are waited for");
         self.pass(Span::from_millis(50));
         // Who types and dies is heard when its keymap was compiled, by a thread.
         self.world.settle();
@@ -285,6 +289,7 @@ impl Player {
         for step in [Step::Plug, Step::Rate(REFRESH), Step::Light(true), Step::Reload(0)] {
             self.play(&step);
         }
+        last_step::note(&"all clients have left: the neighbour has to be seen");
         // Workspaces and windows come to rest, where the configuration moves them.
         self.pass(Span::from_millis(1_200));
         self.neighbour.is_seen(&mut self.world);
@@ -294,6 +299,7 @@ impl Player {
         assert!(left <= 2, "{left} surfaces are left, one or two are the neighbour's");
         let left = guard::all(&self.world.state.display_handle).len();
         assert!(left == 1, "{left} clients are left, one is the neighbour");
+        last_step::note(&"all clients have left: descriptors, mappings and threads are counted");
         let (_, grown) = Level::growth_since(&self.before, LEFT);
         assert!(grown.is_empty(), "clients that left keep {}", grown.join("; "));
         self.tally.frames = u64::from(std::mem::take(&mut self.neighbour.shown));

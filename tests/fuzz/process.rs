@@ -6,17 +6,19 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::last_step;
 use crate::level::{Level, Slack};
 use crate::play::{Player, Tally};
 use crate::script::{Kind, Step};
 use crate::{corpus, soak};
 
 /// Says what a process is to do: `requests 7 3` plays the scripts of seeds 7 to 9; `record requests 7 FILE` plays one and
-/// writes it down, `replay FILE...` plays what is written; `soak 7 60 1000` plays one script after the other in one session,
-/// for 60 s or 1000 requests; `collect 7 100` adds to the corpus what the scripts of 100 seeds reach.
+/// writes it down, `replay FILE...` plays what is written; `soak 7 12 60` plays 12 scripts in one session, and
+/// more until 60 s are over; `collect 7 100` adds to the corpus what the scripts of 100 seeds reach.
 const TASK: &str = "UPBEAT_FUZZ_TASK";
-/// A process that has said nothing for so long hangs.
-const SILENCE: Duration = Duration::from_secs(90);
+/// A hang limit: a process that has said nothing for so long is ended. It says something after each script, which takes
+/// seconds at most.
+const SILENCE: Duration = Duration::from_secs(300);
 /// Sessions until what is kept once is there.
 const WARM_UP: u64 = 3;
 /// What the sessions of one process may leave behind, each a keymap and the content that was on the screen last: libraries
@@ -27,7 +29,11 @@ const LEFT: Slack = Slack { descriptors: 64, mappings: 64, threads: 0, heap_byte
 #[derive(Default)]
 pub struct Outcome {
     pub fine: bool,
+    /// It was silent for so long that it was ended.
+    pub hangs: bool,
     pub said: String,
+    /// The step that it did last.
+    pub last: String,
     /// The seed that it played last.
     pub seed: u64,
     pub requests: u64,
@@ -35,7 +41,7 @@ pub struct Outcome {
     pub frames: u64,
     /// Of requests.
     pub kinds: u64,
-    /// The longest turn, in milliseconds.
+    /// The longest turn, in milliseconds of [`crate::limits::Stopwatch`].
     pub slowest: u64,
 }
 
@@ -49,11 +55,13 @@ pub fn last_words(said: &str) -> String {
 /// Runs a process that has `task`. `hears` is told what it says as it says it.
 pub fn run(task: &str, mut hears: impl FnMut(&str)) -> Outcome {
     let log = tempfile::NamedTempFile::new().unwrap();
+    let last = tempfile::NamedTempFile::new().unwrap();
     // Both write behind each other.
     let written = log.reopen().unwrap();
     let mut process = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "run_of_a_process", "--nocapture", "--test-threads=1"])
         .env(TASK, task)
+        .env(last_step::FILE, last.path())
         // Nobody's own session, and no programs: shortcuts start some.
         .env_remove("XDG_RUNTIME_DIR")
         .env("PATH", "/nonexistent")
@@ -63,7 +71,7 @@ pub fn run(task: &str, mut hears: impl FnMut(&str)) -> Outcome {
         .spawn()
         .unwrap();
     let mut reader = BufReader::new(log.reopen().unwrap());
-    let (mut heard, mut said) = (Instant::now(), String::new());
+    let (mut heard, mut said, mut hangs) = (Instant::now(), String::new(), false);
     let status = loop {
         let status = process.try_wait().unwrap();
         while reader.read_line(&mut said).unwrap() > 0 {
@@ -76,17 +84,21 @@ pub fn run(task: &str, mut hears: impl FnMut(&str)) -> Outcome {
         if heard.elapsed() > SILENCE {
             process.kill().unwrap();
             process.wait().unwrap();
+            hangs = true;
             break None;
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    said.push_str(&status.map_or_else(|| "it hangs".to_owned(), |status| status.to_string()));
+    let silent = || format!("it hangs: it has said nothing for {} s", SILENCE.as_secs());
+    said.push_str(&status.map_or_else(silent, |status| status.to_string()));
     let number = |word: &str| -> u64 {
         let mut all = said.lines().filter_map(|line| line.strip_prefix(word)?.trim().parse::<u64>().ok());
         all.next_back().unwrap_or_default()
     };
     Outcome {
         fine: status.is_some_and(|status| status.success()),
+        hangs,
+        last: last_step::read(last.path()),
         seed: number("seed "),
         requests: number("requests "),
         ended: number("ended "),
@@ -129,6 +141,7 @@ pub fn tell_all(tally: &Tally) {
 /// What the processes do that [`run`] starts.
 pub fn run_of_a_process() {
     let Ok(task) = std::env::var(TASK) else { return };
+    last_step::open();
     let words: Vec<&str> = task.split(' ').collect();
     match words[..] {
         ["replay", ref files @ ..] => files.iter().for_each(|file| {
@@ -148,20 +161,19 @@ pub fn run_of_a_process() {
             player.end();
         }
         ["collect", seed, scripts] => corpus::collect(seed.parse().unwrap(), scripts.parse().unwrap()),
-        ["soak", seed, seconds, requests] => {
-            soak::run(seed.parse().unwrap(), seconds.parse().unwrap(), requests.parse().unwrap());
+        ["soak", seed, rounds, seconds] => {
+            soak::run(seed.parse().unwrap(), rounds.parse().unwrap(), seconds.parse().unwrap());
         }
-        [word, seed, scripts, seconds] => {
-            let end = Instant::now() + Duration::from_secs(seconds.parse().unwrap());
+        [word, seed, scripts] => {
             let seed: u64 = seed.parse().unwrap();
-            play(Kind::called(word), seed..seed + scripts.parse::<u64>().unwrap(), end);
+            play(Kind::called(word), seed..seed + scripts.parse::<u64>().unwrap());
         }
         _ => panic!("what is {task}?"),
     }
 }
 
 /// Plays the scripts of these seeds, each in a session of its own, of which nothing is left.
-fn play(kind: Kind, seeds: std::ops::Range<u64>, end: Instant) {
+fn play(kind: Kind, seeds: std::ops::Range<u64>) {
     let (mut all, mut before) = (Tally::default(), None);
     let warm = seeds.start + WARM_UP;
     for seed in seeds {
@@ -178,9 +190,6 @@ fn play(kind: Kind, seeds: std::ops::Range<u64>, end: Instant) {
             None => before = (seed >= warm).then(Level::now),
         }
         tell(&all);
-        if Instant::now() > end {
-            break;
-        }
     }
     tell_all(&all);
 }

@@ -2,52 +2,56 @@
 
 use std::sync::Mutex;
 use std::thread::available_parallelism;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::first_seed;
+use crate::at_least;
+use crate::fixture::chance::first_seed;
 use crate::process::{Outcome, last_words, run};
 use crate::script::Kind;
 use crate::shrink::shrink;
 
 /// Scripts of one process.
 const SCRIPTS: u64 = 16;
-/// Where there is no other end.
-const LONG: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// How far it goes.
-#[derive(Clone, Copy)]
-pub enum Goal {
-    Requests(u64),
-    Until(Instant),
+/// The seeds that are played: all before `end`, and more until `until`.
+struct Goal {
+    kind: Kind,
+    end: u64,
+    until: Instant,
 }
 
 /// What was done, by all processes.
 struct Done {
+    /// The next one that is played.
     seed: u64,
     total: Outcome,
     failed: Option<Outcome>,
 }
 
-/// Plays scripts of `kind` until the goal is reached, and fails with the first that does.
-pub fn search(kind: Kind, goal: Goal) {
-    let done = Mutex::new(Done { seed: first_seed(), total: Outcome::default(), failed: None });
-    let start = Instant::now();
-    let workers = match goal {
-        Goal::Requests(_) => available_parallelism().map_or(1, usize::from),
-        Goal::Until(_) => 1,
+/// Plays so many scripts of `kind`, and fails with the first that does.
+pub fn search(kind: Kind, scripts: u64) {
+    let (first, start) = (first_seed(), Instant::now());
+    let goal = Goal { kind, end: first + scripts, until: start + at_least() };
+    let done = Mutex::new(Done { seed: first, total: Outcome::default(), failed: None });
+    let workers = match kind {
+        Kind::Requests => available_parallelism().map_or(1, usize::from),
+        Kind::Bytes => 1,
     };
     std::thread::scope(|scope| {
-        (0..workers).for_each(|_| _ = scope.spawn(|| while go_on(kind, goal, &done) {}));
+        (0..workers).for_each(|_| _ = scope.spawn(|| while go_on(&goal, &done) {}));
     });
     let Done { seed, total, failed } = done.into_inner().unwrap();
     if let Some(failed) = failed {
         eprintln!("{}", failed.said);
-        shrink(kind, failed.seed);
-        panic!("seed {} of {} fails: {}", failed.seed, kind.word(), last_words(&failed.said));
+        // A script that hangs would be waited for again with each try.
+        if !failed.hangs {
+            shrink(kind, failed.seed);
+        }
+        let Outcome { seed, said, last, .. } = failed;
+        panic!("seed {seed} of {} fails: {}; the last step was {last}", kind.word(), last_words(&said));
     }
     let Outcome { requests, ended, frames, kinds, slowest, .. } = total;
     println!(
-        "{requests} requests of {kinds} kinds, {ended} clients ended, {frames} frames of a neighbour, to seed {seed}, \
+        "{requests} requests of {kinds} kinds, {ended} clients ended, {frames} frames of a neighbour, seeds {first}..{seed}, \
          in {} s; no turn longer than {slowest} ms",
         start.elapsed().as_secs()
     );
@@ -55,21 +59,19 @@ pub fn search(kind: Kind, goal: Goal) {
 }
 
 /// Runs one more process. Whether there is more to do.
-fn go_on(kind: Kind, goal: Goal, done: &Mutex<Done>) -> bool {
-    let (seed, left) = {
+fn go_on(goal: &Goal, done: &Mutex<Done>) -> bool {
+    let (seed, scripts) = {
         let mut done = done.lock().unwrap();
-        let left = match goal {
-            Goal::Requests(wanted) if done.total.requests < wanted => LONG,
-            Goal::Requests(_) => Duration::ZERO,
-            Goal::Until(end) => end.saturating_duration_since(Instant::now()),
-        };
-        if left.is_zero() || done.failed.is_some() {
+        let left = goal.end.saturating_sub(done.seed);
+        let is_over = left == 0 && Instant::now() >= goal.until;
+        if is_over || done.failed.is_some() {
             return false;
         }
-        done.seed += SCRIPTS;
-        (done.seed - SCRIPTS, left)
+        let (seed, scripts) = (done.seed, if left == 0 { SCRIPTS } else { left.min(SCRIPTS) });
+        done.seed += scripts;
+        (seed, scripts)
     };
-    let outcome = run(&format!("{} {seed} {SCRIPTS} {}", kind.word(), left.as_secs().max(1)), |_| {});
+    let outcome = run(&format!("{} {seed} {scripts}", goal.kind.word()), |_| {});
     let mut done = done.lock().unwrap();
     let total = &mut done.total;
     total.requests += outcome.requests;

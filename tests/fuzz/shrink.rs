@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::process::{file_of, last_words, read, run, write};
 use crate::script::{Kind, Step};
 
-/// So long steps are left out.
+/// How long steps are left out. It bounds the search for a shorter script, and decides no verdict: the script failed before.
 const SHRINKING: Duration = Duration::from_secs(90);
 /// Steps that are printed.
 const TOLD: usize = 60;

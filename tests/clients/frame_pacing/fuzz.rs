@@ -1,21 +1,24 @@
 //! A client that asks for everything that it may and may not, in any order, and comes back after each error.
 //!
-//! Runs for `UPBEAT_FUZZ_SECONDS` (15 if unset) from the seed `UPBEAT_FUZZ_SEED` (0 if unset). Beside it another client
-//! shows a frame after each round; at the end nothing is left of the first one: no surface and no buffer.
+//! Lives as often as [`CLIENTS`] or `UPBEAT_FUZZ_CLIENTS` says, and then until `UPBEAT_FUZZ_SECONDS` are over, from the first
+//! seed 0, which `UPBEAT_FUZZ_SEED` changes. Beside it another client shows a frame after each life; at the end nothing is left
+//! of the first one: no surface and no buffer.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use wayland_client::protocol::wl_subsurface::WlSubsurface;
 use wayland_client::protocol::wl_surface::WlSurface;
 
+use crate::fixture::chance::{first_seed, number};
 use crate::fixture::content::set_stamp;
 use crate::fixture::pacing::{UpbeatFramePacingV1, bind, cancel_from, wire};
 use crate::fixture::{BUTTON_LEFT, ClientIndex, KEY_A, Toplevel, World};
 use upbeat::time::Span;
 
-const SECONDS: u64 = 15;
+/// Lives of the random client.
+const CLIENTS: u64 = 1_000;
 /// Requests between two looks at what came back.
 const BURST: usize = 12;
 /// Bursts in the life of a client that makes no mistake.
@@ -32,10 +35,6 @@ struct Random {
     update: u32,
     /// Whether it may do what the protocol forbids.
     wrong: bool,
-}
-
-fn environment(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
 /// Open descriptors of buffers with pictures: other tests in this process open others.
@@ -163,13 +162,14 @@ impl Random {
 
 #[test]
 fn a_random_client_harms_nobody() {
-    let end = std::time::Instant::now() + Duration::from_secs(environment("UPBEAT_FUZZ_SECONDS", SECONDS));
-    let first = environment("UPBEAT_FUZZ_SEED", 0);
+    let (first, lives) = (first_seed(), number("UPBEAT_FUZZ_CLIENTS", CLIENTS));
+    let end = Instant::now() + Duration::from_secs(number("UPBEAT_FUZZ_SECONDS", 0));
     let mut world = World::lit();
     let (other, window) = world.open("other", 50, 50);
     let (mut rounds, mut mistakes, mut level) = (0, 0, None);
-    while std::time::Instant::now() < end {
+    while rounds < lives || Instant::now() < end {
         let seed = first + rounds;
+        println!("seed {seed}");
         let mut random = Random::new(&mut world, seed);
         random.live(&mut world);
         mistakes += u64::from(world.client(random.client).is_gone());
