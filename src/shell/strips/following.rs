@@ -104,7 +104,10 @@ fn follow_windows(state: &mut State) {
             }
         }
     }
-    there.into_keys().for_each(|gone| shell.strips.layout.apply(&Op::Close(gone)));
+    // In the order of their ids: the order decides which window has the focus next.
+    let mut gone: Vec<WindowId> = there.into_keys().collect();
+    gone.sort_unstable();
+    gone.into_iter().for_each(|gone| shell.strips.layout.apply(&Op::Close(gone)));
     shell.strips.has_windows = shell.strips.layout.windows().next().is_some();
 }
 
