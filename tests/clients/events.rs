@@ -87,6 +87,7 @@ struct Scene {
 
 impl Scene {
     fn new(seed: u64) -> Self {
+        println!("seed {seed}");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         let mut world = World::simulated(&[60_000]);

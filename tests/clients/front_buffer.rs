@@ -434,6 +434,7 @@ fn a_pool_that_is_shrunk_while_it_is_read_is_its_clients_error() {
 #[test]
 fn a_client_that_does_anything_at_any_time_hangs_nobody_and_leaves_nothing() {
     for seed in 0..12 {
+        println!("seed {seed}");
         let mut rng = StdRng::seed_from_u64(seed);
         let mut stage = Stage::new(280);
         let (above, _) = stage.world.open_filled("above", (40, 40), GREEN);
