@@ -19,7 +19,7 @@
 
 pub mod animations;
 pub mod block_code;
-mod bystander;
+pub mod bystander;
 pub mod client;
 pub mod device;
 mod hear;

@@ -35,7 +35,7 @@ fn configured(text: &str) -> (World, TempDir, PathBuf) {
 fn heard(world: &mut World, what: &str, done: impl Fn(&World) -> bool) {
     let started = std::time::Instant::now();
     while !done(world) {
-        assert!(started.elapsed().as_secs() < 30, "{what}: never heard of");
+        assert!(started.elapsed().as_secs() < 60, "{what}: never heard of");
         world.turn();
         std::thread::sleep(std::time::Duration::from_millis(1));
     }

@@ -20,7 +20,6 @@ mod descriptors;
 mod dmabuf;
 mod drawing;
 mod dying;
-mod each_turn;
 mod early_callbacks;
 mod events;
 mod ext_workspace;
@@ -67,6 +66,9 @@ mod subsurfaces;
 mod swipes;
 mod switcher;
 mod text;
+mod timed;
+#[path = "../timed/mod.rs"]
+mod timed_figure;
 mod title_bars;
 mod tools;
 mod toplevels;

@@ -1,8 +1,9 @@
-//! `upbeat bench interrupt`: what it prints, and what can be said of it without looking at the clock.
+//! `upbeat bench interrupt`: the shape of what it prints. What the figures promise is in `timed/interrupt.rs`.
 
 use std::process::Command;
 
-fn runs(arguments: &[&str]) -> Vec<serde_json::Value> {
+/// Runs of the bench, one for each answer that `arguments` asks for.
+pub fn runs(arguments: &[&str]) -> Vec<serde_json::Value> {
     let folder = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_upbeat"))
         .args(["bench", "interrupt", "--presses", "4", "--json"])
@@ -17,51 +18,22 @@ fn runs(arguments: &[&str]) -> Vec<serde_json::Value> {
     for run in &runs {
         assert_eq!(run["presses"], 4, "{run}");
         assert!(run["input_to_light_ms"]["max"].is_number() && run["p50_more_ms"].is_number(), "{run}");
+        assert!(run["stale_per_press"].is_number() && run["drops_per_press"].is_number(), "{run}");
     }
     runs
 }
 
-fn stale(run: &serde_json::Value) -> f64 {
-    run["stale_per_press"].as_f64().unwrap()
-}
-
 #[test]
-fn frames_that_wait_give_way_to_a_press_unless_nothing_can_change_the_queue() {
+fn each_answer_to_a_press_has_a_run_with_every_press_seen() {
     let runs = runs(&["--answer", "superseded,queued"]);
-    let [superseded, queued] = &runs[..] else { panic!("{runs:?}") };
-    assert_eq!((&superseded["policy"], &queued["policy"]), (&"superseded".into(), &"queued".into()));
-    assert!(stale(queued) >= stale(superseded) + 1.0, "{superseded}, {queued}");
+    let policies: Vec<_> = runs.iter().map(|run| run["policy"].as_str().unwrap()).collect();
+    assert_eq!(policies, ["superseded", "queued"]);
 }
 
 #[test]
-fn a_key_ends_our_own_overview_on_its_way() {
-    ends_our_own_overview_on_its_way("key");
-}
-
-#[test]
-fn a_finger_ends_our_own_overview_on_its_way() {
-    ends_our_own_overview_on_its_way("touch");
-}
-
-fn ends_our_own_overview_on_its_way(press: &str) {
-    let runs = runs(&["--own", "--press", press, "--answer", "superseded,queued", "--size", "640x480"]);
-    let [superseded, queued] = &runs[..] else { panic!("{runs:?}") };
-    assert_eq!(superseded["press"], press, "{superseded}");
-    assert!(stale(queued) >= stale(superseded) + 1.0, "{superseded}, {queued}");
-}
-
-/// On a busy machine one press of four may find everything held up, whoever answers it.
-const TRIES: usize = 3;
-
-#[test]
-fn with_a_slow_renderer_stale_frames_are_shown_until_a_fresh_one_can_be() {
-    let drops = |run: &serde_json::Value| run["drops_per_press"].as_f64().unwrap();
-    let shows_stale_ones = |runs: &[serde_json::Value]| {
-        let [superseded, flushed] = runs else { panic!("{runs:?}") };
-        stale(superseded) >= stale(flushed) + 1.0 && drops(superseded) < drops(flushed)
-    };
-    let arguments = ["--answer", "superseded,flushed", "--answer-cost", "40", "--press", "button"];
-    let tried: Vec<_> =
-        (0..TRIES).map_while(|_| Some(runs(&arguments)).filter(|runs| !shows_stale_ones(runs))).collect();
-    assert!(tried.len() < TRIES, "{tried:?}");
+fn keys_and_fingers_end_the_overview() {
+    for press in ["key", "touch"] {
+        let runs = runs(&["--own", "--press", press, "--answer", "superseded", "--size", "640x480"]);
+        assert_eq!(runs[0]["press"], press, "{runs:?}");
+    }
 }

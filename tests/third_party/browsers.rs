@@ -1,7 +1,7 @@
 //! Chromium and Firefox: a page is typed into, a list drops down and is chosen from, something is dragged and dropped. What
 //! came of it stands in the page's title, and so in the list of windows.
 
-use std::time::Duration;
+use std::cell::Cell;
 
 use serde_json::Value;
 
@@ -17,8 +17,6 @@ const THING: (u32, u32) = (80, 550);
 const BASKET: (u32, u32) = (700, 550);
 /// Steps of a drag: browsers look at where it comes by.
 const STEPS: u32 = 8;
-/// Between them: what a hand takes, and longer than a frame of a slow machine.
-const PACE: Duration = Duration::from_millis(80);
 
 const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>begin</title>
 <style>
@@ -32,11 +30,13 @@ const PAGE: &str = r#"<!doctype html><meta charset="utf-8"><title>begin</title>
 <div id="thing" draggable="true"></div><div id="basket"></div>
 <script>
   const [field, list, thing, basket] = ["field", "list", "thing", "basket"].map(id => document.getElementById(id));
-  let dropped = "";
-  const tell = () => { document.title = `typed=${field.value} chosen=${list.value} dropped=${dropped} .`; };
+  let dragged = "no", dropped = "";
+  const tell = () => {
+    document.title = `typed=${field.value} chosen=${list.value} dragged=${dragged} dropped=${dropped} .`;
+  };
   field.oninput = list.onchange = tell;
-  thing.ondragstart = event => event.dataTransfer.setData("text/plain", "it");
-  basket.ondragover = event => event.preventDefault();
+  thing.ondragstart = event => { event.dataTransfer.setData("text/plain", "it"); dragged = "begun"; tell(); };
+  basket.ondragover = event => { event.preventDefault(); dragged = "over"; tell(); };
   basket.ondrop = event => { event.preventDefault(); dropped = event.dataTransfer.getData("text/plain"); tell(); };
   tell();
 </script>"#;
@@ -75,20 +75,23 @@ pub fn click(session: &Session, at: (u32, u32)) {
     ["press", "release"].iter().for_each(|what| input(session, &["button", "left", what]));
 }
 
+/// Drags as a person does: on, until the page says that it saw the drag begin, then come over its target.
 fn drag(session: &Session, from: (u32, u32), target: (u32, u32)) {
     to(session, from);
     input(session, &["button", "left", "press"]);
-    for step in 1..=STEPS {
-        let along = |from: u32, to: u32| from + (to - from) * step / STEPS;
-        std::thread::sleep(PACE);
-        to(session, (along(from.0, target.0), along(from.1, target.1)));
-    }
-    // A browser asks its page, and knows the answer at the next motion.
-    for aside in [1, 2, 3, 0] {
-        std::thread::sleep(PACE);
-        to(session, (target.0 + aside, target.1));
-    }
-    std::thread::sleep(PACE);
+    let moves_on = |begin: (u32, u32), end: (u32, u32), until: &str| {
+        let step = Cell::new(0);
+        session.wait(until, || {
+            step.set(step.get() + 1);
+            // Along the way, and to and fro at its end.
+            let along = |from: u32, to: u32| from + (to - from) * step.get().min(STEPS) / STEPS;
+            to(session, (along(begin.0, end.0) + step.get() % 2, along(begin.1, end.1)));
+            titles(session).iter().any(|title| title.contains(until)).then_some(())
+        });
+    };
+    let middle = ((from.0 + target.0) / 2, from.1);
+    moves_on(from, middle, "dragged=begun");
+    moves_on((middle.0, target.1), target, "dragged=over");
     input(session, &["button", "left", "release"]);
 }
 

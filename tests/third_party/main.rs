@@ -10,7 +10,6 @@
 mod browsers;
 mod capture;
 mod clipboard;
-mod desk;
 mod desktop;
 mod globals;
 mod idle;
@@ -21,6 +20,9 @@ mod pointer;
 mod portal;
 mod session;
 mod text;
+mod timed;
+#[path = "../timed/mod.rs"]
+mod timed_figure;
 mod toolkits;
 mod vnc;
 mod x11;

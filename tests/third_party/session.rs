@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks.
 const NAP: Duration = Duration::from_millis(200);
 /// How long each program runs after it was clicked, in seconds, if `UPBEAT_THIRD_PARTY_SECONDS` does not say.
-const SECONDS: u64 = 3;
+const SECONDS: u64 = 1;
 /// The name of the socket: each session has a directory of its own.
 const SOCKET: &str = "wayland-third-party";
 /// The socket of a compositor that a session is nested in.

@@ -11,7 +11,7 @@ const ENCODING_RAW: i32 = 0;
 const BYTES_PER_PIXEL: usize = 4;
 const LEFT_BUTTON: u8 = 1;
 /// An answer that takes longer never comes.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Vnc {
     stream: TcpStream,

@@ -1,7 +1,7 @@
 //! Windows in columns: where they open, who is stretched until it answers, where the focus goes, and what is on no strip.
 
 mod tabs;
-mod together;
+pub mod together;
 
 use smithay::utils::Point;
 use upbeat::shell::strips::{self, Mode, TITLES};

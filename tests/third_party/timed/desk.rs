@@ -1,14 +1,14 @@
-//! A whole desktop: a bar, a wallpaper, a terminal, an input method, who watches the clipboard, and who waits until nobody does
-//! anything.
+//! A whole desktop: a bar, a wallpaper, a terminal, an input method, a clipboard watcher and an idle notification.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use upbeat::bench::process::Usage;
 
-use super::OUTPUT;
-use super::session::{Session, installed};
-use super::text::{spawn_with_bus, type_keys};
+use crate::OUTPUT;
+use crate::session::{Session, installed};
+use crate::text::{spawn_with_bus, type_keys};
+use crate::timed_figure::Noise;
 
 /// What it is made of, each with its Debian package.
 const PROGRAMS: [(&str, &str); 8] = [
@@ -102,10 +102,12 @@ fn timers_for_keys(session: &Session) -> Option<usize> {
 }
 
 #[test]
+#[ignore = "timed: ./up measure"]
 fn a_key_costs_no_timer_more_in_a_whole_desktop() {
     if !PROGRAMS.iter().chain(&[("strace", "strace")]).all(|(program, package)| installed(program, package)) {
         return;
     }
+    let noise = Noise::begin();
     let mut session = Session::start("keys", OUTPUT, None);
     terminal(&mut session);
     session.wait_for_picture("terminal", |picture| picture.count(0x0024_2424) > 50_000);
@@ -116,14 +118,15 @@ fn a_key_costs_no_timer_more_in_a_whole_desktop() {
     desktop(&mut session);
     std::thread::sleep(SETTLES);
     let whole = timers_for_keys(&session).unwrap();
-    eprintln!("timers for {KEYS} keys: {bare} bare, {whole} in a whole desktop");
-    // A clock that ticks in a program beside it may fall into the time.
-    assert!(whole <= bare + KEYS / 10, "{whole} timers for {KEYS} keys, {bare} bare");
     session.still_runs();
     session.end();
+    // A clock that ticks in a program beside it may fall into the time.
+    let keeps = whole <= bare + KEYS / 10;
+    noise.judge(keeps, format_args!("timers for {KEYS} keys: {bare} bare, {whole} in a whole desktop"));
 }
 
 #[test]
+#[ignore = "timed: ./up measure"]
 fn a_desktop_on_which_nothing_happens_makes_no_wake_up() {
     if !PROGRAMS.iter().all(|(program, package)| installed(program, package)) {
         return;
@@ -131,10 +134,10 @@ fn a_desktop_on_which_nothing_happens_makes_no_wake_up() {
     let mut session = Session::start("desk", OUTPUT, None);
     desktop(&mut session);
     std::thread::sleep(SETTLES);
-    let before = Usage::of(session.pid()).unwrap();
+    let (noise, before) = (Noise::begin(), Usage::of(session.pid()).unwrap());
     std::thread::sleep(QUIET);
     let used = Usage::of(session.pid()).unwrap().since(before);
-    assert_eq!(used.wake_ups, 0, "{used:?}");
     session.still_runs();
     session.end();
+    noise.judge(used.wake_ups == 0, format_args!("{} wake-ups in {QUIET:?} of a desktop at rest", used.wake_ups));
 }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use crate::dying::cpu;
 use crate::fixture::content::{BLUE, RED};
 use crate::fixture::{ClientIndex, Toplevel, World};
 use crate::idle;
 use crate::recordings::Camera;
+use crate::timed::cpu;
+use crate::timed_figure::Noise;
 
 /// Parts of a window that are all seen.
 const PARTS: i32 = 400;
@@ -54,16 +55,18 @@ fn turn(world: &mut World) -> Duration {
 /// Whether a turn takes about as long with many of what `make` makes as with one.
 #[track_caller]
 fn is_not_longer(world: &mut World, mut make: impl FnMut(&mut World)) {
+    let noise = Noise::begin();
     make(world);
     world.settle();
     let one = turn(world);
     (1..MANY).for_each(|_| make(world));
     world.settle();
     let many = turn(world);
-    assert!(many < one * MOST, "{one:?} with one, {many:?} with {MANY}");
+    noise.judge(many < one * MOST, format_args!("a turn takes {one:?} with one, {many:?} with {MANY}"));
 }
 
 #[test]
+#[ignore = "timed: ./up measure"]
 fn surfaces_that_keep_the_screen_on_and_that_nobody_sees() {
     let (mut world, client, _) = crowded();
     let waits = world.connect();
@@ -91,13 +94,16 @@ fn looks_up(world: &mut World, client: ClientIndex, more: usize) -> Duration {
 }
 
 #[test]
+#[ignore = "timed: ./up measure"]
 fn surfaces_that_are_told_where_devices_will_be_while_others_appear() {
+    let noise = Noise::begin();
     let (mut world, client, _) = crowded();
     let (one, many) = (looks_up(&mut world, client, 1), looks_up(&mut world, client, MANY - 1));
-    assert!(many < one * MOST, "{one:?} with one, {many:?} with {MANY}");
+    noise.judge(many < one * MOST, format_args!("a turn takes {one:?} with one, {many:?} with {MANY}"));
 }
 
 #[test]
+#[ignore = "timed: ./up measure"]
 fn recordings_of_the_cursor_above_a_window() {
     let (mut world, ..) = crowded();
     let camera = Camera::new(&mut world);
@@ -130,9 +136,11 @@ fn early_parts(count: usize) -> Duration {
 }
 
 #[test]
+#[ignore = "timed: ./up measure"]
 fn parts_of_a_window_that_are_committed_before_it_cost_as_much_as_they_are() {
     // Where each has all others looked at, four times as many take sixteen times as long.
+    let noise = Noise::begin();
     let quickest = |count| (0..3).map(|_| early_parts(count)).min().unwrap();
     let (few, many) = (quickest(250), quickest(1_000));
-    assert!(many < few * 9, "{few:?} for 250, {many:?} for 1000");
+    noise.judge(many < few * 9, format_args!("early parts: {few:?} for 250, {many:?} for 1000"));
 }

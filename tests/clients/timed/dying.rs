@@ -1,0 +1,97 @@
+//! CPU time that the death of a client takes.
+
+use std::time::Duration;
+
+use upbeat::guard::Kind;
+
+use crate::fixture::{ClientIndex, World};
+use crate::timed::cpu;
+use crate::timed_figure::Noise;
+
+/// What a client makes one of.
+type Make = fn(&mut World, ClientIndex);
+
+const MAKES: &[(Kind, Make)] = &[
+    (Kind::Surfaces, |world, client| _ = world.client(client).surface()),
+    (Kind::Subsurfaces, |world, client| {
+        let client = world.client(client);
+        client.subsurface(&client.surface());
+    }),
+    (Kind::Windows, |world, client| _ = world.client(client).toplevel("many")),
+    (Kind::Devices, |world, client| {
+        let client = world.client(client);
+        client.globals().seat.get_pointer(&client.handle(), ());
+    }),
+    (Kind::Paced, |world, client| {
+        let client = world.client(client);
+        client.pacing(&client.surface());
+    }),
+    (Kind::Regions, |world, client| {
+        let client = world.client(client);
+        client.globals().compositor.create_region(&client.handle(), ());
+    }),
+];
+
+/// How long the thread is busy with the death of a client with `count` things: at the end itself, and in each turn that follows.
+fn death(make: Make, count: u32) -> (Duration, Vec<Duration>) {
+    let mut world = World::new();
+    let client = world.connect();
+    for made in 0..count {
+        make(&mut world, client);
+        if made % 32 == 0 {
+            world.client(client).send();
+            world.carry_once();
+            world.client(client).receive();
+        }
+    }
+    world.settle();
+    assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
+    world.hang_up(client);
+    let start = cpu();
+    world.carry_once();
+    let end = cpu() - start;
+    let mut turns = Vec::new();
+    while turns.is_empty() || world.state.protocols.estates.left() > 0 {
+        let start = cpu();
+        upbeat::session::turn::run(&mut world.state);
+        turns.push(cpu() - start);
+    }
+    (end, turns)
+}
+
+/// All of it.
+fn whole((end, turns): (Duration, Vec<Duration>)) -> Duration {
+    end + turns.iter().sum::<Duration>()
+}
+
+#[test]
+#[ignore = "timed: ./up measure"]
+fn the_death_of_a_client_takes_as_long_as_it_has_things_and_no_longer() {
+    let noise = Noise::begin();
+    let (mut keeps, mut figures) = (true, Vec::new());
+    for (kind, make) in MAKES.iter().filter(|(kind, _)| matches!(kind, Kind::Surfaces | Kind::Subsurfaces)) {
+        // Lists that are walked for each of the things take sixteen times as long for four times as many.
+        let count = kind.most() / 4;
+        let quickest = |count| (0..3).map(|_| whole(death(*make, count))).min().unwrap();
+        let (few, many) = (quickest(count / 4), quickest(count));
+        keeps &= many < few * 9;
+        figures.push(format!("{}: {few:?} for {}, {many:?} for {count}", kind.words(), count / 4));
+    }
+    noise.judge(keeps, figures.join("; "));
+}
+
+#[test]
+#[ignore = "timed: ./up measure"]
+fn what_the_death_of_a_client_takes() {
+    for (kind, make) in MAKES {
+        for part in [8, 4, 2, 1] {
+            let count = (kind.most() - 8) / part;
+            let count = if *kind == Kind::Subsurfaces { count / 2 } else { count };
+            let (end, turns) = death(*make, count);
+            let longest = turns.iter().max().unwrap();
+            let [end, longest] = [end, *longest].map(|span| span.as_secs_f64() * 1e3);
+            let (words, turns) = (kind.words(), turns.len());
+            println!("{words:>24} {count:>6}: {end:>9.2} ms, then {turns:>4} turns of {longest:>6.2} ms at most");
+        }
+    }
+}

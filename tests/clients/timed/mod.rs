@@ -1,0 +1,20 @@
+//! Figures of a session in one process with its clients: CPU time of the session's thread.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+mod capture;
+mod crowded_trees;
+mod drawing;
+mod dying;
+mod each_turn;
+mod many_windows;
+mod recordings;
+mod strips;
+
+/// CPU time of this thread.
+pub fn cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}

@@ -1,0 +1,12 @@
+//! Arrangements of columns while a client changes its wish in every turn.
+
+use crate::strips::together::{TURNS, arrangements_of_changing_wishes};
+use crate::timed_figure::Noise;
+
+#[test]
+#[ignore = "timed: ./up measure"]
+fn columns_are_arranged_in_few_of_the_turns_in_which_a_wish_changes() {
+    let noise = Noise::begin();
+    let arrangements = arrangements_of_changing_wishes();
+    noise.judge(arrangements < TURNS / 2, format_args!("{arrangements} arrangements in {TURNS} turns"));
+}

@@ -1,0 +1,47 @@
+//! Wake-ups of a session: none at rest, and a bounded number when clients draw.
+
+use std::time::{Duration, Instant};
+
+use upbeat::bench::process::Usage;
+use upbeat::ipc::Client;
+
+use crate::session::Session;
+use crate::timed_figure::Noise;
+
+/// Wake-ups of the compositor at each refresh, besides one for each client: the latch, the flip, and one to spare.
+const OURS: u64 = 3;
+/// After this time the first frames, the cursor theme and the tick of hidden surfaces are over.
+const SETTLES: Duration = Duration::from_secs(3);
+const AT_REST: Duration = Duration::from_secs(10);
+const BUSY: Duration = Duration::from_secs(5);
+
+#[test]
+#[ignore = "timed: ./up measure"]
+fn idle_session_makes_no_wake_up() {
+    let session = Session::start(&["--output", "640x480", "--output", "640x480"]);
+    let _clients = [session.shown("idle"), session.shown("idle")];
+    // The configuration is watched, and a reader follows the events.
+    assert!(session.path("upbeat/config.toml").exists());
+    let follower = Client::connect(&session.path("test.upbeat.sock")).unwrap();
+    let _follower = follower.follow().unwrap();
+    std::thread::sleep(SETTLES);
+    let (noise, before) = (Noise::begin(), Usage::of(session.pid()).unwrap());
+    std::thread::sleep(AT_REST);
+    let used = Usage::of(session.pid()).unwrap().since(before);
+    noise.judge(used.wake_ups == 0, format_args!("{} wake-ups of an idle session in {AT_REST:?}", used.wake_ups));
+}
+
+#[test]
+#[ignore = "timed: ./up measure"]
+fn busy_session_wakes_once_for_each_client_and_three_times_for_itself() {
+    let mut session = Session::start(&["--output", "640x480"]);
+    let _clients = [session.shown("draw"), session.shown("draw")];
+    session.goes_on("draw");
+    let (noise, start, before) = (Noise::begin(), Instant::now(), Usage::of(session.pid()).unwrap());
+    std::thread::sleep(BUSY);
+    let used = Usage::of(session.pid()).unwrap().since(before);
+    let refreshes = (start.elapsed().as_secs_f64() * 60.0).ceil() as u64;
+    assert!(used.wake_ups > 0, "it is busy");
+    let keeps = used.wake_ups <= (2 + OURS) * refreshes;
+    noise.judge(keeps, format_args!("{} wake-ups in {refreshes} refreshes beside two clients", used.wake_ups));
+}

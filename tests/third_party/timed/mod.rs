@@ -1,0 +1,3 @@
+//! Figures of a session beside programs of others.
+
+mod desk;
