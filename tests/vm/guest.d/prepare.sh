@@ -12,6 +12,7 @@ readonly kernel_series=6.12 # Debian 12 backports; vkms gained its exact timer i
 # Needed to reach the 9p root; then one list for each display device.
 readonly modules_base="9pnet_virtio 9p overlay virtio_pci"
 readonly modules_virtio="evdev uinput virtio-gpu"
+readonly packages="busybox-static cpio kmod xz-utils gcc make libelf1 udev" backports="qemu-system-x86 seabios"
 readonly modules_vkms_needs="evdev uinput drm_kms_helper drm_shmem_helper"
 
 apt() {
@@ -23,9 +24,12 @@ prepare() {
     [ "${1:-}" = --force ] && force=yes
     if [ -z "$force" ] && is_prepared; then return 0; fi
     . /etc/os-release
-    if [ "${VERSION_CODENAME:-}" != bookworm ] || [ "$(id -u)" != 0 ]; then
-        fail "prepare needs root on Debian 12 (this is ${PRETTY_NAME:-unknown}, uid $(id -u)). Elsewhere: install" \
+    if [ "${VERSION_CODENAME:-}" != bookworm ]; then
+        fail "prepare is for Debian 12 (this is ${PRETTY_NAME:-unknown}). Elsewhere: install" \
             "qemu-system-x86_64 10 or later, put vmlinuz, modules/ (with vkms.ko) and initramfs.cpio into $cache"
+    fi
+    if [ "$(id -u)" != 0 ] && ! has_packages; then
+        fail "please install as root: apt-get install $packages, and from backports: tests/debian-backports $backports"
     fi
     mkdir -p "$cache"
     exec {lock}>"$cache/lock"
@@ -45,6 +49,11 @@ prepare() {
     say "prepared in ${SECONDS} s: Linux $(cat "$cache/release"), $(qemu-system-x86_64 --version | head -n 1)"
 }
 
+has_packages() {
+    # shellcheck disable=SC2086
+    dpkg-query --show $packages $backports >/dev/null 2>&1 && qemu-system-x86_64 --version | grep -qE 'version [1-9][0-9]'
+}
+
 is_prepared() {
     [ "$(cat "$cache/stamp" 2>/dev/null)" = "$(stamp)" ] && command -v qemu-system-x86_64 >/dev/null
 }
@@ -57,8 +66,12 @@ vkms_stamp() { cat "$here"/guest.d/{vkms.sh,displays.h} | sha256sum; }
 prepare_steps() {
     set -x
     rm -f "$cache/stamp"
-    "$here/../debian-backports" qemu-system-x86 seabios
-    apt install busybox-static cpio kmod xz-utils gcc make libelf1 udev
+    if ! has_packages; then
+        # shellcheck disable=SC2086
+        "$here/../debian-backports" $backports
+        # shellcheck disable=SC2086
+        apt install $packages
+    fi
     if [ ! -s "$cache/vkms.ko" ] || [ ! -s "$cache/vmlinuz" ] || [ "$(cat "$cache/vkms.stamp" 2>/dev/null)" != "$(vkms_stamp)" ]; then
         local work
         work=$(mktemp -d "$cache/build.XXXXXX")

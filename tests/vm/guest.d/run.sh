@@ -2,7 +2,7 @@
 # Boots the guest and hands back what the command said. Sourced by ../guest.
 
 run_guest() {
-    local gpu=none accelerator=icount limit=120 out='' root=/ memory=2G verbose= displays=1
+    local gpu=none accelerator=icount limit=600 out='' root=/ memory=2G verbose= displays=1
     while [ $# -gt 0 ]; do
         case $1 in
         --gpu) gpu=${2:-} && shift ;;
@@ -40,6 +40,9 @@ write_control() {
     shift
     printf '%q ' exec "$@" >"$control/command"
     printf '%s\n' "$PWD" >"$control/directory"
+    # The guest's own /tmp, /run and /dev lie above the host's: these stay.
+    printf '%s\n' "$PWD" "$(readlink -f "$here/../..")" ${CARGO_TARGET_DIR:+"$(readlink -m "$CARGO_TARGET_DIR")"} |
+        sort -u | grep -E '^/(tmp|run|dev|out)/' >"$control/shown" || true
     : >"$control/stdout"
     : >"$control/stderr"
     if [ -z "$out" ]; then : >"$control/no-out"; else mkdir -p "$out"; fi
@@ -100,7 +103,8 @@ finish() {
         exit "$(cat "$control/status")"
     fi
     if [ "$qemu_status" = "$status_timeout" ] || [ "$qemu_status" = 137 ]; then
-        say "the command was not finished after $limit s of wall time ($steps)"
+        say "hung: the command was not finished after $limit s of wall time ($steps); it said last:"
+        tail -n 5 "$control/stdout" "$control/stderr" >&2
         exit "$status_timeout"
     fi
     tr -d '\r' <"$control/serial" | tail -n 20 >&2
