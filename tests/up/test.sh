@@ -1,0 +1,112 @@
+# shellcheck shell=bash
+# `./up test`: every step, its time, and at the end what failed. Sourced by ../../up.
+
+# Disk that building and running all of the tests takes, guest included, in MiB; measured, and a little more.
+readonly disk_wanted_mib=6000
+# Without nextest a test that has not ended for this long hangs: as in .config/nextest.toml, and the longest of tests/fuzz.
+readonly hang_seconds=240
+# Lines of a failed step that are printed at the end, unless its tests can be named.
+readonly lines_of_a_step=8
+
+readonly all_steps="format lint doc unit wlcs guest"
+readonly logs=target/up
+
+# A disk that fills up in the middle fails in places that do not say so.
+say_if_disk_is_small() {
+    local free_mib
+    free_mib=$(df --output=avail --block-size=1M "$here" | tail -n1)
+    [ "$free_mib" -ge "$disk_wanted_mib" ] || say "only $free_mib MiB of disk are free here: all tests together take up to $disk_wanted_mib"
+}
+
+has_nextest() { cargo nextest --version >/dev/null 2>&1; }
+
+step_format() { cargo fmt --all --check; }
+step_lint() { cargo clippy --workspace --all-targets -- --deny warnings; }
+step_doc() { RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps; }
+step_unit() {
+    local status=0 target=${CARGO_TARGET_DIR:-target}
+    # Tests start the examples as programs.
+    cargo build --workspace --all-targets || return 1
+    rm -f "$target/nextest/ci/junit.xml"
+    if has_nextest; then
+        cargo nextest run --workspace --profile ci || status=1
+    else
+        local runner=CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')_RUNNER
+        local watched=("$runner=$here/tests/up/watchdog $hang_seconds")
+        # A path with a blank can only be written as a list.
+        [[ $here != *' '* ]] || watched=(PATH="$here/tests/up:$PATH" "$runner=watchdog $hang_seconds")
+        # All but those two.
+        env "${watched[@]}" cargo test --workspace --no-fail-fast --lib --bins --test '[!st]*' --test simulate --test timelines || status=1
+        # Sessions with programs in them share the display time of the host: one at a time.
+        env "${watched[@]}" cargo test --workspace --no-fail-fast --test session --test third_party -- --test-threads 1 || status=1
+    fi
+    cargo test --workspace --doc || status=1
+    return $status
+}
+step_wlcs() { tests/wlcs/run; }
+step_guest() { tests/vm/test short; }
+
+# run_step STEP: with all that it says in its log, too.
+run_step() {
+    # A bar of Cargo's is drawn on a terminal only if it is told that there is one.
+    local progress=auto
+    [ ! -t 2 ] || progress=always
+    CARGO_TERM_PROGRESS_WHEN=$progress CARGO_TERM_PROGRESS_WIDTH=80 "step_$1" 2>&1 | tee "$logs/$1.log"
+    return "${PIPESTATUS[0]}"
+}
+
+# why STEP: what failed, in a few lines, and where the rest is.
+why() {
+    local log=$here/$logs/$1.log target=${CARGO_TARGET_DIR:-target}
+    say "failed: $1; see $log"
+    if [ "$1" = unit ]; then
+        python3 tests/up/failures.py "$target/nextest/ci/junit.xml" "$log" "$here/$logs/failed" >&2
+        grep -E '^error(\[|:)' "$log" | head -n "$lines_of_a_step" >&2 || true
+    else
+        { grep -E 'FAIL|^error|^wlcs: |FAILED' "$log" || tail -n "$lines_of_a_step" "$log"; } | tail -n "$lines_of_a_step" >&2
+    fi
+}
+
+prepare_tests() {
+    # shellcheck disable=SC2086
+    need_rust $rust_test_packages
+    # shellcheck disable=SC2086
+    install $build_packages $run_packages $test_packages
+    install_weston
+    # A test builds the book where this is; the links of its pages are checked without.
+    get_mdbook >/dev/null 2>&1 || say "mdBook cannot be had: that the book builds is not tested"
+}
+
+run_tests() {
+    local step started failed=() times=()
+    [ $# -gt 0 ] || set -- $all_steps
+    for step in "$@"; do
+        [[ " $all_steps " == *" $step "* ]] || fail "no such step: $step; there are $all_steps"
+    done
+    prepare_tests
+    say_if_disk_is_small
+    mkdir -p "$logs"
+    rm -rf "$logs/failed"
+    # The guest's parts are mostly downloaded, and needed last.
+    if [[ " $* " == *" guest "* ]]; then
+        set -m # a process group of its own, to end all of it
+        tests/vm/guest prepare &
+        preparing=$!
+        trap 'kill -- "-$preparing" 2>/dev/null || true' EXIT
+        set +m
+    fi
+    for step in "$@"; do
+        say "--- $step"
+        started=$SECONDS
+        # A step that fails does not keep the others from being told of.
+        if run_step "$step"; then
+            times+=("$step $((SECONDS - started)) s")
+        else
+            times+=("$step $((SECONDS - started)) s FAILED")
+            failed+=("$step")
+        fi
+    done
+    say "all in $SECONDS s:"
+    printf '  %s\n' "${times[@]}" >&2
+    [ ${#failed[@]} = 0 ] || { for step in "${failed[@]}"; do why "$step"; done; fail "failed: ${failed[*]}"; }
+}
