@@ -3,8 +3,8 @@
 
 # Disk that building and running all of the tests takes, guest included, in MiB; measured, and a little more.
 readonly disk_wanted_mib=6000
-# Without nextest a test that has not ended for this long hangs: as in .config/nextest.toml, and the longest of tests/fuzz.
-readonly hang_seconds=240
+# Without nextest a test hangs if no test of its binary has ended, nor been called slow, for this long.
+readonly hang_seconds=180
 # Lines of a failed step that are printed at the end, unless its tests can be named.
 readonly lines_of_a_step=8
 
