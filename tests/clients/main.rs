@@ -13,6 +13,7 @@ mod behind;
 mod bounds;
 mod capture;
 mod configuration;
+mod cropping;
 mod crowded_trees;
 mod data_control;
 mod decorations;

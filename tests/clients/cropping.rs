@@ -1,0 +1,92 @@
+//! Buffers that are turned, dense, cut and scaled, also without a new buffer.
+
+use upbeat::render::Renderer;
+use upbeat::turn::Turn;
+use wayland_client::protocol::wl_output::Transform;
+use wayland_client::protocol::wl_shm::Format;
+use wayland_protocols::wp::viewporter::client::wp_viewport;
+
+use crate::fixture::content::{BLUE, Colour, GREEN, RED};
+use crate::fixture::handlers::id;
+use crate::fixture::{ClientIndex, Toplevel, World, gles};
+
+/// Of surfaces that are patches of one colour each, this wide and high.
+const PATCH: i32 = 8;
+const SIZE: (i32, i32) = (96, 64);
+const CORNER: (i32, i32) = (40, 30);
+const WHITE: Colour = 0x00ff_ffff;
+
+fn patch(x: i32, y: i32) -> Colour {
+    ((0x20 + 0x10 * (x / PATCH)) << 16 | (0x20 + 0x10 * (y / PATCH)) << 8 | 0x40) as Colour
+}
+
+/// The pixels of a buffer that shows the patches, and its size.
+fn patches(turn: Turn, scale: i32) -> (Vec<u32>, (i32, i32)) {
+    let (width, height) = (SIZE.0 * scale, SIZE.1 * scale);
+    let upright: Vec<u32> = (0..width * height).map(|at| patch(at % width / scale, at / width / scale)).collect();
+    let size = if turn.swaps_sides() { (height, width) } else { (width, height) };
+    (turn.pixels(&upright, (width, height)), size)
+}
+
+fn transform(turn: Turn) -> Transform {
+    Transform::try_from(Turn::ALL.iter().position(|known| *known == turn).unwrap() as u32).unwrap()
+}
+
+#[test]
+fn a_part_of_a_turned_and_dense_buffer_is_the_one_that_its_client_means() {
+    for renderer in [Renderer::pixman().ok(), gles()].into_iter().flatten() {
+        let mut world = World::lit_by(renderer, 1.0);
+        let (client, window) = world.open("a", 10, 10);
+        let handle = world.client(client).handle();
+        let viewport = world.client(client).globals().viewporter.get_viewport(&window.surface, &handle, ());
+        for (turn, scale) in Turn::ALL.into_iter().flat_map(|turn| [(turn, 1), (turn, 2)]) {
+            let (pixels, size) = patches(turn, scale);
+            for (x, y, width, height) in [(8, 16, 40, 24), (56, 0, 32, 64), (0, 40, 96, 8), (88, 56, 8, 8)] {
+                let picture = world.client(client).picture(0, Format::Xrgb8888, size.0, size.1, &pixels);
+                viewport.set_source(f64::from(x), f64::from(y), f64::from(width), f64::from(height));
+                window.surface.set_buffer_transform(transform(turn));
+                window.surface.set_buffer_scale(scale);
+                window.surface.attach(Some(&picture), 0, 0);
+                window.surface.damage_buffer(0, 0, size.0, size.1);
+                window.surface.commit();
+                world.settle();
+                world.put("a", CORNER);
+                world.rest();
+                let middles = (0..height / PATCH).flat_map(|row| (0..width / PATCH).map(move |column| (column, row)));
+                for (left, top) in middles.map(|(column, row)| (column * PATCH + 4, row * PATCH + 4)) {
+                    let seen = world.pixel(CORNER.0 + left, CORNER.1 + top);
+                    let place = format!("{turn}, scale {scale}, ({left}, {top}) of {width}x{height} at ({x}, {y})");
+                    assert_eq!(seen, patch(x + left, y + top), "{place}");
+                }
+            }
+        }
+    }
+}
+
+/// A window with a red, a green, a blue and a white quarter.
+fn quarters(world: &mut World) -> (ClientIndex, Toplevel) {
+    let (client, window) = world.open("a", 10, 10);
+    let colour = |at: i32| {
+        let (x, y) = (at % SIZE.0, at / SIZE.0);
+        [RED, GREEN, BLUE, WHITE][usize::from(x >= SIZE.0 / 2) + 2 * usize::from(y >= SIZE.1 / 2)]
+    };
+    let pixels: Vec<u32> = (0..SIZE.0 * SIZE.1).map(colour).collect();
+    let picture = world.client(client).picture(0, Format::Xrgb8888, SIZE.0, SIZE.1, &pixels);
+    window.surface.attach(Some(&picture), 0, 0);
+    window.surface.damage_buffer(0, 0, SIZE.0, SIZE.1);
+    window.surface.commit();
+    world.settle();
+    world.put("a", CORNER);
+    world.rest();
+    (client, window)
+}
+
+fn corners(world: &mut World, (width, height): (i32, i32)) -> [Colour; 4] {
+    world.settle();
+    world.put("a", CORNER);
+    world.rest();
+    let size = world.window("a").geometry().size;
+    assert_eq!((size.w, size.h), (width, height));
+    [(4, 4), (width - 4, 4), (4, height - 4), (width - 4, height - 4)]
+        .map(|(x, y)| world.pixel(CORNER.0 + x, CORNER.1 + y))
+}
