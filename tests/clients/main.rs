@@ -23,6 +23,7 @@ mod drawing;
 mod dying;
 mod each_turn;
 mod early_callbacks;
+mod edges;
 mod events;
 mod ext_workspace;
 mod faults;
