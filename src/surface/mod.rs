@@ -77,7 +77,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
 
 /// An update of `surface` was applied: it is the current one from now on.
 pub fn applied(state: &mut State, surface: &WlSurface) {
-    let look = |surface: &WlSurface| showing::look(surface, |showing| (showing.current_commit(), showing.cut()));
+    let look = |surface: &WlSurface| showing::look(surface, |showing| (showing.current_commit(), showing.look()));
     let before = look(surface);
     let (number, callbacks) = take_parts(surface);
     strip_cancelled(state, surface, number);
@@ -181,7 +181,7 @@ fn take_parts(surface: &WlSurface) -> (UpdateNumber, Vec<WlCallback>) {
         let number = *states.cached_state.get::<UpdateNumber>().current();
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
         // Of all the updates that are applied at once.
-        damage::settle(attributes.current());
+        damage::bound(&mut attributes.current().damage);
         (number, std::mem::take(&mut attributes.current().frame_callbacks))
     })
 }

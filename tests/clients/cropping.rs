@@ -63,6 +63,33 @@ fn a_part_of_a_turned_and_dense_buffer_is_the_one_that_its_client_means() {
     }
 }
 
+#[test]
+fn damage_of_a_turned_surface_is_where_its_client_means_and_no_more() {
+    for turn in Turn::ALL {
+        let mut world = World::lit();
+        let (client, window) = world.open("a", 10, 10);
+        let (mut pixels, size) = patches(turn, 1);
+        for number in 0..8 {
+            let picture = world.client(client).picture(0, Format::Xrgb8888, size.0, size.1, &pixels);
+            window.surface.set_buffer_transform(transform(turn));
+            window.surface.attach(Some(&picture), 0, 0);
+            if number == 0 {
+                window.surface.damage_buffer(0, 0, size.0, size.1)
+            } else {
+                window.surface.damage(5, 9, 3, 2)
+            }
+            window.surface.commit();
+            world.settle();
+            world.put("a", CORNER);
+            world.rest();
+            pixels.iter_mut().for_each(|pixel| *pixel = WHITE);
+        }
+        let damage = world.state.outputs.states().next().unwrap().records.iter().next_back().map(|record| record.damage);
+        assert_eq!(world.pixel(CORNER.0 + 6, CORNER.1 + 10), WHITE, "{turn}");
+        assert_eq!(damage, Some(6), "{turn}");
+    }
+}
+
 /// A window with a red, a green, a blue and a white quarter.
 fn quarters(world: &mut World) -> (ClientIndex, Toplevel) {
     let (client, window) = world.open("a", 10, 10);
@@ -89,4 +116,53 @@ fn corners(world: &mut World, (width, height): (i32, i32)) -> [Colour; 4] {
     assert_eq!((size.w, size.h), (width, height));
     [(4, 4), (width - 4, 4), (4, height - 4), (width - 4, height - 4)]
         .map(|(x, y)| world.pixel(CORNER.0 + x, CORNER.1 + y))
+}
+
+#[test]
+fn a_buffer_scale_or_transform_counts_with_its_commit_also_without_a_new_buffer() {
+    let mut world = World::lit();
+    let (_client, window) = quarters(&mut world);
+    let background = world.pixel(CORNER.0 + 60, CORNER.1 + 80);
+    window.surface.set_buffer_scale(2);
+    assert_eq!(corners(&mut world, SIZE), [RED, GREEN, BLUE, WHITE], "it is not committed yet");
+    window.surface.commit();
+    assert_eq!(corners(&mut world, (48, 32)), [RED, GREEN, BLUE, WHITE]);
+    assert_eq!(world.pixel(CORNER.0 + 60, CORNER.1 + 20), background, "it is smaller");
+    window.surface.set_buffer_scale(1);
+    window.surface.set_buffer_transform(Transform::_180);
+    window.surface.commit();
+    assert_eq!(corners(&mut world, SIZE), [WHITE, BLUE, GREEN, RED]);
+    window.surface.set_buffer_transform(Transform::_90);
+    window.surface.commit();
+    assert_eq!(corners(&mut world, (64, 96)), [BLUE, RED, WHITE, GREEN]);
+}
+
+#[test]
+fn an_opaque_region_counts_with_its_commit_also_without_a_new_buffer() {
+    let mut world = World::lit();
+    let (_below, _window) = world.open_filled("below", SIZE, RED);
+    world.put("below", CORNER);
+    let (client, window) = world.open("above", 10, 10);
+    let pixels = vec![0xff00_ff00; (SIZE.0 * SIZE.1) as usize];
+    let picture = world.client(client).picture(0, Format::Argb8888, SIZE.0, SIZE.1, &pixels);
+    window.surface.attach(Some(&picture), 0, 0);
+    window.surface.damage_buffer(0, 0, SIZE.0, SIZE.1);
+    window.surface.commit();
+    world.settle();
+    world.put("above", CORNER);
+    let layers = |world: &mut World| {
+        world.settle();
+        world.rest();
+        world.state.outputs.states().next().unwrap().layers_on_screen()
+    };
+    assert_eq!(layers(&mut world), 2, "nobody says that it is opaque");
+    let handle = world.client(client).handle();
+    let region = world.client(client).globals().compositor.create_region(&handle, ());
+    region.add(0, 0, SIZE.0, SIZE.1);
+    window.surface.set_opaque_region(Some(&region));
+    window.surface.commit();
+    assert_eq!(layers(&mut world), 1);
+    window.surface.set_opaque_region(None);
+    window.surface.commit();
+    assert_eq!(layers(&mut world), 2);
 }
