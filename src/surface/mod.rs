@@ -106,6 +106,7 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         // What no latch has taken is never shown: this update takes its place.
         std::mem::take(&mut entry.feedback).discard(Unshown::Newer);
     }
+    let waits_for_latch = !update.feedback.is_empty() || entry.queue.has_barrier();
     entry.feedback.extend(update.feedback);
     if changed {
         entry.fresh.get_or_insert(now);
@@ -127,6 +128,9 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         }
         state.committed_ahead(surface);
     } else {
+        if waits_for_latch {
+            state.latch_wanted(surface);
+        }
         state.callback_wanted(surface);
     }
     paced::applied(state, surface);

@@ -63,6 +63,7 @@ mod selection;
 mod shortcuts;
 mod snapping;
 mod stated;
+mod still;
 mod stopped;
 mod strips;
 mod subsurfaces;
