@@ -205,7 +205,7 @@ fn choose_lock(state: &mut State, id: OutputId) -> Arranged {
         placing.pinned(&mut scene, keyboard);
     }
     if let Some(surface) = state.shell.lock.seen_on(&handle) {
-        placing.unscaled(&mut scene, surface, geometry(&handle).loc);
+        placing.filling(&mut scene, surface, geometry(&handle).loc);
     }
     Arranged { scene, ..Arranged::default() }
 }

@@ -80,3 +80,70 @@ fn a_window_that_is_drawn_for_another_scale_has_no_rim() {
         assert_eq!(count(&world, MAGENTA), pixels, "{scale}");
     }
 }
+
+#[test]
+fn a_window_that_is_drawn_for_the_scale_is_shown_pixel_by_pixel_wherever_it_lies() {
+    let logical = (301, 201);
+    for scale in [1.25, 1.5, 1.75] {
+        let mut world = World::lit_by(Renderer::pixman().unwrap(), scale);
+        // The cursor is out of the way.
+        world.point(700.0, 400.0);
+        let (client, window) = world.open("a", 10, 10);
+        let handle = world.client(client).handle();
+        let viewport = world.client(client).globals().viewporter.get_viewport(&window.surface, &handle, ());
+        let pixels = |length: i32| (f64::from(length) * scale).round() as i32;
+        let (width, height) = (pixels(logical.0), pixels(logical.1));
+        let colour = |x: i32, y: i32| if (x + y) % 2 == 0 { WHITE } else { RED };
+        let board: Vec<u32> = (0..width * height).map(|at| colour(at % width, at / width)).collect();
+        let picture = world.client(client).picture(0, Format::Xrgb8888, width, height, &board);
+        viewport.set_destination(logical.0, logical.1);
+        window.surface.attach(Some(&picture), 0, 0);
+        window.surface.damage_buffer(0, 0, width, height);
+        window.surface.commit();
+        world.settle();
+        for corner in
+            [(277, 138), (276, 138), (277, 139), (275, 141), (13, 17), (14, 18), (15, 19), (281, 163), (-7, -3)]
+        {
+            world.put("a", corner);
+            world.rest();
+            let screen = world.picture();
+            let (left, top) =
+                ((f64::from(corner.0) * scale + 0.5).floor(), (f64::from(corner.1) * scale + 0.5).floor());
+            let (left, top) = (left as i32, top as i32);
+            let places = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+            let seen = places.filter(|(x, y)| left + x >= 0 && top + y >= 0);
+            let other = seen.filter(|(x, y)| {
+                let pixel = screen.pixels[((top + y) * screen.width + left + x) as usize] & 0x00ff_ffff;
+                pixel != colour(*x, *y)
+            });
+            assert_eq!(other.count(), 0, "{scale} at {corner:?}");
+        }
+    }
+}
+
+#[test]
+fn windows_and_wallpapers_that_fill_an_output_cover_its_last_pixels_at_every_scale() {
+    for scale in [1.5, 1.9667, 2.6, 2.9] {
+        let mut world = World::lit_by(Renderer::pixman().unwrap(), scale);
+        let client = world.connect();
+        world.pin(client, Layer::Background, GREEN, |layer| layer.set_anchor(Anchor::all()));
+        world.rest();
+        let edges = [(OUTPUT.0 - 1, 50), (50, OUTPUT.1 - 1), (OUTPUT.0 - 1, OUTPUT.1 - 1)];
+        assert_eq!(edges.map(|(x, y)| world.pixel(x, y)), [GREEN; 3], "{scale}");
+        let (owner, window) = world.open("a", 100, 100);
+        for (is_fullscreen, colour) in [(false, BLUE), (true, RED)] {
+            if is_fullscreen {
+                window.toplevel.set_fullscreen(None)
+            } else {
+                window.toplevel.set_maximized()
+            }
+            world.settle();
+            let size = world.client(owner).answer_newest().unwrap();
+            world.client(owner).draw(&window.surface, 2, size, colour);
+            window.surface.commit();
+            world.settle();
+            world.rest();
+            assert_eq!(edges.map(|(x, y)| world.pixel(x, y)), [colour; 3], "{scale}");
+        }
+    }
+}
