@@ -78,6 +78,7 @@ mod undrawable;
 mod updates;
 mod urgency;
 mod virtual_devices;
+mod visits;
 mod waiting_closes;
 mod waiting_keymaps;
 mod waking;

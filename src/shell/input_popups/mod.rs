@@ -241,12 +241,11 @@ pub fn attend(state: &mut State) {
 /// Tells one popup where it is, if that is something new.
 fn tell(popup: &mut InputPopup, at: Option<(Rectangle<i32, Logical>, &Output)>) {
     let Some((caret, output)) = at.filter(|_| popup.is_shown()) else { return };
-    if popup.visits.as_ref() != Some(output) {
-        if let Some(before) = popup.visits.replace(output.clone()) {
-            visit::leave_layer(&popup.surface, &before);
-        }
-        visit::show_on(&popup.surface, output);
+    if let Some(before) = popup.visits.replace(output.clone()).filter(|before| before != output) {
+        visit::leave_layer(&popup.surface, &before);
     }
+    // Its scale may have changed.
+    visit::show_on(&popup.surface, output);
     let origin = placing::place(caret, popup.size, geometry(output));
     let told = Rectangle::new(caret.loc - origin, caret.size);
     if popup.told != Some(told) {
