@@ -32,9 +32,12 @@ pub struct Cut {
 
 impl Cut {
     fn of(states: &SurfaceData, whole: Size<i32, Logical>) -> Self {
-        ensure_viewport_valid(states, whole);
-        let mut viewport = states.cached_state.get::<ViewportCachedState>();
-        let viewport = viewport.current();
+        let viewport = *states.cached_state.get::<ViewportCachedState>().current();
+        // Smithay 0.7 leaves its mark on each surface that it looks at here, and checks no viewport that is made for one with
+        // a mark when it is committed.
+        if viewport.src.is_some() {
+            ensure_viewport_valid(states, whole);
+        }
         let source = viewport.src.unwrap_or_else(|| Rectangle::from_size(whole.to_f64()));
         Cut { source, size: viewport.size().unwrap_or(whole) }
     }

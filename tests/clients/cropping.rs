@@ -166,3 +166,22 @@ fn an_opaque_region_counts_with_its_commit_also_without_a_new_buffer() {
     window.surface.commit();
     assert_eq!(layers(&mut world), 2);
 }
+
+#[test]
+fn a_source_of_broken_size_needs_a_destination_whenever_its_viewport_was_made() {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    world.rest();
+    let handle = world.client(client).handle();
+    let viewport = world.client(client).globals().viewporter.get_viewport(&window.surface, &handle, ());
+    viewport.set_source(0.0, 0.0, 20.5, 20.0);
+    viewport.set_destination(41, 40);
+    window.surface.commit();
+    world.settle();
+    assert!(!world.client(client).is_gone());
+    viewport.set_destination(-1, -1);
+    window.surface.commit();
+    world.settle();
+    let code = wp_viewport::Error::BadSize as u32;
+    assert_eq!(world.client(client).error, Some(("wp_viewport".to_owned(), code)));
+}
