@@ -185,3 +185,41 @@ fn a_source_of_broken_size_needs_a_destination_whenever_its_viewport_was_made() 
     let code = wp_viewport::Error::BadSize as u32;
     assert_eq!(world.client(client).error, Some(("wp_viewport".to_owned(), code)));
 }
+
+#[test]
+fn a_cursor_is_as_large_as_its_viewport_says_and_shows_the_part_that_it_says() {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("a", (400, 300), BLUE);
+    let corner = world.window("a").rect().loc;
+    let at = (corner.x + 100, corner.y + 100);
+    world.point(f64::from(at.0), f64::from(at.1));
+    world.rest();
+    let (serial, handle) = (world.client(client).data.last_enter, world.client(client).handle());
+    let image = world.client(client).surface();
+    let viewport = world.client(client).globals().viewporter.get_viewport(&image, &handle, ());
+    // Red on the left, green on the right.
+    let pixels: Vec<u32> = (0..48 * 48).map(|at| 0xff00_0000 | if at % 48 < 24 { RED } else { GREEN }).collect();
+    let picture = world.client(client).picture(0, Format::Argb8888, 48, 48, &pixels);
+    world.client(client).globals().pointer().set_cursor(serial, Some(&image), 2, 3);
+    viewport.set_destination(12, 10);
+    image.attach(Some(&picture), 0, 0);
+    image.damage_buffer(0, 0, 48, 48);
+    image.commit();
+    let counts = |world: &mut World| {
+        world.settle();
+        world.rest();
+        let picture = world.picture();
+        let count = |colour: Colour| picture.pixels.iter().filter(|pixel| **pixel & 0x00ff_ffff == colour).count();
+        (count(RED), count(GREEN), world.pixel(at.0 - 2, at.1 - 3), world.pixel(at.0 + 9, at.1 + 6))
+    };
+    assert_eq!(counts(&mut world), (60, 60, RED, GREEN));
+    // Without another buffer.
+    viewport.set_source(12.0, 0.0, 12.0, 24.0);
+    viewport.set_destination(12, 20);
+    image.commit();
+    assert_eq!(counts(&mut world).0, 240);
+    image.set_buffer_transform(Transform::_180);
+    image.commit();
+    assert_eq!(counts(&mut world).1, 240, "turned");
+    assert_ne!(id(&image), id(&window.surface));
+}
