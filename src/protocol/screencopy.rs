@@ -110,6 +110,10 @@ impl Reply for Answer {
         // Dropped, it says that it failed.
     }
 
+    fn waits_for_power(&self) -> bool {
+        false
+    }
+
     fn is_wanted(&self) -> bool {
         self.frame.as_ref().is_some_and(Resource::is_alive)
     }

@@ -48,6 +48,10 @@ struct Answer {
 }
 
 impl Reply for Answer {
+    fn waits_for_power(&self) -> bool {
+        true
+    }
+
     fn is_wanted(&self) -> bool {
         let is_alive = self.frame.as_ref().is_some_and(Resource::is_alive);
         is_alive && self.session.number() == self.number
