@@ -36,9 +36,20 @@ impl ConfigFile {
         default: Option<PathBuf>,
         reads: &mut dyn FnMut(&Path),
     ) -> Result<Self, ConfigError> {
-        let mut file = ConfigFile { named: named.is_some(), path: named.or(default), config: Config::default() };
+        let mut file = ConfigFile::unread(named, default);
         file.reload(reads)?;
         Ok(file)
+    }
+
+    /// The built-in defaults, until the file that was named, or the one at `default`, is [read](Self::reload).
+    pub fn unread(named: Option<PathBuf>, default: Option<PathBuf>) -> Self {
+        ConfigFile { named: named.is_some(), path: named.or(default), config: Config::default() }
+    }
+
+    /// Whether `error` is that the file which was named is not there.
+    pub fn is_missing(&self, error: &ConfigError) -> bool {
+        let ConfigError::Read { path, source } = error else { return false };
+        self.named && Some(path) == self.path.as_ref() && source.kind() == io::ErrorKind::NotFound
     }
 
     /// What is in force.

@@ -80,6 +80,8 @@ pub trait Reply: std::fmt::Debug {
     fn ready(self: Box<Self>, captured: &Captured);
     /// There is nothing any more that pictures could be taken of.
     fn gone(self: Box<Self>);
+    /// Whether it waits for an output that is off; otherwise the picture fails.
+    fn waits_for_power(&self) -> bool;
 }
 
 /// What became of a picture.
@@ -219,7 +221,10 @@ fn look(state: &mut State, request: &Request, pointed: &mut Pointed, now: Instan
             // An output that is gone will never light up again.
             let Some(place) = place else { return Look::Gone };
             let output = &state.outputs.list[place];
-            if output.lights == 0 || !output.may_be_captured(state.shell.lock.covers()) {
+            if !output.on {
+                return if request.reply.waits_for_power() { Look::Nothing } else { Look::Gone };
+            }
+            if !output.shows_anything() || !output.may_be_captured(state.shell.lock.covers()) {
                 return Look::Nothing;
             }
             let layers = request.eye.look(&output.on_screen, Some((output.lights, output.cursor_moves)));
@@ -268,6 +273,11 @@ impl super::Outputs {
 }
 
 impl OutputState {
+    /// Whether anything was presented since it was switched on.
+    fn shows_anything(&self) -> bool {
+        self.lights > 0 && !self.on_screen.size.is_empty()
+    }
+
     /// What is on screen, as anybody may see it: without windows that are kept out of pictures.
     pub fn picture(&self, shell: &Shell, with_cursor: bool) -> Option<Shot> {
         Some(self.display.shot(with_cursor)?.blackened(kept_out::areas(&self.on_screen, shell)))

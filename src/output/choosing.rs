@@ -4,7 +4,8 @@
 //!   notices, shortcuts    our own                        output/overlays
 //!   input popups          at the caret                   shell/input_popups
 //!   overlays              pinned to the output           shell/layers
-//!   top                   the same; not above a window that covers the output, nor are the menus of those below
+//!   top                   the same; above a fullscreen window only launchers with the keyboard and keyboards
+//!                         (shell/layers/rising), and no menus of the layers below
 //!   windows, ghosts       with their popups              shell/render_order
 //!   cards, or a hint      of the overview                output/overlays
 //!   bottom, background    pinned to the output
@@ -116,7 +117,16 @@ impl<'a> Choosing<'a> {
         self.popups(shell, output, Level::Overlay);
         self.level(shell, output, Level::Overlay);
         // Nobody asks windows where nobody is pinned.
-        if shell.layers.is_bare(output) || shell.is_covered_in(view) {
+        if shell.layers.is_bare(output) {
+            return;
+        }
+        if shell.is_covered_in(view) {
+            self.each(shell, output, Level::Top, |placing, scene, pinned| {
+                if shell.layers.rises(pinned) {
+                    placing.popups_of(scene, shell, pinned);
+                    placing.pinned(scene, pinned);
+                }
+            });
             return;
         }
         self.popups(shell, output, Level::Top);
@@ -205,7 +215,7 @@ fn choose_lock(state: &mut State, id: OutputId) -> Arranged {
         placing.pinned(&mut scene, keyboard);
     }
     if let Some(surface) = state.shell.lock.seen_on(&handle) {
-        placing.unscaled(&mut scene, surface, geometry(&handle).loc);
+        placing.filling(&mut scene, surface, geometry(&handle).loc);
     }
     Arranged { scene, ..Arranged::default() }
 }

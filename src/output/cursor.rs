@@ -6,7 +6,7 @@ use smithay::backend::renderer::utils::CommitCounter;
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_shm::Format;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Physical, Point};
+use smithay::utils::{Buffer, Physical, Point, Size};
 use smithay::wayland::shm::with_buffer_contents;
 
 use super::geometry;
@@ -16,7 +16,7 @@ use crate::guard;
 use crate::scene::{CursorLayer, CursorView, Scene};
 use crate::shell::Hand;
 use crate::state::State;
-use crate::surface::showing;
+use crate::surface::showing::{self, Look};
 use crate::timing::id::OutputId;
 use crate::turn::Turn;
 
@@ -97,10 +97,17 @@ fn turn_image(image: &PixelBuffer, turn: Turn) -> PixelBuffer {
 #[derive(Debug)]
 struct ClientImage {
     surface: WlSurface,
-    commit: CommitCounter,
-    /// The output scale that it was made for.
-    scale: f64,
+    view: View,
     pixels: Arc<PixelBuffer>,
+}
+
+/// Everything that the image of a client's cursor depends on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct View {
+    commit: CommitCounter,
+    look: Look,
+    /// That of the output.
+    scale: f64,
 }
 
 /// The cursor on an output, if it is there and not hidden.
@@ -152,36 +159,49 @@ pub(super) fn shown_surface(state: &State, scene: &Scene) -> Option<WlSurface> {
 }
 
 fn client_image(images: &mut CursorImages, surface: &WlSurface, scale: f64) -> Option<Arc<PixelBuffer>> {
-    let (buffer, commit, buffer_scale, buffer_turn) = guard::with_states(surface, |states| {
+    let (buffer, view) = guard::with_states(surface, |states| {
         let data = showing::of(states)?;
-        Some((data.buffer()?.clone(), data.current_commit(), data.buffer_scale(), Turn::from(data.buffer_transform())))
+        let (commit, (look, _)) = (data.current_commit(), data.look());
+        Some((data.buffer()?.clone(), View { commit, look: look?, scale }))
     })?;
     if let Some(known) = &images.client
-        && (&known.surface, known.commit, known.scale) == (surface, commit, scale)
+        && (&known.surface, known.view) == (surface, view)
     {
         return Some(known.pixels.clone());
     }
-    let pixels = Arc::new(turn_image(&copy(&buffer, scale / f64::from(buffer_scale))?, buffer_turn.inverse()));
-    images.client = Some(ClientImage { surface: surface.clone(), commit, scale, pixels: pixels.clone() });
+    let pixels = Arc::new(copy(&buffer, view)?);
+    images.client = Some(ClientImage { surface: surface.clone(), view, pixels: pixels.clone() });
     Some(pixels)
 }
 
-/// A buffer's content, `zoom` times as large: the nearest pixel, since cursors are small and drawn sharp. Cursors come
-/// in shared memory.
-fn copy(buffer: &WlBuffer, zoom: f64) -> Option<PixelBuffer> {
+/// The visible part of a cursor's buffer in the surface's size on the output. It takes the nearest pixel, since cursors are
+/// small and drawn sharp. Cursors come in shared memory.
+fn copy(buffer: &WlBuffer, view: View) -> Option<PixelBuffer> {
+    let Look { scale: buffer_scale, transform, cut } = view.look;
+    let turn = Turn::from(transform);
     with_buffer_contents(buffer, |start, length, data| {
         let opaque = match data.format {
             Format::Argb8888 => 0,
             Format::Xrgb8888 => 0xff00_0000,
             _ => return None,
         };
-        let size = |pixels: i32| ((f64::from(pixels) * zoom).round() as i32).clamp(1, LARGEST);
-        let nearest = |at: i32, pixels: i32| (((f64::from(at) + 0.5) / zoom) as i32).min(pixels - 1) as usize;
-        let mut image = PixelBuffer::new(size(data.width), size(data.height));
+        let (pixels, buffer_scale) = (Size::<i32, Buffer>::from((data.width, data.height)), f64::from(buffer_scale));
+        let whole = turn.inverse().size(pixels.to_f64());
+        let (size, source) = (cut.size.to_f64(), cut.source);
+        let shown = |length: f64| ((length * view.scale).round() as i32).clamp(1, LARGEST);
+        let mut image = PixelBuffer::new(shown(size.w), shown(size.h));
+        // Pixels of the buffer, as it would lie upright, for each of the image.
+        let step = |source: f64, size: f64| source * buffer_scale / (size * view.scale).round().max(1.0);
+        let (across, down) = (step(source.size.w, size.w), step(source.size.h, size.h));
         for y in 0..image.height {
             for x in 0..image.width {
-                let (from_x, from_y) = (nearest(x, data.width), nearest(y, data.height));
-                let at = data.offset as usize + from_y * data.stride as usize + from_x * BYTES;
+                let upright = Point::from((
+                    source.loc.x * buffer_scale + (f64::from(x) + 0.5) * across,
+                    source.loc.y * buffer_scale + (f64::from(y) + 0.5) * down,
+                ));
+                let from = turn.point(upright, whole).to_i32_floor::<i32>();
+                let (from_x, from_y) = (from.x.clamp(0, pixels.w - 1), from.y.clamp(0, pixels.h - 1));
+                let at = data.offset as usize + from_y as usize * data.stride as usize + from_x as usize * BYTES;
                 let pixel = read_pixel(start, length, at)?;
                 image.pixels[(y * image.width + x) as usize] = pixel | opaque;
             }

@@ -50,6 +50,7 @@ pub mod statistics;
 mod stretched;
 pub mod titles;
 pub mod turn;
+mod visiting;
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -136,6 +137,8 @@ pub struct Outputs {
     cursor: cursor::CursorImages,
     overlays: overlays::Kept,
     titles: titles::Drawn,
+    /// The outputs that the cursor and the drag icon were told of.
+    visits: visiting::Visits,
     last_id: u32,
 }
 
@@ -169,6 +172,7 @@ impl Outputs {
             cursor: cursor::CursorImages::default(),
             overlays: overlays::Kept::default(),
             titles: titles::Drawn::default(),
+            visits: visiting::Visits::default(),
             last_id: 0,
         }
     }

@@ -35,6 +35,18 @@ pub(super) fn need(state: &mut State, surface: &WlSurface) {
     }
 }
 
+/// An update of `surface` was applied that changes nothing. Feedback and fifo barriers end with a latch all the same: at the
+/// next refresh, or at the next tick where the surface is hidden.
+pub(super) fn latch_wanted(state: &mut State, surface: &WlSurface) {
+    let now = state.clock.now();
+    let Some(entry) = state.surfaces.get(surface) else { return };
+    let outputs = &mut state.outputs;
+    match entry.output.filter(|_| outputs.sees(entry)).and_then(|id| outputs.by_id_mut(id)) {
+        Some(output) => output.need(Need::Content),
+        None => pacing::hidden_waits(outputs, now),
+    }
+}
+
 /// What `surface` may cover, where that matters: with several outputs (global logical coordinates).
 fn reach(state: &State, surface: &WlSurface) -> Option<Rectangle<i32, Logical>> {
     if state.outputs.list.len() < 2 {

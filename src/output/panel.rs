@@ -37,7 +37,7 @@ fn panel_size(output: &Output) -> Size<i32, Physical> {
 }
 
 /// How many physical pixels an output has, as it is seen.
-fn seen_size(output: &Output) -> Size<i32, Physical> {
+pub(super) fn seen_size(output: &Output) -> Size<i32, Physical> {
     turn_of(output).inverse().size(panel_size(output))
 }
 

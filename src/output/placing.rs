@@ -9,6 +9,7 @@ use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use super::bare::Bare;
 use super::geometry;
+use super::panel::seen_size;
 use crate::scene::{Effect, EffectKind, Layer, Rounded, Scene, Shape, Snapshot};
 use crate::shell::animation::Ghost;
 use crate::shell::effects::{Decoration, Effects};
@@ -27,13 +28,19 @@ use crate::time::Instant;
 pub(super) struct Fit {
     from: Rectangle<f64, Logical>,
     to: Rectangle<f64, Logical>,
+    /// It is maximised, tiled, fullscreen or a layer surface: it may end with its output.
+    fills: bool,
 }
 
 impl Fit {
     /// The root's origin is at `location`, and nothing is scaled.
     fn at(location: Point<i32, Logical>) -> Self {
         let unit = Size::from((1.0, 1.0));
-        Fit { from: Rectangle::from_size(unit), to: Rectangle::new(location.to_f64(), unit) }
+        Fit { from: Rectangle::from_size(unit), to: Rectangle::new(location.to_f64(), unit), fills: false }
+    }
+
+    fn filling(self, fills: bool) -> Self {
+        Fit { fills, ..self }
     }
 
     pub fn zoom(&self) -> (f64, f64) {
@@ -46,9 +53,23 @@ impl Fit {
     }
 }
 
+/// The error of sums of coordinates, in pixels.
+const INEXACT: f64 = 1e-6;
+
+/// The placement of a tree of surfaces on the pixels of an output.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Grid {
+    /// The distance that moves the root's origin onto a whole pixel (logical pixels).
+    nudge: Point<f64, Logical>,
+    /// Rectangles that reach the edge of the output reach its last pixel.
+    fills: bool,
+}
+
 /// Where the output is, at what scale, and what is drawn around windows.
 pub(super) struct Placing<'a> {
     area: Rectangle<i32, Logical>,
+    /// The output in pixels, where it is one.
+    pixels: Option<Size<i32, Physical>>,
     scale: f64,
     effects: Effects,
     pub(super) surfaces: &'a Surfaces,
@@ -56,12 +77,13 @@ pub(super) struct Placing<'a> {
 
 impl<'a> Placing<'a> {
     pub fn new(output: &Output, effects: Effects, surfaces: &'a Surfaces) -> Self {
-        Placing { area: geometry(output), scale: output.current_scale().fractional_scale(), effects, surfaces }
+        let scale = output.current_scale().fractional_scale();
+        Placing { area: geometry(output), pixels: Some(seen_size(output)), scale, effects, surfaces }
     }
 
     /// In a picture of `area` alone, in which every window is bare.
     pub fn of_area(area: Rectangle<i32, Logical>, scale: f64, surfaces: &'a Surfaces) -> Self {
-        Placing { area, scale, effects: Effects::default(), surfaces }
+        Placing { area, pixels: None, scale, effects: Effects::default(), surfaces }
     }
 
     /// Adds a window, if anything of it may be seen where `bare` is. Returns whether nothing below it is.
@@ -97,12 +119,17 @@ impl<'a> Placing<'a> {
 
     /// Adds a layer surface without them.
     pub fn pinned(&self, scene: &mut Scene, pinned: &Pinned) {
-        self.tree(scene, pinned.surface(), Fit::at(pinned.rect().loc), 1.0);
+        self.tree(scene, pinned.surface(), Fit::at(pinned.rect().loc).filling(true), 1.0);
     }
 
     /// Adds a tree of surfaces as it is, its root's origin at `at`.
     pub fn unscaled(&self, scene: &mut Scene, root: &WlSurface, at: Point<i32, Logical>) {
         self.tree(scene, root, Fit::at(at), 1.0);
+    }
+
+    /// The same of one that fills the output.
+    pub fn filling(&self, scene: &mut Scene, root: &WlSurface, at: Point<i32, Logical>) {
+        self.tree(scene, root, Fit::at(at).filling(true), 1.0);
     }
 
     fn window(&self, scene: &mut Scene, window: &RenderWindow) {
@@ -111,19 +138,23 @@ impl<'a> Placing<'a> {
         for (popup, location) in window.popups.iter().rev() {
             // Popups go along with what their window does by itself.
             let fit = match window.animated {
-                Some(to) => Fit { from: Rectangle::new(settled.loc - location.to_f64(), settled.size), to },
+                Some(to) => {
+                    Fit { from: Rectangle::new(settled.loc - location.to_f64(), settled.size), to, fills: false }
+                }
                 None => Fit::at(*location),
             };
             self.tree(scene, popup, fit, window.opacity);
         }
         let to = window.animated.or(window.stretch.map(|to| to.to_f64()));
-        let fit = to.map_or_else(|| Fit::at(window.location), |to| Fit { from: window.geometry.to_f64(), to });
+        let fit =
+            to.map_or_else(|| Fit::at(window.location), |to| Fit { from: window.geometry.to_f64(), to, fills: false });
+        let fit = fit.filling(window.fills);
         let above = scene.layers.len();
         self.tree(scene, &window.surface, fit, window.opacity);
         if window.kept_out {
             scene.layers[topmost..].iter_mut().for_each(|layer| Arc::make_mut(&mut layer.shape).kept_out = true);
         }
-        let rect = to.unwrap_or(settled);
+        let rect = self.on_grid(to.unwrap_or(settled), self.grid(fit));
         self.decorate(scene, above, &window.decoration, rect, window.opacity);
     }
 
@@ -138,7 +169,8 @@ impl<'a> Placing<'a> {
         let mut rect = self.to_physical(reach.loc.to_f64(), reach.size.to_f64());
         let shadow = self.effects.shadow.map_or(0.0, |shadow| shadow.reach);
         let mark = self.effects.mark.map_or(0.0, |mark| mark.width);
-        let margin = (shadow.max(mark) * self.scale).ceil() as i32;
+        // One pixel more: `grid` moves unscaled trees by up to half a pixel.
+        let margin = (shadow.max(mark) * self.scale).ceil() as i32 + 1;
         rect.loc -= Point::from((margin, margin));
         rect.size += Size::from((margin * 2, margin * 2));
         rect
@@ -150,10 +182,9 @@ impl<'a> Placing<'a> {
         scene: &mut Scene,
         above: usize,
         decoration: &Decoration,
-        rect: Rectangle<f64, Logical>,
+        rect: Rectangle<i32, Physical>,
         opacity: f64,
     ) {
-        let rect = self.to_physical(rect.loc, rect.size);
         let free = decoration.stands_free;
         let physical = |length: f64| (length * self.scale).round() as i32;
         let usual = if free { self.effects.corner_radius } else { 0.0 };
@@ -201,7 +232,7 @@ impl<'a> Placing<'a> {
     pub fn ghost(&self, scene: &mut Scene, ghost: &Ghost, shift: Point<f64, Logical>, present: Instant) {
         let mut look = ghost.at(present);
         look.rect.loc += shift;
-        let fit = Fit { from: ghost.geometry.to_f64(), to: look.rect };
+        let fit = Fit { from: ghost.geometry.to_f64(), to: look.rect, fills: false };
         let above = scene.layers.len();
         for part in &ghost.parts {
             let Some(mut layer) = self.layer(&part.content, part.place, fit, look.opacity) else { continue };
@@ -212,7 +243,8 @@ impl<'a> Placing<'a> {
             scene.layers.push(layer);
             self.blur_behind(scene, part.place, fit);
         }
-        self.decorate(scene, above, &ghost.decoration, look.rect, look.opacity);
+        let rect = self.on_grid(look.rect, self.grid(fit));
+        self.decorate(scene, above, &ghost.decoration, rect, look.opacity);
     }
 
     /// Adds a tree of surfaces, topmost first.
@@ -236,11 +268,12 @@ impl<'a> Placing<'a> {
         let (Some(layer), passes) = (scene.layers.last(), self.effects.blur) else { return };
         let Some(blurred) = layer.blurred.clone().filter(|_| passes > 0) else { return };
         let (whole, (across, down)) = (Rectangle::from_size(layer.size), fit.zoom());
-        let (origin, target, opacity) = (fit.point(place.origin), layer.target, layer.opacity);
+        let (origin, target, opacity, grid) = (fit.point(place.origin), layer.target, layer.opacity, self.grid(fit));
         let behind = blurred.iter().filter_map(|(id, rect)| {
             let rect = rect.intersection(whole)?.to_f64();
             let at = origin + Point::from((rect.loc.x * across, rect.loc.y * down));
-            let rect = self.to_physical(at, Size::from((rect.size.w * across, rect.size.h * down)));
+            let rect = Rectangle::new(at, Size::from((rect.size.w * across, rect.size.h * down)));
+            let rect = self.on_grid(rect, grid);
             // What a view cuts away of the surface it cuts away of that, too.
             let rect = rect.intersection(target).filter(|rect| !rect.is_empty())?;
             let kind = EffectKind::Blur { area: Rounded { rect, radius: 0 }, passes };
@@ -268,14 +301,14 @@ impl<'a> Placing<'a> {
 
     /// One surface; `None` where nothing of it is left.
     pub(super) fn layer(&self, content: &SurfaceContent, place: tree::Place, fit: Fit, opacity: f64) -> Option<Layer> {
-        let (origin, zoom) = (fit.point(place.origin), fit.zoom());
+        let (origin, zoom, grid) = (fit.point(place.origin), fit.zoom(), self.grid(fit));
         let zoomed = |size: Size<i32, Logical>| {
             Size::<f64, Logical>::from((f64::from(size.w) * zoom.0, f64::from(size.h) * zoom.1))
         };
-        let target = self.to_physical(origin, zoomed(content.size));
+        let target = self.on_grid(Rectangle::new(origin, zoomed(content.size)), grid);
         let opaque = content.opaque.iter().map(|rect| {
             let at = origin + Point::from((f64::from(rect.loc.x) * zoom.0, f64::from(rect.loc.y) * zoom.1));
-            let rect = self.to_physical(at, zoomed(rect.size));
+            let rect = self.on_grid(Rectangle::new(at, zoomed(rect.size)), grid);
             // Filtering fades the outermost pixels of what is scaled.
             let fades = if zoom == (1.0, 1.0) { 0 } else { 1 };
             let size = (rect.size.w - 2 * fades, rect.size.h - 2 * fades);
@@ -308,16 +341,44 @@ impl<'a> Placing<'a> {
             kept_out: false,
         };
         if let Some(crop) = shape.crop {
-            shape.cut(self.to_physical(crop.loc, crop.size))?;
+            shape.cut(self.on_grid(crop, grid))?;
         }
         let (buffer, damage) = (Some(content.buffer.clone()), content.damage.clone());
         Some(Layer { shape: Arc::new(shape), buffer, damage, plane: None })
     }
 
-    /// Edges are rounded, not sizes, so that neighbours stay neighbours at fractional scales.
+    /// An unscaled tree begins on a whole pixel: so its size in pixels does not depend on its place, and clients draw for
+    /// exactly that size. A scaled tree is not moved.
+    pub(super) fn grid(&self, fit: Fit) -> Grid {
+        if fit.zoom() != (1.0, 1.0) {
+            return Grid { nudge: Point::default(), fills: fit.fills };
+        }
+        let root = fit.point(Point::default()) - self.area.loc.to_f64();
+        let whole = |value: f64| (value * self.scale + 0.5 + INEXACT).floor() / self.scale - value;
+        Grid { nudge: Point::from((whole(root.x), whole(root.y))), fills: fit.fills }
+    }
+
+    /// Edges are rounded, not sizes, so that neighbours in a tree stay neighbours at fractional scales.
+    pub(super) fn on_grid(&self, rect: Rectangle<f64, Logical>, grid: Grid) -> Rectangle<i32, Physical> {
+        let mut physical = self.to_physical(rect.loc + grid.nudge, rect.size);
+        let (Some(pixels), true) = (self.pixels, grid.fills) else { return physical };
+        let end = rect.loc + rect.size - self.area.loc.to_f64();
+        let (right, bottom) = (physical.loc.x + physical.size.w, physical.loc.y + physical.size.h);
+        // The logical size of an output is rounded: its last pixel may lie beyond the end of its last logical pixel.
+        if end.x + INEXACT >= f64::from(self.area.size.w) && right < pixels.w {
+            physical.size.w += pixels.w - right;
+        }
+        if end.y + INEXACT >= f64::from(self.area.size.h) && bottom < pixels.h {
+            physical.size.h += pixels.h - bottom;
+        }
+        physical
+    }
+
+    /// A rectangle in global logical coordinates, in pixels of the output.
     pub(super) fn to_physical(&self, at: Point<f64, Logical>, size: Size<f64, Logical>) -> Rectangle<i32, Physical> {
         let relative = at - self.area.loc.to_f64();
-        let edge = |value: f64| (value * self.scale).round() as i32;
+        // Halves go the same way on both sides of zero.
+        let edge = |value: f64| (value * self.scale + 0.5 + INEXACT).floor() as i32;
         let (left, top) = (edge(relative.x), edge(relative.y));
         let (right, bottom) = (edge(relative.x + size.w), edge(relative.y + size.h));
         Rectangle::new((left, top).into(), (right - left, bottom - top).into())

@@ -90,6 +90,10 @@ impl ShowsSurfaces for State {
         pacing::callback_wanted(self, surface);
     }
 
+    fn latch_wanted(&mut self, surface: &WlSurface) {
+        needed::latch_wanted(self, surface);
+    }
+
     fn next_latch_at(&self, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant> {
         next_latch_at(self, surface, wanted)
     }

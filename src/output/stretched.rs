@@ -49,7 +49,7 @@ impl Placing<'_> {
                 let (zoom, length) = (fit.zoom(), if scrolled.goes_down() { gap.size.h } else { gap.size.w });
                 let gap = Rectangle::new(fit.point(gap.loc), Size::from((gap.size.w * zoom.0, gap.size.h * zoom.1)));
                 shape.id = ends[end].clone();
-                reach_out(shape, side, self.to_physical(gap.loc, gap.size))?;
+                reach_out(shape, side, self.on_grid(gap, self.grid(fit)))?;
                 Some((length, layer))
             };
             let mut strips: Vec<_> = scrolled.stretched().iter().filter_map(strip).collect();

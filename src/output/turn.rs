@@ -4,7 +4,7 @@
 
 use super::{
     OutputState, Outputs, ahead, calling_back, drawing, following, front_buffer, handing_over, in_place, latch,
-    mode_switch, pacing, present, rendering_ahead, rules,
+    mode_switch, pacing, present, rendering_ahead, rules, visiting,
 };
 use crate::shell::strips;
 use crate::state::State;
@@ -31,6 +31,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     calling_back::call_hidden_back(state);
     super::capture::call_back(state);
     ahead::attend_all(state);
+    visiting::attend(state);
     super::capture::serve(state);
     let now = state.clock.now();
     state.surfaces.settle(now);

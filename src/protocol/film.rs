@@ -24,11 +24,29 @@ pub fn device(state: &State) -> Option<libc::dev_t> {
     state.protocols.dmabuf.device_for(Modifier::Linear, Fourcc::Xrgb8888)
 }
 
+/// The reason why no picture can be written into a buffer, as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// Its size or format is not the announced one.
+    #[error("{0}")]
+    Wrong(String),
+    /// It has the announced size and format, and a memory layout that only devices write.
+    #[error("{0}")]
+    Unwritable(String),
+}
+
+impl Unfit {
+    /// The buffer was destroyed.
+    pub fn gone() -> Self {
+        Unfit::Wrong("the buffer is gone".to_owned())
+    }
+}
+
 /// `buffer` as something that a picture of `size` can be written into in one of `formats`.
 ///
 /// # Errors
-/// The sentence that says why not.
-pub fn of(buffer: &WlBuffer, size: (i32, i32), formats: &[Format]) -> Result<Film, String> {
+/// The reason why not.
+pub fn of(buffer: &WlBuffer, size: (i32, i32), formats: &[Format]) -> Result<Film, Unfit> {
     if let Ok(dmabuf) = get_dmabuf(buffer) {
         let dmabuf = dmabuf.clone();
         let layout = layout_of_device(&dmabuf, size, formats)?;
@@ -40,12 +58,13 @@ pub fn of(buffer: &WlBuffer, size: (i32, i32), formats: &[Format]) -> Result<Fil
         if fits && formats.contains(&data.format) {
             return Ok(layout(data.format));
         }
-        Err(format!(
+        Err(Unfit::Wrong(format!(
             "the buffer is {}x{} with a stride of {} and format {:?}, but {width}x{height} in one of {formats:?} was announced",
             data.width, data.height, data.stride, data.format
-        ))
+        )))
     });
-    let layout = layout.unwrap_or_else(|error| Err(format!("the buffer is not in shared memory: {error}")))?;
+    let layout =
+        layout.unwrap_or_else(|error| Err(Unfit::Wrong(format!("the buffer is not in shared memory: {error}"))))?;
     Ok(Film { buffer: buffer.clone(), layout, dmabuf: None })
 }
 
@@ -56,22 +75,22 @@ const fn layout(format: Format) -> Layout {
     }
 }
 
-fn layout_of_device(dmabuf: &Dmabuf, size: (i32, i32), formats: &[Format]) -> Result<Layout, String> {
-    let has = dmabuf.format();
+fn layout_of_device(dmabuf: &Dmabuf, size: (i32, i32), formats: &[Format]) -> Result<Layout, Unfit> {
+    let (has, (width, height)) = (dmabuf.format(), size);
     let known = fourcc_to_shm_format(has.code).filter(|format| formats.contains(format));
-    let is_linear = has.modifier == Modifier::Linear && dmabuf.num_planes() == 1;
     let is_as_large = (dmabuf.size().w, dmabuf.size().h) == size;
+    let Some(format) = known.filter(|_| is_as_large) else {
+        let own = dmabuf.size();
+        return Err(Unfit::Wrong(format!(
+            "the buffer is {}x{} with format {has:?}, but {width}x{height} in one of {formats:?} was announced",
+            own.w, own.h
+        )));
+    };
+    let is_linear = has.modifier == Modifier::Linear && dmabuf.num_planes() == 1 && !dmabuf.y_inverted();
     let stride = dmabuf.strides().next().unwrap_or(0);
-    let has_room = i64::from(stride) >= i64::from(size.0) * i64::from(BYTES_PER_PIXEL);
-    match known.filter(|_| is_linear && is_as_large && has_room && !dmabuf.y_inverted()) {
-        Some(format) => Ok(layout(format)),
-        None => Err(format!(
-            "the buffer is {}x{} with format {:?}, but {}x{}, row by row in one of {formats:?}, was announced",
-            dmabuf.size().w,
-            dmabuf.size().h,
-            has,
-            size.0,
-            size.1
-        )),
+    let has_room = i64::from(stride) >= i64::from(width) * i64::from(BYTES_PER_PIXEL);
+    if is_linear && has_room {
+        return Ok(layout(format));
     }
+    Err(Unfit::Unwritable(format!("the buffer does not lie row by row in memory: {has:?}, a stride of {stride}")))
 }

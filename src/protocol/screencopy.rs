@@ -29,7 +29,7 @@ use crate::bounds;
 use crate::guard::Handlers;
 use crate::output;
 use crate::output::capture::{Captured, Eye, Reply, Request, Subject};
-use crate::protocol::film;
+use crate::protocol::film::{self, Unfit};
 use crate::state::State;
 
 const VERSION: u32 = 3;
@@ -108,6 +108,10 @@ impl Reply for Answer {
 
     fn gone(self: Box<Self>) {
         // Dropped, it says that it failed.
+    }
+
+    fn waits_for_power(&self) -> bool {
+        false
     }
 
     fn is_wanted(&self) -> bool {
@@ -234,8 +238,13 @@ impl Dispatch<ZwlrScreencopyFrameV1, Frame, State> for Handlers {
         let Some((output, region)) = data.source.clone() else { return };
         let film = match film::of(&buffer, (region.width, region.height), &[Format::Xrgb8888]) {
             Ok(film) => film,
-            Err(message) => {
+            Err(Unfit::Wrong(message)) => {
                 frame.post_error(Error::InvalidBuffer, message);
+                return;
+            }
+            // The protocol announces no modifiers: the client did nothing wrong.
+            Err(Unfit::Unwritable(message)) => {
+                tracing::debug!("no picture is taken: {message}");
                 return;
             }
         };

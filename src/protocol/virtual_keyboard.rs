@@ -18,7 +18,7 @@ mod waiting;
 
 use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::protocol::wl_keyboard::{KeyState, KeymapFormat};
-use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New};
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::server::zwp_virtual_keyboard_manager_v1::{
     self, ZwpVirtualKeyboardManagerV1,
 };
@@ -28,6 +28,7 @@ use crate::guard::{self, Handlers, Kind};
 use crate::input::keyboard::Masks;
 use crate::input::{KeyboardId, text};
 use crate::lent_files::Account;
+use crate::shell;
 use crate::state::State;
 use crate::time::Clock;
 use file::MAX_KEYMAP_BYTES;
@@ -96,7 +97,9 @@ impl Dispatch<ZwpVirtualKeyboardManagerV1, (), State> for Handlers {
             keyboards.last += 1;
             let keyboard = KeyboardId::Virtual(keyboards.last);
             let object = init.init(id, VirtualKeyboard { id: keyboard });
+            let name = object.id();
             keyboards.keyboards.add(keyboard, object, Owner::of(client, display));
+            shell::input_popups::note_virtual_keyboard(state, name, true);
             text::keys::belongs_to(state, keyboard, client);
             order::prepare(state);
         }
@@ -137,7 +140,8 @@ impl Dispatch<ZwpVirtualKeyboardV1, VirtualKeyboard, State> for Handlers {
         order::said(state, client, data.id, said);
     }
 
-    fn destroyed(state: &mut State, _client: ClientId, _keyboard: &ZwpVirtualKeyboardV1, data: &VirtualKeyboard) {
+    fn destroyed(state: &mut State, _client: ClientId, keyboard: &ZwpVirtualKeyboardV1, data: &VirtualKeyboard) {
+        shell::input_popups::note_virtual_keyboard(state, keyboard.id(), false);
         order::gone(state, data.id);
     }
 }

@@ -24,11 +24,11 @@ pub enum Fill<T> {
         /// Where they go, relative to the layer, in the scene.
         area: Rectangle<i32, Physical>,
     },
-    /// An imported buffer, but for some corners.
+    /// An imported buffer, but for some corners and edges.
     Cornered {
         /// The buffer.
         texture: T,
-        /// The corners, and where they go relative to the layer, in the scene.
+        /// The corners and edges, and where they go relative to the layer, in the scene.
         corners: Vec<(T, Rectangle<i32, Physical>)>,
     },
     /// One colour: a single-pixel buffer.

@@ -13,8 +13,8 @@ use smithay::backend::renderer::{Bind, Color32F, Frame, Offscreen, Renderer, Tex
 use smithay::reexports::pixman::Image;
 use smithay::utils::{Physical, Rectangle, Size, Transform};
 
-use super::element::{Fill, LayerElement, SceneElement, source};
-use super::rounded;
+use super::element::{Fill, LayerElement, SceneElement};
+use super::{edges, rounded};
 use crate::scene::{Layer, Rounded, Scene};
 
 /// The largest product of place and shrinking that pixman's transforms hold, with room for what else is added.
@@ -31,9 +31,9 @@ pub(super) fn prepare(
         let SceneElement::Layer(element) = element else { return true };
         let Fill::Texture(texture) = &element.fill else { return true };
         if !needs_picture(element) {
-            if let Some(clip) = element.layer.clip {
-                let (layer, texture) = (element.layer, texture.clone());
-                let corners = cut_corners(renderer, layer, &texture, clip, screen);
+            let (layer, texture) = (element.layer, texture.clone());
+            let corners = corners_and_edges(renderer, layer, &texture, screen);
+            if !corners.is_empty() {
                 element.fill = Fill::Cornered { texture, corners };
             }
             return true;
@@ -65,24 +65,28 @@ fn needs_picture(element: &LayerElement<'_, PixmanTexture>) -> bool {
     layer.opacity < 1.0 || across.max(down) * scale > LARGEST_PLACE
 }
 
-/// The corners of a layer, cut. One that cannot be drawn stays square.
-fn cut_corners(
+/// Pictures of a layer's cut corners, and of its edges where filtering reads beyond its buffer. Without its picture a corner
+/// stays square and an edge fades.
+fn corners_and_edges(
     renderer: &mut PixmanRenderer,
     layer: &Layer,
     texture: &PixmanTexture,
-    clip: Rounded,
     screen: Rectangle<i32, Physical>,
 ) -> Vec<(PixmanTexture, Rectangle<i32, Physical>)> {
-    let seen = |corner: &Rectangle<i32, Physical>| {
-        let seen = corner.intersection(layer.target)?.intersection(screen)?;
+    let seen = |part: Rectangle<i32, Physical>| {
+        let seen = part.intersection(layer.target)?.intersection(screen)?;
         (!seen.is_empty()).then_some(seen)
     };
-    let cut = |seen| {
+    let corners: Vec<_> = layer.clip.iter().flat_map(Rounded::corners).filter_map(seen).collect();
+    let edges = Rectangle::subtract_rects_many(edges::bands(layer), corners.iter().copied());
+    let drawn = |seen: Rectangle<i32, Physical>| {
         let picture = picture(renderer, layer, texture, seen);
-        let picture = picture.inspect_err(|error| tracing::warn!(%error, "a corner cannot be cut")).ok()?;
+        let picture =
+            picture.inspect_err(|error| tracing::debug!(%error, "a corner or an edge cannot be drawn")).ok()?;
         Some((picture, Rectangle::new(seen.loc - layer.target.loc, seen.size)))
     };
-    clip.corners().iter().filter_map(seen).filter_map(cut).collect()
+    let edges = edges.into_iter().filter_map(seen);
+    corners.iter().copied().chain(edges).filter_map(drawn).collect()
 }
 
 /// The part `seen` (relative to the output) of a layer, at its size on the output, cut to its clip, not faded.
@@ -100,12 +104,13 @@ fn picture(
     let mut image: Image<'static, 'static> = renderer.create_buffer(format, size)?;
     let place = Rectangle::new(layer.target.loc - seen.loc, layer.target.size);
     let whole = Rectangle::from_size(seen.size);
+    let (texture, source) = edges::texture_for(renderer, layer, texture, seen)?;
     {
         let mut target = renderer.bind(&mut image)?;
         let mut frame = renderer.render(&mut target, seen.size, Transform::Normal)?;
         frame.clear(Color32F::TRANSPARENT, &[whole])?;
         let damage = [Rectangle::from_size(place.size)];
-        frame.render_texture_from_to(texture, source(layer), place, &damage, &[], layer.buffer_transform, 1.0)?;
+        frame.render_texture_from_to(&texture, source, place, &damage, &[], layer.buffer_transform, 1.0)?;
         frame.finish()?.wait().ok();
     }
     if let Some(clip) = layer.clip {

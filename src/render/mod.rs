@@ -10,6 +10,7 @@ mod canvas;
 mod changes;
 mod damage;
 mod device;
+mod edges;
 mod element;
 mod fault;
 mod gles;

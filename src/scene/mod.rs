@@ -126,6 +126,7 @@ impl Shape {
             && self.source == other.source
             && self.opaque == other.opaque
             && self.buffer_transform == other.buffer_transform
+            && self.buffer_scale == other.buffer_scale
             && self.opacity == other.opacity
             && self.clip == other.clip
             && self.kept_out == other.kept_out

@@ -60,7 +60,8 @@ struct Reread {
 }
 
 /// Reads the file that was named, or the one at `default` if it is there, puts it in force, and does so again when it was
-/// saved. A file that is wrong keeps the session from starting.
+/// saved. Where it is wrong the built-in defaults are in force, and the screen says so until it is mended: without a session the
+/// user could not mend it. Only a named file that does not exist is an error.
 pub fn start(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
@@ -71,7 +72,16 @@ pub fn start(
         .inspect_err(|error| tracing::warn!(%error, "the configuration is not read again when it is saved"))
         .ok();
     let mut places = watch.as_ref().map(Watch::places);
-    let file = ConfigFile::load_watched(named, default, &mut |path| watch_for(places.as_mut(), path))?;
+    let mut file = ConfigFile::unread(named, default);
+    let mut mistake = match file.reload(&mut |path| watch_for(places.as_mut(), path)) {
+        Ok(()) => None,
+        Err(error) if file.is_missing(&error) => return Err(error.into()),
+        Err(error) => {
+            tracing::error!("{error}\nThe built-in defaults are in force.");
+            state.shell.overlays.notices.on_defaults = true;
+            Some(error.sentence())
+        }
+    };
     if let Some((watch, places)) = watch.as_mut().zip(places) {
         watch.replace(places);
     }
@@ -79,7 +89,15 @@ pub fn start(
     state.session.config = file;
     state.session.rereading.watch = watch;
     listen(handle, state)?;
-    settings::apply(state, None, &config).map_err(anyhow::Error::msg)
+    if let Err(refused) = settings::apply(state, None, &config) {
+        tracing::error!("{refused}");
+        state.session.rereading.refused = Some(refused.clone());
+        mistake.get_or_insert(refused);
+    }
+    if mistake.is_some() {
+        notices::configuration(state, mistake);
+    }
+    Ok(())
 }
 
 fn watch_for(places: Option<&mut Places>, path: &std::path::Path) {

@@ -141,6 +141,8 @@ fn focused(state: &State) -> Option<&Window> {
 /// Outputs came, went or changed: windows that fill one are refitted, windows that are nowhere, or that an output has become
 /// too small for where they are, are brought back.
 pub fn outputs_changed(state: &mut State) {
+    // Surfaces are told of their outputs again.
+    state.shell.note_change();
     let back = spaces::follow_outputs(state);
     layers::outputs_changed(state);
     let sizes = state.output_areas().map(|(output, area)| (output.name(), area.size)).collect();

@@ -321,6 +321,7 @@ pub fn catch_up(state: &mut State) {
     for id in std::mem::take(&mut state.shell.unvisited) {
         visit::update_outputs(state, id);
     }
+    layers::rising::attend(state);
 }
 
 /// The window geometry that the client set, cut to what it covers; all of it if it set none.

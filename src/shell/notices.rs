@@ -46,6 +46,8 @@ pub struct Notices {
     mistake: Option<String>,
     /// Whether it still is.
     is_wrong: bool,
+    /// No configuration was valid yet: the built-in defaults are in force.
+    pub on_defaults: bool,
 }
 
 impl Notices {
@@ -99,6 +101,7 @@ impl Notices {
     /// What is wrong with the configuration since `now`, if anything.
     fn note_mistake(&mut self, mistake: Option<String>, now: Instant) {
         self.is_wrong = mistake.is_some();
+        self.on_defaults &= self.is_wrong;
         if self.is_wrong {
             self.begin(now);
             self.mistake = mistake;
@@ -135,6 +138,15 @@ pub fn configuration(state: &mut State, mistake: Option<String>) {
 /// Shows who was ended since the last turn, and lets notices go that were seen for long enough.
 pub fn attend(state: &mut State) {
     let now = state.clock.now();
+    let notices = &state.shell.overlays.notices;
+    if notices.shown.is_on() && notices.on.is_none() {
+        // It was told before there was an output.
+        let screen = spaces::current_screen(state);
+        state.shell.overlays.notices.on = screen;
+        if screen.is_some() {
+            state.need_all();
+        }
+    }
     let ended = crate::guard::take_ended();
     let is_over = state.shell.overlays.notices.until.is_some_and(|until| until <= now);
     if ended.is_empty() && !is_over {

@@ -12,7 +12,7 @@ use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::shell::xdg::{PopupSurface, PositionerState};
 
 use super::window::{MAX_UNANSWERED, end_unanswered};
-use super::{Desk, Hand, Shell, WindowId, configure, window_geometry, xdg_errors};
+use super::{Desk, Hand, Shell, WindowId, configure, visit, window_geometry, xdg_errors};
 use crate::bounds::MAX_NESTING;
 use crate::shell::geometry;
 use crate::state::State;
@@ -61,6 +61,11 @@ impl Popup {
     /// Whether it is to be drawn.
     pub fn is_visible(&self) -> bool {
         self.mapped && !self.dismissed
+    }
+
+    /// Where its window geometry is when the origin of its surface is at `origin`.
+    pub(super) fn rect_at(&self, origin: Point<i32, Logical>) -> Rectangle<i32, Logical> {
+        Rectangle::new(origin + self.geometry.loc, self.geometry.size)
     }
 
     fn send_configure(&mut self, token: Option<u32>) {
@@ -225,6 +230,9 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     if is_root && !popup.configured {
         let positioner = popup.popup.with_pending_state(|pending| pending.positioner);
         let geometry = unconstrained(state, root, positioner);
+        if let Some(corner) = parent_corner(state, root) {
+            visit::announce(state, root, Rectangle::new(corner + geometry.loc, geometry.size));
+        }
         if let Some(popup) = state.shell.popup_mut(root) {
             popup.popup.with_pending_state(|pending| pending.geometry = geometry);
             popup.send_configure(None);
@@ -260,29 +268,34 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     }
     match (was_mapped, has_content) {
         (false, true) => state.update_keyboard(),
-        (true, false) => state.focus_lost(root),
-        _ => return,
+        (true, false) => {
+            visit::leave_all(state, root);
+            state.focus_lost(root);
+        }
+        _ => return visit::update_popup(state, root),
     }
     state.need_all();
+    visit::update_popup(state, root);
+}
+
+/// The global location of the window geometry of a popup's parent; `None` when that is not shown.
+fn parent_corner(state: &State, root: &WlSurface) -> Option<Point<i32, Logical>> {
+    let shell = &state.shell;
+    let parent = surface::root(shell.popup(root)?.parent.as_ref()?);
+    match shell.popup(&parent) {
+        Some(popup) => Some(shell.popup_corner(popup)?.1),
+        None => match shell.window_of_root(&parent) {
+            Some(window) => Some(window.rect().loc),
+            None => shell.corner_of_root(&parent),
+        },
+    }
 }
 
 /// Where `positioner` puts a popup so that it stays on its window's output; that of a layer surface has all of its output.
 fn unconstrained(state: &State, root: &WlSurface, positioner: PositionerState) -> Rectangle<i32, Logical> {
-    let shell = &state.shell;
-    let parent = shell.popup(root).and_then(|popup| popup.parent.clone());
-    let corner = parent.and_then(|parent| {
-        let parent = surface::root(&parent);
-        match shell.popup(&parent) {
-            Some(popup) => Some(shell.popup_corner(popup)?.1),
-            None => match shell.window_of_root(&parent) {
-                Some(window) => Some(window.rect().loc),
-                None => shell.corner_of_root(&parent),
-            },
-        }
-    });
-    let Some(corner) = corner else { return positioner.get_geometry() };
+    let Some(corner) = parent_corner(state, root) else { return positioner.get_geometry() };
     let anchor = corner.to_f64() + positioner.get_anchor_point().to_f64();
-    let area = match shell.pinned_of(root) {
+    let area = match state.shell.pinned_of(root) {
         Some(pinned) => Some(geometry(pinned.output())),
         None => state.usable_area(Some(anchor)).map(|(_, area)| area),
     };

@@ -36,6 +36,8 @@ pub struct RenderWindow {
     pub popups: Vec<(WlSurface, Point<i32, Logical>)>,
     /// What is drawn below and around it.
     pub decoration: Decoration,
+    /// It fills a part of its output: edges of that are its own.
+    pub fills: bool,
     /// It covers an output by itself: nothing below it needs to be drawn there, black where it does not reach.
     pub fullscreen: bool,
     /// It is black in pictures of the screen.
@@ -241,6 +243,7 @@ impl Shell {
             opacity: pose.opacity,
             popups,
             decoration: Decoration { edge: self.edge_around(window, place), titles, ..window.decoration() },
+            fills: window.applied != Arrangement::Floating,
             // What is below one that is on its way is seen around it.
             fullscreen: window.is_fullscreen() && !moves && !window.is_aside,
             kept_out: window.is_kept_out(),
@@ -273,6 +276,7 @@ impl Shell {
             opacity: 1.0,
             popups: popups.collect(),
             decoration: window.decoration(),
+            fills: false,
             fullscreen: true,
             kept_out: window.is_kept_out(),
         }

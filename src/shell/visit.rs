@@ -3,7 +3,7 @@
 use smithay::output::Output;
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::Transform;
+use smithay::utils::{Logical, Rectangle, Transform};
 use smithay::wayland::compositor::{self, SurfaceData, TraversalAction};
 use smithay::wayland::fractional_scale::with_fractional_scale;
 
@@ -12,44 +12,71 @@ use super::{Window, WindowId};
 use crate::guard;
 use crate::shell::Desk;
 use crate::state::State;
-use crate::surface::{self, scanout};
+use crate::surface::scanout;
 
-/// Sends enter and leave events, preferred scale and transform for a window and its popups.
+/// Sends enter and leave events, preferred scale and transform for a window and its popups, each where it is itself.
 pub fn update_outputs(state: &mut State, id: WindowId) {
     let changes = state.shell.changes();
     let Some(window) = state.shell.window(id).filter(|window| window.visited != Some(changes)) else { return };
-    let rect = window.rect();
-    let mut roots = vec![window.surface().clone()];
-    roots.extend(state.shell.popups_of(window.surface()).map(|(popup, _)| popup.surface().clone()));
+    let mut trees = vec![(window.surface().clone(), window.rect())];
+    trees.extend(
+        state.shell.popups_of(window.surface()).map(|(popup, at)| (popup.surface().clone(), popup.rect_at(at))),
+    );
     let visible = window.is_mapped();
-    let mut preferred: Option<Output> = None;
     // Columns are on their own output alone, in view or not.
     let own = state.shell.workspaces.place(id).filter(|_| window.in_strip);
     let own = own.and_then(|place| state.shell.workspaces.name(place.screen));
-    for (output, area) in state.output_areas() {
-        let inside = visible && own.map_or_else(|| area.overlaps(rect), |own| output.name() == own);
-        for root in &roots {
+    let lies_on = |output: &Output, area: Rectangle<i32, Logical>, rect: Rectangle<i32, Logical>| {
+        visible && own.map_or_else(|| area.overlaps(rect), |own| output.name() == own)
+    };
+    let mut of_window: Option<Output> = None;
+    for (root, rect) in &trees {
+        let mut preferred: Option<Output> = None;
+        for (output, area) in state.output_areas() {
+            let inside = lies_on(output, area, *rect);
             for_each_surface(root, |surface, _| if inside { output.enter(surface) } else { output.leave(surface) });
+            // The sharpest output decides, as other compositors do: scaling down looks better than scaling up.
+            if inside && preferred.as_ref().is_none_or(|best| is_sharper(output, best)) {
+                preferred = Some(output.clone());
+            }
         }
-        // The sharpest output decides, as other compositors do: scaling down looks better than scaling up.
-        let sharper =
-            |best: &Output| output.current_scale().fractional_scale() > best.current_scale().fractional_scale();
-        if inside && preferred.as_ref().is_none_or(sharper) {
-            preferred = Some(output.clone());
+        // A popup outside of all outputs is drawn for its window's output.
+        let preferred = preferred.or_else(|| of_window.clone());
+        if let Some(output) = &preferred {
+            for_each_surface(root, |surface, states| prefer(surface, states, output));
         }
+        of_window = of_window.or(preferred);
     }
-    if let Some(output) = preferred {
-        for root in &roots {
-            for_each_surface(root, |surface, states| prefer(surface, states, &output));
-        }
-    }
-    if let Some(window) = state.shell.windows.of_root_mut_quietly(&roots[0]) {
+    if let Some(window) = state.shell.windows.of_root_mut_quietly(&trees[0].0) {
         window.visited = Some(changes);
     }
 }
 
+fn is_sharper(output: &Output, than: &Output) -> bool {
+    output.current_scale().fractional_scale() > than.current_scale().fractional_scale()
+}
+
+/// A popup or its tree has changed: its window or layer surface is visited with all of its popups.
+pub(super) fn update_popup(state: &mut State, root: &WlSurface) {
+    let Some(owner) = state.shell.outermost(root) else { return };
+    match state.shell.window_of_root(&owner).map(|window| window.id) {
+        // Once in a turn, however often clients commit.
+        Some(id) => _ = state.shell.unvisited.insert(id),
+        None => update_layer(state, &owner),
+    }
+}
+
+/// A popup is to be mapped at `rect` (global logical coordinates): its first buffer is for the output there.
+pub(super) fn announce(state: &State, root: &WlSurface, rect: Rectangle<i32, Logical>) {
+    let there = state.output_areas().filter(|(_, area)| area.overlaps(rect)).map(|(output, _)| output);
+    let sharpest = there.reduce(|best, output| if is_sharper(output, best) { output } else { best });
+    if let Some(output) = sharpest {
+        for_each_surface(root, |surface, states| prefer(surface, states, output));
+    }
+}
+
 /// Sends enter, preferred scale and transform to all of a tree that is on `output` and nowhere else.
-pub(super) fn show_on(root: &WlSurface, output: &Output) {
+pub fn show_on(root: &WlSurface, output: &Output) {
     for_each_surface(root, |surface, states| {
         output.enter(surface);
         prefer(surface, states, output);
@@ -81,16 +108,23 @@ pub fn update_layer(state: &mut State, root: &WlSurface) {
     }
 }
 
-/// A layer surface of `output` is one no more.
+/// A tree that is on `output` alone is not shown there any more.
 pub fn leave_layer(root: &WlSurface, output: &Output) {
     if root.is_alive() {
         for_each_surface(root, |surface, _| output.leave(surface));
     }
 }
 
-/// `parent` has a subsurface more, which was told nothing yet: the next commit of its window tells it.
+/// A tree is not shown any more.
+pub(super) fn leave_all(state: &State, root: &WlSurface) {
+    for (output, _) in state.output_areas().filter(|_| root.is_alive()) {
+        for_each_surface(root, |surface, _| output.leave(surface));
+    }
+}
+
+/// `parent` has a subsurface more, which was told nothing yet: the next commit of its window or popup tells it.
 pub fn joined(state: &mut State, parent: &WlSurface) {
-    let root = surface::root(parent);
+    let Some(root) = state.shell.outermost(parent) else { return };
     if let Some(window) = state.shell.windows.of_root_mut_quietly(&root) {
         window.visited = None;
     } else if let Some(pinned) = state.shell.layers.of_root_mut(&root) {

@@ -45,7 +45,7 @@ impl SurfaceContent {
         Some(SurfaceContent {
             surface: surface.clone(),
             buffer: data.buffer()?.clone(),
-            buffer_size: data.buffer_size()?.to_buffer(data.buffer_scale(), data.buffer_transform()),
+            buffer_size: data.buffer_pixels()?,
             buffer_scale: data.buffer_scale(),
             buffer_transform: data.buffer_transform(),
             source: cut.source,

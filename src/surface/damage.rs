@@ -1,25 +1,11 @@
 //! Damage of few rectangles: more of them than any program has cost more to look at than the pixels between them.
 
-use smithay::utils::{Rectangle, Size};
-use smithay::wayland::compositor::{Damage, SurfaceAttributes};
-
-use crate::turn::Turn;
+use smithay::utils::Rectangle;
+use smithay::wayland::compositor::Damage;
 
 /// Rectangles of damage that one update may have, before what is around them counts: a terminal damages its lines one by
 /// one, and has a hundred or two.
 pub const MOST_DAMAGE: usize = 256;
-
-/// Damage on its way to Smithay 0.7, which turns what is said of a surface the wrong way round where its buffer is turned by a
-/// quarter: all of the buffer counts then.
-pub(super) fn settle(attributes: &mut SurfaceAttributes) {
-    bound(&mut attributes.damage);
-    let is_of_surface = |one: &Damage| matches!(one, Damage::Surface(_));
-    let turn = Turn::from(smithay::utils::Transform::from(attributes.buffer_transform));
-    if turn.swaps_sides() && attributes.damage.iter().any(is_of_surface) {
-        let most = Size::from((i32::MAX, i32::MAX));
-        attributes.damage = vec![Damage::Buffer(Rectangle::from_size(most))];
-    }
-}
 
 /// Leaves at most [`MOST_DAMAGE`] rectangles, which cover what was covered.
 pub(super) fn bound(damage: &mut Vec<Damage>) {

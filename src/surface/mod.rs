@@ -77,7 +77,7 @@ pub fn new_surface(state: &mut State, surface: &WlSurface) {
 
 /// An update of `surface` was applied: it is the current one from now on.
 pub fn applied(state: &mut State, surface: &WlSurface) {
-    let look = |surface: &WlSurface| showing::look(surface, |showing| (showing.current_commit(), showing.cut()));
+    let look = |surface: &WlSurface| showing::look(surface, |showing| (showing.current_commit(), showing.look()));
     let before = look(surface);
     let (number, callbacks) = take_parts(surface);
     strip_cancelled(state, surface, number);
@@ -106,6 +106,7 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         // What no latch has taken is never shown: this update takes its place.
         std::mem::take(&mut entry.feedback).discard(Unshown::Newer);
     }
+    let waits_for_latch = !update.feedback.is_empty() || entry.queue.has_barrier();
     entry.feedback.extend(update.feedback);
     if changed {
         entry.fresh.get_or_insert(now);
@@ -127,6 +128,9 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
         }
         state.committed_ahead(surface);
     } else {
+        if waits_for_latch {
+            state.latch_wanted(surface);
+        }
         state.callback_wanted(surface);
     }
     paced::applied(state, surface);
@@ -181,7 +185,7 @@ fn take_parts(surface: &WlSurface) -> (UpdateNumber, Vec<WlCallback>) {
         let number = *states.cached_state.get::<UpdateNumber>().current();
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
         // Of all the updates that are applied at once.
-        damage::settle(attributes.current());
+        damage::bound(&mut attributes.current().damage);
         (number, std::mem::take(&mut attributes.current().frame_callbacks))
     })
 }

@@ -10,7 +10,7 @@ use smithay::backend::renderer::utils::{Buffer, CommitCounter, DamageBag, Damage
 use smithay::backend::renderer::{buffer_dimensions, buffer_has_alpha};
 use smithay::reexports::wayland_server::protocol::wl_buffer::WlBuffer;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Buffer as BufferCoords, Logical, Rectangle, Scale, Size, Transform};
+use smithay::utils::{Buffer as BufferCoords, Logical, Point, Rectangle, Scale, Size, Transform};
 use smithay::wayland::compositor::{
     self, BufferAssignment, Damage, RectangleKind, RegionAttributes, SurfaceAttributes, SurfaceData,
 };
@@ -19,6 +19,7 @@ use smithay::wayland::viewporter::{ViewportCachedState, ensure_viewport_valid};
 
 use crate::guard;
 use crate::state::State;
+use crate::turn::Turn;
 
 /// What of a buffer is shown, and how large.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,9 +32,12 @@ pub struct Cut {
 
 impl Cut {
     fn of(states: &SurfaceData, whole: Size<i32, Logical>) -> Self {
-        ensure_viewport_valid(states, whole);
-        let mut viewport = states.cached_state.get::<ViewportCachedState>();
-        let viewport = viewport.current();
+        let viewport = *states.cached_state.get::<ViewportCachedState>().current();
+        // Smithay 0.7 leaves its mark on each surface that it looks at here, and checks no viewport that is made for one with
+        // a mark when it is committed.
+        if viewport.src.is_some() {
+            ensure_viewport_valid(states, whole);
+        }
         let source = viewport.src.unwrap_or_else(|| Rectangle::from_size(whole.to_f64()));
         Cut { source, size: viewport.size().unwrap_or(whole) }
     }
@@ -47,21 +51,45 @@ impl Cut {
     }
 }
 
+/// How the buffer is shown, apart from its pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// `wl_surface.set_buffer_scale`.
+    pub scale: i32,
+    /// `wl_surface.set_buffer_transform`.
+    pub transform: Transform,
+    /// `wp_viewport`.
+    pub cut: Cut,
+}
+
 /// What is there while a surface has content.
 #[derive(Debug)]
 struct Content {
     buffer: Buffer,
     /// In its own pixels.
     pixels: Size<i32, BufferCoords>,
-    scale: i32,
-    transform: Transform,
     has_alpha: bool,
-    cut: Cut,
+    look: Look,
 }
 
 impl Content {
     fn size(&self) -> Size<i32, Logical> {
-        self.pixels.to_logical(self.scale, self.transform)
+        self.pixels.to_logical(self.look.scale, self.look.transform)
+    }
+
+    /// The pixels that damage covers, in the buffer.
+    fn damaged(&self, damage: &Damage) -> Option<Rectangle<i32, BufferCoords>> {
+        let rect = match damage {
+            Damage::Buffer(rect) => *rect,
+            Damage::Surface(rect) => {
+                let (Look { scale, transform, cut }, size) = (self.look, self.size());
+                let within = cut.to_whole(*rect).intersection(Rectangle::from_size(size.to_f64()))?;
+                let rect: Rectangle<i32, Logical> = Turn::from(transform).rect(within.to_i32_up(), size);
+                let corner = Point::from((rect.loc.x * scale, rect.loc.y * scale));
+                Rectangle::new(corner, Size::from((rect.size.w * scale, rect.size.h * scale)))
+            }
+        };
+        rect.intersection(Rectangle::from_size(self.pixels))
     }
 }
 
@@ -71,12 +99,19 @@ pub struct Showing {
     content: Option<Content>,
     damage: DamageBag<i32, BufferCoords>,
     opaque: Vec<Rectangle<i32, Logical>>,
+    /// Counts the regions that were opaque.
+    opaque_changes: u64,
 }
 
 impl Showing {
     /// Its buffer, if it has content.
     pub fn buffer(&self) -> Option<&Buffer> {
         self.content.as_ref().map(|content| &content.buffer)
+    }
+
+    /// How large its buffer is, in its own pixels.
+    pub fn buffer_pixels(&self) -> Option<Size<i32, BufferCoords>> {
+        self.content.as_ref().map(|content| content.pixels)
     }
 
     /// How large its buffer is, in surface coordinates before it is cut and scaled.
@@ -86,17 +121,22 @@ impl Showing {
 
     /// `wl_surface.set_buffer_scale`; 1 without content.
     pub fn buffer_scale(&self) -> i32 {
-        self.content.as_ref().map_or(1, |content| content.scale)
+        self.content.as_ref().map_or(1, |content| content.look.scale)
     }
 
     /// `wl_surface.set_buffer_transform`.
     pub fn buffer_transform(&self) -> Transform {
-        self.content.as_ref().map_or(Transform::Normal, |content| content.transform)
+        self.content.as_ref().map_or(Transform::Normal, |content| content.look.transform)
     }
 
     /// What of its buffer is shown, if it has content.
     pub fn cut(&self) -> Option<Cut> {
-        self.content.as_ref().map(|content| content.cut)
+        self.content.as_ref().map(|content| content.look.cut)
+    }
+
+    /// How its buffer is shown, if it has content, and which region of it is opaque.
+    pub fn look(&self) -> (Option<Look>, u64) {
+        (self.content.as_ref().map(|content| content.look), self.opaque_changes)
     }
 
     /// What of it is opaque, in surface coordinates.
@@ -131,17 +171,15 @@ impl Showing {
     fn update(&mut self, states: &SurfaceData) {
         let mut attributes = states.cached_state.get::<SurfaceAttributes>();
         let attributes = attributes.current();
-        let cut_before = self.cut();
         let is_new = match attributes.buffer.take() {
             Some(BufferAssignment::NewBuffer(buffer)) => {
                 // One of which nobody knows how large it is shows nothing.
                 let Some(pixels) = buffer_dimensions(&buffer) else { return self.clear() };
                 let has_alpha = buffer_has_alpha(&buffer).unwrap_or(true);
                 let before = self.content.take().map(|content| content.buffer).filter(|before| *before == buffer);
-                let (scale, transform) = (attributes.buffer_scale, attributes.buffer_transform.into());
                 let buffer = before.unwrap_or_else(|| with_points(states, buffer));
-                let cut = Cut::of(states, pixels.to_logical(scale, transform));
-                self.content = Some(Content { buffer, pixels, scale, transform, has_alpha, cut });
+                let look = Look::of(states, attributes, pixels);
+                self.content = Some(Content { buffer, pixels, has_alpha, look });
                 true
             }
             Some(BufferAssignment::Removed) => return self.clear(),
@@ -149,25 +187,28 @@ impl Showing {
         };
         let Some(content) = &mut self.content else { return };
         if is_new {
-            let (size, cut, whole) = (content.size(), content.cut, Rectangle::from_size(content.pixels));
-            let in_buffer = |damage| match damage {
-                Damage::Buffer(rect) => rect,
-                Damage::Surface(rect) => {
-                    cut.to_whole(rect).to_i32_up().to_buffer(content.scale, content.transform, &size)
-                }
-            };
-            self.damage.add(attributes.damage.drain(..).filter_map(|damage| in_buffer(damage).intersection(whole)));
+            self.damage.add(attributes.damage.drain(..).filter_map(|damage| content.damaged(&damage)));
         } else {
-            content.cut = Cut::of(states, content.size());
+            content.look = Look::of(states, attributes, content.pixels);
         }
-        let (cut, has_alpha) = (content.cut, content.has_alpha);
-        if is_new || Some(cut) != cut_before {
-            self.opaque = match &attributes.opaque_region {
-                _ if !has_alpha => vec![Rectangle::from_size(cut.size)],
-                Some(region) => rects_of(region, cut.size),
-                None => Vec::new(),
-            };
+        let size = content.look.cut.size;
+        let opaque = match &attributes.opaque_region {
+            _ if !content.has_alpha => vec![Rectangle::from_size(size)],
+            Some(region) => rects_of(region, size),
+            None => Vec::new(),
+        };
+        if opaque != self.opaque {
+            self.opaque = opaque;
+            self.opaque_changes += 1;
         }
+    }
+}
+
+impl Look {
+    /// The look of a buffer of `pixels` by the applied state.
+    fn of(states: &SurfaceData, attributes: &SurfaceAttributes, pixels: Size<i32, BufferCoords>) -> Self {
+        let (scale, transform) = (attributes.buffer_scale, attributes.buffer_transform.into());
+        Look { scale, transform, cut: Cut::of(states, pixels.to_logical(scale, transform)) }
     }
 }
 

@@ -72,6 +72,9 @@ pub trait ShowsSurfaces {
     /// A callback was asked for that needs no latch: nothing changed, or the client runs ahead.
     fn callback_wanted(&mut self, surface: &WlSurface);
 
+    /// An update of `surface` was applied that changes nothing, and brought feedback or a fifo barrier, which end with a latch.
+    fn latch_wanted(&mut self, surface: &WlSurface);
+
     /// When the output that shows `surface` chooses the content of the next frame, or of that shown at `wanted`: by then
     /// an update has to be finished to be in it. `None` without outputs.
     fn next_latch_at(&self, surface: &WlSurface, wanted: Option<Instant>) -> Option<Instant>;

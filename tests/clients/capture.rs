@@ -333,3 +333,25 @@ fn windows_that_a_rule_keeps_out_are_black_in_pictures_and_as_they_are_on_screen
     look(&mut world);
     assert_eq!(pixel(&memory, corner.0, corner.1), RED);
 }
+
+#[test]
+fn a_picture_of_an_output_that_is_off_fails_also_while_the_session_is_locked() {
+    let (mut world, _client, _window, camera) = filmed();
+    let (_memory, buffer) = film(&mut world, camera);
+    let id = upbeat::output::hotplug::by_name(&world.state, "TEST-1").unwrap();
+    upbeat::output::power::set(&mut world.state, id, false);
+    ask(&mut world, camera, &[&buffer]);
+    world.until("an answer", |world| answers(world, camera) == (0, 1));
+    upbeat::output::power::set(&mut world.state, id, true);
+    world.rest();
+    let _locker = crate::lock::Locker::lock(&mut world, GREEN);
+    world.rest();
+    upbeat::output::power::set(&mut world.state, id, false);
+    world.client(camera).take_events();
+    ask(&mut world, camera, &[&buffer]);
+    world.until("an answer", |world| answers(world, camera) == (0, 1));
+    upbeat::output::power::set(&mut world.state, id, true);
+    world.client(camera).take_events();
+    ask(&mut world, camera, &[&buffer]);
+    world.until("a picture", |world| answers(world, camera) == (1, 0));
+}

@@ -116,3 +116,35 @@ fn editors_that_rename_links_that_lead_elsewhere_and_files_that_go_are_followed(
     put("parts/colours.toml", "background = \"#654321\"");
     is_right(&mut world, "mended");
 }
+
+#[test]
+fn a_session_starts_on_defaults_where_its_file_is_wrong_and_says_so_until_it_is_mended() {
+    for wrong in ["pacng = \"auto\"", "background = 3", "[keyboard]\nlayout = \"nowhere\"\n"] {
+        let (mut world, _folder, path) = configured(wrong);
+        let word = wrong.rsplit(['[', '=']).next().unwrap_or_default().trim_matches([' ', '"', '\n']).to_owned();
+        assert!(mistake(&world).is_some_and(|mistake| mistake.contains("config.toml:1:") || mistake.contains(&word)));
+        world.run_for(SOON, &mut nothing);
+        let seen = at_the_top(&world);
+        fs::write(&path, "background = \"#123456\"").unwrap();
+        is_right(&mut world, "mended");
+        world.run_for(SOON, &mut nothing);
+        assert_ne!(at_the_top(&world), seen, "{wrong}");
+        assert_eq!(world.state.session.config().background.to_string(), "#123456");
+    }
+}
+
+#[test]
+fn a_mistake_at_the_start_is_shown_on_the_first_output_that_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    fs::write(&path, "pacng = 1").unwrap();
+    let mut world = World::simulated(&[60_000]);
+    world.unplug("TEST-1");
+    let handle = world.state.loop_handle.clone();
+    reload::start(&handle, &mut world.state, Some(path), None).unwrap();
+    world.turn();
+    world.plug("TEST-1", 60_000);
+    world.run_for(SOON, &mut nothing);
+    let background = world.pixel(1, SMALL.1 - 1);
+    assert_ne!(at_the_top(&world), background);
+}

@@ -317,3 +317,32 @@ fn a_surface_is_told_what_the_planes_of_its_own_output_show() {
     hotplug::remove(&mut world.state, id);
     assert!(scanout::of(&output).is_none());
 }
+
+#[test]
+fn a_picture_into_memory_that_lies_otherwise_than_row_by_row_fails_and_costs_its_client_nothing_else() {
+    let Some(gles) = gles() else { return };
+    let mut world = World::lit_by(gles, 1.0);
+    let format = DrmFormat { code: DrmFourcc::Xrgb8888, modifier: DrmModifier::I915_x_tiled };
+    dmabuf::offer_formats(&mut world.state, 0, vec![format], &[]);
+    disturb(&world, Fault::Readable);
+    let (client, _window) = world.open_filled("a", SIZE, RED);
+    world.rest();
+    let global = world.client(client).bind::<ZwpLinuxDmabufV1>();
+    world.settle();
+    let memory = rustix::fs::memfd_create("memory", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+    rustix::fs::ftruncate(&memory, (SIZE.0 * SIZE.1 * 4) as u64).unwrap();
+    let handle = world.client(client).handle();
+    let params = global.create_params(&handle, 1);
+    let modifier = u64::from(DrmModifier::I915_x_tiled);
+    params.add(memory.as_fd(), 0, 0, SIZE.0 as u32 * 4, (modifier >> 32) as u32, modifier as u32);
+    let buffer = params.create_immed(SIZE.0, SIZE.1, XRGB8888, Flags::empty(), &handle, ());
+    params.destroy();
+    world.rest();
+    let output = world.client(client).bind_output();
+    let screencopy = &world.client(client).globals().screencopy;
+    let frame = screencopy.capture_output_region(0, &output, 0, 0, SIZE.0, SIZE.1, &handle, ());
+    frame.copy(&buffer);
+    world.settle();
+    assert!(!world.client(client).is_gone(), "{:?}", world.client(client).error);
+    assert!(world.client(client).events().iter().any(|event| matches!(event, Event::CaptureFailed)));
+}

@@ -57,7 +57,8 @@ fn nothing_is_drawn_for_them_and_nobody_is_woken() {
     assert!(world.turns() - turns <= 2, "{} turns", world.turns() - turns);
     // Who is called back and shows nothing new has no frame drawn.
     for number in 2..8 {
-        world.client(client).ask(&window.surface, number);
+        // Feedback is answered by a frame.
+        window.surface.frame(&world.client(client).handle(), number);
         window.surface.commit();
         world.settle();
         world.run_for(Span::from_millis(50), &mut |_| None);

@@ -37,6 +37,8 @@ fn heading(notice: &Notice) -> String {
 
 /// What is above a mistake in the configuration.
 const MISTAKE: &str = "The configuration is wrong; what was before stays in force";
+/// The same where there was nothing before.
+const NO_CONFIGURATION: &str = "The configuration is wrong; the built-in defaults are in force";
 
 /// A text in lines of so many letters, the last one cut off.
 fn lines(text: &str, letters: usize) -> Vec<String> {
@@ -78,7 +80,8 @@ pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (Ou
     let (line, margin) = (sheet.physical(LINE), sheet.physical(MARGIN));
     let widest = (f64::from(screen.w) * (1.0 - FREE_SHARE)) as i32 - 2 * margin;
     let letters = usize::try_from(widest / plain.width("m").max(1)).unwrap_or(0).max(1);
-    let mistake = notices.mistake().map(|text| (MISTAKE.to_owned(), lines(text, letters)));
+    let above = if notices.on_defaults { NO_CONFIGURATION } else { MISTAKE };
+    let mistake = notices.mistake().map(|text| (above.to_owned(), lines(text, letters)));
     let ended = notices.seen().map(|notice| (heading(notice), vec![reason(notice)]));
     let mut top = sheet.physical(TOP);
     for (place, (heading, texts)) in mistake.into_iter().chain(ended).enumerate() {

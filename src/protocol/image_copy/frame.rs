@@ -12,7 +12,7 @@ use super::session::Session;
 use crate::guard::Handlers;
 use crate::output;
 use crate::output::capture::{Captured, Reply, Request};
-use crate::protocol::film;
+use crate::protocol::film::{self, Unfit};
 use crate::state::State;
 
 /// One picture.
@@ -48,6 +48,10 @@ struct Answer {
 }
 
 impl Reply for Answer {
+    fn waits_for_power(&self) -> bool {
+        true
+    }
+
     fn is_wanted(&self) -> bool {
         let is_alive = self.frame.as_ref().is_some_and(Resource::is_alive);
         is_alive && self.session.number() == self.number
@@ -120,15 +124,14 @@ fn capture(state: &mut State, object: &ExtImageCopyCaptureFrameV1, frame: &Frame
     let reply = Box::new(Answer { frame: Some(object.clone()), session: session.clone(), number });
     // Dropped, it says that the session has stopped.
     let Some((size, subject)) = session.size().zip(session.subject(state)) else { return };
-    let film =
-        if buffer.is_alive() { film::of(&buffer, size, session.formats()) } else { Err("it is gone".to_owned()) };
+    let film = if buffer.is_alive() { film::of(&buffer, size, session.formats()) } else { Err(Unfit::gone()) };
     match film {
         Ok(film) => {
             let (with_cursor, eye) = (session.with_cursor(), session.eye.clone());
             output::capture(state, Request { subject, film, with_cursor, waits: true, eye, reply });
         }
-        Err(sentence) => {
-            tracing::debug!("no picture is taken: {sentence}");
+        Err(unfit) => {
+            tracing::debug!("no picture is taken: {unfit}");
             if let Some(frame) = reply.into_frame() {
                 frame.failed(FailureReason::BufferConstraints);
             }

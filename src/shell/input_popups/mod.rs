@@ -16,7 +16,8 @@ use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_popup_surface
 
 use super::layers::Pinned;
 use super::layers::placing::Level;
-use super::{Desk, Hand, Shell, geometry, hit, visit};
+use super::{Desk, Hand, Shell, geometry, hit, layers, visit};
+use crate::later;
 use crate::state::State;
 use crate::surface::{self, tree};
 
@@ -58,6 +59,8 @@ pub struct InputPopups {
     on: Option<Output>,
     /// The input method: an object of its client.
     typist: Option<ObjectId>,
+    /// Virtual keyboards.
+    keyboards: Vec<ObjectId>,
     /// [`Shell::changes`] when that was looked at.
     looked: Option<(u64, u64)>,
 }
@@ -109,6 +112,14 @@ impl Shell {
         pinned.level().is_above_windows() && self.input_popups.is_typists(pinned.surface())
     }
 
+    /// Whether it is an on-screen keyboard in use: of the input method while a field is active, or of a client with a virtual
+    /// keyboard, which knows of no fields.
+    pub(super) fn types_now(&self, pinned: &Pinned) -> bool {
+        let InputPopups { caret, keyboards, .. } = &self.input_popups;
+        let plays = || keyboards.iter().any(|keyboard| keyboard.same_client_as(&pinned.surface().id()));
+        (caret.is_some() && self.is_keyboard(pinned)) || plays()
+    }
+
     /// Whether it lies above a lock: with all that hangs on it.
     fn lies_above_lock(&self, pinned: &Pinned) -> bool {
         let area = geometry(pinned.output());
@@ -153,13 +164,26 @@ pub fn set_typist(state: &mut State, typist: Option<ObjectId>) {
     }
 }
 
+/// There is a virtual keyboard, or it is gone.
+pub fn note_virtual_keyboard(state: &mut State, keyboard: ObjectId, is_there: bool) {
+    let keyboards = &mut state.shell.input_popups.keyboards;
+    keyboards.retain(|known| *known != keyboard);
+    keyboards.extend(Some(keyboard).filter(|_| is_there));
+}
+
 /// Somebody types there, or into nothing.
 pub fn set_caret(state: &mut State, caret: Option<Caret>) {
     let popups = &mut state.shell.input_popups;
     if popups.caret == caret {
         return;
     }
+    let begins_or_ends = popups.caret.is_some() != caret.is_some();
     popups.caret = caret;
+    if begins_or_ends && state.shell.layers.shown().any(|pinned| state.shell.is_keyboard(pinned)) {
+        // The input method is told at the end of a turn.
+        later::soon(state, layers::rising::attend);
+    }
+    let popups = &state.shell.input_popups;
     // A keyboard on the screen shows nothing there: what is typed on it costs no frame of its own.
     if !popups.list.is_empty() {
         changed(state);
@@ -241,12 +265,11 @@ pub fn attend(state: &mut State) {
 /// Tells one popup where it is, if that is something new.
 fn tell(popup: &mut InputPopup, at: Option<(Rectangle<i32, Logical>, &Output)>) {
     let Some((caret, output)) = at.filter(|_| popup.is_shown()) else { return };
-    if popup.visits.as_ref() != Some(output) {
-        if let Some(before) = popup.visits.replace(output.clone()) {
-            visit::leave_layer(&popup.surface, &before);
-        }
-        visit::show_on(&popup.surface, output);
+    if let Some(before) = popup.visits.replace(output.clone()).filter(|before| before != output) {
+        visit::leave_layer(&popup.surface, &before);
     }
+    // Its scale may have changed.
+    visit::show_on(&popup.surface, output);
     let origin = placing::place(caret, popup.size, geometry(output));
     let told = Rectangle::new(caret.loc - origin, caret.size);
     if popup.told != Some(told) {

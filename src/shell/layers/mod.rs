@@ -12,9 +12,11 @@
 pub mod keyboard;
 mod pinned;
 pub mod placing;
+pub mod rising;
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_surface_v1::ZwlrLayerSurfaceV1;
+use smithay::reexports::wayland_server::backend::ObjectId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle};
 use smithay::wayland::shell::wlr_layer::{LayerSurface, LayerSurfaceCachedState};
@@ -38,6 +40,8 @@ pub struct Layers {
     chosen: Option<WlSurface>,
     /// The one that a button or finger holds down.
     pressed: Option<WlSurface>,
+    /// The surfaces on *top* that lie above fullscreen windows.
+    risen: Vec<ObjectId>,
 }
 
 impl Layers {
@@ -113,15 +117,14 @@ impl Shell {
     /// The surface of the layers above windows that takes input at `point` (global logical coordinates), and where its
     /// origin is.
     pub fn hit_above(&self, point: Point<f64, Logical>, output: &Output) -> Option<(WlSurface, Point<f64, Logical>)> {
-        let in_level = |level| self.hit_level(point, output, level);
-        in_level(Level::Overlay).or_else(|| {
-            let is_covered = !self.overlays.overview.is_on() && self.is_covered(output);
-            let below = || {
-                in_level(Level::Top)
-                    .or_else(|| self.hit_popups(point, output, Level::Bottom))
-                    .or_else(|| self.hit_popups(point, output, Level::Background))
-            };
-            if is_covered { None } else { below() }
+        let all = |_: &&Pinned| true;
+        self.hit_level(point, output, Level::Overlay, all).or_else(|| {
+            if !self.overlays.overview.is_on() && self.is_covered(output) {
+                return self.hit_level(point, output, Level::Top, |pinned| self.layers.rises(pinned));
+            }
+            self.hit_level(point, output, Level::Top, all)
+                .or_else(|| self.hit_popups(point, output, Level::Bottom, all))
+                .or_else(|| self.hit_popups(point, output, Level::Background, all))
         })
     }
 
@@ -131,7 +134,7 @@ impl Shell {
         point: Point<f64, Logical>,
         output: &Output,
     ) -> Option<(WlSurface, Point<f64, Logical>)> {
-        let in_level = |level| self.hit_surfaces(point, output, level);
+        let in_level = |level| self.hit_surfaces(point, output, level, |_| true);
         if self.is_covered(output) { None } else { in_level(Level::Bottom).or_else(|| in_level(Level::Background)) }
     }
 
@@ -140,8 +143,9 @@ impl Shell {
         point: Point<f64, Logical>,
         output: &Output,
         level: Level,
+        these: impl Fn(&&Pinned) -> bool + Copy,
     ) -> Option<(WlSurface, Point<f64, Logical>)> {
-        self.hit_popups(point, output, level).or_else(|| self.hit_surfaces(point, output, level))
+        self.hit_popups(point, output, level, these).or_else(|| self.hit_surfaces(point, output, level, these))
     }
 
     fn hit_popups(
@@ -149,8 +153,10 @@ impl Shell {
         point: Point<f64, Logical>,
         output: &Output,
         level: Level,
+        these: impl Fn(&&Pinned) -> bool,
     ) -> Option<(WlSurface, Point<f64, Logical>)> {
-        let mut popups = self.layers.downward(output, level).flat_map(|pinned| self.popups_of_layer(pinned));
+        let pinned = self.layers.downward(output, level).filter(these);
+        let mut popups = pinned.flat_map(|pinned| self.popups_of_layer(pinned));
         popups.find_map(|(popup, origin)| hit::hit_tree_at(popup, origin.to_f64(), point))
     }
 
@@ -159,8 +165,9 @@ impl Shell {
         point: Point<f64, Logical>,
         output: &Output,
         level: Level,
+        these: impl Fn(&&Pinned) -> bool,
     ) -> Option<(WlSurface, Point<f64, Logical>)> {
-        let mut pinned = self.layers.downward(output, level);
+        let mut pinned = self.layers.downward(output, level).filter(these);
         pinned.find_map(|pinned| hit::hit_tree_at(pinned.surface(), pinned.rect().loc.to_f64(), point))
     }
 }

@@ -1,5 +1,6 @@
 //! Layer surfaces: where they go, what they leave for windows, who sees them and who is typed into.
 
+mod above_fullscreen;
 mod bad_input;
 mod input;
 mod seen;

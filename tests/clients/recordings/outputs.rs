@@ -7,7 +7,7 @@ use super::{Camera, told};
 use crate::fixture::content::{GREEN, RED};
 use crate::fixture::{OUTPUT, World};
 use crate::lock::Locker;
-use upbeat::output::hotplug;
+use upbeat::output::{hotplug, power};
 
 const MIDDLE: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
 
@@ -130,4 +130,25 @@ fn nothing_of_others_is_recorded_while_the_session_is_locked() {
     camera.take(&mut world, &of_window, &portrait);
     assert_eq!(film.pixel(MIDDLE.0, MIDDLE.1), GREEN);
     assert_eq!(portrait.pixel(9, 9), 0, "black");
+}
+
+#[test]
+fn a_session_of_an_output_that_is_off_waits_until_it_is_on() {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("a", (400, 300), RED);
+    world.rest();
+    let camera = Camera::new(&mut world);
+    let source = camera.output(&mut world);
+    let session = camera.session(&mut world, &source, Options::empty());
+    let film = camera.film(&mut world, OUTPUT, Format::Xrgb8888);
+    camera.take(&mut world, &session, &film);
+    let id = hotplug::by_name(&world.state, "TEST-1").unwrap();
+    power::set(&mut world.state, id, false);
+    let frame = camera.shoot(&mut world, &session, &film);
+    assert_eq!(camera.hears(&mut world), Vec::<String>::new(), "it waits, and the session goes on");
+    power::set(&mut world.state, id, true);
+    world.client(client).draw(&window.surface, 2, (400, 300), GREEN);
+    window.surface.commit();
+    assert_eq!(camera.answer(&mut world, &frame).last().unwrap(), "ready");
+    assert_eq!(film.pixel(MIDDLE.0, MIDDLE.1), GREEN);
 }

@@ -1,0 +1,226 @@
+//! Buffers that are turned, dense, cut and scaled, also without a new buffer.
+
+use upbeat::render::Renderer;
+use upbeat::turn::Turn;
+use wayland_client::protocol::wl_output::Transform;
+use wayland_client::protocol::wl_shm::Format;
+use wayland_protocols::wp::viewporter::client::wp_viewport;
+
+use crate::fixture::content::{BLUE, Colour, GREEN, RED};
+use crate::fixture::handlers::id;
+use crate::fixture::{ClientIndex, Toplevel, World, gles};
+
+/// Of surfaces that are patches of one colour each, this wide and high.
+const PATCH: i32 = 8;
+const SIZE: (i32, i32) = (96, 64);
+const CORNER: (i32, i32) = (40, 30);
+const WHITE: Colour = 0x00ff_ffff;
+
+fn patch(x: i32, y: i32) -> Colour {
+    ((0x20 + 0x10 * (x / PATCH)) << 16 | (0x20 + 0x10 * (y / PATCH)) << 8 | 0x40) as Colour
+}
+
+/// The pixels of a buffer that shows the patches, and its size.
+fn patches(turn: Turn, scale: i32) -> (Vec<u32>, (i32, i32)) {
+    let (width, height) = (SIZE.0 * scale, SIZE.1 * scale);
+    let upright: Vec<u32> = (0..width * height).map(|at| patch(at % width / scale, at / width / scale)).collect();
+    let size = if turn.swaps_sides() { (height, width) } else { (width, height) };
+    (turn.pixels(&upright, (width, height)), size)
+}
+
+fn transform(turn: Turn) -> Transform {
+    Transform::try_from(Turn::ALL.iter().position(|known| *known == turn).unwrap() as u32).unwrap()
+}
+
+#[test]
+fn a_part_of_a_turned_and_dense_buffer_is_the_one_that_its_client_means() {
+    for renderer in [Renderer::pixman().ok(), gles()].into_iter().flatten() {
+        let mut world = World::lit_by(renderer, 1.0);
+        let (client, window) = world.open("a", 10, 10);
+        let handle = world.client(client).handle();
+        let viewport = world.client(client).globals().viewporter.get_viewport(&window.surface, &handle, ());
+        for (turn, scale) in Turn::ALL.into_iter().flat_map(|turn| [(turn, 1), (turn, 2)]) {
+            let (pixels, size) = patches(turn, scale);
+            for (x, y, width, height) in [(8, 16, 40, 24), (56, 0, 32, 64), (0, 40, 96, 8), (88, 56, 8, 8)] {
+                let picture = world.client(client).picture(0, Format::Xrgb8888, size.0, size.1, &pixels);
+                viewport.set_source(f64::from(x), f64::from(y), f64::from(width), f64::from(height));
+                window.surface.set_buffer_transform(transform(turn));
+                window.surface.set_buffer_scale(scale);
+                window.surface.attach(Some(&picture), 0, 0);
+                window.surface.damage_buffer(0, 0, size.0, size.1);
+                window.surface.commit();
+                world.settle();
+                world.put("a", CORNER);
+                world.rest();
+                let middles = (0..height / PATCH).flat_map(|row| (0..width / PATCH).map(move |column| (column, row)));
+                for (left, top) in middles.map(|(column, row)| (column * PATCH + 4, row * PATCH + 4)) {
+                    let seen = world.pixel(CORNER.0 + left, CORNER.1 + top);
+                    let place = format!("{turn}, scale {scale}, ({left}, {top}) of {width}x{height} at ({x}, {y})");
+                    assert_eq!(seen, patch(x + left, y + top), "{place}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_of_a_turned_surface_is_where_its_client_means_and_no_more() {
+    for turn in Turn::ALL {
+        let mut world = World::lit();
+        let (client, window) = world.open("a", 10, 10);
+        let (mut pixels, size) = patches(turn, 1);
+        for number in 0..8 {
+            let picture = world.client(client).picture(0, Format::Xrgb8888, size.0, size.1, &pixels);
+            window.surface.set_buffer_transform(transform(turn));
+            window.surface.attach(Some(&picture), 0, 0);
+            if number == 0 {
+                window.surface.damage_buffer(0, 0, size.0, size.1)
+            } else {
+                window.surface.damage(5, 9, 3, 2)
+            }
+            window.surface.commit();
+            world.settle();
+            world.put("a", CORNER);
+            world.rest();
+            pixels.iter_mut().for_each(|pixel| *pixel = WHITE);
+        }
+        let damage =
+            world.state.outputs.states().next().unwrap().records.iter().next_back().map(|record| record.damage);
+        assert_eq!(world.pixel(CORNER.0 + 6, CORNER.1 + 10), WHITE, "{turn}");
+        assert_eq!(damage, Some(6), "{turn}");
+    }
+}
+
+/// A window with a red, a green, a blue and a white quarter.
+fn quarters(world: &mut World) -> (ClientIndex, Toplevel) {
+    let (client, window) = world.open("a", 10, 10);
+    let colour = |at: i32| {
+        let (x, y) = (at % SIZE.0, at / SIZE.0);
+        [RED, GREEN, BLUE, WHITE][usize::from(x >= SIZE.0 / 2) + 2 * usize::from(y >= SIZE.1 / 2)]
+    };
+    let pixels: Vec<u32> = (0..SIZE.0 * SIZE.1).map(colour).collect();
+    let picture = world.client(client).picture(0, Format::Xrgb8888, SIZE.0, SIZE.1, &pixels);
+    window.surface.attach(Some(&picture), 0, 0);
+    window.surface.damage_buffer(0, 0, SIZE.0, SIZE.1);
+    window.surface.commit();
+    world.settle();
+    world.put("a", CORNER);
+    world.rest();
+    (client, window)
+}
+
+fn corners(world: &mut World, (width, height): (i32, i32)) -> [Colour; 4] {
+    world.settle();
+    world.put("a", CORNER);
+    world.rest();
+    let size = world.window("a").geometry().size;
+    assert_eq!((size.w, size.h), (width, height));
+    [(4, 4), (width - 4, 4), (4, height - 4), (width - 4, height - 4)]
+        .map(|(x, y)| world.pixel(CORNER.0 + x, CORNER.1 + y))
+}
+
+#[test]
+fn a_buffer_scale_or_transform_counts_with_its_commit_also_without_a_new_buffer() {
+    let mut world = World::lit();
+    let (_client, window) = quarters(&mut world);
+    let background = world.pixel(CORNER.0 + 60, CORNER.1 + 80);
+    window.surface.set_buffer_scale(2);
+    assert_eq!(corners(&mut world, SIZE), [RED, GREEN, BLUE, WHITE], "it is not committed yet");
+    window.surface.commit();
+    assert_eq!(corners(&mut world, (48, 32)), [RED, GREEN, BLUE, WHITE]);
+    assert_eq!(world.pixel(CORNER.0 + 60, CORNER.1 + 20), background, "it is smaller");
+    window.surface.set_buffer_scale(1);
+    window.surface.set_buffer_transform(Transform::_180);
+    window.surface.commit();
+    assert_eq!(corners(&mut world, SIZE), [WHITE, BLUE, GREEN, RED]);
+    window.surface.set_buffer_transform(Transform::_90);
+    window.surface.commit();
+    assert_eq!(corners(&mut world, (64, 96)), [BLUE, RED, WHITE, GREEN]);
+}
+
+#[test]
+fn an_opaque_region_counts_with_its_commit_also_without_a_new_buffer() {
+    let mut world = World::lit();
+    let (_below, _window) = world.open_filled("below", SIZE, RED);
+    world.put("below", CORNER);
+    let (client, window) = world.open("above", 10, 10);
+    let pixels = vec![0xff00_ff00; (SIZE.0 * SIZE.1) as usize];
+    let picture = world.client(client).picture(0, Format::Argb8888, SIZE.0, SIZE.1, &pixels);
+    window.surface.attach(Some(&picture), 0, 0);
+    window.surface.damage_buffer(0, 0, SIZE.0, SIZE.1);
+    window.surface.commit();
+    world.settle();
+    world.put("above", CORNER);
+    let layers = |world: &mut World| {
+        world.settle();
+        world.rest();
+        world.state.outputs.states().next().unwrap().layers_on_screen()
+    };
+    assert_eq!(layers(&mut world), 2, "nobody says that it is opaque");
+    let handle = world.client(client).handle();
+    let region = world.client(client).globals().compositor.create_region(&handle, ());
+    region.add(0, 0, SIZE.0, SIZE.1);
+    window.surface.set_opaque_region(Some(&region));
+    window.surface.commit();
+    assert_eq!(layers(&mut world), 1);
+    window.surface.set_opaque_region(None);
+    window.surface.commit();
+    assert_eq!(layers(&mut world), 2);
+}
+
+#[test]
+fn a_source_of_broken_size_needs_a_destination_whenever_its_viewport_was_made() {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    world.rest();
+    let handle = world.client(client).handle();
+    let viewport = world.client(client).globals().viewporter.get_viewport(&window.surface, &handle, ());
+    viewport.set_source(0.0, 0.0, 20.5, 20.0);
+    viewport.set_destination(41, 40);
+    window.surface.commit();
+    world.settle();
+    assert!(!world.client(client).is_gone());
+    viewport.set_destination(-1, -1);
+    window.surface.commit();
+    world.settle();
+    let code = wp_viewport::Error::BadSize as u32;
+    assert_eq!(world.client(client).error, Some(("wp_viewport".to_owned(), code)));
+}
+
+#[test]
+fn a_cursor_is_as_large_as_its_viewport_says_and_shows_the_part_that_it_says() {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("a", (400, 300), BLUE);
+    let corner = world.window("a").rect().loc;
+    let at = (corner.x + 100, corner.y + 100);
+    world.point(f64::from(at.0), f64::from(at.1));
+    world.rest();
+    let (serial, handle) = (world.client(client).data.last_enter, world.client(client).handle());
+    let image = world.client(client).surface();
+    let viewport = world.client(client).globals().viewporter.get_viewport(&image, &handle, ());
+    // Red on the left, green on the right.
+    let pixels: Vec<u32> = (0..48 * 48).map(|at| 0xff00_0000 | if at % 48 < 24 { RED } else { GREEN }).collect();
+    let picture = world.client(client).picture(0, Format::Argb8888, 48, 48, &pixels);
+    world.client(client).globals().pointer().set_cursor(serial, Some(&image), 2, 3);
+    viewport.set_destination(12, 10);
+    image.attach(Some(&picture), 0, 0);
+    image.damage_buffer(0, 0, 48, 48);
+    image.commit();
+    let counts = |world: &mut World| {
+        world.settle();
+        world.rest();
+        let picture = world.picture();
+        let count = |colour: Colour| picture.pixels.iter().filter(|pixel| **pixel & 0x00ff_ffff == colour).count();
+        (count(RED), count(GREEN), world.pixel(at.0 - 2, at.1 - 3), world.pixel(at.0 + 9, at.1 + 6))
+    };
+    assert_eq!(counts(&mut world), (60, 60, RED, GREEN));
+    // Without another buffer.
+    viewport.set_source(12.0, 0.0, 12.0, 24.0);
+    viewport.set_destination(12, 20);
+    image.commit();
+    assert_eq!(counts(&mut world).0, 240);
+    image.set_buffer_transform(Transform::_180);
+    image.commit();
+    assert_eq!(counts(&mut world).1, 240, "turned");
+    assert_ne!(id(&image), id(&window.surface));
+}

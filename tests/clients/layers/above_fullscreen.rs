@@ -1,0 +1,103 @@
+//! Launchers with the keyboard and on-screen keyboards lie above fullscreen windows; other layer surfaces on *top* do not.
+
+use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::KeyboardInteractivity as Wants;
+
+use super::*;
+use crate::fixture::KEY_A;
+use crate::text;
+
+const MIDDLE: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
+const BOTTOM: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 - 50);
+
+/// A session with a bar, and a fullscreen window above that.
+fn covered() -> (World, ClientIndex, Toplevel) {
+    let mut world = World::lit();
+    let client = world.connect();
+    world.pin(client, Layer::Top, GREEN, bar(30));
+    let (owner, window) = world.open_filled("a", (400, 300), BLUE);
+    window.toplevel.set_fullscreen(None);
+    world.settle();
+    let size = world.client(owner).answer_newest().unwrap();
+    world.client(owner).draw(&window.surface, 2, size, BLUE);
+    window.surface.commit();
+    world.settle();
+    world.rest();
+    assert_eq!(world.pixel(200, 5), BLUE);
+    (world, owner, window)
+}
+
+fn keyboard(layer: &ZwlrLayerSurfaceV1) {
+    layer.set_anchor(Anchor::Bottom | Anchor::Left | Anchor::Right);
+    layer.set_size(0, 100);
+}
+
+/// Lets the input method hear of fields, and shows the result.
+fn pass(world: &mut World) {
+    for _ in 0..3 {
+        world.settle();
+        world.turn();
+    }
+    world.rest();
+}
+
+#[test]
+fn a_launcher_that_has_the_keyboard_is_seen_and_hit_and_the_bar_is_not() {
+    let (mut world, owner, _window) = covered();
+    let client = world.connect();
+    let launcher = world.pin(client, Layer::Top, RED, |layer| {
+        layer.set_size(300, 200);
+        layer.set_keyboard_interactivity(Wants::Exclusive);
+    });
+    pass(&mut world);
+    assert_eq!((world.pixel(MIDDLE.0, MIDDLE.1), world.pixel(200, 5)), (RED, BLUE));
+    world.client(client).take_events();
+    world.point(f64::from(MIDDLE.0), f64::from(MIDDLE.1));
+    let entered = world.client(client).take_events();
+    let launchers = id(&launcher.surface);
+    assert!(entered.iter().any(|event| matches!(event, Event::PointerEnter { surface, .. } if *surface == launchers)));
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    assert!(world.client(client).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
+    launcher.layer.set_keyboard_interactivity(Wants::None);
+    launcher.surface.commit();
+    pass(&mut world);
+    // Beside the cursor.
+    assert_eq!(world.pixel(MIDDLE.0 - 50, MIDDLE.1), BLUE, "without the keyboard it is a surface like the bar");
+    assert!(!world.client(owner).is_gone());
+}
+
+#[test]
+fn a_keyboard_on_the_screen_is_seen_while_a_field_of_the_window_is_typed_into() {
+    let (mut world, owner, _window) = covered();
+    let field = text::field(&mut world, owner, "");
+    let typist = world.connect();
+    let _method = text::method(&mut world, typist);
+    world.pin(typist, Layer::Top, RED, keyboard);
+    pass(&mut world);
+    assert_eq!(world.pixel(BOTTOM.0, BOTTOM.1), BLUE, "nothing is typed into");
+    field.enable();
+    field.commit();
+    pass(&mut world);
+    assert_eq!((world.pixel(BOTTOM.0, BOTTOM.1), world.pixel(200, 5)), (RED, BLUE));
+    field.disable();
+    field.commit();
+    pass(&mut world);
+    assert_eq!(world.pixel(BOTTOM.0, BOTTOM.1), BLUE);
+}
+
+#[test]
+fn a_keyboard_that_is_no_input_method_is_seen_as_long_as_it_can_type() {
+    let (mut world, ..) = covered();
+    let typist = world.connect();
+    let keys = {
+        let client = world.client(typist);
+        let globals = client.globals();
+        globals.virtual_keyboards.create_virtual_keyboard(&globals.seat, &client.handle(), ())
+    };
+    world.pin(typist, Layer::Top, RED, keyboard);
+    pass(&mut world);
+    assert_eq!(world.pixel(BOTTOM.0, BOTTOM.1), RED);
+    keys.destroy();
+    pass(&mut world);
+    assert_eq!(world.pixel(BOTTOM.0, BOTTOM.1), BLUE);
+}

@@ -1,0 +1,88 @@
+//! Commits that change nothing on a still screen are answered.
+
+use upbeat::time::Span;
+
+use crate::fixture::content::{GREEN, Heard, RED};
+use crate::fixture::simulated::nothing;
+use crate::fixture::{ClientIndex, OUTPUT, Toplevel, World};
+
+const SIZE: (i32, i32) = (300, 200);
+
+fn still() -> (World, ClientIndex, Toplevel) {
+    let mut world = World::lit();
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    world.rest();
+    world.run_for(Span::from_seconds(3), &mut nothing);
+    (world, client, window)
+}
+
+/// How long it takes until the update is seen.
+fn light(world: &mut World, client: ClientIndex, update: u32) -> Span {
+    let begun = world.now();
+    world.run_for(Span::from_seconds(2), &mut nothing);
+    world.client(client).light(update).unwrap_or_else(|| panic!("{update} was never seen")).0 - begun
+}
+
+#[test]
+fn feedback_alone_is_presented_at_the_next_refresh() {
+    let (mut world, client, window) = still();
+    for (number, with_callback) in [(7, false), (8, true)] {
+        let handle = world.client(client).handle();
+        world.client(client).globals().presentation.feedback(&window.surface, &handle, number);
+        if with_callback {
+            window.surface.frame(&handle, number);
+        }
+        window.surface.commit();
+        let refreshes = light(&mut world, client, number).as_seconds_f64() * 60.0;
+        assert!(refreshes <= 2.0, "{refreshes}");
+        assert_eq!(world.client(client).heard(Heard::Called(number)), with_callback);
+    }
+}
+
+#[test]
+fn feedback_of_a_subsurface_and_of_a_cursor_is_presented_though_nothing_changes() {
+    let (mut world, client, window) = still();
+    let (part, position) = world.client(client).subsurface(&window.surface);
+    position.set_desync();
+    world.client(client).draw(&part, 2, (50, 50), GREEN);
+    part.commit();
+    window.surface.commit();
+    world.run_for(Span::from_seconds(3), &mut nothing);
+    let handle = world.client(client).handle();
+    world.client(client).globals().presentation.feedback(&part, &handle, 7);
+    part.commit();
+    light(&mut world, client, 7);
+}
+
+#[test]
+fn feedback_of_a_window_that_nobody_sees_ends_with_the_slow_tick() {
+    let (mut world, client, window) = still();
+    world.open_filled("above", OUTPUT, GREEN);
+    world.put("above", (0, 0));
+    world.rest();
+    world.run_for(Span::from_seconds(3), &mut nothing);
+    let handle = world.client(client).handle();
+    world.client(client).globals().presentation.feedback(&window.surface, &handle, 7);
+    window.surface.commit();
+    world.run_for(Span::from_seconds(2), &mut nothing);
+    assert!(world.client(client).heard(Heard::Discarded(7)));
+}
+
+#[test]
+fn a_fifo_barrier_that_came_with_nothing_else_falls_with_the_next_refresh() {
+    let delay = |with_barrier: bool| {
+        let (mut world, client, window) = still();
+        let fifo = world.client(client).fifo(&window.surface);
+        if with_barrier {
+            fifo.set_barrier();
+        }
+        window.surface.commit();
+        world.run_for(Span::from_seconds(2), &mut nothing);
+        world.client(client).draw(&window.surface, 7, SIZE, GREEN);
+        fifo.wait_barrier();
+        window.surface.commit();
+        light(&mut world, client, 7)
+    };
+    let (with, without) = (delay(true), delay(false));
+    assert!(with - without < Span::from_millis(10), "{with} and {without}");
+}

@@ -1,0 +1,194 @@
+//! Surfaces of every kind are told their output and its scale.
+
+use upbeat::output::hotplug;
+use wayland_client::protocol::wl_surface::WlSurface;
+use wayland_client::{Connection, Dispatch, QueueHandle};
+use wayland_protocols::wp::fractional_scale::v1::client::wp_fractional_scale_manager_v1::WpFractionalScaleManagerV1;
+use wayland_protocols::wp::fractional_scale::v1::client::wp_fractional_scale_v1::{self, WpFractionalScaleV1};
+use wayland_protocols::xdg::shell::client::xdg_surface::XdgSurface;
+use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::Anchor;
+
+use crate::fixture::client::Data;
+use crate::fixture::content::RED;
+use crate::fixture::handlers::{id, silent};
+use crate::fixture::layers::Layer;
+use crate::fixture::{BUTTON_LEFT, ClientIndex, OUTPUT, Popup, Toplevel, World};
+
+silent!(WpFractionalScaleManagerV1);
+
+/// Scales are told with the number of their surface, in 120ths.
+impl Dispatch<WpFractionalScaleV1, u32> for Data {
+    fn event(
+        data: &mut Self,
+        _: &WpFractionalScaleV1,
+        event: wp_fractional_scale_v1::Event,
+        surface: &u32,
+        _: &Connection,
+        _: &QueueHandle<Self>,
+    ) {
+        if let wp_fractional_scale_v1::Event::PreferredScale { scale } = event {
+            data.visits.push((*surface, format!("fraction {scale}")));
+        }
+    }
+}
+
+/// Two outputs beside each other: the second at scale 2.
+fn two() -> World {
+    let mut world = World::lit();
+    // Its clients have both.
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
+    hotplug::arrange(&mut world.state, id, Some((OUTPUT.0, 0)), 2.0);
+    world.rest();
+    world
+}
+
+fn turn(world: &mut World) {
+    world.settle();
+    world.turn();
+    world.settle();
+}
+
+/// The last that a surface was told: whether it is on an output, and each of the scales.
+fn told(world: &mut World, client: ClientIndex, surface: &WlSurface) -> (bool, String, String) {
+    turn(world);
+    let data = &world.client(client).data.visits;
+    let mine: Vec<&str> = data.iter().filter(|(of, _)| *of == id(surface)).map(|(_, said)| said.as_str()).collect();
+    let last = |start: &str| mine.iter().rev().find_map(|said| said.strip_prefix(start)).unwrap_or_default().to_owned();
+    let outputs =
+        mine.iter().filter(|said| **said == "enter").count() - mine.iter().filter(|said| **said == "leave").count();
+    (outputs == 1, last("scale "), last("fraction "))
+}
+
+/// A surface that wants to know the scale as a fraction.
+fn curious(world: &mut World, client: ClientIndex, surface: &WlSurface) {
+    let client = world.client(client);
+    let manager = client.bind::<WpFractionalScaleManagerV1>();
+    manager.get_fractional_scale(surface, &client.handle(), id(surface));
+}
+
+fn scale(world: &mut World, scale: f64) {
+    let id = hotplug::by_name(&world.state, "TEST-2").unwrap();
+    hotplug::arrange(&mut world.state, id, None, scale);
+}
+
+#[track_caller]
+fn is_at(world: &mut World, client: ClientIndex, surface: &WlSurface, scale: &str, fraction: &str) {
+    assert_eq!(told(world, client, surface), (true, scale.to_owned(), fraction.to_owned()));
+}
+
+/// A window on the second output, whose client binds both.
+fn window(world: &mut World) -> (ClientIndex, Toplevel) {
+    let (client, window) = world.open_filled("a", (200, 100), RED);
+    let names: Vec<u32> = {
+        let globals = &world.client(client).data.globals;
+        globals.iter().filter(|(_, interface, _)| interface == "wl_output").map(|(name, ..)| *name).collect()
+    };
+    for name in names {
+        world.client(client).bind_named::<wayland_client::protocol::wl_output::WlOutput>(name);
+    }
+    world.settle();
+    world.put("a", (OUTPUT.0 + 50, 50));
+    world.rest();
+    (client, window)
+}
+
+fn popup(world: &mut World, client: ClientIndex, parent: &XdgSurface) -> Popup {
+    let positioner = world.client(client).positioner(10, 10, 60, 40);
+    let popup = world.client(client).popup(parent, &positioner);
+    curious(world, client, &popup.surface);
+    popup.surface.commit();
+    world.settle();
+    popup
+}
+
+fn draw(world: &mut World, client: ClientIndex, popup: &Popup) {
+    world.client(client).answer_newest();
+    world.client(client).show(&popup.surface, 60, 40);
+    world.settle();
+    world.rest();
+}
+
+#[test]
+fn popups_nested_ones_and_their_subsurfaces_know_the_scale_of_their_output_before_they_draw_and_when_it_changes() {
+    let mut world = two();
+    let (client, window) = window(&mut world);
+    is_at(&mut world, client, &window.surface, "2", "");
+    let menu = popup(&mut world, client, &window.xdg);
+    assert_eq!(told(&mut world, client, &menu.surface), (false, "2".to_owned(), "240".to_owned()), "it is to draw");
+    draw(&mut world, client, &menu);
+    is_at(&mut world, client, &menu.surface, "2", "240");
+    let nested = popup(&mut world, client, &menu.xdg);
+    draw(&mut world, client, &nested);
+    is_at(&mut world, client, &nested.surface, "2", "240");
+    let (part, _) = world.client(client).subsurface(&nested.surface);
+    curious(&mut world, client, &part);
+    world.client(client).show(&part, 5, 5);
+    nested.surface.commit();
+    is_at(&mut world, client, &part, "2", "240");
+    scale(&mut world, 3.0);
+    for surface in [&window.surface, &menu.surface, &nested.surface, &part] {
+        assert_eq!(told(&mut world, client, surface).1, "3");
+    }
+    nested.surface.attach(None, 0, 0);
+    nested.surface.commit();
+    assert!(!told(&mut world, client, &nested.surface).0, "it is nowhere any more");
+    assert!(told(&mut world, client, &menu.surface).0);
+}
+
+#[test]
+fn a_menu_of_a_bar_knows_its_scale() {
+    let mut world = two();
+    let client = world.connect();
+    let outputs: Vec<u32> = {
+        let globals = &world.client(client).data.globals;
+        globals.iter().filter(|(_, interface, _)| interface == "wl_output").map(|(name, ..)| *name).collect()
+    };
+    let output = world.client(client).bind_named(*outputs.last().unwrap());
+    let bar = world.client(client).layer(Layer::Top, Some(&output));
+    bar.layer.set_anchor(Anchor::Top | Anchor::Left | Anchor::Right);
+    bar.layer.set_size(0, 30);
+    bar.surface.commit();
+    world.settle();
+    world.answer_in(client, &bar, RED);
+    let positioner = world.client(client).positioner(10, 10, 60, 40);
+    let menu = world.client(client).orphan_popup(&positioner);
+    bar.layer.get_popup(&menu.popup);
+    menu.surface.commit();
+    world.settle();
+    draw(&mut world, client, &menu);
+    is_at(&mut world, client, &menu.surface, "2", "");
+}
+
+#[test]
+fn a_cursor_and_a_drag_icon_know_the_scale_of_the_output_at_the_pointer() {
+    let mut world = two();
+    let (client, window) = window(&mut world);
+    let at = world.window("a").rect().loc;
+    world.point(f64::from(at.x + 20), f64::from(at.y + 20));
+    let serial = world.client(client).data.last_enter;
+    let cursor = world.client(client).surface();
+    curious(&mut world, client, &cursor);
+    world.client(client).globals().pointer().set_cursor(serial, Some(&cursor), 0, 0);
+    world.client(client).show(&cursor, 16, 16);
+    is_at(&mut world, client, &cursor, "2", "240");
+    scale(&mut world, 3.0);
+    is_at(&mut world, client, &cursor, "3", "360");
+    scale(&mut world, 2.0);
+    world.point(f64::from(at.x + 20), f64::from(at.y + 20));
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(client).press_serial();
+    let icon = world.client(client).surface();
+    curious(&mut world, client, &icon);
+    {
+        let client = world.client(client);
+        let source = client.globals().data_devices.create_data_source(&client.handle(), ());
+        client.globals().data_device.start_drag(Some(&source), &window.surface, Some(&icon), serial);
+    }
+    world.client(client).show(&icon, 30, 30);
+    is_at(&mut world, client, &icon, "2", "240");
+    world.point(100.0, 100.0);
+    is_at(&mut world, client, &icon, "1", "120");
+    world.button(BUTTON_LEFT, false);
+    assert!(!told(&mut world, client, &icon).0, "it is nowhere any more");
+}
