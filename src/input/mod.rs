@@ -21,6 +21,7 @@ mod hand;
 mod held;
 mod hovering;
 pub mod in_force;
+pub mod joining;
 pub mod keyboard;
 pub mod keymap;
 mod letting_go;

@@ -62,6 +62,24 @@ impl Touches {
     }
 }
 
+/// A finger that its client was told of: the serial of its `down`, and its place in surface coordinates.
+pub(super) struct ToldFinger {
+    pub slot: u32,
+    pub serial: Serial,
+    pub surface: WlSurface,
+    pub place: Point<f64, Logical>,
+}
+
+/// The fingers whose clients hear of them. A finger that drags a window, a view or data is none.
+pub(super) fn told_fingers(state: &State) -> impl Iterator<Item = ToldFinger> {
+    let is_cancelled = matches!(state.input.drag, Some(drag::DragSource::Touch(_)));
+    let down = state.input.touches.down.iter().filter(move |_| !is_cancelled);
+    down.filter(|touch| !touch.swallowed && !carries(state, touch.slot)).filter_map(|touch| {
+        let (surface, origin) = held::renewed(state, &touch.focus, touch.position)?;
+        Some(ToldFinger { slot: touch.slot, serial: touch.serial, surface, place: touch.position - origin })
+    })
+}
+
 fn bounded(position: Point<f64, Logical>) -> Point<f64, Logical> {
     Point::from((coordinate_f64(position.x), coordinate_f64(position.y)))
 }

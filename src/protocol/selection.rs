@@ -23,7 +23,7 @@ use smithay::reexports::wayland_protocols::wp::primary_selection::zv1::server::{
 use smithay::reexports::wayland_protocols_wlr::data_control::v1::server::zwlr_data_control_device_v1::ZwlrDataControlDeviceV1;
 use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
 use smithay::reexports::wayland_server::protocol::wl_data_device::{self, WlDataDevice};
-use smithay::reexports::wayland_server::protocol::wl_data_device_manager::WlDataDeviceManager;
+use smithay::reexports::wayland_server::protocol::wl_data_device_manager::{self, WlDataDeviceManager};
 use smithay::reexports::wayland_server::protocol::wl_data_source::{self, WlDataSource};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
@@ -93,7 +93,7 @@ fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut 
 /// in `$gone`, for `$give_back`. The kinds of selection differ in nothing but the names of their interfaces.
 macro_rules! forward {
     ($manager:ty: $manager_data:ty, $device:ty: $data:ty => $kind:ty; $gone:ident, $give_back:ident: $release:expr; $check:path;
-     $hears_all:literal) => {
+     $hears_all:literal; $makes_device:pat) => {
         pub(super) fn $give_back(
             state: &mut State,
             client: &Client,
@@ -121,7 +121,12 @@ macro_rules! forward {
                 if $hears_all {
                     state.protocols.selection.listeners.add(client);
                 }
+                // Smithay tells a new device the present selection only where the device hears of all.
+                let is_untold = !$hears_all && matches!(request, $makes_device);
                 <$kind as Dispatch<_, _, State>>::request(state, client, manager, request, data, display, init);
+                if is_untold {
+                    $crate::protocol::selection::focus::device_made(state, client);
+                }
             }
         }
 
@@ -150,9 +155,9 @@ macro_rules! forward {
 use forward;
 
 forward!(WlDataDeviceManager: (), WlDataDevice: DataDeviceUserData => DataDeviceState;
-    gone, give_back: wl_data_device::Request::Release; asks; false);
+    gone, give_back: wl_data_device::Request::Release; asks; false; wl_data_device_manager::Request::GetDataDevice { .. });
 forward!(ZwpPrimarySelectionDeviceManagerV1: (), ZwpPrimarySelectionDeviceV1: PrimaryDeviceUserData => PrimarySelectionState;
-    gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary; false);
+    gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary; false; primary_manager::Request::GetDevice { .. });
 
 /// Notes which source a request wants to be in force: [`SelectionHandler::new_selection`] is called if it is. Whether Smithay is
 /// to meet the request: it begins a drag for whoever guesses a serial, and holds the seat until a finger is lifted that was

@@ -36,6 +36,7 @@ mod hud;
 mod idle;
 mod in_place;
 mod late_latch;
+mod late_objects;
 mod layers;
 mod lock;
 mod many_windows;
