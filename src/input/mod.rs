@@ -50,6 +50,7 @@ use smithay::input::{Seat, SeatState};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point, Serial};
+use smithay::wayland::selection::data_device::DnDGrab;
 
 use crate::bindings::Bindings;
 use crate::output;
@@ -170,6 +171,16 @@ impl Input {
         let on = pressed.and_then(|start| start.focus);
         on.is_some_and(|(on, _)| on.id().same_client_as(&surface.id()))
             || self.touches.slot_of(serial, surface).is_some()
+    }
+}
+
+impl Input {
+    /// Whether the press `serial` on a surface of the client of `surface` may become a drag of data: it holds the seat, and
+    /// no drag has begun with it.
+    pub fn may_start_drag(&self, serial: Serial, surface: &WlSurface) -> bool {
+        let pointer = self.pointer.with_grab(|held, grab| held == serial && !grab.is::<DnDGrab<State>>());
+        let touch = self.touch.with_grab(|held, grab| held == serial && !grab.is::<DnDGrab<State>>());
+        self.is_held_by(serial, surface) && (pointer == Some(true) || touch == Some(true))
     }
 }
 

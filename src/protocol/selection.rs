@@ -161,28 +161,37 @@ forward!(ZwpPrimarySelectionDeviceManagerV1: (), ZwpPrimarySelectionDeviceV1: Pr
 
 /// Notes which source a request wants to be in force: [`SelectionHandler::new_selection`] is called if it is. Whether Smithay is
 /// to meet the request: it begins a drag for whoever guesses a serial, and holds the seat until a finger is lifted that was
-/// lifted before.
+/// lifted before. The source of a request that is refused is cancelled, which Smithay does not do.
 fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Request) -> bool {
     match request {
         wl_data_device::Request::SetSelection { source, .. } => {
-            if !listeners::may_hear(state, device.client().as_ref()) {
+            if !has_keyboard(state, device) || !listeners::may_hear(state, device.client().as_ref()) {
                 source.iter().for_each(WlDataSource::cancelled);
                 return false;
             }
             state.protocols.selection.asked = source.as_ref().map(Resource::id);
             true
         }
-        wl_data_device::Request::StartDrag { origin, serial, .. } => {
-            state.input.is_held_by(Serial::from(*serial), origin)
+        wl_data_device::Request::StartDrag { origin, serial, source, .. } => {
+            let may_start = state.input.may_start_drag(Serial::from(*serial), origin);
+            if !may_start {
+                source.iter().for_each(WlDataSource::cancelled);
+            }
+            may_start
         }
         _ => true,
     }
 }
 
+/// Whether the client of `device` has the keyboard: no other client may set a selection.
+fn has_keyboard(state: &State, device: &impl Resource) -> bool {
+    state.input.keyboard.as_ref().is_some_and(|keyboard| keyboard.client_of_object_has_focus(&device.id()))
+}
+
 /// The same for the primary selection.
 fn asks_primary(state: &mut State, device: &ZwpPrimarySelectionDeviceV1, request: &primary_device::Request) -> bool {
     if let primary_device::Request::SetSelection { source, .. } = request {
-        if !listeners::may_hear(state, device.client().as_ref()) {
+        if !has_keyboard(state, device) || !listeners::may_hear(state, device.client().as_ref()) {
             source.iter().for_each(ZwpPrimarySelectionSourceV1::cancelled);
             return false;
         }
