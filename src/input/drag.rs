@@ -38,32 +38,38 @@ pub fn holds_touch(state: &State, slot: u32) -> bool {
 /// A client wants its window moved, in answer to the press `serial`.
 pub fn move_requested(state: &mut State, surface: &WlSurface, serial: Serial) {
     // A window in a column is taken out of it by the person alone, with `Mod`: its title bar is easily caught.
-    let held = held_by(state, surface, serial).filter(|(id, _)| !state.shell.is_tile(*id));
-    if let Some((id, source)) = held {
-        begin_move(state, id, source);
+    let held = held_by(state, surface, serial).filter(|(id, ..)| !state.shell.is_tile(*id));
+    if let Some((id, source, start)) = held
+        && shell::drag::begin_move(state, id, start)
+    {
+        hold(state, source, CursorIcon::Grabbing);
     }
 }
 
 /// A client wants its window resized, in answer to the press `serial`.
 pub fn resize_requested(state: &mut State, surface: &WlSurface, serial: Serial, edges: Edges) {
-    if let Some((id, source)) = held_by(state, surface, serial) {
-        begin_resize(state, id, source, edges);
+    if let Some((id, source, start)) = held_by(state, surface, serial)
+        && shell::drag::begin_resize(state, id, edges, start)
+    {
+        hold(state, source, resize_cursor(edges));
     }
 }
 
 /// What holds the window of `surface` down: a finger that touched with this serial, or the pointer with a button
-/// down on a surface of the same client. `None` when nobody does: a client cannot take a window along by itself.
-fn held_by(state: &State, surface: &WlSurface, serial: Serial) -> Option<(WindowId, DragSource)> {
+/// down on a surface of the same client; and where that went down (global logical coordinates). `None` when nobody does: a
+/// client cannot take a window along by itself.
+fn held_by(state: &State, surface: &WlSurface, serial: Serial) -> Option<(WindowId, DragSource, Point<f64, Logical>)> {
     if is_active(state) || !state.input.is_recent_action(serial) {
         return None;
     }
     let id = state.shell.window_of(surface)?.id;
     if let Some(slot) = state.input.touches.slot_of(serial, surface) {
-        return Some((id, DragSource::Touch(slot)));
+        return Some((id, DragSource::Touch(slot), state.input.touches.pressed_at(slot)?));
     }
     let start = state.input.pointer.grab_start_data()?;
+    let place = start.location;
     let same_client = start.focus.is_some_and(|(focus, _)| focus.id().same_client_as(&surface.id()));
-    (same_client && state.input.held.any()).then_some((id, DragSource::Pointer))
+    (same_client && state.input.held.any()).then_some((id, DragSource::Pointer, place))
 }
 
 /// Lets a window follow the pointer or a finger.

@@ -31,9 +31,11 @@ struct Touch {
     serial: Serial,
     focus: Focus,
     position: Point<f64, Logical>,
+    /// Where it went down.
+    pressed_at: Point<f64, Logical>,
     /// It ended a popup grab: no client was told of it.
     swallowed: bool,
-    /// Where it went down; `None` once it was decided what it does.
+    /// The same; `None` once it was decided what it does.
     start: Option<Point<f64, Logical>>,
     /// The view that it drags.
     drags: Option<WlSurface>,
@@ -53,6 +55,11 @@ impl Touches {
     /// Where a finger is.
     pub fn position(&self, slot: u32) -> Option<Point<f64, Logical>> {
         self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.position)
+    }
+
+    /// Where a finger went down.
+    pub fn pressed_at(&self, slot: u32) -> Option<Point<f64, Logical>> {
+        self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.pressed_at)
     }
 
     /// The finger that touched a surface of the client of `surface` with `serial`, if it is still down.
@@ -109,7 +116,9 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     // Two fingers are a gesture of the client's.
     let start = state.input.touches.down.is_empty().then_some(position);
     state.input.touches.down.iter_mut().for_each(|touch| (touch.start, touch.edge) = (None, None));
-    let touch = Touch { slot, serial, focus: focus.clone(), position, swallowed, start, drags: None, edge, swipes };
+    let (pressed_at, drags) = (position, None);
+    let touch =
+        Touch { slot, serial, focus: focus.clone(), position, pressed_at, swallowed, start, drags, edge, swipes };
     state.input.touches.down.push(touch);
     if swallowed {
         popup::dismiss_grabs(state);
