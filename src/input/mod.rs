@@ -12,7 +12,9 @@ mod around;
 mod behind;
 pub mod constraint;
 pub mod cursor;
+pub mod data_drag;
 pub mod drag;
+pub mod drag_requests;
 pub mod event;
 pub mod focus;
 mod foresight;
@@ -29,6 +31,7 @@ pub mod libinput;
 mod mouse;
 pub mod picking;
 pub mod pointer;
+mod pointer_release;
 pub mod repeating;
 mod scrolling;
 pub mod serials;
@@ -50,7 +53,6 @@ use smithay::input::{Seat, SeatState};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point, Serial};
-use smithay::wayland::selection::data_device::DnDGrab;
 
 use crate::bindings::Bindings;
 use crate::output;
@@ -171,16 +173,6 @@ impl Input {
         let on = pressed.and_then(|start| start.focus);
         on.is_some_and(|(on, _)| on.id().same_client_as(&surface.id()))
             || self.touches.slot_of(serial, surface).is_some()
-    }
-}
-
-impl Input {
-    /// Whether the press `serial` on a surface of the client of `surface` may become a drag of data: it holds the seat, and
-    /// no drag has begun with it.
-    pub fn may_start_drag(&self, serial: Serial, surface: &WlSurface) -> bool {
-        let pointer = self.pointer.with_grab(|held, grab| held == serial && !grab.is::<DnDGrab<State>>());
-        let touch = self.touch.with_grab(|held, grab| held == serial && !grab.is::<DnDGrab<State>>());
-        self.is_held_by(serial, surface) && (pointer == Some(true) || touch == Some(true))
     }
 }
 

@@ -172,6 +172,20 @@ pub(super) fn carrier(state: &State) -> Option<Point<f64, Logical>> {
     touches.iter().find(|touch| carries(state, touch.slot)).map(|touch| touch.position)
 }
 
+/// The finger that drags something between clients lets go of it, and of its client: nothing is dropped.
+pub(super) fn cancel_carrying(state: &mut State) {
+    let carrier = state.input.touches.down.iter().position(|touch| carries(state, touch.slot));
+    let Some(index) = carrier else { return };
+    let touch = &mut state.input.touches.down[index];
+    touch.swallowed = true;
+    let (slot, location) = (touch_slot(touch.slot), touch.position);
+    let event = MotionEvent { slot, location, time: state.clock.now().as_wayland_millis() };
+    let handle = state.input.touch.clone();
+    // Smithay drops it on what it was on last.
+    handle.motion(state, None, &event);
+    handle.unset_grab(state);
+}
+
 /// What a finger drags between clients goes along with it, over whatever lies there.
 fn carry(state: &mut State, time: Instant, slot: u32, position: Point<f64, Logical>) {
     let focus = pick(state, position);
@@ -288,7 +302,7 @@ pub fn cancel(state: &mut State) {
         }
     }
     state.shell.set_pressed(None);
-    if state.input.drag.is_some_and(|source| source != drag::DragSource::Pointer) {
+    if matches!(state.input.drag, Some(drag::DragSource::Touch(_))) {
         drag::end(state);
         super::refresh_focus(state);
     }

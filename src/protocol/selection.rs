@@ -40,6 +40,7 @@ use smithay::wayland::selection::{SelectionHandler, SelectionSource, SelectionTa
 
 use super::floor::delegate;
 use crate::guard::{self, Handlers};
+use crate::input::data_drag;
 use crate::output;
 use crate::state::State;
 
@@ -173,7 +174,7 @@ fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Requ
             true
         }
         wl_data_device::Request::StartDrag { origin, serial, source, .. } => {
-            let may_start = state.input.may_start_drag(Serial::from(*serial), origin);
+            let may_start = data_drag::may_start(state, Serial::from(*serial), origin);
             if !may_start {
                 source.iter().for_each(WlDataSource::cancelled);
             }

@@ -95,7 +95,7 @@ fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_
 }
 
 /// Asks to drag something from `window`, whose client was told of `serial`; returns the icon.
-fn drag(world: &mut World, client: ClientIndex, window: &Toplevel, serial: u32) -> WlSurface {
+pub fn drag(world: &mut World, client: ClientIndex, window: &Toplevel, serial: u32) -> WlSurface {
     let client = world.client(client);
     let (globals, icon) = (client.globals(), client.surface());
     let source = globals.data_devices.create_data_source(&client.handle(), ());
@@ -124,7 +124,7 @@ fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
 }
 
 /// What sources of `client` were told since the last call.
-fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+pub fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()
 }

@@ -1,0 +1,47 @@
+//! Data that is dragged between clients: which press may begin it, and how it ends without a drop.
+
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::Serial;
+use smithay::wayland::selection::data_device::DnDGrab;
+
+use super::{drag, held, pointer, pointer_release, tablet, touch};
+use crate::output;
+use crate::state::State;
+use crate::time::Clock as _;
+
+/// Whether data is being dragged.
+pub fn is_active(state: &State) -> bool {
+    let by_pointer = state.input.pointer.with_grab(|_, grab| grab.is::<DnDGrab<State>>());
+    let by_touch = state.input.touch.with_grab(|_, grab| grab.is::<DnDGrab<State>>());
+    by_pointer == Some(true) || by_touch == Some(true)
+}
+
+/// Whether the press `serial` on a surface of the client of `surface` may become a drag of data: it lasts, and no drag has
+/// begun with it. A tool becomes the pointer for that.
+pub fn may_start(state: &mut State, serial: Serial, surface: &WlSurface) -> bool {
+    if is_active(state) || drag::is_active(state) {
+        return false;
+    }
+    if state.input.is_held_by(serial, surface) {
+        return state.input.pointer.has_grab(serial) || state.input.touch.has_grab(serial);
+    }
+    if state.input.pointer.is_grabbed() {
+        return false;
+    }
+    let now = state.clock.now();
+    let Some(focus) = tablet::become_pointer(state, now, serial, surface) else { return false };
+    held::begin_for_tool(state, focus, serial);
+    true
+}
+
+/// Ends the drag without a drop. Its client is told of none of the releases that follow.
+pub fn cancel(state: &mut State) {
+    if touch::carrier(state).is_some() {
+        touch::cancel_carrying(state);
+    } else {
+        let now = state.clock.now();
+        pointer_release::let_go(state, now);
+        pointer::refresh_focus(state);
+        output::cursor_changed(state);
+    }
+}
