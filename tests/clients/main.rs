@@ -15,6 +15,7 @@ mod capture;
 mod configuration;
 mod crowded_trees;
 mod data_control;
+mod data_drags;
 mod decorations;
 mod descriptors;
 mod dmabuf;
