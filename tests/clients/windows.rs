@@ -2,7 +2,7 @@
 
 use upbeat::input::InputEvent;
 
-use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, Event, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, World};
+use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, ClientIndex, Event, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, World};
 use wayland_protocols::xdg::shell::client::xdg_toplevel::{ResizeEdge, State};
 
 fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
@@ -245,6 +245,30 @@ fn a_window_without_content_is_gone_and_comes_back_after_a_configure() {
     world.client(client).show(&window.surface, 200, 100);
     world.settle();
     assert_eq!(world.stack(), ["a"]);
+}
+
+/// The newest bounds that `client` was told since the last call. Forgets all else.
+fn bounds(world: &mut World, client: ClientIndex) -> Option<(i32, i32)> {
+    let bounds = |event| if let Event::ToplevelBounds(width, height) = event { Some((width, height)) } else { None };
+    world.client(client).take_events().into_iter().filter_map(bounds).next_back()
+}
+
+#[test]
+fn bounds_are_those_of_the_output_on_which_a_window_will_appear() {
+    let mut world = World::new();
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    world.set_size("TEST-2", (640, 480));
+    world.point(f64::from(OUTPUT.0) + 100.0, 100.0);
+    let client = world.connect();
+    let window = world.client(client).toplevel("a");
+    world.settle();
+    assert_eq!(bounds(&mut world, client), Some((640, 480)));
+    drop(window);
+    world.point(100.0, 100.0);
+    let client = world.connect();
+    let _window = world.client(client).toplevel("b");
+    world.settle();
+    assert_eq!(bounds(&mut world, client), Some(OUTPUT));
 }
 
 #[test]
