@@ -319,6 +319,7 @@ pub fn catch_up(state: &mut State) {
     for id in std::mem::take(&mut state.shell.unvisited) {
         visit::update_outputs(state, id);
     }
+    layers::keyboard::attend(state);
 }
 
 /// The window geometry that the client set, cut to what it covers; all of it if it set none.

@@ -38,6 +38,7 @@ pub struct Layers {
     chosen: Option<WlSurface>,
     /// The one that a button or finger holds down.
     pressed: Option<WlSurface>,
+    covering: keyboard::Covering,
 }
 
 impl Layers {
