@@ -1,9 +1,10 @@
 //! Data that is dragged between clients: which press may begin it, and how it ends without a drop.
 
+use smithay::input::pointer::Focus as Clears;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::Serial;
-use smithay::wayland::selection::data_device::DnDGrab;
 
+use super::carrying::{Carried, PointerDrag, TouchDrag};
 use super::{drag, held, pointer, pointer_release, tablet, touch};
 use crate::output;
 use crate::state::State;
@@ -11,8 +12,8 @@ use crate::time::Clock as _;
 
 /// Whether data is being dragged.
 pub fn is_active(state: &State) -> bool {
-    let by_pointer = state.input.pointer.with_grab(|_, grab| grab.is::<DnDGrab<State>>());
-    let by_touch = state.input.touch.with_grab(|_, grab| grab.is::<DnDGrab<State>>());
+    let by_pointer = state.input.pointer.with_grab(|_, grab| grab.is::<PointerDrag>());
+    let by_touch = state.input.touch.with_grab(|_, grab| grab.is::<TouchDrag>());
     by_pointer == Some(true) || by_touch == Some(true)
 }
 
@@ -32,6 +33,16 @@ pub fn may_start(state: &mut State, serial: Serial, surface: &WlSurface) -> bool
     let Some(focus) = tablet::become_pointer(state, now, serial, surface) else { return false };
     held::begin_for_tool(state, focus, serial);
     true
+}
+
+/// Lets what pressed with `serial` carry this, if it [may](may_start).
+pub fn begin(state: &mut State, serial: Serial, carried: Box<dyn Carried>) {
+    let (pointer, touch) = (state.input.pointer.clone(), state.input.touch.clone());
+    if let Some(start) = pointer.grab_start_data().filter(|_| pointer.has_grab(serial)) {
+        pointer.set_grab(state, PointerDrag { start, carried }, serial, Clears::Clear);
+    } else if let Some(start) = touch.grab_start_data().filter(|_| touch.has_grab(serial)) {
+        touch.set_grab(state, TouchDrag { start, carried }, serial);
+    }
 }
 
 /// Ends the drag without a drop. Its client is told of none of the releases that follow.

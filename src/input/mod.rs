@@ -10,6 +10,7 @@
 pub mod acting;
 mod around;
 mod behind;
+pub mod carrying;
 pub mod constraint;
 pub mod cursor;
 pub mod data_drag;

@@ -5,8 +5,8 @@ use smithay::input::touch::{DownEvent, MotionEvent, TouchGrab, UpEvent};
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
-use smithay::wayland::selection::data_device::DnDGrab;
 
+use super::carrying::TouchDrag;
 use super::pointer::{Focus, pick};
 use super::swiping::{self, Edge};
 use super::{InputTimes, Timed, acting, drag, foresight, held, scrolling, titles};
@@ -162,7 +162,7 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
 
 /// Whether the finger `slot` drags something between clients.
 fn carries(state: &State, slot: u32) -> bool {
-    let dragging = |grab: &DnDGrab<State>| TouchGrab::start_data(grab).slot == touch_slot(slot);
+    let dragging = |grab: &TouchDrag| grab.start_data().slot == touch_slot(slot);
     state.input.touch.with_grab(|_, grab| grab.downcast_ref().is_some_and(dragging)).unwrap_or(false)
 }
 

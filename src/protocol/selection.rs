@@ -7,6 +7,7 @@
 //! only with requests. Nor does it tell anybody that a source is gone before the focus changes: that is done here, too.
 
 pub mod data_control;
+pub(super) mod drag;
 pub mod focus;
 mod listeners;
 
@@ -25,7 +26,6 @@ use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
 use smithay::reexports::wayland_server::protocol::wl_data_device::{self, WlDataDevice};
 use smithay::reexports::wayland_server::protocol::wl_data_device_manager::{self, WlDataDeviceManager};
 use smithay::reexports::wayland_server::protocol::wl_data_source::{self, WlDataSource};
-use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::utils::Serial;
 use smithay::wayland::selection::data_device::{
@@ -40,8 +40,6 @@ use smithay::wayland::selection::{SelectionHandler, SelectionSource, SelectionTa
 
 use super::floor::delegate;
 use crate::guard::{self, Handlers};
-use crate::input::data_drag;
-use crate::output;
 use crate::state::State;
 
 /// How many devices of each kind are given back with a request: more than it adds, and no work that is felt when a client
@@ -62,6 +60,8 @@ pub struct Devices {
     gone_primary: Vec<ZwpPrimarySelectionDeviceV1>,
     gone_wlr_control: Vec<ZwlrDataControlDeviceV1>,
     gone_ext_control: Vec<ExtDataControlDeviceV1>,
+    /// Every `wl_data_device`.
+    devices: Vec<WlDataDevice>,
     /// What sources are offered as.
     offered: HashMap<ObjectId, Offered>,
     /// What the request that is being met wants to be in force.
@@ -126,7 +126,7 @@ macro_rules! forward {
                 let is_untold = !$hears_all && matches!(request, $makes_device);
                 <$kind as Dispatch<_, _, State>>::request(state, client, manager, request, data, display, init);
                 if is_untold {
-                    $crate::protocol::selection::focus::device_made(state, client);
+                    $crate::protocol::selection::focus::device_made(state, client, display);
                 }
             }
         }
@@ -147,6 +147,8 @@ macro_rules! forward {
             }
 
             fn destroyed(state: &mut State, _client: ClientId, device: &$device, _data: &$data) {
+                let gone = device.id();
+                state.protocols.selection.devices.retain(|known| known.id() != gone);
                 state.protocols.selection.$gone.push(device.clone());
             }
         }
@@ -161,8 +163,7 @@ forward!(ZwpPrimarySelectionDeviceManagerV1: (), ZwpPrimarySelectionDeviceV1: Pr
     gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary; false; primary_manager::Request::GetDevice { .. });
 
 /// Notes which source a request wants to be in force: [`SelectionHandler::new_selection`] is called if it is. Whether Smithay is
-/// to meet the request: it begins a drag for whoever guesses a serial, and holds the seat until a finger is lifted that was
-/// lifted before. The source of a request that is refused is cancelled, which Smithay does not do.
+/// to meet the request: drags are ours. The source of a request that is refused is cancelled.
 fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Request) -> bool {
     match request {
         wl_data_device::Request::SetSelection { source, .. } => {
@@ -173,12 +174,9 @@ fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Requ
             state.protocols.selection.asked = source.as_ref().map(Resource::id);
             true
         }
-        wl_data_device::Request::StartDrag { origin, serial, source, .. } => {
-            let may_start = data_drag::may_start(state, Serial::from(*serial), origin);
-            if !may_start {
-                source.iter().for_each(WlDataSource::cancelled);
-            }
-            may_start
+        wl_data_device::Request::StartDrag { origin, serial, source, icon } => {
+            drag::start(state, device, source.as_ref(), origin, icon.as_ref(), Serial::from(*serial));
+            false
         }
         _ => true,
     }
@@ -308,18 +306,8 @@ impl DataDeviceHandler for State {
     }
 }
 
-impl ClientDndGrabHandler for State {
-    fn started(&mut self, source: Option<WlDataSource>, icon: Option<WlSurface>, _seat: Seat<Self>) {
-        self.protocols.selection.dragged = source.map(|source| source.id());
-        self.input.drag_icon = icon;
-        output::need_all(self);
-    }
-
-    fn dropped(&mut self, _target: Option<WlSurface>, _validated: bool, _seat: Seat<Self>) {
-        self.input.drag_icon = None;
-        output::need_all(self);
-    }
-}
+/// Smithay begins no drag.
+impl ClientDndGrabHandler for State {}
 
 impl ServerDndGrabHandler for State {}
 
