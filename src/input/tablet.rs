@@ -14,8 +14,9 @@
 
 use smithay::backend::input::{ButtonState, TabletToolDescriptor};
 use smithay::input::pointer::MotionEvent;
-use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_seat_v2::ZwpTabletSeatV2;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{Client, Resource};
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 use smithay::wayland::tablet_manager::{TabletDescriptor, TabletHandle, TabletSeatTrait, TabletToolHandle};
 
@@ -28,7 +29,7 @@ use crate::output::{self, InputKind};
 use crate::shell;
 use crate::state::State;
 use crate::surface::foresight::Device;
-use crate::time::Instant;
+use crate::time::{Clock as _, Instant};
 
 /// Linux event codes.
 const BTN_LEFT: u32 = 0x110;
@@ -51,6 +52,8 @@ struct Near {
     pressed_at: Point<f64, Logical>,
     /// It is a pointer for what it is on.
     is_pointer: bool,
+    /// What it did last, and on what.
+    last: Option<(ToolEvent, Focus)>,
 }
 
 impl Near {
@@ -66,6 +69,8 @@ impl Near {
 #[derive(Debug, Default)]
 pub struct Tools {
     near: Vec<Near>,
+    /// Every `zwp_tablet_seat_v2`.
+    seats: Vec<ZwpTabletSeatV2>,
 }
 
 impl Tools {
@@ -125,6 +130,7 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     };
     if let Some(near) = find(state, &event.tool) {
         near.is_pointer = is_pointer;
+        near.last = Some((event.clone(), focus.clone()));
     }
     let device = Device::Tool(serial_of(&event.tool));
     if is_pointer {
@@ -152,6 +158,60 @@ pub(super) fn become_pointer(state: &mut State, time: Instant, serial: Serial, s
     focus
 }
 
+/// Whether `client` has a tablet seat.
+pub fn has_seat(state: &State, client: &Client) -> bool {
+    state.input.tools.seats.iter().any(|seat| seat.client().as_ref() == Some(client))
+}
+
+/// The tools that are on surfaces of `client`, with what they did last.
+fn on_surfaces_of(state: &State, client: &Client) -> Vec<(ToolEvent, Focus, bool)> {
+    let is_its = |focus: &Focus| focus.as_ref().is_some_and(|(on, _)| on.client().as_ref() == Some(client));
+    let near = state.input.tools.near.iter().filter(|near| !near.is_pointer);
+    let on = near.filter_map(|near| {
+        let (event, focus) = near.last.clone()?;
+        let is_down = near.pressed.iter().any(|(button, _)| *button == BTN_LEFT);
+        is_its(&focus).then_some((event, focus, is_down))
+    });
+    on.collect()
+}
+
+/// `client` is about to get its first tablet seat: what is on its surfaces has to come near anew, since it was not told.
+pub fn first_seat_begins(state: &mut State, client: &Client) {
+    let now = state.clock.now().as_wayland_millis();
+    for (event, ..) in on_surfaces_of(state, client) {
+        let handle = state.input.seat.tablet_seat().get_tool(&event.tool);
+        handle.into_iter().for_each(|handle| {
+            handle.tip_up(now);
+            handle.proximity_out(now);
+        });
+    }
+}
+
+/// `client` has made a tablet seat. With its first it is told of the tools that are on its surfaces.
+pub fn seat_made(state: &mut State, client: &Client, seat: ZwpTabletSeatV2, is_first: bool) {
+    state.input.tools.seats.push(seat);
+    if !is_first {
+        return;
+    }
+    let now = state.clock.now().as_wayland_millis();
+    let tablets = state.input.seat.tablet_seat();
+    for (event, focus, is_down) in on_surfaces_of(state, client) {
+        let Some((handle, tablet)) = tablets.get_tool(&event.tool).zip(tablets.get_tablet(&event.tablet)) else {
+            continue;
+        };
+        let serial = SERIAL_COUNTER.next_serial();
+        handle.motion(position_of(&event), focus, &tablet, serial, now);
+        if is_down {
+            handle.tip_down(serial, now);
+        }
+    }
+}
+
+/// A tablet seat is gone.
+pub fn seat_gone(state: &mut State, seat: &ZwpTabletSeatV2) {
+    state.input.tools.seats.retain(|known| known != seat);
+}
+
 /// What a client knows the tool by.
 const fn serial_of(tool: &TabletToolDescriptor) -> u32 {
     tool.hardware_serial as u32
@@ -175,7 +235,7 @@ fn near<'a>(state: &'a mut State, tool: &TabletToolDescriptor) -> Option<&'a mut
     let is_new = !near.iter().any(|near| near.tool == *tool);
     if is_new && near.len() < MAX_TOOLS {
         let (tool, pressed_at) = (tool.clone(), Point::default());
-        near.push(Near { tool, held: None, pressed: Vec::new(), pressed_at, is_pointer: true });
+        near.push(Near { tool, held: None, pressed: Vec::new(), pressed_at, is_pointer: true, last: None });
     }
     find(state, tool)
 }
