@@ -1,9 +1,7 @@
 //! Interactive move and resize, seen from the seat: who holds the window, and when it is let go.
 
 use smithay::input::pointer::{CursorIcon, MotionEvent};
-use smithay::reexports::wayland_server::Resource;
-use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
+use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
 use crate::output;
 use crate::shell::resize::Edges;
@@ -35,37 +33,6 @@ pub fn holds_touch(state: &State, slot: u32) -> bool {
     state.input.drag == Some(DragSource::Touch(slot))
 }
 
-/// A client wants its window moved, in answer to the press `serial`.
-pub fn move_requested(state: &mut State, surface: &WlSurface, serial: Serial) {
-    // A window in a column is taken out of it by the person alone, with `Mod`: its title bar is easily caught.
-    let held = held_by(state, surface, serial).filter(|(id, _)| !state.shell.is_tile(*id));
-    if let Some((id, source)) = held {
-        begin_move(state, id, source);
-    }
-}
-
-/// A client wants its window resized, in answer to the press `serial`.
-pub fn resize_requested(state: &mut State, surface: &WlSurface, serial: Serial, edges: Edges) {
-    if let Some((id, source)) = held_by(state, surface, serial) {
-        begin_resize(state, id, source, edges);
-    }
-}
-
-/// What holds the window of `surface` down: a finger that touched with this serial, or the pointer with a button
-/// down on a surface of the same client. `None` when nobody does: a client cannot take a window along by itself.
-fn held_by(state: &State, surface: &WlSurface, serial: Serial) -> Option<(WindowId, DragSource)> {
-    if is_active(state) || !state.input.is_recent_action(serial) {
-        return None;
-    }
-    let id = state.shell.window_of(surface)?.id;
-    if let Some(slot) = state.input.touches.slot_of(serial, surface) {
-        return Some((id, DragSource::Touch(slot)));
-    }
-    let start = state.input.pointer.grab_start_data()?;
-    let same_client = start.focus.is_some_and(|(focus, _)| focus.id().same_client_as(&surface.id()));
-    (same_client && state.input.held.any()).then_some((id, DragSource::Pointer))
-}
-
 /// Lets a window follow the pointer or a finger.
 pub fn begin_move(state: &mut State, id: WindowId, source: DragSource) {
     let Some(start) = position(state, source) else { return };
@@ -90,7 +57,7 @@ pub fn begin_resize_nearest(state: &mut State, id: WindowId, source: DragSource)
     begin_resize(state, id, source, edges);
 }
 
-fn resize_cursor(edges: Edges) -> CursorIcon {
+pub(super) fn resize_cursor(edges: Edges) -> CursorIcon {
     match (edges.left, edges.right, edges.top, edges.bottom) {
         (true, _, true, _) => CursorIcon::NwResize,
         (_, true, true, _) => CursorIcon::NeResize,
@@ -104,7 +71,7 @@ fn resize_cursor(edges: Edges) -> CursorIcon {
 }
 
 /// Takes pointer or finger away from the client.
-fn hold(state: &mut State, source: DragSource, icon: CursorIcon) {
+pub(super) fn hold(state: &mut State, source: DragSource, icon: CursorIcon) {
     state.input.drag = Some(source);
     match source {
         DragSource::Pointer => {

@@ -26,7 +26,7 @@ pub enum ScrollSource {
     Wheel,
     /// A finger on a touchpad: ends with a stop.
     Finger,
-    /// Something continuous that ends without notice.
+    /// Something continuous, such as a pointing stick with a button held: may end with a stop.
     Continuous,
     /// A wheel that is tilted.
     WheelTilt,

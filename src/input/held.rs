@@ -9,6 +9,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 
 use super::{InputTimes, Timed, scrolling};
+use crate::bindings::BUTTON_LEFT;
 use crate::output;
 use crate::state::State;
 use crate::time::Instant;
@@ -32,6 +33,14 @@ pub(super) fn begin(state: &mut State, serial: Serial) {
         let told = start.focus.clone();
         pointer.set_grab(state, Held { start, told }, serial, Clears::Keep);
     }
+}
+
+/// A tool that has become the pointer holds `focus`, by the press `serial`: data may be dragged with it.
+pub(super) fn begin_for_tool(state: &mut State, focus: Focus, serial: Serial) {
+    let pointer = state.input.pointer.clone();
+    let location = pointer.current_location();
+    let start = GrabStartData { focus: focus.clone(), button: BUTTON_LEFT, location };
+    pointer.set_grab(state, Held { start, told: focus }, serial, Clears::Clear);
 }
 
 /// Tells a client where the pointer is on what it holds, if that has moved since it was told.

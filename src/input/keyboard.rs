@@ -17,7 +17,7 @@ use super::keymap::Keymap;
 use super::repeating::{self, Repeating};
 use super::switcher::{self, Switcher};
 use super::text::keys::{self as text_keys, Stroke};
-use super::{InputTimes, KeyboardId, Timed, acting, shortcuts};
+use super::{InputTimes, KeyboardId, Timed, acting, data_drag, shortcuts};
 use crate::bindings::{Action, Bound, Pressed};
 use crate::config;
 use crate::output::{self, InputKind};
@@ -254,6 +254,17 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
         return;
     }
     if !pressed && note(&mut state.input.keyboards.swallowed, (id, key), false) {
+        if modifiers_changed {
+            text_keys::tell_focus(state);
+        }
+        return;
+    }
+    if pressed && data_drag::is_active(state) {
+        if symbol == Keysym::Escape {
+            data_drag::cancel(state);
+        }
+        state.input.keyboards.swallowed.push((id, key));
+        output::input(state, InputKind::Key, None, time);
         if modifiers_changed {
             text_keys::tell_focus(state);
         }

@@ -29,6 +29,11 @@ impl Held {
         !self.buttons.is_empty()
     }
 
+    /// Buttons that another device pressed are the pointer's from now on.
+    pub(super) fn take_over(&mut self, buttons: impl Iterator<Item = u32>) {
+        self.buttons.extend(buttons);
+    }
+
     /// Nobody hears of it when those are released that are down. Returns those that a client was given.
     pub(super) fn swallow_all(&mut self) -> Vec<u32> {
         let given = self.buttons.iter().copied().filter(|button| !self.swallowed.contains(button)).collect();

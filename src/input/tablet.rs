@@ -9,12 +9,15 @@
 //!            └─ it has not ─► pointer::moved_to, pointer::button
 //! ```
 //!
-//! While the tip is down or a button is pressed everything stays with the surface on which that began.
+//! While the tip is down or a button is pressed everything stays with the surface on which that began. A client that asks
+//! to drag its window or data with such a press loses the tool to the drag: the tool is the pointer until it is released.
 
 use smithay::backend::input::{ButtonState, TabletToolDescriptor};
 use smithay::input::pointer::MotionEvent;
+use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_seat_v2::ZwpTabletSeatV2;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
-use smithay::utils::{Logical, Point, SERIAL_COUNTER};
+use smithay::reexports::wayland_server::{Client, Resource};
+use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 use smithay::wayland::tablet_manager::{TabletDescriptor, TabletHandle, TabletSeatTrait, TabletToolHandle};
 
 use super::TabletClients;
@@ -26,7 +29,7 @@ use crate::output::{self, InputKind};
 use crate::shell;
 use crate::state::State;
 use crate::surface::foresight::Device;
-use crate::time::Instant;
+use crate::time::{Clock as _, Instant};
 
 /// Linux event codes.
 const BTN_LEFT: u32 = 0x110;
@@ -43,22 +46,42 @@ struct Near {
     tool: TabletToolDescriptor,
     /// Where everything goes while something of it is pressed.
     held: Option<Focus>,
-    /// The tip and the buttons that are down.
-    pressed: Vec<u32>,
+    /// The tip and the buttons that are down, with the serials that the client was told.
+    pressed: Vec<(u32, Option<Serial>)>,
+    /// Where the first of them went down.
+    pressed_at: Point<f64, Logical>,
     /// It is a pointer for what it is on.
     is_pointer: bool,
+    /// What it did last, and on what.
+    last: Option<(ToolEvent, Focus)>,
+}
+
+impl Near {
+    /// Whether it pressed with `serial` on a surface of the client of `surface`, and holds that.
+    fn holds(&self, serial: Serial, surface: &WlSurface) -> bool {
+        let on = self.held.as_ref().and_then(Option::as_ref);
+        let is_same_client = on.is_some_and(|(on, _)| on.id().same_client_as(&surface.id()));
+        is_same_client && self.pressed.iter().any(|(_, pressed)| *pressed == Some(serial))
+    }
 }
 
 /// The tools that are near.
 #[derive(Debug, Default)]
 pub struct Tools {
     near: Vec<Near>,
+    /// Every `zwp_tablet_seat_v2`.
+    seats: Vec<ZwpTabletSeatV2>,
 }
 
 impl Tools {
     /// Whether a tool is on a window that knows tablets: the pointer has nothing to do with it.
     pub fn silence_pointer(&self) -> bool {
         self.near.iter().any(|near| !near.is_pointer)
+    }
+
+    /// Where the tool that holds a surface of the client of `surface` by the press `serial` went down.
+    pub(super) fn pressed_at(&self, serial: Serial, surface: &WlSurface) -> Option<Point<f64, Logical>> {
+        self.near.iter().find(|near| near.holds(serial, surface)).map(|near| near.pressed_at)
     }
 
     /// Forgets all, and says which had a window.
@@ -82,9 +105,13 @@ pub fn plugged(state: &mut State, tablet: &TabletDescriptor, there: bool) {
     }
 }
 
+fn position_of(event: &ToolEvent) -> Point<f64, Logical> {
+    Point::from((coordinate_f64(event.position.x), coordinate_f64(event.position.y)))
+}
+
 /// A tool did something.
 pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
-    let position = Point::from((coordinate_f64(event.position.x), coordinate_f64(event.position.y)));
+    let position = position_of(event);
     let seat = state.input.seat.tablet_seat();
     let Some(tablet) = seat.get_tablet(&event.tablet) else { return };
     let display = state.display_handle.clone();
@@ -103,6 +130,7 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     };
     if let Some(near) = find(state, &event.tool) {
         near.is_pointer = is_pointer;
+        near.last = Some((event.clone(), focus.clone()));
     }
     let device = Device::Tool(serial_of(&event.tool));
     if is_pointer {
@@ -114,6 +142,74 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
         foresight::reported(state, device, time, position, &focus);
         act(state, time, event, position, &focus, &tablet, &handle);
     }
+}
+
+/// The tool that holds a surface of the client of `surface` by the press `serial` is the pointer until it is released.
+/// Returns what it held; its client is told that it left.
+pub(super) fn become_pointer(state: &mut State, time: Instant, serial: Serial, surface: &WlSurface) -> Option<Focus> {
+    let near = state.input.tools.near.iter_mut().find(|near| near.holds(serial, surface))?;
+    near.is_pointer = true;
+    let (tool, focus) = (near.tool.clone(), near.held.clone());
+    state.input.held.take_over(near.pressed.iter().map(|(button, _)| *button));
+    foresight::left(state, Device::Tool(serial_of(&tool)));
+    if let Some(handle) = state.input.seat.tablet_seat().get_tool(&tool) {
+        handle.proximity_out(time.as_wayland_millis());
+    }
+    focus
+}
+
+/// Whether `client` has a tablet seat.
+pub fn has_seat(state: &State, client: &Client) -> bool {
+    state.input.tools.seats.iter().any(|seat| seat.client().as_ref() == Some(client))
+}
+
+/// The tools that are on surfaces of `client`, with what they did last.
+fn on_surfaces_of(state: &State, client: &Client) -> Vec<(ToolEvent, Focus, bool)> {
+    let is_its = |focus: &Focus| focus.as_ref().is_some_and(|(on, _)| on.client().as_ref() == Some(client));
+    let near = state.input.tools.near.iter().filter(|near| !near.is_pointer);
+    let on = near.filter_map(|near| {
+        let (event, focus) = near.last.clone()?;
+        let is_down = near.pressed.iter().any(|(button, _)| *button == BTN_LEFT);
+        is_its(&focus).then_some((event, focus, is_down))
+    });
+    on.collect()
+}
+
+/// `client` is about to get its first tablet seat: what is on its surfaces has to come near anew, since it was not told.
+pub fn first_seat_begins(state: &mut State, client: &Client) {
+    let now = state.clock.now().as_wayland_millis();
+    for (event, ..) in on_surfaces_of(state, client) {
+        let handle = state.input.seat.tablet_seat().get_tool(&event.tool);
+        handle.into_iter().for_each(|handle| {
+            handle.tip_up(now);
+            handle.proximity_out(now);
+        });
+    }
+}
+
+/// `client` has made a tablet seat. With its first it is told of the tools that are on its surfaces.
+pub fn seat_made(state: &mut State, client: &Client, seat: ZwpTabletSeatV2, is_first: bool) {
+    state.input.tools.seats.push(seat);
+    if !is_first {
+        return;
+    }
+    let now = state.clock.now().as_wayland_millis();
+    let tablets = state.input.seat.tablet_seat();
+    for (event, focus, is_down) in on_surfaces_of(state, client) {
+        let Some((handle, tablet)) = tablets.get_tool(&event.tool).zip(tablets.get_tablet(&event.tablet)) else {
+            continue;
+        };
+        let serial = SERIAL_COUNTER.next_serial();
+        handle.motion(position_of(&event), focus, &tablet, serial, now);
+        if is_down {
+            handle.tip_down(serial, now);
+        }
+    }
+}
+
+/// A tablet seat is gone.
+pub fn seat_gone(state: &mut State, seat: &ZwpTabletSeatV2) {
+    state.input.tools.seats.retain(|known| known != seat);
 }
 
 /// What a client knows the tool by.
@@ -138,7 +234,8 @@ fn near<'a>(state: &'a mut State, tool: &TabletToolDescriptor) -> Option<&'a mut
     let near = &mut state.input.tools.near;
     let is_new = !near.iter().any(|near| near.tool == *tool);
     if is_new && near.len() < MAX_TOOLS {
-        near.push(Near { tool: tool.clone(), held: None, pressed: Vec::new(), is_pointer: true });
+        let (tool, pressed_at) = (tool.clone(), Point::default());
+        near.push(Near { tool, held: None, pressed: Vec::new(), pressed_at, is_pointer: true, last: None });
     }
     find(state, tool)
 }
@@ -155,16 +252,17 @@ const fn as_button(action: ToolAction) -> Option<(u32, bool)> {
 }
 
 /// Notes what is pressed. Returns whether this is the first thing that is.
-fn press(state: &mut State, event: &ToolEvent, focus: Option<&Focus>) -> bool {
+fn press(state: &mut State, event: &ToolEvent, focus: Option<&Focus>, serial: Option<Serial>) -> bool {
     let (Some((button, pressed)), Some(near)) = (as_button(event.action), find(state, &event.tool)) else {
         return false;
     };
-    near.pressed.retain(|other| *other != button);
+    near.pressed.retain(|(other, _)| *other != button);
     let is_first = pressed && near.pressed.is_empty();
     if pressed {
-        near.pressed.push(button);
+        near.pressed.push((button, serial));
     }
     if is_first {
+        near.pressed_at = position_of(event);
         near.held = Some(focus.cloned().flatten());
     } else if near.pressed.is_empty() {
         near.held = None;
@@ -174,7 +272,7 @@ fn press(state: &mut State, event: &ToolEvent, focus: Option<&Focus>) -> bool {
 
 fn act_as_pointer(state: &mut State, time: Instant, event: &ToolEvent, position: Point<f64, Logical>) {
     pointer::moved_to(state, time, position);
-    press(state, event, None);
+    press(state, event, None, None);
     if let Some((button, pressed)) = as_button(event.action) {
         pointer::button(state, time, button, pressed);
     }
@@ -197,7 +295,7 @@ fn act(
     hold(tool, &event.axes);
     tell_time(state, surface, &event.tool, time);
     tool.motion(position, focus.clone(), tablet, serial, millis);
-    if press(state, event, Some(focus)) {
+    if press(state, event, Some(focus), Some(serial)) {
         shell::layers::keyboard::pressed(state, surface);
     } else if matches!(as_button(event.action), Some((_, false))) {
         state.shell.set_pressed(None);
@@ -261,7 +359,7 @@ fn leave(state: &mut State, time: Instant, event: &ToolEvent, tool: &TabletToolH
     let near = near.swap_remove(index);
     if near.is_pointer {
         // What is still pressed is released with it.
-        near.pressed.iter().for_each(|button| pointer::button(state, time, *button, false));
+        near.pressed.iter().for_each(|(button, _)| pointer::button(state, time, *button, false));
         return;
     }
     foresight::left(state, Device::Tool(serial_of(&event.tool)));

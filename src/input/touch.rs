@@ -5,8 +5,8 @@ use smithay::input::touch::{DownEvent, MotionEvent, TouchGrab, UpEvent};
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
-use smithay::wayland::selection::data_device::DnDGrab;
 
+use super::carrying::TouchDrag;
 use super::pointer::{Focus, pick};
 use super::swiping::{self, Edge};
 use super::{InputTimes, Timed, acting, drag, foresight, held, scrolling, titles};
@@ -31,9 +31,11 @@ struct Touch {
     serial: Serial,
     focus: Focus,
     position: Point<f64, Logical>,
+    /// Where it went down.
+    pressed_at: Point<f64, Logical>,
     /// It ended a popup grab: no client was told of it.
     swallowed: bool,
-    /// Where it went down; `None` once it was decided what it does.
+    /// The same; `None` once it was decided what it does.
     start: Option<Point<f64, Logical>>,
     /// The view that it drags.
     drags: Option<WlSurface>,
@@ -55,11 +57,34 @@ impl Touches {
         self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.position)
     }
 
+    /// Where a finger went down.
+    pub fn pressed_at(&self, slot: u32) -> Option<Point<f64, Logical>> {
+        self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.pressed_at)
+    }
+
     /// The finger that touched a surface of the client of `surface` with `serial`, if it is still down.
     pub fn slot_of(&self, serial: Serial, surface: &WlSurface) -> Option<u32> {
         let same_client = |focus: &Focus| focus.as_ref().is_some_and(|(on, _)| on.id().same_client_as(&surface.id()));
         self.down.iter().find(|touch| touch.serial == serial && same_client(&touch.focus)).map(|touch| touch.slot)
     }
+}
+
+/// A finger that its client was told of: the serial of its `down`, and its place in surface coordinates.
+pub(super) struct ToldFinger {
+    pub slot: u32,
+    pub serial: Serial,
+    pub surface: WlSurface,
+    pub place: Point<f64, Logical>,
+}
+
+/// The fingers whose clients hear of them. A finger that drags a window, a view or data is none.
+pub(super) fn told_fingers(state: &State) -> impl Iterator<Item = ToldFinger> {
+    let is_cancelled = matches!(state.input.drag, Some(drag::DragSource::Touch(_)));
+    let down = state.input.touches.down.iter().filter(move |_| !is_cancelled);
+    down.filter(|touch| !touch.swallowed && !carries(state, touch.slot)).filter_map(|touch| {
+        let (surface, origin) = held::renewed(state, &touch.focus, touch.position)?;
+        Some(ToldFinger { slot: touch.slot, serial: touch.serial, surface, place: touch.position - origin })
+    })
 }
 
 fn bounded(position: Point<f64, Logical>) -> Point<f64, Logical> {
@@ -91,7 +116,9 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     // Two fingers are a gesture of the client's.
     let start = state.input.touches.down.is_empty().then_some(position);
     state.input.touches.down.iter_mut().for_each(|touch| (touch.start, touch.edge) = (None, None));
-    let touch = Touch { slot, serial, focus: focus.clone(), position, swallowed, start, drags: None, edge, swipes };
+    let (pressed_at, drags) = (position, None);
+    let touch =
+        Touch { slot, serial, focus: focus.clone(), position, pressed_at, swallowed, start, drags, edge, swipes };
     state.input.touches.down.push(touch);
     if swallowed {
         popup::dismiss_grabs(state);
@@ -135,7 +162,7 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
 
 /// Whether the finger `slot` drags something between clients.
 fn carries(state: &State, slot: u32) -> bool {
-    let dragging = |grab: &DnDGrab<State>| TouchGrab::start_data(grab).slot == touch_slot(slot);
+    let dragging = |grab: &TouchDrag| grab.start_data().slot == touch_slot(slot);
     state.input.touch.with_grab(|_, grab| grab.downcast_ref().is_some_and(dragging)).unwrap_or(false)
 }
 
@@ -143,6 +170,20 @@ fn carries(state: &State, slot: u32) -> bool {
 pub(super) fn carrier(state: &State) -> Option<Point<f64, Logical>> {
     let touches = &state.input.touches.down;
     touches.iter().find(|touch| carries(state, touch.slot)).map(|touch| touch.position)
+}
+
+/// The finger that drags something between clients lets go of it, and of its client: nothing is dropped.
+pub(super) fn cancel_carrying(state: &mut State) {
+    let carrier = state.input.touches.down.iter().position(|touch| carries(state, touch.slot));
+    let Some(index) = carrier else { return };
+    let touch = &mut state.input.touches.down[index];
+    touch.swallowed = true;
+    let (slot, location) = (touch_slot(touch.slot), touch.position);
+    let event = MotionEvent { slot, location, time: state.clock.now().as_wayland_millis() };
+    let handle = state.input.touch.clone();
+    // Smithay drops it on what it was on last.
+    handle.motion(state, None, &event);
+    handle.unset_grab(state);
 }
 
 /// What a finger drags between clients goes along with it, over whatever lies there.
@@ -261,7 +302,7 @@ pub fn cancel(state: &mut State) {
         }
     }
     state.shell.set_pressed(None);
-    if state.input.drag.is_some_and(|source| source != drag::DragSource::Pointer) {
+    if matches!(state.input.drag, Some(drag::DragSource::Touch(_))) {
         drag::end(state);
         super::refresh_focus(state);
     }

@@ -114,7 +114,10 @@ pub(super) fn call_hidden_back(state: &mut State) {
             opened.push(entry.surface.clone());
         }
         entry.latch().discard(Unshown::Unseen);
-        entry.call_back(now, None);
+        // Before its first content a surface has no frame: its callbacks wait for that.
+        if has_content {
+            entry.call_back(now, None);
+        }
         let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));
         ahead::answer_hidden(entry, output, now);
     });

@@ -16,8 +16,8 @@ use crate::timing::order::Pending;
 /// Actions of one output in one turn, at most: a stuck machine must not hang the session.
 const ACTIONS_PER_TURN: u32 = 1_024;
 
-/// Does everything that is due. Returns when the next thing is; `None` to sleep until something happens.
-pub fn run(state: &mut State) -> Option<Instant> {
+/// Does everything that is due. Returns whether more is due at once.
+pub fn run(state: &mut State) -> bool {
     state.surfaces.brake.turn();
     present::hear_displays(state);
     mode_switch::attend(state);
@@ -37,9 +37,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     state.surfaces.settle(now);
     pacing::forget_gone(&mut state.outputs);
     // Last: whatever is due now is done.
-    let rendered = rendering_ahead::run_one(state);
-    let wake = next_wake(state);
-    if rendered { Some(state.clock.now()) } else { wake }
+    rendering_ahead::run_one(state)
 }
 
 /// Does what is due on all outputs, in the order in which it was due.
@@ -98,7 +96,8 @@ fn mend(state: &mut State, id: OutputId) {
     latch::rearm(state, id, latched);
 }
 
-fn next_wake(state: &mut State) -> Option<Instant> {
+/// When the next thing is due; `None` to sleep until something happens. Valid until a frame is asked for.
+pub fn next_wake(state: &mut State) -> Option<Instant> {
     let now = state.clock.now();
     let Outputs { list, order, hidden_tick, next_decision, captures, fronts, following, switches, .. } =
         &mut state.outputs;

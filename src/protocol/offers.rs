@@ -6,8 +6,9 @@ use std::sync::Arc;
 use smithay::reexports::wayland_server::backend::protocol::Message;
 use smithay::reexports::wayland_server::backend::{ClientId, Handle, ObjectData, ObjectId};
 use smithay::reexports::wayland_server::protocol::wl_data_offer::WlDataOffer;
-use smithay::reexports::wayland_server::{DisplayHandle, Resource};
+use smithay::reexports::wayland_server::{DisplayHandle, Resource, ResourceData};
 
+use super::selection::drag::DragOffer;
 use crate::faults::{self, Fault};
 use crate::guard;
 use crate::guard::floor::{self, catch};
@@ -72,7 +73,9 @@ pub fn cover(display: &DisplayHandle) {
             let Ok(object) = handle.object_for_protocol_id(client, interface, number) else { continue };
             let Ok(data) = handle.get_object_data::<State>(object.clone()) else { continue };
             // A number is given again, so the same offer may be named twice.
-            if !data.is::<Covered>() {
+            // Those of drags are met by a handler of ours.
+            let is_caught = data.is::<Covered>() || data.is::<ResourceData<WlDataOffer, DragOffer>>();
+            if !is_caught {
                 // It was there a moment ago.
                 let _ = handle.set_object_data::<State>(object, Arc::new(Covered(data)));
             }

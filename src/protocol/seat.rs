@@ -17,7 +17,7 @@ use smithay::wayland::seat::{KeyboardUserData, PointerUserData, SeatGlobalData, 
 
 use super::floor::delegate;
 use super::selection;
-use crate::guard::Handlers;
+use crate::guard::{self, Handlers, Kind};
 use crate::input;
 use crate::state::State;
 
@@ -45,6 +45,31 @@ impl SeatHandler for State {
     }
 }
 
+/// The object that a request of `wl_seat` makes.
+enum Made {
+    Keyboard,
+    Pointer,
+    Touch,
+    Nothing,
+}
+
+impl Made {
+    const fn by(request: &wl_seat::Request) -> Self {
+        match request {
+            wl_seat::Request::GetKeyboard { .. } => Made::Keyboard,
+            wl_seat::Request::GetPointer { .. } => Made::Pointer,
+            wl_seat::Request::GetTouch { .. } => Made::Touch,
+            _ => Made::Nothing,
+        }
+    }
+}
+
+/// The input device that the present request of `client` has made.
+fn newest<I: Resource + 'static>(client: &Client, display: &DisplayHandle) -> Option<I> {
+    let number = guard::number_of_newest(Kind::Devices)?;
+    client.object_from_protocol_id(display, number).ok()
+}
+
 delegate!(global WlSeat: SeatGlobalData<State> => SeatState<State>);
 delegate!(WlPointer: PointerUserData<State> => SeatState<State>);
 delegate!(WlKeyboard: KeyboardUserData<State> => SeatState<State>);
@@ -60,10 +85,19 @@ impl Dispatch<WlSeat, SeatUserData<State>, State> for Handlers {
         display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
-        let is_keyboard = matches!(request, wl_seat::Request::GetKeyboard { .. });
+        let made = Made::by(&request);
         <SeatState<State> as Dispatch<WlSeat, _, State>>::request(state, client, seat, request, data, display, init);
-        if is_keyboard {
-            input::in_force::tell_newest(state, client);
+        match made {
+            Made::Keyboard => input::in_force::tell_newest(state, client),
+            Made::Pointer => {
+                let pointer = newest(client, display);
+                pointer.iter().for_each(|pointer| input::joining::pointer_made(state, pointer));
+            }
+            Made::Touch => {
+                let touch = newest(client, display);
+                touch.iter().for_each(|touch| input::joining::touch_made(state, touch));
+            }
+            Made::Nothing => {}
         }
     }
 

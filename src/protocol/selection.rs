@@ -7,6 +7,7 @@
 //! only with requests. Nor does it tell anybody that a source is gone before the focus changes: that is done here, too.
 
 pub mod data_control;
+pub(super) mod drag;
 pub mod focus;
 mod listeners;
 
@@ -23,9 +24,8 @@ use smithay::reexports::wayland_protocols::wp::primary_selection::zv1::server::{
 use smithay::reexports::wayland_protocols_wlr::data_control::v1::server::zwlr_data_control_device_v1::ZwlrDataControlDeviceV1;
 use smithay::reexports::wayland_server::backend::{ClientId, ObjectId};
 use smithay::reexports::wayland_server::protocol::wl_data_device::{self, WlDataDevice};
-use smithay::reexports::wayland_server::protocol::wl_data_device_manager::WlDataDeviceManager;
+use smithay::reexports::wayland_server::protocol::wl_data_device_manager::{self, WlDataDeviceManager};
 use smithay::reexports::wayland_server::protocol::wl_data_source::{self, WlDataSource};
-use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource};
 use smithay::utils::Serial;
 use smithay::wayland::selection::data_device::{
@@ -40,7 +40,6 @@ use smithay::wayland::selection::{SelectionHandler, SelectionSource, SelectionTa
 
 use super::floor::delegate;
 use crate::guard::{self, Handlers};
-use crate::output;
 use crate::state::State;
 
 /// How many devices of each kind are given back with a request: more than it adds, and no work that is felt when a client
@@ -61,6 +60,8 @@ pub struct Devices {
     gone_primary: Vec<ZwpPrimarySelectionDeviceV1>,
     gone_wlr_control: Vec<ZwlrDataControlDeviceV1>,
     gone_ext_control: Vec<ExtDataControlDeviceV1>,
+    /// Every `wl_data_device`.
+    devices: Vec<WlDataDevice>,
     /// What sources are offered as.
     offered: HashMap<ObjectId, Offered>,
     /// What the request that is being met wants to be in force.
@@ -93,7 +94,7 @@ fn tidy(state: &mut State, client: &Client, display: &DisplayHandle, init: &mut 
 /// in `$gone`, for `$give_back`. The kinds of selection differ in nothing but the names of their interfaces.
 macro_rules! forward {
     ($manager:ty: $manager_data:ty, $device:ty: $data:ty => $kind:ty; $gone:ident, $give_back:ident: $release:expr; $check:path;
-     $hears_all:literal) => {
+     $hears_all:literal; $makes_device:pat) => {
         pub(super) fn $give_back(
             state: &mut State,
             client: &Client,
@@ -121,7 +122,12 @@ macro_rules! forward {
                 if $hears_all {
                     state.protocols.selection.listeners.add(client);
                 }
+                // Smithay tells a new device the present selection only where the device hears of all.
+                let is_untold = !$hears_all && matches!(request, $makes_device);
                 <$kind as Dispatch<_, _, State>>::request(state, client, manager, request, data, display, init);
+                if is_untold {
+                    $crate::protocol::selection::focus::device_made(state, client, display);
+                }
             }
         }
 
@@ -141,6 +147,8 @@ macro_rules! forward {
             }
 
             fn destroyed(state: &mut State, _client: ClientId, device: &$device, _data: &$data) {
+                let gone = device.id();
+                state.protocols.selection.devices.retain(|known| known.id() != gone);
                 state.protocols.selection.$gone.push(device.clone());
             }
         }
@@ -150,34 +158,39 @@ macro_rules! forward {
 use forward;
 
 forward!(WlDataDeviceManager: (), WlDataDevice: DataDeviceUserData => DataDeviceState;
-    gone, give_back: wl_data_device::Request::Release; asks; false);
+    gone, give_back: wl_data_device::Request::Release; asks; false; wl_data_device_manager::Request::GetDataDevice { .. });
 forward!(ZwpPrimarySelectionDeviceManagerV1: (), ZwpPrimarySelectionDeviceV1: PrimaryDeviceUserData => PrimarySelectionState;
-    gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary; false);
+    gone_primary, give_back_primary: primary_device::Request::Destroy; asks_primary; false; primary_manager::Request::GetDevice { .. });
 
 /// Notes which source a request wants to be in force: [`SelectionHandler::new_selection`] is called if it is. Whether Smithay is
-/// to meet the request: it begins a drag for whoever guesses a serial, and holds the seat until a finger is lifted that was
-/// lifted before.
+/// to meet the request: drags are ours. The source of a request that is refused is cancelled.
 fn asks(state: &mut State, device: &WlDataDevice, request: &wl_data_device::Request) -> bool {
     match request {
         wl_data_device::Request::SetSelection { source, .. } => {
-            if !listeners::may_hear(state, device.client().as_ref()) {
+            if !has_keyboard(state, device) || !listeners::may_hear(state, device.client().as_ref()) {
                 source.iter().for_each(WlDataSource::cancelled);
                 return false;
             }
             state.protocols.selection.asked = source.as_ref().map(Resource::id);
             true
         }
-        wl_data_device::Request::StartDrag { origin, serial, .. } => {
-            state.input.is_held_by(Serial::from(*serial), origin)
+        wl_data_device::Request::StartDrag { origin, serial, source, icon } => {
+            drag::start(state, device, source.as_ref(), origin, icon.as_ref(), Serial::from(*serial));
+            false
         }
         _ => true,
     }
 }
 
+/// Whether the client of `device` has the keyboard: no other client may set a selection.
+fn has_keyboard(state: &State, device: &impl Resource) -> bool {
+    state.input.keyboard.as_ref().is_some_and(|keyboard| keyboard.client_of_object_has_focus(&device.id()))
+}
+
 /// The same for the primary selection.
 fn asks_primary(state: &mut State, device: &ZwpPrimarySelectionDeviceV1, request: &primary_device::Request) -> bool {
     if let primary_device::Request::SetSelection { source, .. } = request {
-        if !listeners::may_hear(state, device.client().as_ref()) {
+        if !has_keyboard(state, device) || !listeners::may_hear(state, device.client().as_ref()) {
             source.iter().for_each(ZwpPrimarySelectionSourceV1::cancelled);
             return false;
         }
@@ -293,18 +306,8 @@ impl DataDeviceHandler for State {
     }
 }
 
-impl ClientDndGrabHandler for State {
-    fn started(&mut self, source: Option<WlDataSource>, icon: Option<WlSurface>, _seat: Seat<Self>) {
-        self.protocols.selection.dragged = source.map(|source| source.id());
-        self.input.drag_icon = icon;
-        output::need_all(self);
-    }
-
-    fn dropped(&mut self, _target: Option<WlSurface>, _validated: bool, _seat: Seat<Self>) {
-        self.input.drag_icon = None;
-        output::need_all(self);
-    }
-}
+/// Smithay begins no drag.
+impl ClientDndGrabHandler for State {}
 
 impl ServerDndGrabHandler for State {}
 

@@ -240,7 +240,12 @@ impl Gathered {
     }
 
     fn scrolled(&mut self, time: Instant) -> Option<InputEvent> {
-        let (source, horizontal, vertical) = (self.source.take(), self.horizontal.take(), self.vertical.take());
+        let (source, mut horizontal, mut vertical) = (self.source.take(), self.horizontal.take(), self.vertical.take());
+        // A distance of 0 ends a scroll. A wheel has no end.
+        if !matches!(source, Some(ScrollSource::Wheel | ScrollSource::WheelTilt)) {
+            let axes = horizontal.iter_mut().chain(&mut vertical);
+            axes.for_each(|scroll| scroll.stop |= scroll.distance == 0.0 && scroll.v120.is_none());
+        }
         if horizontal.is_none() && vertical.is_none() {
             return None;
         }

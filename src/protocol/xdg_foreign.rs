@@ -60,8 +60,8 @@ struct Exported {
 struct Imported {
     object: Object,
     handle: Handle,
-    /// The client's window that was put above it last.
-    child: Option<WlSurface>,
+    /// The client's windows that were put above it.
+    children: Vec<WlSurface>,
 }
 
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Foreign {
         match self.exported.get_mut(handle) {
             Some(exported) => {
                 exported.imports.insert(object.id());
-                let imported = Imported { object, handle: handle.to_owned(), child: None };
+                let imported = Imported { object, handle: handle.to_owned(), children: Vec::new() };
                 self.imported.insert(imported.object.id(), imported);
             }
             None => object.tell_destroyed(),
@@ -131,21 +131,23 @@ fn set_parent_of(state: &mut State, imported: &ObjectId, child: WlSurface) -> bo
     let Some(known) = foreign.imported.get_mut(imported) else { return true };
     let Some(exported) = foreign.exported.get(&known.handle) else { return true };
     let parent = exported.surface.clone();
-    known.child = Some(child.clone());
+    known.children.retain(|known| known.is_alive() && *known != child);
+    known.children.push(child.clone());
     shell::set_parent(state, &child, Some(&parent))
 }
 
 /// An imported object is gone: what was put above its window is on its own.
 fn imported_gone(state: &mut State, object: &ObjectId) {
     let foreign = &mut state.protocols.foreign;
-    let Some(Imported { handle, child, .. }) = foreign.imported.remove(object) else { return };
+    let Some(Imported { handle, children, .. }) = foreign.imported.remove(object) else { return };
     if let Some(exported) = foreign.exported.get_mut(&handle) {
         exported.imports.remove(object);
     }
-    let Some(child) = child else { return };
-    let parent = foreign.window(&handle);
-    if child.is_alive() && parent.is_some() && shell::parent_surface(state, &child) == parent {
-        shell::set_parent(state, &child, None);
+    let Some(parent) = foreign.window(&handle) else { return };
+    for child in children.into_iter().filter(WlSurface::is_alive) {
+        if shell::parent_surface(state, &child).as_ref() == Some(&parent) {
+            shell::set_parent(state, &child, None);
+        }
     }
 }
 

@@ -20,15 +20,17 @@ pub fn run(state: &mut State) -> Option<Instant> {
     wishes::attend(state);
     let arranges = strips::arrange_in_time(state);
     output::titles::attend(state);
-    let wake = output::turn::run(state);
+    let has_more = output::turn::run(state).then(|| state.clock.now());
     protocol::refresh(state);
     super::messages::attend(state);
     protocol::selection::focus::attend(state);
     let satellite = super::satellite::attend(state);
     let idle = protocol::idle_notify::attend(state);
     let owed = protocol::owed::next(state);
-    let wake = wake
+    // After all that may ask for a frame: what is asked for later is heard of with the next wake-up alone.
+    let wake = output::turn::next_wake(state)
         .into_iter()
+        .chain(has_more)
         .chain(idle)
         .chain(owed)
         .chain(satellite)

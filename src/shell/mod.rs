@@ -8,6 +8,7 @@
 pub mod animation;
 mod arrangement;
 pub mod arranging;
+mod bounding;
 mod carrying;
 mod change_log;
 pub mod configure;
@@ -261,7 +262,6 @@ pub fn applied(state: &mut State, surface: &WlSurface) {
 fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let acknowledged = if is_root { configure::take_applied(root) } else { None };
     let has_content = surface::has_content(root);
-    let bounds = state.usable_area(None).map(|(_, area)| area.size);
     if has_content && state.shell.window_of_root(root).is_some_and(|window| !window.mapped) {
         state.surfaces.measure(root);
     }
@@ -272,11 +272,9 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
 
     let was_mapped = std::mem::replace(&mut window.mapped, has_content);
     if !window.configured && is_root {
-        window.toplevel.with_pending_state(|pending| {
-            // How large a window may be at most, for clients that would otherwise open larger than the screen.
-            pending.bounds = bounds;
-        });
         let id = window.id;
+        let expected = strips::expected(state, id);
+        bounding::foretell(state, id, expected);
         strips::foresee(state, id);
         let Some(window) = state.shell.windows.of_root_mut_quietly(root) else { return };
         window.send();
@@ -321,6 +319,7 @@ pub fn catch_up(state: &mut State) {
     for id in std::mem::take(&mut state.shell.unvisited) {
         visit::update_outputs(state, id);
     }
+    layers::keyboard::attend(state);
     layers::rising::attend(state);
 }
 

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_popup::XdgPopup;
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_wm_base;
+use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial};
 use smithay::wayland::shell::xdg::{PopupSurface, PositionerState};
@@ -319,12 +320,21 @@ pub fn reposition(state: &mut State, popup: &PopupSurface, positioner: Positione
 }
 
 /// The client wants `popup` to grab the seat. Granted only as an answer to a press; otherwise the popup is done at
-/// once, as the protocol says.
+/// once, as the protocol says. It is done as well where the request crossed an event on the wire: its parent was
+/// dismissed, or another client's popups hold the grab.
 pub fn grab(state: &mut State, popup: &PopupSurface, serial: Serial) {
     let surface = popup.wl_surface().clone();
     let Some(entry) = state.shell.popup(&surface) else { return };
     if entry.mapped {
         popup.xdg_popup().post_error_grab();
+        return;
+    }
+    let parent = entry.parent.as_ref().and_then(|parent| state.shell.popup(parent));
+    let topmost = state.shell.popup_grabs.iter().rev().find(|grab| grab.is_alive());
+    let is_late = parent.is_some_and(|parent| parent.dismissed)
+        || topmost.is_some_and(|topmost| !topmost.id().same_client_as(&surface.id()));
+    if is_late {
+        dismiss(state, &surface);
         return;
     }
     let parent_is_topmost = match state.shell.popup_grabs.last() {
@@ -350,7 +360,6 @@ trait GrabError {
 impl GrabError for XdgPopup {
     fn post_error_grab(&self) {
         use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_popup::Error;
-        use smithay::reexports::wayland_server::Resource;
         self.post_error(Error::InvalidGrab, "a popup asked for a grab after it was mapped");
     }
 }

@@ -129,6 +129,24 @@ macro_rules! version {
             }
 
             #[test]
+            fn all_children_are_let_go_with_the_imported_object() {
+                let mut world = World::new();
+                let (program, window) = world.open("window", 200, 200);
+                let (portal, first) = world.open("first", 100, 100);
+                let second = world.open_in(portal, "second", 100, 100);
+                let (_exported, word) = export(&mut world, program, &window.surface);
+                let imported = import(&mut world, portal, &word);
+                imported.set_parent_of(&first.surface);
+                imported.set_parent_of(&second.surface);
+                world.settle();
+                let parents = |world: &World| ["first", "second"].map(|title| world.window(title).parent().is_some());
+                assert_eq!(parents(&world), [true, true]);
+                imported.destroy();
+                world.settle();
+                assert_eq!(parents(&world), [false, false]);
+            }
+
+            #[test]
             fn what_nobody_exported_is_gone_at_once() {
                 let mut world = World::new();
                 let (portal, _) = world.open("chooser", 100, 100);

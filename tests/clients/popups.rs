@@ -1,5 +1,7 @@
 //! Menus: where they go, and who closes them.
 
+use smithay::reexports::wayland_server::Resource as _;
+
 use crate::fixture::handlers::id;
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, OUTPUT, Popup, Toplevel, World};
 use wayland_protocols::xdg::shell::client::xdg_wm_base;
@@ -171,4 +173,76 @@ fn a_new_window_closes_the_menus_of_others() {
     world.client(other).take_events();
     world.key(crate::fixture::KEY_A, true);
     assert!(world.client(other).take_events().iter().any(|event| matches!(event, Event::Key { .. })));
+}
+
+#[test]
+fn late_grab_on_dismissed_popup_gets_popup_done() {
+    let mut world = World::new();
+    world.open("other", 1000, 600);
+    let (client, window) = world.open("a", 200, 150);
+    let menu = open_menu(&mut world, client, &window);
+    let serial = click_on_menu(&mut world, client);
+    world.point(200.0, 100.0);
+    world.client(client).take_events();
+
+    // The press dismisses the menu before this request arrives.
+    let seat = world.client(client).globals().seat.clone();
+    let positioner = world.client(client).positioner(20, 20, 100, 80);
+    let nested = world.client(client).popup(&menu.xdg, &positioner);
+    nested.popup.grab(&seat, serial);
+    world.button(BUTTON_LEFT, true);
+    world.button(BUTTON_LEFT, false);
+    let client = world.client(client);
+    assert_eq!(client.error, None);
+    assert_eq!(popups_done(client.events()), 2, "the menu and its submenu");
+}
+
+#[test]
+fn late_grab_while_another_clients_menu_is_open_gets_popup_done() {
+    let mut world = World::new();
+    let (late, late_window) = world.open("late", 300, 200);
+    let (client, window) = world.open("a", 200, 150);
+    world.put("late", (0, 0));
+    world.put("a", (600, 300));
+    world.click(200.0, 100.0);
+    let serial = world.client(late).press_serial();
+    let menu = open_menu(&mut world, client, &window);
+    world.client(late).take_events();
+
+    let seat = world.client(late).globals().seat.clone();
+    let positioner = world.client(late).positioner(20, 20, 100, 80);
+    let popup = world.client(late).popup(&late_window.xdg, &positioner);
+    popup.popup.grab(&seat, serial);
+    world.settle();
+    assert_eq!(world.client(late).error, None);
+    assert_eq!(popups_done(world.client(late).events()), 1);
+    assert_eq!(popups_done(world.client(client).events()), 0, "the open menu stays");
+    let grabbing = world.state.shell.grabbing_popup().map(|surface| surface.id().protocol_id());
+    assert_eq!(grabbing, Some(id(&menu.surface)));
+}
+
+#[test]
+fn grab_beside_the_own_topmost_popup_is_an_error() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 200, 150);
+    open_menu(&mut world, client, &window);
+    let serial = click_on_menu(&mut world, client);
+    let seat = world.client(client).globals().seat.clone();
+    let positioner = world.client(client).positioner(20, 20, 100, 80);
+    let beside = world.client(client).popup(&window.xdg, &positioner);
+    beside.popup.grab(&seat, serial);
+    world.settle();
+    let code = xdg_wm_base::Error::NotTheTopmostPopup as u32;
+    assert_eq!(world.client(client).error, Some(("xdg_wm_base".to_owned(), code)));
+}
+
+/// The serial of a press on the menu of [`open_menu`].
+fn click_on_menu(world: &mut World, client: ClientIndex) -> u32 {
+    let corner = world.window("a").rect().loc.to_f64();
+    world.click(corner.x + 20.0, corner.y + 20.0);
+    world.client(client).press_serial()
+}
+
+fn popups_done(events: &[Event]) -> usize {
+    events.iter().filter(|event| matches!(event, Event::PopupDone)).count()
 }

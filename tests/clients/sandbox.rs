@@ -168,3 +168,19 @@ fn no_more_sandboxes_are_listened_to_than_programs_run_in_and_room_comes_back() 
     world.settle();
     assert!(is_listened_to(&mut world, &close));
 }
+
+#[test]
+fn wrong_listen_descriptor_is_invalid_listen_fd() {
+    let (read, write) = rustix::pipe::pipe().unwrap();
+    let (stream, _other) = UnixStream::pair().unwrap();
+    let (datagram, _other) = UnixDatagram::pair().unwrap();
+    let file = tempfile::tempfile().unwrap();
+    let code = wp_security_context_manager_v1::Error::InvalidListenFd as u32;
+    let wrong: [&dyn AsFd; 4] = [&write, &stream, &datagram, &file];
+    for listener in wrong {
+        let mut world = World::new();
+        let engine = sandbox(&mut world, listener.as_fd(), &read);
+        let error = world.client(engine).error.clone();
+        assert_eq!(error, Some(("wp_security_context_manager_v1".to_owned(), code)));
+    }
+}

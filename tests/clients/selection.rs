@@ -95,7 +95,7 @@ fn who_has_copied_something_and_does_not_read_for_a_while_is_not_thrown_out_for_
 }
 
 /// Asks to drag something from `window`, whose client was told of `serial`; returns the icon.
-fn drag(world: &mut World, client: ClientIndex, window: &Toplevel, serial: u32) -> WlSurface {
+pub fn drag(world: &mut World, client: ClientIndex, window: &Toplevel, serial: u32) -> WlSurface {
     let client = world.client(client);
     let (globals, icon) = (client.globals(), client.surface());
     let source = globals.data_devices.create_data_source(&client.handle(), ());
@@ -121,6 +121,69 @@ fn a_drag_is_begun_by_who_is_pressed_and_not_by_who_guesses_a_serial() {
     assert!(world.state.input.drag_icon.is_some());
     world.button(BUTTON_LEFT, false);
     assert!(world.state.input.drag_icon.is_none() && !world.state.input.pointer.is_grabbed());
+}
+
+/// What sources of `client` were told since the last call.
+pub fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    world.client(client).take_events().into_iter().filter_map(told).collect()
+}
+
+#[test]
+fn source_of_a_refused_drag_is_cancelled() {
+    let mut world = World::new();
+    let (a, window) = world.open("a", 200, 100);
+    let corner = world.window("a").rect().loc.to_f64();
+    world.client(a).take_events();
+    drag(&mut world, a, &window, 4_000_000_000);
+    assert_eq!(told(&mut world, a), ["source cancelled"], "nothing was pressed");
+    world.click(corner.x + 5.0, corner.y + 5.0);
+    let serial = world.client(a).press_serial();
+    drag(&mut world, a, &window, serial);
+    assert_eq!(told(&mut world, a), ["source cancelled"], "the button came up before");
+
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(a).press_serial();
+    drag(&mut world, a, &window, serial);
+    assert!(world.state.input.drag_icon.is_some());
+    told(&mut world, a);
+    drag(&mut world, a, &window, serial);
+    assert_eq!(told(&mut world, a), ["source cancelled"], "one press begins one drag, which goes on");
+    assert!(world.state.input.drag_icon.is_some() && world.state.input.pointer.is_grabbed());
+}
+
+#[test]
+fn source_of_a_refused_drag_by_a_second_finger_is_cancelled() {
+    let mut world = World::new();
+    let (a, window) = world.open("a", 200, 100);
+    let corner = world.window("a").rect().loc.to_f64();
+    world.client(a).take_events();
+    let time = world.now();
+    for slot in [1, 2] {
+        world.input(InputEvent::TouchDown { time, slot, position: (corner.x + 5.0, corner.y + 5.0).into() });
+    }
+    // The first finger holds the seat: this is the serial of the second.
+    let serial = world.client(a).press_serial();
+    drag(&mut world, a, &window, serial);
+    assert_eq!(told(&mut world, a), ["source cancelled"]);
+    assert!(world.state.input.drag_icon.is_none());
+}
+
+#[test]
+fn source_of_a_refused_selection_is_cancelled() {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 200, 100);
+    world.key(crate::fixture::KEY_A, true);
+    let serial = world.client(a).press_serial();
+    world.key(crate::fixture::KEY_A, false);
+    world.open("b", 200, 100);
+    told(&mut world, a);
+    let client = world.client(a);
+    let source = client.globals().data_devices.create_data_source(&client.handle(), ());
+    source.offer("text/plain".to_owned());
+    client.globals().data_device.set_selection(Some(&source), serial);
+    world.settle();
+    assert_eq!(told(&mut world, a), ["source cancelled"], "the keyboard is another client's");
 }
 
 #[test]

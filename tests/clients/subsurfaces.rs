@@ -1,7 +1,9 @@
 //! Subsurfaces: what a parent's commit takes along, and what it does not.
 
 use crate::fixture::content::{BLUE, Colour, GREEN, Heard, RED};
+use crate::fixture::simulated::nothing;
 use crate::fixture::{ClientIndex, Toplevel, World};
+use upbeat::time::Span;
 use wayland_client::protocol::wl_subsurface::{self, WlSubsurface};
 use wayland_client::protocol::wl_surface::WlSurface;
 
@@ -320,4 +322,18 @@ fn what_a_window_of_many_surfaces_reaches_is_measured_once_in_a_turn_however_oft
     world.settle();
     world.turn();
     assert_eq!(reaches(&world), (200, 154).into());
+}
+
+#[test]
+fn subsurface_is_not_called_back_before_its_first_content() {
+    let mut stage = Stage::new();
+    stage.subsurface.set_desync();
+    stage.world.client(stage.client).ask(&stage.child, 7);
+    stage.child.commit();
+    stage.window.surface.commit();
+    stage.world.run_for(Span::from_seconds(5), &mut nothing);
+    assert!(!stage.heard(Heard::Called(7)), "there is no frame that it could be for");
+    stage.show(8, GREEN);
+    stage.hear(Heard::Called(7));
+    stage.hear(Heard::Called(8));
 }

@@ -1,9 +1,11 @@
 //! Gestures of a touchpad, tools of a graphics tablet, and the lid.
 
 use smithay::backend::input::{TabletToolCapabilities, TabletToolDescriptor, TabletToolType};
+use smithay::utils::{Point, Size};
 use smithay::wayland::tablet_manager::TabletDescriptor;
 use upbeat::input::tablet::{Axes, ToolAction, ToolEvent};
 use upbeat::input::{Gesture, InputEvent, Switch};
+use wayland_client::protocol::wl_data_device_manager::DndAction;
 use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum, event_created_child};
 use wayland_protocols::wp::pointer_gestures::zv1::client::zwp_pointer_gesture_hold_v1::{
     self, ZwpPointerGestureHoldV1,
@@ -20,9 +22,11 @@ use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_pad_v2::ZwpTabletPadV
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_seat_v2::{self, ZwpTabletSeatV2};
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_tool_v2::{self, ZwpTabletToolV2};
 use wayland_protocols::wp::tablet::zv2::client::zwp_tablet_v2::{self, ZwpTabletV2};
+use wayland_protocols::xdg::shell::client::xdg_toplevel::ResizeEdge;
 
 use crate::fixture::client::Data;
-use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_LEFT_SUPER, KEY_O, World};
+use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_LEFT_SUPER, KEY_O, Toplevel, World};
+use crate::selection::drag;
 
 macro_rules! tell {
     ($interface:ty, |$data:ident, $event:ident| $body:expr $(, children $opcode:path => $child:ty)*) => {
@@ -98,7 +102,10 @@ tell!(ZwpTabletToolV2, |data, event| {
         zwp_tablet_tool_v2::Event::Motion { x, y } => told(data, format!("at {x} {y}")),
         zwp_tablet_tool_v2::Event::Pressure { pressure } => told(data, format!("pressure {pressure}")),
         zwp_tablet_tool_v2::Event::Tilt { tilt_x, tilt_y } => told(data, format!("tilt {tilt_x} {tilt_y}")),
-        zwp_tablet_tool_v2::Event::Down { .. } => told(data, "down".to_owned()),
+        zwp_tablet_tool_v2::Event::Down { serial } => {
+            data.tool_press = serial;
+            told(data, "down".to_owned());
+        }
         zwp_tablet_tool_v2::Event::Up => told(data, "up".to_owned()),
         zwp_tablet_tool_v2::Event::Button { button, .. } => told(data, format!("button {button}")),
         _ => {}
@@ -181,13 +188,104 @@ impl World {
 
 /// A tablet, and a window "a" that knows it.
 fn open_with_tablet(world: &mut World) -> ClientIndex {
+    open_window_with_tablet(world).0
+}
+
+fn open_window_with_tablet(world: &mut World) -> (ClientIndex, Toplevel) {
     world.plug_tablet(true);
-    let (a, _) = world.open("a", 200, 100);
+    let (a, window) = world.open("a", 200, 100);
     let client = world.client(a);
     let seat = client.globals().seat.clone();
     client.bind::<ZwpTabletManagerV2>().get_tablet_seat(&seat, &client.handle(), ());
     world.settle();
-    a
+    (a, window)
+}
+
+/// Lets the pen press the window "a" at (10, 20). Returns the serial.
+fn press_with_pen(world: &mut World, client: ClientIndex) -> u32 {
+    let corner = world.window("a").rect().loc.to_f64();
+    world.pen((corner.x + 10.0, corner.y + 20.0), ToolAction::Enter, Axes::default());
+    world.pen((corner.x + 10.0, corner.y + 20.0), ToolAction::Tip(true), Axes::default());
+    told_to(world, client);
+    world.client(client).data.tool_press
+}
+
+#[test]
+fn pen_moves_window_of_client_that_knows_tablets() {
+    let mut world = World::new();
+    let (a, window) = open_window_with_tablet(&mut world);
+    let serial = press_with_pen(&mut world, a);
+    let corner = world.window("a").rect().loc;
+    let at = |x: i32, y: i32| (f64::from(corner.x + x), f64::from(corner.y + y));
+    world.pen(at(13, 24), ToolAction::Move, Axes::default());
+    told_to(&mut world, a);
+    window.toplevel._move(&world.client(a).globals().seat, serial);
+    world.settle();
+    assert_eq!(told_to(&mut world, a), ["up", "away"], "a client does not see what drags its window");
+    world.latch();
+    assert_eq!(world.window("a").rect().loc, corner + Point::from((3, 4)), "it follows from the press");
+    world.pen(at(60, 50), ToolAction::Move, Axes::default());
+    world.latch();
+    assert_eq!(world.window("a").rect().loc, corner + Point::from((50, 30)));
+    world.pen(at(60, 50), ToolAction::Tip(false), Axes::default());
+    assert!(world.state.shell.drag().is_none());
+    assert!(told_to(&mut world, a).is_empty());
+    world.pen(at(61, 50), ToolAction::Move, Axes::default());
+    assert_eq!(told_to(&mut world, a), ["near", "at 11 20"], "it draws again");
+}
+
+#[test]
+fn pen_resizes_window_of_client_that_knows_tablets() {
+    let mut world = World::new();
+    let (a, window) = open_window_with_tablet(&mut world);
+    let serial = press_with_pen(&mut world, a);
+    let rect = world.window("a").rect();
+    window.toplevel.resize(&world.client(a).globals().seat, serial, ResizeEdge::BottomRight);
+    world.settle();
+    let at = (f64::from(rect.loc.x) + 40.0, f64::from(rect.loc.y) + 60.0);
+    world.pen(at, ToolAction::Move, Axes::default());
+    world.latch();
+    assert_eq!(world.window("a").rect().size, rect.size + Size::from((30, 40)));
+    // Torn away: nothing is held any more.
+    world.pen(at, ToolAction::Leave, Axes::default());
+    assert!(world.state.shell.drag().is_none());
+}
+
+#[test]
+fn pen_that_was_lifted_moves_nothing() {
+    let mut world = World::new();
+    let (a, window) = open_window_with_tablet(&mut world);
+    let serial = press_with_pen(&mut world, a);
+    let corner = world.window("a").rect().loc;
+    let at = (f64::from(corner.x) + 10.0, f64::from(corner.y) + 20.0);
+    world.pen(at, ToolAction::Tip(false), Axes::default());
+    window.toplevel._move(&world.client(a).globals().seat, serial);
+    world.settle();
+    assert!(world.state.shell.drag().is_none());
+}
+
+#[test]
+fn pen_drags_data_of_client_that_knows_tablets() {
+    let mut world = World::new();
+    let (a, window) = open_window_with_tablet(&mut world);
+    let (b, _) = world.open("b", 100, 100);
+    world.put("a", (0, 0));
+    world.put("b", (600, 400));
+    let serial = press_with_pen(&mut world, a);
+    drag(&mut world, a, &window, serial);
+    assert!(world.state.input.drag_icon.is_some());
+    assert_eq!(told_to(&mut world, a)[..2], ["up", "away"]);
+    world.pen((610.0, 420.0), ToolAction::Move, Axes::default());
+    world.pen((611.0, 420.0), ToolAction::Move, Axes::default());
+    assert_eq!(told_to(&mut world, b), ["dragged over it at 10 20", "dragged to 11 20"]);
+    let offer = world.client(b).data.dragged.clone().unwrap();
+    offer.accept(0, Some("text/plain".to_owned()));
+    offer.set_actions(DndAction::Copy, DndAction::Copy);
+    world.settle();
+    world.pen((611.0, 420.0), ToolAction::Tip(false), Axes::default());
+    assert_eq!(told_to(&mut world, b), ["dragged to 11 20", "dropped on it", "dragged away"]);
+    assert!(told_to(&mut world, a).contains(&"source dropped".to_owned()));
+    assert!(!world.state.input.pointer.is_grabbed());
 }
 
 #[test]
@@ -289,4 +387,24 @@ fn a_pen_takes_a_window_in_the_overview_also_one_that_knows_tablets() {
     assert_eq!(world.state.shell.focused(), Some(id));
     let told = told_to(&mut world, a);
     assert!(!told.iter().any(|told| told == "down" || told == "up"), "{told:?}");
+}
+
+#[test]
+fn tablet_seat_made_while_a_pen_is_inside_is_told_that_it_is_near() {
+    let mut world = World::new();
+    world.plug_tablet(true);
+    let (a, _) = world.open("a", 200, 100);
+    let corner = world.window("a").rect().loc.to_f64();
+    let client = world.client(a);
+    let (manager, seat) = (client.bind::<ZwpTabletManagerV2>(), client.globals().seat.clone());
+    world.settle();
+    world.pen((corner.x + 10.0, corner.y + 20.0), ToolAction::Enter, Axes::default());
+    world.pen((corner.x + 10.0, corner.y + 20.0), ToolAction::Tip(true), Axes::default());
+    told_to(&mut world, a);
+    manager.get_tablet_seat(&seat, &world.client(a).handle(), ());
+    world.settle();
+    assert_eq!(told_to(&mut world, a), ["tablet Slate", "tool Pen", "near", "at 10 20", "down"]);
+    world.pen((corner.x + 11.0, corner.y + 20.0), ToolAction::Move, Axes::default());
+    world.pen((corner.x + 11.0, corner.y + 20.0), ToolAction::Tip(false), Axes::default());
+    assert_eq!(told_to(&mut world, a), ["at 11 20", "at 11 20", "up"]);
 }

@@ -346,3 +346,31 @@ fn whoever_lists_windows_with_long_titles_hears_of_them_as_it_reads_and_is_not_t
     });
     assert_eq!(told(&mut world, bar), [""; 0]);
 }
+
+#[test]
+fn handles_are_told_on_after_their_list_was_stopped() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    let (bar, manager) = bar(&mut world);
+    let lister = world.connect();
+    let list = world.client(lister).bind::<ExtForeignToplevelListV1>();
+    told(&mut world, bar);
+    told(&mut world, lister);
+    manager.stop();
+    list.stop();
+    assert_eq!(told(&mut world, bar), ["finished"]);
+    assert_eq!(told(&mut world, lister), ["finished"]);
+    list.destroy();
+    let other = world.open_in(client, "new", 100, 100);
+    assert_eq!(told(&mut world, bar), ["1 is ", "1 done"], "no new window");
+    assert_eq!(told(&mut world, lister), [""; 0]);
+    window.toplevel.set_title("b".to_owned());
+    assert_eq!(told(&mut world, bar), ["1 title b", "1 done"]);
+    assert_eq!(told(&mut world, lister), ["title b", "done"]);
+    handle(&mut world, bar, 1).set_maximized();
+    assert_eq!(told(&mut world, bar), ["1 is maximized", "1 done"], "and they act");
+    other.toplevel.destroy();
+    world.kill(client);
+    assert_eq!(told(&mut world, bar), ["1 closed"]);
+    assert_eq!(told(&mut world, lister), ["closed"]);
+}

@@ -469,6 +469,32 @@ fn a_virtual_pointer_points_clicks_and_scrolls() {
 }
 
 #[test]
+fn axis_of_no_distance_of_a_virtual_pointer_is_axis_stop() {
+    let mut world = World::new();
+    let (a, _) = world.open("a", 200, 100);
+    let corner = world.window("a").rect().loc.to_f64();
+    world.point(corner.x + 5.0, corner.y + 5.0);
+    let mouse = world.connect();
+    let client = world.client(mouse);
+    let pointer = client.globals().virtual_pointers.create_virtual_pointer(None, &client.handle(), ());
+    let mut scroll = |source: Option<AxisSource>, value: f64| {
+        source.into_iter().for_each(|source| pointer.axis_source(source));
+        pointer.axis(0, Axis::VerticalScroll, value);
+        pointer.frame();
+        world.settle();
+        let events = world.client(a).take_events();
+        let is_scroll = |event: &&Event| matches!(event, Event::Scroll { .. });
+        let is_stop = |event: &&Event| matches!(event, Event::ScrollStopped);
+        (events.iter().filter(is_scroll).count(), events.iter().filter(is_stop).count())
+    };
+    for source in [None, Some(AxisSource::Finger), Some(AxisSource::Continuous)] {
+        assert_eq!(scroll(source, 3.0), (1, 0), "{source:?}");
+        assert_eq!(scroll(source, 0.0), (0, 1), "{source:?}");
+    }
+    assert_eq!(scroll(Some(AxisSource::Wheel), 0.0), (0, 0), "a wheel has no end");
+}
+
+#[test]
 fn a_capture_announces_its_buffer_and_waits_for_the_output() {
     let mut world = World::new();
     let camera = world.connect();

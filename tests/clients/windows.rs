@@ -1,6 +1,8 @@
 //! Windows: mapping, moving, resizing, filling the screen, closing.
 
-use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, Event, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, World};
+use upbeat::input::InputEvent;
+
+use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, ClientIndex, Event, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, World};
 use wayland_protocols::xdg::shell::client::xdg_toplevel::{ResizeEdge, State};
 
 fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
@@ -243,4 +245,81 @@ fn a_window_without_content_is_gone_and_comes_back_after_a_configure() {
     world.client(client).show(&window.surface, 200, 100);
     world.settle();
     assert_eq!(world.stack(), ["a"]);
+}
+
+/// The newest bounds that `client` was told since the last call. Forgets all else.
+fn bounds(world: &mut World, client: ClientIndex) -> Option<(i32, i32)> {
+    let bounds = |event| if let Event::ToplevelBounds(width, height) = event { Some((width, height)) } else { None };
+    world.client(client).take_events().into_iter().filter_map(bounds).next_back()
+}
+
+#[test]
+fn bounds_are_those_of_the_output_on_which_a_window_will_appear() {
+    let mut world = World::new();
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    world.set_size("TEST-2", (640, 480));
+    world.point(f64::from(OUTPUT.0) + 100.0, 100.0);
+    let client = world.connect();
+    let window = world.client(client).toplevel("a");
+    world.settle();
+    assert_eq!(bounds(&mut world, client), Some((640, 480)));
+    drop(window);
+    world.point(100.0, 100.0);
+    let client = world.connect();
+    let _window = world.client(client).toplevel("b");
+    world.settle();
+    assert_eq!(bounds(&mut world, client), Some(OUTPUT));
+}
+
+#[test]
+fn moved_window_follows_from_the_press_however_late_its_client_asks() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    let (x, y, ..) = rect(&world, "a");
+    world.point(f64::from(x) + 10.0, f64::from(y) + 10.0);
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(client).press_serial();
+    let seat = world.client(client).globals().seat.clone();
+    // The pointer has moved on before the request comes.
+    world.point(f64::from(x) + 40.0, f64::from(y) + 18.0);
+    window.toplevel._move(&seat, serial);
+    world.settle();
+    world.latch();
+    assert_eq!(rect(&world, "a"), (x + 30, y + 8, 400, 300));
+    world.point(f64::from(x) + 60.0, f64::from(y) + 40.0);
+    world.latch();
+    assert_eq!(rect(&world, "a"), (x + 50, y + 30, 400, 300));
+}
+
+#[test]
+fn resized_window_follows_from_the_press_however_late_its_client_asks() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    let (x, y, ..) = rect(&world, "a");
+    world.point(f64::from(x) + 399.0, f64::from(y) + 299.0);
+    world.button(BUTTON_LEFT, true);
+    let serial = world.client(client).press_serial();
+    let seat = world.client(client).globals().seat.clone();
+    world.point(f64::from(x) + 419.0, f64::from(y) + 309.0);
+    window.toplevel.resize(&seat, serial, ResizeEdge::BottomRight);
+    world.settle();
+    world.latch();
+    assert_eq!(rect(&world, "a"), (x, y, 420, 310));
+}
+
+#[test]
+fn window_moved_by_a_finger_follows_from_where_that_went_down() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    let (x, y, ..) = rect(&world, "a");
+    let at = |dx: i32, dy: i32| (f64::from(x + dx), f64::from(y + dy)).into();
+    let time = world.now();
+    world.input(InputEvent::TouchDown { time, slot: 3, position: at(10, 10) });
+    let serial = world.client(client).press_serial();
+    let seat = world.client(client).globals().seat.clone();
+    world.input(InputEvent::TouchMotion { time, slot: 3, position: at(30, 15) });
+    window.toplevel._move(&seat, serial);
+    world.settle();
+    world.latch();
+    assert_eq!(rect(&world, "a"), (x + 20, y + 5, 400, 300));
 }

@@ -1,4 +1,4 @@
-//! `upbeat bench interrupt`: the shape of what it prints. What the figures promise is in `timed/interrupt.rs`.
+//! `upbeat bench interrupt`: the shape of what it prints. `timed/interrupt.rs` judges the figures.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! `upbeat bench smoothness`: the shape of what it prints. What the figures promise is in `timed/smoothness.rs`.
+//! `upbeat bench smoothness`: the shape of what it prints. `timed/smoothness.rs` judges the figures.
 
 use std::process::Command;
 

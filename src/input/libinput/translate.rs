@@ -83,11 +83,11 @@ fn pointer(state: &mut State, event: &PointerEvent) {
             scrolled(state, time, ScrollSource::Wheel, event, axis);
         }
         PointerEvent::ScrollFinger(event) => {
-            let axis = |axis| continuous(event, axis, true);
+            let axis = |axis| continuous(event.scroll_value(axis));
             scrolled(state, time, ScrollSource::Finger, event, axis);
         }
         PointerEvent::ScrollContinuous(event) => {
-            let axis = |axis| continuous(event, axis, false);
+            let axis = |axis| continuous(event.scroll_value(axis));
             scrolled(state, time, ScrollSource::Continuous, event, axis);
         }
         // The old axis events repeat what the scroll events say.
@@ -100,9 +100,9 @@ fn wheel(event: &PointerScrollWheelEvent, axis: Axis) -> Scroll {
     Scroll { distance: event.scroll_value(axis), v120: Some(v120), ..Scroll::default() }
 }
 
-fn continuous(event: &impl PointerScrollEvent, axis: Axis, stops: bool) -> Scroll {
-    let distance = event.scroll_value(axis);
-    Scroll { distance, stop: stops && distance == 0.0, ..Scroll::default() }
+/// libinput ends a scroll of fingers, or of a stick with a button held, by a distance of 0.
+fn continuous(distance: f64) -> Scroll {
+    Scroll { distance, stop: distance == 0.0, ..Scroll::default() }
 }
 
 fn scrolled<E: PointerScrollEvent + EventTrait>(
@@ -163,4 +163,15 @@ fn screen_of<'a>(state: &'a State, device: &Device) -> Option<&'a Output> {
     let built_in = || output::all(state).find(|(output, _)| is_built_in(&output.name()));
     let (screen, _) = named.or_else(built_in).or_else(|| output::all(state).next())?;
     Some(screen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn continuous_scroll_of_no_distance_is_a_stop() {
+        assert_eq!(continuous(0.0), Scroll { stop: true, ..Scroll::default() });
+        assert_eq!(continuous(-2.5), Scroll { distance: -2.5, ..Scroll::default() });
+    }
 }

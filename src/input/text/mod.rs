@@ -36,6 +36,22 @@ struct Field {
     state: FieldState,
     /// Another number each time that it is enabled.
     turn: u64,
+    /// The string that it shows while that is being composed; its caret in bytes, or -1 and -1.
+    preedit: Option<(String, i32, i32)>,
+}
+
+impl Field {
+    /// Answers its newest commit. `done` alone would take the preedit string away.
+    fn answer_commit(&self) {
+        // The client may commit without reading.
+        if !guard::has_room(&self.object) {
+            return;
+        }
+        if let Some((preedit, begin, end)) = self.preedit.clone() {
+            self.object.preedit_string(Some(preedit), begin, end);
+        }
+        self.object.done(self.state.commits);
+    }
 }
 
 /// The input method.
@@ -115,6 +131,7 @@ pub(super) fn focus_changed(state: &mut State) {
         |field: &Field, surface: &WlSurface| field.object.is_alive() && field.object.id().same_client_as(&surface.id());
     for field in fields.iter_mut() {
         field.state.forget();
+        field.preedit = None;
         // One that is gone cannot be named.
         if let Some(before) = before.as_ref().filter(|before| before.is_alive() && is_of(field, before)) {
             field.object.leave(before);
@@ -132,7 +149,7 @@ pub fn new_field(state: &mut State, object: ZwpTextInputV3) {
     if let Some(focus) = text.focus.as_ref().filter(|_| text.has_focus(&object)) {
         object.enter(focus);
     }
-    text.fields.push(Field { object, state: FieldState::default(), turn: 0 });
+    text.fields.push(Field { object, state: FieldState::default(), turn: 0, preedit: None });
 }
 
 /// A field is gone.
@@ -156,7 +173,14 @@ pub fn field_committed(state: &mut State, object: &ZwpTextInputV3) {
     let is_alone = text.active.as_ref().is_none_or(|active| active == object);
     let turn = text.turns + 1;
     let Some(field) = text.field_mut(object) else { return };
-    match field.state.commit(is_heard, is_alone) {
+    let outcome = field.state.commit(is_heard, is_alone);
+    if matches!(outcome, Outcome::Enabled | Outcome::Disabled) {
+        field.preedit = None;
+    }
+    if is_heard {
+        field.answer_commit();
+    }
+    match outcome {
         Outcome::Nothing => {}
         Outcome::Enabled => {
             field.turn = turn;
@@ -206,8 +230,11 @@ pub fn method_gone(state: &mut State, object: &ZwpInputMethodV2) {
 }
 
 /// The field shows nothing any more of what is being composed.
-fn end_composed(state: &State) {
-    if let Some(field) = state.input.text.active() {
+fn end_composed(state: &mut State) {
+    let text = &mut state.input.text;
+    let active = text.active.clone();
+    if let Some(field) = active.and_then(|active| text.field_mut(&active)) {
+        field.preedit = None;
         field.object.done(field.state.commits);
     }
 }
@@ -237,8 +264,11 @@ pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u3
     if before > 0 || after > 0 {
         field.object.delete_surrounding_text(before, after);
     }
-    if let Some((preedit, caret)) = composed.preedit {
+    let preedit = composed.preedit.map(|(preedit, caret)| {
         let (begin, end) = caret.map_or((-1, -1), |(begin, end)| (begin as i32, end as i32));
+        (preedit, begin, end)
+    });
+    if let Some((preedit, begin, end)) = preedit.clone() {
         field.object.preedit_string(Some(preedit), begin, end);
     }
     if !composed.text.is_empty() {
@@ -246,7 +276,10 @@ pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u3
     }
     field.object.done(field.state.commits);
     let object = field.object.clone();
-    text.field_mut(&object).into_iter().for_each(|field| field.state.typed());
+    if let Some(field) = text.field_mut(&object) {
+        field.preedit = preedit;
+        field.state.typed();
+    }
 }
 
 /// Tells the input method what became of fields in this turn.

@@ -116,9 +116,9 @@ checks!(ZwlrDataControlDeviceV1, wlr_device, ZwlrDataControlSourceV1, wlr_source
 checks!(ExtDataControlDeviceV1, ext_device, ExtDataControlSourceV1, ext_source, may_set_ext, may_offer_ext);
 
 forward!(ZwlrDataControlManagerV1: wlr::DataControlManagerUserData, ZwlrDataControlDeviceV1: wlr::DataControlDeviceUserData
-    => wlr::DataControlState; gone_wlr_control, give_back_wlr: wlr_device::Request::Destroy; may_set_wlr; true);
+    => wlr::DataControlState; gone_wlr_control, give_back_wlr: wlr_device::Request::Destroy; may_set_wlr; true; _);
 forward!(ExtDataControlManagerV1: ext::ExtDataControlManagerUserData, ExtDataControlDeviceV1: ext::ExtDataControlDeviceUserData
-    => ext::DataControlState; gone_ext_control, give_back_ext: ext_device::Request::Destroy; may_set_ext; true);
+    => ext::DataControlState; gone_ext_control, give_back_ext: ext_device::Request::Destroy; may_set_ext; true; _);
 
 offered!(ZwlrDataControlSourceV1: wlr::DataControlSourceUserData => wlr::DataControlState, wlr_source, may_offer_wlr);
 offered!(ExtDataControlSourceV1: ext::ExtDataControlSourceUserData => ext::DataControlState, ext_source, may_offer_ext);

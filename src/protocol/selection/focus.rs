@@ -2,17 +2,28 @@
 //! them; each who gets it is told of all types that are offered, and would be thrown out when he has no room for it. So
 //! the selections leave at once, and come to whoever has the keyboard when the turn's requests are met.
 
-use smithay::reexports::wayland_server::Client;
+use smithay::reexports::wayland_server::{Client, DisplayHandle, Resource};
 use smithay::wayland::selection::data_device::set_data_device_focus;
 use smithay::wayland::selection::primary_selection::set_primary_focus;
 
-use crate::guard;
+use crate::guard::{self, Kind};
 use crate::state::State;
 
 /// The keyboard is `client`'s from now on. Nobody else is told of a selection from then on.
 pub(in crate::protocol) fn changed(state: &mut State, client: Option<Client>) {
     tell(state, None);
     state.protocols.selection.coming_to = client;
+}
+
+/// `client` has made a device: if it has the keyboard, all its devices are told the selections at the end of the turn.
+pub(super) fn device_made(state: &mut State, client: &Client, display: &DisplayHandle) {
+    let number = guard::number_of_newest(Kind::Devices);
+    let device = number.and_then(|number| client.object_from_protocol_id(display, number).ok());
+    state.protocols.selection.devices.extend(device);
+    let focus = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus()?.client());
+    if focus.is_some_and(|focus| focus == *client) {
+        changed(state, Some(client.clone()));
+    }
 }
 
 /// Tells who has the keyboard, if somebody else had it before. Called in each turn, after what was asked in it.

@@ -30,6 +30,8 @@ pub struct Lists {
 #[derive(Debug)]
 struct List {
     object: ExtForeignToplevelListV1,
+    /// Its client wants to hear of no new windows, or has destroyed it. Handles are told on.
+    is_stopped: bool,
     handles: BTreeMap<WindowId, (ExtForeignToplevelHandleV1, Arc<Look>)>,
 }
 
@@ -50,7 +52,14 @@ impl Lists {
 
     /// Tells everybody what he does not know. Returns whether all know all then.
     pub(super) fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
-        self.list.iter_mut().fold(true, |all_know, list| all_know & list.tell(looks, display))
+        let all_know = self.list.iter_mut().fold(true, |all_know, list| all_know & list.tell(looks, display));
+        self.list.retain(|list| !list.is_stopped || !list.handles.is_empty());
+        all_know
+    }
+
+    fn stop(&mut self, list: &ExtForeignToplevelListV1) {
+        let list = self.list.iter_mut().find(|known| known.object == *list);
+        list.into_iter().for_each(|list| list.is_stopped = true);
     }
 }
 
@@ -62,14 +71,18 @@ impl List {
             if gone && handle.is_alive() {
                 handle.closed();
             }
-            !gone
+            !gone && (handle.is_alive() || !self.is_stopped)
         });
         for (id, look) in looks {
             let known = self.handles.get_mut(id);
+            if known.is_none() && self.is_stopped {
+                continue;
+            }
             if known.as_ref().is_some_and(|(_, told)| Arc::ptr_eq(told, look)) {
                 continue;
             }
-            if is_behind(&self.object) {
+            let is_behind = known.as_ref().map_or_else(|| is_behind(&self.object), |(handle, _)| is_behind(handle));
+            if is_behind {
                 return false;
             }
             if let Some((handle, told)) = known {
@@ -121,7 +134,7 @@ impl GlobalDispatch<ExtForeignToplevelListV1, (), State> for Handlers {
     ) {
         let object = init.init(list, ());
         let toplevels = &mut state.protocols.toplevels;
-        toplevels.ext.list.push(List { object, handles: BTreeMap::new() });
+        toplevels.ext.list.push(List { object, is_stopped: false, handles: BTreeMap::new() });
         // It hears of all there are with this turn.
         toplevels.basis = None;
     }
@@ -142,13 +155,13 @@ impl Dispatch<ExtForeignToplevelListV1, (), State> for Handlers {
         _init: &mut DataInit<'_, State>,
     ) {
         if let ext_foreign_toplevel_list_v1::Request::Stop = request {
-            state.protocols.toplevels.ext.list.retain(|known| known.object != *list);
+            state.protocols.toplevels.ext.stop(list);
             list.finished();
         }
     }
 
     fn destroyed(state: &mut State, _client: ClientId, list: &ExtForeignToplevelListV1, _data: &()) {
-        state.protocols.toplevels.ext.list.retain(|known| known.object != *list);
+        state.protocols.toplevels.ext.stop(list);
     }
 }
 

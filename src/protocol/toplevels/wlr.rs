@@ -38,6 +38,8 @@ pub struct Managers {
 #[derive(Debug)]
 struct Manager {
     object: ZwlrForeignToplevelManagerV1,
+    /// Its client wants to hear of no new windows, or has destroyed it. Handles are told on.
+    is_stopped: bool,
     handles: BTreeMap<WindowId, Known>,
 }
 
@@ -48,6 +50,12 @@ struct Known {
     number: u64,
     /// What was said of it; nothing yet of one that was just announced.
     told: Option<Arc<Look>>,
+}
+
+impl Known {
+    fn knows(&self, look: &Arc<Look>) -> bool {
+        self.told.as_ref().is_some_and(|told| Arc::ptr_eq(told, look) || told == look)
+    }
 }
 
 impl Managers {
@@ -66,7 +74,14 @@ impl Managers {
 
     /// Tells everybody what he does not know. Returns whether all know all then.
     pub(super) fn tell(&mut self, looks: &Looks, display: &DisplayHandle) -> bool {
-        self.list.iter_mut().fold(true, |all_know, manager| all_know & manager.tell(looks, display))
+        let all_know = self.list.iter_mut().fold(true, |all_know, manager| all_know & manager.tell(looks, display));
+        self.list.retain(|manager| !manager.is_stopped || !manager.handles.is_empty());
+        all_know
+    }
+
+    fn stop(&mut self, manager: &ZwlrForeignToplevelManagerV1) {
+        let manager = self.list.iter_mut().find(|known| known.object == *manager);
+        manager.into_iter().for_each(|manager| manager.is_stopped = true);
     }
 }
 
@@ -78,10 +93,10 @@ impl Manager {
             if gone && known.handle.is_alive() {
                 known.handle.closed();
             }
-            !gone
+            !gone && (known.handle.is_alive() || !self.is_stopped)
         });
         for (id, look) in looks {
-            if self.handles.contains_key(id) {
+            if self.handles.contains_key(id) || self.is_stopped {
                 continue;
             }
             if is_behind(&self.object) {
@@ -94,20 +109,13 @@ impl Manager {
         }
         // Parents are named when all are known.
         for (id, look) in looks {
-            if self.knows(*id, look) {
-                continue;
-            }
-            if is_behind(&self.object) {
+            let Some(known) = self.handles.get(id).filter(|known| !known.knows(look)) else { continue };
+            if is_behind(&known.handle) {
                 return false;
             }
             self.tell_of(*id, look);
         }
         true
-    }
-
-    fn knows(&self, id: WindowId, look: &Arc<Look>) -> bool {
-        let told = self.handles.get(&id).and_then(|known| known.told.as_ref());
-        told.is_some_and(|told| Arc::ptr_eq(told, look) || told == look)
     }
 
     fn announce(&mut self, id: WindowId, number: u64, display: &DisplayHandle) -> Option<()> {
@@ -147,11 +155,9 @@ impl Manager {
 
     /// Its client bound another `wl_output`: windows on that say so.
     fn output_bound(&self, output: &Output, object: &WlOutput) {
-        if !self.object.id().same_client_as(&object.id()) {
-            return;
-        }
+        let is_its = |known: &&Known| known.handle.id().same_client_as(&object.id());
         let on = |known: &&Known| known.told.as_ref().is_some_and(|told| told.output.as_ref() == Some(output));
-        for known in self.handles.values().filter(on).filter(|known| known.handle.is_alive()) {
+        for known in self.handles.values().filter(on).filter(is_its).filter(|known| known.handle.is_alive()) {
             known.handle.output_enter(object);
             known.handle.done();
         }
@@ -176,7 +182,7 @@ impl GlobalDispatch<ZwlrForeignToplevelManagerV1, (), State> for Handlers {
     ) {
         let object = init.init(manager, ());
         let toplevels = &mut state.protocols.toplevels;
-        toplevels.wlr.list.push(Manager { object, handles: BTreeMap::new() });
+        toplevels.wlr.list.push(Manager { object, is_stopped: false, handles: BTreeMap::new() });
         // It hears of all there are with this turn.
         toplevels.basis = None;
     }
@@ -197,13 +203,13 @@ impl Dispatch<ZwlrForeignToplevelManagerV1, (), State> for Handlers {
         _init: &mut DataInit<'_, State>,
     ) {
         if let zwlr_foreign_toplevel_manager_v1::Request::Stop = request {
-            state.protocols.toplevels.wlr.list.retain(|known| known.object != *manager);
+            state.protocols.toplevels.wlr.stop(manager);
             manager.finished();
         }
     }
 
     fn destroyed(state: &mut State, _client: ClientId, manager: &ZwlrForeignToplevelManagerV1, _data: &()) {
-        state.protocols.toplevels.wlr.list.retain(|known| known.object != *manager);
+        state.protocols.toplevels.wlr.stop(manager);
     }
 }
 

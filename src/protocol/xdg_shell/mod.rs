@@ -45,11 +45,11 @@ impl XdgShellHandler for State {
     }
 
     fn move_request(&mut self, toplevel: ToplevelSurface, _seat: WlSeat, serial: Serial) {
-        input::drag::move_requested(self, toplevel.wl_surface(), serial);
+        input::drag_requests::move_requested(self, toplevel.wl_surface(), serial);
     }
 
     fn resize_request(&mut self, toplevel: ToplevelSurface, _seat: WlSeat, serial: Serial, edges: ResizeEdge) {
-        input::drag::resize_requested(self, toplevel.wl_surface(), serial, edges.into());
+        input::drag_requests::resize_requested(self, toplevel.wl_surface(), serial, edges.into());
     }
 
     fn grab(&mut self, popup: PopupSurface, _seat: WlSeat, serial: Serial) {

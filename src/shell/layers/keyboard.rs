@@ -1,8 +1,11 @@
 //! Which layer surface has the keyboard: one above windows that wants it for itself, or one that the user gave it to.
 
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::backend::ObjectId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::shell::wlr_layer::KeyboardInteractivity as Wants;
 
+use super::placing::Level;
 use super::{Layers, Pinned};
 use crate::shell::{Desk, Hand, Shell, activate, popup};
 use crate::state::State;
@@ -11,7 +14,7 @@ impl Layers {
     /// The one that has the keyboard whatever the user does: of those above windows the topmost, the newest of these.
     pub fn exclusive(&self) -> Option<&Pinned> {
         let wants = |pinned: &&Pinned| pinned.level().is_above_windows() && pinned.keyboard() == Wants::Exclusive;
-        self.shown().filter(wants).max_by_key(|pinned| pinned.level())
+        self.shown().filter(|pinned| !self.covering.covers(pinned)).filter(wants).max_by_key(|pinned| pinned.level())
     }
 
     /// The one that the keyboard belongs to, if that is one of them.
@@ -35,6 +38,50 @@ impl Layers {
     }
 }
 
+/// What fullscreen windows cover.
+#[derive(Debug, Default)]
+pub(super) struct Covering {
+    /// The layer surfaces that a fullscreen window covers and that were there before it. They get no keyboard.
+    covered: Vec<ObjectId>,
+    /// Those that opened while such a window was there: launchers, which have the keyboard.
+    opened: Vec<ObjectId>,
+    /// [`Shell::changes`] when that was looked at.
+    looked: Option<(u64, u64)>,
+}
+
+impl Covering {
+    fn covers(&self, pinned: &Pinned) -> bool {
+        self.covered.contains(&pinned.surface().id())
+    }
+}
+
+/// Whether a fullscreen window lies above it.
+fn is_below_fullscreen(shell: &Shell, pinned: &Pinned) -> bool {
+    pinned.level() != Level::Overlay && shell.is_covered(pinned.output())
+}
+
+/// A layer surface that a fullscreen window has covered loses the keyboard, and may have it again when it is seen. Called once
+/// in a turn.
+pub(in crate::shell) fn attend(state: &mut State) {
+    let shell = &mut state.shell;
+    let changes = Some(shell.changes());
+    if std::mem::replace(&mut shell.layers.covering.looked, changes) == changes {
+        return;
+    }
+    let below = shell.layers.shown().filter(|pinned| is_below_fullscreen(shell, pinned));
+    let mut covered: Vec<ObjectId> = below.map(|pinned| pinned.surface().id()).collect();
+    let Layers { covering, chosen, .. } = &mut shell.layers;
+    covering.opened.retain(|opened| covered.contains(opened));
+    covered.retain(|id| !covering.opened.contains(id));
+    if covering.covered == covered {
+        return;
+    }
+    // The user is in the window from now on.
+    chosen.take_if(|chosen| covered.contains(&chosen.id()));
+    covering.covered = covered;
+    state.update_keyboard();
+}
+
 /// Whether the user can give it the keyboard. Below windows nobody has it for himself.
 fn takes_turns(pinned: &Pinned) -> bool {
     match pinned.keyboard() {
@@ -47,6 +94,10 @@ fn takes_turns(pinned: &Pinned) -> bool {
 /// A layer surface has content now: one that wants the keyboard for itself ends others' menus, and one above windows that takes
 /// turns has the first, as a window that opens has: launchers rely on it.
 pub(super) fn appeared(state: &mut State, root: &WlSurface) {
+    if let Some(pinned) = state.shell.layers.of_root(root).filter(|pinned| is_below_fullscreen(&state.shell, pinned)) {
+        let id = pinned.surface().id();
+        state.shell.layers.covering.opened.push(id);
+    }
     let takes_turn = |pinned: &Pinned| pinned.level().is_above_windows() && takes_turns(pinned);
     if state.shell.layers.of_root(root).is_some_and(takes_turn) && !state.shell.lock.takes_input() {
         state.shell.layers.chosen = Some(root.clone());

@@ -42,6 +42,7 @@ pub struct Layers {
     pressed: Option<WlSurface>,
     /// The surfaces on *top* that lie above fullscreen windows.
     risen: Vec<ObjectId>,
+    covering: keyboard::Covering,
 }
 
 impl Layers {

@@ -233,7 +233,7 @@ pub(in crate::shell) fn hear_name(state: &mut State, id: WindowId) {
 }
 
 /// The workspace on which a window will appear.
-fn expected(state: &State, id: WindowId) -> Option<Place> {
+pub(in crate::shell) fn expected(state: &State, id: WindowId) -> Option<Place> {
     let (output, _) = state.usable_area(Some(state.pointer_position()))?;
     let wishes = wishes::of(state, id);
     let named = wishes.output.as_deref().and_then(|name| state.shell.workspaces.screen(name));

@@ -201,3 +201,47 @@ fn nothing_takes_the_keyboard_from_the_locker() {
     locker.unlock(&mut world);
     assert!(is_typed_into(&mut world, late));
 }
+
+#[test]
+fn layer_surface_that_a_fullscreen_window_covers_has_no_keyboard_until_it_is_seen_again() {
+    for wants in [Wants::Exclusive, Wants::OnDemand] {
+        let mut world = World::new();
+        let (window, a) = world.open("a", 400, 300);
+        let client = world.connect();
+        world.pin(client, Layer::Top, RED, launcher(wants));
+        assert!(is_typed_into(&mut world, client), "{wants:?}");
+        a.toplevel.set_fullscreen(None);
+        world.settle();
+        world.client(window).answer_newest();
+        world.client(window).show(&a.surface, OUTPUT.0, OUTPUT.1);
+        world.settle();
+        world.turn();
+        assert!(is_typed_into(&mut world, window), "{wants:?}");
+        a.toplevel.unset_fullscreen();
+        world.settle();
+        world.client(window).answer_newest();
+        world.client(window).show(&a.surface, 400, 300);
+        world.settle();
+        world.turn();
+        let has_it = is_typed_into(&mut world, client);
+        assert_eq!(has_it, wants == Wants::Exclusive, "{wants:?}: the user is in the window");
+    }
+}
+
+#[test]
+fn launcher_that_opens_above_a_fullscreen_window_has_the_keyboard() {
+    for wants in [Wants::Exclusive, Wants::OnDemand] {
+        let mut world = World::new();
+        let (window, a) = world.open("a", 400, 300);
+        a.toplevel.set_fullscreen(None);
+        world.settle();
+        world.client(window).answer_newest();
+        world.client(window).show(&a.surface, OUTPUT.0, OUTPUT.1);
+        world.settle();
+        world.turn();
+        let client = world.connect();
+        world.pin(client, Layer::Top, RED, launcher(wants));
+        world.turn();
+        assert!(is_typed_into(&mut world, client), "{wants:?}");
+    }
+}

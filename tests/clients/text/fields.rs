@@ -19,7 +19,7 @@ fn what_is_composed_and_written_reaches_the_field_with_what_it_has_said() {
     desk.field.commit();
     assert_eq!(desk.typist(), ["around word 4 4", "cause 1", "for 256 5", "done"]);
     desk.method.set_preedit_string("は".to_owned(), 3, 3);
-    assert!(desk.writer().is_empty(), "nothing counts before it is committed");
+    assert_eq!(desk.writer(), ["done 2"], "nothing else counts before it is committed");
     desk.method.commit(2);
     assert_eq!(desk.writer(), ["preedit は 3 3", "done 2"]);
     desk.method.delete_surrounding_text(2, 9);
@@ -29,7 +29,7 @@ fn what_is_composed_and_written_reaches_the_field_with_what_it_has_said() {
     desk.field.disable();
     desk.field.commit();
     assert_eq!(desk.typist(), ["deactivate", "done"]);
-    assert!(desk.types("late", 3).is_empty());
+    assert_eq!(desk.types("late", 3), ["done 3"]);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn an_input_method_that_comes_late_learns_of_the_field() {
     assert_eq!(told(&mut world, typist), ["activate", "around here 1 2", "cause 0", "done"]);
     method.commit_string("x".to_owned());
     method.commit(1);
-    assert_eq!(told(&mut world, writer), ["commit x", "done 1"]);
+    assert_eq!(told(&mut world, writer), ["done 1", "commit x", "done 1"]);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn what_was_meant_for_one_field_is_not_typed_into_the_next() {
     desk.world.settle();
     desk.method.commit_string("secret".to_owned());
     desk.method.commit(1);
-    assert_eq!(told(&mut desk.world, chat), ["enter"]);
+    assert_eq!(told(&mut desk.world, chat), ["enter", "done 1"]);
     assert_eq!(desk.writer(), ["leave"]);
     assert_eq!(desk.typist(), ["deactivate", "done", "activate", "done"]);
     for stale in [0, 1, 2, 4, u32::MAX] {
@@ -98,7 +98,7 @@ fn what_was_meant_for_one_field_is_not_typed_into_the_next() {
     other.commit();
     pass(&mut desk.world);
     desk.types("!", 3);
-    assert_eq!(told(&mut desk.world, chat), ["commit !", "done 2"]);
+    assert_eq!(told(&mut desk.world, chat), ["done 2", "commit !", "done 2"]);
 }
 
 #[test]
@@ -109,13 +109,13 @@ fn fields_follow_the_keyboard_and_all_of_a_client_hear_of_it() {
     second.enable();
     second.commit();
     assert!(desk.typist().is_empty(), "another one is typed into");
-    assert_eq!(desk.types("a", 1), ["commit a", "done 1"]);
+    assert_eq!(desk.types("a", 1), ["second done 1", "commit a", "done 1"]);
     desk.field.disable();
     desk.field.commit();
     second.enable();
     second.commit();
     assert_eq!(desk.typist(), ["deactivate", "done", "activate", "done"]);
-    assert_eq!(desk.types("b", 3), ["second commit b", "second done 2"]);
+    assert_eq!(desk.types("b", 3), ["done 2", "second done 2", "second commit b", "second done 2"]);
     let (other, _) = desk.world.open("other", 200, 100);
     assert_eq!(desk.writer(), ["leave", "second leave"]);
     assert_eq!(desk.typist(), ["deactivate", "done"]);
@@ -127,7 +127,7 @@ fn fields_follow_the_keyboard_and_all_of_a_client_hear_of_it() {
     desk.field.enable();
     desk.field.commit();
     assert_eq!(desk.typist(), ["activate", "done"]);
-    assert_eq!(desk.types("c", 5), ["commit c", "done 3"], "commits without focus are counted");
+    assert_eq!(desk.types("c", 5), ["done 3", "commit c", "done 3"], "commits without focus are counted");
     desk.field.destroy();
     assert_eq!(desk.typist(), ["deactivate", "done"]);
 }
@@ -141,7 +141,7 @@ fn a_field_that_is_enabled_again_begins_anew() {
     desk.field.enable();
     desk.field.commit();
     assert_eq!(desk.typist(), ["deactivate", "done", "activate", "done"]);
-    assert!(desk.types("x", 2).is_empty());
+    assert_eq!(desk.types("x", 2), ["done 2", "done 3"]);
     assert_eq!(desk.types("x", 4), ["commit x", "done 3"]);
 }
 
@@ -155,7 +155,7 @@ fn a_click_of_gtk_3_into_its_field_does_not_end_what_is_composed_after_it() {
     desk.field.commit();
     let heard = desk.typist();
     assert_eq!(heard, ["done"], "it is the same field");
-    assert_eq!(desk.types("i", 2), ["commit i", "done 2"]);
+    assert_eq!(desk.types("i", 2), ["done 2", "commit i", "done 2"]);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn launchers_have_fields_too() {
     assert_eq!(desk.typist(), ["deactivate", "done", "activate", "done"]);
     assert_eq!(desk.writer(), ["leave"]);
     desk.types("foot", 3);
-    assert_eq!(told(&mut desk.world, launcher), ["commit foot", "done 1"]);
+    assert_eq!(told(&mut desk.world, launcher), ["done 1", "commit foot", "done 1"]);
 }
 
 #[test]
@@ -221,5 +221,49 @@ fn what_makes_no_sense_is_left_out() {
     desk.method.set_preedit_string("né".to_owned(), 2, 700);
     desk.method.delete_surrounding_text(u32::MAX, u32::MAX);
     desk.method.commit(5);
-    assert_eq!(desk.writer(), ["delete 4000 4000", "preedit né -1 -1", "done 5"]);
+    let answers = ["done 2", "done 3", "done 4", "done 5"];
+    assert_eq!(desk.writer(), [&answers[..], &["delete 4000 4000", "preedit né -1 -1", "done 5"]].concat());
+}
+
+#[test]
+fn each_commit_of_a_focused_field_is_answered_with_its_number() {
+    let mut world = World::lit();
+    let (writer, _) = world.open("letter", 200, 100);
+    let field = field(&mut world, writer, "");
+    told(&mut world, writer);
+    field.enable();
+    field.commit();
+    field.set_cursor_rectangle(1, 2, 3, 4);
+    field.commit();
+    assert_eq!(told(&mut world, writer), ["done 1", "done 2"], "also without an input method");
+    field.disable();
+    field.commit();
+    assert_eq!(told(&mut world, writer), ["done 3"]);
+    let (other, _) = world.open("other", 200, 100);
+    told(&mut world, writer);
+    field.commit();
+    assert!(told(&mut world, writer).is_empty(), "it was left");
+    world.kill(other);
+}
+
+#[test]
+fn preedit_is_kept_by_the_answer_to_a_commit() {
+    let mut desk = Desk::new();
+    desk.method.set_preedit_string("half".to_owned(), 0, 4);
+    desk.method.commit(1);
+    assert_eq!(desk.writer(), ["preedit half 0 4", "done 1"]);
+    desk.field.set_cursor_rectangle(1, 2, 3, 4);
+    desk.field.commit();
+    assert_eq!(desk.writer(), ["preedit half 0 4", "done 2"]);
+    desk.method.commit_string("whole".to_owned());
+    desk.method.commit(2);
+    assert_eq!(desk.writer(), ["commit whole", "done 2"]);
+    desk.field.commit();
+    assert_eq!(desk.writer(), ["done 3"], "nothing is composed any more");
+    desk.method.set_preedit_string("half".to_owned(), 0, 4);
+    desk.method.commit(3);
+    desk.writer();
+    desk.field.disable();
+    desk.field.commit();
+    assert_eq!(desk.writer(), ["done 4"], "a field that is enabled anew begins empty");
 }

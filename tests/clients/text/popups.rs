@@ -1,6 +1,7 @@
 //! What the input method shows at the caret, and its keyboard on the screen.
 
 use upbeat::input::InputEvent;
+use upbeat::time::Span;
 use wayland_client::Proxy;
 
 use super::{Desk, method, pass, popup, told};
@@ -8,6 +9,7 @@ use crate::fixture::content::{BLUE, Colour, GREEN, RED};
 use crate::fixture::handlers::id;
 use crate::fixture::layers::zwlr_layer_surface_v1::{Anchor, KeyboardInteractivity};
 use crate::fixture::layers::{Layer, LayerSurface, ZwlrLayerSurfaceV1};
+use crate::fixture::simulated::nothing;
 use crate::fixture::{ClientIndex, Event, KEY_A, OUTPUT, World};
 use crate::lock::Locker;
 
@@ -214,4 +216,24 @@ fn popups_are_not_seen_under_a_lock() {
     is_at(&mut desk, (60, 92));
     Locker::lock(&mut desk.world, BLUE);
     assert!(shows(&mut desk.world, (61, 93), BLUE));
+}
+
+#[test]
+fn popup_follows_a_caret_while_nothing_else_happens() {
+    let mut desk = desk_at((50, 60), (10, 20, 2, 12));
+    popup(&mut desk.world, desk.typist, &desk.method, SIZE, RED);
+    is_at(&mut desk, (60, 92));
+    // What clients read would wake the session of the test.
+    for client in [desk.writer, desk.typist] {
+        desk.world.client(client).is_stopped = true;
+    }
+    desk.field.set_cursor_rectangle(30, 20, 2, 12);
+    desk.field.commit();
+    desk.world.run_for(Span::from_millis(200), &mut nothing);
+    assert_eq!(desk.world.pixel(80, 92), RED);
+    assert_ne!(desk.world.pixel(79, 92), RED);
+    desk.field.disable();
+    desk.field.commit();
+    desk.world.run_for(Span::from_millis(200), &mut nothing);
+    assert_ne!(desk.world.pixel(80, 92), RED, "a field that was left has no popup");
 }

@@ -1,0 +1,134 @@
+//! Pointer and fingers while they carry data from client to client: what they carry hears where it is, and clients nothing else.
+
+use smithay::input::pointer::{
+    AxisFrame, ButtonEvent, GestureHoldBeginEvent, GestureHoldEndEvent, GesturePinchBeginEvent, GesturePinchEndEvent,
+    GesturePinchUpdateEvent, GestureSwipeBeginEvent, GestureSwipeEndEvent, GestureSwipeUpdateEvent, GrabStartData,
+    MotionEvent, PointerGrab, PointerInnerHandle, RelativeMotionEvent,
+};
+use smithay::input::touch::{
+    DownEvent, GrabStartData as TouchStart, MotionEvent as TouchMotion, OrientationEvent, ShapeEvent, TouchGrab,
+    TouchInnerHandle, UpEvent,
+};
+use smithay::utils::{Logical, Point, Serial};
+
+use super::held::Focus;
+use crate::state::State;
+
+/// What is dragged. It may not use the pointer or the fingers of the seat: they are locked while it is called.
+pub trait Carried: Send {
+    /// It is at `location` (global logical coordinates), on `focus`. `time`: milliseconds.
+    fn moved(&mut self, state: &mut State, focus: Focus, location: Point<f64, Logical>, time: u32);
+
+    /// The press is over: it is dropped where it was last.
+    fn ended(&mut self, state: &mut State);
+}
+
+/// The pointer carries it, and is on no surface meanwhile.
+pub(super) struct PointerDrag {
+    pub start: GrabStartData<State>,
+    pub carried: Box<dyn Carried>,
+}
+
+/// Passes requests on as they are.
+macro_rules! pass_on {
+    ($($name:ident($event:ty);)*) => {
+        $(fn $name(&mut self, state: &mut State, handle: &mut PointerInnerHandle<'_, State>, event: $event) {
+            handle.$name(state, event);
+        })*
+    };
+}
+
+impl PointerGrab<State> for PointerDrag {
+    fn motion(
+        &mut self,
+        state: &mut State,
+        handle: &mut PointerInnerHandle<'_, State>,
+        focus: Focus,
+        event: &MotionEvent,
+    ) {
+        handle.motion(state, None, event);
+        self.carried.moved(state, focus, event.location, event.time);
+    }
+
+    fn relative_motion(
+        &mut self,
+        state: &mut State,
+        handle: &mut PointerInnerHandle<'_, State>,
+        focus: Focus,
+        event: &RelativeMotionEvent,
+    ) {
+        handle.relative_motion(state, focus, event);
+    }
+
+    fn button(&mut self, state: &mut State, handle: &mut PointerInnerHandle<'_, State>, event: &ButtonEvent) {
+        if handle.current_pressed().is_empty() {
+            handle.unset_grab(self, state, event.serial, event.time, true);
+        }
+    }
+
+    fn frame(&mut self, state: &mut State, handle: &mut PointerInnerHandle<'_, State>) {
+        handle.frame(state);
+    }
+
+    pass_on! {
+        axis(AxisFrame);
+        gesture_swipe_begin(&GestureSwipeBeginEvent);
+        gesture_swipe_update(&GestureSwipeUpdateEvent);
+        gesture_swipe_end(&GestureSwipeEndEvent);
+        gesture_pinch_begin(&GesturePinchBeginEvent);
+        gesture_pinch_update(&GesturePinchUpdateEvent);
+        gesture_pinch_end(&GesturePinchEndEvent);
+        gesture_hold_begin(&GestureHoldBeginEvent);
+        gesture_hold_end(&GestureHoldEndEvent);
+    }
+
+    fn start_data(&self) -> &GrabStartData<State> {
+        &self.start
+    }
+
+    fn unset(&mut self, state: &mut State) {
+        self.carried.ended(state);
+    }
+}
+
+/// A finger carries it. Other fingers do nothing meanwhile.
+pub(super) struct TouchDrag {
+    pub start: TouchStart<State>,
+    pub carried: Box<dyn Carried>,
+}
+
+type Fingers<'a, 'b> = &'a mut TouchInnerHandle<'b, State>;
+
+impl TouchGrab<State> for TouchDrag {
+    fn down(&mut self, _: &mut State, _: Fingers<'_, '_>, _: Focus, _: &DownEvent, _: Serial) {}
+
+    fn up(&mut self, state: &mut State, handle: Fingers<'_, '_>, event: &UpEvent, _: Serial) {
+        if event.slot == self.start.slot {
+            handle.unset_grab(self, state);
+        }
+    }
+
+    fn motion(&mut self, state: &mut State, _: Fingers<'_, '_>, focus: Focus, event: &TouchMotion, _: Serial) {
+        if event.slot == self.start.slot {
+            self.carried.moved(state, focus, event.location, event.time);
+        }
+    }
+
+    fn frame(&mut self, _: &mut State, _: Fingers<'_, '_>, _: Serial) {}
+
+    fn cancel(&mut self, state: &mut State, handle: Fingers<'_, '_>, _: Serial) {
+        handle.unset_grab(self, state);
+    }
+
+    fn shape(&mut self, _: &mut State, _: Fingers<'_, '_>, _: &ShapeEvent, _: Serial) {}
+
+    fn orientation(&mut self, _: &mut State, _: Fingers<'_, '_>, _: &OrientationEvent, _: Serial) {}
+
+    fn start_data(&self) -> &TouchStart<State> {
+        &self.start
+    }
+
+    fn unset(&mut self, state: &mut State) {
+        self.carried.ended(state);
+    }
+}

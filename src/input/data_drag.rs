@@ -1,0 +1,58 @@
+//! Data that is dragged between clients: which press may begin it, and how it ends without a drop.
+
+use smithay::input::pointer::Focus as Clears;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::Serial;
+
+use super::carrying::{Carried, PointerDrag, TouchDrag};
+use super::{drag, held, pointer, pointer_release, tablet, touch};
+use crate::output;
+use crate::state::State;
+use crate::time::Clock as _;
+
+/// Whether data is being dragged.
+pub fn is_active(state: &State) -> bool {
+    let by_pointer = state.input.pointer.with_grab(|_, grab| grab.is::<PointerDrag>());
+    let by_touch = state.input.touch.with_grab(|_, grab| grab.is::<TouchDrag>());
+    by_pointer == Some(true) || by_touch == Some(true)
+}
+
+/// Whether the press `serial` on a surface of the client of `surface` may become a drag of data: it lasts, and no drag has
+/// begun with it. A tool becomes the pointer for that.
+pub fn may_start(state: &mut State, serial: Serial, surface: &WlSurface) -> bool {
+    if is_active(state) || drag::is_active(state) {
+        return false;
+    }
+    if state.input.is_held_by(serial, surface) {
+        return state.input.pointer.has_grab(serial) || state.input.touch.has_grab(serial);
+    }
+    if state.input.pointer.is_grabbed() {
+        return false;
+    }
+    let now = state.clock.now();
+    let Some(focus) = tablet::become_pointer(state, now, serial, surface) else { return false };
+    held::begin_for_tool(state, focus, serial);
+    true
+}
+
+/// Lets what pressed with `serial` carry this, if it [may](may_start).
+pub fn begin(state: &mut State, serial: Serial, carried: Box<dyn Carried>) {
+    let (pointer, touch) = (state.input.pointer.clone(), state.input.touch.clone());
+    if let Some(start) = pointer.grab_start_data().filter(|_| pointer.has_grab(serial)) {
+        pointer.set_grab(state, PointerDrag { start, carried }, serial, Clears::Clear);
+    } else if let Some(start) = touch.grab_start_data().filter(|_| touch.has_grab(serial)) {
+        touch.set_grab(state, TouchDrag { start, carried }, serial);
+    }
+}
+
+/// Ends the drag without a drop. Its client is told of none of the releases that follow.
+pub fn cancel(state: &mut State) {
+    if touch::carrier(state).is_some() {
+        touch::cancel_carrying(state);
+    } else {
+        let now = state.clock.now();
+        pointer_release::let_go(state, now);
+        pointer::refresh_focus(state);
+        output::cursor_changed(state);
+    }
+}

@@ -1,0 +1,74 @@
+//! Interactive move and resize that clients ask for, in answer to a press.
+
+use smithay::input::pointer::CursorIcon;
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, Serial};
+
+use super::drag::{DragSource, hold, is_active, resize_cursor};
+use super::tablet;
+use crate::shell::resize::Edges;
+use crate::shell::{self, WindowId};
+use crate::state::State;
+use crate::time::Clock as _;
+
+/// A client wants its window moved, in answer to the press `serial`.
+pub fn move_requested(state: &mut State, surface: &WlSurface, serial: Serial) {
+    // A window in a column is taken out of it by the person alone, with `Mod`: its title bar is easily caught.
+    let holder = holder(state, surface, serial).filter(|holder| !state.shell.is_tile(holder.window));
+    if let Some(Holder { window, source, start, tool }) = holder
+        && shell::drag::begin_move(state, window, start)
+    {
+        take_tool(state, tool);
+        hold(state, source, CursorIcon::Grabbing);
+    }
+}
+
+/// A client wants its window resized, in answer to the press `serial`.
+pub fn resize_requested(state: &mut State, surface: &WlSurface, serial: Serial, edges: Edges) {
+    if let Some(Holder { window, source, start, tool }) = holder(state, surface, serial)
+        && shell::drag::begin_resize(state, window, edges, start)
+    {
+        take_tool(state, tool);
+        hold(state, source, resize_cursor(edges));
+    }
+}
+
+/// The press by which a client asks for its window to be dragged.
+struct Holder {
+    window: WindowId,
+    source: DragSource,
+    /// Where it went down (global logical coordinates). The pointer may have moved on since: the window follows from here.
+    start: Point<f64, Logical>,
+    /// The press was a tool's: its serial, and the window's surface.
+    tool: Option<(Serial, WlSurface)>,
+}
+
+/// What holds the window of `surface` down: a finger or a tool that touched with this serial, or the pointer with a button
+/// down on a surface of the same client. `None` when nothing does: a client cannot take a window along by itself.
+fn holder(state: &State, surface: &WlSurface, serial: Serial) -> Option<Holder> {
+    if is_active(state) || !state.input.is_recent_action(serial) {
+        return None;
+    }
+    let window = state.shell.window_of(surface)?.id;
+    if let Some(slot) = state.input.touches.slot_of(serial, surface) {
+        let start = state.input.touches.pressed_at(slot)?;
+        return Some(Holder { window, source: DragSource::Touch(slot), start, tool: None });
+    }
+    let source = DragSource::Pointer;
+    if let Some(start) = state.input.tools.pressed_at(serial, surface) {
+        return Some(Holder { window, source, start, tool: Some((serial, surface.clone())) });
+    }
+    let pressed = state.input.pointer.grab_start_data()?;
+    let start = pressed.location;
+    let same_client = pressed.focus.is_some_and(|(focus, _)| focus.id().same_client_as(&surface.id()));
+    (same_client && state.input.held.any()).then_some(Holder { window, source, start, tool: None })
+}
+
+/// A tool that drags a window is the pointer meanwhile.
+fn take_tool(state: &mut State, tool: Option<(Serial, WlSurface)>) {
+    if let Some((serial, surface)) = tool {
+        let now = state.clock.now();
+        tablet::become_pointer(state, now, serial, &surface);
+    }
+}
