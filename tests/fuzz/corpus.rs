@@ -33,7 +33,7 @@ pub fn replay_all() {
     let files = kept();
     assert!(!files.is_empty(), "there is nothing in {}", directory().display());
     let words: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    let outcome = run(&format!("replay {}", words.join(" ")), |_| {});
+    let outcome = run(&format!("replay\n{}", words.join("\n")), |_| {});
     let last = outcome.said.lines().rev().find_map(|line| line.strip_prefix("plays ")).unwrap_or("nothing");
     let step = &outcome.last;
     assert!(outcome.fine, "{last} fails: {}; its last step was {step}\n{}", last_words(&outcome.said), outcome.said);

@@ -52,7 +52,7 @@ pub fn last_words(said: &str) -> String {
     said.lines().skip(from).take(4).collect::<Vec<_>>().join(" | ")
 }
 
-/// Runs a process that has `task`. `hears` is told what it says as it says it.
+/// Runs a process that has `task`: words, one a line, since a path may contain a blank. `hears` is told what it says as it says it.
 pub fn run(task: &str, mut hears: impl FnMut(&str)) -> Outcome {
     let log = tempfile::NamedTempFile::new().unwrap();
     let last = tempfile::NamedTempFile::new().unwrap();
@@ -142,7 +142,7 @@ pub fn tell_all(tally: &Tally) {
 pub fn run_of_a_process() {
     let Ok(task) = std::env::var(TASK) else { return };
     last_step::open();
-    let words: Vec<&str> = task.split(' ').collect();
+    let words: Vec<&str> = task.split('\n').collect();
     match words[..] {
         ["replay", ref files @ ..] => files.iter().for_each(|file| {
             eprintln!("\nplays {file}");

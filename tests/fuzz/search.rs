@@ -71,7 +71,7 @@ fn go_on(goal: &Goal, done: &Mutex<Done>) -> bool {
         done.seed += scripts;
         (seed, scripts)
     };
-    let outcome = run(&format!("{} {seed} {scripts}", goal.kind.word()), |_| {});
+    let outcome = run(&format!("{}\n{seed}\n{scripts}", goal.kind.word()), |_| {});
     let mut done = done.lock().unwrap();
     let total = &mut done.total;
     total.requests += outcome.requests;

@@ -19,7 +19,7 @@ fn place(said: &str) -> Option<String> {
 /// Plays the script of `seed` again, and leaves out what it fails without. Prints what is left.
 pub fn shrink(kind: Kind, seed: u64) {
     let file = file_of(&format!("{}-{seed}.jsonl", kind.word()));
-    let again = run(&format!("record {} {seed} {}", kind.word(), file.display()), |_| {});
+    let again = run(&format!("record\n{}\n{seed}\n{}", kind.word(), file.display()), |_| {});
     if again.fine {
         eprintln!("seed {seed} does not fail when it is played again alone");
         return;
@@ -28,7 +28,7 @@ pub fn shrink(kind: Kind, seed: u64) {
     let tried = file.with_extension("try");
     let fails = |steps: &[Step]| {
         write(&tried, steps);
-        let outcome = run(&format!("replay {}", tried.display()), |_| {});
+        let outcome = run(&format!("replay\n{}", tried.display()), |_| {});
         !outcome.fine && place(&outcome.said) == wanted
     };
     let steps = read(&file);

@@ -25,7 +25,7 @@ pub fn soak() {
     let rounds = number("UPBEAT_FUZZ_ROUNDS", ROUNDS);
     assert!(rounds > WARM_UP, "{rounds} rounds compare nothing: {WARM_UP} are the warm-up");
     let tells = std::env::var_os("UPBEAT_FUZZ_TELL").is_some();
-    let outcome = process::run(&format!("soak {} {rounds} {}", first_seed(), at_least().as_secs()), |line| {
+    let outcome = process::run(&format!("soak\n{}\n{rounds}\n{}", first_seed(), at_least().as_secs()), |line| {
         if tells {
             eprintln!("{line}");
         }

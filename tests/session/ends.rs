@@ -59,9 +59,10 @@ fn a_signal_ends_it_in_order() {
 fn a_bug_ends_it_with_a_sentence_and_its_command_with_it() {
     let directory = tempfile::tempdir().unwrap();
     // Each question is a turn: the bug is met when the command has long begun.
+    let script = "echo $$ > \"$XDG_RUNTIME_DIR/pid\"; while :; do \"$0\" msg version; done";
     let asks = env!("CARGO_BIN_EXE_upbeat");
-    let script = format!("echo $$ > $XDG_RUNTIME_DIR/pid; while :; do {asks} msg version; done");
-    let mut command = crate::session::upbeat(directory.path(), &["--output", "320x200", "--", "sh", "-c", &script]);
+    let arguments = ["--output", "320x200", "--", "sh", "-c", script, asks];
+    let mut command = crate::session::upbeat(directory.path(), &arguments);
     let output = command.env("UPBEAT_FAULTS", "turn:60").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
@@ -105,7 +106,7 @@ fn a_session_that_is_refused_what_it_was_told_to_have_ends_with_a_sentence() {
 #[cfg(debug_assertions)]
 #[test]
 fn whichever_thread_or_buffer_is_refused_later_the_session_ends_as_it_should() {
-    let script = "upbeat=$0; $upbeat msg screenshot $PWD/a.png; $upbeat msg reload; $upbeat msg version; exit 7";
+    let script = "\"$0\" msg screenshot \"$PWD/a.png\"; \"$0\" msg reload; \"$0\" msg version; exit 7";
     let upbeat = env!("CARGO_BIN_EXE_upbeat");
     let start = ["--output", "320x200", "--renderer", "pixman", "--", "sh", "-c", script, upbeat];
     for nth in 1..=3 {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustix::process::Signal;
+use tempfile::TempDir;
 use upbeat::client::message::input::InputEvent;
 use upbeat::client::message::{Output, Request, Response};
 
@@ -26,6 +27,21 @@ fn pair() -> (Session, Session) {
     let parent = Session::start(&PARENT);
     let inner = Session::nested_in(&parent, &INNER);
     (parent, inner)
+}
+
+/// The same, and no window moves or grows as it opens: each place on it is exact from its first frame.
+fn still_pair() -> (Session, Session) {
+    let parent = Session::start_in(without_motion(), &PARENT);
+    let inner = Session::nested_in_directory(without_motion(), &parent, &INNER);
+    (parent, inner)
+}
+
+/// A directory whose configuration reduces motion.
+fn without_motion() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("upbeat")).unwrap();
+    std::fs::write(directory.path().join("upbeat/config.toml"), "reduced-motion = true\n").unwrap();
+    directory
 }
 
 #[track_caller]
@@ -111,7 +127,7 @@ fn lights(log: &str) -> BTreeMap<u64, u64> {
 
 #[test]
 fn keys_buttons_wheel_and_fingers_go_through_to_the_client() {
-    let (mut parent, mut inner) = pair();
+    let (mut parent, mut inner) = still_pair();
     let mut program = inner.shown("draw");
     wait("the client's picture", || (coloured(&mut parent) > 10_000).then_some(()));
     input(&mut parent, &[moved(MIDDLE)]);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use tempfile::TempDir;
 use upbeat::client::message::{Request, Response, Window, WindowStats};
 use upbeat::ipc::{Client, ClientError};
@@ -24,6 +25,8 @@ pub struct Session {
 pub struct Program {
     process: Child,
     says: BufReader<ChildStdout>,
+    /// Each line that was read, for a test that waits in vain.
+    said: Vec<String>,
 }
 
 /// The binary, told to make a session in `directory`.
@@ -51,6 +54,13 @@ pub fn wait<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
         assert!(start.elapsed() < PATIENCE, "waited too long for {what}");
         std::thread::sleep(STEP);
     }
+}
+
+/// Whether there is something to read in a moment.
+fn readable(pipe: &ChildStdout) -> bool {
+    let step = rustix::event::Timespec::try_from(STEP).unwrap();
+    let mut pipes = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut pipes, Some(&step)).is_ok_and(|ready| ready > 0)
 }
 
 impl Session {
@@ -100,7 +110,10 @@ impl Session {
 
     /// A session in a window of `parent`. What it complains of is in its file `stderr`.
     pub fn nested_in(parent: &Session, arguments: &[&str]) -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        Self::nested_in_directory(tempfile::tempdir().unwrap(), parent, arguments)
+    }
+
+    pub fn nested_in_directory(directory: TempDir, parent: &Session, arguments: &[&str]) -> Self {
         let complaints = std::fs::File::create(directory.path().join("stderr")).unwrap();
         let mut command = upbeat(directory.path(), arguments);
         command.args(["--socket", "test"]).env("WAYLAND_DISPLAY", parent.path("test")).stderr(complaints);
@@ -131,7 +144,7 @@ impl Session {
             .spawn()
             .unwrap();
         let says = BufReader::new(process.stdout.take().unwrap());
-        Program { process, says }
+        Program { process, says, said: Vec::new() }
     }
 
     /// The same, once it has been shown.
@@ -245,11 +258,23 @@ impl Program {
     /// Reads what it says until it says `word`.
     #[track_caller]
     pub fn wait_for(&mut self, word: &str) {
-        let mut line = String::new();
-        while line.trim() != word {
-            line.clear();
-            assert_ne!(self.says.read_line(&mut line).unwrap(), 0, "it ended without saying {word}");
+        let start = Instant::now();
+        while self.next_line(word, start + PATIENCE).is_none_or(|line| line != word) {}
+    }
+
+    /// The next line that it says by `deadline`; `None` if it says nothing for a moment.
+    #[track_caller]
+    fn next_line(&mut self, word: &str, deadline: Instant) -> Option<&str> {
+        let said = &self.said;
+        assert!(Instant::now() < deadline, "waited too long for {word:?}; the client said {said:?}");
+        if self.says.buffer().is_empty() && !readable(self.says.get_ref()) {
+            return None;
         }
+        let mut line = String::new();
+        let length = self.says.read_line(&mut line).unwrap();
+        assert_ne!(length, 0, "the client ended without saying {word:?}; it said {said:?}");
+        self.said.push(line.trim().to_owned());
+        self.said.last().map(String::as_str)
     }
 
     /// Waits until it has ended by itself.

@@ -76,7 +76,7 @@ fn waybar_shows_what_a_script_hears_of_the_session() {
     // As examples/events/waybar.jsonc has it.
     let bar = format!(
         r#"{{"layer": "top", "height": {BAR}, "modules-left": ["custom/upbeat"],
-            "custom/upbeat": {{"exec": "{script}", "return-type": "json"}}}}"#
+            "custom/upbeat": {{"exec": "'{script}'", "return-type": "json"}}}}"#
     );
     let style = "* { font-family: 'DejaVu Sans'; font-size: 14px; } #custom-upbeat { background: #ff00ff; }";
     let config = write(&session, "waybar/config", &bar);

@@ -47,6 +47,8 @@ def lines_that_matter(said):
             # A panic's message stands below its place.
             if "panicked at" in line and line.endswith(":") and number + 1 < len(lines):
                 found.append(lines[number + 1])
+    # Some reports repeat a panic's place without the colon.
+    found = [line for line in found if f"{line}:" not in found]
     return list(dict.fromkeys(found or lines[-LINES:]))[:LINES]
 
 

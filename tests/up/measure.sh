@@ -56,6 +56,7 @@ run_measures() {
         [[ " $all_measures " == *" $measure "* ]] || fail "no such measure: $measure; there are $all_measures"
     done
     prepare_tests
+    raise_descriptors
     mkdir -p "$logs"
     for measure in "$@"; do
         say "--- $measure"

@@ -18,6 +18,15 @@ say_if_disk_is_small() {
     [ "$free_mib" -ge "$disk_wanted_mib" ] || say "only $free_mib MiB of disk are free here: all tests together take up to $disk_wanted_mib"
 }
 
+# Some tests open a thousand buffers; many login shells allow no more descriptors than that.
+readonly descriptors_wanted=4096
+raise_descriptors() {
+    local soft
+    soft=$(ulimit -Sn)
+    [ "$soft" = unlimited ] || [ "$soft" -ge "$descriptors_wanted" ] || ulimit -Sn "$descriptors_wanted" ||
+        say "only $soft open files are allowed here: tests with a thousand buffers will fail"
+}
+
 has_nextest() { cargo nextest --version >/dev/null 2>&1; }
 
 step_format() { cargo fmt --all --check; }
@@ -85,6 +94,7 @@ run_tests() {
     done
     prepare_tests
     say_if_disk_is_small
+    raise_descriptors
     mkdir -p "$logs"
     rm -rf "$logs/failed"
     # The guest's parts are mostly downloaded, and needed last.
