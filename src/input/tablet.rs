@@ -46,8 +46,8 @@ struct Near {
     tool: TabletToolDescriptor,
     /// Where everything goes while something of it is pressed.
     held: Option<Focus>,
-    /// The tip and the buttons that are down, with the serials that the client was told.
-    pressed: Vec<(u32, Option<Serial>)>,
+    /// The tip and the buttons that are down.
+    pressed: Vec<Press>,
     /// Where the first of them went down.
     pressed_at: Point<f64, Logical>,
     /// It is a pointer for what it is on.
@@ -56,12 +56,22 @@ struct Near {
     last: Option<(ToolEvent, Focus)>,
 }
 
+/// The tip or a button of a tool that is down.
+#[derive(Debug)]
+struct Press {
+    /// The button that it is of a pointer.
+    button: u32,
+    action: ToolAction,
+    /// The serial that the client was told.
+    serial: Option<Serial>,
+}
+
 impl Near {
     /// Whether it pressed with `serial` on a surface of the client of `surface`, and holds that.
     fn holds(&self, serial: Serial, surface: &WlSurface) -> bool {
         let on = self.held.as_ref().and_then(Option::as_ref);
         let is_same_client = on.is_some_and(|(on, _)| on.id().same_client_as(&surface.id()));
-        is_same_client && self.pressed.iter().any(|(_, pressed)| *pressed == Some(serial))
+        is_same_client && self.pressed.iter().any(|press| press.serial == Some(serial))
     }
 }
 
@@ -150,7 +160,7 @@ pub(super) fn become_pointer(state: &mut State, time: Instant, serial: Serial, s
     let near = state.input.tools.near.iter_mut().find(|near| near.holds(serial, surface))?;
     near.is_pointer = true;
     let (tool, focus) = (near.tool.clone(), near.held.clone());
-    state.input.held.take_over(near.pressed.iter().map(|(button, _)| *button));
+    state.input.held.take_over(near.pressed.iter().map(|press| press.button));
     foresight::left(state, Device::Tool(serial_of(&tool)));
     if let Some(handle) = state.input.seat.tablet_seat().get_tool(&tool) {
         handle.proximity_out(time.as_wayland_millis());
@@ -164,21 +174,16 @@ pub fn has_seat(state: &State, client: &Client) -> bool {
 }
 
 /// The tools that are on surfaces of `client`, with what they did last.
-fn on_surfaces_of(state: &State, client: &Client) -> Vec<(ToolEvent, Focus, bool)> {
+fn on_surfaces_of(state: &State, client: &Client) -> Vec<(ToolEvent, Focus)> {
     let is_its = |focus: &Focus| focus.as_ref().is_some_and(|(on, _)| on.client().as_ref() == Some(client));
     let near = state.input.tools.near.iter().filter(|near| !near.is_pointer);
-    let on = near.filter_map(|near| {
-        let (event, focus) = near.last.clone()?;
-        let is_down = near.pressed.iter().any(|(button, _)| *button == BTN_LEFT);
-        is_its(&focus).then_some((event, focus, is_down))
-    });
-    on.collect()
+    near.filter_map(|near| near.last.clone()).filter(|(_, focus)| is_its(focus)).collect()
 }
 
 /// `client` is about to get its first tablet seat: what is on its surfaces has to come near anew, since it was not told.
 pub fn first_seat_begins(state: &mut State, client: &Client) {
     let now = state.clock.now().as_wayland_millis();
-    for (event, ..) in on_surfaces_of(state, client) {
+    for (event, _) in on_surfaces_of(state, client) {
         let handle = state.input.seat.tablet_seat().get_tool(&event.tool);
         handle.into_iter().for_each(|handle| {
             handle.tip_up(now);
@@ -187,7 +192,7 @@ pub fn first_seat_begins(state: &mut State, client: &Client) {
     }
 }
 
-/// `client` has made a tablet seat. With its first it is told of the tools that are on its surfaces.
+/// `client` has made a tablet seat. With its first it is told of the tools that are on its surfaces, and of what is pressed.
 pub fn seat_made(state: &mut State, client: &Client, seat: ZwpTabletSeatV2, is_first: bool) {
     state.input.tools.seats.push(seat);
     if !is_first {
@@ -195,15 +200,23 @@ pub fn seat_made(state: &mut State, client: &Client, seat: ZwpTabletSeatV2, is_f
     }
     let now = state.clock.now().as_wayland_millis();
     let tablets = state.input.seat.tablet_seat();
-    for (event, focus, is_down) in on_surfaces_of(state, client) {
+    for (event, focus) in on_surfaces_of(state, client) {
         let Some((handle, tablet)) = tablets.get_tool(&event.tool).zip(tablets.get_tablet(&event.tablet)) else {
             continue;
         };
+        handle.motion(position_of(&event), focus, &tablet, SERIAL_COUNTER.next_serial(), now);
+        press_again(state, &event.tool, &handle, now);
+    }
+}
+
+/// Tells the client of all that is pressed. It may start a drag or open a menu with these serials.
+fn press_again(state: &mut State, tool: &TabletToolDescriptor, handle: &TabletToolHandle, now: u32) {
+    let Some(near) = state.input.tools.near.iter_mut().find(|near| near.tool == *tool) else { return };
+    for press in &mut near.pressed {
         let serial = SERIAL_COUNTER.next_serial();
-        handle.motion(position_of(&event), focus, &tablet, serial, now);
-        if is_down {
-            handle.tip_down(serial, now);
-        }
+        press.serial = Some(serial);
+        state.input.actions.push(serial);
+        tell_action(handle, press.action, serial, now);
     }
 }
 
@@ -256,10 +269,10 @@ fn press(state: &mut State, event: &ToolEvent, focus: Option<&Focus>, serial: Op
     let (Some((button, pressed)), Some(near)) = (as_button(event.action), find(state, &event.tool)) else {
         return false;
     };
-    near.pressed.retain(|(other, _)| *other != button);
+    near.pressed.retain(|press| press.button != button);
     let is_first = pressed && near.pressed.is_empty();
     if pressed {
-        near.pressed.push((button, serial));
+        near.pressed.push(Press { button, action: event.action, serial });
     }
     if is_first {
         near.pressed_at = position_of(event);
@@ -303,14 +316,18 @@ fn act(
     if as_button(event.action).is_some() {
         tell_time(state, surface, &event.tool, time);
     }
-    match event.action {
-        ToolAction::Tip(true) => {
-            state.input.actions.push(serial);
-            tool.tip_down(serial, millis);
-        }
+    if matches!(event.action, ToolAction::Tip(true) | ToolAction::Button(..)) {
+        state.input.actions.push(serial);
+    }
+    tell_action(tool, event.action, serial, millis);
+}
+
+/// Tells the client under the tool what the tip or a button did.
+fn tell_action(tool: &TabletToolHandle, action: ToolAction, serial: Serial, millis: u32) {
+    match action {
+        ToolAction::Tip(true) => tool.tip_down(serial, millis),
         ToolAction::Tip(false) => tool.tip_up(millis),
         ToolAction::Button(button, pressed) => {
-            state.input.actions.push(serial);
             let new = if pressed { ButtonState::Pressed } else { ButtonState::Released };
             tool.button(button, new, serial, millis);
         }
@@ -359,7 +376,7 @@ fn leave(state: &mut State, time: Instant, event: &ToolEvent, tool: &TabletToolH
     let near = near.swap_remove(index);
     if near.is_pointer {
         // What is still pressed is released with it.
-        near.pressed.iter().for_each(|(button, _)| pointer::button(state, time, *button, false));
+        near.pressed.iter().for_each(|press| pointer::button(state, time, press.button, false));
         return;
     }
     foresight::left(state, Device::Tool(serial_of(&event.tool)));

@@ -114,8 +114,9 @@ pub(super) fn call_hidden_back(state: &mut State) {
             opened.push(entry.surface.clone());
         }
         entry.latch().discard(Unshown::Unseen);
-        // Before its first content a surface has no frame: its callbacks wait for that.
-        if has_content {
+        // The callbacks of a blank surface wait for its first content. One that was hidden since has to be called back: its
+        // client may wait for that before it does anything else.
+        if !entry.is_blank() {
             entry.call_back(now, None);
         }
         let output = entry.output.or(first).and_then(|id| outputs.by_id_mut(id));

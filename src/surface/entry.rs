@@ -237,10 +237,15 @@ impl Entry {
         !self.callbacks.is_empty()
     }
 
+    /// Whether its client has committed no content yet: there is no frame that a callback could be for.
+    pub const fn is_blank(&self) -> bool {
+        self.newest() == 0
+    }
+
     /// Whether its client waits for anything: a callback, feedback, an update that is held back.
     pub fn waits(&self) -> bool {
         let calls = !self.callbacks.is_empty() || !self.callbacks_after_latch.is_empty();
-        calls || self.has_feedback() || self.waiting() > 0
+        calls && !self.is_blank() || self.has_feedback() || self.waiting() > 0
     }
 
     /// Whether anybody is waiting for it to be shown.

@@ -72,6 +72,24 @@ fn one_beside_whom_a_window_comes_and_goes_on_and_on_is_not_thrown_out() {
 }
 
 #[test]
+fn client_that_read_nothing_is_told_of_the_newest_commit_of_its_field() {
+    let mut world = World::new();
+    let (client, _) = world.open("field", 200, 100);
+    let field = text::field(&mut world, client, "");
+    world.settle();
+    field.enable();
+    field.commit();
+    let last = TURNS + 1;
+    outlives(&mut world, client, |_, _| {
+        field.set_cursor_rectangle(1, 2, 3, 4);
+        field.commit();
+    });
+    let told = text::told(&mut world, client);
+    assert!(told.len() < TURNS / 2, "it had room for {} of {last} answers", told.len());
+    assert_eq!(told.last(), Some(&format!("done {last}")), "its serial is stale");
+}
+
+#[test]
 fn an_input_method_is_not_thrown_out_for_what_a_field_says() {
     let mut world = World::new();
     let types = world.connect();

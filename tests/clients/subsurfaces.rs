@@ -337,3 +337,17 @@ fn subsurface_is_not_called_back_before_its_first_content() {
     stage.hear(Heard::Called(7));
     stage.hear(Heard::Called(8));
 }
+
+#[test]
+fn callback_of_a_surface_without_content_wakes_nothing() {
+    let mut stage = Stage::new();
+    stage.subsurface.set_desync();
+    let client = stage.world.client(stage.client);
+    stage.child.frame(&client.handle(), 7);
+    stage.child.commit();
+    stage.world.run_for(Span::from_seconds(2), &mut nothing);
+    stage.draw_parent(2);
+    stage.rest();
+    stage.world.run_for(Span::from_millis(100), &mut nothing);
+    assert_eq!(upbeat::session::turn::run(&mut stage.world.state), None, "there is nothing to do");
+}

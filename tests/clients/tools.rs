@@ -1,5 +1,7 @@
 //! Gestures of a touchpad, tools of a graphics tablet, and the lid.
 
+mod late_seats;
+
 use smithay::backend::input::{TabletToolCapabilities, TabletToolDescriptor, TabletToolType};
 use smithay::utils::{Point, Size};
 use smithay::wayland::tablet_manager::TabletDescriptor;
@@ -387,24 +389,4 @@ fn a_pen_takes_a_window_in_the_overview_also_one_that_knows_tablets() {
     assert_eq!(world.state.shell.focused(), Some(id));
     let told = told_to(&mut world, a);
     assert!(!told.iter().any(|told| told == "down" || told == "up"), "{told:?}");
-}
-
-#[test]
-fn tablet_seat_made_while_a_pen_is_inside_is_told_that_it_is_near() {
-    let mut world = World::new();
-    world.plug_tablet(true);
-    let (a, _) = world.open("a", 200, 100);
-    let corner = world.window("a").rect().loc.to_f64();
-    let client = world.client(a);
-    let (manager, seat) = (client.bind::<ZwpTabletManagerV2>(), client.globals().seat.clone());
-    world.settle();
-    world.pen((corner.x + 10.0, corner.y + 20.0), ToolAction::Enter, Axes::default());
-    world.pen((corner.x + 10.0, corner.y + 20.0), ToolAction::Tip(true), Axes::default());
-    told_to(&mut world, a);
-    manager.get_tablet_seat(&seat, &world.client(a).handle(), ());
-    world.settle();
-    assert_eq!(told_to(&mut world, a), ["tablet Slate", "tool Pen", "near", "at 10 20", "down"]);
-    world.pen((corner.x + 11.0, corner.y + 20.0), ToolAction::Move, Axes::default());
-    world.pen((corner.x + 11.0, corner.y + 20.0), ToolAction::Tip(false), Axes::default());
-    assert_eq!(told_to(&mut world, a), ["at 11 20", "at 11 20", "up"]);
 }

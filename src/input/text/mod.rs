@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The input method hears of a field once in a turn, however often that commits: it is not flooded by who is typed into. What
-//! it wrote for a field that it was told of before counts for no other.
+//! it wrote for a field that it was told of before counts for no other. A field is answered once in a turn, too, with the
+//! number of its newest commit; a client that does not read is answered when it has read on.
 
 pub mod composed;
 pub mod field;
@@ -38,19 +39,26 @@ struct Field {
     turn: u64,
     /// The string that it shows while that is being composed; its caret in bytes, or -1 and -1.
     preedit: Option<(String, i32, i32)>,
+    /// Its newest commit was not answered yet.
+    owes_done: bool,
 }
 
 impl Field {
-    /// Answers its newest commit. `done` alone would take the preedit string away.
-    fn answer_commit(&self) {
-        // The client may commit without reading.
-        if !guard::has_room(&self.object) {
+    /// Answers its newest commit, if that is owed. `done` alone would take the preedit string away.
+    fn answer_commit(&mut self) {
+        // The client may commit without reading: it is answered when it has read on.
+        if !self.owes_done || !self.object.is_alive() || !guard::has_room(&self.object) {
             return;
         }
         if let Some((preedit, begin, end)) = self.preedit.clone() {
             self.object.preedit_string(Some(preedit), begin, end);
         }
+        self.done();
+    }
+
+    fn done(&mut self) {
         self.object.done(self.state.commits);
+        self.owes_done = false;
     }
 }
 
@@ -131,7 +139,7 @@ pub(super) fn focus_changed(state: &mut State) {
         |field: &Field, surface: &WlSurface| field.object.is_alive() && field.object.id().same_client_as(&surface.id());
     for field in fields.iter_mut() {
         field.state.forget();
-        field.preedit = None;
+        (field.preedit, field.owes_done) = (None, false);
         // One that is gone cannot be named.
         if let Some(before) = before.as_ref().filter(|before| before.is_alive() && is_of(field, before)) {
             field.object.leave(before);
@@ -149,7 +157,7 @@ pub fn new_field(state: &mut State, object: ZwpTextInputV3) {
     if let Some(focus) = text.focus.as_ref().filter(|_| text.has_focus(&object)) {
         object.enter(focus);
     }
-    text.fields.push(Field { object, state: FieldState::default(), turn: 0, preedit: None });
+    text.fields.push(Field { object, state: FieldState::default(), turn: 0, preedit: None, owes_done: false });
 }
 
 /// A field is gone.
@@ -177,9 +185,7 @@ pub fn field_committed(state: &mut State, object: &ZwpTextInputV3) {
     if matches!(outcome, Outcome::Enabled | Outcome::Disabled) {
         field.preedit = None;
     }
-    if is_heard {
-        field.answer_commit();
-    }
+    field.owes_done |= is_heard;
     match outcome {
         Outcome::Nothing => {}
         Outcome::Enabled => {
@@ -234,8 +240,7 @@ fn end_composed(state: &mut State) {
     let text = &mut state.input.text;
     let active = text.active.clone();
     if let Some(field) = active.and_then(|active| text.field_mut(&active)) {
-        field.preedit = None;
-        field.object.done(field.state.commits);
+        (field.preedit, field.owes_done) = (None, true);
     }
 }
 
@@ -274,21 +279,22 @@ pub fn method_committed(state: &mut State, object: &ZwpInputMethodV2, serial: u3
     if !composed.text.is_empty() {
         field.object.commit_string(Some(composed.text));
     }
-    field.object.done(field.state.commits);
     let object = field.object.clone();
     if let Some(field) = text.field_mut(&object) {
+        field.done();
         field.preedit = preedit;
         field.state.typed();
     }
 }
 
-/// Tells the input method what became of fields in this turn.
+/// Answers what fields have committed in this turn, and tells the input method what became of them.
 pub fn tell(state: &mut State) {
     if state.input.text.grabs.patience.take_lets_go() {
         grabbing::let_go(state);
         end_composed(state);
     }
     let text = &mut state.input.text;
+    text.fields.iter_mut().for_each(Field::answer_commit);
     // Whoever is typed into may say something else in every turn.
     if !text.is_stale || text.method.as_ref().is_some_and(|method| !guard::reads_on(&method.object)) {
         return;

@@ -43,7 +43,8 @@ impl Layers {
 pub(super) struct Covering {
     /// The layer surfaces that a fullscreen window covers and that were there before it. They get no keyboard.
     covered: Vec<ObjectId>,
-    /// Those that opened while such a window was there: launchers, which have the keyboard.
+    /// Those that keep the keyboard though such a window is there: launchers that opened above it, and a prompt that had the
+    /// keyboard when the window took the screen. A password must not go to the window.
     opened: Vec<ObjectId>,
     /// [`Shell::changes`] when that was looked at.
     looked: Option<(u64, u64)>,
@@ -52,6 +53,19 @@ pub(super) struct Covering {
 impl Covering {
     fn covers(&self, pinned: &Pinned) -> bool {
         self.covered.contains(&pinned.surface().id())
+    }
+
+    fn note_opened(&mut self, id: ObjectId) {
+        if !self.opened.contains(&id) {
+            self.opened.push(id);
+        }
+    }
+
+    /// The layer surface with root `root` is not seen any more.
+    pub(super) fn forget(&mut self, root: &WlSurface) {
+        let id = root.id();
+        self.covered.retain(|covered| *covered != id);
+        self.opened.retain(|opened| *opened != id);
     }
 }
 
@@ -70,7 +84,9 @@ pub(in crate::shell) fn attend(state: &mut State) {
     }
     let below = shell.layers.shown().filter(|pinned| is_below_fullscreen(shell, pinned));
     let mut covered: Vec<ObjectId> = below.map(|pinned| pinned.surface().id()).collect();
+    let holder = shell.layers.exclusive().map(|pinned| pinned.surface().id()).filter(|holder| covered.contains(holder));
     let Layers { covering, chosen, .. } = &mut shell.layers;
+    holder.into_iter().for_each(|holder| covering.note_opened(holder));
     covering.opened.retain(|opened| covered.contains(opened));
     covered.retain(|id| !covering.opened.contains(id));
     if covering.covered == covered {
@@ -96,7 +112,7 @@ fn takes_turns(pinned: &Pinned) -> bool {
 pub(super) fn appeared(state: &mut State, root: &WlSurface) {
     if let Some(pinned) = state.shell.layers.of_root(root).filter(|pinned| is_below_fullscreen(&state.shell, pinned)) {
         let id = pinned.surface().id();
-        state.shell.layers.covering.opened.push(id);
+        state.shell.layers.covering.note_opened(id);
     }
     let takes_turn = |pinned: &Pinned| pinned.level().is_above_windows() && takes_turns(pinned);
     if state.shell.layers.of_root(root).is_some_and(takes_turn) && !state.shell.lock.takes_input() {

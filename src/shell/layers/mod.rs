@@ -249,6 +249,7 @@ fn unmapped(state: &mut State, root: &WlSurface) {
     let layers = &mut state.shell.layers;
     layers.chosen.take_if(|chosen| chosen == root);
     layers.pressed.take_if(|pressed| pressed == root);
+    layers.covering.forget(root);
     state.focus_lost(root);
     state.need_all();
 }

@@ -202,6 +202,20 @@ fn nothing_takes_the_keyboard_from_the_locker() {
     assert!(is_typed_into(&mut world, late));
 }
 
+/// The window takes the whole screen, or gives it back.
+fn set_fullscreen(world: &mut World, client: ClientIndex, window: &Toplevel, fullscreen: bool) {
+    match fullscreen {
+        true => window.toplevel.set_fullscreen(None),
+        false => window.toplevel.unset_fullscreen(),
+    }
+    world.settle();
+    world.client(client).answer_newest();
+    let size = if fullscreen { OUTPUT } else { (400, 300) };
+    world.client(client).show(&window.surface, size.0, size.1);
+    world.settle();
+    world.turn();
+}
+
 #[test]
 fn layer_surface_that_a_fullscreen_window_covers_has_no_keyboard_until_it_is_seen_again() {
     for wants in [Wants::Exclusive, Wants::OnDemand] {
@@ -210,22 +224,36 @@ fn layer_surface_that_a_fullscreen_window_covers_has_no_keyboard_until_it_is_see
         let client = world.connect();
         world.pin(client, Layer::Top, RED, launcher(wants));
         assert!(is_typed_into(&mut world, client), "{wants:?}");
-        a.toplevel.set_fullscreen(None);
+        // Another one has the keyboard when the window takes the screen.
+        let other = world.connect();
+        let above = (wants == Wants::Exclusive).then(|| world.pin(other, Layer::Overlay, RED, launcher(wants)));
+        set_fullscreen(&mut world, window, &a, true);
+        above.into_iter().for_each(|above| above.layer.destroy());
         world.settle();
-        world.client(window).answer_newest();
-        world.client(window).show(&a.surface, OUTPUT.0, OUTPUT.1);
-        world.settle();
-        world.turn();
         assert!(is_typed_into(&mut world, window), "{wants:?}");
-        a.toplevel.unset_fullscreen();
-        world.settle();
-        world.client(window).answer_newest();
-        world.client(window).show(&a.surface, 400, 300);
-        world.settle();
-        world.turn();
+        set_fullscreen(&mut world, window, &a, false);
         let has_it = is_typed_into(&mut world, client);
         assert_eq!(has_it, wants == Wants::Exclusive, "{wants:?}: the user is in the window");
     }
+}
+
+#[test]
+fn prompt_keeps_the_keyboard_when_a_window_goes_fullscreen() {
+    let mut world = World::new();
+    let (window, a) = world.open("a", 400, 300);
+    let client = world.connect();
+    let prompt = world.pin(client, Layer::Top, RED, launcher(Wants::Exclusive));
+    for fullscreen in [true, false, true] {
+        set_fullscreen(&mut world, window, &a, fullscreen);
+        assert!(is_typed_into(&mut world, client), "a password goes to no other window");
+        assert!(!is_typed_into(&mut world, window));
+        let hit = world.state.shell.hit((f64::from(OUTPUT.0 / 2), f64::from(OUTPUT.1 / 2)).into()).unwrap().0;
+        let hit = smithay::reexports::wayland_server::Resource::id(&hit).protocol_id();
+        assert_eq!(hit, id(&prompt.surface), "it is seen");
+    }
+    prompt.layer.destroy();
+    world.settle();
+    assert!(is_typed_into(&mut world, window));
 }
 
 #[test]
@@ -233,12 +261,7 @@ fn launcher_that_opens_above_a_fullscreen_window_has_the_keyboard() {
     for wants in [Wants::Exclusive, Wants::OnDemand] {
         let mut world = World::new();
         let (window, a) = world.open("a", 400, 300);
-        a.toplevel.set_fullscreen(None);
-        world.settle();
-        world.client(window).answer_newest();
-        world.client(window).show(&a.surface, OUTPUT.0, OUTPUT.1);
-        world.settle();
-        world.turn();
+        set_fullscreen(&mut world, window, &a, true);
         let client = world.connect();
         world.pin(client, Layer::Top, RED, launcher(wants));
         world.turn();

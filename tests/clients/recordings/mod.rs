@@ -1,6 +1,6 @@
 //! `ext_image_copy_capture`: outputs, windows alone and the cursor, picture after picture.
 
-pub mod beside;
+mod beside;
 mod crowd;
 mod cursor;
 mod errors;

@@ -73,6 +73,20 @@ fn a_window_opens_at_once_after_thousands_of_commits_in_no_time() {
 }
 
 #[test]
+fn window_that_hides_before_its_latch_is_called_back() {
+    let mut world = World::simulated(&[60_000]);
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    world.rest();
+    // Mesa's eglSwapBuffers waits for the callback of the frame before.
+    world.client(client).draw(&window.surface, 2, SIZE, BLUE);
+    window.surface.commit();
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    world.run_for(Span::from_seconds(3), &mut nothing);
+    assert!(world.client(client).heard(Heard::Called(2)), "its client waits for ever");
+}
+
+#[test]
 fn nobody_waits_for_commits_that_nobody_sees() {
     let mut world = World::simulated(&[60_000]);
     let (client, window) = roleless(&mut world);

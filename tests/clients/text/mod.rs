@@ -161,7 +161,7 @@ fn pass(world: &mut World) {
 }
 
 /// What `client` was told since the last call.
-fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+pub fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
     pass(world);
     let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
     world.client(client).take_events().into_iter().filter_map(told).collect()

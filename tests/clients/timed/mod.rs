@@ -10,7 +10,6 @@ mod drawing;
 mod dying;
 mod each_turn;
 mod many_windows;
-mod recordings;
 mod strips;
 
 /// CPU time of this thread.
