@@ -51,6 +51,24 @@ pub struct Touches {
     down: Vec<Touch>,
 }
 
+impl Touch {
+    /// A finger that no client is told of.
+    fn untold(slot: u32, serial: Serial, position: Point<f64, Logical>) -> Self {
+        Touch {
+            slot,
+            serial,
+            focus: None,
+            position,
+            pressed_at: position,
+            swallowed: true,
+            start: None,
+            drags: None,
+            edge: None,
+            swipes: false,
+        }
+    }
+}
+
 impl Touches {
     /// Where a finger is.
     pub fn position(&self, slot: u32) -> Option<Point<f64, Logical>> {
@@ -99,6 +117,12 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     }
     let position = bounded(position);
     let wakes = state.input.waking.takes();
+    if carrier(state).is_some() {
+        // Its client would hear of its end alone, or of nothing but its beginning.
+        let touch = Touch::untold(slot, SERIAL_COUNTER.next_serial(), position);
+        state.input.touches.down.push(touch);
+        return;
+    }
     let is_alone = state.input.touches.down.is_empty();
     let edge = swiping::edge_at(state, position).filter(|_| is_alone && !wakes);
     let swipes = edge.is_some() && swiping::stops(state, time, position);

@@ -1,10 +1,13 @@
-//! Data that is dragged between clients, and the keyboard meanwhile.
+//! Data that is dragged between clients, and other input meanwhile.
 
 use smithay::utils::{Logical, Point};
 use upbeat::input::InputEvent;
 use wayland_client::protocol::wl_data_device_manager::DndAction;
+use wayland_protocols::xdg::shell::client::xdg_toplevel::ResizeEdge;
 
-use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_A, KEY_ESCAPE, World};
+use crate::fixture::{
+    BUTTON_LEFT, BUTTON_RIGHT, ClientIndex, Event, KEY_A, KEY_ESCAPE, KEY_LEFT_SUPER, Toplevel, World,
+};
 use crate::selection::{drag, told};
 
 /// Something is dragged from "source", by the pointer or by the finger 3, and lies on "target", which accepts it.
@@ -12,11 +15,20 @@ struct Dragged {
     world: World,
     source: ClientIndex,
     target: ClientIndex,
+    /// The window that it is dragged from, and the serial of the press.
+    window: Toplevel,
+    serial: u32,
     over: Point<f64, Logical>,
 }
 
 impl Dragged {
     fn new(by_finger: bool) -> Self {
+        Self::with_fingers(if by_finger { &[3] } else { &[] })
+    }
+
+    /// The first of `fingers` drags; all of them are down on the source. Without fingers the pointer drags.
+    fn with_fingers(fingers: &[u32]) -> Self {
+        let by_finger = !fingers.is_empty();
         let mut world = World::new();
         let (source, window) = world.open("source", 200, 100);
         let (target, _) = world.open("target", 200, 100);
@@ -26,15 +38,19 @@ impl Dragged {
         let time = world.now();
         world.client(source).take_events();
         if by_finger {
-            world.input(InputEvent::TouchDown { time, slot: 3, position: (10.0, 10.0).into() });
+            world.input(InputEvent::TouchDown { time, slot: fingers[0], position: (10.0, 10.0).into() });
         } else {
             world.point(10.0, 10.0);
             world.button(BUTTON_LEFT, true);
         }
         let serial = world.client(source).press_serial();
+        for slot in fingers.iter().skip(1) {
+            world.input(InputEvent::TouchDown { time, slot: *slot, position: (50.0, 50.0).into() });
+        }
         drag(&mut world, source, &window, serial);
         if by_finger {
-            world.input(InputEvent::TouchMotion { time, slot: 3, position: over });
+            world.input(InputEvent::TouchFrame { time });
+            world.input(InputEvent::TouchMotion { time, slot: fingers[0], position: over });
         } else {
             world.point(over.x, over.y);
         }
@@ -45,7 +61,38 @@ impl Dragged {
         world.settle();
         told(&mut world, source);
         told(&mut world, target);
-        Dragged { world, source, target, over }
+        Dragged { world, source, target, window, serial, over }
+    }
+
+    /// Moves what is dragged a little.
+    fn go_on(&mut self, by_finger: bool) {
+        let (time, position) = (self.world.now(), self.over + Point::from((5.0, 5.0)));
+        if by_finger {
+            self.world.input(InputEvent::TouchMotion { time, slot: 3, position });
+        } else {
+            self.world.point(position.x, position.y);
+        }
+    }
+
+    fn release(&mut self, by_finger: bool) {
+        if by_finger {
+            let time = self.world.now();
+            self.world.input(InputEvent::TouchUp { time, slot: 3 });
+        } else {
+            self.world.button(BUTTON_LEFT, false);
+        }
+    }
+
+    /// The touch events that `client` heard of since the last call. Forgets all else.
+    fn touches(&mut self, client: ClientIndex) -> Vec<&'static str> {
+        let word = |event: &Event| match event {
+            Event::TouchDown { .. } => Some("down"),
+            Event::TouchMotion { .. } => Some("motion"),
+            Event::TouchUp => Some("up"),
+            Event::TouchCancel => Some("cancel"),
+            _ => None,
+        };
+        self.world.client(client).take_events().iter().filter_map(word).collect()
     }
 
     /// The keys that either client heard of since the last call. Forgets all else.
@@ -148,4 +195,83 @@ fn what_has_no_source_is_dropped_within_its_client() {
     world.point(20.0, 30.0);
     world.button(BUTTON_LEFT, false);
     assert_eq!(told(&mut world, client), ["dragged over it at 20 30", "dropped on it", "dragged away"]);
+}
+
+#[test]
+fn drag_of_data_goes_on_when_the_window_that_it_came_from_is_closed() {
+    for by_finger in [false, true] {
+        let mut dragged = Dragged::new(by_finger);
+        dragged.window.toplevel.destroy();
+        dragged.window.xdg.destroy();
+        dragged.window.surface.destroy();
+        dragged.world.settle();
+        dragged.go_on(by_finger);
+        assert_eq!(told(&mut dragged.world, dragged.target), ["dragged to 15 25"], "by finger: {by_finger}");
+        assert_eq!(told(&mut dragged.world, dragged.source), [""; 0]);
+        dragged.release(by_finger);
+        assert_eq!(told(&mut dragged.world, dragged.target), ["dropped on it", "dragged away"]);
+        assert_eq!(told(&mut dragged.world, dragged.source), ["source dropped"]);
+    }
+}
+
+#[test]
+fn no_window_is_moved_or_resized_during_a_drag_of_data() {
+    for by_finger in [false, true] {
+        let mut dragged = Dragged::new(by_finger);
+        let seat = dragged.world.client(dragged.source).globals().seat.clone();
+        dragged.window.toplevel._move(&seat, dragged.serial);
+        dragged.window.toplevel.resize(&seat, dragged.serial, ResizeEdge::TopLeft);
+        dragged.world.settle();
+        assert!(dragged.world.state.shell.drag().is_none(), "by finger: {by_finger}");
+        dragged.world.key(KEY_LEFT_SUPER, true);
+        dragged.world.button(BUTTON_RIGHT, true);
+        assert!(dragged.world.state.shell.drag().is_none(), "by finger: {by_finger}");
+        dragged.world.button(BUTTON_RIGHT, false);
+        dragged.world.key(KEY_LEFT_SUPER, false);
+        assert_eq!(told(&mut dragged.world, dragged.source), [""; 0]);
+        dragged.release(by_finger);
+        assert_eq!(told(&mut dragged.world, dragged.source), ["source dropped"]);
+    }
+}
+
+#[test]
+fn finger_that_was_down_before_a_drag_of_data_comes_up_in_it() {
+    let mut dragged = Dragged::with_fingers(&[3, 5]);
+    let (source, time) = (dragged.source, dragged.world.now());
+    dragged.touches(source);
+    dragged.world.input(InputEvent::TouchMotion { time, slot: 5, position: (60.0, 60.0).into() });
+    dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
+    dragged.world.input(InputEvent::TouchFrame { time });
+    assert_eq!(dragged.touches(source), ["motion", "up"]);
+    dragged.release(true);
+    assert_eq!(told(&mut dragged.world, source), ["source dropped"]);
+    dragged.world.input(InputEvent::TouchDown { time, slot: 5, position: (60.0, 60.0).into() });
+    dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
+    assert_eq!(dragged.touches(source), ["down", "up"], "the next touch is heard");
+}
+
+#[test]
+fn finger_that_comes_during_a_drag_of_data_is_told_to_no_client() {
+    // The slot of a finger that was down before is used again.
+    let mut dragged = Dragged::with_fingers(&[3, 5]);
+    let (source, target, time) = (dragged.source, dragged.target, dragged.world.now());
+    dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
+    dragged.world.input(InputEvent::TouchFrame { time });
+    dragged.touches(source);
+    for slot in [5, 6] {
+        dragged.world.input(InputEvent::TouchDown { time, slot, position: (620.0, 430.0).into() });
+        dragged.world.input(InputEvent::TouchMotion { time, slot, position: (625.0, 430.0).into() });
+    }
+    dragged.release(true);
+    for slot in [5, 6] {
+        dragged.world.input(InputEvent::TouchMotion { time, slot, position: (630.0, 430.0).into() });
+        dragged.world.input(InputEvent::TouchUp { time, slot });
+    }
+    dragged.world.input(InputEvent::TouchFrame { time });
+    for client in [source, target] {
+        assert_eq!(dragged.touches(client), [""; 0]);
+    }
+    dragged.world.input(InputEvent::TouchDown { time, slot: 5, position: (620.0, 430.0).into() });
+    dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
+    assert_eq!(dragged.touches(target), ["down", "up"], "the next touch is heard");
 }
