@@ -3,7 +3,7 @@
 use smithay::input::pointer::{CursorIcon, MotionEvent};
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
-use super::data_drag;
+use super::{data_drag, touch};
 use crate::output;
 use crate::shell::resize::Edges;
 use crate::shell::{self, WindowId};
@@ -89,7 +89,7 @@ pub(super) fn hold(state: &mut State, source: DragSource, icon: CursorIcon) {
             state.input.cursor.set_override(Some(icon));
             output::cursor_changed(state);
         }
-        DragSource::Touch(_) => state.input.touch.clone().cancel(state),
+        DragSource::Touch(_) => touch::cancel_told(state),
     }
 }
 

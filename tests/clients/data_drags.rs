@@ -275,3 +275,13 @@ fn finger_that_comes_during_a_drag_of_data_is_told_to_no_client() {
     dragged.world.input(InputEvent::TouchUp { time, slot: 5 });
     assert_eq!(dragged.touches(target), ["down", "up"], "the next touch is heard");
 }
+
+#[test]
+fn fingers_beside_a_drag_of_data_are_cancelled_with_it() {
+    let mut dragged = Dragged::with_fingers(&[3, 5]);
+    let (source, time) = (dragged.source, dragged.world.now());
+    dragged.touches(source);
+    dragged.world.input(InputEvent::TouchCancel { time });
+    assert_eq!(dragged.touches(source), ["motion", "cancel"]);
+    assert_eq!(told(&mut dragged.world, dragged.target), ["dragged away"]);
+}
