@@ -72,7 +72,7 @@ pub fn run(state: &mut State, action: &Action) {
 /// The window under the pointer does what the pointer does, unless one does already.
 fn take_along_with_pointer(state: &mut State, begin: fn(&mut State, WindowId, DragSource)) {
     let takes_input = state.shell.lock.takes_input() || state.shell.overlays.take_input();
-    if let Some(window) = super::window_under(state).filter(|_| !takes_input && !drag::is_active(state)) {
+    if let Some(window) = super::window_under(state).filter(|_| !takes_input && drag::may_begin(state)) {
         begin(state, window, DragSource::Pointer);
     }
 }

@@ -91,7 +91,8 @@ impl PointerGrab<State> for PointerDrag {
     }
 }
 
-/// A finger carries it. Other fingers do nothing meanwhile.
+/// A finger carries it, and its client hears no more of that finger. Fingers that were down before are told as ever, so that
+/// each `down` has its `up`; those that come meanwhile do not get here.
 pub(super) struct TouchDrag {
     pub start: TouchStart<State>,
     pub carried: Box<dyn Carried>,
@@ -102,27 +103,49 @@ type Fingers<'a, 'b> = &'a mut TouchInnerHandle<'b, State>;
 impl TouchGrab<State> for TouchDrag {
     fn down(&mut self, _: &mut State, _: Fingers<'_, '_>, _: Focus, _: &DownEvent, _: Serial) {}
 
-    fn up(&mut self, state: &mut State, handle: Fingers<'_, '_>, event: &UpEvent, _: Serial) {
+    fn up(&mut self, state: &mut State, handle: Fingers<'_, '_>, event: &UpEvent, serial: Serial) {
         if event.slot == self.start.slot {
             handle.unset_grab(self, state);
+        } else {
+            handle.up(state, event, serial);
         }
     }
 
-    fn motion(&mut self, state: &mut State, _: Fingers<'_, '_>, focus: Focus, event: &TouchMotion, _: Serial) {
+    fn motion(
+        &mut self,
+        state: &mut State,
+        handle: Fingers<'_, '_>,
+        focus: Focus,
+        event: &TouchMotion,
+        serial: Serial,
+    ) {
         if event.slot == self.start.slot {
             self.carried.moved(state, focus, event.location, event.time);
+        } else {
+            handle.motion(state, focus, event, serial);
         }
     }
 
-    fn frame(&mut self, _: &mut State, _: Fingers<'_, '_>, _: Serial) {}
+    fn frame(&mut self, state: &mut State, handle: Fingers<'_, '_>, serial: Serial) {
+        handle.frame(state, serial);
+    }
 
-    fn cancel(&mut self, state: &mut State, handle: Fingers<'_, '_>, _: Serial) {
+    fn cancel(&mut self, state: &mut State, handle: Fingers<'_, '_>, serial: Serial) {
+        handle.cancel(state, serial);
         handle.unset_grab(self, state);
     }
 
-    fn shape(&mut self, _: &mut State, _: Fingers<'_, '_>, _: &ShapeEvent, _: Serial) {}
+    fn shape(&mut self, state: &mut State, handle: Fingers<'_, '_>, event: &ShapeEvent, serial: Serial) {
+        if event.slot != self.start.slot {
+            handle.shape(state, event, serial);
+        }
+    }
 
-    fn orientation(&mut self, _: &mut State, _: Fingers<'_, '_>, _: &OrientationEvent, _: Serial) {}
+    fn orientation(&mut self, state: &mut State, handle: Fingers<'_, '_>, event: &OrientationEvent, serial: Serial) {
+        if event.slot != self.start.slot {
+            handle.orientation(state, event, serial);
+        }
+    }
 
     fn start_data(&self) -> &TouchStart<State> {
         &self.start

@@ -1,6 +1,7 @@
 //! Data that is dragged between clients: which press may begin it, and how it ends without a drop.
 
-use smithay::input::pointer::Focus as Clears;
+use smithay::input::pointer::{Focus as Clears, GrabStartData as PointerStart};
+use smithay::input::touch::GrabStartData as TouchStart;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::Serial;
 
@@ -35,12 +36,15 @@ pub fn may_start(state: &mut State, serial: Serial, surface: &WlSurface) -> bool
     true
 }
 
-/// Lets what pressed with `serial` carry this, if it [may](may_start).
+/// Lets what pressed with `serial` carry this, if it [may](may_start). The grab names no surface: Smithay would end it, as if
+/// the button had come up, when the surface goes in the middle of the drag.
 pub fn begin(state: &mut State, serial: Serial, carried: Box<dyn Carried>) {
     let (pointer, touch) = (state.input.pointer.clone(), state.input.touch.clone());
     if let Some(start) = pointer.grab_start_data().filter(|_| pointer.has_grab(serial)) {
+        let start = PointerStart { focus: None, ..start };
         pointer.set_grab(state, PointerDrag { start, carried }, serial, Clears::Clear);
     } else if let Some(start) = touch.grab_start_data().filter(|_| touch.has_grab(serial)) {
+        let start = TouchStart { focus: None, ..start };
         touch.set_grab(state, TouchDrag { start, carried }, serial);
     }
 }

@@ -3,6 +3,7 @@
 use smithay::input::pointer::{CursorIcon, MotionEvent};
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
+use super::{data_drag, touch};
 use crate::output;
 use crate::shell::resize::Edges;
 use crate::shell::{self, WindowId};
@@ -21,6 +22,11 @@ pub enum DragSource {
 /// Whether a window is being dragged.
 pub fn is_active(state: &State) -> bool {
     state.input.drag.is_some()
+}
+
+/// Whether a window may be dragged now. A drag of data goes on until its own press is over.
+pub fn may_begin(state: &State) -> bool {
+    !is_active(state) && !data_drag::is_active(state)
 }
 
 /// Whether the pointer drags a window: then no client sees it.
@@ -83,7 +89,7 @@ pub(super) fn hold(state: &mut State, source: DragSource, icon: CursorIcon) {
             state.input.cursor.set_override(Some(icon));
             output::cursor_changed(state);
         }
-        DragSource::Touch(_) => state.input.touch.clone().cancel(state),
+        DragSource::Touch(_) => touch::cancel_told(state),
     }
 }
 

@@ -5,7 +5,7 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Serial};
 
-use super::drag::{DragSource, hold, is_active, resize_cursor};
+use super::drag::{DragSource, hold, may_begin, resize_cursor};
 use super::tablet;
 use crate::shell::resize::Edges;
 use crate::shell::{self, WindowId};
@@ -47,7 +47,7 @@ struct Holder {
 /// What holds the window of `surface` down: a finger or a tool that touched with this serial, or the pointer with a button
 /// down on a surface of the same client. `None` when nothing does: a client cannot take a window along by itself.
 fn holder(state: &State, surface: &WlSurface, serial: Serial) -> Option<Holder> {
-    if is_active(state) || !state.input.is_recent_action(serial) {
+    if !may_begin(state) || !state.input.is_recent_action(serial) {
         return None;
     }
     let window = state.shell.window_of(surface)?.id;

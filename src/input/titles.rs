@@ -71,5 +71,5 @@ fn bar_pressed(state: &mut State, press: Last) -> Pressed {
     }
     state.input.last_on_bar = Some(press);
     // One hand at a time moves windows.
-    if drag::is_active(state) { Pressed::Title } else { Pressed::Bar(press.window) }
+    if drag::may_begin(state) { Pressed::Bar(press.window) } else { Pressed::Title }
 }

@@ -43,12 +43,33 @@ struct Touch {
     edge: Option<Edge>,
     /// It moves what is ours.
     swipes: bool,
+    /// Its client heard nothing of it since the last frame.
+    is_framed: bool,
 }
 
 /// The fingers that are down.
 #[derive(Debug, Default)]
 pub struct Touches {
     down: Vec<Touch>,
+}
+
+impl Touch {
+    /// A finger that no client is told of.
+    fn untold(slot: u32, serial: Serial, position: Point<f64, Logical>) -> Self {
+        Touch {
+            slot,
+            serial,
+            focus: None,
+            position,
+            pressed_at: position,
+            swallowed: true,
+            start: None,
+            drags: None,
+            edge: None,
+            swipes: false,
+            is_framed: false,
+        }
+    }
 }
 
 impl Touches {
@@ -99,6 +120,12 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     }
     let position = bounded(position);
     let wakes = state.input.waking.takes();
+    if carrier(state).is_some() {
+        // Its client would hear of its end alone, or of nothing but its beginning.
+        let touch = Touch::untold(slot, SERIAL_COUNTER.next_serial(), position);
+        state.input.touches.down.push(touch);
+        return;
+    }
     let is_alone = state.input.touches.down.is_empty();
     let edge = swiping::edge_at(state, position).filter(|_| is_alone && !wakes);
     let swipes = edge.is_some() && swiping::stops(state, time, position);
@@ -116,10 +143,8 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     // Two fingers are a gesture of the client's.
     let start = state.input.touches.down.is_empty().then_some(position);
     state.input.touches.down.iter_mut().for_each(|touch| (touch.start, touch.edge) = (None, None));
-    let (pressed_at, drags) = (position, None);
-    let touch =
-        Touch { slot, serial, focus: focus.clone(), position, pressed_at, swallowed, start, drags, edge, swipes };
-    state.input.touches.down.push(touch);
+    let untold = Touch::untold(slot, serial, position);
+    state.input.touches.down.push(Touch { focus: focus.clone(), swallowed, start, edge, swipes, ..untold });
     if swallowed {
         popup::dismiss_grabs(state);
         if let titles::Pressed::Bar(window) = title {
@@ -149,15 +174,39 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
         carry(state, time, slot, position);
     } else if !swipe(state, time, slot, before) && !drag_view(state, time, slot, before) && !swallowed {
         output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
-        // Smithay reckons with the origin at which it went down.
         let renewed = held::renewed(state, &focus, position);
         foresight::reported(state, Device::Touch(slot), time, position, &renewed);
-        let moved = renewed.zip(focus.as_ref()).map(|((_, now), (_, then))| now - *then);
-        let location = position - moved.unwrap_or_default();
+        let location = told_location(&focus, &renewed, position);
+        let touch = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot);
+        touch.into_iter().for_each(|touch| touch.is_framed = false);
         let event = MotionEvent { slot: touch_slot(slot), location, time: time.as_wayland_millis() };
         state.tell_time(Timed::Touch, focus.as_ref().map(|(surface, _)| surface), time);
         state.input.touch.clone().motion(state, focus, &event);
     }
+}
+
+/// A finger at `position` on `focus`, which has moved to `renewed` since: the location for Smithay, which reckons with the
+/// origin at which the finger went down.
+fn told_location(focus: &Focus, renewed: &Focus, position: Point<f64, Logical>) -> Point<f64, Logical> {
+    let moved = renewed.as_ref().zip(focus.as_ref()).map(|((_, now), (_, then))| *now - *then);
+    position - moved.unwrap_or_default()
+}
+
+/// Clients hear that their fingers count for nothing. Smithay 0.7 leaves out fingers that were not reported since the last
+/// frame, so these are told their place once more.
+pub(super) fn cancel_told(state: &mut State) {
+    let time = state.clock.now().as_wayland_millis();
+    let down = state.input.touches.down.iter();
+    let left_out = down.filter(|touch| touch.is_framed && !touch.swallowed && !carries(state, touch.slot));
+    let place = |touch: &Touch| {
+        let renewed = held::renewed(state, &touch.focus, touch.position);
+        let location = told_location(&touch.focus, &renewed, touch.position);
+        MotionEvent { slot: touch_slot(touch.slot), location, time }
+    };
+    let places: Vec<MotionEvent> = left_out.map(place).collect();
+    let handle = state.input.touch.clone();
+    places.iter().for_each(|event| handle.motion(state, None, event));
+    handle.cancel(state);
 }
 
 /// Whether the finger `slot` drags something between clients.
@@ -210,17 +259,17 @@ fn swipe(state: &mut State, time: Instant, slot: u32, before: Point<f64, Logical
     }
     let Some((edge, start)) = touch.edge.zip(touch.start).filter(|_| !touch.swallowed) else { return false };
     let Some(is_ours) = swiping::comes_in(state, time, edge, start, position - start) else { return false };
+    if is_ours {
+        output::input(state, InputKind::Touch, None, time);
+        state.shell.set_pressed(None);
+        foresight::fingers_left(state);
+        cancel_told(state);
+    }
     let touch = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot);
     touch.into_iter().for_each(|touch| {
         touch.edge = None;
         (touch.swipes, touch.swallowed) = (is_ours, touch.swallowed || is_ours);
     });
-    if is_ours {
-        output::input(state, InputKind::Touch, None, time);
-        state.shell.set_pressed(None);
-        foresight::fingers_left(state);
-        state.input.touch.clone().cancel(state);
-    }
     is_ours
 }
 
@@ -240,7 +289,7 @@ fn drag_view(state: &mut State, time: Instant, slot: u32, before: Point<f64, Log
     let view = surface.and_then(|surface| scrolling::drag(state, time, surface, way(start, position)));
     let Some(view) = view else { return false };
     foresight::fingers_left(state);
-    state.input.touch.clone().cancel(state);
+    cancel_told(state);
     if let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) {
         (touch.swallowed, touch.drags) = (true, Some(view));
     }
@@ -280,6 +329,7 @@ pub fn up(state: &mut State, time: Instant, slot: u32) {
 
 /// The events since the last frame belong together.
 pub fn frame(state: &mut State) {
+    state.input.touches.down.iter_mut().for_each(|touch| touch.is_framed = true);
     state.input.touch.clone().frame(state);
 }
 
@@ -293,6 +343,7 @@ pub fn cancel(state: &mut State) {
         let event = MotionEvent { slot, location, time: time.as_wayland_millis() };
         state.input.touch.clone().motion(state, None, &event);
     }
+    cancel_told(state);
     for touch in std::mem::take(&mut state.input.touches.down) {
         if let Some(view) = touch.drags {
             scrolling::dropped(state, time, &view, true);
@@ -306,7 +357,6 @@ pub fn cancel(state: &mut State) {
         drag::end(state);
         super::refresh_focus(state);
     }
-    state.input.touch.clone().cancel(state);
 }
 
 fn touch_slot(slot: u32) -> TouchSlot {

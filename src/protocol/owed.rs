@@ -1,5 +1,6 @@
 //! What clients were not told since they had much to read is looked at again, until they have read on.
 
+use super::selection;
 use crate::guard;
 use crate::input;
 use crate::state::State;
@@ -17,6 +18,7 @@ pub fn attend(state: &mut State) {
     if state.protocols.owed.0.take_if(|at| *at <= state.clock.now()).is_some() {
         input::focus::update_keyboard(state);
         input::refresh_focus(state);
+        selection::drag::catch_up(state);
     }
 }
 

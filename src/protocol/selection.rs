@@ -70,6 +70,7 @@ pub struct Devices {
     primary: Option<ObjectId>,
     /// What is or was dragged last.
     dragged: Option<ObjectId>,
+    feedbacks: drag::Feedbacks,
     /// Who hears of it.
     listeners: listeners::Listeners,
     /// Who has the keyboard now, and was not told of them yet.

@@ -134,6 +134,7 @@ fn a_finger_touches_the_surface_below_it_and_can_move_its_window() {
         slot: 3,
         position: (corner.x as f64 + 7.0, corner.y as f64 + 9.0).into(),
     });
+    world.input(InputEvent::TouchFrame { time });
     let events = world.client(a).take_events();
     let surface = id(&window.surface);
     assert!(events.iter().any(|event| matches!(event, Event::TouchDown { surface: on, x: 7.0, y: 9.0, .. }

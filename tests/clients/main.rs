@@ -20,6 +20,7 @@ mod data_drags;
 mod decorations;
 mod descriptors;
 mod dmabuf;
+mod drag_offers;
 mod drawing;
 mod dying;
 mod early_callbacks;

@@ -1,0 +1,185 @@
+//! The offers of one drag to one client, from `enter` until the transfer has ended.
+//!
+//! A client may have several devices, each of another library that knows nothing of the others. So each offer has a type, an
+//! action and an end of its own. The source is told of the offer that can be dropped on.
+
+use std::sync::{Arc, Mutex};
+
+use smithay::reexports::wayland_server::protocol::wl_data_device::WlDataDevice;
+use smithay::reexports::wayland_server::protocol::wl_data_device_manager::DndAction;
+use smithay::reexports::wayland_server::protocol::wl_data_offer::{self, WlDataOffer};
+use smithay::reexports::wayland_server::{Resource, Weak};
+use smithay::wayland::selection::data_device::default_action_chooser;
+
+use super::feedback::{SourceFeedback, TargetState};
+use super::lock;
+
+/// From this version on there are actions: `source_actions`, `action`, `finish`.
+pub(super) const SAYS_ACTIONS: u32 = wl_data_offer::EVT_ACTION_SINCE;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VisitPhase {
+    /// The drag is on a surface of the client.
+    Over,
+    /// It was dropped there, and the client transfers the data.
+    Dropped,
+    /// It has left, or the transfer has ended.
+    Ended,
+}
+
+/// An offer, and its client's answers to it.
+#[derive(Debug)]
+struct OfferState {
+    offer: Weak<WlDataOffer>,
+    /// Version of the offer: a destroyed object does not say it.
+    version: u32,
+    device: WlDataDevice,
+    target: TargetState,
+    is_finished: bool,
+}
+
+impl OfferState {
+    /// Whether it can be dropped on.
+    fn is_target(&self) -> bool {
+        self.target.mime_type.is_some() && !self.target.action.is_empty()
+    }
+}
+
+/// All offers of one drag to one client.
+#[derive(Debug)]
+pub(super) struct Visit {
+    feedback: Arc<Mutex<SourceFeedback>>,
+    phase: VisitPhase,
+    /// After the drop: those that were dropped on.
+    offers: Vec<OfferState>,
+}
+
+impl Visit {
+    pub fn new(feedback: &Arc<Mutex<SourceFeedback>>) -> Self {
+        Visit { feedback: feedback.clone(), phase: VisitPhase::Over, offers: Vec::new() }
+    }
+
+    pub fn feedback(&self) -> &Arc<Mutex<SourceFeedback>> {
+        &self.feedback
+    }
+
+    /// `offer` was made for `device`. An offer that knows no actions is copied.
+    pub fn add(&mut self, offer: &WlDataOffer, device: &WlDataDevice) {
+        let version = offer.version();
+        let copies = version < SAYS_ACTIONS;
+        let action = if copies { self.choose(DndAction::Copy, DndAction::Copy) } else { DndAction::None };
+        let target = TargetState { mime_type: None, action };
+        let (offer, device) = (offer.downgrade(), device.clone());
+        self.offers.push(OfferState { offer, version, device, target, is_finished: false });
+        self.tell_source();
+    }
+
+    fn choose(&self, possible: DndAction, preferred: DndAction) -> DndAction {
+        default_action_chooser(possible & lock(&self.feedback).actions(), preferred)
+    }
+
+    fn state_of(&mut self, offer: &WlDataOffer) -> Option<&mut OfferState> {
+        self.offers.iter_mut().find(|state| state.offer == *offer)
+    }
+
+    /// Tells the source the state of the offer that comes nearest to a target.
+    fn tell_source(&self) {
+        let rank = |state: &&OfferState| (state.is_target(), state.target.mime_type.is_some());
+        let nearest = self.offers.iter().max_by_key(rank);
+        let target = nearest.map_or(TargetState::NONE, |state| state.target.clone());
+        lock(&self.feedback).set_target(target);
+    }
+
+    pub fn accept(&mut self, offer: &WlDataOffer, mime_type: Option<String>) {
+        if self.phase != VisitPhase::Over {
+            return;
+        }
+        let mime_type = mime_type.filter(|mime_type| lock(&self.feedback).has_type(mime_type));
+        if let Some(state) = self.state_of(offer) {
+            state.target.mime_type = mime_type;
+            self.tell_source();
+        }
+    }
+
+    pub fn set_actions(&mut self, offer: &WlDataOffer, possible: DndAction, preferred: DndAction) {
+        if self.phase == VisitPhase::Ended {
+            return;
+        }
+        let action = self.choose(possible, preferred);
+        let Some(state) = self.state_of(offer).filter(|state| state.target.action != action) else { return };
+        state.target.action = action;
+        offer.action(action);
+        self.tell_source();
+    }
+
+    /// Whether the data may be asked for by `offer`.
+    pub fn may_receive(&mut self, offer: &WlDataOffer) -> bool {
+        self.state_of(offer).is_some_and(|state| !state.is_finished)
+    }
+
+    /// Whether any offer can be dropped on.
+    pub fn is_target(&self) -> bool {
+        lock(&self.feedback).is_alive() && self.offers.iter().any(OfferState::is_target)
+    }
+
+    /// It is dropped. Returns the devices of the offers that it is dropped on.
+    pub fn drop_on_targets(&mut self) -> Vec<WlDataDevice> {
+        self.phase = VisitPhase::Dropped;
+        self.offers.retain(OfferState::is_target);
+        self.offers.iter().map(|state| state.device.clone()).collect()
+    }
+
+    /// It goes on to another surface.
+    pub fn leave(&mut self) {
+        self.close();
+        lock(&self.feedback).set_target(TargetState::NONE);
+    }
+
+    /// Nothing more is asked for by these offers.
+    pub fn close(&mut self) {
+        self.phase = VisitPhase::Ended;
+        self.offers.clear();
+    }
+
+    /// The client is done with the data of `offer`. The first offer that is done ends the transfer for the source; others that
+    /// were dropped on may finish after it. Returns why it may not be done.
+    pub fn finish(&mut self, offer: &WlDataOffer) -> Result<(), &'static str> {
+        let phase = self.phase;
+        let Some(state) = self.state_of(offer) else { return Err("nothing was dropped on this offer") };
+        match state {
+            _ if phase == VisitPhase::Over => return Err("nothing was dropped"),
+            OfferState { is_finished: true, .. } => return Err("the offer was finished before"),
+            OfferState { target: TargetState { action: DndAction::None, .. }, .. } => {
+                return Err("there is no action in common");
+            }
+            _ => {}
+        }
+        state.is_finished = true;
+        let action = state.target.action;
+        if phase == VisitPhase::Dropped {
+            self.end(action);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, action: DndAction) {
+        self.phase = VisitPhase::Ended;
+        lock(&self.feedback).finished(action);
+    }
+
+    /// `offer` is destroyed. A client that knows no `finish` ends a transfer so; of others the transfer is cancelled with the
+    /// last offer that it was dropped on.
+    pub fn offer_destroyed(&mut self, offer: &WlDataOffer) {
+        let Some(index) = self.offers.iter().position(|state| state.offer == *offer) else { return };
+        let OfferState { target, version, .. } = self.offers.remove(index);
+        match self.phase {
+            VisitPhase::Ended => {}
+            VisitPhase::Dropped if version < SAYS_ACTIONS => self.end(target.action),
+            VisitPhase::Dropped if self.offers.is_empty() => {
+                self.phase = VisitPhase::Ended;
+                lock(&self.feedback).failed();
+            }
+            VisitPhase::Over | VisitPhase::Dropped => self.tell_source(),
+        }
+    }
+}

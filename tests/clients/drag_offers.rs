@@ -1,0 +1,376 @@
+//! Drags between sources and devices of all versions: what each side is told of them.
+
+use wayland_client::protocol::wl_data_device::{self, WlDataDevice};
+use wayland_client::protocol::wl_data_device_manager::{DndAction, WlDataDeviceManager};
+use wayland_client::protocol::wl_data_offer::{self, WlDataOffer};
+use wayland_client::protocol::wl_data_source::{self, WlDataSource};
+use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum, event_created_child};
+
+use crate::fixture::client::Data;
+use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_ESCAPE, Toplevel, World};
+use crate::selection::told;
+
+/// User data of objects whose every event is told in words.
+#[derive(Clone, Copy, Debug)]
+struct Heeded;
+
+macro_rules! in_words {
+    ($interface:ty, |$data:ident, $event:ident| $words:expr $(, children $opcode:path => $child:ty)*) => {
+        impl Dispatch<$interface, Heeded> for Data {
+            fn event(
+                $data: &mut Self,
+                _: &$interface,
+                $event: <$interface as Proxy>::Event,
+                _: &Heeded,
+                _: &Connection,
+                _: &QueueHandle<Self>,
+            ) {
+                if let Some(words) = $words {
+                    $data.events.push(Event::Told(words));
+                }
+            }
+
+            event_created_child!(Data, $interface, [$($opcode => ($child, Heeded)),*]);
+        }
+    };
+}
+
+fn name(action: WEnum<DndAction>) -> String {
+    let action = action.into_result().unwrap();
+    let names = [(DndAction::Copy, "copy"), (DndAction::Move, "move"), (DndAction::Ask, "ask")];
+    let named: Vec<&str> = names.iter().filter(|(flag, _)| action.contains(*flag)).map(|(_, name)| *name).collect();
+    named.join(" ")
+}
+
+in_words!(WlDataSource, |data, event| match event {
+    wl_data_source::Event::Target { mime_type } => Some(format!("target {}", mime_type.unwrap_or_default())),
+    wl_data_source::Event::Action { dnd_action } => Some(format!("action {}", name(dnd_action))),
+    wl_data_source::Event::DndDropPerformed => Some("dropped".to_owned()),
+    wl_data_source::Event::DndFinished => Some("finished".to_owned()),
+    wl_data_source::Event::Cancelled => Some("cancelled".to_owned()),
+    _ => None,
+});
+
+in_words!(WlDataOffer, |data, event| match event {
+    wl_data_offer::Event::Offer { mime_type } => Some(format!("offer {mime_type}")),
+    wl_data_offer::Event::SourceActions { source_actions } => Some(format!("offers {}", name(source_actions))),
+    wl_data_offer::Event::Action { dnd_action } => Some(format!("action {}", name(dnd_action))),
+    _ => None,
+});
+
+in_words!(WlDataDevice, |data, event| match event {
+    wl_data_device::Event::Enter { id, .. } => {
+        data.drag_offers.extend(id);
+        Some("enter".to_owned())
+    }
+    wl_data_device::Event::Leave => Some("leave".to_owned()),
+    wl_data_device::Event::Drop => Some("drop".to_owned()),
+    _ => None,
+}, children wl_data_device::EVT_DATA_OFFER_OPCODE => WlDataOffer);
+
+/// Accepts the drag with `action`.
+fn accept(offer: &WlDataOffer, action: DndAction) {
+    offer.accept(0, Some("text/plain".to_owned()));
+    offer.set_actions(action, action);
+}
+
+/// A drag from a client with a source of one version to a client with devices of others.
+struct Between {
+    world: World,
+    source: ClientIndex,
+    target: ClientIndex,
+}
+
+impl Between {
+    /// The target has one device for each of `versions`, made in that order.
+    fn new(source_version: u32, versions: &[u32]) -> Self {
+        let mut world = World::new();
+        let (source, window) = world.open("source", 200, 100);
+        let (target, _) = world.open("target", 200, 100);
+        world.put("source", (0, 0));
+        world.put("target", (600, 400));
+        world.client(target).globals().data_device.release();
+        for version in versions {
+            let client = world.client(target);
+            let manager = client.bind_at::<WlDataDeviceManager>(*version);
+            manager.get_data_device(&client.globals().seat, &client.handle(), Heeded);
+        }
+        let mut between = Between { world, source, target };
+        between.begin(source_version, &window);
+        between
+    }
+
+    fn begin(&mut self, version: u32, window: &Toplevel) {
+        let world = &mut self.world;
+        world.client(self.source).take_events();
+        world.point(10.0, 10.0);
+        world.button(BUTTON_LEFT, true);
+        let serial = world.client(self.source).press_serial();
+        let client = world.client(self.source);
+        let manager = client.bind_at::<WlDataDeviceManager>(version);
+        let source = manager.create_data_source(&client.handle(), Heeded);
+        source.offer("text/plain".to_owned());
+        if version >= 3 {
+            source.set_actions(DndAction::Copy | DndAction::Move);
+        }
+        client.globals().data_device.start_drag(Some(&source), &window.surface, None, serial);
+        world.settle();
+        world.client(self.source).take_events();
+    }
+
+    /// Moves onto the target. Returns what that was told.
+    fn enter(&mut self) -> Vec<String> {
+        self.world.client(self.target).take_events();
+        self.world.point(610.0, 420.0);
+        self.target()
+    }
+
+    /// The newest offer.
+    fn offer(&mut self) -> WlDataOffer {
+        self.offers().pop().unwrap()
+    }
+
+    /// All offers, the newest last.
+    fn offers(&mut self) -> Vec<WlDataOffer> {
+        self.world.client(self.target).data.drag_offers.clone()
+    }
+
+    /// Lets go, after all that was asked before.
+    fn release(&mut self) {
+        self.world.settle();
+        self.world.button(BUTTON_LEFT, false);
+    }
+
+    fn source(&mut self) -> Vec<String> {
+        self.world.settle();
+        told(&mut self.world, self.source)
+    }
+
+    fn target(&mut self) -> Vec<String> {
+        self.world.settle();
+        told(&mut self.world, self.target)
+    }
+}
+
+#[test]
+fn client_that_knows_no_actions_is_dropped_on_and_told_of_none() {
+    for version in [1, 2] {
+        let mut between = Between::new(3, &[version]);
+        assert_eq!(between.enter(), ["offer text/plain", "enter"], "version {version}");
+        between.offer().accept(0, Some("text/plain".to_owned()));
+        assert_eq!(between.source(), ["action copy", "target text/plain"]);
+        between.release();
+        assert_eq!(between.target(), ["drop", "leave"]);
+        assert_eq!(between.source(), ["dropped"]);
+        between.offer().destroy();
+        assert_eq!(between.source(), ["finished"], "it cannot say so itself");
+    }
+}
+
+#[test]
+fn source_that_knows_no_actions_is_copied() {
+    for version in [1, 2] {
+        let mut between = Between::new(version, &[3]);
+        assert_eq!(between.enter(), ["offer text/plain", "offers copy", "enter"], "version {version}");
+        between.offer().accept(0, Some("text/plain".to_owned()));
+        between.offer().set_actions(DndAction::Copy | DndAction::Move, DndAction::Move);
+        assert_eq!(between.target(), ["action copy"]);
+        between.release();
+        assert_eq!(between.target(), ["drop", "leave"]);
+        assert_eq!(between.source(), ["target text/plain"]);
+        between.offer().finish();
+        between.offer().destroy();
+        assert_eq!(between.source(), [""; 0]);
+        assert!(!between.world.client(between.target).is_gone());
+    }
+}
+
+#[test]
+fn what_was_not_accepted_is_not_dropped() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    between.offer().set_actions(DndAction::Copy, DndAction::Copy);
+    between.release();
+    assert_eq!(between.target(), ["action copy", "leave"]);
+    assert_eq!(between.source(), ["action copy", "cancelled"]);
+
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    between.offer().accept(0, Some("text/plain".to_owned()));
+    between.release();
+    assert_eq!(between.target(), ["leave"], "nor what has no action");
+    assert_eq!(between.source(), ["target text/plain", "cancelled"]);
+}
+
+#[test]
+fn source_is_told_the_type_that_its_target_accepts() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    let offer = between.offer();
+    offer.accept(0, Some("text/plain".to_owned()));
+    assert_eq!(between.source(), ["target text/plain"]);
+    offer.accept(0, None);
+    assert_eq!(between.source(), ["target "]);
+    offer.accept(0, Some("text/plain".to_owned()));
+    assert_eq!(between.source(), ["target text/plain"]);
+    offer.accept(0, Some("image/png".to_owned()));
+    assert_eq!(between.source(), ["target "], "it offers no such type");
+    offer.accept(0, Some("text/plain".to_owned()));
+    offer.set_actions(DndAction::Move, DndAction::Move);
+    assert_eq!(between.source(), ["target text/plain", "action move"]);
+    between.world.point(300.0, 300.0);
+    assert_eq!(between.source(), ["action ", "target "], "it has left");
+}
+
+#[test]
+fn devices_of_a_client_are_dropped_on_where_they_accept() {
+    let mut between = Between::new(3, &[3, 3]);
+    let heard = between.enter();
+    assert_eq!(heard.iter().filter(|words| *words == "enter").count(), 2);
+    let offers = between.offers();
+    accept(&offers[1], DndAction::Move);
+    assert_eq!(between.target(), ["action move"], "the other offer has no action");
+    assert_eq!(between.source(), ["target text/plain", "action move"]);
+    between.release();
+    assert_eq!(between.target(), ["drop", "leave", "leave"]);
+    between.source();
+    // Its library has used it for nothing.
+    offers[0].destroy();
+    assert_eq!(between.source(), [""; 0]);
+    offers[1].finish();
+    assert_eq!(between.source(), ["finished"]);
+    assert!(!between.world.client(between.target).is_gone());
+}
+
+#[test]
+fn both_devices_of_a_client_may_be_dropped_on() {
+    let mut between = Between::new(3, &[3, 3]);
+    between.enter();
+    let offers = between.offers();
+    offers.iter().for_each(|offer| accept(offer, DndAction::Copy));
+    between.release();
+    assert_eq!(between.target(), ["action copy", "action copy", "drop", "drop", "leave", "leave"]);
+    between.source();
+    offers[0].finish();
+    offers[0].destroy();
+    assert_eq!(between.source(), ["finished"]);
+    offers[1].finish();
+    offers[1].destroy();
+    assert_eq!(between.source(), [""; 0]);
+    assert!(!between.world.client(between.target).is_gone());
+
+    let mut between = Between::new(3, &[3, 3]);
+    between.enter();
+    let offers = between.offers();
+    offers.iter().for_each(|offer| accept(offer, DndAction::Copy));
+    between.release();
+    between.source();
+    offers[0].destroy();
+    assert_eq!(between.source(), [""; 0], "the other may still finish");
+    offers[1].destroy();
+    assert_eq!(between.source(), ["cancelled"]);
+}
+
+#[test]
+fn offer_that_is_destroyed_before_the_drop_accepts_nothing_any_more() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    accept(&between.offer(), DndAction::Copy);
+    assert_eq!(between.source(), ["target text/plain", "action copy"]);
+    between.offer().destroy();
+    assert_eq!(between.source(), ["action ", "target "]);
+    between.target();
+    between.release();
+    assert_eq!(between.target(), ["leave"]);
+    assert_eq!(between.source(), ["cancelled"]);
+}
+
+#[test]
+fn source_of_an_old_version_is_told_of_no_cancelled_drag() {
+    for version in [1, 2] {
+        let mut between = Between::new(version, &[3]);
+        between.enter();
+        between.release();
+        assert_eq!(between.source(), [""; 0], "version {version}: nothing was accepted");
+
+        let mut between = Between::new(version, &[3]);
+        between.enter();
+        accept(&between.offer(), DndAction::Copy);
+        between.world.settle();
+        between.world.key(KEY_ESCAPE, true);
+        assert_eq!(between.source(), ["target text/plain", "target "], "version {version}: the drag was cancelled");
+
+        let mut between = Between::new(version, &[3]);
+        between.enter();
+        accept(&between.offer(), DndAction::Copy);
+        between.release();
+        between.offer().destroy();
+        assert_eq!(between.source(), ["target text/plain"], "version {version}: dropped, and not finished");
+    }
+}
+
+#[test]
+fn source_is_told_of_changes_alone() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    for _ in 0..3 {
+        accept(&between.offer(), DndAction::Copy);
+    }
+    assert_eq!(between.source(), ["target text/plain", "action copy"]);
+}
+
+/// How often a target changes its mind: more than fits into a socket.
+const CHANGES: usize = 200;
+const CHANGES_AT_ONCE: usize = 100;
+
+#[test]
+fn source_that_does_not_read_for_a_while_hears_the_newest_state_of_its_target() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    let (source, offer) = (between.source, between.offer());
+    between.world.client(source).is_stopped = true;
+    for _ in 0..CHANGES {
+        for _ in 0..CHANGES_AT_ONCE {
+            offer.accept(0, None);
+            offer.accept(0, Some("text/plain".to_owned()));
+        }
+        between.world.settle();
+    }
+    offer.set_actions(DndAction::Move, DndAction::Move);
+    between.world.settle();
+    between.world.client(source).is_stopped = false;
+    between.world.settle();
+    assert!(!between.world.client(source).is_gone(), "{}", between.world.client(source).said());
+    let mut heard = Vec::new();
+    between.world.until("the newest state", |world| {
+        heard.extend(told(world, source));
+        heard.iter().any(|words| words == "action move")
+    });
+    let accepted = heard.iter().rfind(|words| words.starts_with("target"));
+    assert_eq!(accepted.map(String::as_str), Some("target text/plain"));
+    between.release();
+    assert_eq!(between.source(), ["dropped"]);
+}
+
+#[test]
+fn drop_on_a_client_that_goes_before_it_has_finished_is_cancelled() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    between.offer().accept(0, Some("text/plain".to_owned()));
+    between.offer().set_actions(DndAction::Copy, DndAction::Copy);
+    between.world.settle();
+    between.release();
+    between.source();
+    between.world.kill(between.target);
+    assert_eq!(between.source(), ["cancelled"]);
+}
+
+#[test]
+fn finish_without_a_drop_is_an_error() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    between.offer().finish();
+    between.world.settle();
+    let code = wl_data_offer::Error::InvalidFinish as u32;
+    assert_eq!(between.world.client(between.target).error, Some(("wl_data_offer".to_owned(), code)));
+}
