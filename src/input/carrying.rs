@@ -23,6 +23,13 @@ pub trait Carried: Send {
     fn ended(&mut self, state: &mut State);
 }
 
+/// Whether data is being dragged.
+pub fn is_active(state: &State) -> bool {
+    let by_pointer = state.input.pointer.with_grab(|_, grab| grab.is::<PointerDrag>());
+    let by_touch = state.input.touch.with_grab(|_, grab| grab.is::<TouchDrag>());
+    by_pointer == Some(true) || by_touch == Some(true)
+}
+
 /// The pointer carries it, and is on no surface meanwhile.
 pub(super) struct PointerDrag {
     pub start: GrabStartData<State>,

@@ -5,18 +5,12 @@ use smithay::input::touch::GrabStartData as TouchStart;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::Serial;
 
+pub use super::carrying::is_active;
 use super::carrying::{Carried, PointerDrag, TouchDrag};
 use super::{drag, held, pointer, pointer_release, tablet, touch};
 use crate::output;
 use crate::state::State;
 use crate::time::Clock as _;
-
-/// Whether data is being dragged.
-pub fn is_active(state: &State) -> bool {
-    let by_pointer = state.input.pointer.with_grab(|_, grab| grab.is::<PointerDrag>());
-    let by_touch = state.input.touch.with_grab(|_, grab| grab.is::<TouchDrag>());
-    by_pointer == Some(true) || by_touch == Some(true)
-}
 
 /// Whether the press `serial` on a surface of the client of `surface` may become a drag of data: it lasts, and no drag has
 /// begun with it. A tool becomes the pointer for that.

@@ -3,7 +3,7 @@
 use smithay::input::pointer::{CursorIcon, MotionEvent};
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
-use super::{data_drag, touch};
+use super::{carrying, touch};
 use crate::output;
 use crate::shell::resize::Edges;
 use crate::shell::{self, WindowId};
@@ -26,7 +26,7 @@ pub fn is_active(state: &State) -> bool {
 
 /// Whether a window may be dragged now. A drag of data goes on until its own press is over.
 pub fn may_begin(state: &State) -> bool {
-    !is_active(state) && !data_drag::is_active(state)
+    !is_active(state) && !carrying::is_active(state)
 }
 
 /// Whether the pointer drags a window: then no client sees it.
