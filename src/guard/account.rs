@@ -9,9 +9,10 @@ use super::kinds::Kind;
 use super::rules::Rules;
 
 /// Unread bytes of a client that is behind, as the kernel counts them (with what it keeps beside each piece): a quarter of
-/// what it lets wait by default. The rest is for what cannot wait.
+/// what it lets wait by default, an eighth of what [`connect`](super::connection::connect) asks for. The rest is for what cannot
+/// wait.
 const BEHIND_BYTES: std::ffi::c_int = 52 * 1024;
-/// The same of one who has hardly any room: what is left is enough for the keys that a person types in some seconds.
+/// The same of one who has hardly any room: what is left is enough for the keys that a person types in ten seconds.
 const FULL_BYTES: std::ffi::c_int = 128 * 1024;
 
 /// A number of each kind.

@@ -8,7 +8,7 @@ use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::Keybo
 use wayland_protocols::ext::image_copy_capture::v1::client::ext_image_copy_capture_manager_v1::Options;
 
 use crate::fixture::content::RED;
-use crate::fixture::{ClientIndex, World};
+use crate::fixture::{ClientIndex, Event, KEY_A, World};
 use crate::recordings::Camera;
 use crate::text;
 
@@ -87,6 +87,29 @@ fn client_that_read_nothing_is_told_of_the_newest_commit_of_its_field() {
     let told = text::told(&mut world, client);
     assert!(told.len() < TURNS / 2, "it had room for {} of {last} answers", told.len());
     assert_eq!(told.last(), Some(&format!("done {last}")), "its serial is stale");
+}
+
+/// Keys that are typed while a client pauses: half as many again as the kernel's default has room for.
+const TYPED: usize = 200;
+
+#[test]
+fn client_that_pauses_while_a_person_types_hears_every_key() {
+    let mut world = World::new();
+    let (client, _) = world.open("editor", 200, 100);
+    world.client(client).take_events();
+    world.client(client).is_stopped = true;
+    for _ in 0..TYPED {
+        for pressed in [true, false] {
+            world.key(KEY_A, pressed);
+            turn(&mut world);
+        }
+    }
+    world.client(client).is_stopped = false;
+    world.settle();
+    assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
+    let keys =
+        world.client(client).take_events().iter().filter(|it| matches!(it, Event::Key { key: KEY_A, .. })).count();
+    assert_eq!(keys, 2 * TYPED);
 }
 
 #[test]
