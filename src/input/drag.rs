@@ -3,7 +3,7 @@
 use smithay::input::pointer::{CursorIcon, MotionEvent};
 use smithay::utils::{Logical, Point, SERIAL_COUNTER};
 
-use super::{carrying, touch};
+use super::{carrying, fingers};
 use crate::output;
 use crate::shell::resize::Edges;
 use crate::shell::{self, WindowId};
@@ -89,7 +89,7 @@ pub(super) fn hold(state: &mut State, source: DragSource, icon: CursorIcon) {
             state.input.cursor.set_override(Some(icon));
             output::cursor_changed(state);
         }
-        DragSource::Touch(_) => touch::cancel_told(state),
+        DragSource::Touch(_) => fingers::cancel_told(state),
     }
 }
 

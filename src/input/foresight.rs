@@ -5,7 +5,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 
 use super::held;
-use super::pointer::Focus;
+use super::held::Focus;
 use crate::state::State;
 use crate::surface::foresight::Device;
 use crate::time::Instant;

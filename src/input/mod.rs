@@ -17,6 +17,7 @@ pub mod data_drag;
 pub mod drag;
 pub mod drag_requests;
 pub mod event;
+mod fingers;
 pub mod focus;
 mod foresight;
 pub mod gesture;
@@ -105,7 +106,7 @@ pub struct Input {
     /// Outputs that are off, and what lights them.
     pub waking: waking::Waking,
     drag: Option<drag::DragSource>,
-    touches: touch::Touches,
+    touches: fingers::Touches,
     tools: tablet::Tools,
     held: pointer::Held,
     last_on_bar: Option<titles::Last>,
@@ -149,7 +150,7 @@ impl Input {
             last_use: Instant::ZERO,
             waking: waking::Waking::default(),
             drag: None,
-            touches: touch::Touches::default(),
+            touches: fingers::Touches::default(),
             tools: tablet::Tools::default(),
             held: pointer::Held::default(),
             last_on_bar: None,

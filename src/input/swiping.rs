@@ -7,6 +7,7 @@
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::event::Gesture;
+use super::fingers::Edge;
 use crate::output::{self, InputKind};
 use crate::shell::swipes::{self, Along, Fingers};
 use crate::shell::workspaces::Screen;
@@ -40,14 +41,6 @@ pub(super) enum Swiping {
     Undecided { fingers: u32, way: Point<f64, Logical> },
     /// What they do is ours, whatever it comes to.
     Ours,
-}
-
-/// An edge of a screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Edge {
-    Left,
-    Right,
-    Bottom,
 }
 
 /// The output at `place`, with its rectangle.

@@ -1,14 +1,12 @@
 //! Fingers. A touch belongs to the surface that it went down on until it is lifted.
 
-use smithay::backend::input::TouchSlot;
-use smithay::input::touch::{DownEvent, MotionEvent, TouchGrab, UpEvent};
-use smithay::reexports::wayland_server::Resource;
+use smithay::input::touch::{DownEvent, MotionEvent, UpEvent};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 
-use super::carrying::TouchDrag;
-use super::pointer::{Focus, pick};
-use super::swiping::{self, Edge};
+use super::fingers::{Touch, cancel_told, carries, told_location, touch_slot};
+use super::pointer::pick;
+use super::swiping;
 use super::{InputTimes, Timed, acting, drag, foresight, held, scrolling, titles};
 use crate::bindings::BUTTON_LEFT;
 use crate::bounds::coordinate_f64;
@@ -24,71 +22,6 @@ use crate::timing::scroll::Way;
 const SLOP: f64 = 8.0;
 /// More fingers than a screen reports.
 const MAX_TOUCHES: usize = 32;
-
-#[derive(Debug)]
-struct Touch {
-    slot: u32,
-    serial: Serial,
-    focus: Focus,
-    position: Point<f64, Logical>,
-    /// Where it went down.
-    pressed_at: Point<f64, Logical>,
-    /// It ended a popup grab: no client was told of it.
-    swallowed: bool,
-    /// The same; `None` once it was decided what it does.
-    start: Option<Point<f64, Logical>>,
-    /// The view that it drags.
-    drags: Option<WlSurface>,
-    /// Where it came in, until it is decided whose it is.
-    edge: Option<Edge>,
-    /// It moves what is ours.
-    swipes: bool,
-    /// Its client heard nothing of it since the last frame.
-    is_framed: bool,
-}
-
-/// The fingers that are down.
-#[derive(Debug, Default)]
-pub struct Touches {
-    down: Vec<Touch>,
-}
-
-impl Touch {
-    /// A finger that no client is told of.
-    fn untold(slot: u32, serial: Serial, position: Point<f64, Logical>) -> Self {
-        Touch {
-            slot,
-            serial,
-            focus: None,
-            position,
-            pressed_at: position,
-            swallowed: true,
-            start: None,
-            drags: None,
-            edge: None,
-            swipes: false,
-            is_framed: false,
-        }
-    }
-}
-
-impl Touches {
-    /// Where a finger is.
-    pub fn position(&self, slot: u32) -> Option<Point<f64, Logical>> {
-        self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.position)
-    }
-
-    /// Where a finger went down.
-    pub fn pressed_at(&self, slot: u32) -> Option<Point<f64, Logical>> {
-        self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.pressed_at)
-    }
-
-    /// The finger that touched a surface of the client of `surface` with `serial`, if it is still down.
-    pub fn slot_of(&self, serial: Serial, surface: &WlSurface) -> Option<u32> {
-        let same_client = |focus: &Focus| focus.as_ref().is_some_and(|(on, _)| on.id().same_client_as(&surface.id()));
-        self.down.iter().find(|touch| touch.serial == serial && same_client(&touch.focus)).map(|touch| touch.slot)
-    }
-}
 
 /// A finger that its client was told of: the serial of its `down`, and its place in surface coordinates.
 pub(super) struct ToldFinger {
@@ -185,36 +118,6 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
     }
 }
 
-/// A finger at `position` on `focus`, which has moved to `renewed` since: the location for Smithay, which reckons with the
-/// origin at which the finger went down.
-fn told_location(focus: &Focus, renewed: &Focus, position: Point<f64, Logical>) -> Point<f64, Logical> {
-    let moved = renewed.as_ref().zip(focus.as_ref()).map(|((_, now), (_, then))| *now - *then);
-    position - moved.unwrap_or_default()
-}
-
-/// Clients hear that their fingers count for nothing. Smithay 0.7 leaves out fingers that were not reported since the last
-/// frame, so these are told their place once more.
-pub(super) fn cancel_told(state: &mut State) {
-    let time = state.clock.now().as_wayland_millis();
-    let down = state.input.touches.down.iter();
-    let left_out = down.filter(|touch| touch.is_framed && !touch.swallowed && !carries(state, touch.slot));
-    let place = |touch: &Touch| {
-        let renewed = held::renewed(state, &touch.focus, touch.position);
-        let location = told_location(&touch.focus, &renewed, touch.position);
-        MotionEvent { slot: touch_slot(touch.slot), location, time }
-    };
-    let places: Vec<MotionEvent> = left_out.map(place).collect();
-    let handle = state.input.touch.clone();
-    places.iter().for_each(|event| handle.motion(state, None, event));
-    handle.cancel(state);
-}
-
-/// Whether the finger `slot` drags something between clients.
-fn carries(state: &State, slot: u32) -> bool {
-    let dragging = |grab: &TouchDrag| grab.start_data().slot == touch_slot(slot);
-    state.input.touch.with_grab(|_, grab| grab.downcast_ref().is_some_and(dragging)).unwrap_or(false)
-}
-
 /// The finger that drags something between clients: where it is.
 pub(super) fn carrier(state: &State) -> Option<Point<f64, Logical>> {
     let touches = &state.input.touches.down;
@@ -262,7 +165,6 @@ fn swipe(state: &mut State, time: Instant, slot: u32, before: Point<f64, Logical
     if is_ours {
         output::input(state, InputKind::Touch, None, time);
         state.shell.set_pressed(None);
-        foresight::fingers_left(state);
         cancel_told(state);
     }
     let touch = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot);
@@ -288,7 +190,6 @@ fn drag_view(state: &mut State, time: Instant, slot: u32, before: Point<f64, Log
     let surface = touch.focus.as_ref().map(|(surface, _)| surface.clone());
     let view = surface.and_then(|surface| scrolling::drag(state, time, surface, way(start, position)));
     let Some(view) = view else { return false };
-    foresight::fingers_left(state);
     cancel_told(state);
     if let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) {
         (touch.swallowed, touch.drags) = (true, Some(view));
@@ -336,7 +237,6 @@ pub fn frame(state: &mut State) {
 /// All touches count for nothing; what they drag between clients is dropped on nobody.
 pub fn cancel(state: &mut State) {
     let time = state.clock.now();
-    foresight::fingers_left(state);
     let carrier = state.input.touches.down.iter().find(|touch| carries(state, touch.slot));
     if let Some((slot, location)) = carrier.map(|touch| (touch_slot(touch.slot), touch.position)) {
         // Smithay drops it on what it was on last.
@@ -357,8 +257,4 @@ pub fn cancel(state: &mut State) {
         drag::end(state);
         super::refresh_focus(state);
     }
-}
-
-fn touch_slot(slot: u32) -> TouchSlot {
-    TouchSlot::from(Some(slot))
 }

@@ -40,6 +40,8 @@ use smithay::wayland::selection::{SelectionHandler, SelectionSource, SelectionTa
 
 use super::floor::delegate;
 use crate::guard::{self, Handlers};
+use crate::input::data_drag;
+use crate::later;
 use crate::state::State;
 
 /// How many devices of each kind are given back with a request: more than it adds, and no work that is felt when a client
@@ -251,7 +253,15 @@ fn source_gone(state: &mut State, source: &ObjectId) {
     data_control::forget(state, source);
     let selection = &mut state.protocols.selection;
     let (seat, display) = (state.input.seat.clone(), state.display_handle.clone());
-    selection.dragged.take_if(|dragged| dragged == source);
+    if selection.dragged.take_if(|dragged| dragged == source).is_some() {
+        // Not at once: its client may be going, and the grab of the drag may be in use.
+        later::soon(state, |state| {
+            if state.protocols.selection.dragged.is_none() && data_drag::is_active(state) {
+                data_drag::cancel(state);
+            }
+        });
+    }
+    let selection = &mut state.protocols.selection;
     if selection.clipboard.take_if(|clipboard| clipboard == source).is_some() {
         clear_data_device_selection::<State>(&display, &seat);
     }

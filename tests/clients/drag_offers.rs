@@ -79,6 +79,9 @@ struct Between {
     world: World,
     source: ClientIndex,
     target: ClientIndex,
+    /// The target's window.
+    window: Toplevel,
+    dragged: WlDataSource,
 }
 
 impl Between {
@@ -86,7 +89,7 @@ impl Between {
     fn new(source_version: u32, versions: &[u32]) -> Self {
         let mut world = World::new();
         let (source, window) = world.open("source", 200, 100);
-        let (target, _) = world.open("target", 200, 100);
+        let (target, onto) = world.open("target", 200, 100);
         world.put("source", (0, 0));
         world.put("target", (600, 400));
         world.client(target).globals().data_device.release();
@@ -95,27 +98,26 @@ impl Between {
             let manager = client.bind_at::<WlDataDeviceManager>(*version);
             manager.get_data_device(&client.globals().seat, &client.handle(), Heeded);
         }
-        let mut between = Between { world, source, target };
-        between.begin(source_version, &window);
-        between
+        let dragged = Self::begin(&mut world, source, source_version, &window);
+        Between { world, source, target, window: onto, dragged }
     }
 
-    fn begin(&mut self, version: u32, window: &Toplevel) {
-        let world = &mut self.world;
-        world.client(self.source).take_events();
+    fn begin(world: &mut World, source: ClientIndex, version: u32, window: &Toplevel) -> WlDataSource {
+        world.client(source).take_events();
         world.point(10.0, 10.0);
         world.button(BUTTON_LEFT, true);
-        let serial = world.client(self.source).press_serial();
-        let client = world.client(self.source);
+        let serial = world.client(source).press_serial();
+        let client = world.client(source);
         let manager = client.bind_at::<WlDataDeviceManager>(version);
-        let source = manager.create_data_source(&client.handle(), Heeded);
-        source.offer("text/plain".to_owned());
+        let dragged = manager.create_data_source(&client.handle(), Heeded);
+        dragged.offer("text/plain".to_owned());
         if version >= 3 {
-            source.set_actions(DndAction::Copy | DndAction::Move);
+            dragged.set_actions(DndAction::Copy | DndAction::Move);
         }
-        client.globals().data_device.start_drag(Some(&source), &window.surface, None, serial);
+        client.globals().data_device.start_drag(Some(&dragged), &window.surface, None, serial);
         world.settle();
-        world.client(self.source).take_events();
+        world.client(source).take_events();
+        dragged
     }
 
     /// Moves onto the target. Returns what that was told.
@@ -213,8 +215,10 @@ fn source_is_told_the_type_that_its_target_accepts() {
     assert_eq!(between.source(), ["target "]);
     offer.accept(0, Some("text/plain".to_owned()));
     assert_eq!(between.source(), ["target text/plain"]);
-    offer.accept(0, Some("image/png".to_owned()));
-    assert_eq!(between.source(), ["target "], "it offers no such type");
+    offer.accept(0, Some("text/uri-list".to_owned()));
+    assert_eq!(between.source(), ["target text/uri-list"], "toolkits have names of their own for some types");
+    offer.accept(0, Some(String::new()));
+    assert_eq!(between.source(), ["target "], "Qt rejects so");
     offer.accept(0, Some("text/plain".to_owned()));
     offer.set_actions(DndAction::Move, DndAction::Move);
     assert_eq!(between.source(), ["target text/plain", "action move"]);
@@ -350,6 +354,46 @@ fn source_that_does_not_read_for_a_while_hears_the_newest_state_of_its_target() 
     assert_eq!(accepted.map(String::as_str), Some("target text/plain"));
     between.release();
     assert_eq!(between.source(), ["dropped"]);
+}
+
+#[test]
+fn action_that_is_taken_back_after_the_drop_is_done_all_the_same() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    accept(&between.offer(), DndAction::Move);
+    between.release();
+    // It had not heard of the drop.
+    between.offer().set_actions(DndAction::None, DndAction::None);
+    between.offer().finish();
+    assert_eq!(between.source(), ["target text/plain", "action move", "dropped", "finished"]);
+    assert!(!between.world.client(between.target).is_gone(), "{}", between.world.client(between.target).said());
+}
+
+#[test]
+fn nothing_is_dropped_on_a_window_that_has_gone_under_the_pointer() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    accept(&between.offer(), DndAction::Move);
+    assert_eq!(between.source(), ["target text/plain", "action move"]);
+    between.window.toplevel.destroy();
+    between.window.xdg.destroy();
+    between.window.surface.destroy();
+    between.target();
+    between.release();
+    assert_eq!(between.target(), ["leave"]);
+    assert_eq!(between.source(), ["cancelled"]);
+}
+
+#[test]
+fn drag_ends_with_its_source() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    accept(&between.offer(), DndAction::Move);
+    between.target();
+    between.dragged.destroy();
+    assert_eq!(between.target(), ["leave"]);
+    between.release();
+    assert_eq!(between.target(), [""; 0]);
 }
 
 #[test]

@@ -108,14 +108,16 @@ impl Over {
 
     /// The press is over here. Returns whether it was dropped.
     fn end(&self) -> bool {
-        let is_dropped = self.visit.as_ref().is_none_or(|visit| lock(visit).is_target());
+        let is_there = self.surface.is_alive();
+        let is_dropped = is_there && self.visit.as_ref().is_none_or(|visit| lock(visit).is_target());
         match &self.visit {
             Some(visit) if is_dropped => {
                 let targets = lock(visit).drop_on_targets();
                 targets.iter().filter(|device| device.is_alive()).for_each(WlDataDevice::drop);
             }
             Some(visit) => lock(visit).close(),
-            None => self.devices().for_each(WlDataDevice::drop),
+            None if is_dropped => self.devices().for_each(WlDataDevice::drop),
+            None => {}
         }
         self.devices().for_each(WlDataDevice::leave);
         is_dropped

@@ -89,9 +89,11 @@ fn a_window_that_is_recorded_counts_as_seen_on_a_workspace_that_is_not() {
     }
     // While no picture is taken: another thread copies it, and virtual time goes on meanwhile.
     let spans = called_apart(world, client, &stage.window, 20..50);
-    let (least, most) = (spans.iter().min().unwrap(), spans.iter().max().unwrap());
     let refresh = Span::from_millihertz(REFRESH);
-    assert!(*least > refresh * 3 / 4 && *most < refresh * 5 / 4, "called back {least} to {most} apart");
+    assert!(spans.iter().all(|span| *span < refresh * 5 / 4), "it is called back at each refresh: {spans:?}");
+    // One that the copy of the last picture held up comes early.
+    let at_refreshes = spans.iter().filter(|span| **span > refresh * 3 / 4).count();
+    assert!(at_refreshes >= spans.len() * 3 / 4, "and not more often: {spans:?}");
     // No client records it any more: it is hidden.
     stage.session.destroy();
     world.settle();

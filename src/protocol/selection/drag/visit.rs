@@ -41,7 +41,7 @@ struct OfferState {
 impl OfferState {
     /// Whether it can be dropped on.
     fn is_target(&self) -> bool {
-        self.target.mime_type.is_some() && !self.target.action.is_empty()
+        self.device.is_alive() && self.target.mime_type.is_some() && !self.target.action.is_empty()
     }
 }
 
@@ -90,11 +90,13 @@ impl Visit {
         lock(&self.feedback).set_target(target);
     }
 
+    /// The client accepts a type, or none. The type need not be one of the source: toolkits have names of their own for some, as
+    /// Qt, which accepts `text/x-moz-url` as `text/uri-list`, and which rejects by an empty name.
     pub fn accept(&mut self, offer: &WlDataOffer, mime_type: Option<String>) {
         if self.phase != VisitPhase::Over {
             return;
         }
-        let mime_type = mime_type.filter(|mime_type| lock(&self.feedback).has_type(mime_type));
+        let mime_type = mime_type.filter(|mime_type| !mime_type.is_empty());
         if let Some(state) = self.state_of(offer) {
             state.target.mime_type = mime_type;
             self.tell_source();
@@ -106,10 +108,16 @@ impl Visit {
             return;
         }
         let action = self.choose(possible, preferred);
+        if self.phase == VisitPhase::Dropped && action.is_empty() {
+            // It was sent before its client heard of the drop, which is done by the last action that it was told.
+            return;
+        }
         let Some(state) = self.state_of(offer).filter(|state| state.target.action != action) else { return };
         state.target.action = action;
         offer.action(action);
-        self.tell_source();
+        if self.phase == VisitPhase::Over {
+            self.tell_source();
+        }
     }
 
     /// Whether the data may be asked for by `offer`.
@@ -179,7 +187,9 @@ impl Visit {
                 self.phase = VisitPhase::Ended;
                 lock(&self.feedback).failed();
             }
-            VisitPhase::Over | VisitPhase::Dropped => self.tell_source(),
+            VisitPhase::Over => self.tell_source(),
+            // The source is told the action of a drop right before its end.
+            VisitPhase::Dropped => {}
         }
     }
 }

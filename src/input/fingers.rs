@@ -1,0 +1,130 @@
+//! The fingers that are down, and how their clients hear that they count for nothing.
+
+use smithay::backend::input::TouchSlot;
+use smithay::input::touch::{MotionEvent, TouchGrab};
+use smithay::reexports::wayland_server::Resource;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point, Serial};
+
+use super::carrying::TouchDrag;
+use super::held::Focus;
+use super::{InputTimes, Timed, foresight, held};
+use crate::state::State;
+use crate::time::Clock;
+
+/// An edge of a screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edge {
+    Left,
+    Right,
+    Bottom,
+}
+
+/// A finger that is down.
+#[derive(Debug)]
+pub(super) struct Touch {
+    pub(super) slot: u32,
+    pub(super) serial: Serial,
+    pub(super) focus: Focus,
+    pub(super) position: Point<f64, Logical>,
+    /// Where it went down.
+    pub(super) pressed_at: Point<f64, Logical>,
+    /// It ended a popup grab: no client was told of it.
+    pub(super) swallowed: bool,
+    /// The same; `None` once it was decided what it does.
+    pub(super) start: Option<Point<f64, Logical>>,
+    /// The view that it drags.
+    pub(super) drags: Option<WlSurface>,
+    /// Where it came in, until it is decided whose it is.
+    pub(super) edge: Option<Edge>,
+    /// It moves what is ours.
+    pub(super) swipes: bool,
+    /// Its client heard nothing of it since the last frame.
+    pub(super) is_framed: bool,
+}
+
+/// The fingers that are down.
+#[derive(Debug, Default)]
+pub struct Touches {
+    pub(super) down: Vec<Touch>,
+}
+
+impl Touch {
+    /// A finger that no client is told of.
+    pub(super) fn untold(slot: u32, serial: Serial, position: Point<f64, Logical>) -> Self {
+        Touch {
+            slot,
+            serial,
+            focus: None,
+            position,
+            pressed_at: position,
+            swallowed: true,
+            start: None,
+            drags: None,
+            edge: None,
+            swipes: false,
+            is_framed: false,
+        }
+    }
+}
+
+impl Touches {
+    /// Where a finger is.
+    pub fn position(&self, slot: u32) -> Option<Point<f64, Logical>> {
+        self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.position)
+    }
+
+    /// Where a finger went down.
+    pub fn pressed_at(&self, slot: u32) -> Option<Point<f64, Logical>> {
+        self.down.iter().find(|touch| touch.slot == slot).map(|touch| touch.pressed_at)
+    }
+
+    /// The finger that touched a surface of the client of `surface` with `serial`, if it is still down.
+    pub fn slot_of(&self, serial: Serial, surface: &WlSurface) -> Option<u32> {
+        let same_client = |focus: &Focus| focus.as_ref().is_some_and(|(on, _)| on.id().same_client_as(&surface.id()));
+        self.down.iter().find(|touch| touch.serial == serial && same_client(&touch.focus)).map(|touch| touch.slot)
+    }
+}
+
+/// A finger at `position` on `focus`, which has moved to `renewed` since: the location for Smithay, which reckons with the
+/// origin at which the finger went down.
+pub(super) fn told_location(focus: &Focus, renewed: &Focus, position: Point<f64, Logical>) -> Point<f64, Logical> {
+    let moved = renewed.as_ref().zip(focus.as_ref()).map(|((_, now), (_, then))| *now - *then);
+    position - moved.unwrap_or_default()
+}
+
+/// Clients hear that their fingers count for nothing, and nothing more of them. Smithay 0.7 leaves out fingers that were not
+/// reported since the last frame, so these are told their place once more.
+pub(super) fn cancel_told(state: &mut State) {
+    let now = state.clock.now();
+    let time = now.as_wayland_millis();
+    let carrier = state.input.touches.down.iter().find(|touch| carries(state, touch.slot)).map(|touch| touch.slot);
+    let down = state.input.touches.down.iter();
+    let left_out = down.filter(|touch| touch.is_framed && !touch.swallowed && Some(touch.slot) != carrier);
+    let place = |touch: &Touch| {
+        let renewed = held::renewed(state, &touch.focus, touch.position);
+        let location = told_location(&touch.focus, &renewed, touch.position);
+        let surface = touch.focus.as_ref().map(|(surface, _)| surface.clone());
+        (surface, MotionEvent { slot: touch_slot(touch.slot), location, time })
+    };
+    let places: Vec<_> = left_out.map(place).collect();
+    let handle = state.input.touch.clone();
+    for (surface, event) in &places {
+        state.tell_time(Timed::Touch, surface.as_ref(), now);
+        handle.motion(state, None, event);
+    }
+    handle.cancel(state);
+    let told = state.input.touches.down.iter_mut().filter(|touch| Some(touch.slot) != carrier);
+    told.for_each(|touch| touch.swallowed = true);
+    foresight::fingers_left(state);
+}
+
+/// Whether the finger `slot` drags something between clients.
+pub(super) fn carries(state: &State, slot: u32) -> bool {
+    let dragging = |grab: &TouchDrag| grab.start_data().slot == touch_slot(slot);
+    state.input.touch.with_grab(|_, grab| grab.downcast_ref().is_some_and(dragging)).unwrap_or(false)
+}
+
+pub(super) fn touch_slot(slot: u32) -> TouchSlot {
+    TouchSlot::from(Some(slot))
+}
