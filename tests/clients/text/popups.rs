@@ -219,6 +219,23 @@ fn popups_are_not_seen_under_a_lock() {
 }
 
 #[test]
+fn popup_that_is_drawn_anew_while_nothing_else_happens_is_seen_at_the_next_refresh() {
+    const LARGER: (i32, i32) = (90, 50);
+    let mut desk = desk_at((50, 60), (10, 20, 2, 12));
+    let (surface, _popup) = popup(&mut desk.world, desk.typist, &desk.method, SIZE, RED);
+    is_at(&mut desk, (60, 92));
+    for client in [desk.writer, desk.typist] {
+        desk.world.client(client).is_stopped = true;
+    }
+    for (number, size, colour) in [(2, SIZE, GREEN), (3, LARGER, BLUE)] {
+        desk.world.client(desk.typist).draw(&surface, number, size, colour);
+        surface.commit();
+        desk.world.run_for(Span::from_millis(50), &mut nothing);
+        assert_eq!(desk.world.pixel(60 + size.0 - 1, 92 + size.1 - 1), colour);
+    }
+}
+
+#[test]
 fn popup_follows_a_caret_while_nothing_else_happens() {
     let mut desk = desk_at((50, 60), (10, 20, 2, 12));
     popup(&mut desk.world, desk.typist, &desk.method, SIZE, RED);
