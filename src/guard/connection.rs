@@ -14,6 +14,7 @@ use super::account::Account;
 use super::client::Client;
 use super::objects;
 use super::rules::Rules;
+use super::together::Together;
 
 /// Bytes of a client's socket that may wait to be read. The kernel doubles them for what it keeps beside each message, so a
 /// client may leave some 680 small messages unread, where the default (212 992, not doubled) has room for 270. Debian lets an
@@ -29,7 +30,27 @@ pub fn connect(
     stream: UnixStream,
     rules: &Arc<Rules>,
 ) -> std::io::Result<wayland_server::Client> {
-    insert(display, stream, rules, None)
+    let together = rules.together(sockopt::socket_peercred(&stream).ok().map(|peer| peer.pid));
+    insert(display, stream, Account::new(rules, together), None)
+}
+
+/// A sandbox: all who are inside have together as much as one process.
+#[derive(Debug)]
+pub struct Sandbox {
+    name: String,
+    together: Arc<Together>,
+}
+
+impl Sandbox {
+    /// One that says of itself that it is `name`, with nobody inside.
+    pub fn new(name: String) -> Self {
+        Sandbox { name, together: Arc::default() }
+    }
+
+    /// What it says that it is.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 /// Takes a connection in that comes from inside `sandbox`.
@@ -40,18 +61,18 @@ pub fn connect_from(
     display: &mut DisplayHandle,
     stream: UnixStream,
     rules: &Arc<Rules>,
-    sandbox: &str,
+    sandbox: &Sandbox,
 ) -> std::io::Result<wayland_server::Client> {
-    insert(display, stream, rules, Some(sandbox.to_owned()))
+    insert(display, stream, Account::new(rules, sandbox.together.clone()), Some(sandbox.name.clone()))
 }
 
 fn insert(
     display: &mut DisplayHandle,
     stream: UnixStream,
-    rules: &Arc<Rules>,
+    account: Account,
     sandbox: Option<String>,
 ) -> std::io::Result<wayland_server::Client> {
-    let account = Arc::new(Account::new(rules));
+    let account = Arc::new(account);
     let data = Client { account: account.clone(), sandbox, ..Client::default() };
     account.socket.store(stream.as_raw_fd(), Ordering::Relaxed);
     // Refused, the socket keeps the kernel's default.

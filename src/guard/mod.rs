@@ -22,11 +22,12 @@ mod owed;
 pub mod requests;
 mod rules;
 mod states;
+mod together;
 mod unsent;
 
 pub use account::{Account, Held};
 pub use client::{Client, account, has, process_of, sandbox};
-pub use connection::all;
+pub use connection::{Sandbox, all};
 pub use ended::{Ended, program, take_ended};
 pub use floor::Handlers;
 pub use kinds::Kind;

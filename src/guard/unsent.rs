@@ -3,6 +3,16 @@
 //!
 //! libwayland writes to everybody by asking each connection whether there is anything, several times a refresh. It says
 //! of each message that there is one; what is kept of that is whose it is.
+//!
+//! The kernel keeps some hundred bytes beside each piece that is written, however small the piece is, and libwayland ends a
+//! client whose socket is full. So the messages of a client that does not read are gathered: libwayland has room for 4 096
+//! bytes of them, which it writes as one piece. A socket has room for 20 times as many messages then. Their order is kept.
+//!
+//! ```text
+//!   reads        ▆▆▆▆▆▆▆                                 ▆▆ reads on
+//!   messages     ▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌
+//!   pieces       ▌▌▌▌▌▌▌▌▌▌▌▌ behind ████████ ████████ ████ ▌▌▌
+//! ```
 
 #![expect(unsafe_code, reason = "libwayland calls back for each message")]
 
@@ -43,6 +53,8 @@ impl Heard {
 pub struct Unsent {
     heard: Arc<Heard>,
     logger: *mut c_void,
+    /// Clients that are behind: their messages are gathered.
+    behind: Vec<Client>,
     /// Room for those who were told, for the next time.
     room: Vec<Client>,
     /// Keeps the display that calls back.
@@ -60,7 +72,7 @@ impl Unsent {
         let logger = unsafe { wl_display_add_protocol_logger(pointer, log, Arc::as_ptr(&heard).cast_mut().cast()) };
         let mut display = display.clone();
         let _ = display.flush_clients();
-        Unsent { heard, logger, room: Vec::new(), display }
+        Unsent { heard, logger, behind: Vec::new(), room: Vec::new(), display }
     }
 
     /// Whether some client has asked for something since the last call, or something has ended.
@@ -70,27 +82,24 @@ impl Unsent {
         asked || ended || self.logger.is_null()
     }
 
-    /// Writes to everybody who was told something since the last time, and says how many these were. Where somebody does not
-    /// take it, libwayland is left to look after all, as it then does by itself until it is taken.
+    /// Writes to everybody who was told something since the last time, and says how many these were. The messages of clients
+    /// that are behind are gathered.
     pub fn flush(&mut self) -> usize {
         let mut told = std::mem::take(&mut self.room);
         std::mem::swap(&mut told, &mut *self.heard.told());
-        let mut handle = self.display.backend_handle();
-        let mut is_stuck = self.logger.is_null();
         for client in &told {
-            if let Some(account) = super::account(client) {
+            let account = super::account(client);
+            if let Some(account) = account {
                 account.unsent.store(false, Ordering::Relaxed);
             }
-            // SAFETY: this thread's own number; libwayland does not say otherwise that a connection takes nothing now.
-            unsafe { *libc::__errno_location() = 0 };
-            let _ = handle.flush(Some(client.id()));
-            // SAFETY: as above.
-            is_stuck |= unsafe { *libc::__errno_location() } != 0;
-            // One who was told of an error of his is as good as gone to the library, which passes over him when he is named.
-            is_stuck |= handle.get_client_data(client.id()).is_err();
+            if account.is_none_or(|account| !account.gathers()) {
+                self.write(client);
+            } else if !self.behind.contains(client) {
+                self.behind.push(client.clone());
+            }
         }
-        if is_stuck && let Err(error) = self.display.flush_clients() {
-            tracing::debug!(%error, "a client could not be written to");
+        if self.logger.is_null() {
+            self.write_to_all();
         }
         let count = told.len();
         // A crowd that was told something once is not kept room for.
@@ -99,6 +108,48 @@ impl Unsent {
             self.room = told;
         }
         count
+    }
+
+    /// Whether messages are gathered for a client: [`flush_gathered`](Self::flush_gathered) is to be called before long.
+    pub fn has_gathered(&self) -> bool {
+        !self.behind.is_empty()
+    }
+
+    /// Writes what was gathered to those clients that have read on.
+    pub fn flush_gathered(&mut self) {
+        for client in std::mem::take(&mut self.behind) {
+            if super::account(&client).is_some_and(|account| account.gathers()) {
+                self.behind.push(client);
+            } else {
+                self.write(&client);
+            }
+        }
+    }
+
+    /// Writes to `client` what it was told. Returns whether its socket does not take all of that: it is behind then.
+    fn write(&mut self, client: &Client) -> bool {
+        let mut handle = self.display.backend_handle();
+        // SAFETY: this thread's own number; libwayland does not say otherwise that a connection takes nothing now.
+        unsafe { *libc::__errno_location() = 0 };
+        let _ = handle.flush(Some(client.id()));
+        // SAFETY: as above.
+        let error = unsafe { *libc::__errno_location() };
+        // One who was told of an error of his is as good as gone to the library, which passes over him when he is named.
+        if handle.get_client_data(client.id()).is_err() {
+            self.write_to_all();
+        }
+        let is_full = error == libc::EAGAIN;
+        if is_full && !self.behind.contains(client) {
+            super::account(client).into_iter().for_each(|account| account.note_behind());
+            self.behind.push(client.clone());
+        }
+        is_full
+    }
+
+    fn write_to_all(&mut self) {
+        if let Err(error) = self.display.flush_clients() {
+            tracing::debug!(%error, "a client could not be written to");
+        }
     }
 }
 
@@ -216,27 +267,72 @@ mod tests {
         assert!(unsent.take_asked());
     }
 
+    /// Asks `count` times, each time in a turn of its own, and reads no answer.
+    fn ask(display: &mut Display<()>, unsent: &mut Unsent, client: &mut UnixStream, count: usize) {
+        for _ in 0..count {
+            sync(client);
+            display.dispatch_clients(&mut ()).unwrap();
+            unsent.flush();
+        }
+    }
+
+    /// Answers that wait for a client that does not read: several times what a socket has room for one by one.
+    const WAITING: usize = 5_000;
+
     #[test]
-    fn one_who_does_not_read_is_written_to_when_he_does() {
+    fn messages_of_a_client_that_does_not_read_are_gathered_and_none_is_lost() {
         let mut display = Display::<()>::new().unwrap();
         let mut client = connect(&display);
         let mut unsent = Unsent::on(&display.handle());
-        let mut asked = 0;
-        // Until the socket takes no more, and some is left over.
-        while readable(&client) == asked * ANSWER && asked < 100_000 {
-            sync(&mut client);
+        ask(&mut display, &mut unsent, &mut client, 20);
+        assert_eq!((readable(&client), unsent.has_gathered()), (20 * ANSWER, false), "it is not behind yet");
+        ask(&mut display, &mut unsent, &mut client, WAITING);
+        assert!(unsent.has_gathered());
+        unsent.flush_gathered();
+        assert!(unsent.has_gathered(), "it has read nothing");
+        let mut all = 0;
+        while let count @ 1.. = heard(&mut client) {
+            all += count;
+        }
+        assert!(all < (20 + WAITING) * ANSWER, "the last ones wait to be gathered");
+        unsent.flush_gathered();
+        assert!(!unsent.has_gathered());
+        assert_eq!(all + heard(&mut client), (20 + WAITING) * ANSWER);
+    }
+
+    #[test]
+    fn client_that_has_read_on_is_told_at_once_again() {
+        let mut display = Display::<()>::new().unwrap();
+        let mut client = connect(&display);
+        let mut unsent = Unsent::on(&display.handle());
+        ask(&mut display, &mut unsent, &mut client, 1_000);
+        while heard(&mut client) > 0 {}
+        ask(&mut display, &mut unsent, &mut client, 1);
+        while heard(&mut client) > 0 {}
+        ask(&mut display, &mut unsent, &mut client, 1);
+        assert_eq!(heard(&mut client), ANSWER);
+    }
+
+    #[test]
+    fn client_whose_socket_is_full_goes_on_when_it_reads() {
+        let mut display = Display::<()>::new().unwrap();
+        let mut client = connect(&display);
+        let mut unsent = Unsent::on(&display.handle());
+        let known = crate::guard::all(&display.handle())[0].0.clone();
+        ask(&mut display, &mut unsent, &mut client, 1_000);
+        // What is written now does not find room.
+        let mut asked = 1_000;
+        while !unsent.write(&known) && asked < 100_000 {
+            ask(&mut display, &mut unsent, &mut client, 1);
             asked += 1;
-            display.dispatch_clients(&mut ()).unwrap();
-            unsent.flush();
         }
         assert!(asked < 100_000);
         let mut all = 0;
         for _ in 0..1_000 {
             all += heard(&mut client);
-            // Nobody is told anything new: libwayland goes on by itself.
-            display.dispatch_clients(&mut ()).unwrap();
+            unsent.flush_gathered();
         }
-        assert_eq!(all, asked * ANSWER);
+        assert_eq!((all, unsent.has_gathered()), (asked * ANSWER, false));
     }
 
     #[test]

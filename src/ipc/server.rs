@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::fs::Mode;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 use super::Met;
 use super::connection::{Connection, ConnectionError};
@@ -29,6 +30,9 @@ const REQUESTS_A_TURN: usize = 8;
 
 /// What one hears last who followed and did not read.
 const FAREWELL: &str = "more than 1 MiB of events were not read: ask for them again to hear how all is";
+
+/// How many may wait to be let in: as the standard library has it.
+const BACKLOG: i32 = 128;
 
 /// How many descriptors are looked at in a turn.
 const EVENTS_A_TURN: usize = 16;
@@ -125,6 +129,21 @@ pub struct Server {
     door: Door,
 }
 
+/// A socket at `path` for its owner only, from its first moment on: it gets its mode before its name.
+fn private_listener(path: &Path) -> io::Result<UnixListener> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+    rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+    rustix::net::listen(&socket, BACKLOG)?;
+    Ok(UnixListener::from(socket))
+}
+
+/// Whether the program at the other end runs as our user, or as root, who may do anything.
+fn is_of_our_user(stream: &UnixStream) -> bool {
+    sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid.is_root() || peer.uid == rustix::process::geteuid())
+}
+
 impl Server {
     /// Makes the socket at `path`, for its owner only. A socket that a dead session left there is replaced: the lock of
     /// the Wayland socket beside it, which the caller holds, makes sure that no living one is.
@@ -137,9 +156,7 @@ impl Server {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        let listener = UnixListener::bind(path)?;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-        listener.set_nonblocking(true)?;
+        let listener = private_listener(path)?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let completions = Arc::new(Completions { answers: Mutex::new(Vec::new()), wake });
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
@@ -187,6 +204,10 @@ impl Server {
             let listener = &self.listener;
             let accept = || listener.accept().map(|(stream, _)| Some(stream));
             let Some(stream) = self.door.next(accept) else { break };
+            if !is_of_our_user(&stream) {
+                tracing::warn!("private socket: a program of another user was turned away");
+                continue;
+            }
             if let Err(error) = self.insert(stream) {
                 tracing::warn!("private socket: {error}");
                 break;

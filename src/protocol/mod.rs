@@ -57,6 +57,7 @@ pub mod screencopy;
 pub mod scroll;
 pub mod seat;
 pub mod security_context;
+mod seldom;
 pub mod selection;
 pub mod session_lock;
 pub mod shm;

@@ -15,9 +15,11 @@ use smithay::reexports::wayland_server::{
     Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource, WEnum,
 };
 
+use super::seldom::Seldom;
 use crate::guard::Handlers;
 use crate::output::{hotplug, power};
 use crate::state::State;
+use crate::time::{Clock, Instant};
 use crate::timing::id::OutputId;
 
 const VERSION: u32 = 1;
@@ -27,6 +29,12 @@ const VERSION: u32 = 1;
 pub struct OutputPower {
     _global: GlobalId,
     watched: Vec<Watched>,
+    /// How often an output is switched.
+    often: Seldom,
+    /// What waits for that, the newest of each output.
+    wishes: Vec<(OutputId, bool)>,
+    /// When the first of it is granted.
+    due: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -40,7 +48,7 @@ struct Watched {
 impl OutputPower {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let global = display.create_global::<State, ZwlrOutputPowerManagerV1, ()>(VERSION, ());
-        OutputPower { _global: global, watched: Vec::new() }
+        OutputPower { _global: global, watched: Vec::new(), often: Seldom::default(), wishes: Vec::new(), due: None }
     }
 }
 
@@ -57,6 +65,44 @@ pub(super) fn refresh(state: &mut State) {
         }
         true
     });
+}
+
+/// An output is to be on, or off: at once, unless that is wished all the time. Then the last word counts.
+fn wish(state: &mut State, output: OutputId, on: bool) {
+    let wishes = &mut state.protocols.output_power.wishes;
+    wishes.retain(|(other, _)| *other != output);
+    wishes.push((output, on));
+    grant(state);
+}
+
+/// Grants what is wished, as far as it is time.
+fn grant(state: &mut State) {
+    loop {
+        let now = state.clock.now();
+        let switched = &mut state.protocols.output_power;
+        switched.due = None;
+        let Some(&(output, on)) = switched.wishes.first() else { return };
+        let is_other = state.outputs.by_id(output).is_some_and(|known| known.on != on);
+        if is_other && let Err(wait) = switched.often.take(now) {
+            switched.due = Some(now + wait);
+            return;
+        }
+        switched.wishes.remove(0);
+        // Though it is so: it may be dark for another reason, which ends then.
+        power::set(state, output, on);
+    }
+}
+
+/// Grants what is wished, if it is time.
+pub fn attend(state: &mut State) {
+    if state.protocols.output_power.due.is_some_and(|due| due <= state.clock.now()) {
+        grant(state);
+    }
+}
+
+/// When the next output is switched that waits for that.
+pub fn next(state: &State) -> Option<Instant> {
+    state.protocols.output_power.due
 }
 
 fn mode(is_on: bool) -> Mode {
@@ -122,7 +168,7 @@ impl Dispatch<ZwlrOutputPowerV1, (), State> for Handlers {
         };
         let watched = &state.protocols.output_power.watched;
         if let Some(output) = watched.iter().find(|watched| watched.object == *object).map(|watched| watched.output) {
-            power::set(state, output, on);
+            wish(state, output, on);
         }
     }
 

@@ -26,7 +26,7 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 
 use super::privileges;
 use crate::descriptors::{self, Door};
-use crate::guard::{self, Handlers, Held, Kind};
+use crate::guard::{self, Handlers, Held, Kind, Sandbox};
 use crate::lent_files::Lent;
 use crate::state::State;
 
@@ -36,7 +36,9 @@ const AT_ONCE: usize = 16;
 /// Descriptors of one: the socket, and what says that it is over.
 const DESCRIPTORS: usize = 2;
 /// Sandboxes at once, each of which takes two descriptors: one a program that runs in one.
-const MOST: usize = 256;
+const MOST: usize = 1_024;
+/// Those of one process, which may be gone: whatever starts a program in a sandbox makes one for it.
+const MOST_OF_A_PROCESS: usize = 32;
 
 /// The global.
 #[derive(Debug)]
@@ -44,14 +46,31 @@ pub struct SecurityContexts {
     _global: GlobalId,
     /// Where people from all sandboxes are let in.
     door: Door,
-    /// Sandboxes that are in force.
-    count: usize,
+    /// Whose the sandboxes are that are in force, by process.
+    makers: Vec<Option<u32>>,
 }
 
 impl SecurityContexts {
     pub(super) fn new(display: &DisplayHandle) -> Self {
         let _global = display.create_global::<State, WpSecurityContextManagerV1, ()>(VERSION, ());
-        SecurityContexts { _global, door: Door::new(), count: 0 }
+        SecurityContexts { _global, door: Door::new(), makers: Vec::new() }
+    }
+}
+
+impl SecurityContexts {
+    /// Why `maker` can have no more, if it cannot.
+    fn is_full(&self, maker: Option<u32>) -> Option<String> {
+        if self.makers.len() >= MOST {
+            return Some(format!("there are {MOST} sandboxes"));
+        }
+        let its = self.makers.iter().filter(|known| **known == maker).count();
+        (its >= MOST_OF_A_PROCESS).then(|| format!("there are {MOST_OF_A_PROCESS} sandboxes of one process"))
+    }
+
+    fn remove(&mut self, maker: Option<u32>) {
+        if let Some(index) = self.makers.iter().position(|known| *known == maker) {
+            self.makers.swap_remove(index);
+        }
     }
 }
 
@@ -129,11 +148,11 @@ fn listens(listener: &OwnedFd) -> bool {
 impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
     fn request(
         state: &mut State,
-        _client: &Client,
+        client: &Client,
         object: &WpSecurityContextV1,
         request: context::Request,
         data: &Context,
-        _display: &DisplayHandle,
+        display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
         use context::Request;
@@ -150,7 +169,7 @@ impl Dispatch<WpSecurityContextV1, Context, State> for Handlers {
             Request::SetInstanceId { instance_id } => (&mut parts.instance, instance_id),
             Request::Commit => {
                 if let Some(described) = described.take() {
-                    listen(state, described);
+                    listen(state, guard::process_of(display, client), described);
                 }
                 return;
             }
@@ -184,8 +203,8 @@ fn is_listener(listener: &Lent) -> bool {
     listener.file_type() == Some(FileType::Socket) && listener.borrow().is_some_and(is_of_connections)
 }
 
-/// Takes in whoever connects, until the sandbox is gone.
-fn listen(state: &mut State, described: Described) {
+/// Takes in whoever connects, until the sandbox is gone, which `maker` has made.
+fn listen(state: &mut State, maker: Option<u32>, described: Described) {
     let sandbox = described.name();
     // Whoever made it may be gone, and make others as somebody new.
     if descriptors::are_scarce() {
@@ -198,8 +217,8 @@ fn listen(state: &mut State, described: Described) {
     if !has_another_end(&described.close) {
         return tracing::warn!(sandbox, "it is not listened to: nobody would hear that it is gone");
     }
-    if state.protocols.security_context.count >= MOST {
-        return tracing::warn!(sandbox, "it is not listened to: there are {MOST} sandboxes");
+    if let Some(reason) = state.protocols.security_context.is_full(maker) {
+        return tracing::warn!(sandbox, "it is not listened to: {reason}");
     }
     let Described { listener, close, mut held, .. } = described;
     let (Some(listener), Some(close)) = (listener.take(), close.take()) else { return };
@@ -208,20 +227,20 @@ fn listen(state: &mut State, described: Described) {
         return tracing::warn!(%error, sandbox, "it cannot be listened to");
     }
     let handle = state.loop_handle.clone();
-    let name = sandbox.clone();
+    let inside = Sandbox::new(sandbox.clone());
     let listening =
         handle.insert_source(Generic::new(listener, Interest::READ, Mode::Level), move |_, socket, state| {
             for _ in 0..AT_ONCE {
                 match state.protocols.security_context.door.next_of(socket) {
                     Ok(Some(stream)) => {
                         let (display, rules) = (&mut state.display_handle, &state.rules);
-                        if let Err(error) = guard::connection::connect_from(display, stream, rules, &name) {
-                            tracing::warn!(%error, sandbox = name, "a client could not be let in");
+                        if let Err(error) = guard::connection::connect_from(display, stream, rules, &inside) {
+                            tracing::warn!(%error, sandbox = inside.name(), "a client could not be let in");
                         }
                     }
                     Ok(None) => break,
                     Err(error) => {
-                        tracing::warn!(%error, sandbox = name, "it is not listened to any more");
+                        tracing::warn!(%error, sandbox = inside.name(), "it is not listened to any more");
                         return Ok(PostAction::Remove);
                     }
                 }
@@ -237,11 +256,11 @@ fn listen(state: &mut State, described: Described) {
         // With this both descriptors are closed.
         held.clear();
         state.loop_handle.remove(listening);
-        state.protocols.security_context.count -= 1;
+        state.protocols.security_context.remove(maker);
         Ok(PostAction::Remove)
     });
     match closing {
-        Ok(_) => state.protocols.security_context.count += 1,
+        Ok(_) => state.protocols.security_context.makers.push(maker),
         Err(error) => {
             tracing::warn!(%error, sandbox, "nobody says when it is gone");
             handle.remove(listening);

@@ -4,6 +4,8 @@
 //! arrival: the protocol's times have no stated origin, and wlrctl and others send zeros. What
 //! belongs together is gathered until `frame` and passed on then, in order.
 
+mod waiting;
+
 use std::sync::{Mutex, PoisonError};
 
 use smithay::output::Output;
@@ -22,11 +24,12 @@ use smithay::reexports::wayland_server::{
 use smithay::utils::{Logical, Point, Rectangle};
 
 use crate::guard::Handlers;
-use crate::input::{self, InputEvent, Scroll, ScrollSource};
+use crate::input::{InputEvent, Scroll, ScrollSource};
 use crate::later;
 use crate::output;
 use crate::state::State;
 use crate::time::{Clock, Instant};
+use waiting::Waiting;
 
 const VERSION: u32 = 2;
 /// One step of a wheel in `wl_pointer.axis_value120`.
@@ -38,11 +41,13 @@ const MOST_GATHERED: usize = 64;
 #[derive(Debug)]
 pub struct VirtualPointers {
     _global: GlobalId,
+    waiting: Waiting,
 }
 
 impl VirtualPointers {
     pub(super) fn new(display: &DisplayHandle) -> Self {
-        VirtualPointers { _global: display.create_global::<State, ZwlrVirtualPointerManagerV1, ()>(VERSION, ()) }
+        let global = display.create_global::<State, ZwlrVirtualPointerManagerV1, ()>(VERSION, ());
+        VirtualPointers { _global: global, waiting: Waiting::default() }
     }
 }
 
@@ -105,7 +110,7 @@ impl Dispatch<ZwlrVirtualPointerManagerV1, (), State> for Handlers {
 impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
     fn request(
         state: &mut State,
-        _client: &Client,
+        client: &Client,
         pointer: &ZwlrVirtualPointerV1,
         request: zwlr_virtual_pointer_v1::Request,
         data: &VirtualPointer,
@@ -114,7 +119,7 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
     ) {
         let time = state.clock.now();
         match data.gather(state, time, request) {
-            Ok(events) => events.into_iter().for_each(|event| input::handle(state, event)),
+            Ok(events) => waiting::pass_on(state, Some(client), events),
             Err((error, message)) => pointer.post_error(error, message),
         }
     }
@@ -125,10 +130,8 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
         let Gathered { events, held, .. } = std::mem::take(&mut *data.lock());
         later::soon(state, move |state| {
             let time = state.clock.now();
-            events.into_iter().for_each(|event| input::handle(state, event));
-            for button in held {
-                input::handle(state, InputEvent::Button { time, button, pressed: false });
-            }
+            let released = held.into_iter().map(|button| InputEvent::Button { time, button, pressed: false });
+            waiting::pass_on(state, None, events.into_iter().chain(released).collect());
         });
     }
 }

@@ -27,7 +27,7 @@ use crate::guard::floor;
 use crate::ipc;
 use crate::real_time::{RealTime, Role};
 use crate::state::State;
-use crate::time::Clock;
+use crate::time::{Clock, Instant};
 
 /// What runs, besides the compositor itself.
 #[derive(Default)]
@@ -238,20 +238,28 @@ fn bug(panic: &floor::Panic) -> anyhow::Error {
 fn turn(state: &mut State) {
     faults::stumble(Fault::Turn);
     faults::fall(Fault::Abort);
+    reading::write_gathered(state);
     let mut wake = super::turn::run(state);
     if reading::bury_objects(state) {
         wake = super::turn::run(state);
     }
     let resume = reading::read_on(state, wake);
-    let wake = wake.into_iter().chain(resume).min();
+    let wake = wake.into_iter().chain(resume).chain(reading::next_look(state)).min();
+    arm_alarm(state, wake);
+    // After the alarm: a client that is woken up by it may run first.
+    if let Some(look) = reading::write(state) {
+        arm_alarm(state, wake.into_iter().chain([look]).min());
+    }
+    if let Some(real_time) = &mut state.session.real_time {
+        real_time.check();
+    }
+}
+
+fn arm_alarm(state: &State, wake: Option<Instant>) {
     if let Some(alarm) = &state.session.alarm
         && let Err(error) = alarm.borrow_mut().arm(wake, || state.clock.now())
     {
         tracing::error!(%error, "the alarm cannot be set");
-    }
-    reading::write(state);
-    if let Some(real_time) = &mut state.session.real_time {
-        real_time.check();
     }
 }
 

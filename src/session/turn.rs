@@ -12,6 +12,8 @@ pub fn run(state: &mut State) -> Option<Instant> {
     protocol::sweep::after_a_bug(state);
     protocol::estates::attend(state);
     protocol::owed::attend(state);
+    protocol::output_management::attend(state);
+    protocol::output_power::attend(state);
     shell::catch_up(state);
     lock::attend(state);
     notices::attend(state);
@@ -33,6 +35,8 @@ pub fn run(state: &mut State) -> Option<Instant> {
         .chain(has_more)
         .chain(idle)
         .chain(owed)
+        .chain(protocol::output_management::next(state))
+        .chain(protocol::output_power::next(state))
         .chain(satellite)
         .chain(repeated)
         .chain(switched)

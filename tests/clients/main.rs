@@ -50,6 +50,7 @@ mod output_management;
 mod output_power;
 mod outputs;
 mod overview;
+mod played;
 mod pointer;
 mod popups;
 mod predicted_input;

@@ -107,6 +107,8 @@ fn read_in_background(theme: String, icon: CursorIcon, shapes: Shapes, arrived: 
 fn read_shape(theme: &CursorTheme, icon: CursorIcon) -> Option<Sizes> {
     let names = std::iter::once(icon.name()).chain(icon.alt_names().iter().copied());
     let path = names.into_iter().find_map(|name| theme.load_icon(name))?;
+    // Whoever is at the other end of a pipe need not say anything.
+    std::fs::metadata(&path).is_ok_and(|file| file.is_file()).then_some(())?;
     read_sizes(&std::fs::read(path).ok()?)
 }
 

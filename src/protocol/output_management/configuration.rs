@@ -20,6 +20,7 @@ use crate::backend::Mode;
 use crate::bounds::{MAX_EXTENT, coordinate};
 use crate::guard::Handlers;
 use crate::state::State;
+use crate::time::Clock;
 use crate::turn::Turn;
 
 /// More outputs than this are in no configuration: heads that are gone may be named, too.
@@ -106,17 +107,48 @@ impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
                 if is_test {
                     return answer(object, plan::test(state, &wishes), is_test);
                 }
-                let Some(number) = state.protocols.output_management.begin() else {
-                    object.cancelled();
-                    return;
-                };
-                let object = object.clone();
-                plan::apply(state, wishes, move |state, result| {
-                    state.protocols.output_management.end(number);
-                    answer(&object, result, false);
-                });
+                let wanted = Wanted { object: object.clone(), serial, wishes };
+                state.protocols.output_management.waiting.push_back(wanted);
+                apply_waiting(state);
             }
             _ => {}
+        }
+    }
+}
+
+/// A configuration that is to be applied.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    object: ZwlrOutputConfigurationV1,
+    serial: u32,
+    wishes: Vec<Wish>,
+}
+
+/// Applies what waits, as far as it is time. What has become of the outputs meanwhile decides as it does at once.
+pub(super) fn apply_waiting(state: &mut State) {
+    loop {
+        let now = state.clock.now();
+        let management = &mut state.protocols.output_management;
+        management.due = None;
+        let Some(Wanted { object, serial, .. }) = management.waiting.front() else { return };
+        let is_cancelled = *serial != management.serial || management.applies.is_some();
+        if object.is_alive()
+            && !is_cancelled
+            && let Err(wait) = management.often.take(now)
+        {
+            management.due = Some(now + wait);
+            return;
+        }
+        let Some(Wanted { object, wishes, .. }) = management.waiting.pop_front() else { return };
+        if is_cancelled {
+            management.cancelled |= management.applies.is_some();
+            object.cancelled();
+        } else if object.is_alive() {
+            let number = management.begin();
+            plan::apply(state, wishes, move |state, result| {
+                state.protocols.output_management.end(number);
+                answer(&object, result, false);
+            });
         }
     }
 }

@@ -12,6 +12,8 @@
 //!                                             └─ seen on the screens ──────────► succeeded, heads, done(serial + 1)
 //! ```
 //!
+//! Each change takes all clients' time: some are applied at once, and then one a second ([`Seldom`]). Who applies more waits.
+//!
 //! Whether a display takes a mode is known when a frame of it was seen ([`mode_switch`](crate::output::mode_switch)). Until
 //! then nobody is told of anything in between, and what others apply meanwhile is cancelled: they hear `done` after, and may
 //! try again.
@@ -20,16 +22,20 @@ mod configuration;
 mod heads;
 mod plan;
 
+use std::collections::VecDeque;
+
 use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_manager_v1::{
     self, ZwlrOutputManagerV1,
 };
 use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New};
 
+use super::seldom::Seldom;
 use crate::guard::Handlers;
 use crate::output::parking;
 use crate::state::State;
-use configuration::Configuration;
+use crate::time::{Clock, Instant};
+use configuration::{Configuration, Wanted};
 use heads::{Look, Manager};
 
 const VERSION: u32 = 4;
@@ -51,6 +57,12 @@ pub struct OutputManagement {
     applies: Option<u32>,
     /// Another was cancelled for that.
     cancelled: bool,
+    /// How often one is applied.
+    often: Seldom,
+    /// What is to be applied, and waits for that.
+    waiting: VecDeque<Wanted>,
+    /// When the first of it is applied.
+    due: Option<Instant>,
 }
 
 /// What the looks of outputs follow from.
@@ -72,18 +84,17 @@ impl OutputManagement {
             applied: 0,
             applies: None,
             cancelled: false,
+            often: Seldom::default(),
+            waiting: VecDeque::new(),
+            due: None,
         }
     }
 
-    /// A configuration is to be applied. Returns its number; `None` while another is being applied.
-    fn begin(&mut self) -> Option<u32> {
-        if self.applies.is_some() {
-            self.cancelled = true;
-            return None;
-        }
+    /// A configuration is being applied from now on. Returns its number.
+    fn begin(&mut self) -> u32 {
         self.applied = self.applied.wrapping_add(1);
         self.applies = Some(self.applied);
-        self.applies
+        self.applied
     }
 
     /// That with this number was, or all is as before.
@@ -102,6 +113,18 @@ impl OutputManagement {
             self.basis = None;
         }
     }
+}
+
+/// Applies what waits, if it is time.
+pub fn attend(state: &mut State) {
+    if state.protocols.output_management.due.is_some_and(|due| due <= state.clock.now()) {
+        configuration::apply_waiting(state);
+    }
+}
+
+/// When the next configuration is applied that waits for that.
+pub fn next(state: &State) -> Option<Instant> {
+    state.protocols.output_management.due
 }
 
 /// Tells of everything that changed since the last call.

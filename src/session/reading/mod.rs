@@ -40,12 +40,18 @@ const FORGET: i64 = 8;
 /// No turn is expected to take longer: twice that fits between a latch and the next frame's start at 60 Hz.
 const LONGEST_TURN: Span = Span::from_millis(5);
 
+/// Until it is looked whether a client reads on: a person hardly notices that the last of what it was told comes so late, and a
+/// client that is stopped for hours costs ten wake-ups a second.
+const LOOK_AGAIN: Span = Span::from_millis(100);
+
 /// How clients are read.
 #[derive(Debug, Default)]
 pub struct Reading {
     display: Option<Rc<RefCell<Display<State>>>>,
     /// Whom something is to be written to.
     unsent: Option<Unsent>,
+    /// When it is looked whether those read on for whom messages are gathered.
+    looks_at: Option<Instant>,
     listening: Option<Listening>,
     all: Throttle,
     /// Lately more was read than without a pause is: it is looked who says so much.
@@ -102,11 +108,33 @@ fn read(state: &mut State) -> bool {
     asked
 }
 
-/// Writes to clients what they were told in this turn.
-pub(super) fn write(state: &mut State) {
-    if let Some(unsent) = &mut state.session.reading.unsent {
-        unsent.flush();
+/// Writes to clients what they were told in this turn. Returns when it is to be looked whether those read on for whom messages
+/// are gathered, unless [`next_look`] has said so before.
+pub(super) fn write(state: &mut State) -> Option<Instant> {
+    let reading = &mut state.session.reading;
+    let unsent = reading.unsent.as_mut()?;
+    unsent.flush();
+    if !unsent.has_gathered() || reading.looks_at.is_some() {
+        return None;
     }
+    reading.looks_at = Some(state.clock.now() + LOOK_AGAIN);
+    reading.looks_at
+}
+
+/// Writes what was gathered to clients that have read on, if it is time to look.
+pub(super) fn write_gathered(state: &mut State) {
+    let reading = &mut state.session.reading;
+    if let Some(unsent) = &mut reading.unsent
+        && reading.looks_at.is_some_and(|at| at <= state.clock.now())
+    {
+        unsent.flush_gathered();
+        reading.looks_at = unsent.has_gathered().then(|| state.clock.now() + LOOK_AGAIN);
+    }
+}
+
+/// When it is to be looked whether those read on for whom messages are gathered.
+pub(super) fn next_look(state: &State) -> Option<Instant> {
+    state.session.reading.looks_at
 }
 
 /// Lets go of objects that ended with an event of ours (callbacks, presentation feedback), if there are any. Clients are

@@ -1,0 +1,27 @@
+//! What is counted.
+
+use std::sync::atomic::AtomicU32;
+
+use super::kinds::Kind;
+
+/// A number of each kind.
+#[derive(Debug)]
+pub(super) struct Counts([AtomicU32; Kind::ALL.len()]);
+
+impl Default for Counts {
+    fn default() -> Self {
+        Counts(std::array::from_fn(|_| AtomicU32::new(0)))
+    }
+}
+
+impl std::ops::Index<Kind> for Counts {
+    type Output = AtomicU32;
+
+    fn index(&self, kind: Kind) -> &AtomicU32 {
+        &self.0[kind as usize]
+    }
+}
+
+/// What the connections of one process have together, or those from inside one sandbox: that is what is bounded.
+#[derive(Debug, Default)]
+pub struct Together(pub(super) Counts);

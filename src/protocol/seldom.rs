@@ -1,0 +1,67 @@
+//! What a client has the session do, and all others pay for: some of it at once, and the rest as seldom as a person does it.
+
+use crate::time::{Instant, Span};
+
+/// So many are done at once after a while without any: a program that arranges outputs tries a few arrangements.
+const AT_ONCE: u32 = 8;
+/// Between those that are done after that. A modeset takes an output up to some tenths of a second.
+const BETWEEN: Span = Span::from_seconds(1);
+
+/// Says how soon something may be done again.
+///
+/// ```text
+///   asked   ▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌▌
+///   done    ▌▌▌▌▌▌▌▌        ▌        ▌          eight at once, then one a second
+/// ```
+#[derive(Debug, Default)]
+pub(super) struct Seldom {
+    /// When all that was done is forgotten.
+    until: Option<Instant>,
+}
+
+impl Seldom {
+    /// Something is to be done at `now`. Notes that it is, if it may; else says how long it has to wait.
+    ///
+    /// # Errors
+    /// How long it has to wait.
+    pub fn take(&mut self, now: Instant) -> Result<(), Span> {
+        let until = self.until.filter(|until| *until > now).unwrap_or(now) + BETWEEN;
+        let earliest = until - BETWEEN * i64::from(AT_ONCE);
+        if earliest > now {
+            return Err(earliest - now);
+        }
+        self.until = Some(until);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_are_done_at_once_and_then_one_a_second() {
+        let mut seldom = Seldom::default();
+        let start = Instant::from_nanos(1_000_000_000_000);
+        let mut done = Vec::new();
+        for step in 0..100 {
+            let after = Span::from_millis(50) * step;
+            if seldom.take(start + after).is_ok() {
+                done.push(after.as_millis_f64());
+            }
+        }
+        assert_eq!(done, [0.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0, 350.0, 1_000.0, 2_000.0, 3_000.0, 4_000.0]);
+    }
+
+    #[test]
+    fn what_waits_as_long_as_it_is_told_to_is_done() {
+        let mut seldom = Seldom::default();
+        let mut now = Instant::from_nanos(1_000_000_000_000);
+        for _ in 0..20 {
+            if let Err(wait) = seldom.take(now) {
+                now += wait;
+                assert_eq!(seldom.take(now), Ok(()));
+            }
+        }
+    }
+}

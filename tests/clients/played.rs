@@ -1,0 +1,168 @@
+//! A client that does not read for a while beside others that type, click and arrange outputs as fast as they can: it lives,
+//! and hears all of what comes in a sequence.
+
+use wayland_client::protocol::wl_pointer::{Axis, AxisSource, ButtonState};
+use wayland_protocols_wlr::output_management::v1::client::zwlr_output_configuration_head_v1::ZwlrOutputConfigurationHeadV1;
+use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_v1::Mode;
+
+use upbeat::time::Span;
+
+use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_A, OUTPUT, World};
+use crate::output_management::{configure, manager};
+use crate::output_power::power;
+use crate::virtual_devices::{give_keymap, keymap, strokes, with_typist};
+
+/// Keys and clicks that are played: with their releases several times what a socket has room for.
+const PLAYED: usize = 6_000;
+/// Steps of a wheel among them.
+const WHEELS: usize = PLAYED / 4;
+/// So many are played in a turn.
+const AT_ONCE: usize = 20;
+
+/// `client` reads nothing while `play` is called for each of [`PLAYED`].
+fn play(world: &mut World, client: ClientIndex, mut play: impl FnMut(&mut World, usize)) {
+    world.settle();
+    world.client(client).take_events();
+    world.client(client).is_stopped = true;
+    for number in 0..PLAYED {
+        play(world, number);
+        if number % AT_ONCE == 0 {
+            world.carry_once();
+            upbeat::session::turn::run(&mut world.state);
+            world.flush();
+        }
+    }
+    world.carry_once();
+    world.client(client).is_stopped = false;
+}
+
+/// What `client` hears until it has heard `count` of those that `picks` picks.
+#[track_caller]
+fn heard<T>(world: &mut World, client: ClientIndex, count: usize, picks: impl Fn(Vec<Event>) -> Vec<T>) -> Vec<T> {
+    let mut all = Vec::new();
+    world.until("all that was played", |world| {
+        assert!(!world.client(client).is_gone(), "{}", world.client(client).said());
+        all.extend(picks(world.client(client).take_events()));
+        all.len() >= count
+    });
+    all
+}
+
+#[test]
+fn keys_that_are_played_for_a_client_that_pauses_are_all_heard_in_order() {
+    let (mut world, client, typist, keyboard) = with_typist();
+    give_keymap(&keyboard, &keymap("us"));
+    world.until("the keymap", |world| !world.state.protocols.virtual_keyboard.is_waiting());
+    play(&mut world, client, |_, _| {
+        keyboard.key(0, KEY_A, 1);
+        keyboard.key(0, KEY_A, 0);
+    });
+    let all = heard(&mut world, client, 2 * PLAYED, strokes);
+    assert_eq!(all, [(KEY_A, true), (KEY_A, false)].repeat(PLAYED));
+    assert!(!world.client(typist).is_gone());
+}
+
+#[test]
+fn clicks_and_wheels_that_are_played_for_a_client_that_pauses_are_all_heard_in_order() {
+    let mut world = World::new();
+    let (client, _) = world.open("a", 200, 100);
+    let corner = world.window("a").rect().loc.to_f64();
+    world.point(corner.x + 5.0, corner.y + 5.0);
+    let mouse = world.connect();
+    let player = world.client(mouse);
+    let pointer = player.globals().virtual_pointers.create_virtual_pointer(None, &player.handle(), ());
+    play(&mut world, client, |_, number| {
+        for state in [ButtonState::Pressed, ButtonState::Released] {
+            pointer.button(0, BUTTON_LEFT, state);
+            pointer.frame();
+        }
+        if number % 4 == 0 {
+            pointer.axis_source(AxisSource::Wheel);
+            pointer.axis_discrete(0, Axis::VerticalScroll, 15.0, 1);
+            pointer.frame();
+        }
+    });
+    let mut scrolled = 0.0;
+    let clicks = |events: Vec<Event>| {
+        let clicked = events.into_iter().filter_map(|event| match event {
+            Event::Button { pressed, .. } => Some(Ok(pressed)),
+            Event::Scroll { vertical, .. } => Some(Err(vertical)),
+            _ => None,
+        });
+        clicked.collect()
+    };
+    let all = heard(&mut world, client, 2 * PLAYED + WHEELS, clicks);
+    let clicks: Vec<_> = all.iter().filter_map(|heard| heard.ok()).collect();
+    assert_eq!(clicks, [true, false].repeat(PLAYED));
+    all.iter().filter_map(|heard| heard.err()).for_each(|distance| scrolled += distance);
+    assert_eq!(scrolled, 15.0 * WHEELS as f64);
+    assert!(!world.client(mouse).is_gone());
+}
+
+#[test]
+fn outputs_are_arranged_eight_times_at_once_and_then_once_a_second() {
+    let mut world = World::simulated(&[60_000]);
+    let (client, manager) = manager(&mut world);
+    world.run_for(Span::from_millis(100), &mut crate::fixture::simulated::nothing);
+    let (mut arranged, mut asked, mut is_asked) = (0, 0, false);
+    let scales = [2.0, 1.0];
+    world.run_for(Span::from_seconds(5), &mut |world| {
+        let told: Vec<_> = world.client(client).take_events();
+        let answered =
+            |words: &str| told.iter().filter(|event| matches!(event, Event::Told(said) if said == words)).count();
+        arranged += answered("succeeded");
+        is_asked &= answered("succeeded") + answered("cancelled") == 0;
+        if !is_asked && (asked == 0 || answered("done") > 0) {
+            let scale = scales[asked % 2];
+            let head = move |head: &ZwlrOutputConfigurationHeadV1| head.set_scale(scale);
+            configure(world, client, &manager, &[(1, Some(&head))]).apply();
+            (asked, is_asked) = (asked + 1, true);
+        }
+        Some(world.now() + Span::from_millis(5))
+    });
+    assert!((12..=13).contains(&arranged), "{arranged} of {asked}");
+}
+
+#[test]
+fn output_that_is_switched_in_a_loop_is_switched_seldom_and_is_at_last_as_was_wished() {
+    let mut world = World::simulated(&[60_000]);
+    let client = world.connect();
+    let object = power(&mut world, client);
+    let (mut switched, mut wishes) = (0, 0);
+    let end = world.now() + Span::from_seconds(5);
+    world.run_for(Span::from_seconds(8), &mut |world| {
+        let told = world.client(client).take_events();
+        switched +=
+            told.iter().filter(|event| matches!(event, Event::Told(said) if said == "off" || said == "on")).count();
+        if world.now() > end {
+            return None;
+        }
+        object.set_mode([Mode::Off, Mode::On][wishes % 2]);
+        wishes += 1;
+        Some(world.now() + Span::from_millis(5))
+    });
+    assert!(wishes > 500 && (12..=16).contains(&switched), "{switched} of {wishes}");
+    let is_on = world.state.outputs.states().next().unwrap().on;
+    assert_eq!(is_on, wishes % 2 == 0, "the last word counts");
+}
+
+/// More than may be without an answer.
+const FLIPS: usize = 1_200;
+
+#[test]
+fn window_that_acknowledges_all_and_commits_nothing_lives_through_flips_of_the_focus() {
+    let mut world = World::new();
+    let (quiet, _) = world.open("quiet", 200, 100);
+    let (_, _) = world.open("other", 50, 50);
+    world.put("quiet", (0, 0));
+    world.put("other", (OUTPUT.0 - 100, OUTPUT.1 - 100));
+    for number in 0..FLIPS {
+        let (x, y) = [(10.0, 50.0), (f64::from(OUTPUT.0) - 70.0, f64::from(OUTPUT.1) - 70.0)][number % 2];
+        world.click(x, y);
+        world.client(quiet).answer_newest();
+    }
+    world.settle();
+    assert!(!world.client(quiet).is_gone(), "{}", world.client(quiet).said());
+    world.click(10.0, 50.0);
+    assert_eq!(world.focused().as_deref(), Some("quiet"));
+}
