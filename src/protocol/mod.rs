@@ -99,7 +99,6 @@ use smithay::wayland::shell::kde::decoration::KdeDecorationState;
 use smithay::wayland::shell::wlr_layer::WlrLayerShellState;
 use smithay::wayland::shell::xdg::XdgShellState;
 use smithay::wayland::shell::xdg::decoration::XdgDecorationState;
-use smithay::wayland::shell::xdg::dialog::XdgDialogState;
 use smithay::wayland::shm::ShmState;
 use smithay::wayland::single_pixel_buffer::SinglePixelBufferState;
 use smithay::wayland::tablet_manager::TabletManagerState;
@@ -164,7 +163,7 @@ pub struct Protocols {
     /// `ext_background_effect_manager_v1`.
     pub background_effect: background_effect::BackgroundEffect,
     pub content_type: ContentTypeState,
-    pub xdg_dialog: XdgDialogState,
+    pub xdg_dialog: xdg_dialog::Dialogs,
     pub toplevel_tags: xdg_toplevel_tag::ToplevelTags,
     pub kde_decoration: KdeDecorationState,
     pub foreign: xdg_foreign::Foreign,
@@ -230,7 +229,7 @@ impl Protocols {
             alpha_modifier: alpha_modifier::AlphaModifier::new(display),
             background_effect: background_effect::BackgroundEffect::new(display),
             content_type: ContentTypeState::new::<State>(display),
-            xdg_dialog: XdgDialogState::new::<State>(display),
+            xdg_dialog: xdg_dialog::Dialogs::new(display),
             toplevel_tags: xdg_toplevel_tag::ToplevelTags::new(display),
             kde_decoration: KdeDecorationState::new::<State>(display, DecorationsByDefault::Client),
             foreign: xdg_foreign::Foreign::new(display),

@@ -181,6 +181,43 @@ fn who_activates_a_window_with_a_modal_dialog_means_the_dialog() {
 }
 
 #[test]
+fn window_with_a_dialog_object_leaves_no_memory_behind_when_its_client_goes() {
+    #[derive(Clone)]
+    struct Mark(#[expect(dead_code, reason = "it is counted")] std::sync::Arc<()>);
+    let mut world = World::new();
+    let kept = std::sync::Arc::new(());
+    let (client, dialog) = world.open("dialog", 100, 50);
+    let handle = world.client(client).handle();
+    let modal = world.client(client).bind::<XdgWmDialogV1>().get_xdg_dialog(&dialog.toplevel, &handle, ());
+    modal.set_modal();
+    world.settle();
+    let surface = world.window("dialog").surface().clone();
+    smithay::wayland::compositor::with_states(&surface, |states| {
+        states.data_map.insert_if_missing_threadsafe(|| Mark(kept.clone()));
+    });
+    drop(surface);
+    assert_eq!(std::sync::Arc::strong_count(&kept), 2);
+    world.kill(client);
+    world.rest();
+    assert_eq!(std::sync::Arc::strong_count(&kept), 1);
+}
+
+#[test]
+fn second_dialog_object_of_a_window_is_an_error() {
+    let mut world = World::new();
+    let (client, dialog) = world.open("dialog", 100, 50);
+    let handle = world.client(client).handle();
+    let manager = world.client(client).bind::<XdgWmDialogV1>();
+    manager.get_xdg_dialog(&dialog.toplevel, &handle, ()).destroy();
+    manager.get_xdg_dialog(&dialog.toplevel, &handle, ());
+    world.settle();
+    assert!(!world.client(client).is_gone(), "the first one was destroyed");
+    manager.get_xdg_dialog(&dialog.toplevel, &handle, ());
+    world.settle();
+    assert_eq!(world.client(client).error, Some(("xdg_wm_dialog_v1".to_owned(), 0)));
+}
+
+#[test]
 fn programs_of_before_xdg_decoration_are_told_to_draw_their_title_bars_unless_they_ask() {
     let mut world = World::new();
     let (client, window) = world.open("a", 100, 100);
