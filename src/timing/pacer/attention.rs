@@ -83,3 +83,28 @@ impl Pacer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timing::pacer::MissBudgets;
+    use crate::timing::pacing::PacingWish;
+
+    const CLICK: Instant = Instant::from_nanos(1_000_000_000);
+
+    fn ms(millis: i64) -> Span {
+        Span::from_millis(millis)
+    }
+
+    #[test]
+    fn window_counts_as_touched_between_two_strokes_and_not_while_its_user_reads() {
+        let mut pacer = Pacer::new(PacingWish::Auto, MissBudgets::default());
+        assert!(!pacer.is_interactive(CLICK));
+        pacer.interrupt(CLICK);
+        // Two strokes of a slow typist are 300 ms apart.
+        assert!(pacer.is_interactive(CLICK + ms(300)));
+        assert!(!pacer.is_interactive(CLICK + ms(600)));
+        let until = pacer.interactive_until(CLICK + ms(300)).unwrap();
+        assert!(pacer.is_interactive(until - Span::from_nanos(1)) && !pacer.is_interactive(until));
+    }
+}
