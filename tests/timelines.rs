@@ -115,6 +115,71 @@ fn a_heavy_client_that_is_touched_gets_latency_and_one_that_is_not_gets_smoothne
     assert!(free.callback_to_light.p50 <= ms(33.3), "{free:?}");
 }
 
+/// Frames of 2 ms, but for one in so many that takes so many milliseconds.
+fn mostly_light(rare: &[(u32, f64)]) -> Costs {
+    let (rare, mut frame) = (rare.to_vec(), 0u32);
+    Costs::of(move || {
+        frame += 1;
+        // The first one comes at half of that, so that it is known before long.
+        let now = rare.iter().filter(|(every, _)| frame % every == every / 2).map(|(_, cost)| *cost);
+        ms(now.fold(2.0, f64::max))
+    })
+}
+
+/// A terminal that is typed into answers a callback when the next key comes.
+#[test]
+fn client_that_has_nothing_to_draw_for_some_refreshes_is_still_called_back_just_in_time() {
+    for refreshes_without_content in [4.0, 6.0, 11.0] {
+        let mut rig = Rig::new(60_000);
+        let costs = mostly_light(&[(5, refreshes_without_content * 16.667)]);
+        let client = rig.add(Client::new("typed into", costs));
+        rig.run_refreshes(1_200);
+        let latency = rig.report(client).callback_to_light.p50;
+        assert!(latency <= ms(5.0), "{refreshes_without_content} refreshes: {latency:?}");
+    }
+}
+
+#[test]
+fn one_frame_in_twenty_that_takes_longer_is_in_time_while_the_window_is_touched() {
+    let mut rig = Rig::new(60_000);
+    let client = rig.add(Client::new("touched", mostly_light(&[(20, 12.0)])).held());
+    rig.run_refreshes(2_400);
+    let report = rig.report(client);
+    assert!(report.drops <= 2, "{report:?}");
+}
+
+#[test]
+fn one_frame_in_thirty_that_does_not_fit_is_no_hiccup() {
+    let mut rig = Rig::new(60_000);
+    let client = rig.add(Client::new("watched", mostly_light(&[(30, 22.0)])));
+    rig.run_refreshes(2_400);
+    let report = rig.report(client);
+    // With one period all of them would be late: 80.
+    assert!(report.drops <= 12, "{report:?}");
+}
+
+/// It leaves the CPU alone meanwhile, as a client does that has nothing to draw: its frames are drawn by a device.
+#[test]
+fn one_frame_in_two_hundred_that_takes_nearly_two_periods_is_in_time_while_nobody_touches_the_window() {
+    let mut rig = Rig::new(60_000);
+    let client = rig.add(Client::new("watched", mostly_light(&[(12, 22.0), (200, 29.0)])));
+    rig.run_refreshes(6_000);
+    let report = rig.report(client);
+    // The first are not foreseen.
+    assert!(report.drops <= 8, "{report:?}");
+}
+
+/// Programs are slow at first: what they load then says nothing of their frames.
+#[test]
+fn second_period_is_given_within_a_second_of_frames_that_do_not_fit_and_not_for_the_first_ones() {
+    let mut rig = Rig::new(60_000);
+    let client = rig.add(Client::new("heavy", mostly_light(&[(2, 22.0)])));
+    rig.run_refreshes(24);
+    assert_eq!(rig.slack_periods(client), 1);
+    rig.run_refreshes(60);
+    assert_eq!(rig.slack_periods(client), 2);
+}
+
 #[test]
 fn vsync_pacing_is_the_baseline_that_it_claims_to_be() {
     let mut rig = Rig::new(60_000);

@@ -93,4 +93,24 @@ mod tests {
         calm.stir(start + CALM_AFTER);
         assert!(!calm.is_lasting(start + CALM_AFTER + CALM_AFTER - Span::from_nanos(1)));
     }
+
+    #[test]
+    fn calm_lasts_after_some_seconds_and_not_after_one() {
+        let (mut calm, start) = (Calm::default(), Instant::from_nanos(1_000_000_000));
+        calm.stir(start);
+        assert!(!calm.is_lasting(start + Span::from_seconds(2)), "the next input may be answered a refresh later");
+        assert!(calm.is_lasting(start + Span::from_seconds(5)), "a late compositor would cost a frame");
+    }
+
+    #[test]
+    fn frames_are_rendered_ahead_within_the_first_quarter_of_a_short_animation() {
+        let mut calm = Calm::default();
+        calm.disturb();
+        let latches = (0..).take_while(|_| {
+            calm.latched(false);
+            !calm.is_for_rendering()
+        });
+        // 200 ms at 60 Hz.
+        assert!((1..=3).contains(&latches.count()));
+    }
 }

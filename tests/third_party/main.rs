@@ -185,6 +185,12 @@ fn weston_simple_egl_is_seen_to_be_gated() {
     session.end();
 }
 
+/// How many windows are open.
+fn windows(session: &Session) -> usize {
+    let answer: serde_json::Value = serde_json::from_str(&session.message(&["windows"])).unwrap();
+    answer["windows"].as_array().map_or(0, Vec::len)
+}
+
 #[test]
 fn several_of_them_share_a_screen() {
     let programs = [
@@ -200,8 +206,11 @@ fn several_of_them_share_a_screen() {
     }
     let mut session = Session::start("several", OUTPUT, None);
     let mut seen: Option<Picture> = None;
-    for command in [["weston-simple-egl"].as_slice(), &["weston-flower"], &["weston-simple-shm"], &["foot", "cat"]] {
+    let commands = [["weston-simple-egl"].as_slice(), &["weston-flower"], &["weston-simple-shm"], &["foot", "cat"]];
+    for (before_it, command) in commands.into_iter().enumerate() {
         session.spawn(command);
+        // What the others show moves: only the session knows that there is one more.
+        session.wait("its window", || (windows(&session) > before_it).then_some(()));
         let before = seen.as_ref().map_or(0, Picture::content);
         seen = Some(session.wait_for_picture("first", |picture| picture.content() >= before.max(1)));
     }

@@ -1,13 +1,15 @@
 //! Pictures that grim took.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+
+type Colour = [u8; 3];
 
 /// RGB pixels, row by row.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    pixels: Vec<[u8; 3]>,
+    pixels: Vec<Colour>,
     width: usize,
-    background: [u8; 3],
+    background: Colour,
 }
 
 impl Picture {
@@ -20,8 +22,9 @@ impl Picture {
         let height: usize = field().parse().unwrap();
         let body = fields.next().unwrap();
         let body = &body[body.len() - width * height * 3..];
-        let pixels: Vec<[u8; 3]> = body.chunks_exact(3).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
-        Picture { background: empty.map_or(pixels[0], |empty| empty.background), pixels, width }
+        let pixels: Vec<Colour> = body.chunks_exact(3).map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect();
+        let background = empty.map_or_else(|| most_frequent(&pixels), |empty| empty.background);
+        Picture { background, pixels, width }
     }
 
     /// Width and height.
@@ -63,4 +66,29 @@ impl Picture {
     pub fn differs(&self, other: &Picture) -> usize {
         self.pixels.iter().zip(&other.pixels).filter(|(a, b)| a != b).count()
     }
+}
+
+/// The colour of an empty screen. Any single pixel may belong to a cursor.
+fn most_frequent(pixels: &[Colour]) -> Colour {
+    let mut counts: HashMap<Colour, usize> = HashMap::new();
+    for pixel in pixels {
+        *counts.entry(*pixel).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(colour, _)| colour).unwrap()
+}
+
+/// A picture as grim writes it.
+fn ppm(width: usize, pixels: &[Colour]) -> Vec<u8> {
+    let header = format!("P6\n{width} {}\n255\n", pixels.len() / width);
+    [header.as_bytes(), &pixels.concat()].concat()
+}
+
+#[test]
+fn cursor_in_the_corner_is_not_taken_for_the_background() {
+    let (screen, cursor, window) = ([29, 35, 48], [0, 0, 0], [255, 255, 255]);
+    let empty = Picture::from_ppm(&ppm(4, &[cursor, cursor, screen, screen, cursor, screen, screen, screen]), None);
+    assert_eq!((empty.content(), empty.colours()), (3, 1));
+    let full =
+        Picture::from_ppm(&ppm(4, &[cursor, window, window, window, window, window, window, screen]), Some(&empty));
+    assert_eq!((full.content(), full.colours()), (7, 2), "the background is that of the empty screen");
 }

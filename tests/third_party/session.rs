@@ -62,14 +62,18 @@ pub struct Session {
 
 /// Whether `program` is there. If not, says which Debian package has it; under `CI=true` that is a failure.
 pub fn installed(program: &str, package: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    let found = is_there(program);
     if !found {
         let message = format!("{program} is not installed; it is in the Debian package {package}");
         assert!(std::env::var("CI").as_deref() != Ok("true"), "{message}");
         eprintln!("skipped: {message}");
     }
     found
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// Where the pictures and logs of a test go.
@@ -324,6 +328,9 @@ impl Session {
     }
 
     fn start_program(&mut self, words: &[&str], environment: &[(&str, &str)]) {
+        if self.empty.is_none() && is_there("grim") {
+            self.empty = Some(self.picture("empty"));
+        }
         let log = File::create(log_of(&self.folder, words[0])).unwrap();
         let child = self
             .command(words[0])

@@ -182,6 +182,11 @@ impl Rig {
         self.turn = turn;
     }
 
+    pub fn slack_periods(&self, client: usize) -> u32 {
+        let id = self.clients[client].id.unwrap();
+        self.conductor.pacer(id).unwrap().slack_periods()
+    }
+
     pub fn frames(&self, client: usize) -> usize {
         self.clients[client].shown.len()
     }

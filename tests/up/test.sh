@@ -3,8 +3,11 @@
 
 # Disk that building and running all of the tests takes, guest included, in MiB; measured, and a little more.
 readonly disk_wanted_mib=6000
-# Without nextest a test hangs if no test of its binary has ended, nor been called slow, for this long.
+# Without nextest a test hangs if it goes on so long after it was called slow, which is a minute after it began; where tests run
+# one at a time, after it began. The limits of nextest are in .config/nextest.toml.
 readonly hang_seconds=180
+# Fuzzers start processes of their own, end one that hangs and name its seed.
+readonly fuzz_hang_seconds=1140
 # Lines of a failed step that are printed at the end, unless its tests can be named.
 readonly lines_of_a_step=8
 
@@ -29,6 +32,17 @@ raise_descriptors() {
 
 has_nextest() { cargo nextest --version >/dev/null 2>&1; }
 
+# watched SECONDS ARGUMENT...: `cargo test`, whose test binaries are ended where a test hangs for so long.
+watched() {
+    local limit=$1 runner
+    shift
+    runner=CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')_RUNNER
+    local watchdog=("$runner=$here/tests/up/watchdog $limit")
+    # A path with a blank can only be written as a list.
+    [[ $here != *' '* ]] || watchdog=(PATH="$here/tests/up:$PATH" "$runner=watchdog $limit")
+    env "${watchdog[@]}" cargo test --workspace --no-fail-fast "$@"
+}
+
 step_format() { cargo fmt --all --check; }
 step_lint() { cargo clippy --workspace --all-targets -- --deny warnings; }
 step_doc() { RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --no-deps; }
@@ -40,14 +54,11 @@ step_unit() {
     if has_nextest; then
         cargo nextest run --workspace --profile ci || status=1
     else
-        local runner=CARGO_TARGET_$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')_RUNNER
-        local watched=("$runner=$here/tests/up/watchdog $hang_seconds")
-        # A path with a blank can only be written as a list.
-        [[ $here != *' '* ]] || watched=(PATH="$here/tests/up:$PATH" "$runner=watchdog $hang_seconds")
-        # All but those two.
-        env "${watched[@]}" cargo test --workspace --no-fail-fast --lib --bins --test '[!st]*' --test simulate --test timelines || status=1
+        # All but the three below.
+        watched "$hang_seconds" --lib --bins --test '[!fst]*' --test frame_path --test simulate --test timelines || status=1
+        watched "$fuzz_hang_seconds" --test fuzz || status=1
         # Sessions with programs in them share the display time of the host: one at a time.
-        env "${watched[@]}" cargo test --workspace --no-fail-fast --test session --test third_party -- --test-threads 1 || status=1
+        watched "$hang_seconds" --test session --test third_party -- --test-threads 1 || status=1
     fi
     cargo test --workspace --doc || status=1
     return $status

@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `grid` | the ticks: no I/O |
 //! | `refresh` | how often the screen refreshes, by RandR |
-//! | `window` | one window: its size, its canvas, the frame that waits for its tick |
+//! | `window` | one window: its size, its two buffers, the frame that waits for its tick |
 //! | `transport` | how its pictures get to the server: shared memory (MIT-SHM), else the connection |
 //! | `input` | keys, buttons, wheel and pointer; auto-repeat is left out |
 //! | `touch` | fingers (XInput 2.2) |

@@ -21,9 +21,11 @@ pub(super) struct Window {
     /// In mHz.
     refresh: u32,
     grid: Grid,
-    /// `None` while the compositor has it.
-    canvas: Option<PixelBuffer>,
-    /// The canvas holds the frame composed last.
+    /// The frame composed last, also while the compositor draws the next one.
+    canvas: PixelBuffer,
+    /// Memory for the next frame; `None` while the compositor has it.
+    spare: Option<PixelBuffer>,
+    /// The spare holds the frame before the canvas's.
     is_known: bool,
     /// A frame was composed in this size.
     is_drawn: bool,
@@ -43,7 +45,8 @@ impl Window {
             size,
             refresh: mode.refresh,
             grid: Grid::new(now, mode.interval()),
-            canvas: Some(PixelBuffer::new(size.0, size.1)),
+            canvas: PixelBuffer::new(size.0, size.1),
+            spare: Some(PixelBuffer::new(size.0, size.1)),
             is_known: false,
             is_drawn: false,
             on: true,
@@ -78,8 +81,9 @@ impl Window {
     }
 
     pub(super) fn acquire(&mut self) -> Option<Buffer> {
-        let pixels = self.canvas.take()?;
-        Some(Buffer { storage: BufferStorage::Memory(pixels), age: u32::from(self.is_known), slot: 0 })
+        let pixels = self.spare.take()?;
+        let age = if self.is_known { 2 } else { 0 };
+        Some(Buffer { storage: BufferStorage::Memory(pixels), age, slot: 0 })
     }
 
     pub(super) fn release(&mut self, buffer: Buffer) {
@@ -87,12 +91,12 @@ impl Window {
         self.keep(buffer);
     }
 
-    /// Takes the canvas back. One of an older size is dropped: there is a new one.
+    /// Takes the spare back. One of an older size is dropped: there is a new one.
     fn keep(&mut self, buffer: Buffer) -> bool {
         let BufferStorage::Memory(pixels) = buffer.storage else { return false };
-        let fits = (pixels.width, pixels.height) == self.size && self.canvas.is_none();
+        let fits = (pixels.width, pixels.height) == self.size && self.spare.is_none();
         if fits {
-            self.canvas = Some(pixels);
+            self.spare = Some(pixels);
         }
         fits
     }
@@ -119,7 +123,8 @@ impl Window {
         if let Change::Compose { buffer, damage } = plan.change {
             let everything = !self.is_known;
             if self.keep(buffer) {
-                (self.is_known, self.is_drawn) = (true, true);
+                self.spare = self.spare.take().map(|new| std::mem::replace(&mut self.canvas, new));
+                (self.is_known, self.is_drawn) = (self.is_drawn, true);
                 if everything { self.send_all() } else { self.send(&damage) }
             }
         }
@@ -144,9 +149,7 @@ impl Window {
     }
 
     fn send(&mut self, damage: &[PixelRect]) {
-        if let Some(canvas) = &self.canvas {
-            self.transport.send(canvas, damage);
-        }
+        self.transport.send(&self.canvas, damage);
     }
 
     pub(super) fn supersede(&self, from: FrameId) -> Option<FrameId> {
@@ -175,13 +178,14 @@ impl Window {
             return;
         }
         self.size = size;
-        self.canvas = Some(PixelBuffer::new(size.0, size.1));
+        self.canvas = PixelBuffer::new(size.0, size.1);
+        self.spare = Some(PixelBuffer::new(size.0, size.1));
         (self.is_known, self.is_drawn) = (false, false);
         self.lose(LossReason::ModeChange);
         self.events.push_back(DisplayEvent::Changed);
     }
 
     pub(super) fn picture(&self) -> Option<PixelBuffer> {
-        self.canvas.clone().filter(|_| self.on && self.is_drawn)
+        (self.on && self.is_drawn).then(|| self.canvas.clone())
     }
 }

@@ -156,6 +156,17 @@ mod tests {
         assert_eq!(self::machine().seen_in_place(&rect, now + Span::from_seconds(60)), None);
     }
 
+    #[test]
+    fn first_write_has_a_millisecond_before_the_beam_and_not_half_of_one() {
+        let (machine, rect) = (machine(), PixelRect { x: 0, y: 600, width: 200, height: 200 });
+        let index = machine.vsync().at_or_after(START).plus(3);
+        let enters = scan().enters(machine.vsync().present(index), &rect);
+        let seen = |micros| machine.seen_in_place(&rect, enters - Span::from_micros(micros));
+        // Nothing was timed yet, and writing so many pixels takes half a millisecond.
+        assert_eq!(seen(1_000), Some(index));
+        assert_ne!(seen(550), Some(index), "the beam would meet it where a timer is late");
+    }
+
     proptest! {
         #[test]
         fn what_is_written_in_time_is_read_whole_and_in_the_refresh_that_was_said(

@@ -83,3 +83,55 @@ impl Pacer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timing::pacer::{MissBudgets, Planned};
+    use crate::timing::pacing::PacingWish;
+    use crate::timing::target::RefreshIndex;
+
+    const CLICK: Instant = Instant::from_nanos(1_000_000_000);
+
+    fn ms(millis: i64) -> Span {
+        Span::from_millis(millis)
+    }
+
+    #[test]
+    fn window_counts_as_touched_between_two_strokes_and_not_while_its_user_reads() {
+        let mut pacer = Pacer::new(PacingWish::Auto, MissBudgets::default());
+        assert!(!pacer.is_interactive(CLICK));
+        pacer.interrupt(CLICK);
+        // Two strokes of a slow typist are 300 ms apart.
+        assert!(pacer.is_interactive(CLICK + ms(300)));
+        assert!(!pacer.is_interactive(CLICK + ms(600)));
+        let until = pacer.interactive_until(CLICK + ms(300)).unwrap();
+        assert!(pacer.is_interactive(until - Span::from_nanos(1)) && !pacer.is_interactive(until));
+    }
+
+    /// Whether a callback that is planned for the end of a refresh is sent with this event of a mouse.
+    fn is_snapped_to(pacer: &mut Pacer, now: Instant) -> bool {
+        let start = now + ms(6);
+        pacer.planned = Some(Planned { target: RefreshIndex(1), start, packed: true });
+        pacer.input(now);
+        pacer.snap_to_input(now, ms(16));
+        pacer.planned.unwrap().start == now
+    }
+
+    #[test]
+    fn callback_is_snapped_to_the_third_event_of_a_mouse_also_after_it_rested() {
+        let mut pacer = Pacer::new(PacingWish::Auto, MissBudgets::default());
+        pacer.set_held(true, CLICK);
+        for begin in [CLICK + ms(100), CLICK + ms(300), CLICK + ms(400)] {
+            let snapped = [0, 8, 16].map(|millis| is_snapped_to(&mut pacer, begin + ms(millis)));
+            assert_eq!(snapped, [false, true, true]);
+        }
+    }
+
+    #[test]
+    fn callback_is_not_snapped_to_events_that_come_slower_than_refreshes() {
+        let mut pacer = Pacer::new(PacingWish::Auto, MissBudgets::default());
+        pacer.set_held(true, CLICK);
+        assert!((1..9).all(|event| !is_snapped_to(&mut pacer, CLICK + ms(30 * event))));
+    }
+}

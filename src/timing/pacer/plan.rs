@@ -135,3 +135,38 @@ impl Pacer {
         Planned { target, start: (self.deadline(target, output) - budget).max(now), packed: row.is_none() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timing::class::Evidence;
+    use crate::timing::pacer::MissBudgets;
+
+    /// A client that burns its CPU time (milliseconds) between callback and commit, and after the commit.
+    fn client(inside: f64, outside: f64) -> Pacer {
+        let mut pacer = Pacer::new(PacingWish::Auto, MissBudgets::default());
+        for frame in 0..40 {
+            pacer.classifier.observe(Evidence {
+                callback_offset: Span::from_millis(frame % 4),
+                answer: Span::from_millis_f64(inside + 0.1),
+                cpu_inside: Some(Span::from_millis_f64(inside)),
+                cpu_outside: Some(Span::from_millis_f64(outside)),
+                waited: false,
+            });
+        }
+        pacer
+    }
+
+    /// The fewest buffers with which it is given a second period.
+    fn fewest_buffers(mut pacer: Pacer) -> usize {
+        (1..100).find(|count| (pacer.buffers(*count), pacer.has_spare_buffers()).1).unwrap()
+    }
+
+    #[test]
+    fn client_that_draws_ahead_keeps_a_free_buffer_of_mesas_four_and_one_that_draws_when_called_needs_two() {
+        let (gated, draws) = (client(0.1, 3.0), client(3.0, 0.0));
+        assert_eq!((gated.class(), draws.class()), (Class::Gated, Class::Draws));
+        assert!(fewest_buffers(gated) > 4, "Mesa's software rasteriser crashes where none of its four is free");
+        assert_eq!(fewest_buffers(draws), 2, "one is shown, into the other it draws");
+    }
+}

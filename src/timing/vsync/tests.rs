@@ -60,6 +60,26 @@ fn a_driver_that_lies_leaves_a_readable_trace_and_a_right_grid() {
     .assert_eq(&story);
 }
 
+/// Drivers stamp the start of scan-out from within the blanking, which is before it.
+#[test]
+fn timestamp_may_lie_ahead_by_a_blanking_and_not_by_more() {
+    let mut model = model_after(8);
+    let seen = model.observe(grid(9), None, grid(9) - Span::from_micros(1_500));
+    assert!(matches!(seen, Observation::Accepted { .. }), "{seen:?}");
+    let seen = model.observe(grid(10), None, grid(10) - Span::from_millis(4));
+    assert!(matches!(seen, Observation::Refused { reason: Refusal::Future, .. }), "{seen:?}");
+}
+
+#[test]
+fn display_that_keeps_58_and_a_half_hertz_where_its_mode_says_60_is_followed() {
+    let mut model = VsyncModel::new(PERIOD, grid(0));
+    let time = |index: i64| grid(0) + PERIOD.scale(1_025, 1_000) * index;
+    for index in 1..=40 {
+        model.observe(time(index), Some(1), time(index));
+    }
+    assert_eq!(model.present(RefreshIndex(50)), time(50));
+}
+
 /// vkms stops its clock when nobody wants vblanks; the first one after that has no time of its own.
 #[test]
 fn a_grid_that_moved_in_a_pause_is_not_taken_for_another_period() {
