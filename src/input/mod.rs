@@ -211,7 +211,7 @@ pub fn handle(state: &mut State, event: InputEvent) {
         InputEvent::TouchCancel { .. } => touch::cancel(state),
         InputEvent::Gesture { time, gesture } => gesture::heard(state, time, gesture),
         InputEvent::Tool { time, event } => tablet::tool(state, time, &event),
-        InputEvent::Tablet { tablet, there, .. } => tablet::plugged(state, &tablet, there),
+        InputEvent::Tablet { time, tablet, there } => tablet::plugged(state, time, &tablet, there),
         InputEvent::Switch { switch, on, .. } => switch::switched(state, switch, on),
         InputEvent::Key { time, keyboard, key, pressed } => keyboard::key(state, time, keyboard, key, pressed),
         InputEvent::Modifiers { keyboard, depressed, latched, locked, layout, .. } => {
