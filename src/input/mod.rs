@@ -46,6 +46,7 @@ pub mod text;
 mod titles;
 mod tool;
 pub mod touch;
+pub mod touch_drag;
 pub mod waking;
 
 use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
@@ -235,7 +236,7 @@ pub fn pointer_position(state: &State) -> Point<f64, Logical> {
 
 /// Where what is dragged between clients is: at the finger that drags it, or at the pointer (global logical coordinates).
 pub fn drag_position(state: &State) -> Point<f64, Logical> {
-    touch::carrier(state).unwrap_or_else(|| pointer_position(state))
+    touch_drag::carrier(state).unwrap_or_else(|| pointer_position(state))
 }
 
 /// The surface that takes input at `position`, whoever may have it, and where its origin is.
