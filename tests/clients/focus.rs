@@ -246,6 +246,11 @@ fn cancelled_fingers_stay_cancelled() {
     let is_touch = |event: &Event| {
         matches!(event, Event::TouchDown { .. } | Event::TouchMotion { .. } | Event::TouchUp | Event::TouchCancel)
     };
+    world.input(InputEvent::TouchUp { time, slot: 3 });
+    // An object that is made meanwhile is told of fingers that count, and of no others.
+    let client = world.client(a);
+    client.globals().seat.get_touch(&client.handle(), ());
+    world.settle();
     for slot in [4, 3] {
         let time = world.now();
         world.input(InputEvent::TouchMotion { time, slot, position: at(60.0, 60.0) });
