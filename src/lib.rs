@@ -40,6 +40,7 @@ pub mod later;
 pub mod lent_files;
 #[cfg(feature = "compositor")]
 pub mod log_limits;
+pub mod log_noise;
 #[cfg(feature = "compositor")]
 pub mod output;
 #[cfg(feature = "compositor")]

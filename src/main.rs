@@ -8,6 +8,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use upbeat::log_limits::LogLimits;
+use upbeat::log_noise::LogNoise;
 
 /// What is logged unless `UPBEAT_LOG` says otherwise: what is wrong, where the session is, and who draws.
 const DEFAULT_LOG: &str = "warn,upbeat::session::hello=info,upbeat::session::renderer=info";
@@ -21,12 +22,15 @@ fn main() -> ExitCode {
     let writer = || NonBlockingBuilder::default().buffered_lines_limit(LINES_WAITING).finish(std::io::stderr());
     let (log, _ends_last) = upbeat::session::signals::out_of_reach(writer);
     let filter = EnvFilter::try_from_env("UPBEAT_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
+    // A log that is asked for has everything.
+    let is_default = std::env::var_os("UPBEAT_LOG").is_none();
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(log.clone())
         .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal())
         .finish()
+        .with(is_default.then_some(LogNoise))
         .with(LogLimits::new(log))
         .init();
     match cli.run() {

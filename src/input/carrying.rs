@@ -9,6 +9,7 @@ use smithay::input::touch::{
     DownEvent, GrabStartData as TouchStart, MotionEvent as TouchMotion, OrientationEvent, ShapeEvent, TouchGrab,
     TouchInnerHandle, UpEvent,
 };
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Serial};
 
 use super::held::Focus;
@@ -21,6 +22,14 @@ pub trait Carried: Send {
 
     /// The press is over: it is dropped where it was last.
     fn ended(&mut self, state: &mut State);
+}
+
+/// The surface that a finger carries data over, as its client was told.
+#[derive(Debug, Default)]
+pub(super) struct ToldTarget {
+    pub surface: Option<WlSurface>,
+    /// The finger is elsewhere than it was told, or on a client that had no room to hear that it entered.
+    pub is_owed: bool,
 }
 
 /// Whether data is being dragged.

@@ -7,7 +7,7 @@ use smithay::utils::Serial;
 
 pub use super::carrying::is_active;
 use super::carrying::{Carried, PointerDrag, TouchDrag};
-use super::{drag, held, pointer, pointer_release, tablet, touch};
+use super::{drag, held, pointer, pointer_release, tablet, touch_drag};
 use crate::output;
 use crate::state::State;
 use crate::time::Clock as _;
@@ -39,14 +39,15 @@ pub fn begin(state: &mut State, serial: Serial, carried: Box<dyn Carried>) {
         pointer.set_grab(state, PointerDrag { start, carried }, serial, Clears::Clear);
     } else if let Some(start) = touch.grab_start_data().filter(|_| touch.has_grab(serial)) {
         let start = TouchStart { focus: None, ..start };
+        touch_drag::begin(state);
         touch.set_grab(state, TouchDrag { start, carried }, serial);
     }
 }
 
 /// Ends the drag without a drop. Its client is told of none of the releases that follow.
 pub fn cancel(state: &mut State) {
-    if touch::carrier(state).is_some() {
-        touch::cancel_carrying(state);
+    if touch_drag::carrier(state).is_some() {
+        touch_drag::cancel(state);
     } else {
         let now = state.clock.now();
         pointer_release::let_go(state, now);

@@ -6,7 +6,7 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Serial};
 
-use super::carrying::TouchDrag;
+use super::carrying::{ToldTarget, TouchDrag};
 use super::held::Focus;
 use super::{InputTimes, Timed, foresight, held};
 use crate::state::State;
@@ -47,6 +47,7 @@ pub(super) struct Touch {
 #[derive(Debug, Default)]
 pub struct Touches {
     pub(super) down: Vec<Touch>,
+    pub(super) carried_to: ToldTarget,
 }
 
 impl Touch {

@@ -1,14 +1,12 @@
 //! Everything of the seat is taken away from whoever has it: the session is locked, or unlocked.
 
 use smithay::input::pointer::CursorImageStatus;
-use smithay::wayland::tablet_manager::TabletSeatTrait;
 
 use super::event::Stops;
 use super::{drag, focus, foresight, pointer, pointer_release, scrolling, touch};
 use crate::output;
 use crate::shell::{popup, swipes};
 use crate::state::State;
-use crate::surface::foresight::Device;
 use crate::time::{Clock, Instant};
 
 /// Ends what is dragged, scrolled, held or grabbed, and gives the keyboard to whom it belongs now. Nothing is dropped on
@@ -32,11 +30,7 @@ pub(super) fn let_go(state: &mut State) {
 }
 
 fn let_go_of_tools(state: &mut State, now: Instant) {
-    let seat = state.input.seat.tablet_seat();
-    for tool in state.input.tools.forget() {
-        foresight::left(state, Device::Tool(tool.hardware_serial as u32));
-        if let Some(handle) = seat.get_tool(&tool) {
-            handle.proximity_out(now.as_wayland_millis());
-        }
+    for tool in state.input.tools.let_go(now) {
+        foresight::left(state, tool);
     }
 }

@@ -46,6 +46,7 @@ pub mod text;
 mod titles;
 mod tool;
 pub mod touch;
+pub mod touch_drag;
 pub mod waking;
 
 use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
@@ -212,7 +213,7 @@ pub fn handle(state: &mut State, event: InputEvent) {
         InputEvent::TouchCancel { .. } => touch::cancel(state),
         InputEvent::Gesture { time, gesture } => gesture::heard(state, time, gesture),
         InputEvent::Tool { time, event } => tablet::tool(state, time, &event),
-        InputEvent::Tablet { tablet, there, .. } => tablet::plugged(state, &tablet, there),
+        InputEvent::Tablet { time, tablet, there } => tablet::plugged(state, time, &tablet, there),
         InputEvent::Switch { switch, on, .. } => switch::switched(state, switch, on),
         InputEvent::Key { time, keyboard, key, pressed } => keyboard::key(state, time, keyboard, key, pressed),
         InputEvent::Modifiers { keyboard, depressed, latched, locked, layout, .. } => {
@@ -236,7 +237,7 @@ pub fn pointer_position(state: &State) -> Point<f64, Logical> {
 
 /// Where what is dragged between clients is: at the finger that drags it, or at the pointer (global logical coordinates).
 pub fn drag_position(state: &State) -> Point<f64, Logical> {
-    touch::carrier(state).unwrap_or_else(|| pointer_position(state))
+    touch_drag::carrier(state).unwrap_or_else(|| pointer_position(state))
 }
 
 /// Whether the client with the keyboard has room for more keys than a person types.

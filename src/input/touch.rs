@@ -6,8 +6,7 @@ use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
 
 use super::fingers::{Touch, cancel_told, carries, told_location, touch_slot};
 use super::pointer::pick;
-use super::swiping;
-use super::{InputTimes, Timed, acting, drag, foresight, held, scrolling, titles};
+use super::{InputTimes, Timed, acting, drag, foresight, held, scrolling, swiping, titles, touch_drag};
 use crate::bindings::BUTTON_LEFT;
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
@@ -53,7 +52,7 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     }
     let position = bounded(position);
     let wakes = state.input.waking.takes();
-    if carrier(state).is_some() {
+    if touch_drag::carrier(state).is_some() {
         // Its client would hear of its end alone, or of nothing but its beginning.
         let touch = Touch::untold(slot, SERIAL_COUNTER.next_serial(), position);
         state.input.touches.down.push(touch);
@@ -104,7 +103,7 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
     if drag::holds_touch(state, slot) {
         drag::latch(state);
     } else if carries(state, slot) {
-        carry(state, time, slot, position);
+        touch_drag::carry(state, time, slot, position);
     } else if !swipe(state, time, slot, before) && !drag_view(state, time, slot, before) && !swallowed {
         output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
         let renewed = held::renewed(state, &focus, position);
@@ -115,39 +114,6 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
         let event = MotionEvent { slot: touch_slot(slot), location, time: time.as_wayland_millis() };
         state.tell_time(Timed::Touch, focus.as_ref().map(|(surface, _)| surface), time);
         state.input.touch.clone().motion(state, focus, &event);
-    }
-}
-
-/// The finger that drags something between clients: where it is.
-pub(super) fn carrier(state: &State) -> Option<Point<f64, Logical>> {
-    let touches = &state.input.touches.down;
-    touches.iter().find(|touch| carries(state, touch.slot)).map(|touch| touch.position)
-}
-
-/// The finger that drags something between clients lets go of it, and of its client: nothing is dropped.
-pub(super) fn cancel_carrying(state: &mut State) {
-    let carrier = state.input.touches.down.iter().position(|touch| carries(state, touch.slot));
-    let Some(index) = carrier else { return };
-    let touch = &mut state.input.touches.down[index];
-    touch.swallowed = true;
-    let (slot, location) = (touch_slot(touch.slot), touch.position);
-    let event = MotionEvent { slot, location, time: state.clock.now().as_wayland_millis() };
-    let handle = state.input.touch.clone();
-    // Smithay drops it on what it was on last.
-    handle.motion(state, None, &event);
-    handle.unset_grab(state);
-}
-
-/// What a finger drags between clients goes along with it, over whatever lies there.
-fn carry(state: &mut State, time: Instant, slot: u32, position: Point<f64, Logical>) {
-    let focus = pick(state, position);
-    // It is nobody's hand any more.
-    foresight::left(state, Device::Touch(slot));
-    output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
-    let event = MotionEvent { slot: touch_slot(slot), location: position, time: time.as_wayland_millis() };
-    state.input.touch.clone().motion(state, focus, &event);
-    if state.input.drag_icon.is_some() {
-        output::need_look(state);
     }
 }
 
@@ -205,6 +171,7 @@ pub fn up(state: &mut State, time: Instant, slot: u32) {
         drag::end(state);
         super::refresh_focus(state);
     }
+    touch_drag::catch_up_before_drop(state, time, slot);
     let touch = state.input.touches.down.remove(index);
     foresight::left(state, Device::Touch(slot));
     if state.input.touches.down.is_empty() {

@@ -1,14 +1,114 @@
-//! `wp_cursor_shape_manager_v1` 1: cursors by name. They reach the seat like any other cursor
+//! `wp_cursor_shape_manager_v1` 2: cursors by name. They reach the seat like any other cursor
 //! ([`SeatHandler::cursor_image`](smithay::input::SeatHandler::cursor_image)).
+//!
+//! Shapes of the pointer are Smithay's. Those of tools are ours, as the objects of tools are ([`tablet`](super::tablet)).
 
 use super::floor::delegate;
+use crate::guard::Handlers;
+use crate::input;
 use crate::state::State;
-use smithay::reexports::wayland_protocols::wp::cursor_shape::v1::server::wp_cursor_shape_device_v1::WpCursorShapeDeviceV1;
-use smithay::reexports::wayland_protocols::wp::cursor_shape::v1::server::wp_cursor_shape_manager_v1::WpCursorShapeManagerV1;
+use smithay::input::pointer::{CursorIcon, CursorImageStatus};
+use smithay::reexports::wayland_protocols::wp::cursor_shape::v1::server::wp_cursor_shape_device_v1::{
+    self, Shape, WpCursorShapeDeviceV1,
+};
+use smithay::reexports::wayland_protocols::wp::cursor_shape::v1::server::wp_cursor_shape_manager_v1::{
+    self, WpCursorShapeManagerV1,
+};
+use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_tool_v2::ZwpTabletToolV2;
+use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, Resource, WEnum, Weak};
 use smithay::wayland::cursor_shape::{CursorShapeDeviceUserData, CursorShapeManagerState};
-
-// Cursor shapes may also be set for tablet tools; there are none yet.
+use smithay::wayland::tablet_manager::TabletSeatHandler;
 
 delegate!(global WpCursorShapeManagerV1: () => CursorShapeManagerState);
-delegate!(WpCursorShapeManagerV1: () => CursorShapeManagerState);
 delegate!(WpCursorShapeDeviceV1: CursorShapeDeviceUserData<State> => CursorShapeManagerState);
+
+/// Smithay asks for it. Its tools are not used.
+impl TabletSeatHandler for State {}
+
+/// The tool whose cursor a device sets.
+#[derive(Debug)]
+pub struct ToolCursor(Weak<ZwpTabletToolV2>);
+
+impl Dispatch<WpCursorShapeManagerV1, (), State> for Handlers {
+    fn request(
+        state: &mut State,
+        client: &Client,
+        manager: &WpCursorShapeManagerV1,
+        request: wp_cursor_shape_manager_v1::Request,
+        (): &(),
+        display: &DisplayHandle,
+        init: &mut DataInit<'_, State>,
+    ) {
+        if let wp_cursor_shape_manager_v1::Request::GetTabletToolV2 { cursor_shape_device, tablet_tool } = request {
+            init.init(cursor_shape_device, ToolCursor(tablet_tool.downgrade()));
+            return;
+        }
+        <CursorShapeManagerState as Dispatch<WpCursorShapeManagerV1, (), State>>::request(
+            state,
+            client,
+            manager,
+            request,
+            &(),
+            display,
+            init,
+        );
+    }
+}
+
+impl Dispatch<WpCursorShapeDeviceV1, ToolCursor, State> for Handlers {
+    fn request(
+        state: &mut State,
+        _client: &Client,
+        _device: &WpCursorShapeDeviceV1,
+        request: wp_cursor_shape_device_v1::Request,
+        ToolCursor(tool): &ToolCursor,
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        let wp_cursor_shape_device_v1::Request::SetShape { shape: WEnum::Value(shape), .. } = request else { return };
+        if let Ok(tool) = tool.upgrade() {
+            input::tablet::set_cursor(state, &tool, CursorImageStatus::Named(icon(shape)));
+        }
+    }
+}
+
+fn icon(shape: Shape) -> CursorIcon {
+    match shape {
+        Shape::ContextMenu => CursorIcon::ContextMenu,
+        Shape::Help => CursorIcon::Help,
+        Shape::Pointer => CursorIcon::Pointer,
+        Shape::Progress => CursorIcon::Progress,
+        Shape::Wait => CursorIcon::Wait,
+        Shape::Cell => CursorIcon::Cell,
+        Shape::Crosshair => CursorIcon::Crosshair,
+        Shape::Text => CursorIcon::Text,
+        Shape::VerticalText => CursorIcon::VerticalText,
+        Shape::Alias => CursorIcon::Alias,
+        Shape::Copy => CursorIcon::Copy,
+        Shape::Move => CursorIcon::Move,
+        Shape::NoDrop => CursorIcon::NoDrop,
+        Shape::NotAllowed => CursorIcon::NotAllowed,
+        Shape::Grab => CursorIcon::Grab,
+        Shape::Grabbing => CursorIcon::Grabbing,
+        Shape::EResize => CursorIcon::EResize,
+        Shape::NResize => CursorIcon::NResize,
+        Shape::NeResize => CursorIcon::NeResize,
+        Shape::NwResize => CursorIcon::NwResize,
+        Shape::SResize => CursorIcon::SResize,
+        Shape::SeResize => CursorIcon::SeResize,
+        Shape::SwResize => CursorIcon::SwResize,
+        Shape::WResize => CursorIcon::WResize,
+        Shape::EwResize => CursorIcon::EwResize,
+        Shape::NsResize => CursorIcon::NsResize,
+        Shape::NeswResize => CursorIcon::NeswResize,
+        Shape::NwseResize => CursorIcon::NwseResize,
+        Shape::ColResize => CursorIcon::ColResize,
+        Shape::RowResize => CursorIcon::RowResize,
+        Shape::AllScroll => CursorIcon::AllScroll,
+        Shape::ZoomIn => CursorIcon::ZoomIn,
+        Shape::ZoomOut => CursorIcon::ZoomOut,
+        Shape::DndAsk => CursorIcon::DndAsk,
+        Shape::AllResize => CursorIcon::AllResize,
+        _ => CursorIcon::Default,
+    }
+}

@@ -11,7 +11,7 @@
 //! * colour management (`wp_color_manager_v1`, `wp_color_representation_manager_v1`): everything is composed in sRGB, and
 //!   what is promised there could not be kept.
 //! * `wp_tearing_control_manager_v1`: no flip is made between two refreshes, so there is nothing that it could allow.
-//! * tablet pads (of `zwp_tablet_manager_v2`): Smithay 0.7 has none, and a session can be used without.
+//! * tablet pads (of `zwp_tablet_manager_v2`): a session can be used without.
 //! * `zwp_text_input_manager_v1` and `_v2`: toolkits of today speak version 3, and two would type into one field.
 //! * desktop-specific shells (`gtk_shell1`, `org_kde_plasma_shell` and the like): each is the private talk of one desktop
 //!   with its own programs, and changes with it.
@@ -101,7 +101,6 @@ use smithay::wayland::shell::xdg::XdgShellState;
 use smithay::wayland::shell::xdg::decoration::XdgDecorationState;
 use smithay::wayland::shm::ShmState;
 use smithay::wayland::single_pixel_buffer::SinglePixelBufferState;
-use smithay::wayland::tablet_manager::TabletManagerState;
 use smithay::wayland::viewporter::ViewporterState;
 use smithay::wayland::xdg_activation::XdgActivationState;
 
@@ -137,7 +136,7 @@ pub struct Protocols {
     pub relative_pointer: RelativePointerManagerState,
     pub pointer_constraints: PointerConstraintsState,
     pub pointer_gestures: PointerGesturesState,
-    pub tablet: TabletManagerState,
+    pub tablet: tablet::TabletManager,
     pub idle_inhibit: idle_inhibit::IdleInhibit,
     pub idle_notify: idle_notify::IdleNotify,
     pub shortcuts_inhibit: shortcuts_inhibit::ShortcutsInhibit,
@@ -205,7 +204,7 @@ impl Protocols {
             relative_pointer: RelativePointerManagerState::new::<State>(display),
             pointer_constraints: PointerConstraintsState::new::<State>(display),
             pointer_gestures: PointerGesturesState::new::<State>(display),
-            tablet: TabletManagerState::new::<State>(display),
+            tablet: tablet::TabletManager::new(display),
             idle_inhibit: idle_inhibit::IdleInhibit::new(IdleInhibitManagerState::new::<State>(display)),
             idle_notify: idle_notify::IdleNotify::new(display),
             shortcuts_inhibit: shortcuts_inhibit::ShortcutsInhibit::new(display),

@@ -19,6 +19,7 @@ pub fn attend(state: &mut State) {
         input::focus::update_keyboard(state);
         input::refresh_focus(state);
         selection::drag::catch_up(state);
+        input::touch_drag::catch_up(state);
     }
 }
 

@@ -84,6 +84,8 @@ pub struct Devices {
 struct Offered {
     types: usize,
     bytes: usize,
+    /// It said which actions it knows, if any.
+    has_actions: bool,
 }
 
 /// Gives the devices back that are gone. `client` is who has just asked for something.
@@ -205,9 +207,10 @@ fn asks_primary(state: &mut State, device: &ZwpPrimarySelectionDeviceV1, request
 delegate!(global WlDataDeviceManager: () => DataDeviceState);
 delegate!(global ZwpPrimarySelectionDeviceManagerV1: PrimaryDeviceManagerGlobalData => PrimarySelectionState);
 
-/// Passes what is offered on to Smithay, where `$check` lets it, up to what whoever has the focus next can be told.
+/// Passes what is offered on to Smithay, where `$check` lets it, up to what whoever has the focus next can be told. `$note` sees
+/// each request that is passed on.
 macro_rules! offered {
-    ($source:ty: $data:ty => $kind:ty, $request:ident, $check:path) => {
+    ($source:ty: $data:ty => $kind:ty, $request:ident, $check:path $(, $note:path)?) => {
         impl Dispatch<$source, $data, State> for Handlers {
             fn request(
                 state: &mut State,
@@ -226,6 +229,7 @@ macro_rules! offered {
                         return $crate::guard::end_for(display, client, &$crate::protocol::selection::too_many_types());
                     }
                 }
+                $($note(state, source, &request);)?
                 <$kind as Dispatch<_, _, State>>::request(state, client, source, request, data, display, init);
             }
 
@@ -239,12 +243,19 @@ macro_rules! offered {
 
 use offered;
 
-offered!(WlDataSource: DataSourceUserData => DataDeviceState, wl_data_source, at_any_time);
+offered!(WlDataSource: DataSourceUserData => DataDeviceState, wl_data_source, at_any_time, note_actions);
 offered!(ZwpPrimarySelectionSourceV1: PrimarySourceUserData => PrimarySelectionState, primary_source, at_any_time);
 
 /// Types may be added to sources of the focused client whenever it likes.
 fn at_any_time<S>(_state: &mut State, _source: &S) -> bool {
     true
+}
+
+/// Notes that a source names its actions: Smithay does not tell a source that names none from one that never does.
+fn note_actions(state: &mut State, source: &WlDataSource, request: &wl_data_source::Request) {
+    if matches!(request, wl_data_source::Request::SetActions { .. }) {
+        state.protocols.selection.offered.entry(source.id()).or_default().has_actions = true;
+    }
 }
 
 /// A source is gone: if it was in force, everybody hears that there is nothing to paste.

@@ -1,29 +1,43 @@
 //! `zwp_tablet_manager_v2` 1: graphics tablets and their tools. Pads (rings and buttons of the tablet itself) are not
-//! offered: Smithay 0.7 has none.
+//! offered.
 //!
-//! Who has never bound the manager gets the tool as a pointer ([`crate::input::tablet`]).
+//! Ours, since Smithay 0.7 tells one instance of each client alone. The objects and their events are in
+//! [`input::tablet`](crate::input::tablet); here requests are heard. A client that has never bound the manager gets the
+//! tool as a pointer.
 
 use std::sync::atomic::Ordering;
 
-use smithay::backend::input::TabletToolDescriptor;
-use smithay::input::pointer::CursorImageStatus;
+use smithay::input::pointer::{CursorImageAttributes, CursorImageStatus, CursorImageSurfaceData};
 use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_manager_v2::{self, ZwpTabletManagerV2};
 use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_seat_v2::{self, ZwpTabletSeatV2};
-use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_tool_v2::ZwpTabletToolV2;
-use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_v2::ZwpTabletV2;
-use smithay::reexports::wayland_server::backend::ClientId;
+use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_tool_v2::{self, ZwpTabletToolV2};
+use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_v2::{self, ZwpTabletV2};
+use smithay::reexports::wayland_server::backend::{ClientId, GlobalId};
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHandle, GlobalDispatch, New, Resource};
-use smithay::wayland::tablet_manager::{
-    TabletManagerState, TabletSeatHandler, TabletSeatUserData, TabletToolUserData, TabletUserData,
-};
+use smithay::utils::{Logical, Point};
+use smithay::wayland::compositor;
+use smithay::wayland::seat::CURSOR_IMAGE_ROLE;
 
 use super::client;
-use super::floor::delegate;
-use crate::guard::{self, Handlers, Kind};
+use crate::bounds::coordinate;
+use crate::guard::{self, Handlers};
 use crate::input::{self, TabletClients};
-use crate::output;
 use crate::state::State;
+
+const VERSION: u32 = 1;
+
+/// The global.
+#[derive(Debug)]
+pub struct TabletManager {
+    _global: GlobalId,
+}
+
+impl TabletManager {
+    pub(super) fn new(display: &DisplayHandle) -> Self {
+        TabletManager { _global: display.create_global::<State, ZwpTabletManagerV2, ()>(VERSION, ()) }
+    }
+}
 
 impl TabletClients for State {
     fn knows_tablets(&self, surface: &WlSurface) -> bool {
@@ -33,28 +47,19 @@ impl TabletClients for State {
     }
 }
 
-impl TabletSeatHandler for State {
-    fn tablet_tool_image(&mut self, _tool: &TabletToolDescriptor, image: CursorImageStatus) {
-        self.input.cursor.set_status(image);
-        output::cursor_changed(self);
-    }
-}
-
 impl GlobalDispatch<ZwpTabletManagerV2, (), State> for Handlers {
     fn bind(
-        state: &mut State,
-        display: &DisplayHandle,
+        _state: &mut State,
+        _display: &DisplayHandle,
         client: &Client,
-        resource: New<ZwpTabletManagerV2>,
-        data: &(),
+        manager: New<ZwpTabletManagerV2>,
+        (): &(),
         init: &mut DataInit<'_, State>,
     ) {
         if let Some(client) = client.get_data::<client::Client>() {
             client.knows_tablets.store(true, Ordering::Relaxed);
         }
-        <TabletManagerState as GlobalDispatch<ZwpTabletManagerV2, (), State>>::bind(
-            state, display, client, resource, data, init,
-        );
+        init.init(manager, ());
     }
 }
 
@@ -62,48 +67,97 @@ impl Dispatch<ZwpTabletManagerV2, (), State> for Handlers {
     fn request(
         state: &mut State,
         client: &Client,
-        manager: &ZwpTabletManagerV2,
+        _manager: &ZwpTabletManagerV2,
         request: zwp_tablet_manager_v2::Request,
-        data: &(),
-        display: &DisplayHandle,
+        (): &(),
+        _display: &DisplayHandle,
         init: &mut DataInit<'_, State>,
     ) {
-        let makes_seat = matches!(request, zwp_tablet_manager_v2::Request::GetTabletSeat { .. });
-        let number = guard::number_of_newest(Kind::Devices).filter(|_| makes_seat);
-        let is_first = makes_seat && !input::tablet::has_seat(state, client);
-        if is_first {
-            input::tablet::first_seat_begins(state, client);
-        }
-        <TabletManagerState as Dispatch<ZwpTabletManagerV2, (), State>>::request(
-            state, client, manager, request, data, display, init,
-        );
-        let seat = number.and_then(|number| client.object_from_protocol_id(display, number).ok());
-        if let Some(seat) = seat {
-            input::tablet::seat_made(state, client, seat, is_first);
+        // There is one seat.
+        if let zwp_tablet_manager_v2::Request::GetTabletSeat { tablet_seat, .. } = request {
+            let seat = init.init(tablet_seat, ());
+            input::tablet::seat_made(state, client, &seat);
         }
     }
 }
 
-impl Dispatch<ZwpTabletSeatV2, TabletSeatUserData, State> for Handlers {
+impl Dispatch<ZwpTabletSeatV2, (), State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        _seat: &ZwpTabletSeatV2,
+        _request: zwp_tablet_seat_v2::Request,
+        (): &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        // It can be destroyed, and nothing else.
+    }
+
+    fn destroyed(state: &mut State, _client: ClientId, seat: &ZwpTabletSeatV2, (): &()) {
+        input::tablet::seat_gone(state, seat);
+    }
+}
+
+impl Dispatch<ZwpTabletV2, (), State> for Handlers {
+    fn request(
+        _state: &mut State,
+        _client: &Client,
+        _tablet: &ZwpTabletV2,
+        _request: zwp_tablet_v2::Request,
+        (): &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
+    ) {
+        // It can be destroyed, and nothing else.
+    }
+
+    fn destroyed(state: &mut State, _client: ClientId, tablet: &ZwpTabletV2, (): &()) {
+        input::tablet::tablet_object_gone(state, tablet);
+    }
+}
+
+impl Dispatch<ZwpTabletToolV2, (), State> for Handlers {
     fn request(
         state: &mut State,
-        client: &Client,
-        seat: &ZwpTabletSeatV2,
-        request: zwp_tablet_seat_v2::Request,
-        data: &TabletSeatUserData,
-        display: &DisplayHandle,
-        init: &mut DataInit<'_, State>,
+        _client: &Client,
+        tool: &ZwpTabletToolV2,
+        request: zwp_tablet_tool_v2::Request,
+        (): &(),
+        _display: &DisplayHandle,
+        _init: &mut DataInit<'_, State>,
     ) {
-        <TabletManagerState as Dispatch<ZwpTabletSeatV2, _, State>>::request(
-            state, client, seat, request, data, display, init,
-        );
+        if let zwp_tablet_tool_v2::Request::SetCursor { surface, hotspot_x, hotspot_y, .. } = request {
+            set_cursor(state, tool, surface, Point::from((coordinate(hotspot_x), coordinate(hotspot_y))));
+        }
     }
 
-    fn destroyed(state: &mut State, client: ClientId, seat: &ZwpTabletSeatV2, data: &TabletSeatUserData) {
-        input::tablet::seat_gone(state, seat);
-        <TabletManagerState as Dispatch<ZwpTabletSeatV2, _, State>>::destroyed(state, client, seat, data);
+    fn destroyed(state: &mut State, _client: ClientId, tool: &ZwpTabletToolV2, (): &()) {
+        input::tablet::tool_object_gone(state, tool);
     }
 }
 
-delegate!(ZwpTabletV2: TabletUserData => TabletManagerState);
-delegate!(ZwpTabletToolV2: TabletToolUserData => TabletManagerState);
+/// The cursor of `tool` becomes `surface`, or is hidden. Requests of clients that the tool is not on have no effect.
+fn set_cursor(state: &mut State, tool: &ZwpTabletToolV2, surface: Option<WlSurface>, hotspot: Point<i32, Logical>) {
+    if !input::tablet::is_near(state, tool) {
+        return;
+    }
+    let Some(surface) = surface else {
+        input::tablet::set_cursor(state, tool, CursorImageStatus::Hidden);
+        return;
+    };
+    // The same surface may be the cursor again.
+    let has_other_role = compositor::give_role(&surface, CURSOR_IMAGE_ROLE).is_err()
+        && compositor::get_role(&surface) != Some(CURSOR_IMAGE_ROLE);
+    if has_other_role {
+        tool.post_error(zwp_tablet_tool_v2::Error::Role, "the surface has another role");
+        return;
+    }
+    guard::with_states(&surface, |states| {
+        states.data_map.insert_if_missing_threadsafe(|| CursorImageSurfaceData::new(CursorImageAttributes { hotspot }));
+        if let Some(data) = states.data_map.get::<CursorImageSurfaceData>() {
+            data.lock().unwrap_or_else(std::sync::PoisonError::into_inner).hotspot = hotspot;
+        }
+    });
+    input::tablet::set_cursor(state, tool, CursorImageStatus::Surface(surface));
+}

@@ -12,6 +12,7 @@ use smithay::reexports::drm::Device;
 use super::gles::GlesPainter;
 use super::hardware::{self, Facts, Unfit};
 use super::{RenderError, Software, gles_error};
+use crate::log_noise::probing;
 
 /// Where the kernel has devices' nodes.
 const NODES: &str = "/dev/dri";
@@ -71,9 +72,9 @@ impl GlesPainter {
     /// Off screen, on the first device that draws in hardware; `software`: or on any that is a device at all. An error
     /// says of each device why it does not draw.
     pub(super) fn on_gpu(software: Software) -> Result<Self, RenderError> {
-        let devices = EGLDevice::enumerate().map_err(gles_error)?;
+        let devices = probing(EGLDevice::enumerate).map_err(gles_error)?;
         let candidates = devices.filter_map(|device| {
-            let path = node_of(&device)?;
+            let path = probing(|| node_of(&device))?;
             Some(Self::candidate(device, &path, software))
         });
         hardware::choose(candidates).map_err(RenderError::Gles)
@@ -82,13 +83,13 @@ impl GlesPainter {
     fn candidate(device: EGLDevice, path: &Path, software: Software) -> Result<(Facts, Self), Unfit> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let node = std::fs::metadata(path).map(|node| std::os::unix::fs::MetadataExt::rdev(&node)).ok();
-        let is_software = device.is_software();
+        let is_software = probing(|| device.is_software());
         if software == Software::OffScreen
             && let Some(reason) = File::open(path).ok().and_then(|file| software_by_kernel(file.as_fd()))
         {
             return Err(Unfit::Failed { device: name, reason });
         }
-        match Self::on(device, None, node) {
+        match probing(|| Self::on(device, None, node)) {
             Ok(painter) if software == Software::InPlace => Ok((Facts { device: name, ..Facts::default() }, painter)),
             Ok(mut painter) => Ok((Facts { device: name, renderer: painter.name(), is_software }, painter)),
             Err(error) => Err(Unfit::Failed { device: name, reason: error.to_string() }),
@@ -102,9 +103,9 @@ impl GlesPainter {
         {
             return Ok(painter);
         }
-        let device = EGLDevice::enumerate()
+        let device = probing(EGLDevice::enumerate)
             .map_err(gles_error)?
-            .find(EGLDevice::is_software)
+            .find(|device| probing(|| device.is_software()))
             .ok_or_else(|| RenderError::Gles("there is no software EGL device; is Mesa installed?".to_owned()))?;
         Self::on(device, None, None)
     }
@@ -117,7 +118,7 @@ impl GlesPainter {
             return Err(RenderError::Gles(reason));
         }
         let device = GbmDevice::new(device).map_err(|error| RenderError::Gles(format!("GBM: {error}")))?;
-        let mut painter = Self::on(device, Some(number), Some(number))?;
+        let mut painter = probing(|| Self::on(device, Some(number), Some(number)))?;
         let renderer = painter.name();
         let facts = Facts { renderer, is_software: painter.is_software(), ..Facts::default() };
         if software == Software::OffScreen && !facts.is_hardware() {

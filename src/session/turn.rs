@@ -48,5 +48,12 @@ pub fn run(state: &mut State) -> Option<Instant> {
     let goes_on = protocol::estates::go_on(state, wake);
     // What was put off in this turn is done at once in the next.
     let put_off = state.later.is_waiting().then(|| state.clock.now());
-    goes_on.into_iter().chain(put_off).chain(wake).min()
+    let next = goes_on.into_iter().chain(put_off).chain(wake).min();
+    debug_assert!(knows_of_all(state, next), "a frame was asked for after the wake-up was computed");
+    next
+}
+
+/// Whether outputs want nothing before the wake-up `next`.
+fn knows_of_all(state: &mut State, next: Option<Instant>) -> bool {
+    output::turn::next_wake(state).is_none_or(|at| next.is_some_and(|next| next <= at))
 }

@@ -10,8 +10,8 @@ use super::parts::Part;
 use super::spaces::{self, centre};
 use super::workspaces::Place;
 use super::{
-    Arrangement, Window, WindowId, activate, focus_next, layers, placement, popup, send_configure, snapping, strips,
-    visit,
+    Arrangement, Window, WindowId, activate, bounding, focus_next, layers, placement, popup, send_configure, snapping,
+    strips, visit,
 };
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
@@ -191,6 +191,9 @@ fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
     let seen = state.output_areas().any(|(_, geometry)| geometry.overlaps(window.rect()));
     let cut = lay_within && on.is_some_and(|output| !output.contains_rect(window.floating_rect()));
     let below = state.shell.below_bar(id, area);
+    if refitted.is_some() {
+        bounding::renew(state, id);
+    }
     let Some(window) = state.shell.window_mut(id) else { return };
     match refitted {
         Some(arrangement) => {

@@ -1,10 +1,12 @@
 //! How large a window may be at most (`configure_bounds`), for clients that would otherwise open larger than the screen: what
 //! bars leave of its output.
 
+use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
+use smithay::reexports::wayland_server::Resource as _;
 use smithay::utils::{Logical, Size};
 
+use super::WindowId;
 use super::workspaces::{Place, Screen};
-use super::{WindowId, spaces};
 use crate::shell::{Desk, Hand};
 use crate::state::State;
 
@@ -20,7 +22,30 @@ pub(super) fn foretell(state: &mut State, id: WindowId, expected: Option<Place>)
     }
 }
 
+/// A window may have come to another output, or its output may have changed: its client is told the bounds that count now. A
+/// tile is told with the size that its strip wants next.
+pub(super) fn follow(state: &mut State, id: WindowId) {
+    if renew(state, id)
+        && let Some(window) = state.shell.windows.get_mut_quietly(id).filter(|window| !window.in_strip)
+    {
+        window.send_pending();
+    }
+}
+
+/// Lets the next configure of a window say the bounds of its output. Returns whether they are other ones.
+pub(super) fn renew(state: &mut State, id: WindowId) -> bool {
+    let place = state.shell.workspaces.place(id);
+    let Some(bounds) = place.and_then(|place| of_screen(state, place.screen)) else { return false };
+    let Some(window) = state.shell.windows.get_mut_quietly(id) else { return false };
+    let hears_bounds = window.toplevel.xdg_toplevel().version() >= xdg_toplevel::EVT_CONFIGURE_BOUNDS_SINCE;
+    if !window.configured || !hears_bounds {
+        return false;
+    }
+    window.toplevel.with_pending_state(|pending| pending.bounds.replace(bounds)) != Some(bounds)
+}
+
 fn of_screen(state: &State, screen: Screen) -> Option<Size<i32, Logical>> {
-    let (output, _) = spaces::output_of(state, screen)?;
-    Some(state.shell.layers.usable(&output).size)
+    let name = state.shell.workspaces.name(screen)?;
+    let (output, _) = state.output_areas().find(|(output, _)| output.name() == name)?;
+    Some(state.shell.layers.usable(output).size)
 }

@@ -2,7 +2,7 @@
 //! stretched (`Window::refitted`), so that this is seen in one frame.
 
 use super::spaces::{self, centre};
-use super::{Arrangement, WindowId, visit};
+use super::{Arrangement, WindowId, bounding, visit};
 use crate::shell::Desk;
 use crate::state::State;
 
@@ -15,7 +15,11 @@ pub(super) fn refit(state: &mut State) {
         let (now, later) = (filled(&window.wanted), filled(&window.before_fullscreen));
         let on = state.shell.workspaces.place(id).and_then(|place| spaces::area_of(state, place.screen));
         let at = on.map_or_else(|| centre(window.rect()), centre);
-        let Some((_, area)) = state.usable_area(Some(at)).filter(|_| now || later) else { continue };
+        let Some((_, area)) = state.usable_area(Some(at)).filter(|_| now || later) else {
+            bounding::follow(state, id);
+            continue;
+        };
+        bounding::renew(state, id);
         let Some(window) = state.shell.window_mut(id) else { continue };
         if later {
             window.before_fullscreen = Arrangement::Maximized { area };

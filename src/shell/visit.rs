@@ -8,13 +8,14 @@ use smithay::wayland::compositor::{self, SurfaceData, TraversalAction};
 use smithay::wayland::fractional_scale::with_fractional_scale;
 
 use super::layers::Pinned;
-use super::{Window, WindowId};
+use super::{Window, WindowId, bounding};
 use crate::guard;
 use crate::shell::Desk;
 use crate::state::State;
 use crate::surface::scanout;
 
-/// Sends enter and leave events, preferred scale and transform for a window and its popups, each where it is itself.
+/// Sends enter and leave events, preferred scale and transform for a window and its popups, each where it is itself, and the
+/// bounds of the window.
 pub fn update_outputs(state: &mut State, id: WindowId) {
     let changes = state.shell.changes();
     let Some(window) = state.shell.window(id).filter(|window| window.visited != Some(changes)) else { return };
@@ -50,6 +51,7 @@ pub fn update_outputs(state: &mut State, id: WindowId) {
     if let Some(window) = state.shell.windows.of_root_mut_quietly(&trees[0].0) {
         window.visited = Some(changes);
     }
+    bounding::follow(state, id);
 }
 
 fn is_sharper(output: &Output, than: &Output) -> bool {

@@ -16,7 +16,7 @@ use crate::text;
 const TURNS: usize = 2_000;
 
 /// One turn, in which nobody waits for anything.
-fn turn(world: &mut World) {
+pub fn turn(world: &mut World) {
     world.carry_once();
     upbeat::session::turn::run(&mut world.state);
     world.flush();

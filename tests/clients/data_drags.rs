@@ -5,6 +5,7 @@ use upbeat::input::InputEvent;
 use wayland_client::protocol::wl_data_device_manager::DndAction;
 use wayland_protocols::xdg::shell::client::xdg_toplevel::ResizeEdge;
 
+use crate::behind::turn;
 use crate::fixture::{
     BUTTON_LEFT, BUTTON_RIGHT, ClientIndex, Event, KEY_A, KEY_ESCAPE, KEY_LEFT_SUPER, Toplevel, World,
 };
@@ -284,4 +285,46 @@ fn fingers_beside_a_drag_of_data_are_cancelled_with_it() {
     dragged.world.input(InputEvent::TouchCancel { time });
     assert_eq!(dragged.touches(source), ["motion", "cancel"]);
     assert_eq!(told(&mut dragged.world, dragged.target), ["dragged away"]);
+}
+
+/// Motions of a finger, each in a turn of its own: as many messages are several times what a socket holds.
+const MOTIONS: u32 = 2_000;
+
+#[test]
+fn target_that_does_not_read_for_a_while_hears_the_newest_place_of_the_finger() {
+    let mut dragged = Dragged::new(true);
+    let (target, world) = (dragged.target, &mut dragged.world);
+    world.client(target).is_stopped = true;
+    for number in 0..=MOTIONS {
+        let (time, position) = (world.now(), Point::from((620.0 + f64::from(number % 40), 430.0)));
+        world.input(InputEvent::TouchMotion { time, slot: 3, position });
+        turn(world);
+    }
+    world.client(target).is_stopped = false;
+    world.settle();
+    assert!(!world.client(target).is_gone(), "{}", world.client(target).said());
+    let mut heard = Vec::new();
+    world.until("the newest place", |world| {
+        heard.extend(told(world, target));
+        heard.last().is_some_and(|words| words == "dragged to 20 30")
+    });
+    assert!(heard.len() < MOTIONS as usize / 2, "it had room for {} motions", heard.len());
+}
+
+#[test]
+fn target_that_does_not_read_is_dropped_on_where_the_finger_is() {
+    let mut dragged = Dragged::new(true);
+    let (target, world) = (dragged.target, &mut dragged.world);
+    world.client(target).is_stopped = true;
+    for number in 0..=MOTIONS {
+        let (time, position) = (world.now(), Point::from((620.0 + f64::from(number % 40), 430.0)));
+        world.input(InputEvent::TouchMotion { time, slot: 3, position });
+        turn(world);
+    }
+    let time = world.now();
+    world.input(InputEvent::TouchUp { time, slot: 3 });
+    world.client(target).is_stopped = false;
+    world.settle();
+    let heard = told(world, target);
+    assert!(heard.ends_with(&["dragged to 20 30", "dropped on it", "dragged away"].map(str::to_owned)), "{heard:?}");
 }

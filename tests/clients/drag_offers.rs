@@ -87,6 +87,12 @@ struct Between {
 impl Between {
     /// The target has one device for each of `versions`, made in that order.
     fn new(source_version: u32, versions: &[u32]) -> Self {
+        let actions = DndAction::Copy | DndAction::Move;
+        Self::with_actions(source_version, (source_version >= 3).then_some(actions), versions)
+    }
+
+    /// The source names these actions.
+    fn with_actions(source_version: u32, actions: Option<DndAction>, versions: &[u32]) -> Self {
         let mut world = World::new();
         let (source, window) = world.open("source", 200, 100);
         let (target, onto) = world.open("target", 200, 100);
@@ -98,11 +104,16 @@ impl Between {
             let manager = client.bind_at::<WlDataDeviceManager>(*version);
             manager.get_data_device(&client.globals().seat, &client.handle(), Heeded);
         }
-        let dragged = Self::begin(&mut world, source, source_version, &window);
+        let dragged = Self::begin(&mut world, source, (source_version, actions), &window);
         Between { world, source, target, window: onto, dragged }
     }
 
-    fn begin(world: &mut World, source: ClientIndex, version: u32, window: &Toplevel) -> WlDataSource {
+    fn begin(
+        world: &mut World,
+        source: ClientIndex,
+        (version, actions): (u32, Option<DndAction>),
+        window: &Toplevel,
+    ) -> WlDataSource {
         world.client(source).take_events();
         world.point(10.0, 10.0);
         world.button(BUTTON_LEFT, true);
@@ -111,9 +122,7 @@ impl Between {
         let manager = client.bind_at::<WlDataDeviceManager>(version);
         let dragged = manager.create_data_source(&client.handle(), Heeded);
         dragged.offer("text/plain".to_owned());
-        if version >= 3 {
-            dragged.set_actions(DndAction::Copy | DndAction::Move);
-        }
+        actions.into_iter().for_each(|actions| dragged.set_actions(actions));
         client.globals().data_device.start_drag(Some(&dragged), &window.surface, None, serial);
         world.settle();
         world.client(source).take_events();
@@ -185,6 +194,39 @@ fn source_that_knows_no_actions_is_copied() {
         assert_eq!(between.source(), [""; 0]);
         assert!(!between.world.client(between.target).is_gone());
     }
+}
+
+#[test]
+fn source_that_never_names_its_actions_is_copied() {
+    let mut between = Between::with_actions(3, None, &[3]);
+    assert_eq!(between.enter(), ["offer text/plain", "offers copy", "enter"]);
+    accept(&between.offer(), DndAction::Copy);
+    assert_eq!(between.source(), ["target text/plain", "action copy"]);
+    between.release();
+    assert_eq!(between.target(), ["action copy", "drop", "leave"]);
+    between.offer().finish();
+    assert_eq!(between.source(), ["dropped", "finished"]);
+}
+
+#[test]
+fn source_that_names_no_action_is_dropped_nowhere() {
+    let mut between = Between::with_actions(3, Some(DndAction::None), &[3]);
+    assert_eq!(between.enter(), ["offer text/plain", "offers ", "enter"]);
+    accept(&between.offer(), DndAction::Copy);
+    between.release();
+    assert_eq!(between.target(), ["leave"]);
+    assert_eq!(between.source(), ["target text/plain", "cancelled"]);
+}
+
+#[test]
+fn source_is_told_that_its_first_target_accepts_nothing() {
+    let mut between = Between::new(3, &[3]);
+    between.enter();
+    assert_eq!(between.source(), [""; 0], "it has not answered");
+    between.offer().accept(0, None);
+    assert_eq!(between.source(), ["target "]);
+    between.offer().accept(0, None);
+    assert_eq!(between.source(), [""; 0], "it knows");
 }
 
 #[test]

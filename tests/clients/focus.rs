@@ -227,3 +227,39 @@ fn a_surface_is_told_that_the_pointer_left_before_it_is_gone() {
     assert!(left.is_some() && left < entered, "{events:?}");
     drop(first);
 }
+
+#[test]
+fn cancelled_fingers_stay_cancelled() {
+    let mut world = World::new();
+    let (a, window) = world.open("a", 200, 100);
+    let corner = world.window("a").rect().loc.to_f64();
+    let (time, at) = (world.now(), |x: f64, y: f64| Point::from((corner.x + x, corner.y + y)));
+    world.client(a).take_events();
+    world.input(InputEvent::TouchDown { time, slot: 3, position: at(7.0, 9.0) });
+    let serial = world.client(a).press_serial();
+    world.input(InputEvent::TouchDown { time, slot: 4, position: at(50.0, 50.0) });
+    world.input(InputEvent::TouchFrame { time });
+    world.client(a).take_events();
+    window.toplevel._move(&world.client(a).globals().seat, serial);
+    world.settle();
+    assert!(world.client(a).take_events().iter().any(|event| matches!(event, Event::TouchCancel)));
+    let is_touch = |event: &Event| {
+        matches!(event, Event::TouchDown { .. } | Event::TouchMotion { .. } | Event::TouchUp | Event::TouchCancel)
+    };
+    world.input(InputEvent::TouchUp { time, slot: 3 });
+    // An object that is made meanwhile is told of fingers that count, and of no others.
+    let client = world.client(a);
+    client.globals().seat.get_touch(&client.handle(), ());
+    world.settle();
+    for slot in [4, 3] {
+        let time = world.now();
+        world.input(InputEvent::TouchMotion { time, slot, position: at(60.0, 60.0) });
+        world.input(InputEvent::TouchUp { time, slot });
+        world.input(InputEvent::TouchFrame { time });
+    }
+    let events = world.client(a).take_events();
+    assert!(!events.iter().any(is_touch), "{events:?}");
+    world.input(InputEvent::TouchDown { time, slot: 4, position: at(60.0, 60.0) });
+    let events = world.client(a).take_events();
+    assert!(events.iter().any(|event| matches!(event, Event::TouchDown { .. })), "the next touch is heard: {events:?}");
+}

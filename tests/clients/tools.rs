@@ -1,6 +1,7 @@
 //! Gestures of a touchpad, tools of a graphics tablet, and the lid.
 
 mod late_seats;
+mod several_seats;
 
 use smithay::backend::input::{TabletToolCapabilities, TabletToolDescriptor, TabletToolType};
 use smithay::utils::{Point, Size};

@@ -2,8 +2,11 @@
 
 use upbeat::input::InputEvent;
 
+use crate::fixture::content::RED;
 use crate::fixture::{BUTTON_LEFT, BUTTON_RIGHT, ClientIndex, Event, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, World};
 use wayland_protocols::xdg::shell::client::xdg_toplevel::{ResizeEdge, State};
+use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_shell_v1::Layer;
+use wayland_protocols_wlr::layer_shell::v1::client::zwlr_layer_surface_v1::Anchor;
 
 fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
     let rect = world.window(title).rect();
@@ -269,6 +272,38 @@ fn bounds_are_those_of_the_output_on_which_a_window_will_appear() {
     let _window = world.client(client).toplevel("b");
     world.settle();
     assert_eq!(bounds(&mut world, client), Some(OUTPUT));
+}
+
+#[test]
+fn window_that_comes_to_another_output_is_told_its_bounds() {
+    const SECOND: (i32, i32) = (640, 480);
+    let mut world = World::new();
+    world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));
+    world.set_size("TEST-2", SECOND);
+    world.point(100.0, 100.0);
+    let (client, _window) = world.open("a", 200, 100);
+    bounds(&mut world, client);
+    world.put("a", (OUTPUT.0 + 50, 50));
+    world.settle();
+    assert_eq!(bounds(&mut world, client), Some(SECOND), "it was put there");
+    world.put("a", (OUTPUT.0 + 60, 50));
+    world.settle();
+    assert_eq!(bounds(&mut world, client), None, "it knows");
+    world.set_size("TEST-2", (800, 600));
+    world.settle();
+    assert_eq!(bounds(&mut world, client), Some((800, 600)), "its output has another mode");
+    let panel = world.connect();
+    world.point(f64::from(OUTPUT.0) + 100.0, 100.0);
+    let _bar = world.pin(panel, Layer::Top, RED, |layer| {
+        layer.set_size(800, 20);
+        layer.set_anchor(Anchor::Top);
+        layer.set_exclusive_zone(20);
+    });
+    world.settle();
+    assert_eq!(bounds(&mut world, client), Some((800, 580)), "a bar takes some of it");
+    world.unplug("TEST-2");
+    world.settle();
+    assert_eq!(bounds(&mut world, client), Some(OUTPUT), "its output is gone");
 }
 
 #[test]

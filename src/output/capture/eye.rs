@@ -16,6 +16,8 @@ pub struct Eye(Mutex<Seen>);
 
 #[derive(Debug)]
 struct Seen {
+    /// Whether the cursor is a part of the pictures.
+    with_cursor: bool,
     changes: Changes,
     /// What has changed since the last picture, relative to what it is a part of.
     damage: Vec<PixelRect>,
@@ -31,7 +33,8 @@ impl Eye {
     /// One that has seen nothing. The cursor counts as a part of the picture, or not.
     pub fn new(with_cursor: bool) -> Self {
         let changes = Changes::new(with_cursor);
-        Eye(Mutex::new(Seen { changes, damage: Vec::new(), moment: None, cursor: None, has_picture: false }))
+        let damage = Vec::new();
+        Eye(Mutex::new(Seen { with_cursor, changes, damage, moment: None, cursor: None, has_picture: false }))
     }
 
     fn lock(&self) -> MutexGuard<'_, Seen> {
@@ -47,8 +50,9 @@ impl Eye {
             return 0;
         }
         let before = std::mem::replace(&mut seen.moment, moment);
-        if before.zip(moment).is_some_and(|(before, moment)| before.1 != moment.1) {
-            // Where the cursor was drawn nobody knows.
+        let cursor_moved = before.zip(moment).is_some_and(|(before, moment)| before.1 != moment.1);
+        if seen.with_cursor && cursor_moved {
+            // The scene does not say where the cursor was drawn.
             seen.changes.forget();
         }
         let changed = seen.changes.look(scene);
@@ -150,5 +154,15 @@ mod tests {
         eye.take(WHOLE);
         eye.look(&scene(10), Some((2, 1)));
         assert!(eye.has_news(WHOLE));
+    }
+
+    #[test]
+    fn cursor_that_moves_without_a_scene_is_no_news_to_pictures_without_cursor() {
+        let eye = Eye::new(false);
+        eye.look(&scene(10), Some((1, 0)));
+        eye.take(WHOLE);
+        eye.look(&scene(10), Some((2, 1)));
+        assert!(!eye.has_news(WHOLE));
+        assert!(eye.take(WHOLE).is_empty());
     }
 }

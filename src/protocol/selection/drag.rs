@@ -85,7 +85,9 @@ pub(super) fn start(
     }
     let selection = &mut state.protocols.selection;
     selection.dragged = source.map(Resource::id);
-    let source = source.map(|source| Arc::new(Mutex::new(SourceFeedback::new(source))));
+    let has_actions =
+        |source: &WlDataSource| selection.offered.get(&source.id()).is_some_and(|known| known.has_actions);
+    let source = source.map(|source| Arc::new(Mutex::new(SourceFeedback::new(source, has_actions(source)))));
     selection.feedbacks.0.retain(|feedback| feedback.strong_count() > 0);
     selection.feedbacks.0.extend(source.as_ref().map(Arc::downgrade));
     state.input.drag_icon = icon.cloned();

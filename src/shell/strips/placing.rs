@@ -8,7 +8,7 @@ use super::super::layout::op::Rect;
 use super::super::layout::{Arranged, Layout, Op};
 use super::super::spaces;
 use super::super::workspaces::{Number, Place};
-use super::super::{Arrangement, Window, WindowId, visit};
+use super::super::{Arrangement, Window, WindowId, bounding, visit};
 use super::Mode;
 use crate::shell::Desk;
 use crate::state::State;
@@ -115,6 +115,7 @@ fn tile(state: &mut State, it: &Arranged, on: &On<'_>) -> bool {
     if is_same && window.wanted == wanted && !is_orphan {
         return false;
     }
+    bounding::renew(state, it.window);
     let Some(window) = state.shell.window_mut(it.window) else { return false };
     (window.in_strip, window.is_behind, window.is_aside) = (true, it.is_behind, is_aside);
     if is_orphan {

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A button at the shaft (Linux event code).
-const BTN_STYLUS: u32 = 0x14b;
+pub(super) const BTN_STYLUS: u32 = 0x14b;
 
 /// A client whose window "a" a pen touches at (10, 20), and that has no tablet seat yet.
 fn touched() -> (World, ClientIndex, Toplevel, ZwpTabletManagerV2) {
@@ -20,7 +20,7 @@ fn touched() -> (World, ClientIndex, Toplevel, ZwpTabletManagerV2) {
 }
 
 /// The pen does something at a point of the window "a".
-fn pen_at(world: &mut World, (x, y): (i32, i32), action: ToolAction) {
+pub(super) fn pen_at(world: &mut World, (x, y): (i32, i32), action: ToolAction) {
     let corner = world.window("a").rect().loc;
     world.pen((f64::from(corner.x + x), f64::from(corner.y + y)), action, Axes::default());
 }

@@ -29,25 +29,38 @@ impl TargetState {
 #[derive(Debug)]
 pub(super) struct SourceFeedback {
     source: WlDataSource,
+    /// It named its actions before the drag.
+    has_actions: bool,
     current: TargetState,
     sent: TargetState,
+    /// A target has answered, if only that it accepts nothing.
+    is_answered: bool,
+    /// The source was told a type, or that none is accepted.
+    was_told_target: bool,
 }
 
 impl SourceFeedback {
-    pub fn new(source: &WlDataSource) -> Self {
-        SourceFeedback { source: source.clone(), current: TargetState::NONE, sent: TargetState::NONE }
+    pub fn new(source: &WlDataSource, has_actions: bool) -> Self {
+        SourceFeedback {
+            source: source.clone(),
+            has_actions,
+            current: TargetState::NONE,
+            sent: TargetState::NONE,
+            is_answered: false,
+            was_told_target: false,
+        }
     }
 
     pub fn is_alive(&self) -> bool {
         self.source.is_alive()
     }
 
-    /// Its actions. A source that knows none is copied.
+    /// Its actions. A source that knows of none, or that never named any, is copied, as with wlroots: nothing could be dropped
+    /// otherwise.
     pub fn actions(&self) -> DndAction {
-        if self.source.version() < wl_data_source::REQ_SET_ACTIONS_SINCE {
-            return DndAction::Copy;
-        }
-        with_source_metadata(&self.source, |source| source.dnd_action).unwrap_or(DndAction::None)
+        let named = with_source_metadata(&self.source, |source| source.dnd_action).unwrap_or(DndAction::None);
+        let is_old = self.source.version() < wl_data_source::REQ_SET_ACTIONS_SINCE;
+        if is_old || (!self.has_actions && named.is_empty()) { DndAction::Copy } else { named }
     }
 
     pub fn mime_types(&self) -> Vec<String> {
@@ -66,6 +79,12 @@ impl SourceFeedback {
         }
     }
 
+    /// A target has answered. The first answer is sent even if it accepts nothing.
+    pub fn answered(&mut self, state: TargetState) {
+        self.is_answered = true;
+        self.set_target(state);
+    }
+
     /// The state of the target is this from now on.
     pub fn set_target(&mut self, state: TargetState) {
         self.current = state;
@@ -74,7 +93,8 @@ impl SourceFeedback {
 
     /// Sends the target state if it has changed and the client has room for it.
     pub fn send_with_room(&mut self) {
-        if self.current != self.sent && self.source.is_alive() && guard::has_room(&self.source) {
+        let owes_answer = self.is_answered && !self.was_told_target;
+        if (owes_answer || self.current != self.sent) && self.source.is_alive() && guard::has_room(&self.source) {
             self.send();
         }
     }
@@ -85,7 +105,8 @@ impl SourceFeedback {
         if before.action != now.action && self.source.version() >= wl_data_source::EVT_ACTION_SINCE {
             self.source.action(now.action);
         }
-        if before.mime_type != now.mime_type {
+        if before.mime_type != now.mime_type || (self.is_answered && !self.was_told_target) {
+            self.was_told_target = true;
             self.source.target(now.mime_type.clone());
         }
     }

@@ -82,12 +82,15 @@ impl Visit {
         self.offers.iter_mut().find(|state| state.offer == *offer)
     }
 
-    /// Tells the source the state of the offer that comes nearest to a target.
-    fn tell_source(&self) {
+    /// The state of the offer that comes nearest to a target.
+    fn nearest(&self) -> TargetState {
         let rank = |state: &&OfferState| (state.is_target(), state.target.mime_type.is_some());
         let nearest = self.offers.iter().max_by_key(rank);
-        let target = nearest.map_or(TargetState::NONE, |state| state.target.clone());
-        lock(&self.feedback).set_target(target);
+        nearest.map_or(TargetState::NONE, |state| state.target.clone())
+    }
+
+    fn tell_source(&self) {
+        lock(&self.feedback).set_target(self.nearest());
     }
 
     /// The client accepts a type, or none. The type need not be one of the source: toolkits have names of their own for some, as
@@ -99,7 +102,7 @@ impl Visit {
         let mime_type = mime_type.filter(|mime_type| !mime_type.is_empty());
         if let Some(state) = self.state_of(offer) {
             state.target.mime_type = mime_type;
-            self.tell_source();
+            lock(&self.feedback).answered(self.nearest());
         }
     }
 

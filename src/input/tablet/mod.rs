@@ -12,13 +12,18 @@
 //! While the tip is down or a button is pressed everything stays with the surface on which that began. A client that asks
 //! to drag its window or data with such a press loses the tool to the drag: the tool is the pointer until it is released.
 
-use smithay::backend::input::{ButtonState, TabletToolDescriptor};
-use smithay::input::pointer::MotionEvent;
+mod seats;
+mod tool_object;
+
+use smithay::backend::input::TabletToolDescriptor;
+use smithay::input::pointer::{CursorImageStatus, MotionEvent};
 use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_seat_v2::ZwpTabletSeatV2;
+use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_tool_v2::ZwpTabletToolV2;
+use smithay::reexports::wayland_protocols::wp::tablet::zv2::server::zwp_tablet_v2::ZwpTabletV2;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{Client, Resource};
 use smithay::utils::{Logical, Point, SERIAL_COUNTER, Serial};
-use smithay::wayland::tablet_manager::{TabletDescriptor, TabletHandle, TabletSeatTrait, TabletToolHandle};
+use smithay::wayland::tablet_manager::TabletDescriptor;
 
 use super::TabletClients;
 use super::pointer::{self, Focus, pick};
@@ -30,6 +35,7 @@ use crate::shell;
 use crate::state::State;
 use crate::surface::foresight::Device;
 use crate::time::{Clock as _, Instant};
+use seats::{TabletSeats, ToolMotion};
 
 /// Linux event codes.
 const BTN_LEFT: u32 = 0x110;
@@ -79,8 +85,7 @@ impl Near {
 #[derive(Debug, Default)]
 pub struct Tools {
     near: Vec<Near>,
-    /// Every `zwp_tablet_seat_v2`.
-    seats: Vec<ZwpTabletSeatV2>,
+    seats: TabletSeats,
 }
 
 impl Tools {
@@ -94,25 +99,27 @@ impl Tools {
         self.near.iter().find(|near| near.holds(serial, surface)).map(|near| near.pressed_at)
     }
 
-    /// Forgets all, and says which had a window.
-    pub(super) fn forget(&mut self) -> Vec<TabletToolDescriptor> {
-        let near = std::mem::take(&mut self.near);
-        near.into_iter().filter(|near| !near.is_pointer).map(|near| near.tool).collect()
+    /// Forgets all that are near: windows are told that they left. Returns what predictions know the tools by.
+    pub(super) fn let_go(&mut self, now: Instant) -> Vec<Device> {
+        let near = std::mem::take(&mut self.near).into_iter().filter(|near| !near.is_pointer);
+        let left = near.map(|near| {
+            self.seats.leave(&near.tool, now.as_wayland_millis());
+            Device::Tool(serial_of(&near.tool))
+        });
+        left.collect()
     }
 }
 
-/// A tablet was plugged in or unplugged.
-pub fn plugged(state: &mut State, tablet: &TabletDescriptor, there: bool) {
-    let seat = state.input.seat.tablet_seat();
+/// A tablet was plugged in or unplugged. Tools leave the tablet that is unplugged.
+pub fn plugged(state: &mut State, time: Instant, tablet: &TabletDescriptor, there: bool) {
     if there {
-        seat.add_tablet::<State>(&state.display_handle, tablet);
+        state.input.tools.seats.add_tablet(&state.display_handle, tablet);
         return;
     }
-    seat.remove_tablet(tablet);
-    if seat.count_tablets() == 0 {
-        seat.clear_tools();
-        state.input.tools.near.clear();
-    }
+    let near = state.input.tools.near.iter().filter_map(|near| near.last.as_ref());
+    let on_it: Vec<_> = near.map(|(event, _)| event).filter(|event| event.tablet == *tablet).cloned().collect();
+    on_it.iter().for_each(|event| leave(state, time, event));
+    state.input.tools.seats.remove_tablet(tablet, time.as_wayland_millis());
 }
 
 fn position_of(event: &ToolEvent) -> Point<f64, Logical> {
@@ -122,12 +129,13 @@ fn position_of(event: &ToolEvent) -> Point<f64, Logical> {
 /// A tool did something.
 pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     let position = position_of(event);
-    let seat = state.input.seat.tablet_seat();
-    let Some(tablet) = seat.get_tablet(&event.tablet) else { return };
-    let display = state.display_handle.clone();
-    let handle = seat.get_tool(&event.tool).unwrap_or_else(|| seat.add_tool(state, &display, &event.tool));
+    let seats = &mut state.input.tools.seats;
+    if !seats.has_tablet(&event.tablet) {
+        return;
+    }
+    seats.add_tool(&state.display_handle, &event.tool);
     if event.action == ToolAction::Leave {
-        leave(state, time, event, &handle);
+        leave(state, time, event);
         return;
     }
     let Some(near) = near(state, &event.tool) else { return };
@@ -146,11 +154,11 @@ pub fn tool(state: &mut State, time: Instant, event: &ToolEvent) {
     if is_pointer {
         foresight::left(state, device);
         // If it was on a window that knows tablets.
-        handle.proximity_out(time.as_wayland_millis());
+        state.input.tools.seats.leave(&event.tool, time.as_wayland_millis());
         act_as_pointer(state, time, event, position);
     } else {
         foresight::reported(state, device, time, position, &focus);
-        act(state, time, event, position, &focus, &tablet, &handle);
+        act(state, time, event, position, &focus);
     }
 }
 
@@ -162,67 +170,59 @@ pub(super) fn become_pointer(state: &mut State, time: Instant, serial: Serial, s
     let (tool, focus) = (near.tool.clone(), near.held.clone());
     state.input.held.take_over(near.pressed.iter().map(|press| press.button));
     foresight::left(state, Device::Tool(serial_of(&tool)));
-    if let Some(handle) = state.input.seat.tablet_seat().get_tool(&tool) {
-        handle.proximity_out(time.as_wayland_millis());
-    }
+    state.input.tools.seats.leave(&tool, time.as_wayland_millis());
     focus
 }
 
-/// Whether `client` has a tablet seat.
-pub fn has_seat(state: &State, client: &Client) -> bool {
-    state.input.tools.seats.iter().any(|seat| seat.client().as_ref() == Some(client))
-}
-
-/// The tools that are on surfaces of `client`, with what they did last.
-fn on_surfaces_of(state: &State, client: &Client) -> Vec<(ToolEvent, Focus)> {
-    let is_its = |focus: &Focus| focus.as_ref().is_some_and(|(on, _)| on.client().as_ref() == Some(client));
-    let near = state.input.tools.near.iter().filter(|near| !near.is_pointer);
-    near.filter_map(|near| near.last.clone()).filter(|(_, focus)| is_its(focus)).collect()
-}
-
-/// `client` is about to get its first tablet seat: what is on its surfaces has to come near anew, since it was not told.
-pub fn first_seat_begins(state: &mut State, client: &Client) {
-    let now = state.clock.now().as_wayland_millis();
-    for (event, _) in on_surfaces_of(state, client) {
-        let handle = state.input.seat.tablet_seat().get_tool(&event.tool);
-        handle.into_iter().for_each(|handle| {
-            handle.tip_up(now);
-            handle.proximity_out(now);
-        });
-    }
-}
-
-/// `client` has made a tablet seat. With its first it is told of the tools that are on its surfaces, and of what is pressed.
-pub fn seat_made(state: &mut State, client: &Client, seat: ZwpTabletSeatV2, is_first: bool) {
-    state.input.tools.seats.push(seat);
-    if !is_first {
-        return;
-    }
-    let now = state.clock.now().as_wayland_millis();
-    let tablets = state.input.seat.tablet_seat();
-    for (event, focus) in on_surfaces_of(state, client) {
-        let Some((handle, tablet)) = tablets.get_tool(&event.tool).zip(tablets.get_tablet(&event.tablet)) else {
+/// `client` made a tablet seat: it is told of the tools that are on its surfaces, and of what is pressed.
+pub fn seat_made(state: &mut State, client: &Client, seat: &ZwpTabletSeatV2) {
+    let millis = state.clock.now().as_wayland_millis();
+    let Tools { near, seats } = &mut state.input.tools;
+    seats.add_instance(&state.display_handle, client, seat);
+    for near in near.iter().filter(|near| !near.is_pointer) {
+        let Some((event, Some((surface, origin)))) = &near.last else { continue };
+        if surface.client().as_ref() != Some(client) {
             continue;
+        }
+        let pressed: Vec<_> = near.pressed.iter().filter_map(|press| Some((press.action, press.serial?))).collect();
+        let motion = ToolMotion {
+            tablet: &event.tablet,
+            surface,
+            at: position_of(event) - *origin,
+            axes: &Axes::default(),
+            serial: SERIAL_COUNTER.next_serial(),
+            millis,
         };
-        handle.motion(position_of(&event), focus, &tablet, SERIAL_COUNTER.next_serial(), now);
-        press_again(state, &event.tool, &handle, now);
+        seats.catch_up(seat, &near.tool, &motion, &pressed);
     }
 }
 
-/// Tells the client of all that is pressed. It may start a drag or open a menu with these serials.
-fn press_again(state: &mut State, tool: &TabletToolDescriptor, handle: &TabletToolHandle, now: u32) {
-    let Some(near) = state.input.tools.near.iter_mut().find(|near| near.tool == *tool) else { return };
-    for press in &mut near.pressed {
-        let serial = SERIAL_COUNTER.next_serial();
-        press.serial = Some(serial);
-        state.input.actions.push(serial);
-        tell_action(handle, press.action, serial, now);
-    }
-}
-
-/// A tablet seat is gone.
+/// A tablet seat is gone; its objects stay.
 pub fn seat_gone(state: &mut State, seat: &ZwpTabletSeatV2) {
-    state.input.tools.seats.retain(|known| known != seat);
+    state.input.tools.seats.remove_instance(seat);
+}
+
+/// A client destroyed its object of a tablet.
+pub fn tablet_object_gone(state: &mut State, object: &ZwpTabletV2) {
+    state.input.tools.seats.remove_tablet_object(object);
+}
+
+/// A client destroyed its object of a tool.
+pub fn tool_object_gone(state: &mut State, object: &ZwpTabletToolV2) {
+    state.input.tools.seats.remove_tool_object(object);
+}
+
+/// Whether the tool is on a surface of the client of `object`.
+pub fn is_near(state: &State, object: &ZwpTabletToolV2) -> bool {
+    state.input.tools.seats.is_near(object)
+}
+
+/// The client of `object` wants a cursor for the tool. Nothing happens unless the tool is on a surface of the client.
+pub fn set_cursor(state: &mut State, object: &ZwpTabletToolV2, image: CursorImageStatus) {
+    if is_near(state, object) {
+        state.input.cursor.set_status(image);
+        output::cursor_changed(state);
+    }
 }
 
 /// What a client knows the tool by.
@@ -291,23 +291,20 @@ fn act_as_pointer(state: &mut State, time: Instant, event: &ToolEvent, position:
     }
 }
 
-fn act(
-    state: &mut State,
-    time: Instant,
-    event: &ToolEvent,
-    position: Point<f64, Logical>,
-    focus: &Focus,
-    tablet: &TabletHandle,
-    tool: &TabletToolHandle,
-) {
+fn act(state: &mut State, time: Instant, event: &ToolEvent, position: Point<f64, Logical>, focus: &Focus) {
     withdraw_pointer(state, time, position);
     let (serial, millis) = (SERIAL_COUNTER.next_serial(), time.as_wayland_millis());
     let surface = focus.as_ref().map(|(surface, _)| surface);
     let kind = if event.action == ToolAction::Move { InputKind::Motion } else { InputKind::Touch };
     output::input(state, kind, surface, time);
-    hold(tool, &event.axes);
     tell_time(state, surface, &event.tool, time);
-    tool.motion(position, focus.clone(), tablet, serial, millis);
+    let seats = &mut state.input.tools.seats;
+    if let Some((surface, origin)) = focus {
+        let (tablet, axes, at) = (&event.tablet, &event.axes, position - *origin);
+        seats.move_to(&event.tool, &ToolMotion { tablet, surface, at, axes, serial, millis });
+    } else {
+        seats.leave(&event.tool, millis);
+    }
     if press(state, event, Some(focus), Some(serial)) {
         shell::layers::keyboard::pressed(state, surface);
     } else if matches!(as_button(event.action), Some((_, false))) {
@@ -319,43 +316,7 @@ fn act(
     if matches!(event.action, ToolAction::Tip(true) | ToolAction::Button(..)) {
         state.input.actions.push(serial);
     }
-    tell_action(tool, event.action, serial, millis);
-}
-
-/// Tells the client under the tool what the tip or a button did.
-fn tell_action(tool: &TabletToolHandle, action: ToolAction, serial: Serial, millis: u32) {
-    match action {
-        ToolAction::Tip(true) => tool.tip_down(serial, millis),
-        ToolAction::Tip(false) => tool.tip_up(millis),
-        ToolAction::Button(button, pressed) => {
-            let new = if pressed { ButtonState::Pressed } else { ButtonState::Released };
-            tool.button(button, new, serial, millis);
-        }
-        ToolAction::Enter | ToolAction::Leave | ToolAction::Move => {}
-    }
-}
-
-/// Queues how the tool is held: it is sent with the motion.
-fn hold(tool: &TabletToolHandle, axes: &Axes) {
-    let unit = |value: f64| value.clamp(0.0, 1.0);
-    if let Some(pressure) = axes.pressure {
-        tool.pressure(unit(pressure));
-    }
-    if let Some(distance) = axes.distance {
-        tool.distance(unit(distance));
-    }
-    if let Some(tilt) = axes.tilt {
-        tool.tilt(tilt);
-    }
-    if let Some(rotation) = axes.rotation {
-        tool.rotation(rotation);
-    }
-    if let Some(slider) = axes.slider {
-        tool.slider_position(slider.clamp(-1.0, 1.0));
-    }
-    if let Some((degrees, clicks)) = axes.wheel {
-        tool.wheel(degrees, clicks);
-    }
+    state.input.tools.seats.act(&event.tool, event.action, serial, millis);
 }
 
 /// The cursor goes with the tool, the pointer is on nothing.
@@ -370,7 +331,7 @@ fn withdraw_pointer(state: &mut State, time: Instant, position: Point<f64, Logic
     output::cursor_changed(state);
 }
 
-fn leave(state: &mut State, time: Instant, event: &ToolEvent, tool: &TabletToolHandle) {
+fn leave(state: &mut State, time: Instant, event: &ToolEvent) {
     let near = &mut state.input.tools.near;
     let Some(index) = near.iter().position(|near| near.tool == event.tool) else { return };
     let near = near.swap_remove(index);
@@ -380,7 +341,7 @@ fn leave(state: &mut State, time: Instant, event: &ToolEvent, tool: &TabletToolH
         return;
     }
     foresight::left(state, Device::Tool(serial_of(&event.tool)));
-    tool.proximity_out(time.as_wayland_millis());
+    state.input.tools.seats.leave(&event.tool, time.as_wayland_millis());
     state.shell.set_pressed(None);
     pointer::refresh_focus(state);
 }

@@ -1,0 +1,106 @@
+//! The finger that carries data from client to client.
+//!
+//! As with the pointer ([`behind`](super::behind)), a target that does not read is told nothing of motion until it reads on:
+//! what others make happen would fill its socket.
+
+use smithay::input::touch::MotionEvent;
+use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::utils::{Logical, Point};
+
+use super::carrying::ToldTarget;
+use super::fingers::{carries, touch_slot};
+use super::foresight;
+use super::held::Focus;
+use super::pointer::pick;
+use crate::guard;
+use crate::output::{self, InputKind};
+use crate::state::State;
+use crate::surface::foresight::Device;
+use crate::time::{Clock, Instant};
+
+/// The finger that drags something between clients: where it is.
+pub(super) fn carrier(state: &State) -> Option<Point<f64, Logical>> {
+    let touches = &state.input.touches.down;
+    touches.iter().find(|touch| carries(state, touch.slot)).map(|touch| touch.position)
+}
+
+/// A finger begins to carry: no client was told where it is.
+pub(super) fn begin(state: &mut State) {
+    state.input.touches.carried_to = ToldTarget::default();
+}
+
+/// The finger that drags something between clients lets go of it, and of its client: nothing is dropped.
+pub(super) fn cancel(state: &mut State) {
+    let carrier = state.input.touches.down.iter().position(|touch| carries(state, touch.slot));
+    let Some(index) = carrier else { return };
+    let touch = &mut state.input.touches.down[index];
+    touch.swallowed = true;
+    let (slot, location) = (touch_slot(touch.slot), touch.position);
+    let event = MotionEvent { slot, location, time: state.clock.now().as_wayland_millis() };
+    let handle = state.input.touch.clone();
+    // Smithay drops it on what it was on last.
+    handle.motion(state, None, &event);
+    handle.unset_grab(state);
+}
+
+/// What a finger drags between clients goes along with it, over whatever lies there.
+pub(super) fn carry(state: &mut State, time: Instant, slot: u32, position: Point<f64, Logical>) {
+    let focus = pick(state, position);
+    // It is nobody's hand any more.
+    foresight::left(state, Device::Touch(slot));
+    output::input(state, InputKind::Touch, focus.as_ref().map(|(surface, _)| surface), time);
+    if !is_held_back(state, &focus) {
+        tell(state, time, slot, position, focus);
+    }
+    if state.input.drag_icon.is_some() {
+        output::need_look(state);
+    }
+}
+
+/// Whether the target is not told of motion for now.
+fn is_held_back(state: &mut State, focus: &Focus) -> bool {
+    let told = &mut state.input.touches.carried_to;
+    let is_same = |surface: &WlSurface| told.surface.as_ref() == Some(surface);
+    let is_behind = focus.as_ref().is_some_and(|(surface, _)| is_same(surface) && !guard::reads_on(surface));
+    told.is_owed = is_behind;
+    is_behind
+}
+
+/// Tells the target where the finger is. A client that has no room for it is no target until it has.
+fn tell(state: &mut State, time: Instant, slot: u32, location: Point<f64, Logical>, focus: Focus) {
+    let told = &mut state.input.touches.carried_to;
+    let is_there = focus.is_some();
+    let is_known = |surface: &WlSurface| told.surface.as_ref() == Some(surface);
+    let focus = focus.filter(|(surface, _)| is_known(surface) || guard::has_room(surface));
+    told.is_owed = is_there && focus.is_none();
+    told.surface = focus.as_ref().map(|(surface, _)| surface.clone());
+    let event = MotionEvent { slot: touch_slot(slot), location, time: time.as_wayland_millis() };
+    state.input.touch.clone().motion(state, focus, &event);
+}
+
+/// A target that was not told where the finger is may have read on.
+pub fn catch_up(state: &mut State) {
+    if !state.input.touches.carried_to.is_owed {
+        return;
+    }
+    let touches = state.input.touches.down.iter();
+    let mut carriers = touches.filter(|touch| carries(state, touch.slot)).map(|touch| (touch.slot, touch.position));
+    let carrier = carriers.next();
+    let now = state.clock.now();
+    match carrier {
+        Some((slot, position)) => carry(state, now, slot, position),
+        None => begin(state),
+    }
+}
+
+/// The finger is lifted: before the drop its target is told where.
+pub(super) fn catch_up_before_drop(state: &mut State, time: Instant, slot: u32) {
+    if !state.input.touches.carried_to.is_owed || !carries(state, slot) {
+        return;
+    }
+    let position = state.input.touches.position(slot);
+    if let Some(position) = position {
+        let focus = pick(state, position);
+        tell(state, time, slot, position, focus);
+    }
+}

@@ -1,0 +1,128 @@
+//! Lines that libraries log as errors and that are none: our own code reports what becomes of the matter.
+//!
+//! * EGL calls back with each error of a device that is only tried out, and Smithay logs it. A device that does not draw is
+//!   passed over, and the reason is told then ([`probing`]).
+//! * Smithay drops the DRM master when a session is paused. The session's daemon has done so by then, and the kernel says
+//!   that there is nothing to drop.
+//!
+//! All else is written, from the same places, too.
+
+use std::cell::Cell;
+use std::fmt::Debug;
+
+use tracing::field::{Field, Visit};
+use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+
+/// The part of Smithay that speaks of EGL.
+const EGL: &str = "smithay::backend::egl";
+/// The part that has DRM devices.
+const DRM_DEVICE: &str = "smithay::backend::drm::device";
+/// How the lines on a master that is dropped begin.
+const MASTER_DROPPED: &str = "Failed to drop drm master state";
+
+thread_local! {
+    /// A device is being tried out on this thread.
+    static PROBING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Tries out whether a device draws: errors of EGL are answers meanwhile, and not logged.
+pub fn probing<T>(probe: impl FnOnce() -> T) -> T {
+    /// Ends it, also when `probe` panics.
+    struct Probe(bool);
+    impl Drop for Probe {
+        fn drop(&mut self) {
+            PROBING.set(self.0);
+        }
+    }
+    let _probe = Probe(PROBING.replace(true));
+    probe()
+}
+
+/// Keeps these lines back.
+#[derive(Debug, Default)]
+pub struct LogNoise;
+
+impl<S: Subscriber> Layer<S> for LogNoise {
+    fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
+        let target = event.metadata().target();
+        if target.starts_with(EGL) {
+            return !PROBING.get();
+        }
+        !target.starts_with(DRM_DEVICE) || !begins_with(event, MASTER_DROPPED)
+    }
+}
+
+/// Whether the message of `event` begins so.
+fn begins_with(event: &Event<'_>, start: &'static str) -> bool {
+    struct Message {
+        start: &'static str,
+        begins_so: bool,
+    }
+    impl Visit for Message {
+        fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+            self.begins_so |= field.name() == "message" && format!("{value:?}").starts_with(self.start);
+        }
+    }
+    let mut message = Message { start, begins_so: false };
+    event.record(&mut message);
+    message.begins_so
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Paper(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is written of what `speak` logs.
+    fn written(speak: impl FnOnce()) -> String {
+        let paper = Paper::default();
+        let writer = paper.clone();
+        let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).finish().with(LogNoise);
+        tracing::subscriber::with_default(subscriber, speak);
+        String::from_utf8(paper.0.lock().unwrap().clone()).unwrap()
+    }
+
+    #[test]
+    fn errors_of_egl_are_not_written_while_a_device_is_tried_out_and_only_then() {
+        let egl_fails = || tracing::error!(target: "smithay::backend::egl::ffi", "[EGL] 0x3001 (NOT_INITIALIZED)");
+        assert_eq!(written(|| probing(egl_fails)), "");
+        let lines = written(|| {
+            probing(|| tracing::error!("of something else"));
+            egl_fails();
+        });
+        assert!(lines.contains("of something else") && lines.contains("NOT_INITIALIZED"), "{lines}");
+    }
+
+    #[test]
+    fn master_that_was_dropped_by_another_is_no_error_and_one_that_cannot_be_had_is() {
+        let cause = "Invalid argument";
+        let lines = written(|| {
+            tracing::error!(target: "smithay::backend::drm::device", "Failed to drop drm master state Error: {cause}");
+            tracing::error!(target: "smithay::backend::drm::device::fd", "Failed to drop drm master state. Error: {cause}");
+        });
+        assert_eq!(lines, "");
+        let lines = written(|| {
+            tracing::error!(target: "smithay::backend::drm::device", "Failed to acquire drm master again. Error: {cause}");
+        });
+        assert!(lines.contains("acquire drm master"), "{lines}");
+    }
+}
