@@ -83,3 +83,33 @@ fn what_others_do_while_much_is_left_of_one_who_is_gone_is_done() {
     // With the one that has no content yet.
     assert_eq!(world.state.surfaces.iter().count(), 2);
 }
+
+/// What is kept for the client that connected last, if it is still kept.
+fn newest_account(world: &World) -> std::sync::Weak<upbeat::guard::Account> {
+    let all = upbeat::guard::all(&world.state.display_handle);
+    std::sync::Arc::downgrade(&all.last().expect("somebody is connected").1)
+}
+
+#[test]
+fn nothing_is_kept_for_a_client_that_was_ended_for_an_error() {
+    let mut world = World::new();
+    let hangs_up = world.connect();
+    world.settle();
+    let account = newest_account(&world);
+    assert!(account.upgrade().is_some());
+    world.kill(hangs_up);
+    world.until("nothing left of one that hangs up", |_| account.upgrade().is_none());
+
+    let errs = world.connect();
+    world.settle();
+    let account = newest_account(&world);
+    let client = world.client(errs);
+    let (surface, handle) = (client.globals().compositor.create_surface(&client.handle(), ()), client.handle());
+    client.globals().base.get_xdg_surface(&surface, &handle, ());
+    client.globals().base.destroy();
+    // It goes on after its error.
+    client.globals().compositor.create_surface(&handle, ());
+    world.settle();
+    assert!(world.client(errs).is_gone());
+    world.until("nothing left of one that was ended", |_| account.upgrade().is_none());
+}

@@ -192,7 +192,7 @@ fn window_with_a_dialog_object_leaves_no_memory_behind_when_its_client_goes() {
     modal.set_modal();
     world.settle();
     let surface = world.window("dialog").surface().clone();
-    smithay::wayland::compositor::with_states(&surface, |states| {
+    upbeat::guard::with_states(&surface, |states| {
         states.data_map.insert_if_missing_threadsafe(|| Mark(kept.clone()));
     });
     drop(surface);
