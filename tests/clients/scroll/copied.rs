@@ -10,6 +10,8 @@ use crate::fixture::gles;
 /// Rows of a content that is larger than what is copied with one frame.
 const TALL: i32 = 4_000;
 const WHOLE: u64 = (VIEW.0 * TALL * 4) as u64;
+/// The tile that a stage begins with.
+const FIRST: u64 = (VIEW.0 * ROWS * 4) as u64;
 /// Of the view, with what filtering may read beyond its edges.
 const SEEN: u64 = (VIEW.0 * (VIEW.1 + 4) * 4) as u64;
 
@@ -21,13 +23,19 @@ impl Stage {
     /// With all of the document in one buffer; `None` where there is no OpenGL ES.
     fn by_gles() -> Option<Self> {
         let mut stage = Self::shown_by(World::simulated_on(&[(60_000, OutputOptions::default())], gles()?));
+        stage.waits_for(FIRST);
         stage.render(0, TALL);
         stage.world.rest();
         Some(stage)
     }
 
+    /// The document is copied, and the tile that was there before it.
     fn is_copied(&mut self) {
-        self.world.until("copied", |world| copied(world).ahead + copied(world).seen >= WHOLE);
+        self.waits_for(FIRST + WHOLE);
+    }
+
+    fn waits_for(&mut self, bytes: u64) {
+        self.world.until("copied", |world| copied(world).ahead + copied(world).seen >= bytes);
         self.world.rest();
     }
 }
