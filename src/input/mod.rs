@@ -58,7 +58,6 @@ use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point, Serial};
 
 use crate::bindings::Bindings;
-use crate::guard;
 use crate::output;
 use crate::shell::WindowId;
 use crate::state::State;
@@ -238,17 +237,6 @@ pub fn pointer_position(state: &State) -> Point<f64, Logical> {
 /// Where what is dragged between clients is: at the finger that drags it, or at the pointer (global logical coordinates).
 pub fn drag_position(state: &State) -> Point<f64, Logical> {
     touch_drag::carrier(state).unwrap_or_else(|| pointer_position(state))
-}
-
-/// Whether the client with the keyboard has room for more keys than a person types.
-pub fn has_room_for_keys(state: &State) -> bool {
-    let focus = state.input.keyboard.as_ref().and_then(KeyboardHandle::current_focus);
-    focus.is_none_or(|surface| guard::has_room(&surface))
-}
-
-/// Whether the client with the pointer has room for more clicks than a person makes.
-pub fn has_room_for_buttons(state: &State) -> bool {
-    state.input.pointer.current_focus().is_none_or(|surface| guard::has_room(&surface))
 }
 
 /// The surface that takes input at `position`, whoever may have it, and where its origin is.

@@ -2,7 +2,7 @@
 //! offered.
 //!
 //! Ours, since Smithay 0.7 tells one instance of each client alone. The objects and their events are in
-//! [`input::tablet`](crate::input::tablet); here requests are heard. A client that has never bound the manager gets the
+//! [`input::tablet`]; here requests are heard. A client that has never bound the manager gets the
 //! tool as a pointer.
 
 use std::sync::atomic::Ordering;

@@ -4,8 +4,6 @@
 //! arrival: the protocol's times have no stated origin, and wlrctl and others send zeros. What
 //! belongs together is gathered until `frame` and passed on then, in order.
 
-mod waiting;
-
 use std::sync::{Mutex, PoisonError};
 
 use smithay::output::Output;
@@ -24,12 +22,11 @@ use smithay::reexports::wayland_server::{
 use smithay::utils::{Logical, Point, Rectangle};
 
 use crate::guard::Handlers;
-use crate::input::{InputEvent, Scroll, ScrollSource};
+use crate::input::{self, InputEvent, Scroll, ScrollSource};
 use crate::later;
 use crate::output;
 use crate::state::State;
 use crate::time::{Clock, Instant};
-use waiting::Waiting;
 
 const VERSION: u32 = 2;
 /// One step of a wheel in `wl_pointer.axis_value120`.
@@ -41,13 +38,11 @@ const MOST_GATHERED: usize = 64;
 #[derive(Debug)]
 pub struct VirtualPointers {
     _global: GlobalId,
-    waiting: Waiting,
 }
 
 impl VirtualPointers {
     pub(super) fn new(display: &DisplayHandle) -> Self {
-        let global = display.create_global::<State, ZwlrVirtualPointerManagerV1, ()>(VERSION, ());
-        VirtualPointers { _global: global, waiting: Waiting::default() }
+        VirtualPointers { _global: display.create_global::<State, ZwlrVirtualPointerManagerV1, ()>(VERSION, ()) }
     }
 }
 
@@ -110,7 +105,7 @@ impl Dispatch<ZwlrVirtualPointerManagerV1, (), State> for Handlers {
 impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
     fn request(
         state: &mut State,
-        client: &Client,
+        _client: &Client,
         pointer: &ZwlrVirtualPointerV1,
         request: zwlr_virtual_pointer_v1::Request,
         data: &VirtualPointer,
@@ -119,7 +114,7 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
     ) {
         let time = state.clock.now();
         match data.gather(state, time, request) {
-            Ok(events) => waiting::pass_on(state, Some(client), events),
+            Ok(events) => events.into_iter().for_each(|event| input::handle(state, event)),
             Err((error, message)) => pointer.post_error(error, message),
         }
     }
@@ -130,8 +125,10 @@ impl Dispatch<ZwlrVirtualPointerV1, VirtualPointer, State> for Handlers {
         let Gathered { events, held, .. } = std::mem::take(&mut *data.lock());
         later::soon(state, move |state| {
             let time = state.clock.now();
-            let released = held.into_iter().map(|button| InputEvent::Button { time, button, pressed: false });
-            waiting::pass_on(state, None, events.into_iter().chain(released).collect());
+            events.into_iter().for_each(|event| input::handle(state, event));
+            for button in held {
+                input::handle(state, InputEvent::Button { time, button, pressed: false });
+            }
         });
     }
 }

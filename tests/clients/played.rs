@@ -12,8 +12,8 @@ use crate::output_management::{configure, manager};
 use crate::output_power::power;
 use crate::virtual_devices::{give_keymap, keymap, strokes, with_typist};
 
-/// Keys and clicks that are played: with their releases several times what a socket has room for.
-const PLAYED: usize = 6_000;
+/// Keys and clicks that are played: with their releases several times what a socket has room for, unless they are gathered.
+const PLAYED: usize = 1_000;
 /// Steps of a wheel among them.
 const WHEELS: usize = PLAYED / 4;
 /// So many are played in a turn.

@@ -1,5 +1,6 @@
 //! What a client wants of outputs, gathered request by request.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use smithay::reexports::wayland_protocols_wlr::output_management::v1::server::zwlr_output_configuration_head_v1::{
@@ -108,7 +109,7 @@ impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
                     return answer(object, plan::test(state, &wishes), is_test);
                 }
                 let wanted = Wanted { object: object.clone(), serial, wishes };
-                state.protocols.output_management.waiting.push_back(wanted);
+                wait(&mut state.protocols.output_management.waiting, wanted);
                 apply_waiting(state);
             }
             _ => {}
@@ -122,6 +123,19 @@ pub(super) struct Wanted {
     object: ZwlrOutputConfigurationV1,
     serial: u32,
     wishes: Vec<Wish>,
+}
+
+/// One more waits to be applied. Of each client only the newest does: whoever applies all the time waits no longer than others.
+fn wait(waiting: &mut VecDeque<Wanted>, wanted: Wanted) {
+    let client = wanted.object.client();
+    waiting.retain(|other| {
+        let is_older = other.object.client() == client;
+        if is_older {
+            other.object.cancelled();
+        }
+        !is_older && other.object.is_alive()
+    });
+    waiting.push_back(wanted);
 }
 
 /// Applies what waits, as far as it is time. What has become of the outputs meanwhile decides as it does at once.

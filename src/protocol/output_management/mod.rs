@@ -97,6 +97,13 @@ impl OutputManagement {
         self.applied
     }
 
+    /// What waits is looked at in the next turn: it is cancelled where the outputs have changed.
+    fn look_at_waiting(&mut self) {
+        if !self.waiting.is_empty() {
+            self.due = Some(Instant::ZERO);
+        }
+    }
+
     /// That with this number was, or all is as before.
     fn end(&mut self, number: u32) {
         if self.applies == Some(number) {
@@ -112,6 +119,7 @@ impl OutputManagement {
             self.serial = self.serial.wrapping_add(1);
             self.basis = None;
         }
+        self.look_at_waiting();
     }
 }
 
@@ -149,6 +157,7 @@ pub(super) fn refresh(state: &mut State) {
     if looks != management.told {
         management.serial = management.serial.wrapping_add(1);
         management.told = looks;
+        management.look_at_waiting();
     }
     for manager in &mut management.managers {
         manager.tell(&management.told, management.serial, display_handle);

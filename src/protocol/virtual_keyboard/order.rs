@@ -28,9 +28,6 @@ const AT_ONCE: usize = 128;
 /// for each letter needs no more.
 const BETWEEN_CHANGES: Duration = Duration::from_millis(20);
 
-/// Until it is looked again whether the client with the keyboard has room for keys.
-const LOOK_AGAIN: Duration = Duration::from_millis(16);
-
 /// What a keyboard said before it went is done within so much time: hundreds of keymaps of the usual size. Nobody sees any
 /// more whose keys those are that come later.
 const KEPT: Duration = Duration::from_secs(1);
@@ -260,10 +257,6 @@ pub(super) fn refused(state: &mut State, id: KeyboardId) {
 fn go_on(state: &mut State, id: KeyboardId) {
     for _ in 0..AT_ONCE {
         let Some(keyboard) = list(state).get(&id).filter(|one| one.in_work.is_none() && !one.goes_on) else { return };
-        if matches!(keyboard.waiting.front(), Some(Next::Stroke(..))) && !input::has_room_for_keys(state) {
-            return go_on_after(state, id, LOOK_AGAIN);
-        }
-        let Some(keyboard) = list(state).get(&id) else { return };
         // A keymap that another follows at once is nobody's business, unless that one is refused.
         let needs_keymap = match keyboard.waiting.front() {
             Some(Next::Keymaps(_)) => false,

@@ -40,9 +40,11 @@ const FORGET: i64 = 8;
 /// No turn is expected to take longer: twice that fits between a latch and the next frame's start at 60 Hz.
 const LONGEST_TURN: Span = Span::from_millis(5);
 
-/// Until it is looked whether a client reads on: a person hardly notices that the last of what it was told comes so late, and a
-/// client that is stopped for hours costs ten wake-ups a second.
-const LOOK_AGAIN: Span = Span::from_millis(100);
+/// Until it is looked whether a client reads on that is behind: one that was busy for some refreshes hears the rest soon. Then twice
+/// as long, and so on.
+const FIRST_LOOK: Span = Span::from_millis(4);
+/// The longest time between two looks: a client that is stopped for hours costs ten wake-ups a second.
+const LAST_LOOK: Span = Span::from_millis(100);
 
 /// How clients are read.
 #[derive(Debug, Default)]
@@ -52,6 +54,8 @@ pub struct Reading {
     unsent: Option<Unsent>,
     /// When it is looked whether those read on for whom messages are gathered.
     looks_at: Option<Instant>,
+    /// Between the last look and the next.
+    between_looks: Span,
     listening: Option<Listening>,
     all: Throttle,
     /// Lately more was read than without a pause is: it is looked who says so much.
@@ -117,7 +121,8 @@ pub(super) fn write(state: &mut State) -> Option<Instant> {
     if !unsent.has_gathered() || reading.looks_at.is_some() {
         return None;
     }
-    reading.looks_at = Some(state.clock.now() + LOOK_AGAIN);
+    reading.between_looks = FIRST_LOOK;
+    reading.looks_at = Some(state.clock.now() + FIRST_LOOK);
     reading.looks_at
 }
 
@@ -128,7 +133,8 @@ pub(super) fn write_gathered(state: &mut State) {
         && reading.looks_at.is_some_and(|at| at <= state.clock.now())
     {
         unsent.flush_gathered();
-        reading.looks_at = unsent.has_gathered().then(|| state.clock.now() + LOOK_AGAIN);
+        reading.between_looks = (reading.between_looks * 2).min(LAST_LOOK);
+        reading.looks_at = unsent.has_gathered().then(|| state.clock.now() + reading.between_looks);
     }
 }
 
