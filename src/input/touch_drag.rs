@@ -1,6 +1,6 @@
 //! The finger that carries data from client to client.
 //!
-//! As with the pointer ([`behind`](super::behind)), a target that does not read is told nothing of motion until it reads on:
+//! As with the pointer (`behind`), a target that does not read is told nothing of motion until it reads on:
 //! what others make happen would fill its socket.
 
 use smithay::input::touch::MotionEvent;

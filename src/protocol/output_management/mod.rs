@@ -12,7 +12,7 @@
 //!                                             └─ seen on the screens ──────────► succeeded, heads, done(serial + 1)
 //! ```
 //!
-//! Each change takes all clients' time: some are applied at once, and then one a second ([`Seldom`]). Who applies more waits.
+//! Each change takes all clients' time: some are applied at once, and then one a second (`seldom`). Who applies more waits.
 //!
 //! Whether a display takes a mode is known when a frame of it was seen ([`mode_switch`](crate::output::mode_switch)). Until
 //! then nobody is told of anything in between, and what others apply meanwhile is cancelled: they hear `done` after, and may
