@@ -140,6 +140,11 @@ impl Account {
         if asked == 0 { unread } else { 0 }
     }
 
+    /// It is not connected any more.
+    pub(super) fn is_gone(&self) {
+        self.socket.store(0, Ordering::Relaxed);
+    }
+
     /// Whether it is connected.
     pub fn is_connected(&self) -> bool {
         self.socket().is_some()

@@ -1,7 +1,7 @@
 //! What is kept for each client for as long as it is connected.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use smithay::reexports::wayland_server::backend::{ClientData, ClientId, DisconnectReason};
 use smithay::reexports::wayland_server::{self, DisplayHandle};
@@ -29,7 +29,6 @@ impl ClientData for Client {
     }
 
     fn disconnected(&self, client: ClientId, reason: DisconnectReason) {
-        self.account.socket.store(0, Ordering::Relaxed);
         tracing::debug!(?client, ?reason, "client disconnected");
     }
 }

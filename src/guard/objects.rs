@@ -262,6 +262,9 @@ unsafe extern "C" fn client_gone(listener: *mut wl_listener, _: *mut c_void) {
     // SAFETY: it is the second field of a `Watch` that `watch` left; both of its listeners are in lists until now.
     unsafe {
         let watch = watch_of(listener);
+        // Right after this libwayland closes the socket, whose number is another file's then. (Nobody else says so of a client
+        // that ends with an error: the library's `ClientData::disconnected` does not come for it.)
+        (*watch).account.is_gone();
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*watch).made.link);
         ffi_dispatch!(wayland_server_handle(), wl_list_remove, &raw mut (*watch).gone.link);
         drop(Box::from_raw(watch));

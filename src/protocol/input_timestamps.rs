@@ -41,6 +41,11 @@ impl InputTimestamps {
         let global = display.create_global::<State, ZwpInputTimestampsManagerV1, ()>(VERSION, ());
         InputTimestamps { _global: global, told: HashMap::default() }
     }
+
+    /// How many clients are told times.
+    pub fn clients(&self) -> usize {
+        self.told.len()
+    }
 }
 
 impl InputTimes for State {
@@ -91,29 +96,30 @@ impl Dispatch<ZwpInputTimestampsManagerV1, (), State> for Handlers {
             Request::GetTouchTimestamps { id, touch } => (id, Timed::Touch, touch.id()),
             _ => return,
         };
-        let subscription = Subscription { object: init.init(id, ()), of, device };
+        let subscription = Subscription { object: init.init(id, client.id()), of, device };
         state.protocols.input_timestamps.told.entry(client.id()).or_default().push(subscription);
     }
 }
 
-impl Dispatch<ZwpInputTimestampsV1, (), State> for Handlers {
+impl Dispatch<ZwpInputTimestampsV1, ClientId, State> for Handlers {
     fn request(
         _state: &mut State,
         _client: &Client,
         _object: &ZwpInputTimestampsV1,
         _request: wire::Request,
-        _data: &(),
+        _client_id: &ClientId,
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
     }
 
-    fn destroyed(state: &mut State, client: ClientId, object: &ZwpInputTimestampsV1, _data: &()) {
+    /// The library does not know any more whose an object was that ends with its client.
+    fn destroyed(state: &mut State, _client: ClientId, object: &ZwpInputTimestampsV1, client: &ClientId) {
         let timestamps = &mut state.protocols.input_timestamps;
-        if let Some(its) = timestamps.told.get_mut(&client) {
+        if let Some(its) = timestamps.told.get_mut(client) {
             its.retain(|subscription| subscription.object.id() != object.id());
             if its.is_empty() {
-                timestamps.told.remove(&client);
+                timestamps.told.remove(client);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! What it costs the others when a client with many objects dies.
 
+use wayland_protocols::wp::input_timestamps::zv1::client::zwp_input_timestamps_manager_v1::ZwpInputTimestampsManagerV1;
 use wayland_protocols::xdg::shell::client::xdg_surface;
+use wayland_protocols_wlr::data_control::v1::client::zwlr_data_control_manager_v1::ZwlrDataControlManagerV1;
 
 use crate::fixture::{ClientIndex, KEY_A, World};
 
@@ -112,4 +114,34 @@ fn nothing_is_kept_for_a_client_that_was_ended_for_an_error() {
     world.settle();
     assert!(world.client(errs).is_gone());
     world.until("nothing left of one that was ended", |_| account.upgrade().is_none());
+}
+
+#[test]
+fn nothing_is_kept_for_a_clipboard_manager_that_was_ended_for_an_error() {
+    let mut world = World::new();
+    let errs = world.connect();
+    let client = world.client(errs);
+    let (manager, seat) = (client.bind::<ZwlrDataControlManagerV1>(), client.globals().seat.clone());
+    let handle = client.handle();
+    manager.get_data_device(&seat, &handle, ());
+    let times = client.bind::<ZwpInputTimestampsManagerV1>();
+    times.get_pointer_timestamps(client.globals().pointer(), &handle, ());
+    world.settle();
+    let account = newest_account(&world);
+    assert_eq!(world.state.protocols.input_timestamps.clients(), 1);
+    let client = world.client(errs);
+    let surface = client.globals().compositor.create_surface(&handle, ());
+    client.globals().base.get_xdg_surface(&surface, &handle, ());
+    client.globals().base.destroy();
+    world.settle();
+    assert!(world.client(errs).is_gone());
+    let known = account.upgrade();
+    assert!(known.is_none_or(|account| !account.is_connected()), "its socket is closed, and its number another file's");
+    // With the next that listens.
+    let next = world.connect();
+    let client = world.client(next);
+    let (manager, seat) = (client.bind::<ZwlrDataControlManagerV1>(), client.globals().seat.clone());
+    manager.get_data_device(&seat, &client.handle(), ());
+    world.until("nothing left of one that was ended", |_| account.upgrade().is_none());
+    assert_eq!(world.state.protocols.input_timestamps.clients(), 0);
 }
