@@ -120,6 +120,26 @@ fn a_pool_cannot_be_resized_to_nothing() {
 }
 
 #[test]
+fn a_surface_that_is_a_window_cannot_become_one_again() {
+    let (mut world, good, bad, window) = world();
+    let handle = world.client(bad).handle();
+    window.xdg.get_toplevel(&handle, ());
+    only_the_bad_one_is_gone(&mut world, good, bad, "xdg_surface", xdg_surface::Error::AlreadyConstructed as u32);
+}
+
+#[test]
+fn a_surface_that_was_a_window_can_become_one_again() {
+    let (mut world, _, bad, window) = world();
+    let handle = world.client(bad).handle();
+    window.surface.attach(None, 0, 0);
+    window.surface.commit();
+    window.toplevel.destroy();
+    window.xdg.get_toplevel(&handle, ());
+    world.settle();
+    assert_eq!(world.client(bad).error, None);
+}
+
+#[test]
 fn a_time_stamp_of_too_many_nanoseconds_is_an_error() {
     let (mut world, good, bad, window) = world();
     let client = world.client(bad);

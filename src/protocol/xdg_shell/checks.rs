@@ -42,6 +42,16 @@ pub fn positioner_is_complete(surface: &WlSurface, positioner: &PositionerState)
     complete
 }
 
+/// Whether `surface`, which is about to become a window or popup, is none yet; if it is one, its client got the protocol's
+/// error.
+pub fn is_first_role(state: &State, surface: &WlSurface) -> bool {
+    let is_first = state.shell.window_of_root(surface).is_none() && state.shell.popup(surface).is_none();
+    if !is_first && let Some(xdg_surface) = &state.shell.constructing {
+        xdg_surface.post_error(xdg_surface::Error::AlreadyConstructed, "the surface is a window or a popup already");
+    }
+    is_first
+}
+
 /// Checks what is about to be committed on a surface with an xdg role. Registered as a pre-commit hook when the role
 /// is given.
 pub fn check_commit(state: &mut State, _display: &DisplayHandle, surface: &WlSurface) {

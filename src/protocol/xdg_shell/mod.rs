@@ -33,13 +33,16 @@ impl XdgShellHandler for State {
     }
 
     fn new_toplevel(&mut self, toplevel: ToplevelSurface) {
-        checks::watch_role(toplevel.wl_surface(), self.shell.constructing.clone());
-        shell::new_toplevel(self, toplevel);
+        if checks::is_first_role(self, toplevel.wl_surface()) {
+            checks::watch_role(toplevel.wl_surface(), self.shell.constructing.clone());
+            shell::new_toplevel(self, toplevel);
+        }
     }
 
     fn new_popup(&mut self, popup: PopupSurface, positioner: PositionerState) {
-        if checks::positioner_is_complete(popup.wl_surface(), &positioner) {
-            checks::watch_role(popup.wl_surface(), self.shell.constructing.clone());
+        let surface = popup.wl_surface();
+        if checks::is_first_role(self, surface) && checks::positioner_is_complete(surface, &positioner) {
+            checks::watch_role(surface, self.shell.constructing.clone());
             shell::popup::new_popup(self, popup);
         }
     }
