@@ -82,12 +82,12 @@ impl Layers {
 
     /// Returns whether that is something else than before.
     fn set_usable(&mut self, output: &Output, usable: Rectangle<i32, Logical>) -> bool {
-        if self.usable(output) == usable && self.usable.iter().any(|(known, _)| known == output) {
-            return false;
-        }
         let before = self.usable(output);
         self.usable.retain(|(known, _)| known != output);
-        self.usable.push((output.clone(), usable));
+        // All of an output without bars, which goes where the output goes, is not kept: nothing is arranged there.
+        if usable != geometry(output) {
+            self.usable.push((output.clone(), usable));
+        }
         before != usable
     }
 

@@ -13,6 +13,7 @@ use crate::fixture::content::{BLUE, GREEN, RED};
 use crate::fixture::handlers::id;
 use crate::fixture::layers::{Layer, LayerSaid, LayerSurface, ZwlrLayerSurfaceV1};
 use crate::fixture::{ClientIndex, Event, KEY_F, KEY_LEFT_SUPER, KEY_UP, OUTPUT, Toplevel, World};
+use crate::output_management::{Head, area, configure, manager, told};
 
 /// A bar along the top that takes its height for itself.
 fn bar(height: u32) -> impl FnOnce(&ZwlrLayerSurfaceV1) {
@@ -126,6 +127,23 @@ fn a_zone_resizes_the_windows_beside_it_in_the_frame_that_it_is_in() {
     world.settle();
     assert_eq!(rect(world.window("a")), (0, 0, OUTPUT.0, OUTPUT.1));
     assert_eq!(answer(&mut world, client, &window.surface), OUTPUT);
+}
+
+#[test]
+fn what_a_bar_left_for_windows_is_forgotten_with_it_and_windows_open_where_their_output_goes() {
+    let mut world = World::lit();
+    let panel = world.connect();
+    let top = world.pin(panel, Layer::Top, RED, bar(30));
+    top.layer.destroy();
+    world.settle();
+    let (arranger, manager) = manager(&mut world);
+    told(&mut world, arranger);
+    let away = |head: &Head| head.set_position(5_000, 4_000);
+    configure(&mut world, arranger, &manager, &[(1, Some(&away))]).apply();
+    world.rest();
+    assert_eq!(area(&world, "TEST-1"), (5_000, 4_000, OUTPUT.0, OUTPUT.1));
+    world.open("late", 400, 300);
+    assert_eq!(rect(world.window("late")), (5_440, 4_210, 400, 300), "in the middle of its output");
 }
 
 #[test]
