@@ -102,6 +102,7 @@ impl CompositorHandler for State {
         shell::surface_destroyed(self, surface);
         input::surface_destroyed(self, surface);
         surface::destroyed(self, surface);
+        self.protocols.idle_inhibit.forget(surface);
         // It is taken out right after this.
         self.protocols.compositor.turn_to(surface);
     }

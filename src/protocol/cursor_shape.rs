@@ -59,13 +59,16 @@ impl Dispatch<WpCursorShapeDeviceV1, ToolCursor, State> for Handlers {
     fn request(
         state: &mut State,
         _client: &Client,
-        _device: &WpCursorShapeDeviceV1,
+        device: &WpCursorShapeDeviceV1,
         request: wp_cursor_shape_device_v1::Request,
         ToolCursor(tool): &ToolCursor,
         _display: &DisplayHandle,
         _init: &mut DataInit<'_, State>,
     ) {
-        let wp_cursor_shape_device_v1::Request::SetShape { shape: WEnum::Value(shape), .. } = request else { return };
+        let wp_cursor_shape_device_v1::Request::SetShape { shape, .. } = request else { return };
+        let WEnum::Value(shape) = shape else {
+            return device.post_error(wp_cursor_shape_device_v1::Error::InvalidShape, "there is no such shape");
+        };
         if let Ok(tool) = tool.upgrade() {
             input::tablet::set_cursor(state, &tool, CursorImageStatus::Named(icon(shape)));
         }

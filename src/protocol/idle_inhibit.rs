@@ -37,6 +37,15 @@ impl IdleInhibit {
         IdleInhibit { _global: global, surfaces: Vec::new(), changes: 0, found: None }
     }
 
+    /// The surface is gone, which Smithay does not tell of inhibitors.
+    pub(super) fn forget(&mut self, gone: &WlSurface) {
+        if !self.surfaces.is_empty() {
+            let before = self.surfaces.len();
+            self.surfaces.retain(|surface| surface != gone && surface.is_alive());
+            self.changes += u64::from(self.surfaces.len() != before);
+        }
+    }
+
     /// Surfaces that inhibit idling and still live.
     pub fn surfaces(&self) -> impl Iterator<Item = &WlSurface> {
         self.surfaces.iter().filter(|surface| surface.is_alive())
@@ -64,7 +73,6 @@ impl IdleInhibitHandler for State {
     fn inhibit(&mut self, surface: WlSurface) {
         let IdleInhibit { surfaces, changes, .. } = &mut self.protocols.idle_inhibit;
         *changes += 1;
-        surfaces.retain(Resource::is_alive);
         surfaces.push(surface);
     }
 

@@ -32,9 +32,18 @@ pub struct OutputPower {
     /// How often an output is switched.
     often: Seldom,
     /// What waits for that, the newest of each output.
-    wishes: Vec<(OutputId, bool)>,
+    wishes: Vec<Wish>,
     /// When the first of it is granted.
     due: Option<Instant>,
+}
+
+/// An output is to be on, or off.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    output: OutputId,
+    on: bool,
+    /// Whether it was on when that was wished.
+    was_on: bool,
 }
 
 #[derive(Debug)]
@@ -69,9 +78,10 @@ pub(super) fn refresh(state: &mut State) {
 
 /// An output is to be on, or off: at once, unless that is wished all the time. Then the last word counts.
 fn wish(state: &mut State, output: OutputId, on: bool) {
+    let was_on = state.outputs.by_id(output).is_some_and(|known| known.on);
     let wishes = &mut state.protocols.output_power.wishes;
-    wishes.retain(|(other, _)| *other != output);
-    wishes.push((output, on));
+    wishes.retain(|other| other.output != output);
+    wishes.push(Wish { output, on, was_on });
     grant(state);
 }
 
@@ -81,8 +91,14 @@ fn grant(state: &mut State) {
         let now = state.clock.now();
         let switched = &mut state.protocols.output_power;
         switched.due = None;
-        let Some(&(output, on)) = switched.wishes.first() else { return };
-        let is_other = state.outputs.by_id(output).is_some_and(|known| known.on != on);
+        let Some(&Wish { output, on, was_on }) = switched.wishes.first() else { return };
+        let is_on = state.outputs.by_id(output).is_some_and(|known| known.on);
+        if is_on != was_on {
+            // A person, or whoever else may, has switched it since: that is the last word.
+            switched.wishes.remove(0);
+            continue;
+        }
+        let is_other = is_on != on;
         if is_other && let Err(wait) = switched.often.take(now) {
             switched.due = Some(now + wait);
             return;

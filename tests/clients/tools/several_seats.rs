@@ -2,7 +2,8 @@
 
 use wayland_client::backend::ObjectId;
 use wayland_client::protocol::wl_seat::WlSeat;
-use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_device_v1::Shape;
+use wayland_client::{Proxy, WEnum};
+use wayland_protocols::wp::cursor_shape::v1::client::wp_cursor_shape_device_v1::{self, Shape};
 
 use super::late_seats::{BTN_STYLUS, pen_at};
 use super::*;
@@ -262,4 +263,9 @@ fn tool_has_the_cursor_that_its_client_sets_while_it_is_near() {
     world.settle();
     assert!(world.state.input.cursor.surface().is_none(), "the tool is not on a surface of the client");
     assert!(world.client(a).error.is_none());
+    let none = wp_cursor_shape_device_v1::Request::SetShape { serial: 0, shape: WEnum::Unknown(999) };
+    shapes.send_request(none).unwrap();
+    world.settle();
+    let code = wp_cursor_shape_device_v1::Error::InvalidShape as u32;
+    assert_eq!(world.client(a).error, Some(("wp_cursor_shape_device_v1".to_owned(), code)));
 }
