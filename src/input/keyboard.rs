@@ -9,6 +9,7 @@ use smithay::input::keyboard::{
     Error as KeyboardError, KeyboardHandle, KeyboardTarget, Keycode, Keysym, KeysymHandle, Layout, ModifiersState,
     XkbConfig, keysyms, xkb,
 };
+use smithay::reexports::wayland_server::Resource;
 use smithay::utils::SERIAL_COUNTER;
 
 pub use super::in_force::Masks;
@@ -280,6 +281,10 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     in_force::tell(state, &handle);
     state.tell_time(Timed::Keyboard, focus.as_ref(), time);
     handle.input_forward(state, code, key_state, serial, time.as_wayland_millis(), modifiers_changed);
+    if pressed {
+        let typed_into = handle.current_focus().and_then(|focus| focus.client());
+        state.input.typed_into = typed_into.map(|client| (client.id(), time));
+    }
 }
 
 /// What a key that went down is bound to.

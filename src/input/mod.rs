@@ -53,6 +53,7 @@ use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
 use smithay::input::pointer::PointerHandle;
 use smithay::input::touch::TouchHandle;
 use smithay::input::{Seat, SeatState};
+use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point, Serial};
@@ -104,6 +105,8 @@ pub struct Input {
     focus_is_stale: bool,
     /// When somebody last did something, by whatever device, played ones too.
     pub last_use: Instant,
+    /// The client that a key was pressed for last, and when.
+    typed_into: Option<(ClientId, Instant)>,
     /// Outputs that are off, and what lights them.
     pub waking: waking::Waking,
     drag: Option<drag::DragSource>,
@@ -149,6 +152,7 @@ impl Input {
             actions: ActionSerials::default(),
             focus_is_stale: false,
             last_use: Instant::ZERO,
+            typed_into: None,
             waking: waking::Waking::default(),
             drag: None,
             touches: fingers::Touches::default(),

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use calloop::generic::Generic;
 use calloop::{Interest, Mode, PostAction};
 use rustix::fs::{FileType, OFlags, fcntl_getfl};
-use rustix::net::{AddressFamily, SocketType, sockopt};
+use rustix::net::{AddressFamily, Shutdown, SocketType, sockopt};
 use smithay::reexports::wayland_protocols::wp::security_context::v1::server::wp_security_context_manager_v1::{
     self as manager, WpSecurityContextManagerV1,
 };
@@ -218,6 +218,9 @@ fn listen(state: &mut State, maker: Option<u32>, described: Described) {
         return tracing::warn!(sandbox, "it is not listened to: nobody would hear that it is gone");
     }
     if let Some(reason) = state.protocols.security_context.is_full(maker) {
+        // Its maker may have kept the socket: programs that connect there are refused, and do not wait for ever.
+        let listener = described.listener.borrow();
+        listener.into_iter().for_each(|listener| _ = rustix::net::shutdown(listener, Shutdown::Both));
         return tracing::warn!(sandbox, "it is not listened to: {reason}");
     }
     let Described { listener, close, mut held, .. } = described;

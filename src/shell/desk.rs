@@ -43,6 +43,9 @@ pub trait Hand {
     /// Where what is dragged between clients is: at the finger that drags it, or at the pointer (global logical coordinates).
     fn drag_position(&self) -> Point<f64, Logical>;
 
+    /// Whether a person types into the client of `surface`: a key was pressed for it a moment ago.
+    fn is_typed_into(&self, surface: &WlSurface) -> bool;
+
     /// Gives the keyboard to whom it belongs now.
     fn update_keyboard(&mut self);
 

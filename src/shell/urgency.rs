@@ -2,9 +2,11 @@
 //! those who follow what happens ([`Workspaces::is_urgent`](super::workspaces::Workspaces::is_urgent)), by an edge around them,
 //! and to rules.
 
+use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
-use super::{WindowId, wishes};
+use super::{Hand, WindowId, activate, wishes};
+use crate::guard;
 use crate::shell::Desk;
 use crate::state::State;
 
@@ -13,6 +15,20 @@ pub fn urge(state: &mut State, surface: &WlSurface) {
     let window = state.shell.window_of(surface).filter(|window| window.mapped).map(|window| window.id);
     if let Some(id) = window.filter(|id| state.shell.focused != Some(*id)) {
         set(state, id, true);
+    }
+}
+
+/// A window that has just come gets the focus. One from inside a sandbox does not get it in the middle of a word that a person
+/// types for another program: it is urgent, as one that asks for the focus without a right to it.
+pub(super) fn focus_new(state: &mut State, id: WindowId) {
+    let Some(surface) = state.shell.window(id).map(|window| window.surface().clone()) else { return };
+    let focused = state.shell.focused.and_then(|id| state.shell.window(id)).map(|window| window.surface().clone());
+    let is_sandboxed = surface.client().is_some_and(|client| guard::sandbox(&client).is_some());
+    let is_anothers = focused.filter(|focused| !focused.id().same_client_as(&surface.id()));
+    if is_sandboxed && is_anothers.is_some_and(|focused| state.is_typed_into(&focused)) {
+        urge(state, &surface);
+    } else {
+        activate(state, Some(id));
     }
 }
 

@@ -3,18 +3,23 @@
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 
+use wayland_client::protocol::wl_compositor::WlCompositor;
+use wayland_client::protocol::wl_shm::{Format, WlShm};
 use wayland_client::{Connection, Dispatch, QueueHandle};
 use wayland_protocols::wp::security_context::v1::client::{
     wp_security_context_manager_v1::{self, WpSecurityContextManagerV1},
     wp_security_context_v1::{self, WpSecurityContextV1},
 };
+use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
 
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::zwp_virtual_keyboard_manager_v1::ZwpVirtualKeyboardManagerV1;
 
 use crate::fixture::client::Data;
-use crate::fixture::{ClientIndex, World};
+use crate::fixture::simulated::nothing;
+use crate::fixture::{ClientIndex, KEY_A, World};
 use upbeat::guard::{self, Privilege};
 use upbeat::protocol::privileges::{FOR_EVERYBODY, PRIVILEGED};
+use upbeat::time::Span;
 
 impl Dispatch<WpSecurityContextManagerV1, ()> for Data {
     fn event(
@@ -132,6 +137,51 @@ fn what_the_user_withholds_is_offered_to_nobody_and_what_is_not_stays() {
     assert!(world.client(client).is_gone(), "it bound what it was not offered");
 }
 
+/// A window of a client that was offered no more than programs in a sandbox are.
+fn open_inside(world: &mut World, client: ClientIndex, title: &str) {
+    let inside = world.client(client);
+    let handle = inside.handle();
+    let surface = inside.bind::<WlCompositor>().create_surface(&handle, ());
+    let toplevel = inside.bind::<XdgWmBase>().get_xdg_surface(&surface, &handle, ()).get_toplevel(&handle, ());
+    toplevel.set_title(title.to_owned());
+    surface.commit();
+    world.settle();
+    let inside = world.client(client);
+    inside.answer_newest();
+    let memory = tempfile::tempfile().unwrap();
+    memory.set_len(4).unwrap();
+    let pool = inside.bind::<WlShm>().create_pool(memory.as_fd(), 4, &handle, ());
+    surface.attach(Some(&pool.create_buffer(0, 1, 1, 4, Format::Xrgb8888, &handle, ())), 0, 0);
+    surface.commit();
+    world.settle();
+}
+
+#[test]
+fn window_from_a_sandbox_does_not_take_the_keyboard_in_the_middle_of_a_word() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("inside");
+    let (_keep, close) = rustix::pipe::pipe().map(|(read, write)| (write, read)).unwrap();
+    let mut world = World::simulated(&[60_000]);
+    sandbox(&mut world, UnixListener::bind(&path).unwrap(), close);
+    world.open("letter", 200, 100);
+    let inside = world.adopt(UnixStream::connect(&path).unwrap());
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    open_inside(&mut world, inside, "game");
+    assert_eq!(world.focused(), Some("letter".to_owned()));
+    let game = world.window("game").id;
+    assert!(world.state.shell.workspaces.is_urgent(game), "it asks to be looked at");
+    // Somebody who does not type has started it.
+    world.run_for(Span::from_millis(600), &mut nothing);
+    open_inside(&mut world, inside, "another");
+    assert_eq!(world.focused(), Some("another".to_owned()));
+    // A program outside gets it at once.
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    world.open("outside", 50, 40);
+    assert_eq!(world.focused(), Some("outside".to_owned()));
+}
+
 /// Whether who connects to a socket that a sandbox with this end was made for is let in, once who made it is gone.
 fn is_listened_to(world: &mut World, close: impl AsFd) -> bool {
     let directory = tempfile::tempdir().unwrap();
@@ -164,6 +214,12 @@ fn no_more_sandboxes_are_listened_to_than_programs_run_in_and_room_comes_back() 
     assert!(ends.iter().all(|(close, _)| is_listened_to(&mut world, close)));
     let (close, _open) = UnixStream::pair().unwrap();
     assert!(!is_listened_to(&mut world, &close));
+    // Its maker keeps the socket: programs that connect are refused, where they would wait for ever.
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("refused");
+    let kept = UnixListener::bind(&path).unwrap();
+    sandbox(&mut world, &kept, &close);
+    assert!(UnixStream::connect(&path).is_err());
     drop(ends);
     world.settle();
     assert!(is_listened_to(&mut world, &close));
