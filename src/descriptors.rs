@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
@@ -41,6 +42,38 @@ pub fn are_scarce() -> bool {
 fn may_pass(error: &io::Error) -> bool {
     let scarce = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS].map(Errno::raw_os_error);
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error().is_some_and(|error| scarce.contains(&error))
+}
+
+/// Descriptors that are kept for what the session itself has to open: displays, input devices, after a switch of consoles all
+/// of them again.
+const RESERVED: usize = 16;
+
+/// Those that nobody uses.
+static RESERVE: Mutex<Vec<OwnedFd>> = Mutex::new(Vec::new());
+
+/// Keeps some descriptors for [`with_reserve`]. Until then there are none.
+pub fn reserve() {
+    let mut reserve = RESERVE.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing = RESERVED.saturating_sub(reserve.len());
+    reserve.extend(std::iter::from_fn(spare).take(missing));
+}
+
+/// Opens what the session cannot do without, with a descriptor of the reserve where clients have left none.
+///
+/// # Errors
+/// As of `open`.
+pub fn with_reserve<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let first = open();
+    let none_is_left = |error: &io::Error| error.raw_os_error() == Some(Errno::MFILE.raw_os_error());
+    if !first.as_ref().is_err_and(none_is_left) {
+        return first;
+    }
+    // All of them: some are opened and closed on the way.
+    RESERVE.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    let second = open();
+    // What is left over is kept again.
+    reserve();
+    second
 }
 
 fn spare() -> Option<OwnedFd> {
@@ -189,5 +222,15 @@ mod tests {
         assert!(door.next_of(&listener).is_ok_and(|next| next.is_some()));
         let (none, _other) = UnixStream::pair().unwrap();
         assert!(door.next_of(&UnixListener::from(OwnedFd::from(none))).is_err(), "nobody listens there");
+        // What the session has to open is opened when none is left.
+        reserve();
+        let highest = spare().unwrap().as_raw_fd() as u64;
+        let before = limit(highest + 1);
+        let _all: Vec<_> = std::iter::from_fn(spare).collect();
+        let open = || File::open("/dev/null");
+        assert!(open().is_err());
+        let opened = [with_reserve(open), with_reserve(open)];
+        setrlimit(Resource::Nofile, before).unwrap();
+        assert!(opened.iter().all(Result::is_ok), "{opened:?}");
     }
 }

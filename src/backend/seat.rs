@@ -16,6 +16,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use crate::descriptors;
+
 /// How long the seat may take to become ours at the start.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long one wait for it lasts, in milliseconds.
@@ -80,6 +82,7 @@ impl Seat {
             }
             seat.seat.dispatch(STEP_MS).map_err(|error| SeatError::None(io_error(error)))?;
         }
+        descriptors::reserve();
         Ok(seat)
     }
 
@@ -113,9 +116,9 @@ impl Seat {
         if path.to_str().is_none() {
             return Err(io::ErrorKind::InvalidFilename.into());
         }
-        let device = self.seat.open_device(&path).map_err(io_error)?;
+        let device = descriptors::with_reserve(|| self.seat.open_device(&path).map_err(io_error))?;
         // libseat closes its own; ours is for whoever asked.
-        let descriptor = device.as_fd().try_clone_to_owned()?;
+        let descriptor = descriptors::with_reserve(|| device.as_fd().try_clone_to_owned())?;
         self.devices.insert(descriptor.as_raw_fd(), device);
         Ok(descriptor)
     }
