@@ -4,6 +4,9 @@
 //!   passed over, and the reason is told then ([`probing`]).
 //! * Smithay drops the DRM master when a session is paused. The session's daemon has done so by then, and the kernel says
 //!   that there is nothing to drop.
+//! * A client that was told of an error goes on until it reads of it. What it says meanwhile is passed over, and
+//!   `wayland-server` logs each such request.
+//! * libwayland ends its lines where `wayland-backend` begins another: that one is empty.
 //!
 //! All else is written, from the same places, too.
 
@@ -21,6 +24,11 @@ const EGL: &str = "smithay::backend::egl";
 const DRM_DEVICE: &str = "smithay::backend::drm::device";
 /// How the lines on a master that is dropped begin.
 const MASTER_DROPPED: &str = "Failed to drop drm master state";
+
+/// What libraries that know the crate `log` say has this target.
+const LOG: &str = "log";
+/// How the lines on clients that were told of an error begin.
+const DEAD_CLIENT: &str = "Receiving a request from a dead client";
 
 thread_local! {
     /// A device is being tried out on this thread.
@@ -50,24 +58,27 @@ impl<S: Subscriber> Layer<S> for LogNoise {
         if target.starts_with(EGL) {
             return !PROBING.get();
         }
-        !target.starts_with(DRM_DEVICE) || !begins_with(event, MASTER_DROPPED)
+        if target == LOG {
+            let message = message_of(event);
+            return !message.trim().is_empty() && !message.starts_with(DEAD_CLIENT);
+        }
+        !target.starts_with(DRM_DEVICE) || !message_of(event).starts_with(MASTER_DROPPED)
     }
 }
 
-/// Whether the message of `event` begins so.
-fn begins_with(event: &Event<'_>, start: &'static str) -> bool {
-    struct Message {
-        start: &'static str,
-        begins_so: bool,
-    }
+/// What `event` says.
+fn message_of(event: &Event<'_>) -> String {
+    struct Message(String);
     impl Visit for Message {
         fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-            self.begins_so |= field.name() == "message" && format!("{value:?}").starts_with(self.start);
+            if field.name() == "message" {
+                self.0 = format!("{value:?}");
+            }
         }
     }
-    let mut message = Message { start, begins_so: false };
+    let mut message = Message(String::new());
     event.record(&mut message);
-    message.begins_so
+    message.0
 }
 
 #[cfg(test)]
@@ -110,6 +121,16 @@ mod tests {
             egl_fails();
         });
         assert!(lines.contains("of something else") && lines.contains("NOT_INITIALIZED"), "{lines}");
+    }
+
+    #[test]
+    fn lines_on_clients_that_were_told_of_an_error_and_empty_lines_are_not_written() {
+        let lines = written(|| {
+            tracing::error!(target: "log", "Receiving a request from a dead client ?!");
+            tracing::error!(target: "log", "\n");
+            tracing::warn!(target: "log", "Dispatching error encountered");
+        });
+        assert_eq!((lines.lines().count(), lines.contains("Dispatching error")), (1, true), "{lines}");
     }
 
     #[test]
