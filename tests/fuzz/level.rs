@@ -39,6 +39,18 @@ fn heap_bytes() -> u64 {
     (info.uordblks + info.hblkhd) as u64
 }
 
+/// What `look` finds when that `is_nothing`, which threads give back, or last, when they do not.
+pub fn when_given_back<T>(mut look: impl FnMut() -> T, is_nothing: impl Fn(&T) -> bool) -> T {
+    let start = Instant::now();
+    loop {
+        let found = look();
+        if is_nothing(&found) || start.elapsed() > HANG_LIMIT {
+            return found;
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
 impl Level {
     pub fn now() -> Self {
         let mut level = Level { heap_bytes: heap_bytes(), ..Level::default() };
@@ -73,15 +85,12 @@ impl Level {
 
     /// What there is more of than there was at `before`, beyond `slack`; nothing if it is given back.
     pub fn growth_since(before: &Level, slack: Slack) -> (Level, Vec<String>) {
-        let start = Instant::now();
-        loop {
+        let look = || {
             let now = Level::now();
             let grown = now.grown(before, slack);
-            if grown.is_empty() || start.elapsed() > HANG_LIMIT {
-                return (now, grown);
-            }
-            std::thread::sleep(BETWEEN_LOOKS);
-        }
+            (now, grown)
+        };
+        when_given_back(look, |(_, grown)| grown.is_empty())
     }
 
     fn grown(&self, before: &Level, slack: Slack) -> Vec<String> {

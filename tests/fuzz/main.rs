@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  seed ─► requests.rs: what is asked for ─► script.rs: steps, which name objects ─► play.rs: a world, real sockets ─► wire.rs
-//!                                                   │                                    └ neighbour.rs: frames are asserted
+//!                                                   │                                    ├ neighbour.rs: frames are asserted
+//!                                                   │                                    └ sleeper.rs: pauses, and lives
 //!                              a step fails ────────┴─► shrink.rs: fewer steps, until none can be left out
 //! ```
 //!
@@ -34,8 +35,10 @@ mod fixture;
 
 mod corpus;
 mod descriptors;
+mod desk;
 mod formats;
 mod interfaces;
+mod kept;
 mod last_step;
 mod level;
 mod limits;
@@ -47,6 +50,7 @@ mod script;
 mod search;
 mod sense;
 mod shrink;
+mod sleeper;
 mod soak;
 mod wire;
 

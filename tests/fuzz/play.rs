@@ -17,6 +17,7 @@ use upbeat::{guard, protocol};
 
 use crate::fixture::simulated::nothing;
 use crate::fixture::{BUTTON_LEFT, World};
+use crate::kept::Kept;
 use crate::last_step;
 use crate::level::{Level, Slack};
 use crate::limits::{Stopwatch, limit};
@@ -24,6 +25,7 @@ use crate::neighbour::Neighbour;
 use crate::requests::{CLIENTS, Generator};
 use crate::script::{Kind, Step};
 use crate::sense::LETTERS;
+use crate::sleeper::Sleeper;
 use crate::wire::Wire;
 
 /// Steps between two looks at what is left of those who left.
@@ -84,6 +86,8 @@ pub struct Player {
     world: World,
     neighbour: Neighbour,
     clients: Vec<Option<Wire>>,
+    sleeper: Sleeper,
+    kept: Kept,
     before: Level,
     config: Config,
     /// Turns for which the session was locked.
@@ -103,12 +107,15 @@ impl Player {
         // What clients leave goes over several turns, even if it is little.
         world.state.protocols.estates.at_once = AT_ONCE;
         let neighbour = Neighbour::new(&mut world);
+        let sleeper = Sleeper::new(&mut world);
         world.run_for(Span::from_millis(50), &mut nothing);
         let clients = (0..CLIENTS).map(|_| None).collect();
         Player {
             world,
             neighbour,
             clients,
+            sleeper,
+            kept: Kept::default(),
             before: Level::now(),
             config: Config::default(),
             locked: 0,
@@ -169,7 +176,8 @@ impl Player {
         self.leave(client);
         let (ours, theirs) = UnixStream::pair().unwrap();
         let state = &mut self.world.state;
-        protocol::client::connect(&mut state.display_handle, ours, &state.rules).unwrap();
+        let known = protocol::client::connect(&mut state.display_handle, ours, &state.rules).unwrap();
+        self.kept.add(&known);
         self.clients[client] = Some(Wire::new(theirs));
         self.turn();
         self.turn();
@@ -242,6 +250,8 @@ impl Player {
         let watch = Stopwatch::start();
         self.world.turn();
         self.tally.slowest = self.tally.slowest.max(watch.elapsed());
+        self.kept.look(&self.world.state);
+        self.sleeper.go_on(&self.world);
         assert!(self.tally.slowest < limit(LONGEST_TURN), "a turn took {:?}", self.tally.slowest);
         for wire in self.clients.iter_mut().flatten() {
             wire.receive();
@@ -296,9 +306,10 @@ impl Player {
         // Windows fade out, pictures are copied.
         self.world.run_for(Span::from_millis(1_500), &mut nothing);
         let left = self.world.state.surfaces.iter().count();
-        assert!(left <= 2, "{left} surfaces are left, one or two are the neighbour's");
+        assert!(left <= 3, "{left} surfaces are left, one or two are the neighbour's, and one the sleeper's");
         let left = guard::all(&self.world.state.display_handle).len();
-        assert!(left == 1, "{left} clients are left, one is the neighbour");
+        assert!(left == 2, "{left} clients are left, one is the neighbour, and one sleeps");
+        self.kept.is_nothing(&mut self.world);
         last_step::note(&"all clients have left: descriptors, mappings and threads are counted");
         let (_, grown) = Level::growth_since(&self.before, LEFT);
         assert!(grown.is_empty(), "clients that left keep {}", grown.join("; "));
@@ -310,7 +321,7 @@ impl Player {
     /// libwayland goes: in a session, whose process ends, that is no matter.
     pub fn close(mut self) {
         self.world.kill(self.neighbour.client);
-        drop(self.neighbour);
+        drop((self.neighbour, self.sleeper));
         self.world.run_for(Span::from_millis(50), &mut nothing);
     }
 

@@ -11,7 +11,7 @@ use crate::wire::Wire;
 
 const SIDES: [u32; 5] = [1, 8, 40, 100, 320];
 /// Of one output; see the fixture.
-const SCREEN: (u32, u32) = (320, 180);
+pub const SCREEN: (u32, u32) = (320, 180);
 /// Clients that die in the middle: one of so many.
 const DEATHS: u32 = 8;
 /// `wl_keyboard.keymap_format.xkb_v1`
@@ -21,15 +21,15 @@ pub const LETTERS: std::ops::Range<u32> = 16..26;
 const BUTTON_LEFT: u32 = 0x110;
 
 /// What one client does, in its order.
-struct Plot<'a> {
+pub struct Plot<'a> {
     client: usize,
-    wire: &'a Wire,
-    steps: Vec<Step>,
+    pub wire: &'a Wire,
+    pub steps: Vec<Step>,
 }
 
 impl Plot<'_> {
     /// A request by its name.
-    fn ask(&mut self, to: &Name, of: &str, called: &str, arguments: Vec<Argument>) -> Option<()> {
+    pub fn ask(&mut self, to: &Name, of: &str, called: &str, arguments: Vec<Argument>) -> Option<()> {
         let interface = interfaces::called(of)?;
         let opcode = interface.requests.iter().position(|request| request.name == called)? as u16;
         let request = Request { to: to.clone(), opcode, called: format!("{of}.{called}"), arguments };
@@ -37,26 +37,26 @@ impl Plot<'_> {
         Some(())
     }
 
-    fn bound(&self, interface: &str) -> Option<Name> {
+    pub fn bound(&self, interface: &str) -> Option<Name> {
         self.wire.family(interface).first().cloned()
     }
 
     /// What was said is answered.
-    fn wait(&mut self) {
+    pub fn wait(&mut self) {
         self.steps.extend([Step::Turn, Step::Turn]);
     }
 
     /// Somebody presses the button in the middle of the first output.
-    fn press(&mut self, (x, y): (i32, i32)) {
+    pub fn press(&mut self, (x, y): (i32, i32)) {
         self.steps.extend([Step::Point(x, y), Step::Button(true), Step::Turn]);
     }
 }
 
-fn words<const COUNT: usize>(words: [u32; COUNT]) -> Vec<Argument> {
+pub fn words<const COUNT: usize>(words: [u32; COUNT]) -> Vec<Argument> {
     words.map(Argument::Word).to_vec()
 }
 
-fn object(name: &Name) -> Argument {
+pub fn object(name: &Name) -> Argument {
     Argument::Object(Some(name.clone()))
 }
 
@@ -65,7 +65,7 @@ impl Generator {
     pub fn sense(&mut self, client: usize, wire: &Wire) -> Vec<Step> {
         let mut plot = Plot { client, wire, steps: Vec::new() };
         // Whatever it lacks, what it has said by then is said.
-        let _ = match self.rng.random_range(0..17) {
+        let _ = match self.rng.random_range(0..26) {
             0..3 => self.window(&mut plot),
             3..6 => self.content(&mut plot),
             6 => self.subsurface(&mut plot),
@@ -77,7 +77,16 @@ impl Generator {
             13 => self.picture(&mut plot),
             14 => self.moves(&mut plot),
             15 => self.lock(&mut plot),
-            _ => self.constraint(&mut plot),
+            16 => self.constraint(&mut plot),
+            17 => self.layer(&mut plot),
+            18 => self.recording(&mut plot),
+            19 => self.field(&mut plot),
+            20 => self.composes(&mut plot),
+            21 => self.copies(&mut plot),
+            22 => self.lists(&mut plot),
+            23 => self.arranges(&mut plot),
+            24 => self.scrolls(&mut plot),
+            _ => self.primary(&mut plot),
         };
         let mut steps = plot.steps;
         if !steps.is_empty() && self.rng.random_ratio(1, DEATHS) {
@@ -88,17 +97,17 @@ impl Generator {
         steps
     }
 
-    fn place(&mut self) -> (i32, i32) {
+    pub fn place(&mut self) -> (i32, i32) {
         (self.rng.random_range(0..320), self.rng.random_range(0..180))
     }
 
-    fn one_of(&mut self, plot: &Plot<'_>, interface: &str) -> Option<Name> {
+    pub fn one_of(&mut self, plot: &Plot<'_>, interface: &str) -> Option<Name> {
         let all = plot.wire.family(interface);
         (!all.is_empty()).then(|| all[self.rng.random_range(0..all.len())].clone())
     }
 
     /// The first of an interface, or one that is made of a seat by `called`.
-    fn device(&mut self, plot: &mut Plot<'_>, interface: &str, called: &str) -> Option<Name> {
+    pub fn device(&mut self, plot: &mut Plot<'_>, interface: &str, called: &str) -> Option<Name> {
         if let Some(known) = plot.bound(interface) {
             return Some(known);
         }
@@ -118,7 +127,7 @@ impl Generator {
         Some(Name::Made(name))
     }
 
-    fn source(&mut self, plot: &mut Plot<'_>) -> Option<Name> {
+    pub fn source(&mut self, plot: &mut Plot<'_>) -> Option<Name> {
         let (manager, name) = (plot.bound("wl_data_device_manager")?, self.name());
         plot.ask(&manager, "wl_data_device_manager", "create_data_source", vec![Argument::New(name)])?;
         let source = Name::Made(name);
@@ -130,7 +139,7 @@ impl Generator {
 
     // --- content ------------------------------------------------------------------------------------------------------
 
-    fn buffer(&mut self, plot: &mut Plot<'_>, (width, height): (u32, u32)) -> Option<Name> {
+    pub fn buffer(&mut self, plot: &mut Plot<'_>, (width, height): (u32, u32)) -> Option<Name> {
         let shm = plot.bound("wl_shm")?;
         let bytes = width * height * 4;
         let file = match self.rng.random_range(0..10) {
@@ -151,7 +160,7 @@ impl Generator {
         Some(Name::Made(buffer))
     }
 
-    fn show(&mut self, plot: &mut Plot<'_>, surface: &Name) -> Option<()> {
+    pub fn show(&mut self, plot: &mut Plot<'_>, surface: &Name) -> Option<()> {
         let size = (SIDES[self.rng.random_range(0..5)], SIDES[self.rng.random_range(0..5)]);
         let buffer = self.buffer(plot, size)?;
         plot.ask(surface, "wl_surface", "attach", vec![object(&buffer), Argument::Word(0), Argument::Word(0)])?;
@@ -167,7 +176,7 @@ impl Generator {
         self.show(plot, &surface)
     }
 
-    fn surface(&mut self, plot: &mut Plot<'_>) -> Option<Name> {
+    pub fn surface(&mut self, plot: &mut Plot<'_>) -> Option<Name> {
         let (compositor, name) = (plot.bound("wl_compositor")?, self.name());
         plot.ask(&compositor, "wl_compositor", "create_surface", vec![Argument::New(name)])?;
         Some(Name::Made(name))

@@ -16,8 +16,7 @@ use crate::script::Kind;
 const WARM_UP: u64 = 8;
 /// Rounds of the test command; those after the warm-up are compared with it.
 const ROUNDS: u64 = WARM_UP + 4;
-/// What one look finds more than another: what happens to be in pools and queues. It does not add up. Today the heap does: it
-/// grows by about 45 kB a round, of clients and surfaces that are gone, so that 45 rounds after the warm-up exceed this.
+/// What one look finds more than another: what happens to be in pools and queues. It does not add up.
 const SLACK: Slack = Slack { descriptors: 8, mappings: 8, threads: 3, heap_bytes: 2 << 20 };
 
 /// Runs it in a process.

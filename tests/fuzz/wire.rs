@@ -186,6 +186,11 @@ impl Wire {
         true
     }
 
+    /// What `name` was told to acknowledge last.
+    pub fn configure_of(&self, name: &Name) -> Option<u32> {
+        self.configures.get(&self.objects.get(name)?.id).copied()
+    }
+
     fn serial(&self, back: u32) -> u32 {
         self.serials.iter().rev().nth(back as usize).copied().unwrap_or(back)
     }
@@ -284,18 +289,24 @@ impl Wire {
         if interface.name == "wl_registry" {
             return self.globals.retain(|(number, ..)| *number != word(body, 0));
         }
+        let is_configure = matches!(
+            (interface.name, event.name),
+            ("xdg_surface" | "ext_session_lock_surface_v1" | "zwlr_layer_surface_v1", "configure")
+                | ("zwlr_output_manager_v1", "done")
+        );
         let is_serial = matches!(
             (interface.name, event.name),
-            ("xdg_surface" | "ext_session_lock_surface_v1", "configure")
-                | ("wl_pointer", "enter" | "button")
+            ("wl_pointer", "enter" | "button")
                 | ("wl_keyboard", "enter" | "key")
-        ) || matches!((interface.name, event.name), ("wl_touch", "down") | ("wl_data_device", "enter"));
-        if is_serial {
+                | ("wl_touch", "down")
+                | ("wl_data_device", "enter")
+        );
+        if is_serial || is_configure {
             self.serials.push(word(body, 0));
             self.serials.drain(..self.serials.len().saturating_sub(SERIALS));
-            if event.name == "configure" {
-                self.configures.insert(id, word(body, 0));
-            }
+        }
+        if is_configure {
+            self.configures.insert(id, word(body, 0));
         }
         let mut at = 0;
         for kind in event.signature {
