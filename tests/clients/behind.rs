@@ -137,6 +137,34 @@ fn an_input_method_is_not_thrown_out_for_what_a_field_says() {
 }
 
 #[test]
+fn client_that_pauses_while_text_is_composed_for_it_lives_and_hears_on() {
+    let mut world = World::new();
+    let types = world.connect();
+    let method = text::method(&mut world, types);
+    let (client, _) = world.open("field", 200, 100);
+    let field = text::field(&mut world, client, "");
+    world.settle();
+    field.enable();
+    field.commit();
+    world.settle();
+    // What the method has heard: that the field is there.
+    let serial = text::told(&mut world, types).iter().filter(|said| *said == "done").count() as u32;
+    text::told(&mut world, client);
+    outlives(&mut world, client, |_, number| {
+        method.set_preedit_string("にほん".to_owned(), 0, 3);
+        method.commit_string(format!("{number:a>200}"));
+        method.commit(serial);
+    });
+    let heard = text::told(&mut world, client).iter().filter(|said| said.starts_with("commit")).count();
+    assert!((1..TURNS).contains(&heard), "{heard}: some of it, until there was no more room");
+    method.commit_string("at last".to_owned());
+    method.commit(serial);
+    world.settle();
+    let heard = text::told(&mut world, client);
+    assert!(heard.contains(&"commit at last".to_owned()), "{heard:?}");
+}
+
+#[test]
 fn who_records_a_window_that_changes_its_size_on_and_on_is_not_thrown_out() {
     let mut world = World::new();
     let (other, window) = world.open("changes", 200, 100);

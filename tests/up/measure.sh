@@ -17,6 +17,7 @@ measure_host() {
     cargo build --workspace --all-targets || return 1
     cargo test --workspace --no-fail-fast --lib --tests -- --ignored --nocapture --test-threads 1 timed::
     cargo bench --bench decisions --bench compose -- --quick
+    tests/vm/latency --list tests/vm/gpu.list
 }
 
 # Other compositors on vkms, with the same client and loads.
