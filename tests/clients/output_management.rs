@@ -202,6 +202,20 @@ fn mode_scale_and_position_are_set_together() {
 }
 
 #[test]
+fn rate_that_a_client_leaves_open_is_the_displays() {
+    let mut world = World::lit();
+    world.plug_at("TEST-2", 144_000, (OUTPUT.0, 0));
+    let (client, manager) = manager(&mut world);
+    told(&mut world, client);
+    let open = |head: &Head| head.set_custom_mode(OUTPUT.0, OUTPUT.1, 0);
+    configure(&mut world, client, &manager, &[(1, Some(&open)), (2, Some(&open))]).apply();
+    world.rest();
+    assert_eq!(told(&mut world, client), ["succeeded"], "both are so, and nothing is switched");
+    let rates: Vec<_> = world.state.outputs.states().map(|output| output.display.mode().refresh).collect();
+    assert_eq!(rates, [60_000, 144_000]);
+}
+
+#[test]
 fn an_output_is_turned_with_all_that_is_said_beside_it_and_stays_so_while_it_is_out_of_the_layout() {
     let mut world = World::lit();
     world.plug_at("TEST-2", 60_000, (OUTPUT.0, 0));

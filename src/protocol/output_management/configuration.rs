@@ -26,8 +26,6 @@ use crate::turn::Turn;
 
 /// More outputs than this are in no configuration: heads that are gone may be named, too.
 const MOST_HEADS: usize = 128;
-/// Refreshes in 1000 s where a client leaves the rate to us.
-const USUAL_RATE: u32 = 60_000;
 
 /// What is wanted, by output.
 #[derive(Debug, Default)]
@@ -99,12 +97,13 @@ impl Dispatch<ZwlrOutputConfigurationV1, Configuration, State> for Handlers {
                     object.post_error(Error::AlreadyUsed, "the configuration was used");
                     return;
                 }
-                let (serial, wishes) = (gathered.serial, std::mem::take(&mut gathered.wishes));
+                let (serial, mut wishes) = (gathered.serial, std::mem::take(&mut gathered.wishes));
                 drop(gathered);
                 if serial != state.protocols.output_management.serial {
                     object.cancelled();
                     return;
                 }
+                plan::choose_rates(state, &mut wishes);
                 if is_test {
                     return answer(object, plan::test(state, &wishes), is_test);
                 }
@@ -211,7 +210,7 @@ fn note(wish: &mut Wish, request: zwlr_output_configuration_head_v1::Request) ->
             if !sides.contains(&width) || !sides.contains(&height) || refresh < 0 {
                 return Err((HeadError::InvalidCustomMode, "a mode without size"));
             }
-            let refresh = if refresh == 0 { USUAL_RATE } else { refresh.cast_unsigned() };
+            let refresh = refresh.cast_unsigned();
             wish.mode.replace(Mode { width, height, refresh }).is_none()
         }
         Request::SetPosition { x, y } => wish.position.replace((coordinate(x), coordinate(y))).is_none(),

@@ -11,6 +11,8 @@ use crate::turn::Turn;
 const SCALES: std::ops::RangeInclusive<f64> = 0.5..=8.0;
 /// In how many steps `wp_fractional_scale_v1` divides 1.
 const SCALE_STEPS: f64 = 120.0;
+/// Refreshes in 1000 s of a display without a list of modes, where a client leaves the rate to us.
+const USUAL_RATE: u32 = 60_000;
 
 /// What is wanted of one output. What is not said stays as it is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +21,7 @@ pub struct Wish {
     pub output: String,
     /// Whether it is part of the layout.
     pub enabled: bool,
+    /// With a rate of 0: whichever it has at that size.
     pub mode: Option<Mode>,
     /// Top left corner (global logical coordinates).
     pub position: Option<(i32, i32)>,
@@ -71,22 +74,42 @@ fn find(state: &State, name: &str) -> Result<Found, String> {
     }
 }
 
+/// The display of the output called `name`.
+fn display_of<'a>(state: &'a State, name: &str) -> Result<Option<&'a dyn Display>, String> {
+    Ok(match find(state, name)? {
+        Found::Shown(id) => state.outputs.by_id(id).map(|output| output.display.as_ref()),
+        Found::Parked => {
+            let parked = state.outputs.parked.iter().map(parking::Parked::display);
+            parked.into_iter().find(|display| display.name() == name)
+        }
+    })
+}
+
 /// Whether outputs can be like this; if not, a sentence that says why.
 pub fn test(state: &State, wishes: &[Wish]) -> Result<(), String> {
     for wish in wishes {
-        let found = find(state, &wish.output)?;
-        let display = match found {
-            Found::Shown(id) => state.outputs.by_id(id).map(|output| output.display.as_ref()),
-            Found::Parked => {
-                let parked = state.outputs.parked.iter().map(parking::Parked::display);
-                parked.into_iter().find(|display| display.name() == wish.output)
-            }
-        };
+        let display = display_of(state, &wish.output)?;
         if let (Some(display), true) = (display, wish.enabled) {
             wish.check(display)?;
         }
     }
     Ok(())
+}
+
+/// Chooses the rate of modes whose clients leave it to us: the highest that the display has at that size.
+pub fn choose_rates(state: &State, wishes: &mut [Wish]) {
+    for wish in wishes {
+        let Some(mode) = wish.mode.as_mut().filter(|mode| mode.refresh == 0) else { continue };
+        if let Ok(Some(display)) = display_of(state, &wish.output) {
+            mode.refresh = rate_at(*mode, display.modes().into_iter().chain([display.mode()]));
+        }
+    }
+}
+
+/// The highest rate of those of `modes` that are as large as `wanted`.
+fn rate_at(wanted: Mode, modes: impl Iterator<Item = Mode>) -> u32 {
+    let as_large = modes.filter(|mode| (mode.width, mode.height) == (wanted.width, wanted.height));
+    as_large.map(|mode| mode.refresh).max().unwrap_or(USUAL_RATE)
 }
 
 /// Makes outputs like this, and says when that is done; if it cannot be, all is as before, and a sentence says why.
@@ -156,6 +179,14 @@ fn arrange(state: &mut State, wishes: &[Wish]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rate_that_is_left_to_us_is_the_highest_at_that_size() {
+        let mode = |width, height, refresh| Mode { width, height, refresh };
+        let modes = [mode(2560, 1440, 60_000), mode(1920, 1080, 144_000), mode(1920, 1080, 120_000)];
+        assert_eq!(rate_at(mode(1920, 1080, 0), modes.into_iter()), 144_000);
+        assert_eq!(rate_at(mode(800, 600, 0), modes.into_iter()), USUAL_RATE);
+    }
 
     #[test]
     fn scales_are_those_that_clients_can_be_told() {
