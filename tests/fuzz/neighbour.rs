@@ -98,13 +98,16 @@ impl Neighbour {
     }
 }
 
-/// Acknowledges what all of its windows were told.
+/// Acknowledges what all of its windows were told, and gives back what others have copied or drag: it pastes nothing.
 fn answer_all(client: &mut Client) {
     for event in client.take_events() {
-        if let Event::Configure { surface, serial } = event {
-            surface.ack_configure(serial);
+        match event {
+            Event::Configure { surface, serial } => surface.ack_configure(serial),
+            Event::Selection(Some(offer)) => offer.destroy(),
+            _ => {}
         }
     }
+    client.data.drag_offers.drain(..).for_each(|offer| offer.destroy());
 }
 
 fn open(world: &mut World, client: ClientIndex, number: u32) -> (Toplevel, WlBuffer) {
