@@ -77,10 +77,10 @@ fn take_along_with_pointer(state: &mut State, begin: fn(&mut State, WindowId, Dr
     }
 }
 
-/// Ends the session once that is answered; where nobody would see the question, at once.
+/// Asks whether the session is to end. Nothing ends it unasked: where nobody can see the question it goes on.
 fn ask_to_end(state: &mut State) {
-    if !question::ask(state) {
-        state.end_session();
+    if let Err(unseen) = question::ask(state) {
+        tracing::warn!("the session goes on: {unseen}");
     }
 }
 

@@ -86,16 +86,39 @@ fn places(state: &State) -> Option<Places> {
     spaces::area_of(state, screen).map(|area| Places::on(area.to_f64()))
 }
 
-/// Asks whether the session is to end. `false`: nobody would see that.
-pub fn ask(state: &mut State) -> bool {
-    let Some(screen) = spaces::current_screen(state).filter(|_| !state.shell.lock.takes_input()) else { return false };
+/// Why the question cannot be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unseen {
+    /// A locked session shows nothing but its locker.
+    #[error("a locked session cannot ask whether it is to end")]
+    Locked,
+    /// There is no output.
+    #[error("without an output nobody can be asked whether the session is to end")]
+    NoOutput,
+}
+
+/// The output that the question would be asked on.
+pub fn place_to_ask(state: &State) -> Result<Screen, Unseen> {
+    if state.shell.lock.takes_input() {
+        Err(Unseen::Locked)
+    } else {
+        spaces::current_screen(state).ok_or(Unseen::NoOutput)
+    }
+}
+
+/// Asks whether the session is to end.
+///
+/// # Errors
+/// When nobody would see the question.
+pub fn ask(state: &mut State) -> Result<(), Unseen> {
+    let screen = place_to_ask(state)?;
     let question = &mut state.shell.overlays.question;
     if question.shown.set(true) {
         (question.on, question.selected) = (Some(screen), Answer::End);
         popup::dismiss_grabs(state);
         changed(state);
     }
-    true
+    Ok(())
 }
 
 fn close(state: &mut State) {

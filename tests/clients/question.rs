@@ -1,11 +1,15 @@
 //! Whether the session is to end is asked, and answered by keys, buttons and fingers.
 
 use upbeat::input::InputEvent;
+use upbeat::shell::question::{self, Unseen};
 
+use crate::fixture::content::BLUE;
 use crate::fixture::{
     BUTTON_LEFT, Event, KEY_A, KEY_ENTER, KEY_ESCAPE, KEY_LEFT_CTRL, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_Q, KEY_RIGHT,
     OUTPUT, World,
 };
+
+use crate::lock::Locker;
 
 /// In the middle of its buttons.
 const END: (f64, f64) = (OUTPUT.0 as f64 / 2.0 - 100.0, OUTPUT.1 as f64 / 2.0 + 44.0);
@@ -98,4 +102,21 @@ fn one_that_nobody_sees_any_more_ends_nothing() {
     world.unplug("TEST-1");
     press(&mut world, KEY_ENTER);
     assert!(!world.state.session.is_ending() && !is_asked(&world));
+}
+
+#[test]
+fn session_that_cannot_ask_is_not_ended_by_a_shortcut() {
+    let mut world = World::lit();
+    world.unplug("TEST-1");
+    world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_CTRL], KEY_Q);
+    assert!(!world.state.session.is_ending() && !is_asked(&world), "no output");
+    assert_eq!(question::place_to_ask(&world.state), Err(Unseen::NoOutput));
+
+    let mut world = World::lit();
+    let end = "Mod+Ctrl+Q".parse().unwrap();
+    world.state.input.bindings.when_locked.insert(end);
+    let _locker = Locker::lock(&mut world, BLUE);
+    world.chord(&[KEY_LEFT_SUPER, KEY_LEFT_CTRL], KEY_Q);
+    assert!(!world.state.session.is_ending() && !is_asked(&world), "locked");
+    assert_eq!(question::place_to_ask(&world.state), Err(Unseen::Locked));
 }

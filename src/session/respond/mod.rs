@@ -25,6 +25,7 @@ use crate::ipc::input::device_events;
 use crate::ipc::{Met, Respond, Ticket, screenshot};
 use crate::output::{power, rules};
 use crate::render::Renderer;
+use crate::shell::question;
 use crate::state::State;
 use crate::time::Clock;
 use crate::timing::id::{OutputId, WindowId};
@@ -88,6 +89,10 @@ impl Respond for State {
 /// Does what a shortcut does.
 fn act(state: &mut State, action: &str) -> Answered {
     let action: Action = action.parse().map_err(|error: NoSuchAction| error.to_string())?;
+    if action == Action::EndSession {
+        question::place_to_ask(state)
+            .map_err(|unseen| format!("{unseen}; `upbeat msg quit` ends it without asking"))?;
+    }
     acting::run(state, &action);
     Ok(Response::Done)
 }
