@@ -22,7 +22,8 @@ pub struct Effects {
     pub blur: Passes,
     /// Whether windows that float and draw no title bar of their own have one.
     pub title_bars: bool,
-    /// How wide the edge is around the window with the focus, where windows lie in columns; in logical pixels.
+    /// How wide the edge is around the window with the focus, where windows lie in columns; in logical pixels. 0: that window
+    /// has none.
     pub mark_width: MarkWidth,
     /// Its colour.
     pub mark_colour: Colour,
@@ -78,9 +79,11 @@ impl Effects {
     /// As the shell takes it.
     pub fn drawn(&self) -> Drawn {
         let shadow = Shadow { reach: self.shadow_reach.0, opacity: self.shadow_opacity.0 };
+        let width = self.mark_width.0;
         let mark = Mark {
-            width: self.mark_width.0,
-            colour: self.mark_colour.components(),
+            // A window that wants to be looked at has its edge all the same.
+            width: if width > 0.0 { width } else { Effects::default().mark_width.0 },
+            colour: (width > 0.0).then(|| self.mark_colour.components()),
             urgent: self.urgent_colour.components(),
         };
         Drawn {
@@ -88,7 +91,7 @@ impl Effects {
             corner_radius: self.corner_radius.0,
             blur: self.blur.0,
             title_bars: self.title_bars,
-            mark: (mark.width > 0.0).then_some(mark),
+            mark: Some(mark),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What is drawn around and below windows: shadows, rounded corners, blur. All of it is off without a configuration.
+//! What is drawn around and below windows: shadows, rounded corners, blur, edges. A `Shell` without a configuration has none of it, as tests
+//! and benches have it; the configuration's own defaults have edges.
 
 use smithay::backend::renderer::element::Id;
 
@@ -25,8 +26,8 @@ pub struct Effects {
 pub struct Mark {
     /// How wide it is.
     pub width: f64,
-    /// Red, green, blue and opacity: 0 to 1.
-    pub colour: [f32; 4],
+    /// Red, green, blue and opacity, 0 to 1, of the window with the focus, if that has an edge.
+    pub colour: Option<[f32; 4]>,
     /// The same of one that wants to be looked at.
     pub urgent: [f32; 4],
 }
@@ -76,7 +77,7 @@ impl Mark {
     pub const fn says(&self, edge: Edge) -> Option<[f32; 4]> {
         match edge {
             Edge::None => None,
-            Edge::Focus => Some(self.colour),
+            Edge::Focus => self.colour,
             Edge::Urgent => Some(self.urgent),
         }
     }

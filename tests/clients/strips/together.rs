@@ -159,7 +159,7 @@ fn the_window_with_the_focus_has_an_edge_that_covers_nobody() {
     let mut world = World::lit();
     world.state.outputs.background = [0.0; 3];
     world.state.shell.effects =
-        Effects { mark: Some(Mark { width: 2.0, colour: [1.0; 4], urgent: [0.0; 4] }), ..Effects::default() };
+        Effects { mark: Some(Mark { width: 2.0, colour: Some([1.0; 4]), urgent: [0.0; 4] }), ..Effects::default() };
     strips::set_mode(&mut world.state, Mode::Strip);
     for (title, colour) in [("a", RED), ("b", GREEN)] {
         world.open_filled_as_asked(title, colour);
