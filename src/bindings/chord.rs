@@ -74,6 +74,15 @@ impl Chord {
         self.trigger == trigger && self.held.shift == held.shift && self.held.is_but_for_shift(held, modifier)
     }
 
+    /// The same keys without `Mod`, where that is `modifier`.
+    pub fn with_mod_as(self, modifier: Modifier) -> Self {
+        let Chord { mut held, trigger } = self;
+        let named = std::mem::take(&mut held.modifier);
+        held.logo |= named && modifier == Modifier::Super;
+        held.alt |= named && modifier == Modifier::Alt;
+        Chord { held, trigger }
+    }
+
     /// As the configuration has it, with the key that `Mod` is.
     pub fn name(&self, modifier: Modifier) -> String {
         self.to_string().replacen("Mod", modifier.name(), usize::from(self.held.modifier))

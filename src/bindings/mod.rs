@@ -9,7 +9,7 @@ mod defaults;
 mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 pub use action::{Action, NoSuchAction};
 pub use chord::{Chord, Held, NotAChord, Pressed};
@@ -65,6 +65,9 @@ impl Bound {
     }
 }
 
+/// The bindings of [`default_keys`]: the configuration's own are preferred to them.
+static DEFAULTS: LazyLock<BTreeMap<Chord, Bound>> = LazyLock::new(default_keys);
+
 /// What is bound to what.
 #[derive(Clone, Debug)]
 pub struct Bindings {
@@ -99,11 +102,36 @@ impl Bindings {
         self.find(is_locked, |chord| chord.is_with(held, trigger, self.modifier))
     }
 
-    fn find(&self, is_locked: bool, is_it: impl Fn(&Chord) -> bool) -> Option<Bound> {
-        let may = |chord: &Chord, bound: &Bound| !is_locked || bound.when_locked || self.when_locked.contains(chord);
-        let (_, bound) = self.keys.iter().filter(|(chord, bound)| may(chord, bound)).find(|(chord, _)| is_it(chord))?;
-        (bound.action != Action::None).then(|| bound.clone())
+    /// The bindings that can be reached: a default gives way to the configuration's binding of the same keys, such as
+    /// `Super+Alt+L` to `Mod+Alt+L` where `Mod` is Super.
+    pub fn in_force(&self) -> impl Iterator<Item = (&Chord, &Bound)> {
+        let own = self.keys.iter().filter(|(chord, bound)| !is_default(chord, bound));
+        let own: BTreeSet<Chord> = own.map(|(chord, _)| chord.with_mod_as(self.modifier)).collect();
+        let gives_way = move |chord: &Chord| own.contains(&chord.with_mod_as(self.modifier));
+        self.keys.iter().filter(move |(chord, bound)| !is_default(chord, bound) || !gives_way(chord))
     }
+
+    fn find(&self, is_locked: bool, is_it: impl Fn(&Chord) -> bool) -> Option<Bound> {
+        let matching = || self.keys.iter().filter(|(chord, _)| is_it(chord));
+        let has_own = matching().any(|(chord, bound)| !is_default(chord, bound));
+        let preferred = matching().filter(|(chord, bound)| !has_own || !is_default(chord, bound));
+        let may = preferred.filter_map(|(chord, bound)| {
+            let when_locked = bound.when_locked || self.is_listed_when_locked(chord);
+            (!is_locked || when_locked).then_some((bound, when_locked))
+        });
+        let (bound, when_locked) = may.into_iter().next()?;
+        (bound.action != Action::None).then(|| Bound { when_locked, ..bound.clone() })
+    }
+
+    fn is_listed_when_locked(&self, chord: &Chord) -> bool {
+        let chord = chord.with_mod_as(self.modifier);
+        self.when_locked.iter().any(|listed| listed.with_mod_as(self.modifier) == chord)
+    }
+}
+
+/// Whether the configuration leaves the chord as it is by default.
+fn is_default(chord: &Chord, bound: &Bound) -> bool {
+    DEFAULTS.get(chord) == Some(bound)
 }
 
 #[cfg(test)]
@@ -160,6 +188,37 @@ mod tests {
         assert_eq!(pressed(&bindings, keysyms::KEY_o, &held), None);
         let terminal = pressed(&bindings, keysyms::KEY_XF86Switch_VT_2, &ModifiersState::default());
         assert_eq!(terminal, Some(Action::SwitchTerminal(2)));
+    }
+
+    #[test]
+    fn configured_binding_wins_over_a_default_for_the_same_keys() {
+        let held = ModifiersState { logo: true, alt: true, ..ModifiersState::default() };
+        let key = Keysym::from(keysyms::KEY_l);
+        let pressed = Pressed { held: &held, modified: key, plain: &[key] };
+        let mut bindings = Bindings::default();
+        let action = |bindings: &Bindings, is_locked| bindings.key(&pressed, is_locked).map(|bound| bound.action);
+        assert_eq!(action(&bindings, false), Some(Action::Run("swaylock -f".into())));
+        let chord: Chord = "Mod+Alt+L".parse().unwrap();
+        bindings.keys.insert(chord, Action::Overview.into());
+        assert_eq!(action(&bindings, false), Some(Action::Overview));
+        assert!(bindings.in_force().all(|(_, bound)| bound.action != Action::Run("swaylock -f".into())));
+        bindings.when_locked.insert("Super+Alt+L".parse().unwrap());
+        assert_eq!(action(&bindings, true), Some(Action::Overview));
+        bindings.keys.insert(chord, Action::None.into());
+        assert_eq!(action(&bindings, false), None, "\"none\" takes the default away, however it is written");
+        // Nested, these are other keys.
+        bindings.modifier = Modifier::Alt;
+        assert_eq!(action(&bindings, false), Some(Action::Run("swaylock -f".into())));
+    }
+
+    #[test]
+    fn symbol_of_the_user_wins_over_the_default_of_the_key_that_gives_it() {
+        let held = ModifiersState { logo: true, shift: true, ..ModifiersState::default() };
+        let (plain, modified) = ([Keysym::from(keysyms::KEY_1)], Keysym::from(keysyms::KEY_exclam));
+        let mut bindings = Bindings::default();
+        bindings.keys.insert("Mod+exclam".parse().unwrap(), Action::Overview.into());
+        let found = bindings.key(&Pressed { held: &held, modified, plain: &plain }, false);
+        assert_eq!(found.map(|bound| bound.action), Some(Action::Overview));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use toml::{Spanned, Table, Value};
 use super::error::{LARGEST, Wrong};
 use super::text::parse;
 use super::{Config, ConfigError};
-use crate::bindings::Chord;
+use crate::bindings::{Chord, Modifier};
 use crate::files;
 
 /// More files than this are a mistake: each is opened, and watched from then on.
@@ -144,8 +144,9 @@ fn add(all: &mut Table, later: Table, is_top: bool) {
 /// Chords are the same however they are written.
 fn add_keys(before: &mut Table, later: Table) {
     for (name, value) in later {
-        let chord = name.parse::<Chord>().ok();
-        let is_same = |other: &str| other == name || chord.is_some() && other.parse::<Chord>().ok() == chord;
+        let chord = |name: &str| name.parse::<Chord>().ok().map(|chord| chord.with_mod_as(Modifier::Super));
+        let own = chord(&name);
+        let is_same = |other: &str| other == name || own.is_some() && chord(other) == own;
         let same: Vec<String> = before.keys().filter(|other| is_same(other)).cloned().collect();
         same.iter().for_each(|other| _ = before.remove(other));
         before.insert(name, value);
@@ -200,6 +201,18 @@ mod tests {
         let chord = "Mod+Return".parse().unwrap();
         assert_eq!(config.keys.0.get(&chord), Some(&crate::bindings::Action::None.into()));
         assert_eq!(config.include, [""; 0]);
+    }
+
+    #[test]
+    fn keys_of_the_file_itself_replace_those_that_are_included_however_they_are_written() {
+        let folder = folder(&[
+            ("config.toml", "include = [\"keys.toml\"]\n[keys]\n\"Mod+Alt+L\" = \"help\""),
+            ("keys.toml", "[keys]\n\"super+alt+l\" = \"overview\""),
+        ]);
+        let keys = load(&folder).unwrap().keys.0;
+        assert_eq!(keys.get(&"Mod+Alt+L".parse().unwrap()), Some(&crate::bindings::Action::Help.into()));
+        let lock = "Super+Alt+L".parse().unwrap();
+        assert_eq!(keys.get(&lock), crate::bindings::default_keys().get(&lock), "the included one is gone");
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! `[keys]`: shortcuts. What a file says is added to the defaults, and replaces those with the same keys.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
+use serde::de::{DeserializeSeed, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bindings::{Action, Bound, Chord, default_keys};
+use crate::bindings::{Action, Bound, Chord, Modifier, default_keys};
 
 /// Which keys do what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +27,7 @@ pub struct KeysWhenLocked(pub BTreeSet<Chord>);
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Text<T>(T);
 
-impl<'de, T: std::str::FromStr<Err: std::fmt::Display>> Deserialize<'de> for Text<T> {
+impl<'de, T: std::str::FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map(Text).map_err(serde::de::Error::custom)
@@ -60,7 +63,7 @@ impl<'de> Deserialize<'de> for Said {
         impl<'de> serde::de::Visitor<'de> for Visitor {
             type Value = Said;
 
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("what a shortcut does, or a table with `do`")
             }
 
@@ -101,12 +104,48 @@ impl Serialize for Said {
     }
 }
 
+/// The chords of one file, with their spelling. Two spellings of the same keys are refused: one of them would be without effect.
+#[derive(Default)]
+struct Spelled(BTreeMap<Chord, String>);
+
+impl<'de> DeserializeSeed<'de> for &mut Spelled {
+    type Value = Chord;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Chord, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let chord: Chord = text.parse().map_err(D::Error::custom)?;
+        // On displays `Mod` is Super. Nested, where it is Alt, the same file is read.
+        match self.0.entry(chord.with_mod_as(Modifier::Super)) {
+            Entry::Occupied(other) => {
+                Err(D::Error::custom(format!("\"{text}\" and \"{}\" are the same keys", other.get())))
+            }
+            Entry::Vacant(free) => {
+                free.insert(text);
+                Ok(chord)
+            }
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Keys {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let said: BTreeMap<Text<Chord>, Said> = BTreeMap::deserialize(deserializer)?;
-        let mut keys = default_keys();
-        keys.extend(said.into_iter().map(|(chord, bound)| (chord.0, bound.0)));
-        Ok(Keys(keys))
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = Keys;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("keys, each with what it does")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
+                let (mut keys, mut spelled) = (default_keys(), Spelled::default());
+                while let Some(chord) = map.next_key_seed(&mut spelled)? {
+                    keys.insert(chord, map.next_value::<Said>()?.0);
+                }
+                Ok(Keys(keys))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
     }
 }
 

@@ -476,3 +476,24 @@ fn every_example_of_the_documentation_is_valid() {
         }
     }
 }
+
+#[test]
+fn two_spellings_of_the_same_keys_are_refused_where_they_stand() {
+    wrong(
+        "[keys]\n\"mod+q\" = \"none\"\n\"Mod+Q\" = \"help\"\n",
+        &expect![[r#"
+        config.toml:2:1: [keys] "mod+q": "mod+q" and "Mod+Q" are the same keys
+          |
+        2 | "mod+q" = "none"
+          | ^^^^^^^"#]],
+    );
+    wrong(
+        "[keys]\n\"Super+Alt+L\" = \"help\"\n[keys.\"Mod+Alt+L\"]\ndo = \"none\"\n",
+        &expect![[r#"
+        config.toml:2:1: [keys] "Super+Alt+L": "Super+Alt+L" and "Mod+Alt+L" are the same keys
+          |
+        2 | "Super+Alt+L" = "help"
+          | ^^^^^^^^^^^^^"#]],
+    );
+    assert!(config("[keys]\n\"Alt+Q\" = \"help\"\n\"Mod+Q\" = \"help\"\n").keys != Keys::default());
+}

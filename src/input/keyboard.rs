@@ -250,7 +250,7 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
         acting::run(state, &bound.action);
         if bound.repeats {
             let repetition = repetition(state);
-            state.input.keyboards.repeating = Repeating::new((id, key), bound.action, time, repetition);
+            state.input.keyboards.repeating = Repeating::new((id, key), bound, time, repetition);
         }
         return;
     }

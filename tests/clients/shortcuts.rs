@@ -1,5 +1,7 @@
 //! Clients that want the shortcuts for themselves.
 
+use upbeat::bindings::{Action, Chord};
+use upbeat::time::Span;
 use wayland_client::protocol::wl_seat::WlSeat;
 use wayland_client::protocol::wl_surface::WlSurface;
 use wayland_client::{Connection, Dispatch, Proxy, QueueHandle};
@@ -9,9 +11,12 @@ use wayland_protocols::wp::keyboard_shortcuts_inhibit::zv1::client::zwp_keyboard
 };
 
 use crate::fixture::client::Data;
+use crate::fixture::simulated::nothing;
 use crate::fixture::{
-    BUTTON_LEFT, ClientIndex, Event, KEY_A, KEY_ESCAPE, KEY_F4, KEY_LEFT_ALT, KEY_LEFT_SUPER, KEY_O, KEY_TAB, World,
+    BUTTON_LEFT, ClientIndex, Event, KEY_A, KEY_ESCAPE, KEY_F4, KEY_LEFT_ALT, KEY_LEFT_SUPER, KEY_O, KEY_PAGE_DOWN,
+    KEY_TAB, KEY_VOLUME_UP, World,
 };
+use crate::lock::Locker;
 
 impl Dispatch<ZwpKeyboardShortcutsInhibitManagerV1, ()> for Data {
     fn event(
@@ -154,4 +159,48 @@ fn a_button_with_mod_is_that_windows_too_while_the_pointer_is_on_it() {
     };
     assert!(presses(&mut world, (50.0, 50.0), remote));
     assert!(!presses(&mut world, (650.0, 50.0), other), "it moves the other one");
+}
+
+/// The volume key is held for two seconds; what it does is counted instead of run. Returns how often that was.
+fn times_of_the_volume_key(world: &mut World) -> u8 {
+    let chord: Chord = "XF86AudioRaiseVolume".parse().unwrap();
+    let bound = world.state.input.bindings.keys.get_mut(&chord).unwrap();
+    assert!(bound.repeats && bound.when_locked, "as it is by default");
+    bound.action = Action::NextWorkspace;
+    let row = |world: &World| world.state.shell.workspaces.screens().next().unwrap().0;
+    let number = |world: &World| world.state.shell.workspaces.active(row(world)).get();
+    let before = number(world);
+    world.key(KEY_VOLUME_UP, true);
+    // 400 ms until it is repeated, and then 40 ms each.
+    world.run_for(Span::from_millis(400 + 4 * 40 + 20), &mut nothing);
+    world.key(KEY_VOLUME_UP, false);
+    let times = number(world) - before;
+    world.run_for(Span::from_seconds(1), &mut nothing);
+    assert_eq!(number(world) - before, times, "it is not held any more");
+    times
+}
+
+#[test]
+fn held_volume_key_is_repeated_whether_the_session_is_locked_or_not() {
+    let mut world = World::simulated(&[60_000]);
+    assert_eq!(times_of_the_volume_key(&mut world), 6);
+    let mut world = World::simulated(&[60_000]);
+    let _locker = Locker::ask(&mut world);
+    assert_eq!(times_of_the_volume_key(&mut world), 6);
+}
+
+#[test]
+fn held_key_that_may_do_nothing_while_locked_is_not_repeated_then() {
+    let mut world = World::simulated(&[60_000]);
+    let chord: Chord = "Mod+Page_Down".parse().unwrap();
+    world.state.input.bindings.keys.get_mut(&chord).unwrap().repeats = true;
+    let row = world.state.shell.workspaces.screens().next().unwrap().0;
+    world.key(KEY_LEFT_SUPER, true);
+    world.key(KEY_PAGE_DOWN, true);
+    world.run_for(Span::from_millis(450), &mut nothing);
+    let before = world.state.shell.workspaces.active(row);
+    assert_eq!(before.get(), 4, "pressed, and repeated twice");
+    let _locker = Locker::ask(&mut world);
+    world.run_for(Span::from_millis(450), &mut nothing);
+    assert_eq!(world.state.shell.workspaces.active(row), before);
 }

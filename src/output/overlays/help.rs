@@ -45,7 +45,7 @@ fn all_four(keys: &str) -> Option<String> {
 
 /// What the list says. Those for the nine workspaces are one line each.
 fn lines(bindings: &Bindings) -> Vec<Line> {
-    let mut bound: Vec<_> = bindings.keys.iter().filter(|(_, bound)| bound.action != Action::None).collect();
+    let mut bound: Vec<_> = bindings.in_force().filter(|(_, bound)| bound.action != Action::None).collect();
     bound.sort_by_key(|(chord, bound)| (&bound.action, **chord));
     let mut lines: Vec<Line> = Vec::new();
     for (chord, bound) in bound {

@@ -17,7 +17,7 @@ const LINE: f64 = 34.0;
 /// What is said, as far as there are keys for it.
 fn lines(bindings: &Bindings) -> Vec<String> {
     let key = |wanted: &Action| {
-        let mut bound = bindings.keys.iter().filter(|(_, bound)| bound.action == *wanted);
+        let mut bound = bindings.in_force().filter(|(_, bound)| bound.action == *wanted);
         bound.next().map(|(chord, _)| chord.name(bindings.modifier))
     };
     let said = [(Action::Help, "shows what keys do"), (Action::Terminal, "opens a terminal")];
