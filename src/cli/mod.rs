@@ -17,11 +17,13 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use hint::Meant;
 
 /// A Wayland compositor that keeps time.
 ///
 /// Runs a session and, in it, COMMAND; the session ends with the command and with its exit status. Without a command
-/// it stays up until it is told to end (SIGTERM, Ctrl+C or `upbeat msg quit`).
+/// it stays up until it is told to end (SIGTERM, Ctrl+C or `upbeat msg quit`). The dashes before COMMAND may be left out where
+/// it is no subcommand.
 #[derive(Debug, Parser)]
 #[command(name = "upbeat", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
 pub struct Cli {
@@ -60,7 +62,14 @@ impl Cli {
     fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
         let rest = arguments.get(1..).unwrap_or_default();
         let words = || Self::command().get_subcommands().map(|word| word.get_name().to_owned()).collect::<Vec<_>>();
-        Self::try_parse_from(arguments).map_err(|error| hint::of_a_program(error, rest, &words()))
+        let error = match Self::try_parse_from(arguments) {
+            Ok(cli) => return Ok(cli),
+            Err(error) => error,
+        };
+        match hint::meant(error, rest, &words()) {
+            Meant::Program(rest) => Self::try_parse_from(arguments.iter().take(1).chain(&rest)),
+            Meant::Nothing(error) => Err(error),
+        }
     }
 
     /// Does what the command line says.
@@ -94,21 +103,41 @@ mod tests {
         assert_eq!(cli.session.command, ["msg", "--help"]);
     }
 
+    fn read(words: &[&str]) -> Result<Cli, String> {
+        let arguments: Vec<OsString> = ["upbeat"].iter().chain(words).map(OsString::from).collect();
+        Cli::read(&arguments).map_err(|error| error.to_string())
+    }
+
     #[test]
-    fn who_forgets_the_dashes_before_a_program_is_told() {
-        let error = |words: &[&str]| {
-            let arguments: Vec<OsString> = ["upbeat"].iter().chain(words).map(OsString::from).collect();
-            Cli::read(&arguments).unwrap_err().to_string()
+    fn program_needs_no_dashes_before_it() {
+        let command = |words: &[&str]| {
+            let cli = read(words).unwrap();
+            assert!(cli.command.is_none());
+            cli.session.command
         };
-        let foot = error(&["foot"]);
-        assert!(foot.contains("did you mean `upbeat -- foot`?"), "{foot}");
-        let with_options = error(&["--backend", "headless", "foot", "-e", "vi"]);
-        assert!(with_options.contains("did you mean `upbeat --backend headless -- foot -e vi`?"), "{with_options}");
+        assert_eq!(command(&["sh"]), ["sh"]);
+        assert_eq!(command(&["--backend", "headless", "sh", "-c", "exit"]), ["sh", "-c", "exit"]);
+        assert_eq!(command(&["/bin/sh", "msg"]), ["/bin/sh", "msg"]);
+    }
+
+    #[test]
+    fn typo_is_never_run() {
+        let error = |words: &[&str]| read(words).unwrap_err();
         let ours = error(&["validat", "file"]);
         assert!(ours.contains("did you mean `upbeat validate file`?"), "{ours}");
-        for other in [&["--nonsense"][..], &["msg", "windwos"]] {
+        let nothing = error(&["no-such-program", "-e", "vi"]);
+        assert!(nothing.contains("neither a subcommand nor a program called `no-such-program`"), "{nothing}");
+        for other in [&["--nonsense"][..], &["msg", "windwos"], &["msg", "sh"]] {
             assert!(!error(other).contains("did you mean `upbeat"), "{}", error(other));
         }
+    }
+
+    #[test]
+    fn program_that_is_called_nearly_like_a_subcommand_is_a_typo() {
+        let arguments: Vec<OsString> = vec!["validat".into()];
+        let error = Cli::try_parse_from(["upbeat", "validat"]).unwrap_err();
+        let words = ["validate".to_owned()];
+        assert!(matches!(hint::meant_where(error, &arguments, &words, &|_| true), Meant::Nothing(_)));
     }
 
     #[test]
