@@ -57,8 +57,8 @@ pub struct Child {
 impl Child {
     /// Runs `command` (the program and its arguments) with `environment` added to ours.
     ///
-    /// A `WAYLAND_SOCKET` of ours is not passed on: it would lead to our own parent. Nor is a `NOTIFY_SOCKET`: only we
-    /// say when the session is ready.
+    /// A `WAYLAND_SOCKET` or a `DISPLAY` of ours is not passed on: they would lead to our own parent. Nor is a
+    /// `NOTIFY_SOCKET`: only we say when the session is ready.
     pub fn spawn(command: &[OsString], environment: &[(&str, OsString)]) -> Result<Self, ChildError> {
         Self::spawn_lending(command, environment, &[])
     }
@@ -77,6 +77,7 @@ impl Child {
         command
             .args(arguments)
             .env_remove("WAYLAND_SOCKET")
+            .env_remove("DISPLAY")
             .env_remove("NOTIFY_SOCKET")
             .envs(environment.iter().map(|(name, value)| (name, value)))
             .process_group(0);

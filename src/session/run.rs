@@ -29,6 +29,9 @@ use crate::real_time::{RealTime, Role};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
+/// `XDG_CURRENT_DESKTOP`, as `config/session/upbeat-session` has it.
+const DESKTOP: &str = "Upbeat:wlroots";
+
 /// What runs, besides the compositor itself.
 #[derive(Default)]
 pub struct Session {
@@ -76,15 +79,24 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// What whoever is started here finds: what the configuration says, and us.
+    /// The variables of programs that are started here: those of the configuration, and where the session is. The
+    /// configuration may call the desktop something else.
     pub fn environment<'a>(&self, config: &'a Config) -> Vec<(&'a str, OsString)> {
-        let configured = config.environment.variables();
-        let mut environment: Vec<(&str, OsString)> = configured.map(|(name, value)| (name, value.into())).collect();
+        let inherited = std::env::var("XDG_CURRENT_DESKTOP").ok();
+        let mut environment: Vec<(&str, OsString)> =
+            vec![("XDG_SESSION_TYPE", "wayland".into()), ("XDG_CURRENT_DESKTOP", desktop(inherited).into())];
+        environment.extend(config.environment.variables().map(|(name, value)| (name, value.into())));
         environment.push(("WAYLAND_DISPLAY", OsString::from(&self.socket)));
         environment.push(("UPBEAT_SOCKET", self.ipc_path.clone().into_os_string()));
         environment.extend(self.display.iter().map(|display| ("DISPLAY", OsString::from(display))));
         environment
     }
+}
+
+/// The desktop that programs find: what a session of ours inherited. One in a window of another desktop inherits that one's.
+fn desktop(inherited: Option<String>) -> String {
+    let is_ours = |names: &String| names.split(':').any(|name| name == "Upbeat");
+    inherited.filter(is_ours).unwrap_or_else(|| DESKTOP.to_owned())
 }
 
 impl std::fmt::Debug for Session {
@@ -336,5 +348,19 @@ fn end_command(child: &Rc<RefCell<Child>>, ended: ExitStatus) -> ExitStatus {
             child.end();
             ended
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn desktop_is_ours_in_a_window_of_another_one() {
+        assert_eq!(desktop(None), DESKTOP);
+        assert_eq!(desktop(Some("GNOME".to_owned())), DESKTOP);
+        assert_eq!(desktop(Some("Upbeat".to_owned())), "Upbeat", "as the user has it in upbeat-session");
+        let script = include_str!("../../config/session/upbeat-session");
+        assert!(script.contains(&format!("XDG_CURRENT_DESKTOP:-{DESKTOP}}}")));
     }
 }

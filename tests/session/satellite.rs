@@ -50,12 +50,15 @@ impl X11 {
         program(&at("Xwayland"), &says);
         let path = format!("{}:{}", directory.path().display(), std::env::var("PATH").unwrap());
         let script = r#"echo "${DISPLAY-none}" > "$XDG_RUNTIME_DIR/new"; mv "$XDG_RUNTIME_DIR/new" "$XDG_RUNTIME_DIR/display"; exec sleep 1000"#;
-        let process = upbeat(directory.path(), &["--output", "320x200", "--socket", "test", "--", "sh", "-c", script])
-            .env("PATH", path)
-            .envs(environment.iter().copied())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let process = upbeat(
+            directory.path(),
+            &["--backend", "headless", "--output", "320x200", "--socket", "test", "--", "sh", "-c", script],
+        )
+        .env("PATH", path)
+        .envs(environment.iter().copied())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
         X11 { directory, process }
     }
 
@@ -147,7 +150,8 @@ fn one_that_ends_at_once_is_not_started_in_a_loop() {
 
 #[test]
 fn where_xwayland_is_too_old_programs_are_told_of_no_display() {
-    let session = X11::start("22.1.9", &[]);
+    // Nor of the one that the session itself was started on.
+    let session = X11::start("22.1.9", &[("DISPLAY", ":77")]);
     assert_eq!(session.display(), "none");
     assert!(session.version().contains("X11: none: Xwayland is version 22.1"), "{}", session.version());
 }

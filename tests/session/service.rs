@@ -25,6 +25,35 @@ fn the_service_manager_hears_when_clients_can_connect() {
     assert_eq!(String::from_utf8_lossy(&said[..length]).trim(), "READY=1");
 }
 
+#[test]
+fn programs_find_that_the_session_is_wayland_and_ours() {
+    let directory = tempfile::tempdir().unwrap();
+    let script = r#"echo "$XDG_SESSION_TYPE $XDG_CURRENT_DESKTOP ${DISPLAY-none}" > "$XDG_RUNTIME_DIR/found""#;
+    let found = |config: &str| {
+        let path = directory.path().join("config.toml");
+        std::fs::write(&path, format!("[x11]\nsatellite = \"\"\n{config}")).unwrap();
+        let arguments = [
+            "--backend",
+            "headless",
+            "--output",
+            "320x200",
+            "--config",
+            path.to_str().unwrap(),
+            "--",
+            "sh",
+            "-c",
+            script,
+        ];
+        let mut command = upbeat(directory.path(), &arguments);
+        command.env("XDG_SESSION_TYPE", "tty").env("XDG_CURRENT_DESKTOP", "GNOME").env("DISPLAY", ":77");
+        assert!(command.status().unwrap().success());
+        std::fs::read_to_string(directory.path().join("found")).unwrap()
+    };
+    assert_eq!(found(""), "wayland Upbeat:wlroots none\n");
+    let of_the_user = "[environment]\nXDG_CURRENT_DESKTOP = \"sway\"\nDISPLAY = \":9\"\n";
+    assert_eq!(found(of_the_user), "wayland sway :9\n");
+}
+
 fn refused(arguments: &[&str]) -> String {
     let directory = tempfile::tempdir().unwrap();
     let output = upbeat(directory.path(), arguments)

@@ -3,7 +3,7 @@
 //! We hold the sockets that they connect to ([`sockets`]). The first connection starts the satellite, which is lent them
 //! (`-listenfd`); while it runs nobody here looks at them. After it has ended they are listened to again, unless it ended at
 //! once ([`life`]). `DISPLAY` names them to whatever the session starts. Where it cannot work ([`check`]) there are none,
-//! `DISPLAY` stays as it was, and the log and `upbeat msg version` say why.
+//! no program is told of a `DISPLAY`, and the log and `upbeat msg version` say why.
 
 mod check;
 mod life;
