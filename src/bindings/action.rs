@@ -5,6 +5,7 @@ mod words;
 use std::fmt;
 use std::sync::Arc;
 
+use super::CommandLine;
 use crate::shell::layout::op::{Direction, Resize, Side};
 use crate::shell::workspaces::Number;
 
@@ -15,8 +16,8 @@ pub enum Action {
     Help,
     /// Runs the configured terminal.
     Terminal,
-    /// Runs a program: its name and its arguments, separated by blanks.
-    Run(Arc<str>),
+    /// Runs a program with its arguments.
+    Run(CommandLine),
     /// Has a shell run a line.
     Shell(Arc<str>),
     /// Focuses the next window of the switcher.
@@ -108,7 +109,7 @@ impl Action {
     /// What it does, for people.
     pub fn about(&self) -> String {
         match self {
-            Action::Run(program) => format!("Run {}", program.split_whitespace().next().unwrap_or_default()),
+            Action::Run(line) => format!("Run {}", line.program()),
             Action::Shell(line) => format!("Run {line}"),
             Action::Focus(Direction::OtherLayer) => "Focus to floating windows, and back".to_owned(),
             Action::Focus(direction) => format!("Focus {}", words::toward(*direction)),
@@ -155,7 +156,7 @@ impl Action {
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Action::Run(program) => write!(f, "{}{program}", words::RUN),
+            Action::Run(line) => write!(f, "{}{line}", words::RUN),
             Action::Shell(line) => write!(f, "{}{line}", words::SHELL),
             Action::Towards(direction) => f.write_str(words::of(*direction)),
             Action::Focus(direction) => write!(f, "{}{}", words::FOCUS, words::of(*direction)),

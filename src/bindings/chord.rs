@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use smithay::input::keyboard::{Keysym, ModifiersState};
 
-use super::{Modifier, Trigger};
+use super::{Modifier, Trigger, names};
 
 /// What is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,14 +34,23 @@ pub struct Chord {
 
 /// That is no chord.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected a key with what is held, such as \"Mod+Shift+1\": Mod, Super, Ctrl, Alt and Shift, and then a key by its \
-     XKB name, MouseBack or MouseForward; or, with something held, MouseLeft, MouseMiddle, MouseRight, WheelUp, WheelDown, \
-     WheelLeft or WheelRight{}", .wrong.as_ref().map_or_else(String::new, |wrong| format!("; \"{wrong}\" is none of them"))
-)]
-pub struct NotAChord {
-    /// The word in it that is no name.
-    wrong: Option<String>,
+pub enum NotAChord {
+    /// There is no key.
+    #[error(
+        "expected a key with what is held, such as \"Mod+Shift+1\": Mod, Super, Ctrl, Alt and Shift, and then a key by its \
+         XKB name, MouseBack or MouseForward; or, with something held, MouseLeft, MouseMiddle, MouseRight, WheelUp, \
+         WheelDown, WheelLeft or WheelRight"
+    )]
+    NoKey,
+    /// What is held has another name.
+    #[error("no modifier is called {0}; {hint}", hint = names::modifier_hint(.0))]
+    NoModifier(String),
+    /// What is pressed or turned has another name.
+    #[error("no key is called {0}; {hint}", hint = names::key_hint(.0))]
+    NoSuchKey(String),
+    /// Nobody could use a mouse any more.
+    #[error("{0} alone would not reach any window; expected something held with it, such as Mod+{0}")]
+    TooBare(Trigger),
 }
 
 /// A key that was pressed.
@@ -95,7 +104,7 @@ impl FromStr for Chord {
     fn from_str(text: &str) -> Result<Self, NotAChord> {
         let mut held = Held::default();
         let mut words = text.split('+').map(str::trim);
-        let key = words.next_back().filter(|key| !key.is_empty()).ok_or(NotAChord { wrong: None })?;
+        let key = words.next_back().filter(|key| !key.is_empty()).ok_or(NotAChord::NoKey)?;
         for word in words {
             let flag = match word.to_ascii_lowercase().as_str() {
                 "mod" => &mut held.modifier,
@@ -103,14 +112,13 @@ impl FromStr for Chord {
                 "ctrl" => &mut held.ctrl,
                 "alt" => &mut held.alt,
                 "shift" => &mut held.shift,
-                _ => return Err(NotAChord { wrong: Some(word.to_owned()) }),
+                _ => return Err(NotAChord::NoModifier(word.to_owned())),
             };
             *flag = true;
         }
-        let wrong = Some(key.to_owned()).filter(|key| !key.contains('\0'));
-        let trigger = Trigger::named(key).ok_or(NotAChord { wrong })?;
+        let trigger = Trigger::named(key).ok_or_else(|| NotAChord::NoSuchKey(key.replace('\0', "\\0")))?;
         let is_too_bare = trigger.needs_something_held() && held == Held::default();
-        if is_too_bare { Err(NotAChord { wrong: None }) } else { Ok(Chord { held, trigger }) }
+        if is_too_bare { Err(NotAChord::TooBare(trigger)) } else { Ok(Chord { held, trigger }) }
     }
 }
 
@@ -190,9 +198,18 @@ mod tests {
     #[test]
     fn what_is_wrong_in_a_chord_is_named() {
         let told = |text: &str| text.parse::<Chord>().unwrap_err().to_string();
-        assert!(told("Foo+Z").ends_with("; \"Foo\" is none of them"), "{}", told("Foo+Z"));
-        assert!(told("Mod+Nokey").ends_with("; \"Nokey\" is none of them"));
-        assert!(told("WheelDown").ends_with("WheelRight"), "{}", told("WheelDown"));
+        assert_eq!(told("Supr+Z"), "no modifier is called Supr; did you mean Super?");
+        assert_eq!(told("Control+Z"), "no modifier is called Control; did you mean Ctrl?");
+        assert_eq!(told("Foo+Z"), "no modifier is called Foo; expected Mod, Super, Ctrl, Alt or Shift");
+        assert_eq!(told("Mod+Retrun"), "no key is called Retrun; did you mean Return?");
+        assert_eq!(told("Mod+MouseLeff"), "no key is called MouseLeff; did you mean MouseLeft?");
+        assert_eq!(told("Pirnt"), "no key is called Pirnt; did you mean Print?");
+        assert_eq!(
+            told("XF86AudioRaiseVolum"),
+            "no key is called XF86AudioRaiseVolum; did you mean XF86AudioRaiseVolume?"
+        );
+        assert!(told("Mod+~!x").starts_with("no key is called ~!x; expected its XKB name"), "{}", told("Mod+~!x"));
+        assert!(told("WheelDown").ends_with("such as Mod+WheelDown") && told("Mod+").starts_with("expected a key"));
     }
 
     #[test]

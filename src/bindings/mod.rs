@@ -5,7 +5,9 @@
 
 mod action;
 mod chord;
+mod command_line;
 mod defaults;
+mod names;
 mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +15,7 @@ use std::sync::{Arc, LazyLock};
 
 pub use action::{Action, NoSuchAction};
 pub use chord::{Chord, Held, NotAChord, Pressed};
+pub use command_line::{CommandLine, NoCommandLine};
 pub use defaults::default_keys;
 use smithay::input::keyboard::{ModifiersState, keysyms};
 pub use trigger::{BUTTON_LEFT, BUTTON_RIGHT, Trigger, Turned};
@@ -197,18 +200,18 @@ mod tests {
         let pressed = Pressed { held: &held, modified: key, plain: &[key] };
         let mut bindings = Bindings::default();
         let action = |bindings: &Bindings, is_locked| bindings.key(&pressed, is_locked).map(|bound| bound.action);
-        assert_eq!(action(&bindings, false), Some(Action::Run("swaylock -f".into())));
+        assert_eq!(action(&bindings, false), Some(Action::Run("swaylock -f".parse().unwrap())));
         let chord: Chord = "Mod+Alt+L".parse().unwrap();
         bindings.keys.insert(chord, Action::Overview.into());
         assert_eq!(action(&bindings, false), Some(Action::Overview));
-        assert!(bindings.in_force().all(|(_, bound)| bound.action != Action::Run("swaylock -f".into())));
+        assert!(bindings.in_force().all(|(_, bound)| bound.action != Action::Run("swaylock -f".parse().unwrap())));
         bindings.when_locked.insert("Super+Alt+L".parse().unwrap());
         assert_eq!(action(&bindings, true), Some(Action::Overview));
         bindings.keys.insert(chord, Action::None.into());
         assert_eq!(action(&bindings, false), None, "\"none\" takes the default away, however it is written");
         // Nested, these are other keys.
         bindings.modifier = Modifier::Alt;
-        assert_eq!(action(&bindings, false), Some(Action::Run("swaylock -f".into())));
+        assert_eq!(action(&bindings, false), Some(Action::Run("swaylock -f".parse().unwrap())));
     }
 
     #[test]

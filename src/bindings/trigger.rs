@@ -51,6 +51,11 @@ pub enum Turned {
     Right,
 }
 
+/// The names of buttons and wheels, and those that are printed on keys.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    OF_A_MOUSE.iter().map(|(name, _)| *name).chain(PRINTED.iter().flat_map(|(printed, name)| [*printed, *name]))
+}
+
 impl Trigger {
     /// The trigger of this name.
     pub(super) fn named(name: &str) -> Option<Self> {

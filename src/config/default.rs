@@ -6,9 +6,10 @@ use super::animations::{
 use super::effects::{MarkWidth, Passes, Radius, Reach, Share};
 use super::{
     Animations, Autostart, Colour, Config, Cursor, Effects, Environment, FocusWish, Gestures, Keyboard, Keys,
-    KeysWhenLocked, LateLatch, LayoutWish, Limits, MissBudgets, Percent, PointerSettings, Privileges, Scroll, Timing,
-    X11,
+    KeysWhenLocked, LateLatch, LayoutWish, Limits, MissBudgets, Percent, PointerSettings, Privileges, Program, Scroll,
+    Timing, X11,
 };
+use crate::bindings::CommandLine;
 use crate::timing::defaults::OWN_FRAMES_AHEAD;
 use crate::timing::motion::easing::CubicBezier;
 use crate::timing::pacing::PacingWish;
@@ -37,7 +38,7 @@ impl Default for Config {
             gestures: Gestures::default(),
             cursor: Cursor::default(),
             x11: X11::default(),
-            terminal: "foot".to_owned(),
+            terminal: Program::default(),
             keys_when_locked: KeysWhenLocked::default(),
             privileges: Privileges::default(),
             limits: Limits::default(),
@@ -48,6 +49,12 @@ impl Default for Config {
             apps: Vec::new(),
             windows: Vec::new(),
         }
+    }
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Program(CommandLine::named("foot"))
     }
 }
 

@@ -194,7 +194,7 @@ mod tests {
             ),
         ]);
         let config = load(&folder).unwrap();
-        assert_eq!((config.planes, config.background.blue, config.terminal.as_str()), (false, 1, "deep"));
+        assert_eq!((config.planes, config.background.blue, config.terminal.0.program()), (false, 1, "deep"));
         let apps: Vec<_> = config.apps.iter().map(|rule| String::from(rule.app_id.clone())).collect();
         assert_eq!(apps, ["a", "b"]);
         assert_eq!(config.autostart.lines().collect::<Vec<_>>(), ["one", "two"]);

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::Program;
 use crate::bindings::{Action, Bound, Chord, Modifier, default_keys};
 
 /// Which keys do what.
@@ -44,7 +45,9 @@ impl<T: ToString> Serialize for Text<T> {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
-    r#do: Text<Action>,
+    r#do: Option<Text<Action>>,
+    /// A program to run, instead of `do`.
+    run: Option<Program>,
     #[serde(default)]
     repeat: bool,
     #[serde(default)]
@@ -73,9 +76,15 @@ impl<'de> Deserialize<'de> for Said {
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Said, A::Error> {
                 let table = Table::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                let Table { r#do, repeat, locked, inhibited, about } = table;
+                let Table { r#do, run, repeat, locked, inhibited, about } = table;
+                let action = match (r#do, run) {
+                    (Some(Text(action)), None) => action,
+                    (None, Some(Program(line))) => Action::Run(line),
+                    (Some(_), Some(_)) => return Err(A::Error::custom("expected either `do` or `run`, not both")),
+                    (None, None) => return Err(A::Error::custom("expected what it does: `do` or `run` is missing")),
+                };
                 Ok(Said(Bound {
-                    action: r#do.0,
+                    action,
                     repeats: repeat,
                     when_locked: locked,
                     when_inhibited: inhibited,
@@ -90,11 +99,16 @@ impl<'de> Deserialize<'de> for Said {
 impl Serialize for Said {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Bound { action, repeats, when_locked, when_inhibited, about } = &self.0;
-        if self.0 == Bound::from(action.clone()) {
+        let listed = match action {
+            Action::Run(line) if !line.is_plain() => Some(Program(line.clone())),
+            _ => None,
+        };
+        if listed.is_none() && self.0 == Bound::from(action.clone()) {
             return serializer.serialize_str(&action.to_string());
         }
         Table {
-            r#do: Text(action.clone()),
+            r#do: listed.is_none().then(|| Text(action.clone())),
+            run: listed,
             repeat: *repeats,
             locked: *when_locked,
             inhibited: *when_inhibited,

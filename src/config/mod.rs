@@ -38,7 +38,7 @@ pub use keymap::NoSuchKeymap;
 pub use keys::{Keys, KeysWhenLocked};
 pub use layout::{FocusWish, LayoutWish};
 pub use matcher::Matcher;
-pub use programs::{Autostart, Environment};
+pub use programs::{Autostart, Environment, Program};
 pub use scroll::Scroll;
 use serde::{Deserialize, Serialize};
 pub use starter::{StarterError, write_starter};
@@ -99,8 +99,8 @@ pub struct Config {
     pub cursor: Cursor,
     /// Programs for X11.
     pub x11: X11,
-    /// What the shortcut for a terminal runs: a program and its arguments, separated by blanks.
-    pub terminal: String,
+    /// What the shortcut for a terminal runs.
+    pub terminal: Program,
     /// Shortcuts that work while the session is locked, too.
     pub keys_when_locked: KeysWhenLocked,
     /// What programs may do to others.

@@ -1,10 +1,53 @@
 //! `autostart` and `[environment]`: what runs in the session, and what it finds there.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::ValueError;
+use crate::bindings::CommandLine;
+
+/// A program and its arguments: with blanks between them, or as a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program(pub CommandLine);
+
+impl<'de> Deserialize<'de> for Program {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Words;
+        impl<'de> Visitor<'de> for Words {
+            type Value = Program;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a program with its arguments")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, line: &str) -> Result<Program, E> {
+                line.parse().map(Program).map_err(E::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Program, A::Error> {
+                let mut words: Vec<String> = Vec::new();
+                while let Some(word) = list.next_element()? {
+                    words.push(word);
+                }
+                CommandLine::of(words).map(Program).map_err(A::Error::custom)
+            }
+        }
+        deserializer.deserialize_any(Words)
+    }
+}
+
+impl Serialize for Program {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_plain() {
+            serializer.serialize_str(&self.0.to_string())
+        } else {
+            serializer.collect_seq(self.0.words())
+        }
+    }
+}
 
 /// What is run when the session starts: a line for the shell each.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -497,3 +497,107 @@ fn two_spellings_of_the_same_keys_are_refused_where_they_stand() {
     );
     assert!(config("[keys]\n\"Alt+Q\" = \"help\"\n\"Mod+Q\" = \"help\"\n").keys != Keys::default());
 }
+
+#[test]
+fn wrong_names_of_keys_are_told_apart_where_they_stand() {
+    wrong(
+        "[keys]\n\"Supr+Return\" = \"help\"\n",
+        &expect![[r#"
+        config.toml:2:1: [keys] "Supr+Return": no modifier is called Supr; did you mean Super?
+          |
+        2 | "Supr+Return" = "help"
+          | ^^^^^^^^^^^^^"#]],
+    );
+    wrong(
+        "[keys.\"Mod+Retrun\"]\ndo = \"help\"\n",
+        &expect![[r#"
+        config.toml:1:7: no key is called Retrun; did you mean Return?
+          |
+        1 | [keys."Mod+Retrun"]
+          |       ^^^^^^^^^^^^"#]],
+    );
+    wrong(
+        "keys-when-locked = [\"Mod+F1\", \"Mod+Retrun\"]\n",
+        &expect![[r#"
+        config.toml:1:20: keys-when-locked: no key is called Retrun; did you mean Return?
+          |
+        1 | keys-when-locked = ["Mod+F1", "Mod+Retrun"]
+          |                    ^^^^^^^^^^^^^^^^^^^^^^^^"#]],
+    );
+}
+
+#[test]
+fn terminal_is_a_program_with_its_arguments() {
+    wrong(
+        "planes = true\nterminal = \"\"\n",
+        &expect![[r#"
+        config.toml:2:12: terminal: expected a program with its arguments, such as "foot -e top" or ["foot", "-e", "top"]
+          |
+        2 | terminal = ""
+          |            ^^"#]],
+    );
+    wrong(
+        "terminal = [\"\", \"-e\"]\n",
+        &expect![[r#"
+        config.toml:1:12: terminal: expected a program with its arguments, such as "foot -e top" or ["foot", "-e", "top"]
+          |
+        1 | terminal = ["", "-e"]
+          |            ^^^^^^^^^^"#]],
+    );
+    wrong(
+        "terminal = []\n",
+        &expect![[r#"
+        config.toml:1:12: terminal: expected a program with its arguments, such as "foot -e top" or ["foot", "-e", "top"]
+          |
+        1 | terminal = []
+          |            ^^"#]],
+    );
+    wrong(
+        "terminal = 3\n",
+        &expect![[r#"
+        config.toml:1:12: terminal: invalid type: integer `3`, expected a program with its arguments
+          |
+        1 | terminal = 3
+          |            ^"#]],
+    );
+    let words = |text: &str| config(text).terminal.0.words().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words("terminal = \"foot -e top\""), ["foot", "-e", "top"]);
+    assert_eq!(words("terminal = [\"foot\", \"--title\", \"My terminal\"]"), ["foot", "--title", "My terminal"]);
+}
+
+#[test]
+fn shortcut_runs_a_program_whose_arguments_have_blanks() {
+    let text = "[keys.\"Mod+N\"]\nrun = [\"notify-send\", \"Hello there\"]\nlocked = true\n";
+    let config = config(text);
+    let bound = &config.keys.0[&"Mod+N".parse().unwrap()];
+    let crate::bindings::Action::Run(line) = &bound.action else { panic!("{bound:?}") };
+    assert_eq!(line.words().collect::<Vec<_>>(), ["notify-send", "Hello there"]);
+    assert!(bound.when_locked && !bound.repeats);
+    // It is written as it is read.
+    let written = toml::to_string(&config).unwrap();
+    assert_eq!(parse(Path::new("written"), &written).unwrap().keys, config.keys);
+    wrong(
+        "[keys.\"Mod+N\"]\nrun = []\n",
+        &expect![[r#"
+        config.toml:2:7: [keys."Mod+N"] run: expected a program with its arguments, such as "foot -e top" or ["foot", "-e", "top"]
+          |
+        2 | run = []
+          |       ^^"#]],
+    );
+    wrong(
+        "[keys.\"Mod+N\"]\nrun = [\"a\"]\ndo = \"help\"\n",
+        &expect![[r#"
+        config.toml:1:1: expected either `do` or `run`, not both
+          |
+        1 | [keys."Mod+N"]
+          | ^^^^^^^^^^^^^^"#]],
+    );
+    wrong(
+        "[keys.\"Mod+N\"]\nlocked = true\n",
+        &expect![[r#"
+        config.toml:1:1: expected what it does: `do` or `run` is missing
+          |
+        1 | [keys."Mod+N"]
+          | ^^^^^^^^^^^^^^"#]],
+    );
+}

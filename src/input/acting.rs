@@ -44,7 +44,7 @@ pub fn run(state: &mut State, action: &Action) {
         Action::Float => _ = strip::toggle_floating(state),
         Action::Layout => strip::toggle_mode(state),
         Action::Terminal => state.run_terminal(),
-        Action::Run(line) => state.run_program(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>()),
+        Action::Run(line) => state.run_program(&line.words().map(OsString::from).collect::<Vec<_>>()),
         Action::Shell(line) => {
             state.run_program(&SHELL.into_iter().chain([&**line]).map(OsString::from).collect::<Vec<_>>());
         }

@@ -14,7 +14,7 @@ use crate::state::State;
 impl ShortcutTarget for State {
     /// It ends with the session; what it has left behind by then does not.
     fn run_terminal(&mut self) {
-        let command: Vec<OsString> = self.session.config().terminal.split_whitespace().map(OsString::from).collect();
+        let command: Vec<OsString> = self.session.config().terminal.0.words().map(OsString::from).collect();
         if let Err(error) = spawn(self, &command, |_| {}) {
             tracing::error!("terminal: {error}");
         }

@@ -137,7 +137,7 @@ impl FromStr for Action {
         let line = || Some(rest.trim()).filter(|line| !line.is_empty()).map(Into::into).ok_or(NoSuchAction);
         let number = || rest.trim().parse::<Number>().map_err(|_| NoSuchAction);
         match (word, direction(rest)) {
-            ("run", _) => line().map(Action::Run),
+            ("run", _) => rest.parse().map(Action::Run).map_err(|_| NoSuchAction),
             ("sh", _) => line().map(Action::Shell),
             ("focus", direction) => direction.map(Action::Focus),
             ("move", _) => side(rest).map(Action::Move),
@@ -168,7 +168,7 @@ mod tests {
         let sizes = [Resize::By(-10), Resize::By(5), Resize::To(33), Resize::Next];
         let sizes = sizes.into_iter().flat_map(|size| [Action::Width(size), Action::Height(size)]);
         let more = [
-            Action::Run("foot -e top".into()),
+            Action::Run("foot -e top".parse().unwrap()),
             Action::Shell("sleep 1; foot".into()),
             Action::Join(Side::Left),
             Action::Focus(Direction::OtherLayer),

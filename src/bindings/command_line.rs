@@ -1,0 +1,87 @@
+//! A program and its arguments, written with blanks between them or as a list.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A program and its arguments. There is a program, and none of them has a NUL character: arguments are C strings.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CommandLine(Arc<[Box<str>]>);
+
+/// That is no program with its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoCommandLine {
+    /// It names no program.
+    #[error("expected a program with its arguments, such as \"foot -e top\" or [\"foot\", \"-e\", \"top\"]")]
+    Empty,
+    /// It has a NUL character.
+    #[error("expected a program with its arguments, without NUL characters")]
+    Nul,
+}
+
+impl CommandLine {
+    /// A program of ours to begin with, without arguments.
+    pub(crate) fn named(program: &'static str) -> Self {
+        CommandLine(Arc::from([Box::from(program)]))
+    }
+
+    /// A program and its arguments as they are.
+    pub fn of(words: impl IntoIterator<Item = String>) -> Result<Self, NoCommandLine> {
+        let words: Arc<[Box<str>]> = words.into_iter().map(String::into_boxed_str).collect();
+        match words.first() {
+            _ if words.iter().any(|word| word.contains('\0')) => Err(NoCommandLine::Nul),
+            Some(program) if !program.trim().is_empty() => Ok(CommandLine(words)),
+            _ => Err(NoCommandLine::Empty),
+        }
+    }
+
+    /// The program and its arguments.
+    pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.iter().map(AsRef::as_ref)
+    }
+
+    /// The program.
+    pub fn program(&self) -> &str {
+        self.0.first().map_or("", AsRef::as_ref)
+    }
+
+    /// Whether it can be written with blanks between its words.
+    pub fn is_plain(&self) -> bool {
+        self.words().all(|word| !word.is_empty() && !word.contains(char::is_whitespace))
+    }
+}
+
+impl std::str::FromStr for CommandLine {
+    type Err = NoCommandLine;
+
+    fn from_str(line: &str) -> Result<Self, NoCommandLine> {
+        Self::of(line.split_whitespace().map(str::to_owned))
+    }
+}
+
+/// With blanks between its words. Only a [plain](CommandLine::is_plain) one is read back as it was.
+impl fmt::Display for CommandLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = self.words();
+        f.write_str(words.next().unwrap_or_default())?;
+        words.try_for_each(|word| write!(f, " {word}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_list_may_have_blanks_and_a_program_is_named() {
+        let list = |words: &[&str]| CommandLine::of(words.iter().map(|word| (*word).to_owned()));
+        let plain: CommandLine = " foot  -e top ".parse().unwrap();
+        assert_eq!((Ok(plain.clone()), plain.to_string().as_str()), (list(&["foot", "-e", "top"]), "foot -e top"));
+        let said = list(&["notify-send", "", "Hello there"]).unwrap();
+        assert!(plain.is_plain() && !said.is_plain());
+        assert_eq!((said.program(), said.words().last()), ("notify-send", Some("Hello there")));
+        for wrong in [&[][..], &[""], &[" ", "a"], &["a", "\0"]] {
+            assert!(list(wrong).is_err(), "{wrong:?}");
+        }
+        assert_eq!(" ".parse::<CommandLine>(), Err(NoCommandLine::Empty));
+    }
+}

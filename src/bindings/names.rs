@@ -1,0 +1,56 @@
+//! Names that are like one that is none: for the sentence that says what was meant.
+
+use smithay::input::keyboard::{Keysym, xkb};
+
+use super::trigger;
+
+/// How alike two names must be for one to be meant by the other (0 to 1, Jaro-Winkler).
+const ALIKE: f64 = 0.8;
+/// A longer word is no name of a key, and takes long to compare.
+const LONGEST: usize = 64;
+
+/// The names of what is held with a key.
+const MODIFIERS: [&str; 5] = ["Mod", "Super", "Ctrl", "Alt", "Shift"];
+/// What other programs call them.
+const ELSEWHERE: [(&str, &str); 6] = [
+    ("Control", "Ctrl"),
+    ("Logo", "Super"),
+    ("Win", "Super"),
+    ("Windows", "Super"),
+    ("Meta", "Super"),
+    ("Mod1", "Alt"),
+];
+/// Ranges of XKB's keys that have names which people write: those of X, and those of media keyboards. The others are letters of
+/// other alphabets.
+const KEYS: [std::ops::RangeInclusive<u32>; 3] = [0x20..=0x7e, 0xfe00..=0xffff, 0x1008_fe00..=0x1008_ffff];
+
+/// What is to be written instead of `word`, which is no modifier.
+pub(super) fn modifier_hint(word: &str) -> String {
+    let elsewhere = ELSEWHERE.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
+    let meant = elsewhere.map(|(_, name)| (*name).to_owned());
+    let meant = meant.or_else(|| likest(word, MODIFIERS.into_iter().map(str::to_owned)));
+    hint(meant, "expected Mod, Super, Ctrl, Alt or Shift")
+}
+
+/// What is to be written instead of `word`, which is no key, button or wheel.
+pub(super) fn key_hint(word: &str) -> String {
+    let keys = KEYS.into_iter().flatten().map(|key| xkb::keysym_get_name(Keysym::from(key)));
+    let keys = keys.filter(|name| name.len() > 1 && !name.starts_with("0x"));
+    let meant = likest(word, trigger::names().map(str::to_owned).chain(keys));
+    hint(meant, "expected its XKB name, such as Return, or that of a button or a wheel, such as MouseBack or WheelUp")
+}
+
+fn hint(meant: Option<String>, expected: &str) -> String {
+    meant.map_or_else(|| expected.to_owned(), |name| format!("did you mean {name}?"))
+}
+
+/// The first of those that are likest, whatever is a capital.
+fn likest(word: &str, names: impl Iterator<Item = String>) -> Option<String> {
+    if word.len() > LONGEST {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let alike = names.map(|name| (strsim::jaro_winkler(&word, &name.to_lowercase()), name));
+    let best = alike.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    best.filter(|(likeness, _)| *likeness >= ALIKE).map(|(_, name)| name)
+}
