@@ -2,25 +2,44 @@
 
 use std::ffi::OsString;
 
-use super::terminal;
+use super::launching::{Purpose, SHELL, launch};
 use crate::state::State;
-
-/// What a shell ends with when it does not find the program.
-const NOT_FOUND: u8 = 127;
 
 /// Runs it. It ends with the session.
 pub(super) fn start(state: &mut State) {
     let lines: Vec<String> = state.session.config().autostart.lines().map(str::to_owned).collect();
     for line in lines {
-        let command = ["sh", "-c", &line].map(OsString::from);
-        let told = line.clone();
-        let started = terminal::spawn(state, &command, move |status| match status.code() {
-            0 => {}
-            NOT_FOUND => tracing::error!("autostart: `{told}`: there is no such program"),
-            code => tracing::warn!("autostart: `{told}` ended with status {code}"),
-        });
-        if let Err(error) = started {
-            tracing::error!("autostart: `{line}`: {error:#}");
+        let command: Vec<OsString> = SHELL.into_iter().chain([&*line]).map(OsString::from).collect();
+        launch(state, Purpose::Autostart, &command);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use calloop::EventLoop;
+    use smithay::reexports::wayland_server::Display;
+
+    use super::*;
+    use crate::config::ConfigFile;
+
+    #[test]
+    fn program_that_is_not_installed_is_said_with_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, "autostart = [\"true\", \"no-such-bar --top\"]").unwrap();
+        let mut event_loop: EventLoop<'static, State> = EventLoop::try_new().unwrap();
+        let display: Display<State> = Display::new().unwrap();
+        let mut state = State::new(display.handle(), event_loop.handle());
+        state.session.config = ConfigFile::load(Some(path.clone()), None).unwrap();
+        start(&mut state);
+        let begun = std::time::Instant::now();
+        while state.shell.overlays.notices.failures().next().is_none() {
+            assert!(begun.elapsed().as_secs() < 60, "it was never heard of");
+            event_loop.dispatch(Some(std::time::Duration::from_secs(1)), &mut state).unwrap();
         }
+        let failure = state.shell.overlays.notices.failures().next().unwrap();
+        assert_eq!(failure.heading, "no-such-bar is not installed");
+        let wanted = format!("Wanted by `autostart` in {}: no-such-bar --top", path.display());
+        assert_eq!(failure.text, wanted);
     }
 }

@@ -7,6 +7,7 @@ pub mod child;
 mod drm;
 mod exit;
 mod hello;
+mod launching;
 mod limits;
 pub mod messages;
 mod nested;

@@ -1,6 +1,6 @@
 //! Notices: what the user has to know and did not ask for. They lie above the windows and take no input. That a program was
-//! ended, and why, is seen for some seconds, and those of late can be asked for (`upbeat msg clients`); that the configuration
-//! is wrong is seen until it is not any more.
+//! ended, and why, is seen for some seconds, and those of late can be asked for (`upbeat msg clients`); that one could not be
+//! started, for some seconds or until it can; that the configuration is wrong, until it is not any more.
 
 use std::collections::VecDeque;
 
@@ -29,11 +29,26 @@ pub struct Notice {
     pub at: Instant,
 }
 
+/// A program that could not be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What it was for. The next one that is started for the same withdraws the notice.
+    pub purpose: String,
+    /// What is wrong.
+    pub heading: String,
+    /// What wanted it, or how it is mended.
+    pub text: String,
+    /// When it was tried last.
+    pub at: Instant,
+}
+
 /// Notices of late.
 #[derive(Debug, Default)]
 pub struct Notices {
     /// The oldest first.
     remembered: VecDeque<Notice>,
+    /// The oldest first.
+    failures: VecDeque<Failure>,
     /// Whether they are there.
     pub shown: Toggle,
     /// On which output.
@@ -59,6 +74,11 @@ impl Notices {
     /// Those that are seen, the newest first.
     pub fn seen(&self) -> impl Iterator<Item = &Notice> {
         self.remembered.iter().rev().take_while(|notice| notice.at >= self.since).take(MOST_SEEN)
+    }
+
+    /// Programs that could not be started, as they are seen: the newest first.
+    pub fn failures(&self) -> impl Iterator<Item = &Failure> {
+        self.failures.iter().rev().take_while(|failure| failure.at >= self.since)
     }
 
     /// What is wrong with the configuration, where that is seen.
@@ -88,6 +108,33 @@ impl Notices {
             self.remembered.pop_front();
         }
         self.until = Some(now + SEEN_FOR);
+    }
+
+    /// A program could not be started.
+    fn fail(&mut self, failure: Failure) {
+        let now = failure.at;
+        self.begin(now);
+        self.failures.retain(|other| other.purpose != failure.purpose);
+        self.failures.push_back(failure);
+        if self.failures.len() > MOST_SEEN {
+            self.failures.pop_front();
+        }
+        self.until = Some(now + SEEN_FOR);
+    }
+
+    /// A program was started for `purpose`. Whether that changes what is seen.
+    fn succeed(&mut self, purpose: &str, now: Instant) -> bool {
+        if !self.shown.is_on() || !self.failures().any(|failure| failure.purpose == purpose) {
+            return false;
+        }
+        let is_alone = self.failures().count() == 1 && self.seen().next().is_none();
+        if is_alone {
+            // It fades with what it said, unless something else stays.
+            self.let_go(now);
+        } else {
+            self.failures.retain(|failure| failure.purpose != purpose);
+        }
+        true
     }
 
     /// Something is to be seen from `now` on.
@@ -133,6 +180,23 @@ pub fn configuration(state: &mut State, mistake: Option<String>) {
     notices.on = screen.filter(|_| !notices.shown.is_on()).or(notices.on);
     notices.note_mistake(mistake, now);
     state.need_all();
+}
+
+/// A program could not be started.
+pub fn failed(state: &mut State, failure: Failure) {
+    let screen = spaces::current_screen(state);
+    let notices = &mut state.shell.overlays.notices;
+    notices.on = screen.filter(|_| !notices.shown.is_on()).or(notices.on);
+    notices.fail(failure);
+    state.need_all();
+}
+
+/// A program was started: a notice that it could not be is withdrawn.
+pub fn succeeded(state: &mut State, purpose: &str) {
+    let now = state.clock.now();
+    if state.shell.overlays.notices.succeed(purpose, now) {
+        state.need_all();
+    }
 }
 
 /// Shows who was ended since the last turn, and lets notices go that were seen for long enough.
@@ -188,6 +252,35 @@ mod tests {
         notices.note_mistake(Some("wrong".to_owned()), start + SEEN_FOR * 3);
         notices.note_mistake(None, start + SEEN_FOR * 3);
         assert_eq!(seen(&notices), (true, false, 1));
+    }
+
+    fn failure(purpose: &str, at: Instant) -> Failure {
+        Failure { purpose: purpose.to_owned(), heading: format!("{purpose} is not installed"), text: String::new(), at }
+    }
+
+    #[test]
+    fn failure_is_seen_for_a_while_or_until_the_next_success() {
+        let (mut notices, start) = (Notices::default(), Instant::from_nanos(1_000_000_000));
+        let seen = |notices: &Notices| (notices.shown.is_on(), notices.failures().count(), notices.seen().count());
+        notices.fail(failure("a", start));
+        notices.fail(failure("a", start));
+        assert_eq!((seen(&notices), notices.until()), ((true, 1, 0), Some(start + SEEN_FOR)));
+        assert!(!notices.succeed("b", start), "that says nothing of the other");
+        assert!(notices.succeed("a", start));
+        assert_eq!((seen(&notices), notices.until()), ((false, 1, 0), None), "it fades with what it said");
+        let later = start + Span::from_seconds(1);
+        notices.fail(failure("b", later));
+        assert_eq!(seen(&notices), (true, 1, 0), "not the one before");
+        notices.tell(ended("c"), later);
+        assert!(notices.succeed("b", later));
+        assert_eq!((seen(&notices), notices.until()), ((true, 0, 1), Some(later + SEEN_FOR)));
+        notices.let_go(later + SEEN_FOR);
+        assert!(!notices.succeed("b", later + SEEN_FOR));
+        (0..20).for_each(|number| notices.fail(failure(&number.to_string(), later + SEEN_FOR * 2)));
+        assert_eq!(seen(&notices), (true, MOST_SEEN, 0));
+        notices.note_mistake(Some("wrong".to_owned()), later + SEEN_FOR * 2);
+        notices.let_go(later + SEEN_FOR * 3);
+        assert_eq!(seen(&notices), (true, 0, 0), "the mistake stays");
     }
 
     #[test]

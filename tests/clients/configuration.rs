@@ -13,6 +13,7 @@ use crate::fixture::World;
 use crate::fixture::content::RED;
 use crate::fixture::making::SMALL;
 use crate::fixture::simulated::nothing;
+use crate::fixture::{KEY_ENTER, KEY_LEFT_SUPER};
 
 /// How soon what is saved is to be seen.
 const SOON: Span = Span::from_seconds(1);
@@ -147,4 +148,52 @@ fn a_mistake_at_the_start_is_shown_on_the_first_output_that_comes() {
     world.run_for(SOON, &mut nothing);
     let background = world.pixel(1, SMALL.1 - 1);
     assert_ne!(at_the_top(&world), background);
+}
+
+/// What is said of programs that could not be started.
+fn failures(world: &World) -> Vec<(String, String)> {
+    let notices = &world.state.shell.overlays.notices;
+    let said = notices.failures().filter(|_| notices.shown.is_on());
+    said.map(|failure| (failure.heading.clone(), failure.text.clone())).collect()
+}
+
+#[test]
+fn terminal_that_is_not_installed_is_said_on_the_screen_until_one_is_started_or_for_a_while() {
+    let (mut world, _folder, path) = configured("terminal = \"no-such-terminal -e top\"");
+    world.open_filled("all of it", SMALL, RED);
+    world.run_for(SOON, &mut nothing);
+    assert_eq!(at_the_top(&world), RED);
+    let said =
+        || vec![("no-such-terminal is not installed".to_owned(), format!("Set `terminal` in {}", path.display()))];
+    world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
+    assert_eq!(failures(&world), said());
+    world.run_for(SOON, &mut nothing);
+    assert_ne!(at_the_top(&world), RED);
+    world.run_for(Span::from_seconds(9), &mut nothing);
+    assert_eq!((failures(&world), at_the_top(&world)), (vec![], RED), "after a while");
+
+    world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
+    assert_eq!(failures(&world), said());
+    fs::write(&path, "terminal = [\"true\", \"with a blank\"]").unwrap();
+    heard(&mut world, "the mend", |world| world.state.session.config().terminal.0.program() == "true");
+    world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
+    assert_eq!(failures(&world), [], "it is there now");
+    world.run_for(SOON, &mut nothing);
+    assert_eq!(at_the_top(&world), RED);
+}
+
+#[test]
+fn program_that_a_shell_does_not_find_is_said_on_the_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = folder.path().join("there");
+    let keys = format!("[keys]\n\"Mod+Return\" = \"sh test -e {} || no-such-program --now\"", there.display());
+    let (mut world, _folder, _path) = configured(&keys);
+    world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
+    heard(&mut world, "what the shell says", |world| !failures(world).is_empty());
+    let said = failures(&world).remove(0);
+    assert_eq!(said.0, "no-such-program is not installed");
+    assert!(said.1.starts_with("Wanted by a shortcut: test -e"), "{}", said.1);
+    fs::write(there, "").unwrap();
+    world.chord(&[KEY_LEFT_SUPER], KEY_ENTER);
+    heard(&mut world, "that it was found", |world| failures(world).is_empty());
 }

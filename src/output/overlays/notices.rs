@@ -22,7 +22,7 @@ const GAP: f64 = 10.0;
 const TOP: f64 = 24.0;
 /// How round the corners are.
 const RADIUS: f64 = 12.0;
-/// Of a mistake in the configuration at most so many lines are seen.
+/// Of a longer text at most so many lines are seen.
 const MOST_LINES: usize = 4;
 /// Notices leave at least so much of the output's width free.
 const FREE_SHARE: f64 = 0.1;
@@ -83,8 +83,9 @@ pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (Ou
     let above = if notices.on_defaults { NO_CONFIGURATION } else { MISTAKE };
     let mistake = notices.mistake().map(|text| (above.to_owned(), lines(text, letters)));
     let ended = notices.seen().map(|notice| (heading(notice), vec![reason(notice)]));
+    let failed = notices.failures().map(|failure| (failure.heading.clone(), lines(&failure.text, letters)));
     let mut top = sheet.physical(TOP);
-    for (place, (heading, texts)) in mistake.into_iter().chain(ended).enumerate() {
+    for (place, (heading, texts)) in mistake.into_iter().chain(failed).chain(ended).enumerate() {
         let write = |face: Type, text: String| face.fit(&face.legible(&text).unwrap_or(text), widest);
         let heading = write(bold, heading);
         let texts: Vec<String> = texts.into_iter().map(|text| write(plain, text)).collect();

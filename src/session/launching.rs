@@ -1,0 +1,186 @@
+//! Programs that shortcuts and the start of a session want. One that cannot be started is said on the screen, for a while or until
+//! it can: nobody reads the log of a session.
+
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+
+use calloop::generic::Generic;
+use calloop::{Interest, Mode, PostAction};
+
+use super::child::{Child, ChildError};
+use super::exit::ExitStatus;
+use crate::shell::notices::{self, Failure};
+use crate::state::State;
+use crate::time::Clock;
+
+/// What has a shell run a line.
+pub(super) const SHELL: [&str; 2] = ["sh", "-c"];
+/// What a shell ends with when it does not find a program.
+const NOT_FOUND: u8 = 127;
+/// Words of a shell before which a program is named.
+const BEFORE: [&str; 9] = ["exec", "command", "if", "then", "else", "do", "while", "until", "!"];
+/// Programs and words that no shell is without: it was another one.
+const EVERYWHERE: [&str; 30] = [
+    "cat", "cd", "cp", "cut", "date", "done", "echo", "env", "exit", "export", "false", "fi", "for", "grep", "head",
+    "kill", "ls", "mkdir", "mktemp", "mv", "printf", "rm", "sed", "set", "sleep", "tail", "tee", "test", "true",
+    "wait",
+];
+
+/// What a program is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Terminal,
+    Shortcut,
+    Autostart,
+}
+
+/// Runs a program in the session. It ends with the session; what it has left behind by then does not.
+pub(super) fn launch(state: &mut State, purpose: Purpose, command: &[OsString]) {
+    let line = Line::of(command);
+    let told = line.clone();
+    let started = spawn(state, command, move |state, status| ended(state, purpose, &told, status));
+    match started {
+        Ok(()) if line.is_shell => {}
+        Ok(()) => notices::succeeded(state, key(purpose, &line)),
+        Err(error) => {
+            tracing::error!("{purpose:?}: {error:#}");
+            let is_missing = matches!(error.downcast_ref(), Some(ChildError::Start { source, .. }) if source.kind() == std::io::ErrorKind::NotFound);
+            let heading = match command.first() {
+                Some(program) if is_missing => format!("{} is not installed", program.display()),
+                _ => error.to_string(),
+            };
+            let text = mended(state, purpose, &line.text);
+            fail(state, key(purpose, &line), heading, text);
+        }
+    }
+}
+
+/// A program has ended. Only of a shell that says more than that the program was there.
+fn ended(state: &mut State, purpose: Purpose, line: &Line, status: ExitStatus) {
+    match status.code() {
+        NOT_FOUND if line.is_shell => {
+            tracing::error!("{purpose:?}: `{}`: there is no such program", line.text);
+            let text = mended(state, purpose, &line.text);
+            fail(state, key(purpose, line), missing(&line.text), text);
+        }
+        code => {
+            if line.is_shell {
+                notices::succeeded(state, key(purpose, line));
+            }
+            if code != 0 && purpose == Purpose::Autostart {
+                tracing::warn!("autostart: `{}` ended with status {code}", line.text);
+            }
+        }
+    }
+}
+
+fn fail(state: &mut State, purpose: &str, heading: String, text: String) {
+    let at = state.clock.now();
+    notices::failed(state, Failure { purpose: purpose.to_owned(), heading, text, at });
+}
+
+/// What a later success withdraws the notice of: any terminal, or the same line.
+fn key(purpose: Purpose, line: &Line) -> &str {
+    if purpose == Purpose::Terminal { "terminal" } else { &line.text }
+}
+
+/// How it is mended.
+fn mended(state: &State, purpose: Purpose, line: &str) -> String {
+    let file = state.session.config.path().map_or("the configuration".to_owned(), |path| path.display().to_string());
+    match purpose {
+        Purpose::Terminal => format!("Set `terminal` in {file}"),
+        Purpose::Shortcut => format!("Wanted by a shortcut: {line}"),
+        Purpose::Autostart => format!("Wanted by `autostart` in {file}: {line}"),
+    }
+}
+
+/// What is run.
+#[derive(Clone, Debug)]
+struct Line {
+    text: String,
+    is_shell: bool,
+}
+
+impl Line {
+    fn of(command: &[OsString]) -> Self {
+        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        match &words[..] {
+            [sh, c, line] if [sh, c] == SHELL => Line { text: line.clone().into_owned(), is_shell: true },
+            words => Line { text: words.join(" "), is_shell: false },
+        }
+    }
+}
+
+/// The sentence about a line of which a shell did not find a program. Which one is not known where there are several.
+fn missing(line: &str) -> String {
+    let mut programs = programs(line);
+    programs.dedup();
+    match &programs[..] {
+        [] => "A program is not installed".to_owned(),
+        [program] => format!("{program} is not installed"),
+        [others @ .., last] => format!("{} or {last} is not installed", others.join(", ")),
+    }
+}
+
+/// The programs that a line for a shell begins its commands with, but for those that are everywhere.
+fn programs(line: &str) -> Vec<&str> {
+    let mut programs = Vec::new();
+    let mut rest = line;
+    let mut is_word_over = true;
+    while !rest.is_empty() {
+        let end = rest.find(['|', ';', '&', '(', ')', '`', '\n']).unwrap_or(rest.len());
+        let (command, after) = rest.split_at(end);
+        let is_assignment = |word: &str| word.find('=').is_some_and(|at| !word[..at].contains('/'));
+        let mut words = command.split_whitespace().skip_while(|word| BEFORE.contains(word) || is_assignment(word));
+        let is_name = |word: &&str| !word.contains(['"', '\'', '$', '<', '>', '{', '}', '[', ']', '\\']);
+        // What follows a `)` belongs to the command around it.
+        let first = words.next().filter(|_| is_word_over).filter(is_name).filter(|word| !EVERYWHERE.contains(word));
+        programs.extend(first);
+        is_word_over = !after.starts_with(')');
+        rest = after.get(1..).unwrap_or_default();
+    }
+    programs
+}
+
+/// Runs a program in the session, and says how it `ended`.
+fn spawn(
+    state: &mut State,
+    command: &[OsString],
+    ended: impl FnOnce(&mut State, ExitStatus) + 'static,
+) -> anyhow::Result<()> {
+    let mut child = Child::spawn(command, &state.session.environment())?;
+    let mut ended = Some(ended);
+    let source = Generic::new(child.as_fd().try_clone_to_owned()?, Interest::READ, Mode::Level);
+    let watched = state.loop_handle.insert_source(source, move |_, _, state| {
+        let Some(status) = child.is_done() else { return Ok(PostAction::Continue) };
+        ended.take().into_iter().for_each(|ended| ended(state, status));
+        Ok(PostAction::Remove)
+    });
+    watched.map(|_| ()).map_err(|error| anyhow::anyhow!("its end cannot be watched: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_a_line_are_those_that_may_be_missing() {
+        assert_eq!(missing("waybar --config a=b"), "waybar is not installed");
+        assert_eq!(missing("sleep 1; exec swaybg -i ~/a.png & waybar"), "swaybg or waybar is not installed");
+        let part = "grim -g \"$(slurp)\" - | wl-copy -t image/png";
+        assert_eq!(missing(part), "grim, slurp or wl-copy is not installed");
+        let screen = "file=~/screenshot-$(date +%H).png; grim \"$file\" && wl-copy -t image/png <\"$file\"";
+        assert_eq!(missing(screen), "grim or wl-copy is not installed");
+        assert_eq!(missing("A=1 foot"), "foot is not installed");
+        assert_eq!(missing("\"$x\" é|é"), "é is not installed");
+        assert_eq!(missing("$(x"), "x is not installed");
+        assert_eq!(missing("exit 127"), "A program is not installed");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_line_makes_it_panic(line in "(?s).{0,40}") {
+            let _ = missing(&line);
+        }
+    }
+}
