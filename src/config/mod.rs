@@ -10,6 +10,7 @@ pub mod clients;
 mod default;
 mod device;
 pub mod effects;
+mod effort;
 mod error;
 mod file;
 mod gestures;
@@ -112,16 +113,16 @@ pub struct Config {
     /// Variables of what the session starts.
     pub environment: Environment,
     /// Rules for outputs, by name; where several match, the later one counts.
-    #[serde(rename = "output")]
+    #[serde(rename = "output", deserialize_with = "effort::rules")]
     pub outputs: Vec<OutputRule>,
     /// Rules for mice and touchpads, by name; where several match, the later one counts.
-    #[serde(rename = "device")]
+    #[serde(rename = "device", deserialize_with = "effort::rules")]
     pub devices: Vec<DeviceRule>,
     /// Rules for applications, by app id; where several match, the later one counts.
-    #[serde(rename = "app")]
+    #[serde(rename = "app", deserialize_with = "effort::rules")]
     pub apps: Vec<AppRule>,
     /// Rules for windows; where several match, the later one counts.
-    #[serde(rename = "window")]
+    #[serde(rename = "window", deserialize_with = "effort::rules")]
     pub windows: Vec<WindowRule>,
 }
 

@@ -601,3 +601,14 @@ fn shortcut_runs_a_program_whose_arguments_have_blanks() {
           | ^^^^^^^^^^^^^^"#]],
     );
 }
+
+#[test]
+fn more_expressions_than_are_affordable_are_refused_where_they_stand() {
+    let rules = r"[[window]]\ntitle = '/\\w{2}x/'\n".replace("\\n", "\n").replace("\\\\", "\\").repeat(200);
+    let told = parse(Path::new("config.toml"), &rules).unwrap_err().to_string();
+    assert!(told.contains("[[window]] title: expected fewer or smaller expressions"), "{told}");
+    assert!(told.starts_with("config.toml:") && told.contains(r"title = '/\w{2}x/'"), "{told}");
+    // Each kind of rules has its own, and each time that they are read.
+    let searched = format!("[[app]]\napp-id = '*{0}?*'\n[[output]]\nname = '*{0}?*'\n", "a".repeat(250));
+    (0..100).for_each(|_| _ = config(&searched));
+}

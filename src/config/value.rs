@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::effort;
 use crate::timing::defaults::{FREE_RUNNING_MISS, INTERACTIVE_MISS};
 use crate::timing::estimator::MissBudget;
 
@@ -140,6 +141,13 @@ impl fmt::Display for Colour {
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern(String);
 
+/// Stands for any characters.
+const STAR: char = '*';
+/// Stands for one.
+const ANY: char = '?';
+/// The length of a pattern, in bytes.
+pub(super) const LONGEST: usize = 256;
+
 impl Pattern {
     /// Whether `name` is meant.
     ///
@@ -151,34 +159,56 @@ impl Pattern {
     /// # Ok::<(), upbeat::config::ValueError>(())
     /// ```
     pub fn matches(&self, name: &str) -> bool {
-        let (pattern, name): (Vec<char>, Vec<char>) = (self.0.chars().collect(), name.chars().collect());
-        let (mut at, mut next) = (0, 0);
-        // Where to go on when what follows the last star does not fit: the star then stands for one character more.
-        let mut retry = None;
-        while next < name.len() {
-            match pattern.get(at) {
-                Some('*') => {
-                    retry = Some((at, next));
-                    at += 1;
-                }
-                Some('?') => (at, next) = (at + 1, next + 1),
-                Some(expected) if *expected == name[next] => (at, next) = (at + 1, next + 1),
-                _ => {
-                    let Some((star, covered)) = retry else { return false };
-                    retry = Some((star, covered + 1));
-                    (at, next) = (star + 1, covered + 1);
-                }
-            }
-        }
-        pattern[at..].iter().all(|rest| *rest == '*')
+        let Some((first, rest)) = self.0.split_once(STAR) else {
+            return after(&self.0, name).is_some_and(str::is_empty);
+        };
+        let (middle, last) = rest.rsplit_once(STAR).map_or((None, rest), |(middle, last)| (Some(middle), last));
+        // The ends are where they are; each run between stars is looked for where the one before it ends.
+        let Some(name) = after(first, name).and_then(|name| before(last, name)) else { return false };
+        let mut runs = middle.into_iter().flat_map(|middle| middle.split(STAR));
+        runs.try_fold(name, |name, run| after_first(run, name)).is_some()
     }
+}
+
+/// What is left of `name` after `run`, if it begins with that.
+fn after<'a>(run: &str, name: &'a str) -> Option<&'a str> {
+    let mut name = name.chars();
+    run.chars().all(|wanted| name.next().is_some_and(|letter| fits(wanted, letter))).then_some(name.as_str())
+}
+
+/// What is left of `name` before `run`, if it ends with that.
+fn before<'a>(run: &str, name: &'a str) -> Option<&'a str> {
+    let mut name = name.chars();
+    run.chars().rev().all(|wanted| name.next_back().is_some_and(|letter| fits(wanted, letter))).then_some(name.as_str())
+}
+
+/// What is left of `name` after the first place where `run` is found.
+fn after_first<'a>(run: &str, name: &'a str) -> Option<&'a str> {
+    if run.contains(ANY) {
+        return name.char_indices().find_map(|(at, _)| after(run, &name[at..]));
+    }
+    // Linear in both.
+    name.find(run).map(|at| &name[at + run.len()..])
+}
+
+fn fits(wanted: char, letter: char) -> bool {
+    wanted == ANY || wanted == letter
 }
 
 impl TryFrom<String> for Pattern {
     type Error = ValueError;
 
     fn try_from(text: String) -> Result<Self, ValueError> {
-        if text.is_empty() { Err(ValueError("expected a name, or * for every one")) } else { Ok(Pattern(text)) }
+        if text.is_empty() {
+            return Err(ValueError("expected a name, or * for every one"));
+        }
+        if text.len() > LONGEST {
+            return Err(ValueError("expected a name of at most 256 bytes"));
+        }
+        let between = text.split(STAR).skip(1).filter(|run| run.contains(ANY));
+        let letters: usize = between.map(str::len).max().unwrap_or(0);
+        effort::take(letters * effort::OF_A_LETTER)?;
+        Ok(Pattern(text))
     }
 }
 
@@ -236,12 +266,38 @@ mod tests {
             ("a*b*c", "aXbYbZc", true),
             ("a*b*c", "aXbYbZ", false),
             ("*.gnome.*", "org.gnome.Nautilus", true),
+            ("a*a", "a", false),
+            ("a*a", "aa", true),
+            ("*ab*ab", "xab", false),
+            ("*?b*", "ab", true),
+            ("*?b*", "b", false),
+            ("é?*ü", "éxü", true),
+            ("é?*ü", "éü", false),
+            ("**", "x", true),
+            ("a**b", "ab", true),
         ] {
             assert_eq!(pattern(text).matches(name), matches, "{text} and {name}");
         }
     }
 
+    /// The same by all the ways in which stars can stand for characters.
+    fn matches_slowly(pattern: &[char], name: &[char]) -> bool {
+        match (pattern, name) {
+            ([], name) => name.is_empty(),
+            ([STAR, rest @ ..], _) => (0..=name.len()).any(|covered| matches_slowly(rest, &name[covered..])),
+            ([wanted, rest @ ..], [letter, others @ ..]) => fits(*wanted, *letter) && matches_slowly(rest, others),
+            _ => false,
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_a_pattern_means_does_not_depend_on_how_it_is_looked_for(text in "[ab*?é]{1,8}", name in "[abé]{0,8}") {
+            effort::begin();
+            let letters = |text: &str| text.chars().collect::<Vec<_>>();
+            prop_assert_eq!(pattern(&text).matches(&name), matches_slowly(&letters(&text), &letters(&name)));
+        }
+
         #[test]
         fn a_star_covers_whatever_lies_between(head in "[a-c]{0,4}", middle in "[a-c]{0,6}", tail in "[a-c]{0,4}") {
             let name = format!("{head}{middle}{tail}");

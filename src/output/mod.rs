@@ -379,7 +379,7 @@ pub enum InputKind {
 pub fn window_named(state: &mut State, id: crate::shell::WindowId, app_id: &str) {
     let client = state.shell.window(id).and_then(|window| state.surfaces.client_of(window.surface()));
     client.iter().for_each(|client| state.outputs.rules.changed_for(client.id));
-    crate::shell::wishes::renew(state, id);
+    crate::shell::wishes::renew_soon(state, id);
     if let Some(log) = &state.outputs.frame_log {
         log.name_window(id, app_id);
     }

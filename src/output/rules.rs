@@ -94,6 +94,11 @@ impl PacingRules {
         !self.windows.is_empty()
     }
 
+    /// How many rules there are for windows and applications.
+    pub const fn number(&self) -> usize {
+        self.windows.len() + self.apps.len()
+    }
+
     /// The client is gone.
     pub(super) fn forget(&mut self, client: ClientId) {
         self.chosen.remove(&client);

@@ -48,7 +48,7 @@ pub mod wishes;
 pub mod workspaces;
 pub mod xdg_errors;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_surface::XdgSurface;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
@@ -138,6 +138,8 @@ pub struct Shell {
     focuses: u64,
     /// Who had the focus when rules were asked last.
     wished_for: Option<WindowId>,
+    /// Windows that are called something else since, each once.
+    renamed: VecDeque<WindowId>,
 }
 
 impl Shell {

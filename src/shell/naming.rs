@@ -26,7 +26,7 @@ fn renamed(state: &mut State, toplevel: &ToplevelSurface) {
 pub fn title_changed(state: &mut State, toplevel: &ToplevelSurface) {
     renamed(state, toplevel);
     let id = state.shell.window_of_root(toplevel.wl_surface()).map(|window| window.id);
-    id.filter(|_| state.outputs.rules.has_windows()).into_iter().for_each(|id| wishes::renew(state, id));
+    id.filter(|_| state.outputs.rules.has_windows()).into_iter().for_each(|id| wishes::renew_soon(state, id));
 }
 
 /// A window's application named itself: the rules for it count from now on.

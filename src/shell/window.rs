@@ -125,6 +125,8 @@ pub struct Window {
     pub(super) tag: Option<String>,
     /// Counts how often its title and its application's name changed.
     pub(super) names: u64,
+    /// It is called something else, and the rules for it were not gone through since.
+    pub(super) is_renamed: bool,
     /// It is black in pictures of the screen.
     pub(super) kept_out: bool,
     /// The titles of its column.
@@ -172,6 +174,7 @@ impl Window {
             parent: None,
             tag: None,
             names: 0,
+            is_renamed: false,
             kept_out: false,
             titles: None,
             look: Look::default(),

@@ -4,6 +4,7 @@ use super::workspaces::Number;
 use super::{Shell, WindowId};
 use crate::shell::Desk;
 use crate::state::State;
+use crate::time::{Clock as _, Instant};
 
 /// What rules want of a window; what they leave open is as it is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,6 +102,15 @@ fn keep_out(state: &mut State, id: WindowId, kept_out: bool) {
     state.need_all();
 }
 
+/// A window is called something else: it looks as the rules want it before the next frame is put together, however often it is
+/// called something else until then.
+pub fn renew_soon(state: &mut State, id: WindowId) {
+    let Some(window) = state.shell.windows.get_mut_quietly(id) else { return };
+    if !std::mem::replace(&mut window.is_renamed, true) {
+        state.shell.renamed.push_back(id);
+    }
+}
+
 /// The rules, or what they go by, changed for all.
 pub fn renew_all(state: &mut State) {
     let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
@@ -115,8 +125,30 @@ impl Shell {
     }
 }
 
-/// The focus may be elsewhere: looks follow it.
-pub fn attend(state: &mut State) {
+/// So many rules are gone through in a turn for windows that are called something else, or all of them for one window.
+const RULES_IN_A_TURN: usize = 1_000;
+
+/// Windows may be called something else: looks follow that. Returns when that goes on.
+fn follow_names(state: &mut State) -> Option<Instant> {
+    if state.shell.renamed.is_empty() {
+        return None;
+    }
+    let windows = (RULES_IN_A_TURN / state.outputs.rules.number().max(1)).max(1);
+    for _ in 0..windows {
+        let id = state.shell.renamed.pop_front()?;
+        state.shell.windows.get_mut_quietly(id).into_iter().for_each(|window| window.is_renamed = false);
+        renew(state, id);
+    }
+    (!state.shell.renamed.is_empty()).then(|| state.clock.now())
+}
+
+/// The focus and names of windows may be other ones: looks follow them. Returns when that goes on.
+pub fn attend(state: &mut State) -> Option<Instant> {
+    follow_focus(state);
+    follow_names(state)
+}
+
+fn follow_focus(state: &mut State) {
     if let Some(windows) = state.shell.take_refocused().filter(|_| state.outputs.rules.has_windows()) {
         windows.into_iter().flatten().for_each(|id| renew(state, id));
     }

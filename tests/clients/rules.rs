@@ -98,3 +98,31 @@ fn looks_follow_title_and_focus_and_are_as_before_without_a_rule() {
     world.rest();
     assert_eq!(world.pixel(middle.0, middle.1), RED);
 }
+
+#[test]
+fn windows_that_are_called_something_else_cost_so_many_rules_in_a_turn_however_often_they_are() {
+    let others =
+        (0..599).map(|number| format!("[[window]]\ntitle = 'other {number}'\nopacity = 0.5\n")).collect::<String>();
+    let mut world = world(&format!("{others}[[window]]\ntitle = 'secret*'\ncapture = false"));
+    let client = world.connect();
+    let windows: Vec<_> = (0..3).map(|number| world.open_in(client, &number.to_string(), 50, 50)).collect();
+    world.rest();
+    let kept_out = |world: &World| world.state.shell.windows().filter(|window| window.is_kept_out()).count();
+    assert_eq!(kept_out(&world), 0);
+    for _ in 0..20 {
+        for (number, window) in windows.iter().enumerate() {
+            window.toplevel.set_title(format!("public {number}"));
+            window.toplevel.set_title(format!("secret {number}"));
+        }
+    }
+    world.settle();
+    assert_eq!(kept_out(&world), 0, "before the turn");
+    let turns = (1..=3).map(|_| {
+        upbeat::session::turn::run(&mut world.state);
+        kept_out(&world)
+    });
+    assert_eq!(turns.collect::<Vec<_>>(), [1, 2, 3], "a thousand rules in a turn");
+    windows[0].toplevel.set_title("public".to_owned());
+    world.rest();
+    assert_eq!(kept_out(&world), 2);
+}
