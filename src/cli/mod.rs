@@ -25,7 +25,13 @@ use hint::Meant;
 /// it stays up until it is told to end (SIGTERM, Ctrl+C or `upbeat msg quit`). The dashes before COMMAND may be left out where
 /// it is no subcommand.
 #[derive(Debug, Parser)]
-#[command(name = "upbeat", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+#[command(
+    name = "upbeat",
+    version,
+    args_conflicts_with_subcommands = true,
+    args_override_self = true,
+    max_term_width = 100
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -101,6 +107,13 @@ mod tests {
         let cli = Cli::try_parse_from(["upbeat", "--output", "800x600@75", "--", "msg", "--help"]).unwrap();
         assert!(cli.command.is_none());
         assert_eq!(cli.session.command, ["msg", "--help"]);
+    }
+
+    #[test]
+    fn option_that_is_given_again_counts() {
+        // `upbeat-session` gives some before those of the user.
+        let words = ["upbeat", "--backend", "drm", "--output", "1x1", "--backend", "headless", "--output", "2x2"];
+        assert!(Cli::try_parse_from(words).is_ok());
     }
 
     fn read(words: &[&str]) -> Result<Cli, String> {

@@ -11,6 +11,7 @@ mod ends;
 mod frame_pacing;
 mod game;
 mod hotplug;
+mod installed;
 mod interrupt;
 mod map;
 mod messages;

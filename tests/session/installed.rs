@@ -1,0 +1,76 @@
+//! `./up install` into a folder of its own, and a session that is started from there.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::session::{upbeat, wait};
+
+/// Installs this build below `prefix`, by these arguments.
+fn install(arguments: &[&str]) -> std::process::Output {
+    let up = Path::new(env!("CARGO_MANIFEST_DIR")).join("up");
+    Command::new(up).arg("install").args(arguments).env("UPBEAT_BINARY", env!("CARGO_BIN_EXE_upbeat")).output().unwrap()
+}
+
+/// The program that a session runs which `prefix/bin/upbeat-session` has started, with a `systemctl` that says this.
+fn program_of_a_session(prefix: &Path, systemctl: &str) -> PathBuf {
+    let directory = tempfile::tempdir().unwrap();
+    let fake = directory.path().join("systemctl");
+    fs::write(&fake, format!("#!/bin/sh\n{systemctl}\n")).unwrap();
+    fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(prefix.join("bin/upbeat-session"));
+    command.args(["--backend", "headless", "--output", "320x200", "--socket", "test"]);
+    command.env("PATH", format!("{}:/usr/bin:/bin", directory.path().display()));
+    command.env("XDG_RUNTIME_DIR", directory.path()).env("XDG_CONFIG_HOME", directory.path());
+    command.env_remove("WAYLAND_DISPLAY").env_remove("DISPLAY").stdin(Stdio::null()).stderr(Stdio::null());
+    let mut session = command.spawn().unwrap();
+    let socket = directory.path().join("test.upbeat.sock");
+    wait("the private socket", || socket.exists().then_some(()));
+    let program = fs::read_link(format!("/proc/{}/exe", session.id())).unwrap();
+    let message = |words: &[&str]| {
+        let socket = ["msg", "--socket", socket.to_str().unwrap()];
+        upbeat(directory.path(), &[&socket, words].concat()).output().unwrap()
+    };
+    let version = String::from_utf8(message(&["version"]).stdout).unwrap();
+    assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
+    let picture = directory.path().join("picture.png");
+    assert!(message(&["screenshot", picture.to_str().unwrap()]).status.success());
+    assert!(fs::read(picture).unwrap().starts_with(b"\x89PNG"));
+    assert!(message(&["quit"]).status.success());
+    assert!(session.wait().unwrap().success());
+    program
+}
+
+#[test]
+fn session_that_is_installed_elsewhere_starts_its_own_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = fs::canonicalize(folder.path()).unwrap().join("empty");
+    let installed = install(&["--prefix", prefix.to_str().unwrap()]);
+    assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
+    let program = prefix.join("bin/upbeat");
+    let says = |file: &str, line: String| {
+        let text = fs::read_to_string(prefix.join(file)).unwrap();
+        assert!(text.lines().any(|other| other.starts_with(&line)), "{file} has no line {line}:\n{text}");
+    };
+    says("share/wayland-sessions/upbeat.desktop", format!("Exec={}-session", program.display()));
+    says("lib/systemd/user/upbeat.service", format!("ExecStart={} --backend drm", program.display()));
+    assert_eq!(program_of_a_session(&prefix, "exit 1"), program);
+    // A unit of another installation is not ours.
+    assert_eq!(program_of_a_session(&prefix, "echo 'ExecStart=/usr/bin/upbeat --backend drm'"), program);
+}
+
+#[test]
+fn folder_that_cannot_be_written_into_scripts_is_refused() {
+    for (arguments, words) in [
+        (&["--prefix", "relative"][..], "absolute path"),
+        (&["--prefix"], "absolute path"),
+        (&["--prefix=/no such/folder"], "without blanks"),
+        (&["/no|such"], "without blanks"),
+        (&["--perfix", "/tmp"], "no option --perfix"),
+    ] {
+        let refused = install(arguments);
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert!(!refused.status.success() && told.contains(words), "{arguments:?}: {told}");
+    }
+}
