@@ -9,8 +9,6 @@ use std::cell::Cell;
 
 use serde::{Deserialize, Deserializer};
 
-use super::ValueError;
-
 /// The effort that all rules of a kind have together, in bytes of compiled expressions.
 pub(super) const MOST: usize = 128 * 1024;
 /// The effort of a letter of a pattern that takes steps for each byte of a name: as long as that much of an expression takes, at
@@ -18,8 +16,8 @@ pub(super) const MOST: usize = 128 * 1024;
 pub(super) const OF_A_LETTER: usize = 128;
 
 /// There is too little left.
-pub(super) const TOO_MUCH: ValueError =
-    ValueError("expected fewer or smaller expressions, or patterns with ? after *: together they cost too much");
+pub(super) const TOO_MUCH: &str =
+    "expected fewer or smaller expressions, or patterns with ? after *: together they cost too much";
 
 thread_local! {
     /// What the rules that are being read have left.
@@ -36,15 +34,12 @@ pub(super) fn left() -> usize {
     LEFT.get()
 }
 
-/// Takes some of it.
-pub(super) fn take(effort: usize) -> Result<(), ValueError> {
-    match LEFT.get().checked_sub(effort) {
-        Some(left) => {
-            LEFT.set(left);
-            Ok(())
-        }
-        None => Err(TOO_MUCH),
-    }
+/// Takes some of it. Whether there was enough.
+#[must_use]
+pub(super) fn take(effort: usize) -> bool {
+    let left = LEFT.get().checked_sub(effort);
+    left.into_iter().for_each(|left| LEFT.set(left));
+    left.is_some()
 }
 
 /// Reads the rules of a kind.

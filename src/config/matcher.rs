@@ -62,10 +62,8 @@ impl TryFrom<String> for Matcher {
         // None is compiled that could not be paid for.
         for size in SIZES.into_iter().filter(|size| *size <= effort::left()) {
             match RegexBuilder::new(inner).size_limit(size).dfa_size_limit(MOST_MEMORY).build() {
-                Ok(expression) => {
-                    effort::take(size)?;
-                    return Ok(Matcher::Expression(expression));
-                }
+                Ok(expression) if effort::take(size) => return Ok(Matcher::Expression(expression)),
+                Ok(_) => return Err(ValueError(effort::TOO_MUCH)),
                 Err(regex::Error::CompiledTooBig(_)) => {}
                 Err(_) => {
                     return Err(ValueError(
@@ -75,7 +73,7 @@ impl TryFrom<String> for Matcher {
             }
         }
         let is_alone_too_large = effort::left() >= SIZES[SIZES.len() - 1];
-        Err(if is_alone_too_large { ValueError("expected a smaller regular expression") } else { effort::TOO_MUCH })
+        Err(ValueError(if is_alone_too_large { "expected a smaller regular expression" } else { effort::TOO_MUCH }))
     }
 }
 

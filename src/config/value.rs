@@ -207,8 +207,8 @@ impl TryFrom<String> for Pattern {
         }
         let between = text.split(STAR).skip(1).filter(|run| run.contains(ANY));
         let letters: usize = between.map(str::len).max().unwrap_or(0);
-        effort::take(letters * effort::OF_A_LETTER)?;
-        Ok(Pattern(text))
+        let is_affordable = effort::take(letters * effort::OF_A_LETTER);
+        if is_affordable { Ok(Pattern(text)) } else { Err(ValueError(effort::TOO_MUCH)) }
     }
 }
 
