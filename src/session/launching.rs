@@ -34,6 +34,16 @@ pub(super) enum Purpose {
     Autostart,
 }
 
+impl std::fmt::Display for Purpose {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Purpose::Terminal => "terminal",
+            Purpose::Shortcut => "shortcut",
+            Purpose::Autostart => "autostart",
+        })
+    }
+}
+
 /// Runs a program in the session. It ends with the session; what it has left behind by then does not.
 pub(super) fn launch(state: &mut State, purpose: Purpose, command: &[OsString]) {
     let line = Line::of(command);
@@ -43,7 +53,7 @@ pub(super) fn launch(state: &mut State, purpose: Purpose, command: &[OsString]) 
         Ok(()) if line.is_shell => {}
         Ok(()) => notices::succeeded(state, key(purpose, &line)),
         Err(error) => {
-            tracing::error!("{purpose:?}: {error:#}");
+            tracing::error!("{purpose}: {error:#}");
             let is_missing = matches!(error.downcast_ref(), Some(ChildError::Start { source, .. }) if source.kind() == std::io::ErrorKind::NotFound);
             let heading = match command.first() {
                 Some(program) if is_missing => format!("{} is not installed", program.display()),
@@ -59,7 +69,7 @@ pub(super) fn launch(state: &mut State, purpose: Purpose, command: &[OsString]) 
 fn ended(state: &mut State, purpose: Purpose, line: &Line, status: ExitStatus) {
     match status.code() {
         NOT_FOUND if line.is_shell => {
-            tracing::error!("{purpose:?}: `{}`: there is no such program", line.text);
+            tracing::error!("{purpose}: `{}`: there is no such program", line.text);
             let text = mended(state, purpose, &line.text);
             fail(state, key(purpose, line), missing(&line.text), text);
         }
