@@ -271,7 +271,7 @@ impl Run<'_> {
         let budget = self
             .miss_budget
             .map(|percent| format!("[miss-budget]\nfree-running = {percent:?}\ninteractive = {percent:?}\n"));
-        pacing + &budget.unwrap_or_default()
+        pacing + &budget.unwrap_or_default() + self.shape.config()
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Shape {
     Gpu,
     /// Ten further windows drew a little and have nothing more to say.
     TenIdle,
+    /// It leaves its decoration to the compositor: a title bar and an edge are drawn around it. Around others nothing is.
+    Decorated,
 }
 
 /// As many buffers as a client may have that makes one whenever it wants.
@@ -40,6 +42,16 @@ impl Shape {
             Shape::TwoProcesses => ["--elsewhere", "0.875"].map(str::to_owned).to_vec(),
             Shape::Gpu => ["--gpu", "0.8333"].map(str::to_owned).to_vec(),
             Shape::TenIdle => ["--idle", "10"].map(str::to_owned).to_vec(),
+            Shape::Decorated => vec!["--leave-decoration".to_owned()],
+        }
+    }
+
+    /// What is configured for it.
+    pub(super) const fn config(self) -> &'static str {
+        // Said of both: what the defaults are must not decide what is compared.
+        match self {
+            Shape::Decorated => "[effects]\ntitle-bars = true\nmark-width = 2\nshadow = false\ncorner-radius = 0\n",
+            _ => "[effects]\ntitle-bars = false\nmark-width = 0\nshadow = false\ncorner-radius = 0\n",
         }
     }
 }
@@ -69,8 +81,15 @@ mod tests {
         for shape in <Shape as clap::ValueEnum>::value_variants() {
             let line = std::iter::once("probe".to_owned()).chain(shape.arguments());
             let options = Probe::try_parse_from(line).unwrap_or_else(|error| panic!("{shape}: {error}")).options;
-            let names = [options.on_demand, options.elsewhere > 0.0, options.gpu > 0.0, options.idle > 0];
-            assert_eq!(names.iter().any(|name| *name), *shape != Shape::Plain, "{shape}");
+            let options_for_shapes = [
+                options.on_demand,
+                options.elsewhere > 0.0,
+                options.gpu > 0.0,
+                options.idle > 0,
+                options.leave_decoration,
+            ];
+            assert_eq!(options_for_shapes.contains(&true), *shape != Shape::Plain, "{shape}");
+            toml::from_str::<crate::config::Config>(shape.config()).unwrap_or_else(|error| panic!("{shape}: {error}"));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::animations::{
     Curve, Damping, Duration, FadeOptions, FadeScale, FramesAhead, Frequency, PlaceOptions, StyleName,
 };
-use super::effects::{MarkWidth, Passes, Radius, Reach, Share};
+use super::effects::{Automatic, MarkWidth, Passes, RadiusWish, Reach, ShadowWish, Share};
 use super::{
     Animations, Autostart, Colour, Config, Cursor, Effects, Environment, FocusWish, Gestures, Keyboard, Keys,
     KeysWhenLocked, LateLatch, LayoutWish, Limits, MissBudgets, Percent, PointerSettings, Privileges, Program, Scroll,
@@ -132,16 +132,16 @@ impl Default for PlaceOptions {
     }
 }
 
-// Composing is as cheap as it can be unless somebody wants it prettier.
+// What costs time in frames in which it does not change is drawn by a GPU only.
 impl Default for Effects {
     fn default() -> Self {
         Effects {
-            shadow: false,
+            shadow: ShadowWish::Auto(Automatic::Auto),
             shadow_reach: Reach(24.0),
             shadow_opacity: Share(0.6),
-            corner_radius: Radius(0.0),
+            corner_radius: RadiusWish::Auto(Automatic::Auto),
             blur: Passes(0),
-            title_bars: false,
+            title_bars: true,
             mark_width: MarkWidth(2.0),
             mark_colour: Colour { red: 0x73, green: 0xa5, blue: 0xff },
             urgent_colour: Colour { red: 0xff, green: 0xa3, blue: 0x4d },

@@ -4,26 +4,25 @@ use serde::{Deserialize, Serialize};
 
 use super::animations::number;
 use super::{Colour, ValueError};
-use crate::shell::effects::{Effects as Drawn, Mark, Shadow};
+use crate::shell::effects::{Effects as Drawn, Mark, OnGpu, Shadow};
 
 /// What is drawn around and below windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Effects {
     /// Whether windows that draw no shadow of their own are given one.
-    pub shadow: bool,
+    pub shadow: ShadowWish,
     /// How far it reaches, in logical pixels.
     pub shadow_reach: Reach,
     /// How dark it is at its darkest: 0 to 1.
     pub shadow_opacity: Share,
     /// The radius of the corners of such windows, in logical pixels.
-    pub corner_radius: Radius,
+    pub corner_radius: RadiusWish,
     /// How often what lies behind translucent windows is halved in size to blur it.
     pub blur: Passes,
     /// Whether windows that float and draw no title bar of their own have one.
     pub title_bars: bool,
-    /// How wide the edge is around the window with the focus, where windows lie in columns; in logical pixels. 0: that window
-    /// has none.
+    /// How wide the edge is around the window with the focus, in logical pixels. 0: that window has none.
     pub mark_width: MarkWidth,
     /// Its colour.
     pub mark_colour: Colour,
@@ -56,6 +55,41 @@ number!(
     "expected a radius from 0 to 100 pixels, such as 8"
 );
 
+/// Says that the renderer decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Automatic {
+    /// Where a GPU draws.
+    Auto,
+}
+
+/// Whether there are shadows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected true, false, or \"auto\" for where a GPU draws")]
+pub enum ShadowWish {
+    /// Where a GPU draws.
+    Auto(Automatic),
+    /// Everywhere, or nowhere.
+    Fixed(bool),
+}
+
+/// How round corners are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected a radius from 0 to 100 pixels, such as 8, or \"auto\" for round where a GPU draws"
+)]
+pub enum RadiusWish {
+    /// A little where a GPU draws, square elsewhere.
+    Auto(Automatic),
+    /// That radius everywhere.
+    Fixed(Radius),
+}
+
+/// The radius of corners that nothing was said of, in logical pixels: about that of the windows of GTK 3 and KDE, so that those
+/// with frames of their own and those without look alike.
+const USUAL_RADIUS: f64 = 8.0;
+
 /// How often something is halved in size: 0 to 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
@@ -86,12 +120,20 @@ impl Effects {
             colour: (width > 0.0).then(|| self.mark_colour.components()),
             urgent: self.urgent_colour.components(),
         };
+        let corner_radius = match self.corner_radius {
+            RadiusWish::Auto(_) => None,
+            RadiusWish::Fixed(radius) => Some(radius.0),
+        };
         Drawn {
-            shadow: self.shadow.then_some(shadow),
-            corner_radius: self.corner_radius.0,
+            shadow: (self.shadow == ShadowWish::Fixed(true)).then_some(shadow),
+            corner_radius: corner_radius.unwrap_or(0.0),
             blur: self.blur.0,
             title_bars: self.title_bars,
             mark: Some(mark),
+            on_gpu: OnGpu {
+                shadow: matches!(self.shadow, ShadowWish::Auto(_)).then_some(shadow),
+                corner_radius: corner_radius.is_none().then_some(USUAL_RADIUS),
+            },
         }
     }
 }

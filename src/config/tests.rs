@@ -319,6 +319,20 @@ fn in_one_line_what_was_meant_is_said_instead_of_all_that_is_possible() {
 }
 
 #[test]
+fn shadows_and_corners_are_where_a_gpu_draws_unless_something_else_is_said() {
+    let effects = |text: &str| config(&format!("[effects]\n{text}")).effects.drawn();
+    let usual = effects("");
+    assert_eq!((usual.shadow, usual.corner_radius), (None, 0.0));
+    assert!(usual.drawn_by_gpu().shadow.is_some() && usual.drawn_by_gpu().corner_radius > 0.0);
+    assert_eq!(usual, effects("shadow = \"auto\"\ncorner-radius = \"auto\""));
+    for said in [effects("shadow = true\ncorner-radius = 5"), effects("shadow = false\ncorner-radius = 0")] {
+        let on_gpu = said.drawn_by_gpu();
+        assert_eq!((on_gpu.shadow, on_gpu.corner_radius), (said.shadow, said.corner_radius));
+    }
+    assert!(effects("shadow = true").shadow.is_some());
+}
+
+#[test]
 fn a_bad_file_keeps_what_is_in_force() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("config.toml");

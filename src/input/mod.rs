@@ -202,6 +202,15 @@ pub fn handle(state: &mut State, event: InputEvent) {
         _ => None,
     };
     let points = matches!(event, InputEvent::PointerMotion { .. } | InputEvent::PointerPosition { .. });
+    match &event {
+        InputEvent::TouchDown { .. } => cursor::put_away(state, true),
+        InputEvent::PointerMotion { .. }
+        | InputEvent::PointerPosition { .. }
+        | InputEvent::Button { .. }
+        | InputEvent::Axis { .. }
+        | InputEvent::Tool { .. } => cursor::put_away(state, false),
+        _ => {}
+    }
     match event {
         InputEvent::PointerMotion { time, delta, raw } => pointer::moved(state, time, delta, raw),
         InputEvent::PointerPosition { time, position } => pointer::moved_to(state, time, position),

@@ -178,7 +178,8 @@ pub(super) fn choose_among(
     present: Instant,
 ) -> Arranged {
     let Some((scene, handle)) = begin(state, id) else { return Arranged::default() };
-    let mut choosing = Choosing::new(scene, Placing::new(&handle, state.shell.effects, &state.surfaces));
+    let mut choosing =
+        Choosing::new(scene, Placing::new(&handle, state.outputs.effects(&state.shell), &state.surfaces));
     let shell = &state.shell;
     let view = shell.view(&handle, present);
     choosing.above_windows(shell, &handle, &view);
@@ -226,7 +227,8 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arran
         return choose_lock(state, id);
     }
     let Some((scene, handle)) = begin(state, id) else { return Arranged::default() };
-    let mut choosing = Choosing::new(scene, Placing::new(&handle, state.shell.effects, &state.surfaces));
+    let mut choosing =
+        Choosing::new(scene, Placing::new(&handle, state.outputs.effects(&state.shell), &state.surfaces));
     if let Some(icon) = &state.input.drag_icon {
         let offset = state.surfaces.get(icon).map_or(Point::default(), |entry| entry.offset);
         let at = state.drag_position().to_i32_round() + offset;

@@ -64,8 +64,9 @@ use crate::backend::Display;
 use crate::backend::fence::Fence;
 use crate::render::{Canvas, Renderer};
 use crate::scene::{Layer, Scene};
+use crate::shell::effects::Effects;
 pub use crate::shell::geometry;
-use crate::shell::{Hand, hit};
+use crate::shell::{Hand, Shell, hit};
 use crate::state::State;
 use crate::surface::Entry;
 use crate::time::{Clock, Instant};
@@ -275,6 +276,12 @@ impl Outputs {
     /// Whether who draws can blur what lies behind something: OpenGL ES does.
     pub fn blurs(&self) -> bool {
         self.renderer.as_ref().is_some_and(Renderer::is_threaded)
+    }
+
+    /// The effects of `shell` that are drawn: some are left out where no GPU draws.
+    pub fn effects(&self, shell: &Shell) -> Effects {
+        let on_gpu = self.renderer.as_ref().is_some_and(Renderer::is_hardware);
+        if on_gpu { shell.effects.drawn_by_gpu() } else { shell.effects }
     }
 
     /// All outputs, also those that are switched off.

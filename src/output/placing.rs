@@ -189,6 +189,9 @@ impl<'a> Placing<'a> {
         let physical = |length: f64| (length * self.scale).round() as i32;
         let usual = if free { self.effects.corner_radius } else { 0.0 };
         let radius = physical(decoration.corner_radius.unwrap_or(usual));
+        // A window and its title bar are one thing for all that is around them.
+        let bar = if decoration.has_bar { physical(f64::from(TITLES)) } else { 0 };
+        let rect = Rectangle::new(rect.loc - Point::from((0, bar)), rect.size + Size::from((0, bar)));
         let window = Rounded { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
         let translucent = scene.layers[above..].last().is_some_and(is_translucent);
         if window.radius > 0 {
@@ -207,12 +210,13 @@ impl<'a> Placing<'a> {
             let around = Point::from((width, width));
             let outer =
                 Rectangle::new(rect.loc - around, Size::from((rect.size.w + 2 * width, rect.size.h + 2 * width)));
-            let area = Rounded { rect: outer, radius: 0 };
-            let hole = Rectangle::new(around, rect.size);
+            let area = Rounded { rect: outer, radius: if window.radius > 0 { window.radius + width } else { 0 } };
+            let hole = Rounded { rect: Rectangle::new(around, rect.size), radius: window.radius };
             add(&names.mark, opacity, EffectKind::Colour { area, hole, colour });
         }
         if let Some(picture) = &decoration.titles {
-            let at = rect.loc - Point::from((0, physical(f64::from(TITLES))));
+            let above = if decoration.has_bar { 0 } else { physical(f64::from(TITLES)) };
+            let at = rect.loc - Point::from((0, above));
             let size = Size::from((picture.image().width, picture.image().height));
             let kind = EffectKind::Picture { rect: Rectangle::new(at, size), picture: picture.clone() };
             add(&names.titles, opacity, kind);

@@ -253,7 +253,7 @@ fn basis(state: &State, id: OutputId) -> Option<Basis> {
     }
     Some(Basis {
         shell: state.shell.changes(),
-        effects: state.shell.effects,
+        effects: state.outputs.effects(&state.shell),
         area: geometry(&output.output),
         scale: output.output.current_scale().fractional_scale(),
         size: output.seen_size(),

@@ -4,8 +4,9 @@
 use smithay::utils::{Physical, Point, Rectangle, Size};
 
 use super::overlays::paint::{Colour, Page, Type};
-use crate::scene::Picture;
+use crate::scene::{Picture, Rounded};
 use crate::shell::WindowId;
+use crate::shell::effects::Effects;
 use crate::shell::strips::TITLES;
 use crate::shell::titles::{BELOW, Says, TabLook, Titles};
 use crate::state::State;
@@ -24,8 +25,8 @@ const BETWEEN: f64 = 2.0;
 const CROSS: f64 = 0.36;
 const STROKE: f64 = 0.06;
 
-/// Changes of windows and of names, who has the focus, and whether there are bars.
-type Basis = ((u64, u64), u64, Option<WindowId>, bool);
+/// Changes of windows and of names, which window has the focus, and what is drawn around windows.
+type Basis = ((u64, u64), u64, Option<WindowId>, Effects);
 
 /// What titles that were drawn follow from.
 #[derive(Debug, Default)]
@@ -39,7 +40,7 @@ pub(super) struct Drawn {
 pub fn attend(state: &mut State) {
     let basis = |state: &State| {
         let shell = &state.shell;
-        (shell.changes(), shell.names(), shell.focused(), shell.effects.title_bars)
+        (shell.changes(), shell.names(), shell.focused(), state.outputs.effects(shell))
     };
     if state.outputs.titles.basis == Some(basis(state)) {
         return;
@@ -75,9 +76,13 @@ fn says(state: &State, seen: WindowId, windows: &[WindowId]) -> Option<Says> {
     let output = state.outputs.iter().find(|output| output.name() == name)?;
     let scale = output.current_scale().fractional_scale();
     let physical = |length: i32| (f64::from(length) * scale).round() as i32;
-    let height = if shell.is_tile(seen) { TITLES - BELOW } else { TITLES };
-    let size = (physical(shell.window(seen)?.rect().size.w), physical(height));
-    Some(shell.says(seen, windows, scale, size))
+    let is_bar = !shell.is_tile(seen);
+    let window = shell.window(seen)?;
+    let size = (physical(window.rect().size.w), physical(if is_bar { TITLES } else { TITLES - BELOW }));
+    let usual = state.outputs.effects(shell).corner_radius;
+    let radius = if is_bar { window.corner_radius().unwrap_or(usual) * scale } else { 0.0 };
+    let radius = (radius.round() as i32).min(size.0 / 2).min(size.1);
+    Some(Says { radius, ..shell.says(seen, windows, scale, size) })
 }
 
 fn draw(says: &Says) -> Picture {
@@ -108,6 +113,9 @@ fn draw(says: &Says) -> Picture {
     if says.closes {
         cross(&mut page, size);
     }
+    // The window goes on below: the lower corners are its own.
+    let with_window = Size::from((size.w, size.h + 2 * says.radius));
+    page.cut(Rounded { rect: Rectangle::from_size(with_window), radius: says.radius });
     page.finish()
 }
 
@@ -138,7 +146,7 @@ mod tests {
         };
         let tabs = vec![tab(1, TabLook::Behind), tab(2, TabLook::Focused), tab(3, TabLook::Urgent)];
         for (size, scale) in [((300, 24), 1.0), ((450, 36), 1.5), ((1, 1), 1.0), ((7, 24), 2.0)] {
-            let picture = draw(&Says { tabs: tabs.clone(), closes: size.0 != 300, size, scale });
+            let picture = draw(&Says { tabs: tabs.clone(), closes: size.0 != 300, size, scale, radius: 0 });
             let image = picture.image();
             assert_eq!((image.width, image.height), size);
             if size.0 > 100 {

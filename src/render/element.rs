@@ -338,8 +338,13 @@ where
         },
         SceneElement::Effect(element) => match element.effect.kind {
             EffectKind::Colour { area, hole, colour } => {
-                let damage = Rectangle::subtract_rects_many_in_place(damage.to_vec(), [of.part(hole)]);
-                draw_panel::<R>(frame, (area, of), colour, dst, &damage, alpha)
+                let free = panel::free(hole).map(|rect| of.part(rect));
+                let damage = Rectangle::subtract_rects_many_in_place(damage.to_vec(), free);
+                if damage.is_empty() {
+                    Ok(())
+                } else {
+                    draw_panel::<R>(frame, (area, hole, of), colour, dst, &damage, alpha)
+                }
             }
             // What lies below it was drawn as it lies on the panel.
             EffectKind::Blur { .. } => element.parts.iter().try_for_each(|(texture, _)| {
@@ -371,13 +376,13 @@ impl Placed {
 /// Fills a rectangle with rounded corners.
 fn draw_panel<R: Renderer>(
     frame: &mut R::Frame<'_, '_>,
-    (area, of): (Rounded, Placed),
+    (area, hole, of): (Rounded, Rounded, Placed),
     [red, green, blue, opacity]: [f32; 4],
     dst: Rectangle<i32, Physical>,
     damage: &[Rectangle<i32, Physical>],
     alpha: f32,
 ) -> Result<(), R::Error> {
-    for (coverage, parts) in panel::parts(area) {
+    for (coverage, parts) in panel::parts(area, hole) {
         let opacity = opacity * alpha * coverage;
         let colour = Color32F::new(red * opacity, green * opacity, blue * opacity, opacity);
         let damage = damage.iter().flat_map(|rect| parts.iter().filter_map(|part| rect.intersection(of.part(*part))));

@@ -27,6 +27,7 @@ use super::ahead::{Ahead, Copied, Lent};
 use super::backdrop::BackdropCache;
 use super::canvas::{self, Canvases};
 use super::element::SceneElement;
+use super::hardware::Facts;
 use super::import::{Caches, import};
 use super::in_parts::InParts;
 use super::{Drawn, Job, RenderError, background, gles_error, rounded, to_rects};
@@ -59,6 +60,8 @@ pub(super) struct GlesPainter {
 pub(super) struct Abilities {
     /// What OpenGL calls whoever draws.
     pub name: String,
+    /// A GPU draws.
+    pub is_hardware: bool,
     /// The device that it draws on; `None`: the CPU.
     pub node: Option<u64>,
     /// The display device whose memory it draws into; `None`: it draws off screen.
@@ -178,6 +181,8 @@ impl GlesPainter {
     /// What it can do.
     pub(super) fn abilities(&mut self) -> Abilities {
         Abilities {
+            is_hardware: Facts { renderer: self.name(), is_software: self.is_software(), ..Facts::default() }
+                .is_hardware(),
             name: self.name(),
             device: self.device,
             node: self.node,

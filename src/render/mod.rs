@@ -55,6 +55,7 @@ pub use moving::SLOW;
 pub use off_screen::OffScreen;
 use pixman::PixmanPainter;
 pub use prospect::{Outcome, Prospect, Proven};
+pub(crate) use rounded::faded;
 pub use source::Answer;
 use thread::Make;
 use threaded::Turn;

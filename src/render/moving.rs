@@ -150,6 +150,11 @@ impl Renderer {
         }
     }
 
+    /// Whether a GPU draws.
+    pub fn is_hardware(&self) -> bool {
+        matches!(self, Renderer::Gles(gles) if gles.abilities.is_hardware)
+    }
+
     /// Who draws, and why, for people.
     pub fn describe(&self) -> String {
         match self {

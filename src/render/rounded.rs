@@ -84,7 +84,7 @@ pub(super) fn cut(image: &mut Image<'static, 'static>, area: Rectangle<i32, Phys
 }
 
 /// A premultiplied pixel, `share` of it.
-fn faded(pixel: u32, share: f32) -> u32 {
+pub(crate) fn faded(pixel: u32, share: f32) -> u32 {
     let level = |shift: u32| ((f32::from((pixel >> shift) as u8) * share).round() as u32) << shift;
     level(24) | level(16) | level(8) | level(0)
 }

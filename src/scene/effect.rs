@@ -97,8 +97,9 @@ pub enum EffectKind {
     Colour {
         /// Where.
         area: Rounded,
-        /// What of it stays free, relative to it; nothing if this is empty.
-        hole: Rectangle<i32, Physical>,
+        /// What of it stays free, relative to it; nothing if this is empty. Where it has round corners they are those of the
+        /// area, nearer to the same middle.
+        hole: Rounded,
         /// Red, green, blue, alpha, 0 to 1, not premultiplied.
         colour: [f32; 4],
     },

@@ -11,6 +11,11 @@ pub(super) fn wrote(path: &Path) {
     tracing::info!("wrote {}: every option with its default, all switched off", path.display());
 }
 
+/// What is wrong with the configuration.
+pub(super) fn mistaken(mistake: &str) {
+    tracing::error!("{mistake}");
+}
+
 /// Clients can connect.
 pub(super) fn ready(state: &State, wish: BackendKind, chosen: BackendKind, socket: &str) {
     let place = backend::why(wish, chosen, |name| std::env::var_os(name));

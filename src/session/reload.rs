@@ -61,13 +61,14 @@ struct Reread {
 
 /// Reads the file that was named, or the one at `default` if it is there, puts it in force, and does so again when it was
 /// saved. Where it is wrong the built-in defaults are in force, and the screen says so until it is mended: without a session the
-/// user could not mend it. Only a named file that does not exist is an error.
+/// user could not mend it. The mistakes are returned, for the log. Only a named file that does not exist is an error.
 pub fn start(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
     named: Option<PathBuf>,
     default: Option<PathBuf>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<String>> {
+    let mut said = Vec::new();
     let mut watch = Watch::new()
         .inspect_err(|error| tracing::warn!(%error, "the configuration is not read again when it is saved"))
         .ok();
@@ -77,7 +78,7 @@ pub fn start(
         Ok(()) => None,
         Err(error) if file.is_missing(&error) => return Err(error.into()),
         Err(error) => {
-            tracing::error!("{error}\nThe built-in defaults are in force.");
+            said.push(format!("{error}\nThe built-in defaults are in force."));
             state.shell.overlays.notices.on_defaults = true;
             Some(error.sentence())
         }
@@ -90,14 +91,14 @@ pub fn start(
     state.session.rereading.watch = watch;
     listen(handle, state)?;
     if let Err(refused) = settings::apply(state, None, &config) {
-        tracing::error!("{refused}");
+        said.push(refused.clone());
         state.session.rereading.refused = Some(refused.clone());
         mistake.get_or_insert(refused);
     }
     if mistake.is_some() {
         notices::configuration(state, mistake);
     }
-    Ok(())
+    Ok(said)
 }
 
 fn watch_for(places: Option<&mut Places>, path: &std::path::Path) {

@@ -173,17 +173,22 @@ pub fn run_with(
     state.session.recordings = Recordings::new(options.record, options.record_stream, options.record_only);
     state.session.identity.backend = backend;
     let handle = event_loop.handle();
-    let written = configure(&handle, &mut state, options.config)?;
+    let Configured { written, mistakes } = configure(&handle, &mut state, options.config)?;
     reading::listen(&mut state, display)?;
     listen_to_alarm(&mut state)?;
-    super::backend::start(backend, &handle, &mut state, &options.outputs)?;
-    renderer::offer_memory(&mut state, options.lend_device.as_deref())?;
-    let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
-    let name = open_socket(&handle, &runtime, options.socket.as_deref())?;
-    let ipc_path = socket::ipc_path(&runtime, &name);
-    super::messages::listen(&mut state, &ipc_path)?;
-    hello::ready(&state, options.backend, backend, &name);
+    let open = {
+        let (outputs, device) = (&options.outputs, options.lend_device.as_deref());
+        super::backend::start(backend, &handle, &mut state, outputs)
+            .and_then(|()| renderer::offer_memory(&mut state, device))
+            .and_then(|()| open_sockets(&handle, &mut state, options.socket.as_deref()))
+    };
+    // The first line says where the session is; a mistake is said also if it is nowhere.
+    if let Ok((name, _)) = &open {
+        hello::ready(&state, options.backend, backend, name);
+    }
+    mistakes.iter().for_each(|mistake| hello::mistaken(mistake));
     written.iter().for_each(|path| hello::wrote(path));
+    let (name, ipc_path) = open?;
     let x11 = state.session.config().x11.satellite.clone();
     super::satellite::start(&handle, &mut state, &x11);
     let display = state.session.satellite.display();
@@ -221,13 +226,33 @@ pub fn run_with(
     state.session.failure.take().map_or(Ok(status), Err)
 }
 
-/// Reads the configuration and puts it in force. Where nobody named one and there is none yet, one to start from is written; where
-/// that was is returned.
+/// Opens the sockets: the name of the one for clients, and where the one for messages lies.
+fn open_sockets(
+    handle: &LoopHandle<'static, State>,
+    state: &mut State,
+    wish: Option<&str>,
+) -> anyhow::Result<(String, PathBuf)> {
+    let runtime = socket::runtime_directory(std::env::var_os("XDG_RUNTIME_DIR"))?;
+    let name = open_socket(handle, &runtime, wish)?;
+    let ipc_path = socket::ipc_path(&runtime, &name);
+    super::messages::listen(state, &ipc_path)?;
+    Ok((name, ipc_path))
+}
+
+/// What reading the configuration came to.
+struct Configured {
+    /// Where one to start from was written.
+    written: Option<PathBuf>,
+    /// What is wrong with it.
+    mistakes: Vec<String>,
+}
+
+/// Reads the configuration and puts it in force. Where nobody named one and there is none yet, one to start from is written.
 fn configure(
     handle: &LoopHandle<'static, State>,
     state: &mut State,
     named: Option<PathBuf>,
-) -> anyhow::Result<Option<PathBuf>> {
+) -> anyhow::Result<Configured> {
     let default = crate::config::default_path(|name| std::env::var_os(name));
     let written = default.clone().filter(|path| {
         named.is_none()
@@ -236,8 +261,8 @@ fn configure(
                 false
             })
     });
-    reload::start(handle, state, named, default)?;
-    Ok(written)
+    let mistakes = reload::start(handle, state, named, default)?;
+    Ok(Configured { written, mistakes })
 }
 
 /// A panic on the way. Nothing is done with the state after it but to give it back: consoles and displays with it.

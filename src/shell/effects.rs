@@ -17,8 +17,31 @@ pub struct Effects {
     pub blur: u8,
     /// Windows that float and leave their decoration to us have a title bar.
     pub title_bars: bool,
-    /// Around the window with the focus, where windows lie in columns, and around those that want to be looked at.
+    /// Around the window with the focus, and around those that want to be looked at.
     pub mark: Option<Mark>,
+    /// Shadow and corners where a GPU draws, of which nothing else was said.
+    pub on_gpu: OnGpu,
+}
+
+/// Effects that are too dear for the CPU: a GPU draws them, and without a GPU nothing does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OnGpu {
+    /// The shadow.
+    pub shadow: Option<Shadow>,
+    /// The radius of corners.
+    pub corner_radius: Option<f64>,
+}
+
+impl Effects {
+    /// As a GPU draws them.
+    #[must_use]
+    pub fn drawn_by_gpu(self) -> Self {
+        Effects {
+            shadow: self.on_gpu.shadow.or(self.shadow),
+            corner_radius: self.on_gpu.corner_radius.unwrap_or(self.corner_radius),
+            ..self
+        }
+    }
 }
 
 /// An edge around a window.
@@ -96,6 +119,8 @@ pub struct Decoration {
     pub corner_radius: Option<f64>,
     /// The titles above it.
     pub titles: Option<Picture>,
+    /// They are its title bar: shadow, corners and edge go around both.
+    pub has_bar: bool,
 }
 
 // Their names follow from the window.
@@ -105,5 +130,6 @@ impl PartialEq for Decoration {
             && self.edge == other.edge
             && self.corner_radius == other.corner_radius
             && self.titles == other.titles
+            && self.has_bar == other.has_bar
     }
 }

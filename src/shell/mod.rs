@@ -484,7 +484,7 @@ fn give_focus(state: &mut State, id: Option<WindowId>, raises: bool) {
         state.shell.workspaces.switch(place.screen, place.number);
     }
     let before = std::mem::replace(&mut state.shell.focused, id);
-    if before != id && state.shell.effects.mark.is_some() && state.shell.strips.is_used() {
+    if before != id && state.shell.effects.mark.is_some() {
         // The mark goes from one to the other.
         before.into_iter().chain(id).for_each(|window| state.shell.windows.note_change_of(window));
     }

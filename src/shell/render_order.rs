@@ -229,7 +229,9 @@ impl Shell {
             pose.rect = between(pose.rect, cell, share);
         }
         // In the overview each has its own below it.
-        let titles = window.decoration().titles.filter(|_| view.overview.is_none());
+        let own = window.decoration();
+        let titles = own.titles.filter(|_| view.overview.is_none());
+        let has_bar = own.has_bar && titles.is_some();
         let moves = window.motion.moves_after(present) || shift != Point::default() || cell.is_some();
         let reaches =
             window.reach().overlaps(area) || window.rect().overlaps(area) || pose.rect.overlaps(area.to_f64());
@@ -242,7 +244,7 @@ impl Shell {
             animated: moves.then_some(pose.rect),
             opacity: pose.opacity,
             popups,
-            decoration: Decoration { edge: self.edge_around(window, place), titles, ..window.decoration() },
+            decoration: Decoration { edge: self.edge_around(window, place), titles, has_bar, ..window.decoration() },
             fills: window.applied != Arrangement::Floating,
             // What is below one that is on its way is seen around it.
             fullscreen: window.is_fullscreen() && !moves && !window.is_aside,
@@ -256,7 +258,10 @@ impl Shell {
             Edge::None
         } else if self.workspaces.is_urgent(window.id) {
             Edge::Urgent
-        } else if self.focused == Some(window.id) && self.strips.mode(place) == Mode::Strip {
+        } else if self.focused == Some(window.id)
+            && (self.strips.mode(place) == Mode::Strip || window.decoration().stands_free)
+        {
+            // A window that floats and draws a frame of its own says by that which it is.
             Edge::Focus
         } else {
             Edge::None

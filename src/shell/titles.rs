@@ -27,6 +27,8 @@ pub struct Says {
     pub size: (i32, i32),
     /// Physical pixels for one logical one.
     pub scale: f64,
+    /// The radius of the upper corners, in physical pixels.
+    pub radius: i32,
 }
 
 /// One of them.
@@ -83,7 +85,7 @@ impl Shell {
             };
             Tab { window: *id, title, app_id, look }
         };
-        Says { tabs: windows.iter().map(tab).collect(), closes: !self.is_tile(seen), size, scale }
+        Says { tabs: windows.iter().map(tab).collect(), closes: !self.is_tile(seen), size, scale, radius: 0 }
     }
 
     /// The titles that a window carries.

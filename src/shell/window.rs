@@ -395,6 +395,11 @@ impl Window {
         }
     }
 
+    /// The radius of its corners, where a rule says one.
+    pub const fn corner_radius(&self) -> Option<f64> {
+        self.look.corner_radius
+    }
+
     /// Which effects it takes part in.
     pub(super) fn decoration(&self) -> Decoration {
         // Content outside the window geometry is the client's own shadow.
@@ -406,6 +411,7 @@ impl Window {
             edge: Edge::None,
             corner_radius: self.look.corner_radius,
             titles: self.titles.as_ref().map(|titles| titles.picture.clone()),
+            has_bar: self.titles.as_ref().is_some_and(|titles| titles.says.closes),
         }
     }
 }

@@ -13,7 +13,7 @@ use wayland_protocols::wp::pointer_warp::v1::client::wp_pointer_warp_v1::{self, 
 use crate::fixture::client::Data;
 use crate::fixture::content::{BLUE, RED};
 use crate::fixture::handlers::id;
-use crate::fixture::{ClientIndex, Event, Toplevel, World};
+use crate::fixture::{ClientIndex, Event, KEY_1, Toplevel, World};
 
 fn pointer_at(world: &World) -> (f64, f64) {
     let position = upbeat::input::pointer_position(&world.state);
@@ -28,6 +28,29 @@ fn lock(world: &mut World, client: ClientIndex, window: &Toplevel) -> ZwpLockedP
     let lock = constraints.lock_pointer(&window.surface, &pointer, None, Lifetime::Persistent, &handle, ());
     world.settle();
     lock
+}
+
+#[test]
+fn cursor_is_not_seen_while_fingers_are_used() {
+    let mut world = World::lit();
+    world.open_filled("a", (200, 100), 0);
+    world.point(400.0, 300.0);
+    let seen = |world: &mut World| {
+        world.rest();
+        world.picture().pixels
+    };
+    let with_cursor = seen(&mut world);
+    let time = world.now();
+    world.input(InputEvent::TouchDown { time, slot: 0, position: (100.0, 100.0).into() });
+    world.input(InputEvent::TouchUp { time, slot: 0 });
+    let without = seen(&mut world);
+    assert_ne!(with_cursor, without);
+    // A key has nothing to do with it.
+    world.key(KEY_1, true);
+    world.key(KEY_1, false);
+    assert_eq!(seen(&mut world), without);
+    world.point(400.0, 300.0);
+    assert_eq!(seen(&mut world), with_cursor, "where it was");
 }
 
 #[test]

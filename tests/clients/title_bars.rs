@@ -1,12 +1,13 @@
 //! Title bars of windows that float and leave their decoration to the session.
 
 use upbeat::input::InputEvent;
+use upbeat::shell::effects::Mark;
 use upbeat::shell::strips::{self, Mode, TITLES};
 use upbeat::time::Span;
 use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
 use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::Mode as Decoration;
 
-use crate::fixture::content::{Colour, GREEN, RED};
+use crate::fixture::content::{BLUE, Colour, GREEN, RED};
 use crate::fixture::{BUTTON_LEFT, ClientIndex, Event, KEY_LEFT, KEY_LEFT_SUPER, KEY_UP, OUTPUT, Toplevel, World};
 
 const SIZE: (i32, i32) = (300, 200);
@@ -81,6 +82,65 @@ fn it_moves_its_window_and_what_lies_below_it_hears_nothing() {
     world.client(below).take_events();
     world.click(180.0, f64::from(250 - TITLES + 6));
     assert!(world.client(below).take_events().iter().any(|event| matches!(event, Event::Button { .. })));
+}
+
+/// Whether the edge of the window with the focus is seen to the left of a bar, above it, to the left of its window, and below
+/// that.
+fn edges(world: &World, title: &str) -> [bool; 4] {
+    let (x, y) = corner(world, title);
+    let places = [(x - 1, y - TITLES / 2), (x + 50, y - TITLES - 1), (x - 1, y + SIZE.1 / 2), (x + 50, y + SIZE.1)];
+    places.map(|(x, y)| world.pixel(x, y) == BLUE)
+}
+
+#[test]
+fn edge_goes_around_the_window_with_the_focus_and_its_bar() {
+    let mut world = world();
+    world.state.shell.effects.mark = Some(Mark { width: 2.0, colour: Some([0.0, 0.0, 1.0, 1.0]), urgent: [0.0; 4] });
+    open(&mut world, "red", RED, Decoration::ServerSide);
+    world.put("red", (50, 100));
+    world.rest();
+    assert_eq!(edges(&world, "red"), [true; 4]);
+    assert_ne!(world.pixel(100, 99), BLUE, "not between the bar and its window");
+    open(&mut world, "green", GREEN, Decoration::ServerSide);
+    world.put("green", (400, 100));
+    world.rest();
+    assert_eq!((edges(&world, "red"), edges(&world, "green")), ([false; 4], [true; 4]));
+    // A window that draws a frame of its own says by that which it is.
+    let (client, window) = open(&mut world, "shadowed", GREEN, Decoration::ClientSide);
+    window.xdg.set_window_geometry(10, 10, SIZE.0 - 20, SIZE.1 - 20);
+    world.client(client).draw(&window.surface, 1, SIZE, GREEN);
+    window.surface.commit();
+    world.settle();
+    world.put("shadowed", (50, 350));
+    world.rest();
+    let picture = world.picture();
+    let blue = picture.pixels.iter().filter(|pixel| **pixel & 0x00ff_ffff == BLUE).count();
+    assert_eq!((world.focused().as_deref(), blue), (Some("shadowed"), 0));
+}
+
+#[test]
+fn bar_and_window_have_round_corners_as_one_and_so_has_the_edge() {
+    let mut world = world();
+    world.state.shell.effects.corner_radius = 8.0;
+    world.state.shell.effects.mark = Some(Mark { width: 2.0, colour: Some([0.0, 0.0, 1.0, 1.0]), urgent: [0.0; 4] });
+    open(&mut world, "red", RED, Decoration::ServerSide);
+    world.put("red", (50, 100));
+    world.rest();
+    let (top, bottom) = (100 - TITLES, 100 + SIZE.1);
+    let corners = [(50, top), (49 + SIZE.0, top), (50, bottom - 1), (49 + SIZE.0, bottom - 1)];
+    // Nearest to where the corner was lies nothing, and then the edge.
+    let outside = [(48, top - 2), (51 + SIZE.0, top - 2), (48, bottom + 1), (51 + SIZE.0, bottom + 1)];
+    for ((x, y), (out_x, out_y)) in corners.into_iter().zip(outside) {
+        assert_eq!(world.pixel(out_x, out_y), 0, "({out_x}, {out_y})");
+        assert_eq!(
+            world.pixel(x + (out_x - x).signum() * -1, y),
+            world.pixel(x, y - (out_y - y).signum()),
+            "symmetrical"
+        );
+        assert!(world.pixel(x, y) & BLUE < 0x40, "cut: ({x}, {y}) {:06x}", world.pixel(x, y));
+    }
+    assert_eq!(world.pixel(50, 100), RED, "and not between the bar and its window");
+    assert_eq!(edges(&world, "red"), [true; 4]);
 }
 
 #[test]

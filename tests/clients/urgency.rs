@@ -106,7 +106,7 @@ fn it_has_an_edge_and_the_looks_that_a_rule_gives_it() {
     world.put("asks", (50, 50));
     world.put("works", (300, 50));
     world.rest();
-    assert_eq!((world.pixel(49, 100), world.pixel(100, 100), world.pixel(299, 100)), (0, RED, 0), "they float");
+    assert_eq!((world.pixel(49, 100), world.pixel(100, 100), world.pixel(299, 100)), (0, RED, GREEN));
     activate(&mut world, client, &asks, None);
     world.rest();
     let half = world.pixel(100, 100);
@@ -117,7 +117,7 @@ fn it_has_an_edge_and_the_looks_that_a_rule_gives_it() {
     let id = world.window("asks").id;
     upbeat::shell::activate(&mut world.state, Some(id));
     world.rest();
-    assert_eq!((world.pixel(49, 100), world.pixel(100, 100)), (0, RED));
+    assert_eq!((world.pixel(49, 100), world.pixel(100, 100), world.pixel(299, 100)), (GREEN, RED, 0));
 }
 
 #[test]

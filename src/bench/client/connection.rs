@@ -9,6 +9,8 @@ use wayland_client::protocol::{
 use wayland_client::{Connection, EventQueue, Proxy, QueueHandle};
 use wayland_protocols::wp::fifo::v1::client::{wp_fifo_manager_v1::WpFifoManagerV1, wp_fifo_v1::WpFifoV1};
 use wayland_protocols::wp::presentation_time::client::wp_presentation::WpPresentation;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::Mode;
 use wayland_protocols::xdg::shell::client::{
     xdg_surface::XdgSurface, xdg_toplevel::XdgToplevel, xdg_wm_base::XdgWmBase,
 };
@@ -142,6 +144,10 @@ impl Client {
         let toplevel = xdg_surface.get_toplevel(handle, ());
         toplevel.set_app_id(options.app_id.clone());
         toplevel.set_title("Upbeat latency probe".to_owned());
+        if options.leave_decoration {
+            let manager: ZxdgDecorationManagerV1 = require(globals, handle, 1..=1)?;
+            manager.get_toplevel_decoration(&toplevel, handle, ()).set_mode(Mode::ServerSide);
+        }
         let fifo = fifo_manager.map(|manager| manager.get_fifo(&surface, handle, ()));
         let count = (options.buffers as usize, making(options));
         let (buffers, gpu) = if options.gpu > 0.0 {

@@ -7,6 +7,8 @@ use wayland_client::protocol::{
 use wayland_client::{Proxy as _, WEnum, delegate_noop};
 use wayland_protocols::wp::fifo::v1::client::{wp_fifo_manager_v1::WpFifoManagerV1, wp_fifo_v1::WpFifoV1};
 use wayland_protocols::wp::presentation_time::client::{wp_presentation, wp_presentation_feedback};
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
+use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::ZxdgToplevelDecorationV1;
 
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_buffer_params_v1::ZwpLinuxBufferParamsV1;
 use wayland_protocols::wp::linux_dmabuf::zv1::client::zwp_linux_dmabuf_v1::ZwpLinuxDmabufV1;
@@ -29,6 +31,8 @@ delegate_noop!(Client: ignore WlShmPool);
 delegate_noop!(Client: ignore WlSurface);
 delegate_noop!(Client: ignore WpFifoManagerV1);
 delegate_noop!(Client: ignore WpFifoV1);
+delegate_noop!(Client: ignore ZxdgDecorationManagerV1);
+delegate_noop!(Client: ignore ZxdgToplevelDecorationV1);
 delegate_noop!(Client: ignore ZwpLinuxDmabufV1);
 delegate_noop!(Client: ignore ZwpLinuxBufferParamsV1);
 delegate_noop!(Client: ignore WpLinuxDrmSyncobjManagerV1);

@@ -101,6 +101,9 @@ pub struct ClientOptions {
     /// Further windows that draw for a moment, ask for one more callback and then have nothing to say
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub idle: u32,
+    /// Leave the title bar and the edge of the window to the compositor
+    #[arg(long)]
+    pub leave_decoration: bool,
     /// Rate of a client with its own clock, in hertz
     #[arg(long, value_name = "HZ", default_value_t = 50.0, value_parser = rate)]
     pub own_hz: f64,

@@ -26,18 +26,28 @@ pub struct Cursor {
     status: CursorImageStatus,
     /// What the compositor wants instead.
     override_icon: Option<CursorIcon>,
+    /// A finger was the last that pointed at something: the cursor would lie in the way of it.
+    is_away: bool,
     theme: Theme,
 }
 
 impl Default for Cursor {
     fn default() -> Self {
-        Cursor { status: CursorImageStatus::default_named(), override_icon: None, theme: Theme::default() }
+        Cursor {
+            status: CursorImageStatus::default_named(),
+            override_icon: None,
+            is_away: false,
+            theme: Theme::default(),
+        }
     }
 }
 
 impl Cursor {
     /// What is to be drawn on an output of the given scale.
     pub fn view(&self, scale: f64) -> CursorView {
+        if self.is_away {
+            return CursorView::Hidden;
+        }
         if let Some(icon) = self.override_icon {
             return CursorView::Image(self.theme.image(icon, scale));
         }
@@ -54,7 +64,7 @@ impl Cursor {
     /// The client's surface that is drawn, if one is.
     pub fn surface(&self) -> Option<&WlSurface> {
         match &self.status {
-            CursorImageStatus::Surface(surface) if self.override_icon.is_none() => Some(surface),
+            CursorImageStatus::Surface(surface) if self.override_icon.is_none() && !self.is_away => Some(surface),
             _ => None,
         }
     }
@@ -91,6 +101,13 @@ fn listen(state: &State) -> anyhow::Result<Ping> {
     let inserted = state.loop_handle.insert_source(heard, |(), (), state| output::cursor_changed(state));
     inserted.map_err(|error| anyhow::anyhow!("{error}"))?;
     Ok(arrived)
+}
+
+/// Fingers are used from now on, or the pointer is: it is seen or not.
+pub(super) fn put_away(state: &mut State, is_away: bool) {
+    if std::mem::replace(&mut state.input.cursor.is_away, is_away) != is_away {
+        output::cursor_changed(state);
+    }
 }
 
 fn hotspot(surface: &WlSurface) -> Point<i32, Logical> {

@@ -145,7 +145,7 @@ impl Sheet<'_> {
         colour: Colour,
     ) {
         let radius = self.physical(radius).min(rect.size.w / 2).min(rect.size.h / 2);
-        let hole = Rectangle::new(hole.loc - rect.loc, hole.size);
+        let hole = Rounded { rect: Rectangle::new(hole.loc - rect.loc, hole.size), radius: 0 };
         self.add(part, EffectKind::Colour { area: Rounded { rect, radius }, hole, colour });
     }
 

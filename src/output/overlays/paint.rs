@@ -6,7 +6,8 @@ use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_wid
 use smithay::utils::{Physical, Point, Rectangle, Size};
 
 use crate::backend::PixelBuffer;
-use crate::scene::Picture;
+use crate::render::faded;
+use crate::scene::{Picture, Rounded};
 
 /// A colour with opacity: red, green, blue, alpha, 0 to 1, not premultiplied.
 pub type Colour = [f32; 4];
@@ -164,6 +165,19 @@ impl Page {
         // Rounded: a colour over nothing is that colour.
         let channel = |shift: u32| (above >> shift & 0xff) + ((*pixel >> shift & 0xff) * left + 127) / 255;
         *pixel = [24, 16, 8, 0].into_iter().fold(0, |all, shift| all | channel(shift).min(255) << shift);
+    }
+
+    /// Fades what lies outside of `shape`.
+    pub fn cut(&mut self, shape: Rounded) {
+        for corner in shape.corners() {
+            for y in corner.loc.y..corner.loc.y + corner.size.h {
+                for x in corner.loc.x..corner.loc.x + corner.size.w {
+                    if let Some(pixel) = self.pixel(x, y) {
+                        *pixel = faded(*pixel, shape.coverage(x, y));
+                    }
+                }
+            }
+        }
     }
 
     fn pixel(&mut self, x: i32, y: i32) -> Option<&mut u32> {
