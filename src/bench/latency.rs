@@ -77,6 +77,9 @@ pub struct LatencyOptions {
     /// How long to measure each run, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub duration: f64,
+    /// How long to draw before that, in seconds: the budget of a client that began slowly shrinks for some seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub warm_up: f64,
     /// Seconds of a verifying run, one for each load: the display is recorded, and input→light is found in its pixels
     /// and compared with the reported times. Recording copies every image, so it is not done while the other figures are
     /// taken. 0: none
@@ -236,6 +239,7 @@ impl LatencyOptions {
             ("--load", run.load.to_string()),
             ("--windows", run.windows.to_string()),
             ("--duration", seconds.to_string()),
+            ("--warm-up", self.warm_up.to_string()),
             ("--seed", self.seed.to_string()),
             ("--flood", run.flood.to_string()),
             ("--idle-windows", run.idle.to_string()),

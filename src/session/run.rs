@@ -197,7 +197,7 @@ pub fn run_with(
         socket::announce(ready, &name)?;
     }
     let environment = state.session.environment();
-    super::service::announce(&environment);
+    super::service::announce(backend, &environment);
     // Where nobody sees it, and where a window is on its way, it would be in the way.
     state.shell.overlays.hint =
         state.session.config().hint && backend != BackendKind::Headless && options.command.is_empty();

@@ -22,14 +22,18 @@ const LISTENERS: [(&str, &str); 4] = [
     ("zwlr_data_control_manager_v1", "get_data_device"),
     ("ext_data_control_manager_v1", "get_data_device"),
 ];
-/// Objects that it is given, and how many of them it keeps, the newest.
-const TIDIED: [(&str, usize); 6] = [
-    ("wl_data_offer", 1),
-    ("zwp_primary_selection_offer_v1", 1),
-    ("zwlr_data_control_offer_v1", 2),
-    ("ext_data_control_offer_v1", 2),
-    ("zwlr_foreign_toplevel_handle_v1", 8),
-    ("ext_foreign_toplevel_handle_v1", 8),
+/// Objects that it is given, the request that gives one back, and how many of them it keeps, the newest.
+const TIDIED: [(&str, &str, usize); 10] = [
+    ("wl_data_offer", "destroy", 1),
+    ("zwp_primary_selection_offer_v1", "destroy", 1),
+    ("zwlr_data_control_offer_v1", "destroy", 2),
+    ("ext_data_control_offer_v1", "destroy", 2),
+    ("zwlr_foreign_toplevel_handle_v1", "destroy", 8),
+    ("ext_foreign_toplevel_handle_v1", "destroy", 8),
+    ("ext_workspace_group_handle_v1", "destroy", 8),
+    ("ext_workspace_handle_v1", "destroy", 64),
+    ("zwlr_output_mode_v1", "release", 16),
+    ("zwlr_output_head_v1", "release", 8),
 ];
 const DEVICES: [&str; 3] = ["get_pointer", "get_keyboard", "get_touch"];
 
@@ -110,10 +114,10 @@ impl Sleeper {
 
     /// What it has no use for any more is given back, as every program of the kind does.
     fn tidy(&mut self) {
-        for (of, newest) in TIDIED {
+        for (of, gives_back, newest) in TIDIED {
             let all = self.wire.family(of).to_vec();
             let old = all.len().saturating_sub(newest);
-            all[..old].iter().for_each(|object| self.ask(object, of, "destroy", Vec::new()));
+            all[..old].iter().for_each(|object| self.ask(object, of, gives_back, Vec::new()));
         }
     }
 

@@ -119,8 +119,10 @@ fn a_screenshot_has_the_pixels_that_are_on_screen() {
     let background = 0x1d_23_30;
     let corners = [(place.x, place.y), (place.x + SIZE.0 - 1, place.y + SIZE.1 - 1)];
     assert_eq!(corners.map(|(x, y)| at(x, y)), [COLOUR; 2]);
-    assert_eq!(at(place.x - 1, place.y), background);
-    assert_eq!(at(place.x + SIZE.0, place.y + SIZE.1 - 1), background);
+    // It floats, draws no frame of its own and has the focus.
+    let edge = 0x73_a5_ff;
+    assert_eq!([at(place.x - 1, place.y), at(place.x + SIZE.0, place.y + SIZE.1 - 1)], [edge; 2]);
+    assert_eq!([at(place.x - 3, place.y), at(place.x + SIZE.0 + 2, place.y + SIZE.1 - 1)], [background; 2]);
     assert!(session.refused(Request::Screenshot { output: None, path: "picture.png".into() }).contains("absolute"));
     let text = words(&session.msg(&["screenshot", "--output", "DP-9", "/tmp/never.png"]));
     assert!(text.contains("there is no output called DP-9; there is HEADLESS-1"), "{text}");

@@ -122,6 +122,7 @@ def main():
     flooded = find(runs, "flat", "auto, 1 flooding", interaction="none")
     gpu, heavy_gpu = find(runs, "flat", "auto, gpu"), find(runs, "heavy", "auto, gpu", interaction="none")
     idle = find(runs, "flat", "auto, ten-idle")
+    bare, decorated = (find(runs, "flat", pacing, windows=2) for pacing in ("auto", "auto, decorated"))
     one, two = (find(runs, "flat", pacing, interaction="held") for pacing in ("auto", "auto, two-processes"))
     bounds = [
         *untouched(flat, free, 3.7),
@@ -133,6 +134,9 @@ def main():
         ("heavy, on a GPU", heavy_gpu, "drops_per_s", figure(free, "drops_per_s") + 0.2),
         ("flat, ten idle", idle, "callback_to_light_ms.p50", 3.7),
         ("flat, ten idle", idle, "drops_per_s", 0.0),
+        ("flat, decorated", decorated, "callback_to_light_ms.p50", figure(bare, "callback_to_light_ms.p50") + 0.1),
+        ("flat, decorated", decorated, "callback_to_light_ms.p99", figure(bare, "callback_to_light_ms.p99") + 0.3),
+        ("flat, decorated", decorated, "drops_per_s", 0.0),
         ("two processes", two, "drops_per_s", figure(one, "drops_per_s")),
         ("flat, ten others", crowd, "callback_to_light_ms.p50", 6.0),
         ("heavy, touched", held, "callback_to_light_ms.p50", PERIOD + 1.5),
