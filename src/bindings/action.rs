@@ -39,13 +39,13 @@ pub enum Action {
     Towards(Direction),
     /// The focus moves there.
     Focus(Direction),
-    /// The focused window moves there.
+    /// The focused window moves there: among columns it changes places, while it floats it moves by a step.
     Move(Direction),
     /// It joins the column on that side, or leaves its own towards it.
     Join(Side),
     /// One window of its column is seen at a time, or all are.
     Tabs,
-    /// Its column gets another width.
+    /// Its column, or the window itself while it floats, gets another width.
     Width(Resize),
     /// It gets another height.
     Height(Resize),
@@ -124,9 +124,9 @@ impl Action {
             Action::Join(side) => {
                 format!("Into the column on the {}, or out", words::of(Direction::Column(*side)))
             }
-            Action::Width(Resize::Next) => "Column a third, a half or two thirds wide".to_owned(),
-            Action::Height(Resize::Next) => "Window as high as others leave room".to_owned(),
-            Action::Width(resize) => format!("Column width {}", words::size(*resize)),
+            Action::Width(Resize::Next) => "Next width of column or floating window".to_owned(),
+            Action::Height(Resize::Next) => "Window as high as others leave room; floating: next height".to_owned(),
+            Action::Width(resize) => format!("Width {} of column or floating window", words::size(*resize)),
             Action::Height(resize) => format!("Window height {}", words::size(*resize)),
             Action::Output(direction) => format!("Screen {}", words::on(*direction)),
             Action::MoveToOutput(direction) => format!("Take window to the screen {}", words::on(*direction)),

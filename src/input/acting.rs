@@ -9,6 +9,7 @@ use super::drag::DragSource;
 use super::text::keys as text_keys;
 use super::{ShortcutTarget, drag, shortcuts, switcher, waking};
 use crate::bindings::Action;
+use crate::shell::floating::{self, Axis};
 use crate::shell::layout::op::{Direction, Side};
 use crate::shell::question::{self, Taken};
 use crate::shell::strips::acting as strip;
@@ -35,11 +36,15 @@ pub fn run(state: &mut State, action: &Action) {
         Action::ResizeWithPointer => take_along_with_pointer(state, drag::begin_resize_nearest),
         Action::Towards(direction) => towards(state, *direction),
         Action::Focus(direction) => focus(state, *direction),
-        Action::Move(direction) => _ = strip::shift(state, *direction),
+        Action::Move(direction) => _ = floating::shift(state, *direction) || strip::shift(state, *direction),
         Action::Join(side) => _ = strip::join(state, *side),
         Action::Tabs => _ = strip::toggle_tabs(state),
-        Action::Width(resize) => _ = strip::set_width(state, *resize),
-        Action::Height(resize) => _ = strip::set_height(state, *resize),
+        Action::Width(resize) => {
+            _ = floating::resize(state, Axis::Width, *resize) || strip::set_width(state, *resize);
+        }
+        Action::Height(resize) => {
+            _ = floating::resize(state, Axis::Height, *resize) || strip::set_height(state, *resize);
+        }
         Action::FullWidth => _ = strip::toggle_full_width(state),
         Action::Float => _ = strip::toggle_floating(state),
         Action::Layout => strip::toggle_mode(state),

@@ -15,6 +15,7 @@ pub mod configure;
 mod desk;
 pub mod drag;
 pub mod effects;
+pub mod floating;
 pub mod hit;
 pub mod input_popups;
 pub mod layers;

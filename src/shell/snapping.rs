@@ -46,7 +46,7 @@ pub(super) fn give_back(state: &mut State, id: WindowId) -> bool {
 }
 
 /// The window floats there from now on, and glides to it.
-fn float(state: &mut State, id: WindowId, corner: Point<i32, Logical>, size: Size<i32, Logical>) {
+pub(super) fn float(state: &mut State, id: WindowId, corner: Point<i32, Logical>, size: Size<i32, Logical>) {
     let Some(window) = state.shell.window_mut(id) else { return };
     window.floating = corner;
     window.floating_size = Some(size);

@@ -28,6 +28,7 @@ mod edges;
 mod events;
 mod ext_workspace;
 mod faults;
+mod floating;
 mod floor;
 mod focus;
 mod foreign;

@@ -1,0 +1,168 @@
+//! Shortcuts that move and resize the focused window while it floats: on a workspace where windows float, or above columns.
+//!
+//! A window that is maximised or fullscreen fills its screen, and stays as it is. A window on a half or a quarter of the
+//! screen leaves it: moved, it has its own size again, as when the pointer takes it away.
+
+use smithay::utils::{Logical, Point, Rectangle, Size};
+
+use super::layout::op::{Direction, Resize, Side};
+use super::{Arrangement, Window, WindowId, placement, set_location, snapping, spaces, strips};
+use crate::shell::Desk;
+use crate::state::State;
+
+/// A step of a move, in logical pixels: few presses cross a screen, and a single press is seen.
+const STEP: i32 = 50;
+/// So much of a moved window stays on the screen along each axis, in logical pixels: enough to take hold of it.
+const REACHABLE: i32 = 48;
+/// The least width and height that a shortcut asks for, in logical pixels; the limits of the client count before it.
+const LEAST: i32 = 50;
+/// Sizes that [`Resize::Next`] goes through, in thousandths of the usable area.
+const SHARES: [i32; 3] = [333, 500, 667];
+/// A client rounds its size to its own grid (a terminal to its cells) by less than this, in logical pixels.
+const CLIENT_GRID: i32 = 32;
+
+/// The width or the height of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// The width.
+    Width,
+    /// The height.
+    Height,
+}
+
+/// Moves the focused window by a step. `false`: it does not float.
+pub fn shift(state: &mut State, direction: Direction) -> bool {
+    let Some((id, area)) = focused(state) else { return is_focused_alone(state) };
+    let by = match direction {
+        Direction::Column(Side::Left) => Point::from((-STEP, 0)),
+        Direction::Column(Side::Right) => Point::from((STEP, 0)),
+        Direction::Up => Point::from((0, -STEP)),
+        Direction::Down => Point::from((0, STEP)),
+        Direction::First | Direction::Last | Direction::OtherLayer => return true,
+    };
+    let Some(window) = state.shell.window_mut(id) else { return true };
+    window.settle();
+    let size = match window.snapped.take() {
+        Some(snapped) => {
+            window.floating_size = Some(snapped.before.size);
+            window.want(Arrangement::Floating);
+            window.send_pending();
+            snapped.before.size
+        }
+        None => asked_size(window),
+    };
+    let (corner, surface) = (window.floating, window.surface().clone());
+    let below = state.shell.below_bar(id, area);
+    set_location(state, &surface, moved(Rectangle::new(corner, size), by, below));
+    true
+}
+
+/// Gives the focused window another width or height; its top left corner stays where the screen has room for that. `false`: it
+/// does not float.
+pub fn resize(state: &mut State, axis: Axis, resize: Resize) -> bool {
+    let Some((id, area)) = focused(state) else { return is_focused_alone(state) };
+    let below = state.shell.below_bar(id, area);
+    let Some(window) = state.shell.window_mut(id) else { return true };
+    window.settle();
+    let before = Rectangle::new(window.floating, asked_size(window));
+    let limits = window.size_limits();
+    let clamp = |size: Size<i32, Logical>| {
+        let most = |size: i32, room: i32| size.clamp(LEAST.min(room), room);
+        // The other axis is left as it is, even where the client chose a size beyond its limits.
+        match axis {
+            Axis::Width => Size::from((limits.clamp((most(size.w, below.size.w), size.h).into()).w, size.h)),
+            Axis::Height => Size::from((size.w, limits.clamp((size.w, most(size.h, below.size.h)).into()).h)),
+        }
+    };
+    let with = |length: i32| match axis {
+        Axis::Width => clamp(Size::from((length.max(0), before.size.h))),
+        Axis::Height => clamp(Size::from((before.size.w, length.max(0)))),
+    };
+    let along = |size: Size<i32, Logical>| if axis == Axis::Width { size.w } else { size.h };
+    let (now, room) = (along(before.size), along(area.size));
+    let size = match resize {
+        Resize::By(percent) => with(now.saturating_add(part(room, i32::from(percent) * 10))),
+        Resize::To(percent) => with(part(room, i32::from(percent) * 10)),
+        Resize::Next => {
+            let steps = SHARES.map(|share| with(part(room, share)));
+            steps.into_iter().find(|size| along(*size) > now + CLIENT_GRID).unwrap_or(steps[0])
+        }
+    };
+    if size == before.size && window.snapped.is_none() {
+        return true;
+    }
+    window.snapped = None;
+    let rect = Rectangle::new(before.loc, size);
+    let inside = placement::keep_inside(rect, below);
+    let corner = match axis {
+        Axis::Width => Point::from((inside.x, rect.loc.y)),
+        Axis::Height => Point::from((rect.loc.x, inside.y)),
+    };
+    snapping::float(state, id, corner, size);
+    true
+}
+
+/// The focused window, if it floats and is at rest, with what windows may fill on its screen.
+fn focused(state: &mut State) -> Option<(WindowId, Rectangle<i32, Logical>)> {
+    strips::arrange(state);
+    let window = alone(state).filter(|window| window.wanted == Arrangement::Floating)?;
+    let id = window.id;
+    let (_, area) = state.usable_area(Some(spaces::centre(window.rect())))?;
+    (!state.shell.is_dragged(id)).then_some((id, area))
+}
+
+/// The focused window, if it is in no column.
+fn alone(state: &State) -> Option<&Window> {
+    let shell = &state.shell;
+    let window = shell.window(shell.focused()?).filter(|window| shell.is_visible(window.id))?;
+    (!window.in_strip && !shell.is_for_strip(window.id)).then_some(window)
+}
+
+fn is_focused_alone(state: &State) -> bool {
+    alone(state).is_some()
+}
+
+/// The size that the client was asked for and has not answered, or else the size that it has: presses that come faster than
+/// its answers add up.
+fn asked_size(window: &Window) -> Size<i32, Logical> {
+    window.sent.back().and_then(|sent| sent.size).unwrap_or(window.geometry.size)
+}
+
+fn part(length: i32, thousandths: i32) -> i32 {
+    (i64::from(length) * i64::from(thousandths) / 1000) as i32
+}
+
+/// The corner of `rect` moved by `by`, so that it can be taken hold of within `area`: its top edge, where a title bar is, does not
+/// go above the area. An axis along which it does not move stays as it is.
+fn moved(rect: Rectangle<i32, Logical>, by: Point<i32, Logical>, area: Rectangle<i32, Logical>) -> Point<i32, Logical> {
+    let kept = |length: i32, room: i32| REACHABLE.min(length).min(room);
+    let (across, down) = (kept(rect.size.w, area.size.w), kept(rect.size.h, area.size.h));
+    let least = area.loc + Point::from((across - rect.size.w, 0));
+    let most = area.loc + Point::from((area.size.w - across, area.size.h - down));
+    let along = |start: i32, by: i32, least: i32, most: i32| match by {
+        0 => start,
+        by => start.saturating_add(by).clamp(least.min(most), most),
+    };
+    Point::from((along(rect.loc.x, by.x, least.x, most.x), along(rect.loc.y, by.y, least.y, most.y)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn moved_window_can_be_taken_hold_of(
+            x in -5000..5000, y in -5000..5000, w in 1..3000, h in 1..3000, left in 0..2, up in 0..2,
+        ) {
+            let area = Rectangle::<i32, Logical>::new((100, 30).into(), (1280, 690).into());
+            let by = Point::from((STEP - 2 * STEP * left, STEP - 2 * STEP * up));
+            let rect = Rectangle::new((x, y).into(), (w, h).into());
+            let common = Rectangle::new(moved(rect, by, area), rect.size).intersection(area).unwrap();
+            prop_assert!(common.size.w >= REACHABLE.min(w) && common.size.h >= REACHABLE.min(h));
+            prop_assert!(moved(rect, by, area).y >= area.loc.y);
+            prop_assert_eq!(moved(rect, Point::default(), area), rect.loc);
+        }
+    }
+}
