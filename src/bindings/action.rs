@@ -69,6 +69,8 @@ pub enum Action {
     PreviousWorkspace,
     /// Puts the focused window on a workspace.
     MoveToWorkspace(Number),
+    /// Puts its column on a workspace.
+    ColumnToWorkspace(Number),
     /// Takes the focused window along to the next workspace.
     MoveToNextWorkspace,
     /// Takes it along to the previous one.
@@ -77,6 +79,8 @@ pub enum Action {
     Output(Direction),
     /// Takes the focused window along to it.
     MoveToOutput(Direction),
+    /// Takes its column along to it.
+    ColumnToOutput(Direction),
     /// The next layout of the keyboard.
     NextKeyboardLayout,
     /// The one before.
@@ -98,8 +102,8 @@ pub enum Action {
      \"close-window\", \"maximise\", \"fullscreen\", \"move-with-pointer\", \"resize-with-pointer\", \"left\", \"right\", \
      \"up\", \"down\", \"focus WHERE\", \"move WHERE\", \"join left\", \"join right\", \"tabs\", \"width SIZE\", \
      \"height SIZE\", \"full-width\", \"float\", \"layout\", \"overview\", \"hud\", \"shortcuts\", \"workspace N\", \
-     \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \"move-to-next-workspace\", \
-     \"move-to-previous-workspace\", \"output WHERE\", \"move-to-output WHERE\", \"next-keyboard-layout\", \
+     \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \"column-to-workspace N\", \"move-to-next-workspace\", \
+     \"move-to-previous-workspace\", \"output WHERE\", \"move-to-output WHERE\", \"column-to-output WHERE\", \"next-keyboard-layout\", \
      \"previous-keyboard-layout\", \"outputs-off\", \"end-session\" or \"none\", with N from 1 to 9, left, right, up, down, \
      first or last for WHERE, and 50%, +10%, -10% or next for SIZE"
 )]
@@ -130,8 +134,10 @@ impl Action {
             Action::Height(resize) => format!("Window height {}", words::size(*resize)),
             Action::Output(direction) => format!("Screen {}", words::on(*direction)),
             Action::MoveToOutput(direction) => format!("Take window to the screen {}", words::on(*direction)),
+            Action::ColumnToOutput(direction) => format!("Take column to the screen {}", words::on(*direction)),
             Action::Workspace(number) => format!("Workspace {number}"),
             Action::MoveToWorkspace(number) => format!("Window to workspace {number}"),
+            Action::ColumnToWorkspace(number) => format!("Column to workspace {number}"),
             Action::SwitchTerminal(number) => format!("Virtual terminal {number}"),
             _ => words::single(self).map_or("", |(_, about)| about).to_owned(),
         }
@@ -148,6 +154,7 @@ impl Action {
             Action::Move(_) => Some("Move window that way"),
             Action::Output(_) => Some("Screen that way"),
             Action::MoveToOutput(_) => Some("Take window to the screen that way"),
+            Action::ColumnToOutput(_) => Some("Take column to the screen that way"),
             _ => None,
         }
     }
@@ -166,8 +173,10 @@ impl fmt::Display for Action {
             Action::Height(resize) => write!(f, "{}{}", words::HEIGHT, words::size(*resize)),
             Action::Output(direction) => write!(f, "{}{}", words::OUTPUT, words::of(*direction)),
             Action::MoveToOutput(direction) => write!(f, "{}{}", words::MOVE_TO_OUTPUT, words::of(*direction)),
+            Action::ColumnToOutput(direction) => write!(f, "{}{}", words::COLUMN_TO_OUTPUT, words::of(*direction)),
             Action::Workspace(number) => write!(f, "{}{number}", words::WORKSPACE),
             Action::MoveToWorkspace(number) => write!(f, "{}{number}", words::MOVE_TO_WORKSPACE),
+            Action::ColumnToWorkspace(number) => write!(f, "{}{number}", words::COLUMN_TO_WORKSPACE),
             // Not for the configuration: every keymap has keys for it.
             Action::SwitchTerminal(number) => write!(f, "terminal {number}"),
             _ => f.write_str(words::single(self).map_or("", |(word, _)| word)),

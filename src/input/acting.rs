@@ -58,11 +58,13 @@ pub fn run(state: &mut State, action: &Action) {
         Action::Workspace(number) => go_to(state, |_| *number),
         Action::NextWorkspace => go_to(state, Number::next),
         Action::PreviousWorkspace => go_to(state, Number::previous),
-        Action::MoveToWorkspace(number) => send_to(state, |_| *number, false),
-        Action::MoveToNextWorkspace => send_to(state, Number::next, true),
-        Action::MoveToPreviousWorkspace => send_to(state, Number::previous, true),
+        Action::MoveToWorkspace(number) => send_to(state, shell::send_to, |_| *number, false),
+        Action::ColumnToWorkspace(number) => send_to(state, shell::send_column_to, |_| *number, false),
+        Action::MoveToNextWorkspace => send_to(state, shell::send_to, Number::next, true),
+        Action::MoveToPreviousWorkspace => send_to(state, shell::send_to, Number::previous, true),
         Action::Output(direction) => go_to_output(state, *direction),
-        Action::MoveToOutput(direction) => send_to_output(state, *direction),
+        Action::MoveToOutput(direction) => send_to_output(state, shell::send_to, *direction),
+        Action::ColumnToOutput(direction) => send_to_output(state, shell::send_column_to, *direction),
         Action::Overview => overview::toggle(state),
         Action::Help => overview::toggle_help(state),
         Action::Hud => overview::toggle_hud(state),
@@ -154,12 +156,15 @@ fn go_to(state: &mut State, to: impl Fn(Number) -> Number) {
     spaces::switch(state, Place { screen, number });
 }
 
+/// Sends a window to a workspace: alone, or with its column.
+type Send = fn(&mut State, WindowId, Place);
+
 /// Sends the focused window to another workspace of its output, and goes there with it if asked to.
-fn send_to(state: &mut State, to: impl Fn(Number) -> Number, along: bool) {
+fn send_to(state: &mut State, send: Send, to: impl Fn(Number) -> Number, along: bool) {
     let Some(window) = state.shell.focused() else { return };
     let Some(from) = state.shell.workspaces.place(window) else { return };
     let place = Place { number: to(from.number), ..from };
-    shell::send_to(state, window, place);
+    send(state, window, place);
     if along {
         take_along(state, window, place);
     }
@@ -184,11 +189,11 @@ fn go_to_output(state: &mut State, direction: Direction) {
     spaces::go_to_output(state, screen);
 }
 
-fn send_to_output(state: &mut State, direction: Direction) {
+fn send_to_output(state: &mut State, send: Send, direction: Direction) {
     let Some(screen) = output_towards(state, direction) else { return };
     let Some(window) = state.shell.focused() else { return };
     let place = Place { screen, number: state.shell.workspaces.active(screen) };
-    shell::send_to(state, window, place);
+    send(state, window, place);
     take_along(state, window, place);
 }
 

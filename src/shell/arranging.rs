@@ -1,6 +1,8 @@
 //! Windows that fill an area: maximised and fullscreen ones, what outputs that come and go do to all of them, and windows
 //! that are sent elsewhere.
 
+use std::collections::BTreeSet;
+
 use smithay::output::Output;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Rectangle, Size};
@@ -216,9 +218,24 @@ fn follow_output(state: &mut State, id: WindowId, lay_within: bool) {
 /// Puts a window and its dialogs on a workspace; on another output, in the same part of it. The focus goes to what is
 /// still seen.
 pub fn send_to(state: &mut State, id: WindowId, to: Place) {
+    send_together(state, id, &[id], to);
+}
+
+/// The same with all windows of its column, which stay a column where the workspace has columns. A window that is in none
+/// goes alone.
+pub fn send_column_to(state: &mut State, id: WindowId, to: Place) {
+    strips::arrange(state);
+    let column = state.shell.strips.send_column(id, to);
+    let alone = [id];
+    send_together(state, id, if column.is_empty() { &alone } else { &column }, to);
+}
+
+/// Puts windows and their dialogs on a workspace; `id`, one of them, is the window that is looked at.
+fn send_together(state: &mut State, id: WindowId, all: &[WindowId], to: Place) {
     let Some(from) = state.shell.workspaces.place(id).filter(|from| *from != to) else { return };
     let areas = spaces::area_of(state, from.screen).zip(spaces::area_of(state, to.screen));
-    for member in state.shell.family(id) {
+    let members: BTreeSet<WindowId> = all.iter().flat_map(|it| state.shell.family(*it)).collect();
+    for member in members {
         state.shell.workspaces.put(member, to);
         let Some(window) = state.shell.window_mut(member) else { continue };
         window.displaced_from = None;

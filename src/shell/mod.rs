@@ -62,7 +62,7 @@ use crate::surface::{self, Surfaces, reach};
 pub use crate::timing::id::WindowId;
 use animation::{Animations, Ghost, Pans, Slides, WindowMotion};
 pub use arrangement::Arrangement;
-pub use arranging::{fullscreen, maximize, outputs_changed, send_to, unfullscreen, unmaximize};
+pub use arranging::{fullscreen, maximize, outputs_changed, send_column_to, send_to, unfullscreen, unmaximize};
 pub use carrying::carry_along;
 use change_log::Change;
 pub use desk::{Desk, Hand, Monitor, geometry};

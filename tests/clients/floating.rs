@@ -59,12 +59,12 @@ fn floating_window_moves_by_a_step_and_stays_reachable() {
 #[test]
 fn floating_window_moves_on_to_the_screen_beside() {
     let (mut world, ..) = with_window();
-    world.plug_beside("Virtual-2", REFRESH);
+    world.plug_beside("TEST-2", REFRESH);
     (0..60).for_each(|_| act(&mut world, "move right"));
     assert!(rect(&world).0 > OUTPUT.0, "{:?}", rect(&world));
     let id = world.window("a").id;
     let screen = world.state.shell.workspaces.place(id).unwrap().screen;
-    assert_eq!(world.state.shell.workspaces.name(screen), Some("Virtual-2"));
+    assert_eq!(world.state.shell.workspaces.name(screen), Some("TEST-2"));
 }
 
 #[test]

@@ -15,8 +15,10 @@ pub(super) const WIDTH: &str = "width ";
 pub(super) const HEIGHT: &str = "height ";
 pub(super) const OUTPUT: &str = "output ";
 pub(super) const MOVE_TO_OUTPUT: &str = "move-to-output ";
+pub(super) const COLUMN_TO_OUTPUT: &str = "column-to-output ";
 pub(super) const WORKSPACE: &str = "workspace ";
 pub(super) const MOVE_TO_WORKSPACE: &str = "move-to-workspace ";
+pub(super) const COLUMN_TO_WORKSPACE: &str = "column-to-workspace ";
 
 /// Those that say all by themselves, with what they do.
 const SINGLE: [(&str, Action, &str); 25] = [
@@ -146,8 +148,10 @@ impl FromStr for Action {
             ("height", _) => resize(rest).map(Action::Height),
             ("output", _) => side(rest).map(Action::Output),
             ("move-to-output", _) => side(rest).map(Action::MoveToOutput),
+            ("column-to-output", _) => side(rest).map(Action::ColumnToOutput),
             ("workspace", _) => number().map(Action::Workspace),
             ("move-to-workspace", _) => number().map(Action::MoveToWorkspace),
+            ("column-to-workspace", _) => number().map(Action::ColumnToWorkspace),
             _ => Err(NoSuchAction),
         }
     }
@@ -161,9 +165,12 @@ mod tests {
 
     #[test]
     fn words_and_actions_are_one_to_one() {
-        let numbered = Number::all().flat_map(|number| [Action::Workspace(number), Action::MoveToWorkspace(number)]);
+        let numbered = Number::all().flat_map(|number| {
+            [Action::Workspace(number), Action::MoveToWorkspace(number), Action::ColumnToWorkspace(number)]
+        });
         let sides = DIRECTIONS[..4].iter().flat_map(|(_, side)| {
-            [Action::Towards(*side), Action::Output(*side), Action::MoveToOutput(*side), Action::Move(*side)]
+            let outputs = [Action::Output(*side), Action::MoveToOutput(*side), Action::ColumnToOutput(*side)];
+            outputs.into_iter().chain([Action::Towards(*side), Action::Move(*side)])
         });
         let sizes = [Resize::By(-10), Resize::By(5), Resize::To(33), Resize::Next];
         let sizes = sizes.into_iter().flat_map(|size| [Action::Width(size), Action::Height(size)]);
@@ -201,6 +208,8 @@ mod tests {
             "width +101%",
             "width 5",
             "output first",
+            "column-to-workspace 10",
+            "column-to-output last",
         ];
         for wrong in wrong {
             assert_eq!(wrong.parse::<Action>(), Err(NoSuchAction), "{wrong}");

@@ -58,6 +58,7 @@ fn lines(bindings: &Bindings) -> Vec<Line> {
         let line = match action {
             Action::Workspace(number) => row(number.get(), "Workspace 1 to 9"),
             Action::MoveToWorkspace(number) => row(number.get(), "Window to workspace 1 to 9"),
+            Action::ColumnToWorkspace(number) => row(number.get(), "Column to workspace 1 to 9"),
             // They are labelled.
             Action::Run(_) if chord.held == Held::default() => continue,
             _ if bound.about.is_none() && action.about_all_sides().is_some() => {

@@ -31,7 +31,7 @@ pub use workspace::Active;
 
 use super::WindowId;
 use super::workspaces::{Number, Place, Screen};
-use column::Tile;
+use column::{Column, Tile};
 use op::{Opening, Rect};
 use screens::ScreenState;
 use workspace::Workspace;
@@ -71,6 +71,7 @@ impl Layout {
             Op::Limit(window, limits) => self.limit(window, limits),
             Op::Show(place) => self.show(place),
             Op::Send(window, place) => self.send(window, place),
+            Op::SendColumn(window, place) => self.send_column(window, place),
             Op::Focus(window) => self.on_place_of(window, true, op),
             Op::SetFullscreen(window, _) | Op::SetFloating(window, ..) | Op::MoveFloating(window, _) => {
                 self.on_place_of(window, false, op);
@@ -151,6 +152,13 @@ impl Layout {
         let screen = self.state(place.screen).filter(|screen| screen.is_connected)?;
         let strip = &screen.workspace(place.number).strip;
         strip.range(&screen.area).map(|(least, most)| Seen { at: strip.view, least, most })
+    }
+
+    /// The windows of the column that a window is in, from top to bottom; none if it is in no column.
+    pub fn column_of(&self, window: WindowId) -> Vec<WindowId> {
+        let workspace = self.place_of(window).and_then(|place| self.workspace(place));
+        let column = workspace.and_then(|it| it.strip.columns.get(it.strip.find(window)?.column));
+        column.map_or_else(Vec::new, |column| column.rows.iter().map(|tile| tile.window).collect())
     }
 
     /// Whether a window floats above the columns of its workspace.
@@ -237,6 +245,19 @@ impl Layout {
         let tile = Tile { guest_of: None, unfloat: None, unfill: None, ..tile };
         workspace.arrive(tile, rect, area);
         workspace.apply(&Op::Focus(window), area);
+    }
+
+    fn send_column(&mut self, window: WindowId, place: Place) {
+        let place = self.sane(place);
+        let Some(from) = self.place_of(window).filter(|from| *from != place) else { return };
+        let column = self.workspace(from).and_then(|it| it.strip.columns.get(it.strip.find(window)?.column)).cloned();
+        let Some(column) = column else { return self.send(window, place) };
+        let taken: Vec<Tile> = column.rows.iter().filter_map(|tile| self.take(tile.window)).collect();
+        let rows = taken.into_iter().map(|tile| Tile { guest_of: None, unfloat: None, unfill: None, ..tile }).collect();
+        let (Some(active), Some(screen)) = (column.active_window(), self.state_mut(place.screen)) else { return };
+        let (workspace, area) = screen.workspace_mut(place.number);
+        workspace.strip.insert(usize::MAX, Column { rows, is_fullscreen: false, ..column }, area);
+        workspace.apply(&Op::Focus(active), area);
     }
 
     /// Takes a window from where it is: from where it is a guest, and from home.

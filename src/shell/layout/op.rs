@@ -199,6 +199,9 @@ pub enum Op {
     Show(Place),
     /// A window moves to the end of a workspace and is that one's active window; the focus stays.
     Send(WindowId, Place),
+    /// The column of a window moves to the end of a workspace, with its rows as they are, and its active row is that one's active
+    /// window; the focus stays. A floating window moves alone.
+    SendColumn(WindowId, Place),
     /// The active column changes places with the one on that side.
     MoveColumn(Side),
     /// The active row changes places with the one above it.

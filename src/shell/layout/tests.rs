@@ -143,6 +143,7 @@ fn any_op() -> impl Strategy<Value = Op> {
         1 => any_place().prop_map(Op::Show),
         2 => (any_place(), prop_oneof![3 => -500i32..4000, 1 => any::<i32>()]).prop_map(|(place, view)| Op::Look(place, view)),
         2 => (any_window(), any_place()).prop_map(|(window, place)| Op::Send(window, place)),
+        2 => (any_window(), any_place()).prop_map(|(window, place)| Op::SendColumn(window, place)),
         2 => any_side().prop_map(Op::MoveColumn),
         1 => Just(Op::MoveUp),
         1 => Just(Op::MoveDown),

@@ -143,6 +143,15 @@ impl Strips {
         self.layout.tabbed()
     }
 
+    /// The column of a window goes to another workspace, if that has columns. Returns its windows; none if it is in no column.
+    pub(super) fn send_column(&mut self, id: WindowId, to: Place) -> Vec<WindowId> {
+        let column = self.layout.column_of(id);
+        if !column.is_empty() && self.mode(to) == Mode::Strip {
+            self.layout.apply(&Op::SendColumn(id, to));
+        }
+        column
+    }
+
     /// What is seen of the columns of a workspace, if it has any, in logical pixels.
     pub(super) fn view(&self, place: Place) -> Option<Seen> {
         self.layout.view(place).filter(|_| self.mode(place) == Mode::Strip)

@@ -9,7 +9,7 @@ use wayland_protocols::xdg::shell::client::xdg_toplevel::State;
 
 use crate::fixture::{
     BUTTON_LEFT, ClientIndex, Event, KEY_COMMA, KEY_F, KEY_LEFT, KEY_LEFT_ALT, KEY_LEFT_SHIFT, KEY_LEFT_SUPER, KEY_M,
-    KEY_RIGHT, KEY_T, KEY_TAB, KEY_V, KEY_W, OUTPUT, Toplevel, World,
+    KEY_RIGHT, KEY_T, KEY_TAB, KEY_V, KEY_W, OUTPUT, REFRESH, Toplevel, World,
 };
 
 const GAP: i32 = 8;
@@ -239,4 +239,106 @@ fn a_window_is_taken_out_of_its_column_by_hand_and_put_back_by_key() {
     a.1.toplevel._move(&seat, serial);
     world.settle();
     assert!(world.state.shell.drag().is_none());
+}
+
+/// The number of the workspace that a window is on, and the name of its output.
+fn whereabouts(world: &World, title: &str) -> (u8, String) {
+    let place = world.state.shell.workspaces.place(world.window(title).id).unwrap();
+    (place.number.get(), world.state.shell.workspaces.name(place.screen).unwrap().to_owned())
+}
+
+fn act(world: &mut World, action: &str) {
+    upbeat::input::acting::run(&mut world.state, &action.parse().unwrap());
+    world.settle();
+    world.turn();
+}
+
+/// "a", and a column of "b" above "c" that is three quarters wide, and has the focus.
+fn with_column(world: &mut World) -> Vec<(ClientIndex, Toplevel)> {
+    let windows = ["a", "b", "c"].map(|title| open(world, title));
+    press(world, KEY_COMMA);
+    act(world, "width 75%");
+    windows.iter().for_each(|window| _ = answer(world, window));
+    windows.into()
+}
+
+#[test]
+fn column_goes_to_another_workspace_with_its_rows_and_its_width() {
+    let mut world = world();
+    let windows = with_column(&mut world);
+    let before = ["b", "c"].map(|title| rect(&world, title));
+    assert_eq!(before[0].0, before[1].0, "they are a column");
+    act(&mut world, "column-to-workspace 2");
+    assert_eq!(["a", "b", "c"].map(|title| whereabouts(&world, title).0), [1, 2, 2]);
+    assert_eq!(world.focused().as_deref(), Some("a"), "the focus stays, as with a window");
+    act(&mut world, "workspace 2");
+    windows.iter().for_each(|window| _ = answer(&mut world, window));
+    assert_eq!(world.focused().as_deref(), Some("c"));
+    let after = ["b", "c"].map(|title| rect(&world, title));
+    assert_eq!(after.map(|it| (it.1, it.2, it.3)), before.map(|it| (it.1, it.2, it.3)));
+    assert_eq!(after[0].0, after[1].0);
+}
+
+#[test]
+fn column_goes_along_to_another_output() {
+    let mut world = world();
+    with_column(&mut world);
+    world.plug_beside("TEST-2", REFRESH);
+    world.turn();
+    act(&mut world, "column-to-output right");
+    let there = (1, "TEST-2".to_owned());
+    assert_eq!(["b", "c"].map(|title| whereabouts(&world, title)), [there.clone(), there]);
+    assert_eq!(whereabouts(&world, "a").1, "TEST-1");
+    assert_eq!(world.focused().as_deref(), Some("c"));
+    let (b, c) = (rect(&world, "b"), rect(&world, "c"));
+    assert_eq!((b.0, b.2), (c.0, c.2), "they are a column there");
+    assert!(b.0 >= OUTPUT.0 && b.1 < c.1);
+}
+
+#[test]
+fn column_to_workspace_takes_tabs_dialogs_and_a_window_that_floats_alone() {
+    let mut world = world();
+    let windows = with_column(&mut world);
+    let dialog = world.client(windows[1].0).toplevel("dialog");
+    dialog.toplevel.set_parent(Some(&windows[1].1.toplevel));
+    world.settle();
+    world.client(windows[1].0).answer_newest();
+    world.client(windows[1].0).show(&dialog.surface, 200, 100);
+    world.settle();
+    world.turn();
+    // The dialog floats: it is in no column, and goes with its family alone.
+    assert_eq!(world.focused().as_deref(), Some("dialog"));
+    act(&mut world, "column-to-workspace 3");
+    assert_eq!(["b", "dialog", "c"].map(|title| whereabouts(&world, title).0), [3, 3, 1]);
+    act(&mut world, "workspace 3");
+    act(&mut world, "move-to-workspace 1");
+    act(&mut world, "workspace 1");
+    let b = world.window("b").id;
+    upbeat::shell::activate(&mut world.state, Some(b));
+    world.turn();
+    press(&mut world, KEY_COMMA);
+    press(&mut world, KEY_W);
+    act(&mut world, "column-to-workspace 4");
+    act(&mut world, "workspace 4");
+    assert_eq!(["b", "c", "dialog"].map(|title| whereabouts(&world, title).0), [4, 4, 4]);
+    let seen = world.state.shell.visible_windows().filter_map(|window| window.title());
+    assert_eq!(seen.collect::<Vec<_>>(), ["b", "dialog"], "it has tabs, of which one is seen");
+}
+
+#[test]
+fn column_becomes_windows_that_float_where_there_are_no_columns() {
+    let mut world = world();
+    let windows = with_column(&mut world);
+    act(&mut world, "workspace 2");
+    act(&mut world, "layout");
+    act(&mut world, "workspace 1");
+    assert_eq!(world.focused().as_deref(), Some("c"));
+    act(&mut world, "column-to-workspace 2");
+    act(&mut world, "workspace 2");
+    windows.iter().for_each(|window| _ = answer(&mut world, window));
+    assert_eq!(["b", "c"].map(|title| whereabouts(&world, title).0), [2, 2]);
+    assert!(["b", "c"].iter().all(|title| !world.state.shell.is_tile(world.window(title).id)));
+    // A window that floats is a column of itself.
+    act(&mut world, "column-to-workspace 1");
+    assert_eq!(["b", "c"].map(|title| whereabouts(&world, title).0), [2, 1]);
 }
