@@ -19,7 +19,11 @@ fn crowded() -> Layout {
     for id in 0..WINDOWS {
         let floating = (id % 10 == 9).then(|| Rect::new((id as i32 * 11, id as i32 * 7).into(), (800, 600).into()));
         let focused = floating.is_none();
-        layout.apply(&Op::Open(WindowId(id), Limits::default(), Opening { place: None, floating, focused }));
+        layout.apply(&Op::Open(
+            WindowId(id),
+            Limits::default(),
+            Opening { place: None, floating, focused, back: None },
+        ));
         if id % 3 == 2 && focused {
             layout.apply(&Op::Join(Side::Left));
         }
@@ -36,7 +40,11 @@ fn operations(criterion: &mut Criterion) {
         ("close", Op::Close(WindowId(WINDOWS / 2))),
         (
             "open",
-            Op::Open(WindowId(WINDOWS), Limits::default(), Opening { place: None, floating: None, focused: true }),
+            Op::Open(
+                WindowId(WINDOWS),
+                Limits::default(),
+                Opening { place: None, floating: None, focused: true, back: None },
+            ),
         ),
     ];
     let mut group = criterion.benchmark_group("layout of 100 windows: an operation and its arrangement");

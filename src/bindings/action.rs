@@ -30,6 +30,8 @@ pub enum Action {
     Maximise,
     /// Lets it have all of its output, or be as large as before.
     Fullscreen,
+    /// It is not seen until it is wanted again.
+    Minimise,
     /// The window under the pointer goes along with it, until a button is let go.
     MoveWithPointer,
     /// The edges of the window under the pointer that lie next to it do.
@@ -99,7 +101,7 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected what a shortcut does: \"help\", \"terminal\", \"run PROGRAM\", \"sh LINE\", \"next-window\", \"previous-window\", \
-     \"close-window\", \"maximise\", \"fullscreen\", \"move-with-pointer\", \"resize-with-pointer\", \"left\", \"right\", \
+     \"close-window\", \"maximise\", \"fullscreen\", \"minimise\", \"move-with-pointer\", \"resize-with-pointer\", \"left\", \"right\", \
      \"up\", \"down\", \"focus WHERE\", \"move WHERE\", \"join left\", \"join right\", \"tabs\", \"width SIZE\", \
      \"height SIZE\", \"full-width\", \"float\", \"layout\", \"overview\", \"hud\", \"shortcuts\", \"workspace N\", \
      \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \"column-to-workspace N\", \"move-to-next-workspace\", \

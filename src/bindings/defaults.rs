@@ -55,6 +55,7 @@ pub fn default_keys() -> BTreeMap<Chord, Bound> {
     bind(with_ctrl(with(keysyms::KEY_q)), Action::EndSession);
     bind(with(keysyms::KEY_m), Action::Maximise);
     bind(with(keysyms::KEY_f), Action::Fullscreen);
+    bind(with(keysyms::KEY_n), Action::Minimise);
     let sides = [
         (Direction::Column(Side::Left), keysyms::KEY_Left, keysyms::KEY_h),
         (Direction::Column(Side::Right), keysyms::KEY_Right, keysyms::KEY_l),

@@ -14,7 +14,7 @@ use crate::shell::layout::op::{Direction, Side};
 use crate::shell::question::{self, Taken};
 use crate::shell::strips::acting as strip;
 use crate::shell::workspaces::{Number, Place, Screen};
-use crate::shell::{self, WindowId, arranging, overview, spaces};
+use crate::shell::{self, WindowId, arranging, minimising, overview, spaces};
 use crate::state::State;
 
 /// What has a shell run a line.
@@ -32,6 +32,7 @@ pub fn run(state: &mut State, action: &Action) {
         }
         Action::Maximise => arranging::toggle_maximised(state),
         Action::Fullscreen => arranging::toggle_fullscreen(state),
+        Action::Minimise => minimising::minimise_focused(state),
         Action::MoveWithPointer => take_along_with_pointer(state, drag::begin_move),
         Action::ResizeWithPointer => take_along_with_pointer(state, drag::begin_resize_nearest),
         Action::Towards(direction) => towards(state, *direction),

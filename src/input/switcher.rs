@@ -2,7 +2,8 @@
 //!
 //! Each step gives a window the focus at once: whoever only wants the window before has it as soon as any key is answered. Who
 //! goes on, or holds the modifier for a moment, sees all of them beside each other, live and with their titles
-//! ([`overview`]), and may choose by arrows, pointer or finger as well.
+//! ([`overview`]), and may choose by arrows, pointer or finger as well. A minimised window comes back when the modifier is let
+//! go: stepping past it leaves it minimised.
 
 use crate::shell::overview;
 use crate::shell::{self, WindowId};
@@ -35,10 +36,12 @@ pub(super) fn step(state: &mut State, backwards: bool) {
         switcher.order.retain(|id| shell.is_there(*id));
     }
     let count = switcher.order.len();
-    if count < 2 {
+    // Where no window has the focus, since all of them are minimised, the first step is to the first of them.
+    let is_first = !goes_on && shell.focused().is_none();
+    if count == 0 || count == 1 && !is_first {
         return;
     }
-    let step = if backwards { count - 1 } else { 1 };
+    let step = if backwards { count - 1 } else { usize::from(!is_first) };
     switcher.chosen = (switcher.chosen + step) % count;
     let chosen = switcher.order[switcher.chosen];
     if goes_on {
@@ -46,7 +49,9 @@ pub(super) fn step(state: &mut State, backwards: bool) {
         let bottom_to_top: Vec<WindowId> = switcher.order.iter().rev().copied().collect();
         state.shell.put_in_order(&bottom_to_top);
     }
-    shell::activate(state, Some(chosen));
+    if !state.shell.is_minimised(chosen) {
+        shell::activate(state, Some(chosen));
+    }
     if goes_on {
         show(state);
     }
@@ -57,7 +62,7 @@ fn show(state: &mut State) {
     let Some(switcher) = &mut state.input.keyboards.switcher else { return };
     switcher.shown_at = None;
     let (order, chosen) = (switcher.order.clone(), switcher.order.get(switcher.chosen).copied());
-    if order.len() > 1 {
+    if order.len() > 1 || chosen.is_some_and(|chosen| state.shell.is_minimised(chosen)) {
         overview::switch_among(state, order, chosen);
     }
 }
@@ -74,7 +79,11 @@ pub fn attend(state: &mut State) -> Option<Instant> {
 
 /// The modifier is not held any more: what is chosen by then has the focus.
 pub(super) fn end(state: &mut State) {
-    if state.input.keyboards.switcher.take().is_some() {
-        overview::end_switching(state);
+    let Some(switcher) = state.input.keyboards.switcher.take() else { return };
+    overview::end_switching(state);
+    let chosen = switcher.order.get(switcher.chosen).copied().filter(|_| switcher.shown_at.is_some());
+    // It was chosen before the windows were shown beside each other.
+    if let Some(chosen) = chosen.filter(|chosen| state.shell.is_minimised(*chosen)) {
+        shell::activate(state, Some(chosen));
     }
 }

@@ -12,14 +12,15 @@ use super::parts::Part;
 use super::spaces::{self, centre};
 use super::workspaces::Place;
 use super::{
-    Arrangement, Window, WindowId, activate, bounding, focus_next, layers, placement, popup, send_configure, snapping,
-    strips, visit,
+    Arrangement, Window, WindowId, activate, bounding, focus_next, layers, minimising, placement, popup,
+    send_configure, snapping, strips, visit,
 };
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 
 /// The client wants to fill the usable area.
 pub fn maximize(state: &mut State, surface: &WlSurface) {
+    bring_back(state, surface);
     if strips::acting::maximise(state, surface, true) {
         return send_configure(state, surface);
     }
@@ -38,6 +39,13 @@ pub fn maximize(state: &mut State, surface: &WlSurface) {
     send_configure(state, surface);
 }
 
+/// A window that is to fill anything is to be seen.
+fn bring_back(state: &mut State, surface: &WlSurface) {
+    if let Some(id) = state.shell.window_of_root(surface).map(|window| window.id) {
+        minimising::bring_back(state, id);
+    }
+}
+
 /// The client wants its floating size back.
 pub fn unmaximize(state: &mut State, surface: &WlSurface) {
     if strips::acting::maximise(state, surface, false) {
@@ -54,6 +62,7 @@ pub fn unmaximize(state: &mut State, surface: &WlSurface) {
 
 /// The client wants all of an output: the one that it names, or the one that it is on.
 pub fn fullscreen(state: &mut State, surface: &WlSurface, output: Option<Output>) {
+    bring_back(state, surface);
     if strips::acting::fill_screen(state, surface, output.as_ref()) {
         return send_configure(state, surface);
     }
@@ -247,11 +256,8 @@ fn send_together(state: &mut State, id: WindowId, all: &[WindowId], to: Place) {
     outputs_changed(state);
     strips::arrange(state);
     let still_seen = state.shell.is_visible(id);
-    let there =
-        |window: &&Window| state.shell.workspaces.place(window.id).map(|place| place.screen) == Some(from.screen);
     if !still_seen {
-        let beside = state.shell.next_in_strip(from);
-        let next = beside.or_else(|| state.shell.visible_windows().rfind(there).map(|window| window.id));
+        let next = spaces::next_on(state, from);
         popup::dismiss_of_window(state, id);
         activate(state, next);
     }

@@ -21,6 +21,7 @@ pub mod input_popups;
 pub mod layers;
 pub mod layout;
 pub mod lock;
+pub mod minimising;
 mod naming;
 pub mod notices;
 pub mod overview;
@@ -413,6 +414,7 @@ fn unmapped(state: &mut State, id: WindowId) {
         }
     }
     tracing::debug!(?id, "window unmapped");
+    state.shell.forget_minimised(id);
     gone(state, id);
     if let Some(surface) = state.shell.window(id).map(|window| window.surface().clone()) {
         state.focus_lost(&surface);
@@ -448,6 +450,7 @@ pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
     if let Some(window) = state.shell.window_mut(id) {
         window.mapped = false;
     }
+    state.shell.forget_minimised(id);
     gone(state, id);
     stacking::adopt_children(&mut state.shell, id, toplevel);
     state.shell.workspaces.remove(id);
@@ -468,8 +471,8 @@ pub fn surface_destroyed(state: &mut State, surface: &WlSurface) {
     input_popups::surface_destroyed(state, surface);
 }
 
-/// Gives a window, or a modal dialog of it, the focus, raises it and shows the workspace that it is on; `None` leaves nobody
-/// focused.
+/// Gives a window, or a modal dialog of it, the focus, raises it and shows the workspace that it is on; a minimised window comes
+/// back. `None` leaves nobody focused.
 pub fn activate(state: &mut State, id: Option<WindowId>) {
     give_focus(state, id, true);
 }
@@ -481,6 +484,9 @@ pub fn focus(state: &mut State, id: WindowId) {
 
 fn give_focus(state: &mut State, id: Option<WindowId>, raises: bool) {
     let id = id.map(|id| state.shell.modal_above(id).unwrap_or(id));
+    if let Some(id) = id {
+        minimising::bring_back(state, id);
+    }
     if let Some(place) = id.and_then(|id| state.shell.workspaces.place(id)) {
         state.shell.workspaces.switch(place.screen, place.number);
     }

@@ -217,6 +217,12 @@ impl Shell {
             return None;
         }
         let mut pose = window.motion.at(window.rect(), present);
+        if self.is_minimised(window.id) {
+            // It has a place in the overview alone, and comes and goes with it.
+            let (layout, share) = view.overview.as_ref()?;
+            layout.window(window.id)?;
+            pose.opacity *= share;
+        }
         if view.overview.is_none() && !area.contains_rect(window.rect()) {
             pose.opacity *= view.share_of_edge(window.rect(), shift);
         }

@@ -11,19 +11,20 @@ use crate::shell::{Desk, Hand, Monitor};
 use crate::state::State;
 
 impl Shell {
-    /// Whether a window has content and is on a workspace that is seen.
+    /// Whether a window has content, is on a workspace that is seen, and is not minimised.
     pub fn is_visible(&self, id: WindowId) -> bool {
         self.window(id).is_some_and(|window| window.mapped && !window.is_behind) && self.workspaces.is_visible(id)
     }
 
-    /// Every window with content on workspaces that are seen, bottom to top.
+    /// The same of all windows, bottom to top.
     pub fn visible_windows(&self) -> impl DoubleEndedIterator<Item = &Window> {
         self.windows().filter(|window| !window.is_behind && self.workspaces.is_visible(window.id))
     }
 
-    /// Whether a window has content and is on a workspace that is seen, though another one of its column may lie before it.
+    /// Whether a window has content and is on a workspace that is seen, though it may be minimised, or another one of its column
+    /// may lie before it.
     pub fn is_there(&self, id: WindowId) -> bool {
-        self.window(id).is_some_and(|window| window.mapped) && self.workspaces.is_visible(id)
+        self.window(id).is_some_and(|window| window.mapped) && self.workspaces.is_on_shown(id)
     }
 
     /// Whether all of a window's rectangle is on its output, if it is part of a strip; others may reach beyond it.
@@ -122,6 +123,13 @@ pub fn current_screen(state: &State) -> Option<Screen> {
     focused.or_else(|| workspaces.screen(&output.name()))
 }
 
+/// The window that has the focus on an output once the window that had it on `place` is not seen there any more.
+pub(super) fn next_on(state: &State, place: Place) -> Option<WindowId> {
+    let shell = &state.shell;
+    let there = |window: &&Window| shell.workspaces.place(window.id).map(|it| it.screen) == Some(place.screen);
+    shell.next_in_strip(place).or_else(|| shell.visible_windows().rfind(there).map(|window| window.id))
+}
+
 /// Shows a workspace of an output. The window used last there has the focus; a window that is held comes along.
 pub fn switch(state: &mut State, to: Place) {
     if !state.shell.workspaces.switch(to.screen, to.number) {
@@ -190,7 +198,10 @@ pub(super) fn appear(state: &mut State, id: WindowId, output: Option<&str>) -> b
     let shell = &mut state.shell;
     let parent = shell.parent_of(id).and_then(|parent| shell.workspaces.home(parent));
     match parent {
-        Some(home) => shell.workspaces.put(id, home),
+        Some(home) => {
+            shell.workspaces.put(id, home);
+            shell.wait_with_parent(id);
+        }
         None => {
             let screen = output.and_then(|name| shell.workspaces.screen(name));
             let stays = shell.workspaces.place(id).filter(|place| screen.is_none_or(|screen| place.screen == screen));

@@ -77,6 +77,8 @@ pub struct Workspaces {
     homes: HashMap<WindowId, Place>,
     /// Windows that want to be looked at.
     urgent: HashSet<WindowId>,
+    /// Windows that are not seen though their workspace is.
+    minimised: HashSet<WindowId>,
     last: u32,
     /// Which windows are elsewhere than they were, and whether anything else changed.
     changes: ChangeLog,
@@ -198,6 +200,7 @@ impl Workspaces {
     /// A window is gone.
     pub fn remove(&mut self, window: WindowId) {
         self.urgent.remove(&window);
+        self.minimised.remove(&window);
         if self.homes.remove(&window).is_some() {
             self.changes.note(Change::Any(window));
         }
@@ -217,6 +220,20 @@ impl Workspaces {
         self.urgent.contains(&window)
     }
 
+    /// A window is minimised, or is not any more. Returns whether that is new.
+    pub fn set_minimised(&mut self, window: WindowId, minimised: bool) -> bool {
+        let is_other = if minimised { self.minimised.insert(window) } else { self.minimised.remove(&window) };
+        if is_other {
+            self.changes.note(Change::Any(window));
+        }
+        is_other
+    }
+
+    /// Whether it is minimised.
+    pub fn is_minimised(&self, window: WindowId) -> bool {
+        self.minimised.contains(&window)
+    }
+
     /// Where a window is at home, though its output may be unplugged.
     pub fn home(&self, window: WindowId) -> Option<Place> {
         self.homes.get(&window).copied()
@@ -230,8 +247,13 @@ impl Workspaces {
         Some(Place { screen, ..home })
     }
 
-    /// Whether a window is on a workspace that is seen.
+    /// Whether a window is on a workspace that is seen, and is not minimised.
     pub fn is_visible(&self, window: WindowId) -> bool {
+        !self.is_minimised(window) && self.is_on_shown(window)
+    }
+
+    /// Whether a window is on a workspace that is seen, minimised or not.
+    pub fn is_on_shown(&self, window: WindowId) -> bool {
         self.place(window).is_some_and(|place| self.active(place.screen) == place.number)
     }
 

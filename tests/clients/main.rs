@@ -44,6 +44,7 @@ mod late_objects;
 mod layers;
 mod lock;
 mod many_windows;
+mod minimising;
 mod mouse;
 mod neighbours;
 mod notices;

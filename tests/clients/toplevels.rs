@@ -220,10 +220,25 @@ fn a_bar_arranges_activates_and_closes_windows() {
     first.unset_fullscreen();
     first.unset_maximized();
     assert_eq!(told(&mut world, bar), ["1 is activated", "1 done"]);
-    // There is nothing to bring a minimised window back with.
-    first.set_minimized();
     first.set_rectangle(&window_surface(&mut world, bar), 0, 0, 10, 10);
     assert_eq!(told(&mut world, bar), [""; 0]);
+    first.set_minimized();
+    assert_eq!(told(&mut world, bar), ["1 is minimized", "1 done", "2 is activated", "2 done"]);
+    first.unset_minimized();
+    assert_eq!(told(&mut world, bar), ["1 is activated", "1 done", "2 is ", "2 done"]);
+    first.unset_minimized();
+    assert_eq!(told(&mut world, bar), [""; 0], "it is not minimised");
+    first.set_minimized();
+    told(&mut world, bar);
+    first.activate(&seat);
+    assert_eq!(told(&mut world, bar), ["1 is activated", "1 done", "2 is ", "2 done"]);
+    first.set_minimized();
+    told(&mut world, bar);
+    first.set_maximized();
+    assert_eq!(told(&mut world, bar), ["1 is maximized", "1 done"], "it is seen, and the focus stays");
+    first.unset_maximized();
+    first.activate(&seat);
+    told(&mut world, bar);
     world.client(client).take_events();
     first.close();
     world.settle();

@@ -27,7 +27,7 @@ impl Dispatch<XdgActivationTokenV1, ()> for Data {
 }
 
 /// A client has its window activated with a token that it made with no action, or with the serial of one.
-fn activate(world: &mut World, client: ClientIndex, window: &Toplevel, serial: Option<u32>) {
+pub fn activate_with_token(world: &mut World, client: ClientIndex, window: &Toplevel, serial: Option<u32>) {
     world.client(client).take_events();
     let handle = world.client(client).handle();
     let activation = world.client(client).bind::<XdgActivationV1>();
@@ -51,10 +51,10 @@ fn is_urgent(world: &World, title: &str) -> bool {
 fn who_may_not_take_the_focus_is_urgent_until_it_has_it() {
     let mut world = World::new();
     let (client, asks) = world.open("asks", 100, 100);
-    activate(&mut world, client, &asks, None);
+    activate_with_token(&mut world, client, &asks, None);
     assert!(!is_urgent(&world, "asks"), "it has the focus");
     world.open("works", 100, 100);
-    activate(&mut world, client, &asks, None);
+    activate_with_token(&mut world, client, &asks, None);
     assert_eq!((world.focused().as_deref(), is_urgent(&world, "asks")), (Some("works"), true));
     let id = world.window("asks").id;
     upbeat::shell::activate(&mut world.state, Some(id));
@@ -66,7 +66,7 @@ fn who_may_not_take_the_focus_is_urgent_until_it_has_it() {
     world.settle();
     let serial = world.client(client).press_serial();
     world.open("works again", 100, 100);
-    activate(&mut world, client, &asks, Some(serial));
+    activate_with_token(&mut world, client, &asks, Some(serial));
     assert_eq!((world.focused().as_deref(), is_urgent(&world, "asks")), (Some("asks"), false));
     assert!(!world.client(client).is_gone());
 }
@@ -85,7 +85,7 @@ fn bars_hear_of_it_and_nothing_is_left_of_one_that_closes() {
         world.client(bar).take_events().into_iter().filter_map(words).collect::<Vec<_>>()
     };
     told(&mut world);
-    activate(&mut world, client, &asks, None);
+    activate_with_token(&mut world, client, &asks, None);
     assert_eq!(told(&mut world), ["2 urgent", "done"]);
     world.kill(client);
     assert_eq!(told(&mut world), ["2 hidden", "done"]);
@@ -107,7 +107,7 @@ fn it_has_an_edge_and_the_looks_that_a_rule_gives_it() {
     world.put("works", (300, 50));
     world.rest();
     assert_eq!((world.pixel(49, 100), world.pixel(100, 100), world.pixel(299, 100)), (0, RED, GREEN));
-    activate(&mut world, client, &asks, None);
+    activate_with_token(&mut world, client, &asks, None);
     world.rest();
     let half = world.pixel(100, 100);
     assert!((0x7e_0000..=0x81_0000).contains(&half), "{half:06x}");
@@ -130,7 +130,7 @@ fn edge_of_an_urgent_window_stays_where_the_focus_has_none() {
     world.open_filled("works", (100, 100), GREEN);
     world.put("asks", (50, 50));
     world.put("works", (300, 50));
-    activate(&mut world, client, &asks, None);
+    activate_with_token(&mut world, client, &asks, None);
     world.rest();
     assert_eq!((world.pixel(49, 100), world.pixel(299, 100)), (BLUE, 0));
 }

@@ -21,7 +21,7 @@ pub(super) const MOVE_TO_WORKSPACE: &str = "move-to-workspace ";
 pub(super) const COLUMN_TO_WORKSPACE: &str = "column-to-workspace ";
 
 /// Those that say all by themselves, with what they do.
-const SINGLE: [(&str, Action, &str); 25] = [
+const SINGLE: [(&str, Action, &str); 26] = [
     ("help", Action::Help, "This list"),
     ("terminal", Action::Terminal, "Terminal"),
     ("next-window", Action::NextWindow, "Next window"),
@@ -29,6 +29,7 @@ const SINGLE: [(&str, Action, &str); 25] = [
     ("close-window", Action::CloseWindow, "Close window"),
     ("maximise", Action::Maximise, "Maximise window, and back"),
     ("fullscreen", Action::Fullscreen, "Window on the whole screen, and back"),
+    ("minimise", Action::Minimise, "Minimise window"),
     ("move-with-pointer", Action::MoveWithPointer, "Window goes with the pointer"),
     ("resize-with-pointer", Action::ResizeWithPointer, "Its nearest edges do"),
     ("tabs", Action::Tabs, "Windows of a column as tabs, and back"),

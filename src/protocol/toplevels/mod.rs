@@ -41,6 +41,7 @@ struct Look {
     output: Option<Output>,
     parent: Option<WindowId>,
     maximized: bool,
+    minimised: bool,
     fullscreen: bool,
     activated: bool,
 }
@@ -151,6 +152,7 @@ fn look(state: &mut State) {
                 window.arrangement(),
                 Arrangement::Maximized { .. } | Arrangement::Tiled { is_maximised: true, .. }
             ),
+            minimised: shell.is_minimised(window.id),
             fullscreen: matches!(window.arrangement(), Arrangement::Fullscreen { .. }),
             activated: shell.focused() == Some(window.id),
         };

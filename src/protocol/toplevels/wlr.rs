@@ -1,6 +1,6 @@
 //! `zwlr_foreign_toplevel_manager_v1` 3: a bar sees windows, and closes, activates and arranges them.
 //!
-//! Minimising is not offered, so asking for it does nothing. A handle whose window is gone does nothing, either.
+//! A handle whose window is gone does nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use smithay::reexports::wayland_server::{Client, DataInit, Dispatch, DisplayHand
 use super::{Look, Looks, is_behind};
 use crate::guard::Handlers;
 use crate::protocol::privileges;
-use crate::shell::{self, WindowId};
+use crate::shell::{self, WindowId, minimising};
 use crate::state::State;
 
 const VERSION: u32 = 3;
@@ -167,7 +167,12 @@ impl Manager {
 /// As an event carries them: an array of numbers.
 fn flags(look: &Look, version: u32) -> Vec<u8> {
     let fullscreen = look.fullscreen && version >= SAYS_FULLSCREEN;
-    let all = [(Flag::Maximized, look.maximized), (Flag::Activated, look.activated), (Flag::Fullscreen, fullscreen)];
+    let all = [
+        (Flag::Maximized, look.maximized),
+        (Flag::Minimized, look.minimised),
+        (Flag::Activated, look.activated),
+        (Flag::Fullscreen, fullscreen),
+    ];
     all.into_iter().filter(|(_, on)| *on).flat_map(|(flag, _)| u32::from(flag).to_ne_bytes()).collect()
 }
 
@@ -245,6 +250,9 @@ impl Dispatch<ZwlrForeignToplevelHandleV1, WindowId, State> for Handlers {
                 shell::fullscreen(state, &surface, output);
             }
             Request::UnsetFullscreen => shell::unfullscreen(state, &surface),
+            Request::SetMinimized => minimising::minimise(state, *id),
+            // Elsewhere too, a window that is brought back by a taskbar has the focus.
+            Request::UnsetMinimized if state.shell.is_minimised(*id) => shell::activate(state, Some(*id)),
             Request::Activate { .. } => shell::activate(state, Some(*id)),
             Request::Close => shell::close(state, *id),
             _ => {}

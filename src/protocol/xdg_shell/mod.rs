@@ -21,10 +21,10 @@ use crate::input;
 use crate::shell;
 use crate::state::State;
 
-/// Advertises the global. Minimising and window menus are not offered: there is nothing to bring a minimised window
-/// back with, and menus are the client's to draw.
+/// Advertises the global. Window menus are not offered: menus are the client's to draw.
 pub fn new(display: &DisplayHandle) -> XdgShellState {
-    XdgShellState::new_with_capabilities::<State>(display, [WmCapabilities::Fullscreen, WmCapabilities::Maximize])
+    let capabilities = [WmCapabilities::Fullscreen, WmCapabilities::Maximize, WmCapabilities::Minimize];
+    XdgShellState::new_with_capabilities::<State>(display, capabilities)
 }
 
 impl XdgShellHandler for State {
@@ -76,8 +76,9 @@ impl XdgShellHandler for State {
         shell::unfullscreen(self, toplevel.wl_surface());
     }
 
-    // Not offered as a capability: a client that asks all the same keeps its window.
-    fn minimize_request(&mut self, _toplevel: ToplevelSurface) {}
+    fn minimize_request(&mut self, toplevel: ToplevelSurface) {
+        shell::minimising::minimise_surface(self, toplevel.wl_surface());
+    }
 
     fn ack_configure(&mut self, surface: WlSurface, configure: Configure) {
         crate::surface::paced::acknowledged(self, &surface);

@@ -110,7 +110,7 @@ pub fn about_to_destroy(state: &mut State, surface: &WlSurface) {
 }
 
 /// The window is seen for the last time: what it shows stays until it has faded out.
-fn leave(state: &mut State, id: WindowId) {
+pub(in crate::shell) fn leave(state: &mut State, id: WindowId) {
     if state.shell.animations.close.is_none() || state.shell.ghosts.iter().any(|ghost| ghost.window == id) {
         return;
     }

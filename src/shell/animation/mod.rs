@@ -26,6 +26,7 @@ mod shown;
 mod slide;
 mod toggle;
 
+pub(super) use ghost::leave;
 pub use ghost::{Ghost, GhostPart, about_to_apply, about_to_destroy};
 pub use pan::Pans;
 pub use pose::{Pose, WindowMotion};

@@ -9,13 +9,27 @@ use crate::shell::workspaces::Screen;
 /// columns beside each other can be counted in an `i32`.
 pub(super) const WIDEST: i32 = 16_384;
 
-/// Where a window was that fills the screen, or floats.
+/// Where a window was that fills the screen, floats, or is minimised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Back {
+pub enum Back {
     /// In the column of that window, that many rows down.
-    Row { beside: WindowId, index: usize },
+    Row {
+        /// That window.
+        beside: WindowId,
+        /// How many rows are above.
+        index: usize,
+    },
     /// Alone in a column like this, right of that window's; the first if there is none.
-    Column { width: Width, span: Span, display: Display, after: Option<WindowId> },
+    Column {
+        /// Its width when it is plain.
+        width: Width,
+        /// How far it reaches.
+        span: Span,
+        /// How its rows are shown.
+        display: Display,
+        /// A window of the column on its left.
+        after: Option<WindowId>,
+    },
     /// Above the columns.
     Floating(Rect),
 }

@@ -25,6 +25,7 @@ mod tests;
 mod workspace;
 
 pub use arrange::Arranged;
+pub use column::Back;
 pub use op::{Area, Op};
 pub use strip::Seen;
 pub use workspace::Active;
@@ -161,6 +162,11 @@ impl Layout {
         column.map_or_else(Vec::new, |column| column.rows.iter().map(|tile| tile.window).collect())
     }
 
+    /// Where a window is on its workspace, for when it comes back there.
+    pub fn way_back(&self, window: WindowId) -> Option<Back> {
+        self.workspace(self.place_of(window)?)?.way_back_of(window)
+    }
+
     /// Whether a window floats above the columns of its workspace.
     pub fn is_floating(&self, window: WindowId) -> bool {
         let workspace = self.place_of(window).and_then(|place| self.workspace(place));
@@ -212,7 +218,7 @@ impl Layout {
         let place = self.sane(opening.place.unwrap_or(self.focused_place()));
         if let Some(screen) = self.state_mut(place.screen) {
             let (workspace, area) = screen.workspace_mut(place.number);
-            workspace.open(tile, opening.floating, opening.focused, area);
+            workspace.open(tile, opening, area);
         }
     }
 

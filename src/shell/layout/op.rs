@@ -2,6 +2,7 @@
 
 use smithay::utils::{Physical, Rectangle};
 
+use super::column::Back;
 use crate::shell::WindowId;
 use crate::shell::workspaces::{Place, Screen};
 
@@ -148,6 +149,8 @@ pub struct Opening {
     pub floating: Option<Rect>,
     /// Whether its workspace gives it the focus.
     pub focused: bool,
+    /// Where it was before, if it comes back: that counts before the rest.
+    pub back: Option<Back>,
 }
 
 /// To the left, or to the right.

@@ -11,7 +11,7 @@
 
 use super::Layout;
 use super::column::{Column, Tile};
-use super::op::{Area, Rect};
+use super::op::{Area, Opening, Rect};
 use super::workspace::Workspace;
 use crate::shell::WindowId;
 use crate::shell::workspaces::{Number, Screen};
@@ -146,7 +146,7 @@ impl Workspace {
     /// A window comes to the end, and does not take the focus from anybody.
     pub(super) fn arrive(&mut self, tile: Tile, rect: Option<Rect>, area: &Area) {
         match rect {
-            Some(_) => self.open(tile, rect, false, area),
+            Some(_) => self.open(tile, Opening { place: None, floating: rect, focused: false, back: None }, area),
             None => {
                 self.strip.insert(usize::MAX, Column::of(tile), area);
                 self.settle(area);

@@ -44,7 +44,7 @@ fn window(id: u32) -> WindowId {
 }
 
 /// An opening as a column that has the focus.
-const COLUMN: Opening = Opening { place: None, floating: None, focused: true };
+const COLUMN: Opening = Opening { place: None, floating: None, focused: true, back: None };
 
 fn opened(windows: std::ops::RangeInclusive<u32>) -> Layout {
     let mut layout = Layout::new(NOWHERE);
@@ -124,7 +124,7 @@ fn any_direction() -> impl Strategy<Value = Direction> {
 
 fn any_opening() -> impl Strategy<Value = Opening> {
     (proptest::option::of(any_place()), proptest::option::weighted(0.25, any_rect()), any::<bool>())
-        .prop_map(|(place, floating, focused)| Opening { place, floating, focused })
+        .prop_map(|(place, floating, focused)| Opening { place, floating, focused, back: None })
 }
 
 fn any_op() -> impl Strategy<Value = Op> {

@@ -1,7 +1,7 @@
 //! A workspace: a strip of columns, and windows that float above it.
 
 use super::column::{Back, Column, Tile};
-use super::op::{Area, Direction, Display, Limits, Op, Rect, Side, Span, Width};
+use super::op::{Area, Direction, Display, Limits, Op, Opening, Rect, Side, Span, Width};
 use super::strip::{At, Strip};
 use crate::shell::WindowId;
 
@@ -98,14 +98,18 @@ impl Workspace {
         self.floating.iter().position(|floating| floating.tile.window == window)
     }
 
-    /// A window comes: as a column behind the active one, or to a place of its own above.
-    pub fn open(&mut self, tile: Tile, floating: Option<Rect>, focused: bool, area: &Area) {
-        let focused = focused || self.is_empty();
+    /// A window comes: as a column behind the active one, to a place of its own above, or back to where it was.
+    pub fn open(&mut self, tile: Tile, opening: Opening, area: &Area) {
+        let focused = opening.focused || self.is_empty();
         let opened = tile.window;
         let before = Return { opened, focus: self.focus(), tiled: self.strip.active_window(), view: self.strip.view };
-        match floating {
-            Some(rect) => self.put_above(tile, rect, focused),
-            None => self.strip.insert(self.strip.active + 1, Column::of(tile), area),
+        match (opening.back, opening.floating) {
+            (Some(back), _) => {
+                self.put_back(tile, Some(back), area);
+                before.tiled.into_iter().chain(before.focus).for_each(|window| self.set_focus(window));
+            }
+            (None, Some(rect)) => self.put_above(tile, rect, focused),
+            (None, None) => self.strip.insert(self.strip.active + 1, Column::of(tile), area),
         }
         if focused {
             self.set_focus(opened);
@@ -311,6 +315,16 @@ impl Workspace {
             Some(other) => Back::Row { beside: other.window, index: at.row },
             None => Back::Column { width: column.width, span: column.span, display: column.display, after: left },
         }
+    }
+
+    /// The same of any window, as it is when it does not fill the screen.
+    pub fn way_back_of(&self, window: WindowId) -> Option<Back> {
+        if let Some(index) = self.floating_index(window) {
+            return Some(Back::Floating(self.floating[index].rect));
+        }
+        let at = self.strip.find(window)?;
+        let unfill = self.strip.columns[at.column].rows[at.row].unfill;
+        Some(unfill.unwrap_or_else(|| self.way_back(at)))
     }
 
     /// Puts a window where it was; into a column behind the active one, if that is no more.

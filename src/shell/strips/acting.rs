@@ -63,6 +63,14 @@ fn local(rect: Rectangle<i32, Logical>, full: Rectangle<i32, Logical>) -> Rect {
     Rect::new((corner.x, corner.y).into(), (rect.size.w, rect.size.h).into())
 }
 
+/// Windows of a workspace are about to be minimised: they come back to where they are now.
+pub(in crate::shell) fn keep_ways_back(state: &mut State, place: Place, windows: &[WindowId]) {
+    let shell = &mut state.shell;
+    say_where_they_float(shell, place);
+    windows.iter().for_each(|id| shell.strips.keep_way_back(*id));
+    shell.strips.arranged = None;
+}
+
 /// The focus moves on the strip. `false`: there is none.
 pub fn focus(state: &mut State, direction: Direction) -> bool {
     perform(state, |_, _| Some(Op::FocusTo(direction)))
@@ -214,6 +222,10 @@ pub(in crate::shell) fn unfill_screen(state: &mut State, surface: &WlSurface) ->
         return false;
     };
     state.shell.strips.layout.apply(&Op::SetFullscreen(id, false));
+    if state.shell.is_minimised(id) {
+        // It has no place now, and comes back as it wants to be.
+        state.shell.window_mut(id).into_iter().for_each(|window| window.want(Arrangement::Floating));
+    }
     changed(state);
     true
 }

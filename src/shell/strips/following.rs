@@ -81,7 +81,9 @@ fn follow_windows(state: &mut State) {
     let widths = wished_widths(state);
     let shell = &mut state.shell;
     let mut there: HashMap<WindowId, Place> = shell.strips.layout.windows().collect();
-    let mut windows: Vec<WindowId> = shell.windows().map(|window| window.id).collect();
+    // Minimised windows have no place: their neighbours have it until they are back.
+    let windows = shell.windows().map(|window| window.id).filter(|id| !shell.is_minimised(*id));
+    let mut windows: Vec<WindowId> = windows.collect();
     windows.sort_unstable();
     for id in windows {
         let place = shell.workspaces.place(id).filter(|place| shell.strips.layout.area(place.screen).is_some());
@@ -142,16 +144,18 @@ fn open(shell: &mut Shell, id: WindowId, place: Place, width: Option<u16>) {
     let at = rect.loc - corner;
     let floats = window.floats_always().then(|| Rect::new((at.x, at.y).into(), (rect.size.w, rect.size.h).into()));
     let (wanted, limits) = (window.wanted.clone(), limits_of(window));
-    let opening = Opening { place: Some(place), floating: floats, focused: shell.focused == Some(id) };
+    let back = shell.strips.ways_back.iter().find(|(known, _)| *known == id).map(|(_, back)| *back);
+    shell.strips.forget_way_back(id);
+    let opening = Opening { place: Some(place), floating: floats, focused: shell.focused == Some(id), back };
     let layout = &mut shell.strips.layout;
     layout.apply(&Op::Open(id, limits, opening));
-    if let Some(width) = width.filter(|_| floats.is_none()) {
+    if let Some(width) = width.filter(|_| floats.is_none() && back.is_none()) {
         placing::on_column_of(layout, id, &Op::SetWidth(Width::Share(width)));
     }
     // As it asked for before it was there.
     match wanted {
         Arrangement::Fullscreen { .. } => layout.apply(&Op::SetFullscreen(id, true)),
-        Arrangement::Maximized { .. } if floats.is_none() => {
+        Arrangement::Maximized { .. } if floats.is_none() && back.is_none() => {
             placing::on_column_of(layout, id, &Op::SetSpan(op::Span::Maximised))
         }
         _ => {}
@@ -202,6 +206,7 @@ pub(in crate::shell) fn foresee(state: &mut State, id: WindowId) {
     let opening = Opening {
         place: Some(place),
         floating: None,
+        back: None,
         focused: state.shell.workspaces.active(place.screen) == place.number,
     };
     layout.apply(&Op::Open(id, limits_of(window), opening));

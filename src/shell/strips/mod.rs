@@ -25,7 +25,7 @@ use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::layout::op::Rect;
-use super::layout::{Area, Layout, Op, Seen};
+use super::layout::{Area, Back, Layout, Op, Seen};
 pub use super::titles::TITLES;
 use super::workspaces::{Place, Screen};
 use super::{Shell, Window, WindowId};
@@ -80,6 +80,8 @@ pub struct Strips {
     screens: Vec<(Screen, Rectangle<i32, Logical>)>,
     /// Where the window was that had the focus and is gone.
     lost: Option<Place>,
+    /// The places of windows that are minimised.
+    ways_back: Vec<(WindowId, Back)>,
 }
 
 impl Default for Strips {
@@ -94,6 +96,7 @@ impl Default for Strips {
             has_windows: false,
             screens: Vec::new(),
             lost: None,
+            ways_back: Vec::new(),
         }
     }
 }
@@ -150,6 +153,17 @@ impl Strips {
             self.layout.apply(&Op::SendColumn(id, to));
         }
         column
+    }
+
+    /// A window is about to be minimised: it comes back to where it is now.
+    fn keep_way_back(&mut self, id: WindowId) {
+        self.forget_way_back(id);
+        self.ways_back.extend(self.layout.way_back(id).map(|back| (id, back)));
+    }
+
+    /// A window is not minimised any more, or is gone.
+    pub(super) fn forget_way_back(&mut self, id: WindowId) {
+        self.ways_back.retain(|(known, _)| *known != id);
     }
 
     /// What is seen of the columns of a workspace, if it has any, in logical pixels.

@@ -153,6 +153,8 @@ fn release(state: &mut State, tiles: &HashSet<WindowId>) -> Vec<WindowId> {
     let shell = &state.shell;
     let is_released = |id: WindowId| {
         let on = shell.workspaces.place(id).filter(|place| shell.strips.layout.area(place.screen).is_some());
+        // A minimised window is in no column, and comes back to one.
+        let on = on.filter(|place| !shell.is_minimised(id) || shell.strips.mode(*place) == Mode::Floating);
         on.is_some() && !tiles.contains(&id) && !shell.strips.layout.is_floating(id)
     };
     let was_tile = |window: &&Window| window.in_strip || matches!(window.wanted, Arrangement::Tiled { .. });

@@ -116,7 +116,7 @@ fn what_fills_the_screen_hides_bars_and_what_floats_until_the_focus_leaves_it() 
         Op::SetFloating(window(3), false, None),
     ];
     expect![[r#"
-        Open(WindowId(3), Limits { width: 0, height: 0 }, Opening { place: None, floating: Some(Rectangle<smithay::utils::geometry::Physical> { x: 300, y: 200, width: 400, height: 300 }), focused: true })
+        Open(WindowId(3), Limits { width: 0, height: 0 }, Opening { place: None, floating: Some(Rectangle<smithay::utils::geometry::Physical> { x: 300, y: 200, width: 400, height: 300 }), focused: true, back: None })
          1    10   40   485  550
          2   505   40   485  550
         *3   300  200   400  300 floating

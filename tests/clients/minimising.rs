@@ -1,0 +1,500 @@
+//! Minimised windows: out of sight with their dialogs, and back where they were.
+
+use smithay::utils::{Logical, Rectangle};
+use upbeat::shell::animation::{Animations, Fade};
+use upbeat::shell::strips::{self, Mode};
+use upbeat::time::Span;
+use upbeat::timing::motion::Style;
+use upbeat::timing::motion::easing::CubicBezier;
+use wayland_protocols::xdg::shell::client::xdg_toplevel::{State, WmCapabilities};
+
+use crate::fixture::content::{BLUE, Colour, GREEN, RED};
+use crate::fixture::{
+    BUTTON_LEFT, ClientIndex, Event, KEY_1, KEY_2, KEY_COMMA, KEY_ESCAPE, KEY_F, KEY_LEFT_ALT, KEY_LEFT_SUPER, KEY_O,
+    KEY_TAB, KEY_V, OUTPUT, REFRESH, Toplevel, World,
+};
+use crate::lock::Locker;
+use crate::urgency::activate_with_token;
+
+const KEY_N: u32 = 49;
+const SIZE: (i32, i32) = (400, 300);
+const MIDDLE: (i32, i32) = (OUTPUT.0 / 2, OUTPUT.1 / 2);
+const BLACK: Colour = 0;
+/// Between columns.
+const GAP: i32 = 8;
+
+type Opened = (ClientIndex, Toplevel);
+
+fn minimise(world: &mut World) {
+    world.chord(&[KEY_LEFT_SUPER], KEY_N);
+    world.settle();
+    world.turn();
+}
+
+fn is_minimised(world: &World, title: &str) -> bool {
+    world.state.shell.is_minimised(world.window(title).id)
+}
+
+/// Whether it is seen, or would be if nothing lay above it.
+fn is_visible(world: &World, title: &str) -> bool {
+    world.state.shell.is_visible(world.window(title).id)
+}
+
+fn focused(world: &World) -> Option<String> {
+    world.focused()
+}
+
+fn rect(world: &World, title: &str) -> (i32, i32, i32, i32) {
+    let rect = world.window(title).rect();
+    (rect.loc.x, rect.loc.y, rect.size.w, rect.size.h)
+}
+
+fn place(world: &World, title: &str) -> (String, u8) {
+    let place = world.state.shell.workspaces.place(world.window(title).id).unwrap();
+    (world.state.shell.workspaces.name(place.screen).unwrap().to_owned(), place.number.get())
+}
+
+fn activate(world: &mut World, title: &str) {
+    let id = world.window(title).id;
+    upbeat::shell::activate(&mut world.state, Some(id));
+    world.settle();
+    world.turn();
+}
+
+fn act(world: &mut World, action: &str) {
+    upbeat::input::acting::run(&mut world.state, &action.parse().unwrap());
+    world.settle();
+    world.turn();
+}
+
+/// A dialog of a window, which is as large as its client says.
+fn dialog(world: &mut World, (client, parent): &Opened, title: &str) -> Toplevel {
+    let dialog = world.client(*client).toplevel(title);
+    dialog.toplevel.set_parent(Some(&parent.toplevel));
+    world.settle();
+    world.client(*client).answer_newest();
+    world.client(*client).show(&dialog.surface, 100, 100);
+    world.settle();
+    world.turn();
+    dialog
+}
+
+fn cell(world: &World, title: &str) -> Option<Rectangle<f64, Logical>> {
+    let output = world.state.outputs.iter().next().unwrap();
+    world.state.shell.overview(output).window(world.window(title).id)
+}
+
+fn states_of(world: &mut World, client: ClientIndex) -> Option<Vec<u32>> {
+    let events = world.client(client).take_events().into_iter();
+    events
+        .filter_map(|event| if let Event::ToplevelConfigure { states, .. } = event { Some(states) } else { None })
+        .last()
+}
+
+fn lit() -> World {
+    let mut world = World::lit();
+    world.state.outputs.background = [0.0; 3];
+    world.rest();
+    world
+}
+
+#[test]
+fn minimised_window_is_not_seen_and_the_next_one_has_the_focus() {
+    let mut world = lit();
+    let (_, _below) = world.open_filled("below", SIZE, GREEN);
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    let corner = ((OUTPUT.0 - SIZE.0) / 2, (OUTPUT.1 - SIZE.1) / 2);
+    ["below", "a"].iter().for_each(|title| world.put(title, corner));
+    world.rest();
+    assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), RED);
+    world.client(client).take_events();
+    minimise(&mut world);
+    let states = states_of(&mut world, client).unwrap();
+    assert!(states.contains(&(State::Suspended as u32)) && !states.contains(&(State::Activated as u32)));
+    world.rest();
+    assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("below"), GREEN));
+    // It is called back as seldom as other hidden windows, and no frame is made for it.
+    let shown = |world: &World| world.state.outputs.states().next().unwrap().records.iter().count();
+    let before = shown(&world);
+    for update in 2..4 {
+        world.client(client).ask(&window.surface, update);
+        window.surface.commit();
+        world.until("the slow tick", |world| world.client(client).callbacks().len() as u32 >= update - 1);
+    }
+    assert_eq!(shown(&world), before, "nothing was drawn for it");
+    activate(&mut world, "a");
+    world.rest();
+    assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("a"), RED));
+    assert_eq!(rect(&world, "a"), (corner.0, corner.1, SIZE.0, SIZE.1), "it lies where it did");
+}
+
+#[test]
+fn client_may_minimise_its_window_and_is_told_so() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    world.open("b", 200, 200);
+    let told = &world.client(client).data.capabilities;
+    assert!(told.contains(&(WmCapabilities::Minimize as u32)), "{told:?}");
+    window.toplevel.set_minimized();
+    world.settle();
+    assert!(is_minimised(&world, "a") && !is_visible(&world, "a"));
+    assert_eq!(focused(&world).as_deref(), Some("b"), "the focus stays where it is");
+    window.toplevel.set_minimized();
+    world.settle();
+    assert!(is_minimised(&world, "a") && !world.client(client).is_gone());
+    // A window without content is not minimised.
+    let early = world.client(client).toplevel("early");
+    early.toplevel.set_minimized();
+    world.settle();
+    world.client(client).answer_newest();
+    world.client(client).show(&early.surface, 100, 100);
+    world.settle();
+    assert!(is_visible(&world, "early"));
+}
+
+#[test]
+fn overview_shows_a_minimised_window_and_a_click_brings_it_back() {
+    let mut world = lit();
+    let (_, _a) = world.open_filled("a", SIZE, RED);
+    minimise(&mut world);
+    world.rest();
+    assert_eq!((focused(&world), world.pixel(MIDDLE.0, MIDDLE.1)), (None, BLACK));
+    let cell_middle = |world: &World| {
+        let cell = cell(world, "a").unwrap();
+        (cell.loc.x + cell.size.w / 2.0, cell.loc.y + cell.size.h / 2.0)
+    };
+    world.chord(&[KEY_LEFT_SUPER], KEY_O);
+    world.rest();
+    let (x, y) = cell_middle(&world);
+    assert_eq!(world.pixel(x as i32, y as i32), RED);
+    world.key(KEY_ESCAPE, true);
+    world.key(KEY_ESCAPE, false);
+    world.rest();
+    assert!(is_minimised(&world, "a"));
+    assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), BLACK);
+    world.chord(&[KEY_LEFT_SUPER], KEY_O);
+    world.rest();
+    let (x, y) = cell_middle(&world);
+    world.click(x, y);
+    world.rest();
+    assert_eq!((focused(&world).as_deref(), is_minimised(&world, "a")), (Some("a"), false));
+    assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), RED);
+}
+
+#[test]
+fn switcher_brings_back_the_only_window() {
+    let mut world = World::new();
+    world.open("a", 400, 300);
+    minimise(&mut world);
+    assert_eq!(focused(&world), None);
+    minimise(&mut world);
+    world.key(KEY_LEFT_ALT, true);
+    world.key(KEY_TAB, true);
+    world.key(KEY_TAB, false);
+    assert!(is_minimised(&world, "a"), "as long as the modifier is held");
+    world.key(KEY_LEFT_ALT, false);
+    world.settle();
+    assert_eq!((focused(&world).as_deref(), is_visible(&world, "a")), (Some("a"), true));
+}
+
+#[test]
+fn switcher_leaves_minimised_windows_alone_that_are_only_passed() {
+    let mut world = World::new();
+    ["a", "b", "c"].iter().for_each(|title| _ = world.open(title, 100, 100));
+    activate(&mut world, "b");
+    minimise(&mut world);
+    assert_eq!(focused(&world).as_deref(), Some("c"));
+    let tab = |world: &mut World| {
+        world.key(KEY_TAB, true);
+        world.key(KEY_TAB, false);
+        world.settle();
+    };
+    // Used last: "c", "b", which is minimised, "a".
+    world.key(KEY_LEFT_ALT, true);
+    tab(&mut world);
+    tab(&mut world);
+    world.key(KEY_LEFT_ALT, false);
+    world.settle();
+    assert_eq!((focused(&world).as_deref(), is_minimised(&world, "b")), (Some("a"), true));
+    // And one step, at once, brings it back where it is the next.
+    activate(&mut world, "b");
+    minimise(&mut world);
+    assert_eq!(focused(&world).as_deref(), Some("a"));
+    world.chord(&[KEY_LEFT_ALT], KEY_TAB);
+    world.settle();
+    assert_eq!((focused(&world).as_deref(), is_minimised(&world, "b")), (Some("b"), false));
+}
+
+#[test]
+fn dialogs_go_along_and_a_late_one_waits() {
+    let mut world = World::new();
+    world.open("below", 100, 100);
+    let parent = world.open("parent", 300, 200);
+    let _dialog = dialog(&mut world, &parent, "dialog");
+    assert_eq!(focused(&world).as_deref(), Some("dialog"));
+    minimise(&mut world);
+    assert!(is_minimised(&world, "parent") && is_minimised(&world, "dialog"));
+    assert_eq!(focused(&world).as_deref(), Some("below"));
+    let _late = dialog(&mut world, &parent, "late");
+    assert_eq!((focused(&world).as_deref(), is_visible(&world, "late")), (Some("below"), false));
+    activate(&mut world, "dialog");
+    assert!(["parent", "dialog", "late"].iter().all(|title| is_visible(&world, title)));
+    assert_eq!(focused(&world).as_deref(), Some("dialog"));
+}
+
+#[test]
+fn minimised_window_that_closes_or_is_unmapped_is_forgotten() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    let (second, other) = world.open("b", 200, 200);
+    minimise(&mut world);
+    assert!(is_minimised(&world, "b"));
+    // Without content, and mapped again: it is a new window to whoever looks.
+    other.surface.attach(None, 0, 0);
+    other.surface.commit();
+    world.settle();
+    other.surface.commit();
+    world.settle();
+    world.client(second).answer_newest();
+    world.client(second).show(&other.surface, 200, 200);
+    world.settle();
+    assert_eq!((focused(&world).as_deref(), is_visible(&world, "b")), (Some("b"), true));
+    activate(&mut world, "a");
+    minimise(&mut world);
+    window.toplevel.destroy();
+    window.xdg.destroy();
+    world.settle();
+    world.turn();
+    assert_eq!((focused(&world).as_deref(), world.stack()), (Some("b"), vec!["b".to_owned()]));
+    world.kill(second);
+    world.kill(client);
+    assert_eq!(focused(&world), None);
+}
+
+#[test]
+fn column_comes_back_where_it_was_and_as_wide() {
+    let mut world = World::new();
+    strips::set_mode(&mut world.state, Mode::Strip);
+    let windows = ["a", "b", "c"].map(|title| {
+        let opened = world.open_as_asked(title);
+        world.turn();
+        opened
+    });
+    let answer = |world: &mut World| {
+        for (client, window) in &windows {
+            if let Some(size) = world.client(*client).answer_newest() {
+                world.client(*client).show(&window.surface, size.0, size.1);
+                world.settle();
+            }
+        }
+        world.turn();
+    };
+    activate(&mut world, "b");
+    act(&mut world, "width 25%");
+    answer(&mut world);
+    let before = ["a", "b", "c"].map(|title| rect(&world, title));
+    minimise(&mut world);
+    answer(&mut world);
+    assert!(["a", "c"].contains(&focused(&world).unwrap().as_str()));
+    let (a, c) = (rect(&world, "a"), rect(&world, "c"));
+    assert_eq!(c.0, a.0 + a.2 + GAP, "its neighbours close up");
+    activate(&mut world, "b");
+    answer(&mut world);
+    assert_eq!(["a", "b", "c"].map(|title| rect(&world, title)), before);
+    // As a row of a column.
+    activate(&mut world, "c");
+    world.chord(&[KEY_LEFT_SUPER], KEY_COMMA);
+    world.turn();
+    answer(&mut world);
+    let before = ["a", "b", "c"].map(|title| rect(&world, title));
+    assert_eq!(before[1].0, before[2].0);
+    activate(&mut world, "b");
+    minimise(&mut world);
+    answer(&mut world);
+    assert_eq!(rect(&world, "c").1, before[1].1);
+    activate(&mut world, "b");
+    answer(&mut world);
+    assert_eq!(["a", "b", "c"].map(|title| rect(&world, title)), before);
+}
+
+#[test]
+fn window_above_columns_comes_back_above_them() {
+    let mut world = World::new();
+    strips::set_mode(&mut world.state, Mode::Strip);
+    let windows = ["a", "b"].map(|title| {
+        let opened = world.open_as_asked(title);
+        world.turn();
+        opened
+    });
+    world.chord(&[KEY_LEFT_SUPER], KEY_V);
+    world.turn();
+    let (client, window) = &windows[1];
+    let size = world.client(*client).answer_newest().unwrap();
+    world.client(*client).show(&window.surface, size.0, size.1);
+    world.settle();
+    act(&mut world, "move left");
+    let before = (rect(&world, "a"), rect(&world, "b"));
+    minimise(&mut world);
+    assert_eq!(focused(&world).as_deref(), Some("a"));
+    activate(&mut world, "b");
+    assert_eq!((rect(&world, "a"), rect(&world, "b")), before);
+    assert!(!world.state.shell.is_tile(world.window("b").id));
+}
+
+#[test]
+fn fullscreen_window_is_minimised_and_fullscreen_again() {
+    for mode in [Mode::Floating, Mode::Strip] {
+        let mut world = World::new();
+        strips::set_mode(&mut world.state, mode);
+        let (client, window) = world.open("a", 400, 300);
+        world.turn();
+        world.chord(&[KEY_LEFT_SUPER], KEY_F);
+        world.settle();
+        world.turn();
+        assert_eq!(world.client(client).answer_newest(), Some(OUTPUT));
+        world.client(client).show(&window.surface, OUTPUT.0, OUTPUT.1);
+        world.settle();
+        window.toplevel.set_minimized();
+        world.settle();
+        world.turn();
+        assert_eq!((focused(&world), is_visible(&world, "a")), (None, false), "{mode:?}");
+        activate(&mut world, "a");
+        assert!(world.window("a").is_fullscreen() && is_visible(&world, "a"), "{mode:?}");
+        assert_eq!(rect(&world, "a"), (0, 0, OUTPUT.0, OUTPUT.1), "{mode:?}");
+        // It may leave the screen while it is minimised.
+        window.toplevel.set_minimized();
+        window.toplevel.unset_fullscreen();
+        world.settle();
+        world.turn();
+        activate(&mut world, "a");
+        let size = world.client(client).answer_newest().unwrap_or(OUTPUT);
+        assert_ne!(size, OUTPUT, "{mode:?}");
+        // A window that asks for all of the screen is to be seen.
+        window.toplevel.set_minimized();
+        window.toplevel.set_fullscreen(None);
+        world.settle();
+        world.turn();
+        assert!(is_visible(&world, "a"), "{mode:?}");
+        assert_eq!(world.client(client).answer_newest(), Some(OUTPUT), "{mode:?}");
+    }
+}
+
+#[test]
+fn minimised_on_an_output_that_goes_away_it_comes_back_on_another_and_goes_home_with_it() {
+    for mode in [Mode::Floating, Mode::Strip] {
+        let mut world = World::new();
+        strips::set_mode(&mut world.state, mode);
+        world.plug_beside("TEST-2", REFRESH);
+        world.turn();
+        world.open("a", 400, 300);
+        world.turn();
+        act(&mut world, "move-to-output right");
+        assert_eq!(place(&world, "a").0, "TEST-2", "{mode:?}");
+        minimise(&mut world);
+        world.unplug("TEST-2");
+        world.turn();
+        assert_eq!((place(&world, "a").0.as_str(), is_minimised(&world, "a")), ("TEST-1", true), "{mode:?}");
+        activate(&mut world, "a");
+        assert!(is_visible(&world, "a"), "{mode:?}");
+        let rect = world.window("a").rect();
+        assert!(rect.loc.x >= 0 && rect.loc.x < OUTPUT.0, "{mode:?} {rect:?}");
+        minimise(&mut world);
+        world.plug_beside("TEST-2", REFRESH);
+        world.turn();
+        activate(&mut world, "a");
+        assert_eq!((place(&world, "a").0.as_str(), is_visible(&world, "a")), ("TEST-2", true), "{mode:?}");
+        let rect = world.window("a").rect();
+        assert!(rect.loc.x >= OUTPUT.0, "{mode:?} {rect:?}");
+    }
+}
+
+#[test]
+fn minimised_window_stays_so_while_workspaces_change() {
+    let mut world = World::new();
+    world.open("a", 400, 300);
+    minimise(&mut world);
+    world.chord(&[KEY_LEFT_SUPER], KEY_2);
+    world.open("b", 400, 300);
+    world.chord(&[KEY_LEFT_SUPER], KEY_1);
+    assert_eq!((focused(&world), is_visible(&world, "a")), (None, false));
+    world.chord(&[KEY_LEFT_SUPER], KEY_2);
+    assert_eq!(focused(&world).as_deref(), Some("b"));
+    activate(&mut world, "a");
+    assert_eq!((focused(&world).as_deref(), is_visible(&world, "a")), (Some("a"), true));
+    assert!(!is_visible(&world, "b"), "its workspace is seen");
+}
+
+#[test]
+fn activation_with_a_valid_token_brings_it_back_and_another_one_says_that_it_wants_to() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 100, 100);
+    world.put("a", (0, 0));
+    world.click(10.0, 10.0);
+    world.settle();
+    let serial = world.client(client).press_serial();
+    world.open("b", 100, 100);
+    window.toplevel.set_minimized();
+    world.settle();
+    activate_with_token(&mut world, client, &window, None);
+    assert_eq!((focused(&world).as_deref(), is_minimised(&world, "a")), (Some("b"), true));
+    assert!(world.state.shell.workspaces.is_urgent(world.window("a").id));
+    activate_with_token(&mut world, client, &window, Some(serial));
+    assert_eq!((focused(&world).as_deref(), is_visible(&world, "a")), (Some("a"), true));
+}
+
+#[test]
+fn minimised_behind_the_lock_it_is_not_seen_after_it() {
+    let mut world = lit();
+    let (_, _below) = world.open_filled("below", SIZE, GREEN);
+    let (_, window) = world.open_filled("a", SIZE, RED);
+    let corner = ((OUTPUT.0 - SIZE.0) / 2, (OUTPUT.1 - SIZE.1) / 2);
+    ["below", "a"].iter().for_each(|title| world.put(title, corner));
+    let locker = Locker::lock(&mut world, BLUE);
+    window.toplevel.set_minimized();
+    world.settle();
+    minimise(&mut world);
+    world.rest();
+    assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), BLUE);
+    assert!(!is_minimised(&world, "below"), "keys do nothing to it");
+    locker.unlock(&mut world);
+    assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("below"), GREEN));
+}
+
+#[test]
+fn window_that_is_held_is_let_go_when_it_is_minimised() {
+    let mut world = World::new();
+    let (client, window) = world.open("a", 400, 300);
+    world.put("a", (100, 100));
+    world.key(KEY_LEFT_SUPER, true);
+    world.point(200.0, 200.0);
+    world.button(BUTTON_LEFT, true);
+    window.toplevel.set_minimized();
+    world.settle();
+    world.point(600.0, 400.0);
+    world.latch();
+    world.button(BUTTON_LEFT, false);
+    world.key(KEY_LEFT_SUPER, false);
+    activate(&mut world, "a");
+    assert_eq!(rect(&world, "a"), (100, 100, 400, 300));
+    assert!(!world.client(client).is_gone());
+}
+
+#[test]
+fn minimised_window_fades_out_as_a_window_that_closes_and_its_picture_is_not_kept() {
+    let mut world = lit();
+    let style = Style::Easing { curve: CubicBezier::LINEAR, duration: Span::from_millis(200) };
+    let fade = Some(Fade { style, scale: 1.0 });
+    world.state.shell.set_animations(Animations { open: fade, close: fade, ..Animations::default() });
+    let (client, window) = world.open_filled("a", SIZE, RED);
+    world.rest();
+    minimise(&mut world);
+    assert_eq!(world.state.shell.ghosts().len(), 1);
+    world.rest();
+    assert_eq!((world.state.shell.ghosts().len(), world.pixel(MIDDLE.0, MIDDLE.1)), (0, BLACK));
+    activate(&mut world, "a");
+    world.rest();
+    assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), RED);
+    world.client(client).draw(&window.surface, 2, SIZE, BLUE);
+    window.surface.commit();
+    world.until("light", |world| world.client(client).light(2).is_some());
+}
