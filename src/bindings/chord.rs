@@ -1,4 +1,4 @@
-//! A key, a button or a wheel and what is held with it, as people write it: `Mod+Shift+1`.
+//! A key, a button, a wheel, a swipe or a switch, and what is held with it, as people write it: `Mod+Shift+1`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,12 +23,12 @@ pub struct Held {
     pub shift: bool,
 }
 
-/// A key, a button or a wheel with what is held.
+/// A key, or another trigger, with what is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Chord {
     /// What is held.
     pub held: Held,
-    /// What is pressed or turned.
+    /// The key, or the other trigger.
     pub trigger: Trigger,
 }
 
@@ -38,8 +38,8 @@ pub enum NotAChord {
     /// There is no key.
     #[error(
         "expected a key with what is held, such as \"Mod+Shift+1\": Mod, Super, Ctrl, Alt and Shift, and then a key by its \
-         XKB name, MouseBack or MouseForward; or, with something held, MouseLeft, MouseMiddle, MouseRight, WheelUp, \
-         WheelDown, WheelLeft or WheelRight"
+         XKB name, MouseBack or MouseForward; with something held, MouseLeft, MouseMiddle, MouseRight, WheelUp, WheelDown, \
+         WheelLeft or WheelRight; a swipe such as Swipe3Left or Swipe4Up; LidClose, LidOpen, TabletModeOn or TabletModeOff"
     )]
     NoKey,
     /// What is held has another name.
@@ -78,7 +78,7 @@ impl Chord {
         pressed.modified == key && !self.held.shift
     }
 
-    /// The same for a button or a wheel.
+    /// The same for any trigger but a key.
     pub fn is_with(&self, held: &ModifiersState, trigger: Trigger, modifier: Modifier) -> bool {
         self.trigger == trigger && self.held.shift == held.shift && self.held.is_but_for_shift(held, modifier)
     }
@@ -151,10 +151,30 @@ mod tests {
     #[test]
     fn a_chord_is_written_as_it_is_read() {
         let keys = ["Mod+Shift+1", "Alt+Tab", "Ctrl+Alt+Page_Up", "Super+Return", "F1", "Mod+Q"];
-        for text in keys.into_iter().chain(["Mod+MouseLeft", "MouseBack", "Alt+WheelUp"]) {
+        for text in keys.into_iter().chain([
+            "Mod+MouseLeft",
+            "MouseBack",
+            "Alt+WheelUp",
+            "Swipe3Left",
+            "Mod+Swipe4Up",
+            "LidClose",
+            "TabletModeOff",
+        ]) {
             assert_eq!(text.parse::<Chord>().unwrap().to_string(), text);
         }
-        for wrong in ["", "Mod+", "+", "Hyper+1", "Mod+Nonsense", "Mod+\0", "MouseLeft", "WheelDown"] {
+        for wrong in [
+            "",
+            "Mod+",
+            "+",
+            "Hyper+1",
+            "Mod+Nonsense",
+            "Mod+\0",
+            "MouseLeft",
+            "WheelDown",
+            "Swipe2Left",
+            "Swipe5Up",
+            "Swipe3",
+        ] {
             assert!(wrong.parse::<Chord>().is_err(), "{wrong}");
         }
         assert_eq!("mod+shift+q".parse::<Chord>().unwrap().name(Modifier::Alt), "Alt+Shift+Q");

@@ -1,4 +1,4 @@
-//! Shortcuts by keys, buttons and the wheel: a table. `config/default.toml` lists them; besides them there are Ctrl+Alt and F1 to
+//! Shortcuts by keys, buttons, the wheel, swipes and switches: a table. `config/default.toml` lists them; besides them there are Ctrl+Alt and F1 to
 //! F12 for another virtual terminal (on the displays of this machine).
 //!
 //! `Mod` is Super; nested in another compositor, which keeps Super for itself, it is Alt.
@@ -18,7 +18,7 @@ pub use chord::{Chord, Held, NotAChord, Pressed};
 pub use command_line::{CommandLine, NoCommandLine};
 pub use defaults::default_keys;
 use smithay::input::keyboard::{ModifiersState, keysyms};
-pub use trigger::{BUTTON_LEFT, BUTTON_RIGHT, Trigger, Turned};
+pub use trigger::{BUTTON_LEFT, BUTTON_RIGHT, Swiped, Toggled, Trigger, Turned};
 
 /// The modifier that `Mod` stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Modifier {
     }
 }
 
-/// What a key, a button or a wheel does, and when.
+/// The action of a key or another trigger, and when it is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
     /// What it does.
@@ -74,7 +74,7 @@ static DEFAULTS: LazyLock<BTreeMap<Chord, Bound>> = LazyLock::new(default_keys);
 /// What is bound to what.
 #[derive(Clone, Debug)]
 pub struct Bindings {
-    /// Keys, buttons and the wheel.
+    /// Keys and all other triggers.
     pub keys: BTreeMap<Chord, Bound>,
     /// More of them that work while the session is locked, too.
     pub when_locked: BTreeSet<Chord>,
@@ -100,8 +100,8 @@ impl Bindings {
         self.find(is_locked, |chord| chord.is(pressed, self.modifier))
     }
 
-    /// What a button or a step of the wheel does while `held` is held.
-    pub fn of_mouse(&self, held: &ModifiersState, trigger: Trigger, is_locked: bool) -> Option<Bound> {
+    /// The shortcut of a button, a step of the wheel, a swipe or a switch while `held` is held.
+    pub fn of_trigger(&self, held: &ModifiersState, trigger: Trigger, is_locked: bool) -> Option<Bound> {
         self.find(is_locked, |chord| chord.is_with(held, trigger, self.modifier))
     }
 
@@ -154,7 +154,7 @@ mod tests {
         let mut held = ModifiersState::default();
         assert_eq!(pressed(&held, keysyms::KEY_F4), None);
         let press = |held: &ModifiersState, button| {
-            Bindings::default().of_mouse(held, Trigger::Button(button), false).map(|bound| bound.action)
+            Bindings::default().of_trigger(held, Trigger::Button(button), false).map(|bound| bound.action)
         };
         assert_eq!(press(&held, BUTTON_LEFT), None);
         held.alt = true;
@@ -184,7 +184,7 @@ mod tests {
         let others = all.iter().filter(|(_, bound)| !may(bound));
         assert!(others.into_iter().all(|(chord, _)| match chord.trigger {
             Trigger::Key(key) => pressed(&bindings, key.raw(), &held).is_none(),
-            other => bindings.of_mouse(&held, other, true).is_none(),
+            other => bindings.of_trigger(&held, other, true).is_none(),
         }));
         bindings.when_locked.insert(*all.iter().find(|(_, bound)| bound.action == Action::Terminal).unwrap().0);
         assert_eq!(pressed(&bindings, keysyms::KEY_Return, &held), Some(Action::Terminal));

@@ -32,12 +32,16 @@ pub(super) fn modifier_hint(word: &str) -> String {
     hint(meant, "expected Mod, Super, Ctrl, Alt or Shift")
 }
 
-/// What is to be written instead of `word`, which is no key, button or wheel.
+/// The hint for `word`, which names no trigger.
 pub(super) fn key_hint(word: &str) -> String {
     let keys = KEYS.into_iter().flatten().map(|key| xkb::keysym_get_name(Keysym::from(key)));
     let keys = keys.filter(|name| name.len() > 1 && !name.starts_with("0x"));
     let meant = likest(word, trigger::names().map(str::to_owned).chain(keys));
-    hint(meant, "expected its XKB name, such as Return, or that of a button or a wheel, such as MouseBack or WheelUp")
+    hint(
+        meant,
+        "expected its XKB name, such as Return, or that of a button, a wheel, a swipe or a switch, such as MouseBack, WheelUp, \
+         Swipe3Left or LidClose",
+    )
 }
 
 fn hint(meant: Option<String>, expected: &str) -> String {

@@ -1,4 +1,4 @@
-//! What is pressed or turned to have something done: a key, a button of a mouse, its wheel.
+//! The input that has something done: a key, a button of a mouse, its wheel, fingers on a touchpad, a switch of the computer.
 
 use std::fmt;
 
@@ -13,8 +13,8 @@ const BUTTON_MIDDLE: u32 = 0x112;
 const BUTTON_BACK: u32 = 0x113;
 const BUTTON_FORWARD: u32 = 0x114;
 
-/// The buttons that have a name, and the wheel.
-const OF_A_MOUSE: [(&str, Trigger); 9] = [
+/// Every trigger with a name of ours: all but keys.
+const NAMED: [(&str, Trigger); 21] = [
     ("MouseLeft", Trigger::Button(BUTTON_LEFT)),
     ("MouseMiddle", Trigger::Button(BUTTON_MIDDLE)),
     ("MouseRight", Trigger::Button(BUTTON_RIGHT)),
@@ -24,13 +24,25 @@ const OF_A_MOUSE: [(&str, Trigger); 9] = [
     ("WheelDown", Trigger::Wheel(Turned::Down)),
     ("WheelLeft", Trigger::Wheel(Turned::Left)),
     ("WheelRight", Trigger::Wheel(Turned::Right)),
+    ("Swipe3Up", Trigger::Swipe(Swiped::Three, Turned::Up)),
+    ("Swipe3Down", Trigger::Swipe(Swiped::Three, Turned::Down)),
+    ("Swipe3Left", Trigger::Swipe(Swiped::Three, Turned::Left)),
+    ("Swipe3Right", Trigger::Swipe(Swiped::Three, Turned::Right)),
+    ("Swipe4Up", Trigger::Swipe(Swiped::Four, Turned::Up)),
+    ("Swipe4Down", Trigger::Swipe(Swiped::Four, Turned::Down)),
+    ("Swipe4Left", Trigger::Swipe(Swiped::Four, Turned::Left)),
+    ("Swipe4Right", Trigger::Swipe(Swiped::Four, Turned::Right)),
+    ("LidClose", Trigger::Switch(Toggled::LidClose)),
+    ("LidOpen", Trigger::Switch(Toggled::LidOpen)),
+    ("TabletModeOn", Trigger::Switch(Toggled::TabletModeOn)),
+    ("TabletModeOff", Trigger::Switch(Toggled::TabletModeOff)),
 ];
 
 /// What is printed on keys that XKB calls otherwise.
 const PRINTED: [(&str, &str); 5] =
     [("Enter", "Return"), ("Esc", "Escape"), ("Del", "Delete"), ("PgUp", "Page_Up"), ("PgDn", "Page_Down")];
 
-/// What is pressed or turned.
+/// A key, a button, a turn, a swipe or a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trigger {
     /// A key, by what it gives without what is held; a letter is a small one.
@@ -39,9 +51,45 @@ pub enum Trigger {
     Button(u32),
     /// A step of a wheel.
     Wheel(Turned),
+    /// A swipe on a touchpad, and where the fingers go.
+    Swipe(Swiped, Turned),
+    /// A switch of the computer.
+    Switch(Toggled),
 }
 
-/// Which way a wheel was turned: where what is scrolled by it goes on.
+/// How many fingers swipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "they say it")]
+pub enum Swiped {
+    Three,
+    Four,
+}
+
+impl Swiped {
+    /// Swipes of so many fingers, if they can have shortcuts.
+    pub const fn by(fingers: u32) -> Option<Self> {
+        match fingers {
+            3 => Some(Swiped::Three),
+            4 => Some(Swiped::Four),
+            _ => None,
+        }
+    }
+}
+
+/// A switch of the computer changes its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Toggled {
+    /// The lid is closed.
+    LidClose,
+    /// The lid is opened.
+    LidOpen,
+    /// The keyboard is folded away.
+    TabletModeOn,
+    /// The keyboard is back.
+    TabletModeOff,
+}
+
+/// Which way a wheel was turned (where what is scrolled by it goes on), or fingers go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "they say it")]
 pub enum Turned {
@@ -51,16 +99,16 @@ pub enum Turned {
     Right,
 }
 
-/// The names of buttons and wheels, and those that are printed on keys.
+/// The names of all triggers but keys, and those that are printed on keys.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    OF_A_MOUSE.iter().map(|(name, _)| *name).chain(PRINTED.iter().flat_map(|(printed, name)| [*printed, *name]))
+    NAMED.iter().map(|(name, _)| *name).chain(PRINTED.iter().flat_map(|(printed, name)| [*printed, *name]))
 }
 
 impl Trigger {
     /// The trigger of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
-        let of_a_mouse = OF_A_MOUSE.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        if let Some((_, trigger)) = of_a_mouse {
+        let known = NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        if let Some((_, trigger)) = known {
             return Some(*trigger);
         }
         // xkbcommon takes C strings.
@@ -82,7 +130,7 @@ impl Trigger {
 impl fmt::Display for Trigger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Trigger::Key(key) = self else {
-            let known = OF_A_MOUSE.iter().find(|(_, known)| known == self);
+            let known = NAMED.iter().find(|(_, known)| known == self);
             return f.write_str(known.map_or("", |(name, _)| name));
         };
         let name = xkb::keysym_get_name(*key);

@@ -46,13 +46,14 @@ impl Wheel {
 /// No hand turns a wheel by more steps at once.
 const MOST_STEPS: f64 = 20.0;
 
-fn held(state: &State) -> ModifiersState {
+/// The modifiers that are held on the keyboard.
+pub(super) fn held(state: &State) -> ModifiersState {
     state.input.keyboard.as_ref().map(|keyboard| keyboard.modifier_state()).unwrap_or_default()
 }
 
-/// What a button or the wheel does as long as it is not the business of the window under the pointer.
-fn bound_to(state: &State, held: &ModifiersState, trigger: Trigger) -> Option<Bound> {
-    let bound = state.input.bindings.of_mouse(held, trigger, state.shell.lock.takes_input())?;
+/// The shortcut of a button, the wheel or a swipe, unless the window under the pointer has the shortcuts for itself.
+pub(super) fn bound_to(state: &State, held: &ModifiersState, trigger: Trigger) -> Option<Bound> {
+    let bound = state.input.bindings.of_trigger(held, trigger, state.shell.lock.takes_input())?;
     // Who wants the shortcuts for itself has them while the keyboard and the pointer are its own.
     let focus = state.input.keyboard.as_ref().and_then(|keyboard| keyboard.current_focus());
     let on = super::window_under(state);

@@ -3,11 +3,16 @@
 //! What a swipe means is decided when it has gone far enough; what it took until then is not made up for. One that comes in from
 //! an edge is its client's until that moment, and is taken from it then (`wl_touch.cancel`). Fingers that rest on what moves by
 //! itself stop it.
+//!
+//! A swipe on a touchpad that has a shortcut has that done, once, and nothing else: which shortcut is decided by the
+//! number of fingers, the way that they take, and the modifiers that are held.
 
 use smithay::utils::{Logical, Point, Rectangle};
 
 use super::event::Gesture;
 use super::fingers::Edge;
+use super::{acting, mouse};
+use crate::bindings::{Bound, Swiped, Trigger, Turned};
 use crate::output::{self, InputKind};
 use crate::shell::swipes::{self, Along, Fingers};
 use crate::shell::workspaces::Screen;
@@ -18,6 +23,9 @@ use crate::time::Instant;
 const FINGERS: u32 = 3;
 /// How far fingers go before it is decided what they mean, in logical pixels.
 const DECIDED: f64 = 8.0;
+/// How far they go until a shortcut is done, in the coordinates of pointer motion: a third of the way to the next workspace, so that
+/// fingers that only rest do nothing.
+const SHORTCUT_WAY: f64 = 100.0;
 /// How wide the strip is along the edges of a screen from which a finger comes in, in logical pixels: about what a fingertip
 /// covers there.
 const EDGE: f64 = 16.0;
@@ -39,8 +47,69 @@ pub(super) enum Swiping {
     No,
     /// Something; they have gone so far.
     Undecided { fingers: u32, way: Point<f64, Logical> },
+    /// They have a shortcut, which is not done yet; they have gone so far.
+    Shortcut { trigger: Trigger, way: Point<f64, Logical> },
     /// What they do is ours, whatever it comes to.
     Ours,
+}
+
+/// Where fingers go that have taken this way.
+fn towards(way: Point<f64, Logical>) -> Turned {
+    match (way.x.abs() >= way.y.abs(), way.x >= 0.0, way.y >= 0.0) {
+        (true, true, _) => Turned::Right,
+        (true, false, _) => Turned::Left,
+        (false, _, true) => Turned::Down,
+        (false, _, false) => Turned::Up,
+    }
+}
+
+/// How far that is along `towards`.
+fn length(way: Point<f64, Logical>, towards: Turned) -> f64 {
+    match towards {
+        Turned::Right => way.x,
+        Turned::Left => -way.x,
+        Turned::Down => way.y,
+        Turned::Up => -way.y,
+    }
+}
+
+/// The shortcut of a swipe with the modifiers that are held now.
+fn shortcut(state: &State, trigger: Trigger) -> Option<Bound> {
+    mouse::bound_to(state, &mouse::held(state), trigger)
+}
+
+/// Whether any swipe of so many fingers has a shortcut now. The question, and the list of shortcuts, are not gone past.
+fn have_shortcut(state: &State, fingers: u32) -> bool {
+    let is_busy = state.shell.overlays.covers_all() || super::drag::is_active(state);
+    let all = [Turned::Up, Turned::Down, Turned::Left, Turned::Right];
+    let swiped = Swiped::by(fingers).filter(|_| !is_busy);
+    swiped.is_some_and(|swiped| all.into_iter().any(|way| shortcut(state, Trigger::Swipe(swiped, way)).is_some()))
+}
+
+/// Fingers have gone far enough to say what they mean: a shortcut, or what such swipes always do.
+fn decide(state: &mut State, at: Instant, screen: Screen, fingers: u32, way: Point<f64, Logical>) -> Swiping {
+    let trigger = Swiped::by(fingers).map(|swiped| Trigger::Swipe(swiped, towards(way)));
+    if let Some(trigger) = trigger.filter(|trigger| shortcut(state, *trigger).is_some()) {
+        return go_on(state, trigger, way);
+    }
+    let is_usual = state.input.gestures.touchpad && is_free(state);
+    let along = if is_usual { swipes::meant(state, screen, way, fingers > FINGERS) } else { None };
+    if let Some(along) = along {
+        swipes::begin(state, along, screen, Fingers::OnTouchpad, at);
+    }
+    Swiping::Ours
+}
+
+/// Fingers that have a shortcut have gone this way: it is done once they are far enough.
+fn go_on(state: &mut State, trigger: Trigger, way: Point<f64, Logical>) -> Swiping {
+    let Trigger::Swipe(_, towards) = trigger else { return Swiping::Ours };
+    if length(way, towards) < SHORTCUT_WAY {
+        return Swiping::Shortcut { trigger, way };
+    }
+    if let Some(bound) = shortcut(state, trigger) {
+        acting::run(state, &bound.action);
+    }
+    Swiping::Ours
 }
 
 /// The output at `place`, with its rectangle.
@@ -68,7 +137,7 @@ pub(super) fn heard(state: &mut State, at: Instant, gesture: Gesture) -> bool {
         // They begin to move.
         (Gesture::HoldEnd { cancelled: true }, Swiping::Ours) => (Swiping::Ours, true),
         (Gesture::SwipeBegin { .. }, Swiping::Ours) => (Swiping::Ours, true),
-        (Gesture::SwipeBegin { fingers }, _) if is_for_us(fingers) => {
+        (Gesture::SwipeBegin { fingers }, _) if is_for_us(fingers) || have_shortcut(state, fingers) => {
             (Swiping::Undecided { fingers, way: Point::default() }, true)
         }
         (Gesture::SwipeUpdate { delta }, Swiping::Undecided { fingers, way }) => {
@@ -76,17 +145,17 @@ pub(super) fn heard(state: &mut State, at: Instant, gesture: Gesture) -> bool {
             if way.x.hypot(way.y) < DECIDED {
                 (Swiping::Undecided { fingers, way }, true)
             } else {
-                if let Some(along) = swipes::meant(state, screen, way, fingers > FINGERS) {
-                    swipes::begin(state, along, screen, Fingers::OnTouchpad, at);
-                }
-                (Swiping::Ours, true)
+                (decide(state, at, screen, fingers, way), true)
             }
         }
         (Gesture::SwipeUpdate { delta }, Swiping::Ours) => {
             swipes::moved(state, at, delta);
             (Swiping::Ours, true)
         }
-        (Gesture::SwipeEnd { .. }, Swiping::Undecided { .. }) => (Swiping::No, true),
+        (Gesture::SwipeUpdate { delta }, Swiping::Shortcut { trigger, way }) => {
+            (go_on(state, trigger, way + delta), true)
+        }
+        (Gesture::SwipeEnd { .. }, Swiping::Undecided { .. } | Swiping::Shortcut { .. }) => (Swiping::No, true),
         (Gesture::SwipeEnd { cancelled } | Gesture::HoldEnd { cancelled }, Swiping::Ours) => {
             swipes::end(state, at, cancelled);
             (Swiping::No, true)

@@ -3,6 +3,7 @@
 
 use upbeat::backend::headless::OutputOptions;
 use upbeat::backend::headless::record::ProbeLog;
+use upbeat::bindings::{Action, Bound};
 use upbeat::input::swiping::Gestures;
 use upbeat::input::{Gesture, InputEvent};
 use upbeat::shell::animation::Animations;
@@ -14,6 +15,7 @@ use upbeat::timing::motion::spring::SpringShape;
 
 use crate::fixture::content::{BLUE, Colour, GREEN, RED};
 use crate::fixture::{ClientIndex, Event, KEY_2, KEY_LEFT_SUPER, OUTPUT, Toplevel, World};
+use crate::lock::Locker;
 
 /// A finger on a touch screen, dragged along it and back: microseconds, two positions, and what it did.
 const RECORDED: &str = include_str!("../data/input/touch_atmel_drag.csv");
@@ -311,4 +313,81 @@ fn swipes_of_two_fingers_and_those_that_are_switched_off_are_the_windows() {
     world.state.input.gestures.touchpad = true;
     swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
     assert_eq!(active(&world), 1);
+}
+
+fn bind(world: &mut World, chord: &str, action: &str, when_locked: bool) {
+    let bound = Bound { when_locked, ..Bound::from(action.parse::<Action>().unwrap()) };
+    world.state.input.bindings.keys.insert(chord.parse().unwrap(), bound);
+}
+
+fn number_of(world: &World, title: &str) -> u8 {
+    world.state.shell.workspaces.place(world.window(title).id).unwrap().number.get()
+}
+
+#[test]
+fn shortcut_of_a_swipe_is_done_once_and_the_other_swipes_stay_what_they_are() {
+    let mut world = world();
+    two_workspaces(&mut world);
+    bind(&mut world, "Swipe3Left", "move-to-workspace 5", false);
+    // Not far enough, and back again.
+    swipe(&mut world, 3, &[(-20.0, 0.0); 3], true);
+    assert_eq!((number_of(&world, "green"), active(&world)), (2, 2));
+    swipe(&mut world, 3, &[(-20.0, 3.0); 40], true);
+    assert_eq!((number_of(&world, "green"), active(&world)), (5, 2), "the eye does not go to the next workspace");
+    // A step of one piece is enough, and it is no swipe of four fingers.
+    bind(&mut world, "Swipe4Left", "workspace 5", false);
+    swipe(&mut world, 4, &[(-150.0, 0.0)], true);
+    assert_eq!(active(&world), 5);
+    bind(&mut world, "Swipe3Left", "move-to-previous-workspace", false);
+    swipe(&mut world, 3, &[(-20.0, 0.0); 80], true);
+    assert_eq!(active(&world), 4, "once, however far it goes");
+    swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
+    assert_eq!(active(&world), 3, "the other way it is the usual one");
+}
+
+#[test]
+fn swipe_has_the_shortcut_of_the_modifiers_that_are_held() {
+    let mut world = world();
+    two_workspaces(&mut world);
+    bind(&mut world, "Mod+Swipe3Up", "workspace 7", false);
+    world.key(KEY_LEFT_SUPER, true);
+    swipe(&mut world, 3, &[(0.0, -20.0); 10], true);
+    assert_eq!((active(&world), world.state.shell.overlays.overview.is_on()), (7, false));
+    world.key(KEY_LEFT_SUPER, false);
+    swipe(&mut world, 3, &[(0.0, -20.0); 20], true);
+    assert_eq!((active(&world), world.state.shell.overlays.overview.is_on()), (7, true));
+}
+
+#[test]
+fn shortcut_of_a_swipe_counts_where_the_usual_ones_are_switched_off() {
+    let mut world = world();
+    two_workspaces(&mut world);
+    world.state.input.gestures.touchpad = false;
+    bind(&mut world, "Swipe4Down", "workspace 8", false);
+    swipe(&mut world, 4, &[(0.0, 20.0); 10], true);
+    assert_eq!(active(&world), 8);
+    swipe(&mut world, 4, &[(20.0, 0.0); 20], true);
+    swipe(&mut world, 3, &[(20.0, 0.0); 20], true);
+    assert_eq!(active(&world), 8);
+    // "none" is no shortcut: [gestures] switches the usual swipes off.
+    world.state.input.gestures.touchpad = true;
+    bind(&mut world, "Swipe3Right", "none", false);
+    swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
+    assert_eq!(active(&world), 7);
+}
+
+#[test]
+fn shortcut_of_a_swipe_works_behind_the_lock_only_if_it_says_so() {
+    let mut world = world();
+    two_workspaces(&mut world);
+    let locker = Locker::lock(&mut world, BLUE);
+    bind(&mut world, "Swipe3Left", "workspace 6", false);
+    swipe(&mut world, 3, &[(-20.0, 0.0); 20], true);
+    assert_eq!(active(&world), 2);
+    bind(&mut world, "Swipe3Left", "workspace 6", true);
+    swipe(&mut world, 3, &[(-20.0, 0.0); 20], true);
+    assert_eq!(active(&world), 6);
+    swipe(&mut world, 3, &[(30.0, 0.0); 20], true);
+    assert_eq!(active(&world), 6);
+    locker.unlock(&mut world);
 }

@@ -368,6 +368,40 @@ fn a_closed_lid_darkens_the_screen_that_is_built_in_and_no_other() {
 }
 
 #[test]
+fn switches_have_shortcuts_besides_what_they_always_do() {
+    let mut world = World::new();
+    world.plug("eDP-1", 60_000);
+    world.open("a", 100, 100);
+    let bound = |when_locked: bool, action: &str| upbeat::bindings::Bound {
+        when_locked,
+        ..upbeat::bindings::Bound::from(action.parse::<upbeat::bindings::Action>().unwrap())
+    };
+    for (chord, action) in [("LidClose", "workspace 2"), ("LidOpen", "workspace 3"), ("TabletModeOn", "workspace 4")] {
+        world.state.input.bindings.keys.insert(chord.parse().unwrap(), bound(false, action));
+    }
+    let switch = |world: &mut World, switch, on| {
+        let time = world.now();
+        world.input(InputEvent::Switch { time, switch, on });
+        let workspaces = &world.state.shell.workspaces;
+        let is_on = world.state.outputs.states().find(|it| it.output.name() == "eDP-1").unwrap().on;
+        let screen = workspaces.screen("TEST-1").unwrap();
+        (workspaces.active(screen).get(), is_on)
+    };
+    assert_eq!(switch(&mut world, Switch::Lid, true), (2, false), "a closed lid darkens its screen all the same");
+    assert_eq!(switch(&mut world, Switch::Lid, false), (3, true));
+    assert_eq!(switch(&mut world, Switch::TabletMode, true), (4, true));
+    assert_eq!(switch(&mut world, Switch::TabletMode, false), (4, true), "it has none");
+    world.state.input.bindings.keys.insert("TabletModeOff".parse().unwrap(), bound(false, "workspace 5"));
+    assert_eq!(switch(&mut world, Switch::TabletMode, false), (5, true));
+    let locker = crate::lock::Locker::ask(&mut world);
+    world.settle();
+    assert_eq!(switch(&mut world, Switch::Lid, true), (5, false), "not behind the lock, unless it says so");
+    world.state.input.bindings.keys.insert("LidClose".parse().unwrap(), bound(true, "workspace 6"));
+    assert_eq!(switch(&mut world, Switch::Lid, true), (6, false));
+    world.kill(locker.client);
+}
+
+#[test]
 fn a_pen_takes_a_window_in_the_overview_also_one_that_knows_tablets() {
     let mut world = World::lit();
     let a = open_with_tablet(&mut world);
