@@ -156,8 +156,16 @@ mod tests {
             let long = "a".repeat(512);
             let begun = std::time::Instant::now();
             for title in titles.iter().flat_map(|title| [title, &long]) {
-                let named =
-                    Named { app_id: &long, title, tag: &long, is_focused: true, is_floating: true, is_urgent: false };
+                let named = Named {
+                    app_id: &long,
+                    title,
+                    tag: &long,
+                    is_focused: true,
+                    is_floating: true,
+                    is_urgent: false,
+                    is_fullscreen: false,
+                    is_maximised: false,
+                };
                 std::hint::black_box(WindowRule::settle(&config.windows, &named, &[]));
             }
             println!("{name}: {} us a title, {count} rules", begun.elapsed().as_micros() / 200);

@@ -18,6 +18,7 @@ mod include;
 pub mod keymap;
 mod keys;
 mod layout;
+mod length;
 mod matcher;
 mod programs;
 pub mod scroll;

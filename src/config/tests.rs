@@ -58,18 +58,27 @@ fn every_option_is_documented_and_every_example_is_valid() {
         is_focused,
         is_floating,
         is_urgent,
+        is_fullscreen,
+        is_maximised,
         output,
         workspace,
         floating,
         width,
         fullscreen,
         focused,
+        min_width,
+        min_height,
+        max_width,
+        max_height,
+        decoration,
         opacity,
         corner_radius,
         capture,
     } = &example.windows[0];
     assert!(app_id.is_some() && title.is_some() && tag.is_some() && is_focused.is_some() && is_floating.is_some());
-    assert!(is_urgent.is_some());
+    assert!(is_urgent.is_some() && is_fullscreen.is_some() && is_maximised.is_some());
+    assert!(min_width.is_some() && min_height.is_some() && max_width.is_some() && max_height.is_some());
+    assert!(decoration.is_some());
     assert!(output.is_some() && workspace.is_some() && floating.is_some() && width.is_some() && fullscreen.is_some());
     assert!(focused.is_some() && opacity.is_some() && corner_radius.is_some() && capture.is_some());
     // An option that an example leaves out is not in its serialised form: no field of a rule may be unset.

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::effects::{Radius, Share};
+use super::length::Length;
 use super::{Matcher, Pattern, ValueError};
-use crate::shell::wishes::{Named, Wishes};
+use crate::shell::resize::SizeLimits;
+use crate::shell::wishes::{DecoratedBy, Named, Wishes};
 use crate::shell::workspaces::Number;
 
-/// A rule for windows. What it leaves out of the first five counts for all, what it leaves out of the others stays as it is.
+/// A rule for windows. A condition that it leaves out holds for every window, and an option that it leaves out stays as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct WindowRule {
@@ -23,6 +25,10 @@ pub struct WindowRule {
     pub is_floating: Option<bool>,
     /// Who wants to be looked at, or does not.
     pub is_urgent: Option<bool>,
+    /// It fills its output.
+    pub is_fullscreen: Option<bool>,
+    /// It is maximised.
+    pub is_maximised: Option<bool>,
     /// On which output they open.
     pub output: Option<Pattern>,
     /// On which of its workspaces.
@@ -35,6 +41,16 @@ pub struct WindowRule {
     pub fullscreen: Option<bool>,
     /// Whether they have the focus when they open.
     pub focused: Option<bool>,
+    /// The smallest width that the session asks for, in logical pixels.
+    pub min_width: Option<Length>,
+    /// The smallest height.
+    pub min_height: Option<Length>,
+    /// The largest width.
+    pub max_width: Option<Length>,
+    /// The largest height.
+    pub max_height: Option<Length>,
+    /// Who draws its title bar and edges.
+    pub decoration: Option<DecoratedBy>,
     /// How much of them is seen: 0 to 1.
     pub opacity: Option<Share>,
     /// The radius of their corners, in logical pixels.
@@ -70,9 +86,20 @@ impl WindowRule {
         is(self.is_focused, named.is_focused)
             && is(self.is_floating, named.is_floating)
             && is(self.is_urgent, named.is_urgent)
+            && is(self.is_fullscreen, named.is_fullscreen)
+            && is(self.is_maximised, named.is_maximised)
             && matches(&self.app_id, named.app_id)
             && matches(&self.tag, named.tag)
             && matches(&self.title, named.title)
+    }
+
+    /// The limits of size that hold with this rule, where `before` held without it.
+    fn limits(&self, before: SizeLimits) -> SizeLimits {
+        let length = |said: Option<Length>, before: i32| said.map_or(before, Length::pixels);
+        SizeLimits {
+            min: (length(self.min_width, before.min.w), length(self.min_height, before.min.h)).into(),
+            max: (length(self.max_width, before.max.w), length(self.max_height, before.max.h)).into(),
+        }
     }
 
     /// What `rules` want of a window; where several match, the later one counts, option by option.
@@ -87,6 +114,8 @@ impl WindowRule {
                 width: rule.width.map(|width| u16::from(width.0) * 10).or(wishes.width),
                 fullscreen: rule.fullscreen.or(wishes.fullscreen),
                 focused: rule.focused.or(wishes.focused),
+                limits: rule.limits(wishes.limits),
+                decoration: rule.decoration.or(wishes.decoration),
                 opacity: rule.opacity.map(|share| share.0).or(wishes.opacity),
                 corner_radius: rule.corner_radius.map(|radius| radius.0).or(wishes.corner_radius),
                 capture: rule.capture.or(wishes.capture),

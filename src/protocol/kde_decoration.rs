@@ -5,12 +5,15 @@ use smithay::reexports::wayland_protocols_misc::server_decoration::server::org_k
     Mode, OrgKdeKwinServerDecoration,
 };
 use smithay::reexports::wayland_protocols_misc::server_decoration::server::org_kde_kwin_server_decoration_manager::OrgKdeKwinServerDecorationManager;
+use smithay::reexports::wayland_server::WEnum;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::shell::kde::decoration::{
     KdeDecorationHandler, KdeDecorationManagerGlobalData, KdeDecorationState,
 };
 
 use super::floor::delegate;
+use crate::shell::decorations;
+use crate::shell::wishes::DecoratedBy;
 use crate::state::State;
 
 impl KdeDecorationHandler for State {
@@ -18,8 +21,15 @@ impl KdeDecorationHandler for State {
         &self.protocols.kde_decoration
     }
 
-    fn new_decoration(&mut self, _surface: &WlSurface, decoration: &OrgKdeKwinServerDecoration) {
-        decoration.mode(Mode::Client);
+    fn new_decoration(&mut self, surface: &WlSurface, decoration: &OrgKdeKwinServerDecoration) {
+        decorations::remember_kde(surface, decoration);
+        decoration.mode(decorations::wish(self, surface, DecoratedBy::Client).kde_mode());
+    }
+
+    fn request_mode(&mut self, surface: &WlSurface, decoration: &OrgKdeKwinServerDecoration, mode: WEnum<Mode>) {
+        let for_it = mode == WEnum::Value(Mode::Server);
+        let wish = if for_it { DecoratedBy::Server } else { DecoratedBy::Client };
+        decoration.mode(decorations::wish(self, surface, wish).kde_mode());
     }
 }
 

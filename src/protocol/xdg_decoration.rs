@@ -2,7 +2,7 @@
 //!
 //! A client that asks for decorations by the compositor gets a title bar while its window floats (`shell::title_bars`), and
 //! none in a column or on all of the screen, as such clients (foot, mpv, Qt with the right flag) expect. A client that does
-//! not ask is told to draw its own.
+//! not ask is told to draw its own. A rule for the window counts before the client's wish.
 
 use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
 use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_toplevel_decoration_v1::Mode;
@@ -13,12 +13,14 @@ use smithay::wayland::shell::xdg::decoration::{XdgDecorationManagerGlobalData, X
 
 use super::floor::delegate;
 use crate::later;
-use crate::shell;
+use crate::shell::wishes::DecoratedBy;
+use crate::shell::{self, decorations};
 use crate::state::State;
 
 impl XdgDecorationHandler for State {
     fn new_decoration(&mut self, toplevel: ToplevelSurface) {
-        toplevel.with_pending_state(|pending| pending.decoration_mode = Some(Mode::ClientSide));
+        let by = decorations::wish(self, toplevel.wl_surface(), DecoratedBy::Client);
+        toplevel.with_pending_state(|pending| pending.decoration_mode = Some(by.xdg_mode()));
         // The client may say what it wishes in its next request. SDL 2 takes an answer from before that for the answer to
         // it, and shows no window.
         later::soon(self, move |state| {
@@ -39,8 +41,9 @@ impl XdgDecorationHandler for State {
 
 /// Every wish gets a configure; before the first commit it travels with the initial one.
 fn answer(state: &mut State, toplevel: &ToplevelSurface, mode: Mode) {
-    toplevel.with_pending_state(|pending| pending.decoration_mode = Some(mode));
-    shell::title_bars::leave_decoration(state, toplevel.wl_surface(), mode == Mode::ServerSide);
+    let wish = if mode == Mode::ServerSide { DecoratedBy::Server } else { DecoratedBy::Client };
+    let by = decorations::wish(state, toplevel.wl_surface(), wish);
+    toplevel.with_pending_state(|pending| pending.decoration_mode = Some(by.xdg_mode()));
     shell::send_configure(state, toplevel.wl_surface());
 }
 

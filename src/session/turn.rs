@@ -19,7 +19,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     notices::attend(state);
     let repeated = input::repeating::attend(state);
     let switched = input::switcher::attend(state);
-    let renews = wishes::attend(state);
+    wishes::attend(state);
     let arranges = strips::arrange_in_time(state);
     output::titles::attend(state);
     let has_more = output::turn::run(state).then(|| state.clock.now());
@@ -41,7 +41,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
         .chain(repeated)
         .chain(switched)
         .chain(arranges)
-        .chain(renews)
+        .chain(wishes::next(state))
         .chain(state.shell.overlays.notices.until())
         .chain(state.shell.lock.wake())
         .min();

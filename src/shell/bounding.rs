@@ -5,8 +5,8 @@ use smithay::reexports::wayland_protocols::xdg::shell::server::xdg_toplevel;
 use smithay::reexports::wayland_server::Resource as _;
 use smithay::utils::{Logical, Size};
 
-use super::WindowId;
 use super::workspaces::{Place, Screen};
+use super::{Window, WindowId};
 use crate::shell::{Desk, Hand};
 use crate::state::State;
 
@@ -18,6 +18,7 @@ pub(super) fn foretell(state: &mut State, id: WindowId, expected: Option<Place>)
     let on_screen = place.and_then(|place| of_screen(state, place.screen));
     let bounds = on_screen.or_else(|| Some(state.usable_area(Some(state.pointer_position()))?.1.size));
     if let Some(window) = state.shell.windows.get_mut_quietly(id) {
+        let bounds = bounds.map(|bounds| within(window, bounds));
         window.toplevel.with_pending_state(|pending| pending.bounds = bounds);
     }
 }
@@ -41,7 +42,15 @@ pub(super) fn renew(state: &mut State, id: WindowId) -> bool {
     if !window.configured || !hears_bounds {
         return false;
     }
+    let bounds = within(window, bounds);
     window.toplevel.with_pending_state(|pending| pending.bounds.replace(bounds)) != Some(bounds)
+}
+
+/// Rules may want it to be smaller than its output.
+fn within(window: &Window, bounds: Size<i32, Logical>) -> Size<i32, Logical> {
+    let most = window.ruled_limits.max;
+    let side = |bound: i32, most: i32| if most > 0 { bound.min(most) } else { bound };
+    Size::from((side(bounds.w, most.w), side(bounds.h, most.h)))
 }
 
 fn of_screen(state: &State, screen: Screen) -> Option<Size<i32, Logical>> {

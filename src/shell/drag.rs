@@ -18,7 +18,7 @@ use super::resize::{self, Edges};
 use super::strips::Mode;
 use super::window::Stretch;
 use super::workspaces::Place;
-use super::{Arrangement, Shell, Window, WindowId, arranging, snapping, spaces, strips, visit};
+use super::{Arrangement, Shell, Window, WindowId, arranging, snapping, spaces, strips, visit, wishes};
 use crate::shell::{Desk, Hand, geometry};
 use crate::state::State;
 
@@ -128,6 +128,7 @@ pub fn begin_move(state: &mut State, id: WindowId, start: Point<f64, Logical>) -
     window.settle();
     window.floating = corner;
     state.shell.drag = Some(Drag { window: id, kind: DragKind::Move { corner }, start });
+    wishes::state_changed(state, id);
     state.need_all();
     true
 }

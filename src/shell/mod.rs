@@ -12,6 +12,7 @@ mod bounding;
 mod carrying;
 mod change_log;
 pub mod configure;
+pub mod decorations;
 mod desk;
 pub mod drag;
 pub mod effects;
@@ -33,6 +34,7 @@ pub mod question;
 mod refitting;
 pub mod render_order;
 pub mod resize;
+mod ruled_size;
 mod snapping;
 pub mod spaces;
 pub mod stacking;
@@ -277,6 +279,7 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let was_mapped = std::mem::replace(&mut window.mapped, has_content);
     if !window.configured && is_root {
         let id = window.id;
+        wishes::renew(state, id);
         let expected = strips::expected(state, id);
         bounding::foretell(state, id, expected);
         strips::foresee(state, id);
@@ -289,8 +292,12 @@ fn window_applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let answered = acknowledged.is_some();
     window.take_answer(acknowledged);
     let id = window.id;
+    let is_other = before.2 != window.applied;
     if (answered && was_resized) || before != look(window) {
         state.shell.windows.note_change_of(id);
+    }
+    if is_other {
+        wishes::state_changed(state, id);
     }
     if is_root {
         strips::hear_limits(&mut state.shell, id);
@@ -369,7 +376,7 @@ fn mapped(state: &mut State, id: WindowId) {
     // A window that comes back comes back where it was.
     if let (Some(area), false) = (area, window.placed || state.shell.is_for_strip(id)) {
         let bar = state.shell.bar_height(window);
-        let size = window.geometry.size + Size::from((0, bar));
+        let size = window.ruled_size() + Size::from((0, bar));
         let parent = window.toplevel.parent().and_then(|parent| Some(state.shell.window_of(&parent)?.rect()));
         let corner = match parent {
             Some(parent) => placement::centre_over(size, parent, area),
@@ -385,6 +392,7 @@ fn mapped(state: &mut State, id: WindowId) {
             window.placed = true;
         }
     }
+    ruled_size::apply(state, id);
     tracing::debug!(?id, "window mapped");
     spaces::settle(state, id);
     // A dialog of a window that is not seen waits with it.

@@ -60,6 +60,18 @@ pub struct SizeLimits {
 }
 
 impl SizeLimits {
+    /// These limits and `others`; where both cannot be kept, these are.
+    pub fn narrowed(self, others: SizeLimits) -> Self {
+        let axis = |(min, max): (i32, i32), (other_min, other_max): (i32, i32)| {
+            let largest = [max, other_max].into_iter().filter(|max| *max > 0).min();
+            let least = other_min.min(if max > 0 { max } else { MAX_EXTENT }).max(min);
+            (least, largest.map_or(0, |largest| largest.max(min)))
+        };
+        let (min_w, max_w) = axis((self.min.w, self.max.w), (others.min.w, others.max.w));
+        let (min_h, max_h) = axis((self.min.h, self.max.h), (others.min.h, others.max.h));
+        SizeLimits { min: (min_w, min_h).into(), max: (max_w, max_h).into() }
+    }
+
     /// The size nearest to `size` that the client accepts, at least one pixel either way.
     pub fn clamp(self, size: Size<i32, Logical>) -> Size<i32, Logical> {
         let axis = |size: i32, min: i32, max: i32| {
@@ -144,6 +156,18 @@ mod tests {
     fn a_minimum_larger_than_the_maximum_wins_instead_of_panicking() {
         let limits = SizeLimits { min: (500, 0).into(), max: (300, 0).into() };
         assert_eq!(limits.clamp((10, 10).into()), (500, 10).into());
+    }
+
+    #[test]
+    fn own_limits_are_kept_before_those_of_a_rule() {
+        let limits = |min: i32, max: i32| SizeLimits { min: (min, min).into(), max: (max, max).into() };
+        let none = limits(0, 0);
+        assert_eq!(none.narrowed(none), none);
+        assert_eq!(none.narrowed(limits(100, 300)), limits(100, 300));
+        assert_eq!(limits(50, 400).narrowed(limits(100, 300)), limits(100, 300));
+        assert_eq!(limits(150, 200).narrowed(limits(100, 300)), limits(150, 200));
+        assert_eq!(limits(400, 500).narrowed(limits(0, 300)), limits(400, 400), "its own minimum");
+        assert_eq!(limits(0, 80).narrowed(limits(100, 0)), limits(80, 80), "its own maximum");
     }
 
     #[test]

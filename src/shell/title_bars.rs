@@ -1,13 +1,11 @@
 //! The title bar of a window that floats and leaves its decoration to us: above it, as [titles](super::titles) above a column
 //! are, but without a distance, with a cross at its right end. What lies above the window lies above it, and what lies below it is below.
 
-use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Size};
 
 use super::titles::TITLES;
 use super::{Arrangement, Shell, Window, WindowId};
-use crate::shell::{Desk, geometry};
-use crate::state::State;
+use crate::shell::geometry;
 
 /// What of a title bar is at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,11 +73,4 @@ impl Shell {
         }
         None
     }
-}
-
-/// The client of a window leaves its decoration to us, or not.
-pub fn leave_decoration(state: &mut State, surface: &WlSurface, to_us: bool) {
-    let Some(window) = state.shell.window_of_root_mut(surface) else { return };
-    window.leaves_decoration = to_us;
-    state.need_all();
 }

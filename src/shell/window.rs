@@ -17,7 +17,7 @@ use super::layout::op::Limits;
 use super::parts::Snapped;
 use super::resize::{Edges, SizeLimits};
 use super::titles::Titles;
-use super::wishes::Look;
+use super::wishes::{DecoratedBy, Look};
 
 use crate::guard;
 
@@ -133,6 +133,12 @@ pub struct Window {
     pub(super) titles: Option<Titles>,
     /// How it looks because a rule says so.
     pub(super) look: Look,
+    /// The sizes that rules want.
+    pub(super) ruled_limits: SizeLimits,
+    /// Who draws its decoration because a rule says so.
+    pub(super) ruled_decoration: Option<DecoratedBy>,
+    /// And who draws it because its client wishes so.
+    pub(super) wished_decoration: DecoratedBy,
     /// Whether it floats because a rule says so, or does not.
     pub(super) wished_floating: Option<bool>,
     /// What moves it by itself.
@@ -178,6 +184,9 @@ impl Window {
             kept_out: false,
             titles: None,
             look: Look::default(),
+            ruled_limits: SizeLimits::default(),
+            ruled_decoration: None,
+            wished_decoration: DecoratedBy::Client,
             wished_floating: None,
             motion: WindowMotion::default(),
             effect_names: EffectNames::default(),
@@ -272,8 +281,13 @@ impl Window {
         })
     }
 
+    /// The sizes that the session asks for: those that the client accepts, of them those that rules want.
+    pub(super) fn size_limits(&self) -> SizeLimits {
+        self.own_size_limits().narrowed(self.ruled_limits)
+    }
+
     /// The sizes that the client accepts, as last applied.
-    pub fn size_limits(&self) -> SizeLimits {
+    pub fn own_size_limits(&self) -> SizeLimits {
         guard::with_states(self.surface(), |states| {
             let mut cached = states.cached_state.get::<SurfaceCachedState>();
             let current = cached.current();
@@ -283,7 +297,7 @@ impl Window {
 
     /// Whether its client accepts no size but one.
     pub(super) fn has_one_size(&self) -> bool {
-        let SizeLimits { min, max } = self.size_limits();
+        let SizeLimits { min, max } = self.own_size_limits();
         min == max && min.w > 0 && min.h > 0
     }
 

@@ -1,7 +1,11 @@
 //! What the user's rules want of single windows: where and how they open, and how they look.
 
+use serde::{Deserialize, Serialize};
+
+use super::arrangement::Arrangement;
+use super::resize::SizeLimits;
 use super::workspaces::Number;
-use super::{Shell, WindowId};
+use super::{Shell, WindowId, decorations, ruled_size};
 use crate::shell::Desk;
 use crate::state::State;
 use crate::time::{Clock as _, Instant};
@@ -21,12 +25,26 @@ pub struct Wishes {
     pub fullscreen: Option<bool>,
     /// Whether it has the focus when it opens.
     pub focused: Option<bool>,
+    /// The sizes that it is asked for.
+    pub limits: SizeLimits,
+    /// Who draws its title bar and edges.
+    pub decoration: Option<DecoratedBy>,
     /// How much of it is seen: 0 to 1.
     pub opacity: Option<f64>,
     /// The radius of its corners, in logical pixels.
     pub corner_radius: Option<f64>,
     /// Whether it is in pictures of the screen.
     pub capture: Option<bool>,
+}
+
+/// Who draws the title bar and the edges of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecoratedBy {
+    /// The session.
+    Server,
+    /// The program.
+    Client,
 }
 
 /// What rules know windows by.
@@ -44,6 +62,10 @@ pub struct Named<'a> {
     pub is_floating: bool,
     /// Whether its client wants it to be looked at.
     pub is_urgent: bool,
+    /// Whether its content fills its output.
+    pub is_fullscreen: bool,
+    /// Whether its content is maximised.
+    pub is_maximised: bool,
 }
 
 /// How a window looks because a rule says so.
@@ -74,6 +96,11 @@ pub(super) fn of(state: &State, id: WindowId) -> Wishes {
         is_focused: state.shell.focused() == Some(id),
         is_floating: !window.in_strip,
         is_urgent: state.shell.workspaces.is_urgent(id),
+        is_fullscreen: window.is_fullscreen(),
+        is_maximised: matches!(
+            window.applied,
+            Arrangement::Maximized { .. } | Arrangement::Tiled { is_maximised: true, .. }
+        ),
     };
     state.outputs.wishes(&named)
 }
@@ -84,6 +111,8 @@ pub fn renew(state: &mut State, id: WindowId) {
     let kept_out = state.outputs.rules.keeps_out(&window.app_id().unwrap_or_default());
     let wishes = of(state, id);
     keep_out(state, id, wishes.capture.map_or(kept_out, |seen| !seen));
+    ruled_size::limit(state, id, wishes.limits);
+    decorations::rule(state, id, wishes.decoration);
     let look = Look { opacity: wishes.opacity.unwrap_or(1.0), corner_radius: wishes.corner_radius };
     if state.shell.window(id).is_some_and(|window| window.look != look) {
         state.shell.window_mut(id).into_iter().for_each(|window| window.look = look);
@@ -111,6 +140,13 @@ pub fn renew_soon(state: &mut State, id: WindowId) {
     }
 }
 
+/// A window fills its screen, is part of a column, or is not any more: rules may go by that.
+pub(super) fn state_changed(state: &mut State, id: WindowId) {
+    if state.outputs.rules.has_windows() {
+        renew_soon(state, id);
+    }
+}
+
 /// The rules, or what they go by, changed for all.
 pub fn renew_all(state: &mut State) {
     let ids: Vec<WindowId> = state.shell.windows.iter().map(|window| window.id).collect();
@@ -128,24 +164,25 @@ impl Shell {
 /// So many rules are gone through in a turn for windows that are called something else, or all of them for one window.
 const RULES_IN_A_TURN: usize = 1_000;
 
-/// Windows may be called something else: looks follow that. Returns when that goes on.
-fn follow_names(state: &mut State) -> Option<Instant> {
-    if state.shell.renamed.is_empty() {
-        return None;
-    }
+/// Windows may be called something else: looks follow that.
+fn follow_names(state: &mut State) {
     let windows = (RULES_IN_A_TURN / state.outputs.rules.number().max(1)).max(1);
     for _ in 0..windows {
-        let id = state.shell.renamed.pop_front()?;
+        let Some(id) = state.shell.renamed.pop_front() else { return };
         state.shell.windows.get_mut_quietly(id).into_iter().for_each(|window| window.is_renamed = false);
         renew(state, id);
     }
-    (!state.shell.renamed.is_empty()).then(|| state.clock.now())
 }
 
-/// The focus and names of windows may be other ones: looks follow them. Returns when that goes on.
-pub fn attend(state: &mut State) -> Option<Instant> {
+/// The focus and names of windows may be other ones: looks follow them.
+pub fn attend(state: &mut State) {
     follow_focus(state);
-    follow_names(state)
+    follow_names(state);
+}
+
+/// When rules are to be gone through next.
+pub fn next(state: &State) -> Option<Instant> {
+    (!state.shell.renamed.is_empty()).then(|| state.clock.now())
 }
 
 fn follow_focus(state: &mut State) {

@@ -1,10 +1,11 @@
 //! Who draws title bars.
 
+use upbeat::config::Config;
 use wayland_client::WEnum;
 use wayland_protocols::xdg::decoration::zv1::client::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
 use wayland_protocols::xdg::decoration::zv1::client::zxdg_toplevel_decoration_v1::Mode;
 
-use crate::fixture::{Event, World};
+use crate::fixture::{ClientIndex, Event, World};
 
 /// What a window that is shown already is told that asks for a decoration, and for `wish` in the same breath.
 fn answers(wish: Option<Mode>) -> Vec<String> {
@@ -30,4 +31,38 @@ fn a_wish_in_the_same_breath_gets_the_only_answer() {
 #[test]
 fn who_does_not_say_what_it_wishes_is_told_to_draw_its_own() {
     assert_eq!(answers(None), [format!("{:?}", WEnum::Value(Mode::ClientSide))]);
+}
+
+fn set_rules(world: &mut World, rules: &str) {
+    world.state.outputs.rules.windows = toml::from_str::<Config>(rules).unwrap().windows;
+    world.state.outputs.rules.changed();
+}
+
+/// The modes that a client was told since that was asked last.
+fn told(world: &mut World, client: ClientIndex) -> Vec<String> {
+    world.settle();
+    let events = world.client(client).take_events().into_iter();
+    events.filter_map(|event| if let Event::Told(mode) = event { Some(mode) } else { None }).collect()
+}
+
+#[test]
+fn a_rule_counts_before_the_wish_of_a_client_and_goes_with_its_title() {
+    let said = |mode: Mode| vec![format!("{:?}", WEnum::Value(mode))];
+    let mut world = World::lit();
+    set_rules(&mut world, "[[window]]\ntitle = 'bare'\ndecoration = 'server'");
+    let (a, window) = world.open("bare", 200, 100);
+    world.client(a).take_events();
+    let client = world.client(a);
+    let manager: ZxdgDecorationManagerV1 = client.bind();
+    let decoration = manager.get_toplevel_decoration(&window.toplevel, &client.handle(), ());
+    assert_eq!(told(&mut world, a), said(Mode::ServerSide), "though it wishes nothing");
+    decoration.set_mode(Mode::ClientSide);
+    assert_eq!(told(&mut world, a), [""; 0], "though it wishes another");
+    window.toplevel.set_title("own".to_owned());
+    world.settle();
+    world.rest();
+    assert_eq!(told(&mut world, a), said(Mode::ClientSide), "the rule is for it no more");
+    set_rules(&mut world, "[[window]]\ndecoration = 'server'");
+    world.rest();
+    assert_eq!(told(&mut world, a), said(Mode::ServerSide), "rules that are saved count for open windows");
 }

@@ -1,11 +1,12 @@
 //! Rules for windows: where and how they open, and how they look.
 
 use upbeat::config::Config;
+use upbeat::shell::resize::Edges;
 use upbeat::shell::strips::{self, Mode};
 use wayland_protocols::xdg::shell::client::xdg_toplevel::State;
 
 use crate::fixture::content::{GREEN, RED};
-use crate::fixture::{Event, OUTPUT, World};
+use crate::fixture::{ClientIndex, Event, OUTPUT, World};
 
 fn world(rules: &str) -> World {
     let mut world = World::lit();
@@ -125,4 +126,104 @@ fn windows_that_are_called_something_else_cost_so_many_rules_in_a_turn_however_o
     windows[0].toplevel.set_title("public".to_owned());
     world.rest();
     assert_eq!(kept_out(&world), 2);
+}
+
+/// The newest size that a client was asked for since it answered.
+fn asked(world: &mut World, client: ClientIndex) -> Option<(i32, i32)> {
+    let events = world.client(client).take_events().into_iter().rev();
+    events.into_iter().find_map(|event| match event {
+        Event::ToplevelConfigure { width, height, .. } => Some((width, height)).filter(|size| *size != (0, 0)),
+        _ => None,
+    })
+}
+
+/// Other rules are saved.
+fn save(world: &mut World, rules: &str) {
+    world.state.outputs.rules.windows = toml::from_str::<Config>(rules).unwrap().windows;
+    world.state.outputs.rules.changed();
+    world.rest();
+}
+
+#[test]
+fn a_floating_window_is_asked_for_a_size_within_the_limits_of_a_rule() {
+    let mut world = world("[[window]]\ntitle = 'small'\nmin-width = 400\nmax-height = 150");
+    let (client, window) = world.open("small", 300, 200);
+    assert_eq!(asked(&mut world, client), Some((400, 150)));
+    world.client(client).show(&window.surface, 400, 150);
+    world.settle();
+    let (other, _free) = world.open("free", 300, 200);
+    assert_eq!(asked(&mut world, other), None, "no rule is for it");
+    save(&mut world, "[[window]]\ntitle = 'small'\nmin-width = 500");
+    assert_eq!(asked(&mut world, client), Some((500, 150)), "rules that are saved count for open windows");
+    save(&mut world, "");
+    assert_eq!(asked(&mut world, client), None, "without a rule any size is fine");
+}
+
+#[test]
+fn a_resize_ends_at_the_limits_of_a_rule_and_of_the_client() {
+    let mut world = world("[[window]]\ntitle = 'kept'\nmin-width = 250\nmax-width = 350\nmin-height = 900");
+    let client = world.connect();
+    let window = world.client(client).toplevel("kept");
+    window.toplevel.set_max_size(0, 220);
+    world.settle();
+    world.client(client).answer_newest();
+    world.client(client).show(&window.surface, 300, 220);
+    world.settle();
+    assert_eq!(asked(&mut world, client), None, "its own limit counts before that of a rule");
+    let id = world.window("kept").id;
+    let rect = world.window("kept").rect();
+    let grab = (f64::from(rect.loc.x + rect.size.w), f64::from(rect.loc.y + 10));
+    for (by, width) in [(300.0, 350), (-300.0, 250)] {
+        world.point(grab.0, grab.1);
+        let edges = Edges { right: true, ..Edges::default() };
+        assert!(upbeat::shell::drag::begin_resize(&mut world.state, id, edges, grab.into()));
+        world.state.shell.latch_grabs((grab.0 + by, grab.1).into());
+        upbeat::shell::drag::end(&mut world.state);
+        world.settle();
+        assert_eq!(asked(&mut world, client), Some((width, 220)));
+        world.client(client).answer_newest();
+    }
+}
+
+#[test]
+fn a_column_is_as_wide_as_the_smallest_size_of_a_rule() {
+    let mut world = world("[[window]]\ntitle = 'wide'\nwidth = 20\nmin-width = 400");
+    strips::set_mode(&mut world.state, Mode::Strip);
+    let client = world.connect();
+    let _window = world.client(client).toplevel("wide");
+    world.settle();
+    let (width, _) = world.client(client).answer_newest().unwrap();
+    assert!(width >= 400, "{width}");
+}
+
+#[test]
+fn looks_follow_fullscreen_maximised_and_floating() {
+    let mut world = world(
+        "[[window]]\nis-fullscreen = true\ncapture = false\n[[window]]\nis-maximised = true\nopacity = 0\n\
+         [[window]]\nis-floating = false\ncapture = false",
+    );
+    let (client, window) = world.open_filled("red", (300, 200), RED);
+    world.rest();
+    let middle = (OUTPUT.0 / 2, OUTPUT.1 / 2);
+    let follow = |world: &mut World| {
+        world.settle();
+        let (width, height) = world.client(client).answer_newest().unwrap();
+        world.client(client).draw(&window.surface, 1, (width.max(300), height.max(200)), RED);
+        window.surface.commit();
+        world.settle();
+        world.rest();
+        (world.pixel(middle.0, middle.1) == RED, world.window("red").is_kept_out())
+    };
+    assert!(world.window("red").is_mapped());
+    window.toplevel.set_maximized();
+    assert_eq!(follow(&mut world), (false, false));
+    window.toplevel.unset_maximized();
+    assert_eq!(follow(&mut world), (true, false));
+    window.toplevel.set_fullscreen(None);
+    assert_eq!(follow(&mut world), (true, true));
+    window.toplevel.unset_fullscreen();
+    assert_eq!(follow(&mut world), (true, false));
+    strips::set_mode(&mut world.state, Mode::Strip);
+    world.turn();
+    assert!(follow(&mut world).1, "a window of a column");
 }

@@ -19,7 +19,7 @@ mod following;
 mod placing;
 
 pub use following::{arrange, arrange_in_time};
-pub(super) use following::{expected, foresee, hear_limits, hear_name};
+pub(super) use following::{expected, foresee, hear_limits, hear_name, limits_changed};
 
 use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle};
@@ -190,7 +190,7 @@ impl Strips {
 impl Window {
     /// Whether it floats wherever it is: a dialog, or a window that has one size.
     fn floats_always(&self) -> bool {
-        let limits = self.size_limits();
+        let limits = self.own_size_limits();
         let is_fixed = |min: i32, max: i32| max > 0 && min >= max;
         let by_itself =
             self.parent.is_some() || is_fixed(limits.min.w, limits.max.w) && is_fixed(limits.min.h, limits.max.h);

@@ -8,7 +8,7 @@ use super::super::layout::op::Rect;
 use super::super::layout::{Arranged, Layout, Op};
 use super::super::spaces;
 use super::super::workspaces::{Number, Place};
-use super::super::{Arrangement, Window, WindowId, bounding, visit};
+use super::super::{Arrangement, Window, WindowId, bounding, visit, wishes};
 use super::Mode;
 use crate::shell::Desk;
 use crate::state::State;
@@ -88,7 +88,10 @@ pub(super) fn place(state: &mut State) {
         return;
     }
     spaces::tell_windows(&mut state.shell);
-    changed.into_iter().for_each(|id| visit::update_outputs(state, id));
+    for id in changed {
+        visit::update_outputs(state, id);
+        wishes::state_changed(state, id);
+    }
     state.need_look();
 }
 

@@ -1,0 +1,49 @@
+//! Limits of size that rules set, beside those that a client states itself.
+
+use smithay::utils::{Logical, Size};
+
+use super::resize::SizeLimits;
+use super::{Arrangement, Window, WindowId, strips};
+use crate::shell::Desk;
+use crate::state::State;
+
+impl Window {
+    /// The size that it has as long as it floats, or that it is to have by its rules.
+    pub(super) fn ruled_size(&self) -> Size<i32, Logical> {
+        let size = self.geometry.size;
+        // Without a rule any size that its client draws is fine, whatever it states.
+        if self.ruled_limits == SizeLimits::default() { size } else { self.size_limits().clamp(size) }
+    }
+}
+
+/// Rules want a window to have one of these sizes.
+pub(super) fn limit(state: &mut State, id: WindowId, limits: SizeLimits) {
+    let Some(window) = state.shell.windows.get_mut_quietly(id) else { return };
+    if std::mem::replace(&mut window.ruled_limits, limits) == limits {
+        return;
+    }
+    if window.in_strip {
+        // Its column is made as wide as it needs to be.
+        strips::limits_changed(&mut state.shell);
+    }
+    if state.shell.window(id).is_some_and(|window| window.placed) {
+        apply(state, id);
+    }
+}
+
+/// Asks a floating window for a size within its limits, if it has another. Once: a client that draws another size all the same
+/// is not asked again.
+pub(super) fn apply(state: &mut State, id: WindowId) {
+    let is_for_strip = state.shell.is_for_strip(id);
+    let Some(window) = state.shell.windows.get_mut_quietly(id).filter(|_| !is_for_strip) else { return };
+    let floats = window.wanted == Arrangement::Floating && window.applied == Arrangement::Floating;
+    let is_free = window.mapped && floats && window.snapped.is_none() && window.stretch.is_none();
+    let size = window.ruled_size();
+    if !is_free || size == window.geometry.size {
+        return;
+    }
+    window.floating_size = Some(size);
+    window.want(Arrangement::Floating);
+    window.send_pending();
+    state.need_look();
+}
