@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -61,9 +62,16 @@ pub struct Patient {
 
 /// Creates a file like [`create`], for somebody who does not wait for ever for a pipe's reader.
 pub fn create_patiently(path: &Path) -> io::Result<Patient> {
-    let file = create(path)?;
-    fcntl_setfl(&file, fcntl_getfl(&file)? | OFlags::NONBLOCK)?;
-    Ok(Patient { file, patience: PATIENCE })
+    Patient::new(create(path)?.into())
+}
+
+impl Patient {
+    /// For a pipe that is there, of a client that reads from it.
+    pub fn new(pipe: OwnedFd) -> io::Result<Patient> {
+        let file = File::from(pipe);
+        fcntl_setfl(&file, fcntl_getfl(&file)? | OFlags::NONBLOCK)?;
+        Ok(Patient { file, patience: PATIENCE })
+    }
 }
 
 impl Write for Patient {

@@ -87,6 +87,8 @@ pub enum Action {
     NextKeyboardLayout,
     /// The one before.
     PreviousKeyboardLayout,
+    /// Takes a picture and keeps it.
+    Screenshot(ScreenshotOf),
     /// All outputs are off, until somebody does something.
     OutputsOff,
     /// Asks for another virtual terminal.
@@ -95,6 +97,17 @@ pub enum Action {
     EndSession,
     /// Nothing: takes a default shortcut away.
     None,
+}
+
+/// The subject of a screenshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ScreenshotOf {
+    /// The screen with the pointer.
+    Screen,
+    /// The window with the focus, alone.
+    Window,
+    /// A part of the screen that the user picks.
+    Region,
 }
 
 /// There is no such action.
@@ -106,7 +119,7 @@ pub enum Action {
      \"height SIZE\", \"full-width\", \"float\", \"layout\", \"overview\", \"hud\", \"shortcuts\", \"workspace N\", \
      \"next-workspace\", \"previous-workspace\", \"move-to-workspace N\", \"column-to-workspace N\", \"move-to-next-workspace\", \
      \"move-to-previous-workspace\", \"output WHERE\", \"move-to-output WHERE\", \"column-to-output WHERE\", \"next-keyboard-layout\", \
-     \"previous-keyboard-layout\", \"outputs-off\", \"end-session\" or \"none\", with N from 1 to 9, left, right, up, down, \
+     \"previous-keyboard-layout\", \"screenshot screen\", \"screenshot window\", \"screenshot region\", \"outputs-off\", \"end-session\" or \"none\", with N from 1 to 9, left, right, up, down, \
      first or last for WHERE, and 50%, +10%, -10% or next for SIZE"
 )]
 pub struct NoSuchAction;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use smithay::input::keyboard::{Keysym, keysyms};
 
-use super::{Action, BUTTON_LEFT, BUTTON_RIGHT, Bound, Chord, Held, Trigger, Turned};
+use super::{Action, BUTTON_LEFT, BUTTON_RIGHT, Bound, Chord, Held, ScreenshotOf, Trigger, Turned};
 use crate::shell::layout::op::{Direction, Resize, Side};
 use crate::shell::workspaces::Number;
 
@@ -23,11 +23,6 @@ const MEDIA: [(u32, &str, &str, bool); 9] = [
     (keysyms::KEY_XF86AudioNext, "playerctl next", "Next piece", false),
     (keysyms::KEY_XF86AudioPrev, "playerctl previous", "Piece before", false),
 ];
-
-/// Takes a picture of the screen. A pipe would leave an empty file where there is no grim, and not say so.
-const SHOT: &str = "file=~/screenshot-$(date +%Y%m%d-%H%M%S).png; grim \"$file\" && wl-copy -t image/png <\"$file\"";
-/// Takes one of a part of it, unless Escape is pressed meanwhile.
-const SHOT_OF_A_PART: &str = "area=$(slurp) && grim -g \"$area\" - | wl-copy -t image/png";
 
 /// The keys that are bound without a configuration.
 pub fn default_keys() -> BTreeMap<Chord, Bound> {
@@ -99,19 +94,15 @@ pub fn default_keys() -> BTreeMap<Chord, Bound> {
     for (turned, side) in [(Turned::Up, Side::Left), (Turned::Down, Side::Right)] {
         bind(shifted(with_mod(Trigger::Wheel(turned))), Action::Focus(Direction::Column(side)));
     }
+    bind(plain(keysyms::KEY_Print), Action::Screenshot(ScreenshotOf::Screen));
+    bind(alt(keysyms::KEY_Print), Action::Screenshot(ScreenshotOf::Window));
+    bind(shifted(plain(keysyms::KEY_Print)), Action::Screenshot(ScreenshotOf::Region));
     for (number, digit) in Number::all().zip(keysyms::KEY_1..) {
         bind(with(digit), Action::Workspace(number));
         bind(shifted(with(digit)), Action::MoveToWorkspace(number));
     }
     let lock = Chord { held: Held { logo: true, alt: true, ..Held::default() }, trigger: of(keysyms::KEY_l) };
     keys.insert(lock, Bound { about: Some("Lock".into()), ..run("swaylock -f").into() });
-    let shot = Action::Shell(SHOT.into());
-    keys.insert(plain(keysyms::KEY_Print), Bound { about: Some("Picture of the screen".into()), ..shot.into() });
-    let part = Action::Shell(SHOT_OF_A_PART.into());
-    keys.insert(
-        shifted(plain(keysyms::KEY_Print)),
-        Bound { about: Some("Picture of a part of it".into()), ..part.into() },
-    );
     keys.insert(with(keysyms::KEY_Escape), Bound { when_inhibited: true, ..Action::Shortcuts.into() });
     for (key, program, about, repeats) in MEDIA {
         let action = run(program);
@@ -119,44 +110,4 @@ pub fn default_keys() -> BTreeMap<Chord, Bound> {
         keys.insert(plain(key), bound);
     }
     keys
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
-    use std::process::Command;
-
-    use super::*;
-
-    #[test]
-    fn picture_of_the_screen_leaves_no_file_where_grim_is_not_installed() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        let shell = Command::new("sh")
-            .args(["-c", "for program in sh date cat; do command -v $program; done"])
-            .output()
-            .unwrap();
-        for path in String::from_utf8(shell.stdout).unwrap().lines() {
-            symlink(path, at(path.rsplit('/').next().unwrap())).unwrap();
-        }
-        let run = || {
-            let mut command = Command::new(at("sh"));
-            command.args(["-c", SHOT]).env("HOME", folder.path()).env("PATH", folder.path());
-            command.stderr(std::process::Stdio::null()).status().unwrap().code()
-        };
-        let pictures = || {
-            let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-            names.filter(|path| path.extension().is_some_and(|end| end == "png")).collect::<Vec<_>>()
-        };
-        assert_eq!((run(), pictures().len()), (Some(127), 0));
-        let program = |name: &str, text: &str| {
-            std::fs::write(at(name), text).unwrap();
-            std::fs::set_permissions(at(name), std::fs::Permissions::from_mode(0o755)).unwrap();
-        };
-        program("grim", "#!/bin/sh\necho picture > \"$1\"\n");
-        program("wl-copy", "#!/bin/sh\ncat > \"$HOME/copied\"\n");
-        assert_eq!((run(), pictures().len()), (Some(0), 1));
-        assert_eq!(std::fs::read_to_string(&pictures()[0]).unwrap(), "picture\n");
-        assert_eq!(std::fs::read_to_string(at("copied")).unwrap(), "picture\n");
-    }
 }

@@ -13,7 +13,7 @@ mod trigger;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-pub use action::{Action, NoSuchAction};
+pub use action::{Action, NoSuchAction, ScreenshotOf};
 pub use chord::{Chord, Held, NotAChord, Pressed};
 pub use command_line::{CommandLine, NoCommandLine};
 pub use defaults::default_keys;

@@ -6,8 +6,8 @@ use super::animations::{
 use super::effects::{Automatic, MarkWidth, Passes, RadiusWish, Reach, ShadowWish, Share};
 use super::{
     Animations, Autostart, Colour, Config, Cursor, Effects, Environment, FocusWish, Gestures, Keyboard, Keys,
-    KeysWhenLocked, LateLatch, LayoutWish, Limits, MissBudgets, Percent, PointerSettings, Privileges, Program, Scroll,
-    Timing, X11,
+    KeysWhenLocked, LateLatch, LayoutWish, Limits, MissBudgets, Percent, PointerSettings, Privileges, Program,
+    Screenshots, Scroll, Timing, X11,
 };
 use crate::bindings::CommandLine;
 use crate::timing::defaults::OWN_FRAMES_AHEAD;
@@ -44,6 +44,7 @@ impl Default for Config {
             limits: Limits::default(),
             autostart: Autostart::default(),
             environment: Environment::default(),
+            screenshots: Screenshots::default(),
             outputs: Vec::new(),
             devices: Vec::new(),
             apps: Vec::new(),

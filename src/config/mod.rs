@@ -21,7 +21,8 @@ mod layout;
 mod length;
 mod matcher;
 mod programs;
-pub mod scroll;
+pub mod screenshots;
+mod scroll;
 mod size;
 mod starter;
 mod text;
@@ -41,6 +42,7 @@ pub use keys::{Keys, KeysWhenLocked};
 pub use layout::{FocusWish, LayoutWish};
 pub use matcher::Matcher;
 pub use programs::{Autostart, Environment, Program};
+pub use screenshots::{PictureFolder, Screenshots};
 pub use scroll::Scroll;
 use serde::{Deserialize, Serialize};
 pub use starter::{StarterError, write_starter};
@@ -113,6 +115,8 @@ pub struct Config {
     pub autostart: Autostart,
     /// Variables of what the session starts.
     pub environment: Environment,
+    /// What becomes of pictures that shortcuts take.
+    pub screenshots: Screenshots,
     /// Rules for outputs, by name; where several match, the later one counts.
     #[serde(rename = "output", deserialize_with = "effort::rules")]
     pub outputs: Vec<OutputRule>,

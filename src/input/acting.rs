@@ -54,6 +54,7 @@ pub fn run(state: &mut State, action: &Action) {
         Action::Shell(line) => {
             state.run_program(&SHELL.into_iter().chain([&**line]).map(OsString::from).collect::<Vec<_>>());
         }
+        Action::Screenshot(of) => state.take_screenshot(*of),
         Action::EndSession => ask_to_end(state),
         Action::SwitchTerminal(number) => state.switch_terminal(*number),
         Action::Workspace(number) => go_to(state, |_| *number),

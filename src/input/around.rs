@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
+use crate::bindings::ScreenshotOf;
 use crate::time::Instant;
 
 /// The session that shortcuts speak to.
@@ -13,6 +14,9 @@ pub trait ShortcutTarget {
 
     /// Starts a program with its arguments; it ends with the session.
     fn run_program(&mut self, command: &[OsString]);
+
+    /// Takes a picture and keeps it.
+    fn take_screenshot(&mut self, of: ScreenshotOf);
 
     /// Ends the session.
     fn end_session(&mut self);

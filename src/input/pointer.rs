@@ -11,7 +11,9 @@ pub use super::held::Focus;
 use super::{InputTimes, Timed, acting, behind, constraint, drag, foresight, held, hovering, mouse, scrolling, titles};
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
-use crate::shell::{self, overview, popup, question};
+use crate::shell::question::{self, Taken};
+use crate::shell::region::{self, PickedWith};
+use crate::shell::{self, overview, popup};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -130,6 +132,7 @@ fn set_position(state: &mut State, time: Instant, position: Point<f64, Logical>)
     hovering::moved(state, &before);
     overview::pointed(state, position);
     question::pointed(state, position);
+    region::moved(state, position, PickedWith::Pointer);
     output::cursor_changed(state);
     foresight::pointed(state, time, position);
     let focus = pointer.current_focus();
@@ -210,8 +213,13 @@ fn press(state: &mut State, time: Instant, button: u32) {
         state.input.held.swallowed.push(button);
         return;
     }
-    let answer = question::pressed(state, place);
-    if acting::answered(state, answer) || super::picking::pressed(state, place) || overview::pressed(state, place) {
+    let picks = region::pressed(state, place, PickedWith::Pointer);
+    let answer = if picks { Taken::No } else { question::pressed(state, place) };
+    if picks
+        || acting::answered(state, answer)
+        || super::picking::pressed(state, place)
+        || overview::pressed(state, place)
+    {
         output::input(state, InputKind::Button, None, time);
         state.input.held.swallowed.push(button);
         return;
@@ -256,6 +264,7 @@ fn release(state: &mut State, time: Instant, button: u32) {
         deliver(state, time, button, ButtonState::Released, SERIAL_COUNTER.next_serial());
     }
     if none_left {
+        region::released(state, PickedWith::Pointer);
         state.shell.set_pressed(None);
         if drag::holds_pointer(state) {
             drag::end(state);

@@ -11,6 +11,7 @@ use crate::bindings::BUTTON_LEFT;
 use crate::bounds::coordinate_f64;
 use crate::output::{self, InputKind};
 use crate::shell::question::{self, Taken};
+use crate::shell::region::{self, PickedWith};
 use crate::shell::{self, overview, popup, swipes};
 use crate::state::State;
 use crate::surface::foresight::Device;
@@ -61,8 +62,10 @@ pub fn down(state: &mut State, time: Instant, slot: u32, position: Point<f64, Lo
     let is_alone = state.input.touches.down.is_empty();
     let edge = swiping::edge_at(state, position).filter(|_| is_alone && !wakes);
     let swipes = edge.is_some() && swiping::stops(state, time, position);
-    let answer = if wakes { Taken::No } else { question::pressed(state, position) };
+    let picks = !wakes && region::pressed(state, position, PickedWith::Finger(slot));
+    let answer = if wakes || picks { Taken::No } else { question::pressed(state, position) };
     let taken = wakes
+        || picks
         || swipes
         || acting::answered(state, answer)
         || super::picking::pressed(state, position)
@@ -100,6 +103,7 @@ pub fn moved(state: &mut State, time: Instant, slot: u32, position: Point<f64, L
     let Some(touch) = state.input.touches.down.iter_mut().find(|touch| touch.slot == slot) else { return };
     let before = std::mem::replace(&mut touch.position, bounded(position));
     let (focus, swallowed, position) = (touch.focus.clone(), touch.swallowed, touch.position);
+    region::moved(state, position, PickedWith::Finger(slot));
     if drag::holds_touch(state, slot) {
         drag::latch(state);
     } else if carries(state, slot) {
@@ -172,6 +176,7 @@ pub fn up(state: &mut State, time: Instant, slot: u32) {
         super::refresh_focus(state);
     }
     touch_drag::catch_up_before_drop(state, time, slot);
+    region::released(state, PickedWith::Finger(slot));
     let touch = state.input.touches.down.remove(index);
     foresight::left(state, Device::Touch(slot));
     if state.input.touches.down.is_empty() {

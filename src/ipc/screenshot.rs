@@ -20,11 +20,11 @@ const MOST_WRITTEN: usize = 4;
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
 /// A picture that is being written.
-struct Writing;
+pub struct Writing;
 
 impl Writing {
     /// One more, if there may be.
-    fn begin() -> Option<Self> {
+    pub fn begin() -> Option<Self> {
         let more = |count| (count < MOST_WRITTEN).then_some(count + 1);
         WRITTEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Writing)
     }
@@ -58,7 +58,7 @@ pub fn write((shot, turn): (Shot, Turn), output: String, path: PathBuf, completi
 }
 
 /// A picture of a panel as it is seen.
-fn upright(image: PixelBuffer, turn: Turn) -> PixelBuffer {
+pub fn upright(image: PixelBuffer, turn: Turn) -> PixelBuffer {
     if turn == Turn::NORMAL {
         return image;
     }
@@ -69,29 +69,38 @@ fn upright(image: PixelBuffer, turn: Turn) -> PixelBuffer {
 }
 
 fn write_now(image: &PixelBuffer, output: String, path: PathBuf) -> Result<Response, String> {
-    let width = u32::try_from(image.width).unwrap_or(0);
-    let height = u32::try_from(image.height).unwrap_or(0);
-    match encode(image, width, height, &path) {
+    let (width, height) = size(image);
+    match write_file(image, &path) {
         Ok(()) => Ok(Response::Screenshot { output, path, width, height }),
         Err(error) => Err(format!("cannot write {}: {error}", path.display())),
     }
 }
 
-fn encode(image: &PixelBuffer, width: u32, height: u32, path: &Path) -> io::Result<()> {
+fn size(image: &PixelBuffer) -> (u32, u32) {
+    (u32::try_from(image.width).unwrap_or(0), u32::try_from(image.height).unwrap_or(0))
+}
+
+fn write_file(image: &PixelBuffer, path: &Path) -> io::Result<()> {
+    let mut file = BufWriter::new(files::create_patiently(path)?);
+    encode(image, &mut file)?;
+    file.flush()
+}
+
+/// Writes a picture as a PNG.
+pub fn encode(image: &PixelBuffer, into: impl Write) -> io::Result<()> {
     let colours = |pixel: &u32| {
         let [_, red, green, blue] = pixel.to_be_bytes();
         [red, green, blue]
     };
     let rgb: Vec<u8> = image.pixels.iter().flat_map(colours).collect();
-    let mut file = BufWriter::new(files::create_patiently(path)?);
-    let mut encoder = Encoder::new(&mut file, width, height);
+    let (width, height) = size(image);
+    let mut encoder = Encoder::new(into, width, height);
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);
     encoder.set_compression(Compression::Fast);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&rgb)?;
-    writer.finish()?;
-    file.flush()
+    Ok(writer.finish()?)
 }
 
 #[cfg(test)]

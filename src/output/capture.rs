@@ -14,6 +14,7 @@ mod eye;
 mod film;
 mod kept_out;
 mod looks;
+mod own;
 mod subject;
 mod watched;
 mod writer;
@@ -37,6 +38,7 @@ use crate::time::{Clock, Instant, Span};
 pub use eye::Eye;
 pub use film::{Film, Layout};
 use looks::Looks;
+pub use own::{OwnPicture, picture_of_window};
 pub use subject::{Area, CursorSeen, Pointed, Subject};
 pub use watched::Watched;
 pub(super) use watched::call_back;
@@ -132,6 +134,8 @@ struct Painting {
 pub struct Captures {
     waiting: Vec<Request>,
     painting: Vec<Painting>,
+    /// For the session itself.
+    own: Vec<own::Wanted>,
     /// In the order in which they are written.
     writing: VecDeque<Writing>,
     last: u64,
@@ -278,6 +282,12 @@ impl OutputState {
         self.lights > 0 && !self.on_screen.size.is_empty()
     }
 
+    /// Whether the screen shows what a screenshot is to show: nothing of the picking of a region, and no cursor.
+    pub fn is_ready_for_screenshot(&self) -> bool {
+        let has_cursor = self.on_screen.cursor.is_some() && self.display.capabilities().cursor_plane.is_none();
+        !self.on_screen.picks_region && !has_cursor
+    }
+
     /// What is on screen, as anybody may see it: without windows that are kept out of pictures.
     pub fn picture(&self, shell: &Shell, with_cursor: bool) -> Option<Shot> {
         Some(self.display.shot(with_cursor)?.blackened(kept_out::areas(&self.on_screen, shell)))
@@ -315,6 +325,7 @@ fn paint(state: &mut State, scene: Scene, region: PixelRect, film: Film, answer:
 
 /// The renderer has drawn something that is no frame of an output.
 pub(super) fn hear(state: &mut State, finished: Finished) {
+    let Some(finished) = own::hear(state, finished) else { return };
     let painting = &mut state.outputs.captures.painting;
     let Some(place) = painting.iter().position(|painting| painting.job == finished.id) else { return };
     let Painting { region, film, answer, .. } = painting.remove(place);

@@ -79,6 +79,7 @@ fn begin(state: &mut State, id: OutputId) -> Option<(Scene, Output)> {
         layers,
         effects: Vec::new(),
         cursor: super::cursor::layer(state, id),
+        picks_region: state.shell.overlays.region.is_on(),
         locked: false,
     };
     Some((scene, handle))
@@ -246,9 +247,13 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arran
     let kept = &mut state.outputs.overlays;
     let Overlays { overview, help, notices, question, .. } = &state.shell.overlays;
     let asks = question.shown.is_seen(present);
+    let picks = state.shell.overlays.region.is_on();
     let (overview, help, notices) = (overview.is_seen(present), help.is_seen(present), notices.shown.is_seen(present));
     if notices {
         overlays::show_notices(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
+    }
+    if picks {
+        overlays::show_region(&state.shell, kept, &mut choosing.scene, (id, &handle));
     }
     if asks {
         overlays::show_question(&state.shell, kept, &mut choosing.scene, (id, &handle), present);
@@ -293,7 +298,7 @@ pub(super) fn choose(state: &mut State, id: OutputId, present: Instant) -> Arran
         choosing.bare.keep(&mut choosing.scene);
     }
     choosing.below_windows(shell, &handle);
-    if !overview && !help && !notices && !asks && !hints && !hud && !aims {
+    if !overview && !help && !notices && !asks && !hints && !hud && !aims && !picks {
         kept.forget();
     }
     choosing.end()

@@ -115,6 +115,10 @@ pub(super) fn layer(state: &mut State, id: OutputId) -> Option<CursorLayer> {
     let output = state.outputs.by_id(id)?;
     let (area, scale) = (geometry(&output.output), output.output.current_scale().fractional_scale());
     let (turn, plane) = (turn_of(&output.output), output.display.capabilities().cursor_plane);
+    if plane.is_none() && state.shell.overlays.region.picked().is_some() {
+        // It would be drawn into the picture.
+        return None;
+    }
     let position = state.pointer_position();
     if !area.to_f64().contains(position) {
         return None;

@@ -78,7 +78,7 @@ use crate::timing::pacing::PacingWish;
 use crate::timing::record::{FrameRecord, Need, OutputStatistics, Ring};
 use crate::timing::target::RefreshIndex;
 use crate::trace::kernel_times::KernelTimer;
-pub use capture::capture;
+pub use capture::{OwnPicture, capture, picture_of_window};
 use frame::Content;
 pub use on_screen::place_on_screen;
 use paced_clients::PacedClients;

@@ -272,7 +272,8 @@ fn choose_again(state: &mut State, id: OutputId, basis: Basis) -> Option<Scene> 
     let effects = output.stage.effects.clone();
     let Basis { size, turn, .. } = basis;
     let cursor = cursor::layer(state, id);
-    Some(Scene { size, turn, background, layers, effects, cursor, locked: false })
+    let picks_region = state.shell.overlays.region.is_on();
+    Some(Scene { size, turn, background, layers, effects, cursor, picks_region, locked: false })
 }
 
 fn is_as_chosen_anew(state: &mut State, id: OutputId, present: Instant, scene: &Scene) -> bool {

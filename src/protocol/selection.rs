@@ -10,6 +10,9 @@ pub mod data_control;
 pub(super) mod drag;
 pub mod focus;
 mod listeners;
+mod own;
+
+use std::os::fd::OwnedFd;
 
 use ahash::HashMap;
 use primary_device::ZwpPrimarySelectionDeviceV1;
@@ -37,6 +40,8 @@ use smithay::wayland::selection::primary_selection::{
     PrimarySourceUserData, clear_primary_selection,
 };
 use smithay::wayland::selection::{SelectionHandler, SelectionSource, SelectionTarget};
+
+pub use own::{OwnSelection, offer_picture};
 
 use super::floor::delegate;
 use crate::guard::{self, Handlers};
@@ -310,7 +315,7 @@ fn too_many_types() -> String {
 }
 
 impl SelectionHandler for State {
-    type SelectionUserData = ();
+    type SelectionUserData = OwnSelection;
 
     fn new_selection(&mut self, target: SelectionTarget, source: Option<SelectionSource>, _seat: Seat<Self>) {
         let selection = &mut self.protocols.selection;
@@ -319,6 +324,17 @@ impl SelectionHandler for State {
             SelectionTarget::Clipboard => selection.clipboard = asked,
             SelectionTarget::Primary => selection.primary = asked,
         }
+    }
+
+    fn send_selection(
+        &mut self,
+        _target: SelectionTarget,
+        mime_type: String,
+        into: OwnedFd,
+        _seat: Seat<Self>,
+        picture: &OwnSelection,
+    ) {
+        own::send(picture, &mime_type, into);
     }
 }
 

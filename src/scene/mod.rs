@@ -204,6 +204,8 @@ pub struct Scene {
     pub effects: Vec<Effect>,
     /// The cursor, if it is on this output.
     pub cursor: Option<CursorLayer>,
+    /// A part of it is being picked for a screenshot: the rest is dimmed.
+    pub picks_region: bool,
     /// It shows the session's lock, and nothing of anybody else.
     pub locked: bool,
 }

@@ -9,7 +9,7 @@ use calloop::{Interest, Mode, PostAction};
 
 use super::child::{Child, ChildError};
 use super::exit::ExitStatus;
-use crate::shell::notices::{self, Failure};
+use crate::shell::notices::{self, Message};
 use crate::state::State;
 use crate::time::Clock;
 
@@ -86,7 +86,8 @@ fn ended(state: &mut State, purpose: Purpose, line: &Line, status: ExitStatus) {
 
 fn fail(state: &mut State, purpose: &str, heading: String, text: String) {
     let at = state.clock.now();
-    notices::failed(state, Failure { purpose: purpose.to_owned(), heading, text, at });
+    let purpose = purpose.to_owned();
+    notices::tell_message(state, Message { purpose, heading, text, at, is_failure: true });
 }
 
 /// What a later success withdraws the notice of: any terminal, or the same line.

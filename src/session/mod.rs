@@ -21,6 +21,7 @@ mod renderer;
 mod respond;
 mod run;
 mod satellite;
+mod screenshots;
 mod service;
 pub mod settings;
 pub mod signals;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use super::exit::ExitStatus;
 use super::launching::{Purpose, launch};
+use crate::bindings::ScreenshotOf;
 use crate::input::ShortcutTarget;
 use crate::state::State;
 
@@ -15,6 +16,10 @@ impl ShortcutTarget for State {
 
     fn run_program(&mut self, command: &[OsString]) {
         launch(self, Purpose::Shortcut, command);
+    }
+
+    fn take_screenshot(&mut self, of: ScreenshotOf) {
+        super::screenshots::take(self, of);
     }
 
     fn end_session(&mut self) {

@@ -23,6 +23,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     let arranges = strips::arrange_in_time(state);
     output::titles::attend(state);
     let has_more = output::turn::run(state).then(|| state.clock.now());
+    super::screenshots::attend(state);
     protocol::refresh(state);
     super::messages::attend(state);
     protocol::selection::focus::attend(state);

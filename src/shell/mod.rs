@@ -32,6 +32,7 @@ pub mod popup;
 mod popup_list;
 pub mod question;
 mod refitting;
+pub mod region;
 pub mod render_order;
 pub mod resize;
 mod ruled_size;

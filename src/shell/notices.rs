@@ -1,6 +1,6 @@
 //! Notices: what the user has to know and did not ask for. They lie above the windows and take no input. That a program was
 //! ended, and why, is seen for some seconds, and those of late can be asked for (`upbeat msg clients`); that one could not be
-//! started, for some seconds or until it can; that the configuration is wrong, until it is not any more.
+//! started, for some seconds or until it can; what became of a screenshot, for some seconds; that the configuration is wrong, until it is not any more.
 
 use std::collections::VecDeque;
 
@@ -29,17 +29,19 @@ pub struct Notice {
     pub at: Instant,
 }
 
-/// A program that could not be started.
+/// What became of something that the user wanted: a program that could not be started, a screenshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// What it was for. The next one that is started for the same withdraws the notice.
+pub struct Message {
+    /// What it was for. The next one for the same takes the place of this, and a success withdraws it.
     pub purpose: String,
-    /// What is wrong.
+    /// What happened.
     pub heading: String,
-    /// What wanted it, or how it is mended.
+    /// What wanted it, how it is mended, or where it is.
     pub text: String,
     /// When it was tried last.
     pub at: Instant,
+    /// It did not succeed.
+    pub is_failure: bool,
 }
 
 /// Notices of late.
@@ -48,7 +50,7 @@ pub struct Notices {
     /// The oldest first.
     remembered: VecDeque<Notice>,
     /// The oldest first.
-    failures: VecDeque<Failure>,
+    messages: VecDeque<Message>,
     /// Whether they are there.
     pub shown: Toggle,
     /// On which output.
@@ -76,9 +78,9 @@ impl Notices {
         self.remembered.iter().rev().take_while(|notice| notice.at >= self.since).take(MOST_SEEN)
     }
 
-    /// Programs that could not be started, as they are seen: the newest first.
-    pub fn failures(&self) -> impl Iterator<Item = &Failure> {
-        self.failures.iter().rev().take_while(|failure| failure.at >= self.since)
+    /// What became of things that the user wanted, as it is seen: the newest first.
+    pub fn messages(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter().rev().take_while(|message| message.at >= self.since)
     }
 
     /// What is wrong with the configuration, where that is seen.
@@ -110,29 +112,29 @@ impl Notices {
         self.until = Some(now + SEEN_FOR);
     }
 
-    /// A program could not be started.
-    fn fail(&mut self, failure: Failure) {
-        let now = failure.at;
+    /// Something that the user wanted succeeded, or did not.
+    fn note_message(&mut self, message: Message) {
+        let now = message.at;
         self.begin(now);
-        self.failures.retain(|other| other.purpose != failure.purpose);
-        self.failures.push_back(failure);
-        if self.failures.len() > MOST_SEEN {
-            self.failures.pop_front();
+        self.messages.retain(|other| other.purpose != message.purpose);
+        self.messages.push_back(message);
+        if self.messages.len() > MOST_SEEN {
+            self.messages.pop_front();
         }
         self.until = Some(now + SEEN_FOR);
     }
 
     /// A program was started for `purpose`. Whether that changes what is seen.
     fn succeed(&mut self, purpose: &str, now: Instant) -> bool {
-        if !self.shown.is_on() || !self.failures().any(|failure| failure.purpose == purpose) {
+        if !self.shown.is_on() || !self.messages().any(|message| message.purpose == purpose) {
             return false;
         }
-        let is_alone = self.failures().count() == 1 && self.seen().next().is_none();
+        let is_alone = self.messages().count() == 1 && self.seen().next().is_none();
         if is_alone {
             // It fades with what it said, unless something else stays.
             self.let_go(now);
         } else {
-            self.failures.retain(|failure| failure.purpose != purpose);
+            self.messages.retain(|message| message.purpose != purpose);
         }
         true
     }
@@ -182,12 +184,12 @@ pub fn configuration(state: &mut State, mistake: Option<String>) {
     state.need_all();
 }
 
-/// A program could not be started.
-pub fn failed(state: &mut State, failure: Failure) {
+/// Something that the user wanted succeeded, or did not.
+pub fn tell_message(state: &mut State, message: Message) {
     let screen = spaces::current_screen(state);
     let notices = &mut state.shell.overlays.notices;
     notices.on = screen.filter(|_| !notices.shown.is_on()).or(notices.on);
-    notices.fail(failure);
+    notices.note_message(message);
     state.need_all();
 }
 
@@ -254,29 +256,30 @@ mod tests {
         assert_eq!(seen(&notices), (true, false, 1));
     }
 
-    fn failure(purpose: &str, at: Instant) -> Failure {
-        Failure { purpose: purpose.to_owned(), heading: format!("{purpose} is not installed"), text: String::new(), at }
+    fn failure(purpose: &str, at: Instant) -> Message {
+        let heading = format!("{purpose} is not installed");
+        Message { purpose: purpose.to_owned(), heading, text: String::new(), at, is_failure: true }
     }
 
     #[test]
     fn failure_is_seen_for_a_while_or_until_the_next_success() {
         let (mut notices, start) = (Notices::default(), Instant::from_nanos(1_000_000_000));
-        let seen = |notices: &Notices| (notices.shown.is_on(), notices.failures().count(), notices.seen().count());
-        notices.fail(failure("a", start));
-        notices.fail(failure("a", start));
+        let seen = |notices: &Notices| (notices.shown.is_on(), notices.messages().count(), notices.seen().count());
+        notices.note_message(failure("a", start));
+        notices.note_message(failure("a", start));
         assert_eq!((seen(&notices), notices.until()), ((true, 1, 0), Some(start + SEEN_FOR)));
         assert!(!notices.succeed("b", start), "that says nothing of the other");
         assert!(notices.succeed("a", start));
         assert_eq!((seen(&notices), notices.until()), ((false, 1, 0), None), "it fades with what it said");
         let later = start + Span::from_seconds(1);
-        notices.fail(failure("b", later));
+        notices.note_message(failure("b", later));
         assert_eq!(seen(&notices), (true, 1, 0), "not the one before");
         notices.tell(ended("c"), later);
         assert!(notices.succeed("b", later));
         assert_eq!((seen(&notices), notices.until()), ((true, 0, 1), Some(later + SEEN_FOR)));
         notices.let_go(later + SEEN_FOR);
         assert!(!notices.succeed("b", later + SEEN_FOR));
-        (0..20).for_each(|number| notices.fail(failure(&number.to_string(), later + SEEN_FOR * 2)));
+        (0..20).for_each(|number| notices.note_message(failure(&number.to_string(), later + SEEN_FOR * 2)));
         assert_eq!(seen(&notices), (true, MOST_SEEN, 0));
         notices.note_mistake(Some("wrong".to_owned()), later + SEEN_FOR * 2);
         notices.let_go(later + SEEN_FOR * 3);

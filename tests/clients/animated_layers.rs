@@ -125,6 +125,7 @@ impl Stage {
             layers,
             effects,
             cursor: None,
+            picks_region: false,
             locked: false,
         }
     }

@@ -153,7 +153,7 @@ fn a_mistake_at_the_start_is_shown_on_the_first_output_that_comes() {
 /// What is said of programs that could not be started.
 fn failures(world: &World) -> Vec<(String, String)> {
     let notices = &world.state.shell.overlays.notices;
-    let said = notices.failures().filter(|_| notices.shown.is_on());
+    let said = notices.messages().filter(|_| notices.shown.is_on());
     said.map(|failure| (failure.heading.clone(), failure.text.clone())).collect()
 }
 

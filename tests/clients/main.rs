@@ -63,6 +63,7 @@ mod refused_modes;
 mod rendering;
 mod rules;
 mod sandbox;
+mod screenshots;
 mod scroll;
 mod selection;
 mod shortcuts;

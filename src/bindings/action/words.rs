@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Action, NoSuchAction};
+use super::{Action, NoSuchAction, ScreenshotOf};
 use crate::shell::layout::op::{Direction, Resize, Side};
 use crate::shell::workspaces::Number;
 
@@ -21,7 +21,7 @@ pub(super) const MOVE_TO_WORKSPACE: &str = "move-to-workspace ";
 pub(super) const COLUMN_TO_WORKSPACE: &str = "column-to-workspace ";
 
 /// Those that say all by themselves, with what they do.
-const SINGLE: [(&str, Action, &str); 26] = [
+const SINGLE: [(&str, Action, &str); 29] = [
     ("help", Action::Help, "This list"),
     ("terminal", Action::Terminal, "Terminal"),
     ("next-window", Action::NextWindow, "Next window"),
@@ -45,6 +45,9 @@ const SINGLE: [(&str, Action, &str); 26] = [
     ("move-to-previous-workspace", Action::MoveToPreviousWorkspace, "Take window to the previous one"),
     ("next-keyboard-layout", Action::NextKeyboardLayout, "Next keyboard layout"),
     ("previous-keyboard-layout", Action::PreviousKeyboardLayout, "Previous keyboard layout"),
+    ("screenshot screen", Action::Screenshot(ScreenshotOf::Screen), "Picture of the screen"),
+    ("screenshot window", Action::Screenshot(ScreenshotOf::Window), "Picture of the window"),
+    ("screenshot region", Action::Screenshot(ScreenshotOf::Region), "Picture of a part of the screen"),
     ("outputs-off", Action::OutputsOff, "Screens off"),
     ("end-session", Action::EndSession, "End the session"),
     ("none", Action::None, "Nothing"),

@@ -10,6 +10,7 @@ mod notices;
 mod overview;
 pub(super) mod paint;
 mod question;
+mod region;
 
 use std::collections::HashMap;
 
@@ -30,6 +31,7 @@ pub(super) use notices::show as show_notices;
 pub(super) use overview::show as show_overview;
 use paint::{Colour, Page, Type};
 pub(super) use question::show as show_question;
+pub(super) use region::show as show_region;
 
 /// What the list of shortcuts and the question look like: what is behind them, their panel, and text on it.
 const DIM: Colour = [0.0, 0.0, 0.0, 0.45];
@@ -61,6 +63,7 @@ enum Part {
     Button(usize),
     QuestionPanel,
     QuestionDim,
+    RegionDim,
 }
 
 /// What is kept of what was drawn.

@@ -12,6 +12,8 @@ use crate::time::Instant;
 use crate::timing::id::OutputId;
 
 const PANEL: Colour = [0.20, 0.11, 0.12, 0.96];
+/// Behind what is no failure.
+const CALM_PANEL: Colour = [0.11, 0.13, 0.18, 0.96];
 const HEADING: Colour = [1.0, 1.0, 1.0, 1.0];
 const TEXT: Colour = [0.95, 0.88, 0.88, 1.0];
 /// Lengths in logical pixels: the height of text, of a line, around it, between notices, and from the top of the output.
@@ -81,11 +83,14 @@ pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (Ou
     let widest = (f64::from(screen.w) * (1.0 - FREE_SHARE)) as i32 - 2 * margin;
     let letters = usize::try_from(widest / plain.width("m").max(1)).unwrap_or(0).max(1);
     let above = if notices.on_defaults { NO_CONFIGURATION } else { MISTAKE };
-    let mistake = notices.mistake().map(|text| (above.to_owned(), lines(text, letters)));
-    let ended = notices.seen().map(|notice| (heading(notice), vec![reason(notice)]));
-    let failed = notices.failures().map(|failure| (failure.heading.clone(), lines(&failure.text, letters)));
+    let mistake = notices.mistake().map(|text| (above.to_owned(), lines(text, letters), PANEL));
+    let ended = notices.seen().map(|notice| (heading(notice), vec![reason(notice)], PANEL));
+    let told = notices.messages().map(|message| {
+        let panel = if message.is_failure { PANEL } else { CALM_PANEL };
+        (message.heading.clone(), lines(&message.text, letters), panel)
+    });
     let mut top = sheet.physical(TOP);
-    for (place, (heading, texts)) in mistake.into_iter().chain(failed).chain(ended).enumerate() {
+    for (place, (heading, texts, colour)) in mistake.into_iter().chain(told).chain(ended).enumerate() {
         let write = |face: Type, text: String| face.fit(&face.legible(&text).unwrap_or(text), widest);
         let heading = write(bold, heading);
         let texts: Vec<String> = texts.into_iter().map(|text| write(plain, text)).collect();
@@ -98,7 +103,7 @@ pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (Ou
         for (row, text) in (1..).zip(&texts) {
             sheet.text(Part::NoticeText(place, row), text, plain, TEXT, |_| at + Point::from((0, row * line)));
         }
-        sheet.panel(Part::Notice(place), panel, RADIUS, PANEL);
+        sheet.panel(Part::Notice(place), panel, RADIUS, colour);
         top += size.h + sheet.physical(GAP);
     }
 }

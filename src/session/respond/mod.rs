@@ -32,6 +32,7 @@ use crate::timing::id::{OutputId, WindowId};
 use crate::timing::pacing::PacingWish;
 
 pub use news::Told;
+pub(super) use outputs::focused as focused_output;
 
 /// An answer, or a sentence that says why there is none.
 type Answered = Result<Response, String>;

@@ -43,7 +43,7 @@ pub(super) fn one(state: &State, id: OutputId) -> Option<Output> {
 }
 
 /// The output with the pointer on it, or the nearest one.
-pub(super) fn focused(state: &State) -> Option<OutputId> {
+pub(in crate::session) fn focused(state: &State) -> Option<OutputId> {
     let pointer = crate::input::pointer_position(state);
     let (nearest, _) = output::usable_area(state, Some(pointer))?;
     state.outputs.states().find(|known| known.output == nearest).map(|known| known.id)

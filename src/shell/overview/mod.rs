@@ -13,6 +13,7 @@ use smithay::utils::{Logical, Point, Rectangle, Size};
 use super::animation::Toggle;
 use super::notices::Notices;
 use super::question::Question;
+use super::region::RegionPick;
 use super::workspaces::{Place, Screen};
 use super::{Shell, WindowId, activate, popup, spaces};
 use crate::shell::{Desk, Hand, geometry};
@@ -40,6 +41,8 @@ pub struct Overlays {
     pub notices: Notices,
     /// Whether the session is to end.
     pub question: Question,
+    /// A part of the screen is picked.
+    pub region: RegionPick,
     /// Figures of frames are seen.
     pub hud: bool,
     /// No window was opened yet: an empty desktop says which key shows the others.
@@ -53,6 +56,7 @@ impl Overlays {
             .into_iter()
             .any(|overlay| overlay.is_on() || overlay.is_seen(present))
             || self.hint
+            || self.region.is_on()
     }
 }
 
@@ -74,7 +78,7 @@ impl Overlays {
 
     /// Whether input is for what lies above everything else, pinned or not.
     pub const fn covers_all(&self) -> bool {
-        self.help.is_on() || self.question.shown.is_on()
+        self.help.is_on() || self.question.shown.is_on() || self.region.is_on()
     }
 }
 

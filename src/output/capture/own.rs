@@ -1,0 +1,74 @@
+//! Pictures of windows for the session itself.
+
+use std::sync::Arc;
+
+use super::subject::portrait;
+use crate::backend::{Buffer, BufferStorage, PixelBuffer};
+use crate::output::Outputs;
+use crate::render::{Canvas, Finished, Job, JobId, Renderer};
+use crate::scene::Scene;
+use crate::shell::WindowId;
+use crate::state::State;
+
+/// A picture of a window alone.
+#[derive(Debug)]
+pub enum OwnPicture {
+    /// Its pixels.
+    Drawn(PixelBuffer),
+    /// A thread can draw it with [`OffScreen`](crate::render::OffScreen). The main thread has to drop it: it holds clients'
+    /// buffers.
+    Scene(Box<Scene>),
+}
+
+/// Hears of the picture; `None` where there is none.
+type Give = Box<dyn FnOnce(&mut State, Option<OwnPicture>)>;
+
+/// A picture that the renderer draws.
+pub(super) struct Wanted {
+    job: JobId,
+    give: Give,
+}
+
+impl std::fmt::Debug for Wanted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Wanted").field(&self.job).finish()
+    }
+}
+
+/// Has a window drawn as it is now, without the cursor. Black where it is kept out of pictures, or locked away.
+pub fn picture_of_window(state: &mut State, id: WindowId, give: impl FnOnce(&mut State, Option<OwnPicture>) + 'static) {
+    let Some(scene) = portrait(state, id, false) else { return give(state, None) };
+    let Outputs { renderer, drawn, captures, .. } = &mut state.outputs;
+    // What the CPU draws it draws on a thread of whoever asks. GPUs read what others cannot.
+    let Some(renderer) = renderer.as_mut().filter(|renderer| Renderer::is_threaded(renderer)) else {
+        return give(state, Some(OwnPicture::Scene(Box::new(scene))));
+    };
+    let storage = BufferStorage::Memory(PixelBuffer::new(scene.size.w, scene.size.h));
+    let canvas = Canvas::new(scene.size, scene.turn);
+    let buffer = Buffer { storage, age: 0, slot: 0 };
+    let job = Job { scene: Arc::new(scene), with_cursor: false, buffer, canvas };
+    // Frames go first.
+    match renderer.start(job, false, drawn.clone()) {
+        Err(job) => captures.own.push(Wanted { job, give: Box::new(give) }),
+        Ok(finished) => give(state, drawn_picture(finished)),
+    }
+}
+
+/// The renderer has drawn something. Returns it where it was for somebody else.
+pub(super) fn hear(state: &mut State, finished: Finished) -> Option<Finished> {
+    let own = &mut state.outputs.captures.own;
+    let Some(place) = own.iter().position(|wanted| wanted.job == finished.id) else { return Some(finished) };
+    let Wanted { give, .. } = own.swap_remove(place);
+    give(state, drawn_picture(finished));
+    None
+}
+
+fn drawn_picture(finished: Finished) -> Option<OwnPicture> {
+    match (finished.result, finished.job.buffer.storage) {
+        (Ok(_), BufferStorage::Memory(pixels)) => Some(OwnPicture::Drawn(pixels)),
+        (result, _) => {
+            tracing::warn!(error = ?result.err(), "a window cannot be drawn for a picture");
+            None
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! All but the part of the screen that is being picked is dimmed.
+
+use smithay::output::Output;
+use smithay::utils::Rectangle;
+
+use super::{DIM, Kept, Part, Sheet};
+use crate::output::geometry;
+use crate::scene::Scene;
+use crate::shell::Shell;
+use crate::timing::id::OutputId;
+
+/// Draws it into a scene that has nothing below it yet.
+pub fn show(shell: &Shell, kept: &mut Kept, scene: &mut Scene, (id, output): (OutputId, &Output)) {
+    let (area, scale) = (geometry(output), output.current_scale().fractional_scale());
+    let mut sheet = Sheet { scene, kept, output: id, area, scale, opacity: 1.0 };
+    let all = sheet.rect(area.to_f64());
+    let picked = shell.overlays.region.area().filter(|picked| area.to_f64().overlaps(*picked));
+    let hole = picked.map_or(Rectangle::default(), |picked| sheet.rect(picked));
+    sheet.frame(Part::RegionDim, all, hole, 0.0, DIM);
+}

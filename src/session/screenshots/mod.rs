@@ -1,0 +1,227 @@
+//! Screenshots that the user takes with a shortcut: a PNG file, which is also what is pasted next.
+//!
+//! ```text
+//!   shortcut ─► a shot of the screen, or a window's scene ─► thread: pixels, PNG, file ─► main thread: clipboard, notice
+//! ```
+//!
+//! The main thread copies no pixels. Windows that rules keep out of pictures are black in these, too.
+
+mod folder;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use calloop::channel::{self, Event};
+use smithay::utils::{Logical, Point, Rectangle};
+
+use crate::backend::{PixelBuffer, PixelRect, Shot};
+use crate::bindings::ScreenshotOf;
+use crate::faults::{self, Fault};
+use crate::ipc::screenshot::{Writing, encode, upright};
+use crate::output::{OwnPicture, geometry, picture_of_window};
+use crate::protocol::selection;
+use crate::render::OffScreen;
+use crate::scene::Scene;
+use crate::shell::notices::{self, Message};
+use crate::shell::region;
+use crate::state::State;
+use crate::time::Clock as _;
+use crate::timing::id::OutputId;
+use crate::turn::Turn;
+use folder::Folders;
+
+/// A notice about a screenshot takes the place of the one before.
+const PURPOSE: &str = "screenshot";
+const SAVED: &str = "Screenshot saved; it can be pasted";
+const SAVED_ALONE: &str = "Screenshot saved";
+const NOT_SAVED: &str = "The screenshot is not saved; it can be pasted";
+const NOT_TAKEN: &str = "No screenshot is taken";
+
+/// Takes a screenshot. While the session is locked there is none, and no notice either: the lock screen shows none.
+pub(super) fn take(state: &mut State, of: ScreenshotOf) {
+    if state.shell.lock.takes_input() || state.shell.lock.covers() {
+        return;
+    }
+    match of {
+        ScreenshotOf::Screen => take_of_screen(state),
+        ScreenshotOf::Window => take_of_window(state),
+        ScreenshotOf::Region => region::begin(state),
+    }
+}
+
+fn take_of_screen(state: &mut State) {
+    let output = super::respond::focused_output(state).and_then(|id| state.outputs.by_id(id));
+    let screen = output.and_then(|output| state.shell.workspaces.screen(&output.output.name()));
+    match screen {
+        Some(screen) => region::pick_all(state, screen),
+        None => fail(state, NOT_TAKEN, "There is no screen."),
+    }
+}
+
+/// A part of an output (global logical coordinates), or all of it.
+fn take_of_output(state: &mut State, id: OutputId, part: Option<Rectangle<f64, Logical>>) {
+    let Some(output) = state.outputs.by_id(id) else { return };
+    let part = part.map(|part| {
+        let (area, scale) = (geometry(&output.output), output.output.current_scale().fractional_scale());
+        pixels_of(part, area.loc.to_f64(), scale)
+    });
+    let (shot, turn) = (output.picture(&state.shell, false), crate::output::turn_of(&output.output));
+    match shot {
+        Some(shot) => write(state, Source::Screen(shot, turn, part)),
+        None => fail(state, NOT_TAKEN, "The screen is dark."),
+    }
+}
+
+/// What was picked is taken once the screen shows it undimmed and without the cursor.
+pub(super) fn attend(state: &mut State) {
+    if state.shell.lock.takes_input() {
+        return region::cancel(state);
+    }
+    let Some(picked) = state.shell.overlays.region.picked() else { return };
+    let name = state.shell.workspaces.name(picked.screen);
+    let output = state.outputs.states().find(|output| Some(&*output.output.name()) == name);
+    if output.is_some_and(|output| output.on && !output.is_ready_for_screenshot()) {
+        return;
+    }
+    let id = output.map(|output| output.id);
+    region::cancel(state);
+    match id {
+        Some(id) => take_of_output(state, id, picked.area),
+        None => fail(state, NOT_TAKEN, "The screen is gone."),
+    }
+}
+
+/// The physical pixels of an output at `corner` that a part (global logical coordinates) covers, if only in part.
+fn pixels_of(part: Rectangle<f64, Logical>, corner: Point<f64, Logical>, scale: f64) -> PixelRect {
+    let (start, end) = (part.loc - corner, part.loc - corner + part.size.to_point());
+    let (x, y) = ((start.x * scale).floor() as i32, (start.y * scale).floor() as i32);
+    let (right, bottom) = ((end.x * scale).ceil() as i32, (end.y * scale).ceil() as i32);
+    PixelRect { x, y, width: right - x, height: bottom - y }
+}
+
+/// A part of a picture, as far as it lies within it.
+fn cut(seen: &PixelBuffer, part: PixelRect) -> Result<PixelBuffer, String> {
+    let (left, top) = (part.x.clamp(0, seen.width), part.y.clamp(0, seen.height));
+    let (right, bottom) = ((part.x + part.width).min(seen.width), (part.y + part.height).min(seen.height));
+    if left >= right || top >= bottom {
+        return Err("The region is not on the screen.".to_owned());
+    }
+    let row = |y: i32| &seen.pixels[(y * seen.width + left) as usize..(y * seen.width + right) as usize];
+    let pixels = (top..bottom).flat_map(|y| row(y).iter().copied()).collect();
+    Ok(PixelBuffer { width: right - left, height: bottom - top, pixels })
+}
+
+fn take_of_window(state: &mut State) {
+    let Some(id) = state.shell.focused() else { return fail(state, NOT_TAKEN, "No window has the focus.") };
+    picture_of_window(state, id, |state, picture| match picture {
+        Some(OwnPicture::Drawn(pixels)) => write(state, Source::Screen(Shot::copied(pixels), Turn::NORMAL, None)),
+        Some(OwnPicture::Scene(scene)) => write(state, Source::Scene(scene)),
+        None => fail(state, NOT_TAKEN, "The window cannot be drawn."),
+    });
+}
+
+/// Where the pixels come from.
+enum Source {
+    /// A panel, how the output is turned onto it, and the part of it as it is seen, if not all is meant.
+    Screen(Shot, Turn, Option<PixelRect>),
+    /// It is to be drawn.
+    Scene(Box<Scene>),
+}
+
+/// What came of a screenshot.
+struct Outcome {
+    png: Result<Arc<Vec<u8>>, String>,
+    file: Result<PathBuf, String>,
+    /// It holds buffers of clients, which only the main thread may let go.
+    _scene: Option<Box<Scene>>,
+}
+
+/// Writes a picture on a thread of its own.
+fn write(state: &mut State, source: Source) {
+    let Some(writing) = Writing::begin() else {
+        return fail(state, NOT_TAKEN, "Others are being written.");
+    };
+    let config = &state.session.config().screenshots;
+    let folders = Folders::new(&config.folder, |name| std::env::var_os(name));
+    let (tell, told) = channel::channel::<Outcome>();
+    let mut is_told = false;
+    let heard = state.loop_handle.insert_source(told, move |event, (), state| match event {
+        Event::Msg(outcome) => {
+            is_told = true;
+            finish(state, outcome);
+        }
+        Event::Closed if !is_told => fail(state, NOT_TAKEN, "There is no thread to write it."),
+        Event::Closed => {}
+    });
+    if let Err(error) = heard {
+        return fail(state, NOT_TAKEN, &error.to_string());
+    }
+    // Where there is no thread to be had, `tell` is dropped with the job, and that says so.
+    let job = move || {
+        let _writing = writing;
+        let (pixels, scene) = source.read();
+        let png = pixels.and_then(|pixels| {
+            let mut png = Vec::new();
+            encode(&pixels, &mut png).map_err(|error| error.to_string())?;
+            Ok(Arc::new(png))
+        });
+        let file = png.as_ref().map_err(String::clone).and_then(|png| folders.write(png));
+        _ = tell.send(Outcome { png, file, _scene: scene });
+    };
+    let thread = thread::Builder::new().name("screenshot".to_owned());
+    if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {
+        tracing::warn!("cannot start a thread for a screenshot: {error}");
+    }
+}
+
+impl Source {
+    /// The pixels as they are seen.
+    fn read(self) -> (Result<PixelBuffer, String>, Option<Box<Scene>>) {
+        match self {
+            Source::Screen(shot, turn, part) => {
+                let pixels = shot.whole().ok_or_else(|| "The screen cannot be read.".to_owned());
+                // The display may have its buffer back while the picture is compressed.
+                drop(shot);
+                let seen = pixels.map(|pixels| upright(pixels, turn));
+                let cut_out = |seen: PixelBuffer| match part {
+                    Some(part) => cut(&seen, part),
+                    None => Ok(seen),
+                };
+                (seen.and_then(cut_out), None)
+            }
+            Source::Scene(scene) => {
+                let drawn = OffScreen::new().and_then(|mut painter| painter.draw(&scene));
+                (drawn.map_err(|error| error.to_string()), Some(scene))
+            }
+        }
+    }
+}
+
+fn finish(state: &mut State, outcome: Outcome) {
+    let png = match outcome.png {
+        Ok(png) => png,
+        Err(error) => return fail(state, NOT_TAKEN, &error),
+    };
+    let is_pasted = state.session.config().screenshots.clipboard;
+    if is_pasted {
+        selection::offer_picture(state, png);
+    }
+    match outcome.file {
+        Ok(path) => {
+            let heading = if is_pasted { SAVED } else { SAVED_ALONE };
+            tell(state, heading, &path.display().to_string(), false);
+        }
+        Err(error) => fail(state, if is_pasted { NOT_SAVED } else { NOT_TAKEN }, &error),
+    }
+}
+
+fn fail(state: &mut State, heading: &str, reason: &str) {
+    tracing::warn!("{heading}: {reason}");
+    tell(state, heading, reason, true);
+}
+
+fn tell(state: &mut State, heading: &str, text: &str, is_failure: bool) {
+    let (heading, text, at) = (heading.to_owned(), text.to_owned(), state.clock.now());
+    notices::tell_message(state, Message { purpose: PURPOSE.to_owned(), heading, text, at, is_failure });
+}
