@@ -1,8 +1,9 @@
 //! `zxdg_decoration_manager_v1` 1: who draws title bars.
 //!
 //! A client that asks for decorations by the compositor gets a title bar while its window floats (`shell::title_bars`), and
-//! none in a column or on all of the screen, as such clients (foot, mpv, Qt with the right flag) expect. A client that does
-//! not ask is told to draw its own. A rule for the window counts before the client's wish.
+//! none in a column or on all of the screen, as such clients (foot, mpv) expect. So does one that leaves it to the compositor (Qt),
+//! where there are title bars. A client that does not ask is told to draw its own. A rule for the window counts before the
+//! client's wish.
 
 use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_decoration_manager_v1::ZxdgDecorationManagerV1;
 use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_toplevel_decoration_v1::Mode;
@@ -35,7 +36,8 @@ impl XdgDecorationHandler for State {
     }
 
     fn unset_mode(&mut self, toplevel: ToplevelSurface) {
-        answer(self, &toplevel, Mode::ClientSide);
+        let mode = if self.shell.effects.title_bars { Mode::ServerSide } else { Mode::ClientSide };
+        answer(self, &toplevel, mode);
     }
 }
 

@@ -144,6 +144,23 @@ fn bar_and_window_have_round_corners_as_one_and_so_has_the_edge() {
 }
 
 #[test]
+fn window_whose_client_leaves_the_choice_to_the_session_has_a_bar_where_there_are_bars() {
+    let mut world = world();
+    let (client, _red) = open(&mut world, "red", RED, Decoration::ClientSide);
+    let manager: ZxdgDecorationManagerV1 = world.client(client).bind();
+    let handle = world.client(client).handle();
+    let next = world.client(client).toplevel("next");
+    manager.get_toplevel_decoration(&next.toplevel, &handle, ()).unset_mode();
+    world.settle();
+    world.client(client).answer_newest();
+    world.client(client).draw(&next.surface, 1, SIZE, RED);
+    next.surface.commit();
+    world.settle();
+    let barred: Vec<_> = world.state.shell.barred().collect();
+    assert_eq!(barred, [world.window("next").id]);
+}
+
+#[test]
 fn its_cross_closes_the_window() {
     let mut world = world();
     let (client, _red) = open(&mut world, "red", RED, Decoration::ServerSide);

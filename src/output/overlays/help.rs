@@ -1,7 +1,7 @@
 //! The list of shortcuts, above all else.
 
 use smithay::output::Output;
-use smithay::utils::{Logical, Point, Rectangle, Size};
+use smithay::utils::{Logical, Physical, Point, Rectangle, Size};
 
 use super::{Colour, DIM, HEADING, Kept, PANEL, Page, Part, Sheet, TEXT, Type};
 use crate::bindings::{Action, Bindings, Held};
@@ -28,6 +28,8 @@ const RADIUS: f64 = 16.0;
 const CAP_RADIUS: f64 = 6.0;
 const TITLE: &str = "Shortcuts";
 const CLOSES: &str = "any key closes this list";
+/// On a screen that is too small for the list, its text is so much smaller: the first share at which all of it is seen.
+const SHARES: [f64; 5] = [1.0, 0.85, 0.75, 0.65, 0.5];
 
 /// Four keys that mean four directions, as they are named together.
 const ARROWS: [&str; 4] = ["Left", "Right", "Up", "Down"];
@@ -39,7 +41,7 @@ type Line = (String, String);
 /// The keys of all four directions, if `keys` are those of one.
 fn all_four(keys: &str) -> Option<String> {
     let held = |words: [&str; 4]| words.iter().find_map(|word| keys.strip_suffix(word)).map(str::to_owned);
-    let arrows = held(ARROWS).map(|held| format!("{held}arrows"));
+    let arrows = held(ARROWS).map(|held| if held.ends_with('+') { format!("{held}arrows") } else { held });
     arrows.or_else(|| held(LETTERS).filter(|held| held.ends_with('+')).map(|held| format!("{held}H J K L")))
 }
 
@@ -82,20 +84,37 @@ struct Plan {
     line: i32,
     margin: i32,
     cap_margin: i32,
-    keys_width: i32,
-    gap: i32,
-    /// How many lines lie below each other, and how far columns are apart.
+    /// How many lines lie below each other.
     rows: usize,
-    column: i32,
-    size: Size<i32, smithay::utils::Physical>,
+    columns: Vec<Column>,
+    size: Size<i32, Physical>,
+}
+
+/// Lines below each other: where their keys begin, and what is said of those.
+struct Column {
+    left: i32,
+    about: i32,
 }
 
 impl Plan {
+    /// As large as the scale asks for, or as fits on the screen.
+    fn new(lines: &[Line], scale: f64, screen: Size<i32, Physical>) -> Self {
+        let plans = SHARES.map(|share| scale * share).into_iter().map(|scale| Self::in_columns(lines, scale, screen.h));
+        let mut plans = plans.peekable();
+        loop {
+            match plans.next() {
+                Some(plan) if plans.peek().is_none() || plan.size.w <= screen.w && plan.size.h <= screen.h => {
+                    return plan;
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// In as many columns as it takes on a screen of that height.
-    fn new(lines: Vec<Line>, scale: f64, height: i32) -> Self {
+    fn in_columns(lines: &[Line], scale: f64, height: i32) -> Self {
         let pixels = |length: f64| (length * scale).round() as i32;
         let (face, heading) = (Type::new(TEXT_HEIGHT * scale, false), Type::new(HEADING_HEIGHT * scale, true));
-        let widest = |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| face.width(text)).max().unwrap_or(0);
         let (margin, cap_margin, gap) = (pixels(MARGIN), pixels(CAP_MARGIN), pixels(COLUMN_GAP));
         let count = i32::try_from(lines.len()).unwrap_or(i32::MAX).max(1);
         // A heading with a line's room below it, and a hint after another one.
@@ -103,17 +122,23 @@ impl Plan {
         let line = if fits(pixels(LINE)) >= count { pixels(LINE) } else { pixels(DENSE_LINE) };
         let columns = (count - 1) / fits(line) + 1;
         let rows = (count - 1) / columns + 1;
-        let keys_width = widest(&mut lines.iter().map(|(keys, _)| keys)) + 2 * cap_margin;
-        let about_width = widest(&mut lines.iter().map(|(_, about)| about));
-        let column = keys_width + gap + about_width + margin;
-        let size = Size::from((margin + columns * column, 2 * margin + (rows + 3) * line));
-        let rows = usize::try_from(rows).unwrap_or(1);
-        Plan { lines, face, heading, line, margin, cap_margin, keys_width, gap, rows, column, size }
+        let below = usize::try_from(rows).unwrap_or(1);
+        let mut right = margin;
+        let columns = lines.chunks(below).map(|lines| {
+            let widest = |of: fn(&Line) -> &String| lines.iter().map(|line| face.width(of(line))).max().unwrap_or(0);
+            let left = right;
+            let about = left + widest(|(keys, _)| keys) + 2 * cap_margin + gap;
+            right = about + widest(|(_, about)| about) + margin;
+            Column { left, about }
+        });
+        let columns = columns.collect();
+        let size = Size::from((right, 2 * margin + (rows + 3) * line));
+        Plan { lines: lines.to_vec(), face, heading, line, margin, cap_margin, rows: below, columns, size }
     }
 
-    /// The left edge of a line.
-    fn left(&self, index: usize) -> i32 {
-        self.margin + i32::try_from(index / self.rows).unwrap_or(i32::MAX) * self.column
+    /// The column that a line is in.
+    fn column(&self, index: usize) -> Option<&Column> {
+        self.columns.get(index / self.rows)
     }
 
     /// The top of a line's text.
@@ -127,9 +152,9 @@ impl Plan {
         page.write((self.margin, self.margin).into(), TITLE, self.heading, HEADING);
         for (index, (keys, about)) in self.lines.iter().enumerate() {
             let top = self.row(index);
-            let left = self.left(index);
-            page.write((left + self.cap_margin, top).into(), keys, self.face, KEY);
-            page.write((left + self.keys_width + self.gap, top).into(), about, self.face, TEXT);
+            let Some(column) = self.column(index) else { continue };
+            page.write((column.left + self.cap_margin, top).into(), keys, self.face, KEY);
+            page.write((column.about, top).into(), about, self.face, TEXT);
         }
         let bottom = self.size.h - self.margin - self.face.height();
         page.write((self.margin, bottom).into(), CLOSES, self.face, HINT);
@@ -155,7 +180,7 @@ pub fn show(
     let screen = scene.size;
     let opacity = shell.overlays.help.at(present);
     let mut sheet = Sheet { scene, kept, output: id, area, scale, opacity };
-    let plan = Plan::new(lines(bindings), scale, screen.h);
+    let plan = Plan::new(&lines(bindings), scale, screen);
     let corner = Point::from(((screen.w - plan.size.w).max(0) / 2, (screen.h - plan.size.h).max(0) / 2));
     let says = (format!("{:?}", plan.lines), plan.face, [0; 4]);
     let known = sheet.kept.texts.get(&(id, Part::Keys)).filter(|known| known.says == says);
@@ -166,7 +191,8 @@ pub fn show(
     for (index, (keys, _)) in plan.lines.iter().enumerate() {
         let top = corner.y + plan.row(index) - (cap_height - plan.face.height()) / 2;
         let size = Size::from((plan.face.width(keys) + 2 * plan.cap_margin, cap_height));
-        let rect = Rectangle::new(Point::from((corner.x + plan.left(index), top)), size);
+        let left = plan.column(index).map_or(0, |column| column.left);
+        let rect = Rectangle::new(Point::from((corner.x + left, top)), size);
         sheet.panel(Part::KeyCap(index), rect, CAP_RADIUS, CAP);
     }
     sheet.panel(Part::Panel, Rectangle::new(corner, plan.size), RADIUS, PANEL);
@@ -184,9 +210,17 @@ mod tests {
         let lines = lines(&Bindings::default());
         let says = |keys: &str| lines.iter().any(|(known, _)| known == keys);
         assert!(says("Super+arrows") && says("Super+Shift+H J K L") && says("Super+1..9") && says("Super+Alt+L"));
-        let plan = Plan::new(lines, 1.0, 720);
-        assert!(plan.size.w <= 1280 && plan.size.h <= 720, "{:?}", plan.size);
-        let last = plan.lines.len() - 1;
-        assert!(plan.left(last) < plan.size.w && plan.row(last) + plan.line < plan.size.h);
+        assert!(says("Super+Wheel"), "{lines:?}");
+        // A small window, a laptop with large text, a phone upright and on its side.
+        let screens =
+            [(1.0, (1280, 720)), (1.5, (1600, 1000)), (2.0, (1920, 1080)), (2.0, (720, 1440)), (2.0, (1440, 720))];
+        for (scale, screen) in screens {
+            let plan = Plan::new(&lines, scale, screen.into());
+            assert!(plan.size.w <= screen.0 && plan.size.h <= screen.1, "{scale} {screen:?} {:?}", plan.size);
+            let last = plan.lines.len() - 1;
+            assert!(plan.column(last).unwrap().about < plan.size.w && plan.row(last) + plan.line < plan.size.h);
+        }
+        let usual = Plan::new(&lines, 1.0, (2560, 1440).into());
+        assert_eq!((usual.face, usual.heading), (Type::new(TEXT_HEIGHT, false), Type::new(HEADING_HEIGHT, true)));
     }
 }
