@@ -11,7 +11,7 @@
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
 use super::animation::WindowMotion;
-use super::{Hand, Shell, WindowId, activate, animation, drag, popup, spaces, strips};
+use super::{Hand, Shell, WindowId, activate, animation, let_go_of, spaces, strips};
 use crate::shell::Desk;
 use crate::state::State;
 
@@ -64,11 +64,7 @@ pub fn minimise(state: &mut State, id: WindowId) {
     strips::acting::keep_ways_back(state, from, &members);
     for member in &members {
         animation::leave(state, *member);
-        popup::dismiss_of_window(state, *member);
-        if state.shell.is_dragged(*member) {
-            drag::cancel(state);
-        }
-        state.shell.pressed.take_if(|pressed| *pressed == *member);
+        let_go_of(state, *member);
         state.shell.workspaces.set_minimised(*member, true);
     }
     strips::arrange(state);

@@ -433,14 +433,17 @@ fn unmapped(state: &mut State, id: WindowId) {
 /// A window is no longer seen: its popups and its drag go with it.
 fn gone(state: &mut State, id: WindowId) {
     state.shell.leave_strip(id);
+    let_go_of(state, id);
+    state.need_all();
+}
+
+/// A window cannot be held any more, and has no popups.
+fn let_go_of(state: &mut State, id: WindowId) {
     popup::dismiss_of_window(state, id);
-    if state.shell.drag.as_ref().is_some_and(|drag| drag.window == id) {
+    if state.shell.is_dragged(id) {
         drag::cancel(state);
     }
-    if state.shell.pressed == Some(id) {
-        state.shell.pressed = None;
-    }
-    state.need_all();
+    state.shell.pressed.take_if(|pressed| *pressed == id);
 }
 
 /// Focuses the topmost window if the one that was focused is not seen any more.

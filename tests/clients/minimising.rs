@@ -104,7 +104,8 @@ fn minimised_window_is_not_seen_and_the_next_one_has_the_focus() {
     let (_, _below) = world.open_filled("below", SIZE, GREEN);
     let (client, window) = world.open_filled("a", SIZE, RED);
     let corner = ((OUTPUT.0 - SIZE.0) / 2, (OUTPUT.1 - SIZE.1) / 2);
-    ["below", "a"].iter().for_each(|title| world.put(title, corner));
+    world.put("below", (0, 0));
+    world.put("a", corner);
     world.rest();
     assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), RED);
     world.client(client).take_events();
@@ -112,7 +113,7 @@ fn minimised_window_is_not_seen_and_the_next_one_has_the_focus() {
     let states = states_of(&mut world, client).unwrap();
     assert!(states.contains(&(State::Suspended as u32)) && !states.contains(&(State::Activated as u32)));
     world.rest();
-    assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("below"), GREEN));
+    assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("below"), BLACK));
     // It is called back as seldom as other hidden windows, and no frame is made for it.
     let shown = |world: &World| world.state.outputs.states().next().unwrap().records.iter().count();
     let before = shown(&world);
@@ -195,6 +196,19 @@ fn switcher_brings_back_the_only_window() {
     world.key(KEY_LEFT_ALT, false);
     world.settle();
     assert_eq!((focused(&world).as_deref(), is_visible(&world, "a")), (Some("a"), true));
+}
+
+#[test]
+fn switcher_begins_with_the_window_used_last_where_all_are_minimised() {
+    let mut world = World::new();
+    ["a", "b"].iter().for_each(|title| _ = world.open(title, 100, 100));
+    minimise(&mut world);
+    assert_eq!(focused(&world).as_deref(), Some("a"));
+    minimise(&mut world);
+    assert_eq!(focused(&world), None);
+    world.chord(&[KEY_LEFT_ALT], KEY_TAB);
+    world.settle();
+    assert_eq!((focused(&world).as_deref(), is_minimised(&world, "b")), (Some("a"), true));
 }
 
 #[test]
@@ -448,7 +462,8 @@ fn minimised_behind_the_lock_it_is_not_seen_after_it() {
     let (_, _below) = world.open_filled("below", SIZE, GREEN);
     let (_, window) = world.open_filled("a", SIZE, RED);
     let corner = ((OUTPUT.0 - SIZE.0) / 2, (OUTPUT.1 - SIZE.1) / 2);
-    ["below", "a"].iter().for_each(|title| world.put(title, corner));
+    world.put("below", (0, 0));
+    world.put("a", corner);
     let locker = Locker::lock(&mut world, BLUE);
     window.toplevel.set_minimized();
     world.settle();
@@ -457,7 +472,7 @@ fn minimised_behind_the_lock_it_is_not_seen_after_it() {
     assert_eq!(world.pixel(MIDDLE.0, MIDDLE.1), BLUE);
     assert!(!is_minimised(&world, "below"), "keys do nothing to it");
     locker.unlock(&mut world);
-    assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("below"), GREEN));
+    assert_eq!((focused(&world).as_deref(), world.pixel(MIDDLE.0, MIDDLE.1)), (Some("below"), BLACK));
 }
 
 #[test]

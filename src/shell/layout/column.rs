@@ -1,6 +1,6 @@
 //! A column: windows below each other, or one of them at a time.
 
-use super::op::{Area, Display, Height, Limits, Rect, Span, Width};
+use super::op::{Area, Back, Display, Height, Limits, Rect, Span, Width};
 use super::share;
 use crate::shell::WindowId;
 use crate::shell::workspaces::Screen;
@@ -8,31 +8,6 @@ use crate::shell::workspaces::Screen;
 /// However wide a window has to be, its column is no wider, in physical pixels, unless the screen is: a hundred thousand such
 /// columns beside each other can be counted in an `i32`.
 pub(super) const WIDEST: i32 = 16_384;
-
-/// Where a window was that fills the screen, floats, or is minimised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Back {
-    /// In the column of that window, that many rows down.
-    Row {
-        /// That window.
-        beside: WindowId,
-        /// How many rows are above.
-        index: usize,
-    },
-    /// Alone in a column like this, right of that window's; the first if there is none.
-    Column {
-        /// Its width when it is plain.
-        width: Width,
-        /// How far it reaches.
-        span: Span,
-        /// How its rows are shown.
-        display: Display,
-        /// A window of the column on its left.
-        after: Option<WindowId>,
-    },
-    /// Above the columns.
-    Floating(Rect),
-}
 
 /// A window of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]

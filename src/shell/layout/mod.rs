@@ -25,8 +25,7 @@ mod tests;
 mod workspace;
 
 pub use arrange::Arranged;
-pub use column::Back;
-pub use op::{Area, Op};
+pub use op::{Area, Back, Op};
 pub use strip::Seen;
 pub use workspace::Active;
 

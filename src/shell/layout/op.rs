@@ -2,7 +2,6 @@
 
 use smithay::utils::{Physical, Rectangle};
 
-use super::column::Back;
 use crate::shell::WindowId;
 use crate::shell::workspaces::{Place, Screen};
 
@@ -138,6 +137,31 @@ pub enum Span {
     FullWidth,
     /// All of what bars leave, without gaps.
     Maximised,
+}
+
+/// Where a window was that fills the screen, floats, or is minimised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// In the column of that window, that many rows down.
+    Row {
+        /// That window.
+        beside: WindowId,
+        /// How many rows are above.
+        index: usize,
+    },
+    /// Alone in a column like this, right of that window's; the first if there is none.
+    Column {
+        /// Its width when it is plain.
+        width: Width,
+        /// How far it reaches.
+        span: Span,
+        /// How its rows are shown.
+        display: Display,
+        /// A window of the column on its left.
+        after: Option<WindowId>,
+    },
+    /// Above the columns.
+    Floating(Rect),
 }
 
 /// Where a new window goes.

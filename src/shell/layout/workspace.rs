@@ -1,7 +1,7 @@
 //! A workspace: a strip of columns, and windows that float above it.
 
-use super::column::{Back, Column, Tile};
-use super::op::{Area, Direction, Display, Limits, Op, Opening, Rect, Side, Span, Width};
+use super::column::{Column, Tile};
+use super::op::{Area, Back, Direction, Display, Limits, Op, Opening, Rect, Side, Span, Width};
 use super::strip::{At, Strip};
 use crate::shell::WindowId;
 
