@@ -49,6 +49,7 @@ impl Default for Config {
             devices: Vec::new(),
             apps: Vec::new(),
             windows: Vec::new(),
+            layers: Vec::new(),
         }
     }
 }

@@ -17,6 +17,7 @@ mod gestures;
 mod include;
 pub mod keymap;
 mod keys;
+mod layers;
 mod layout;
 mod length;
 mod matcher;
@@ -39,6 +40,7 @@ pub use file::{ConfigFile, default_path};
 pub use gestures::Gestures;
 pub use keymap::NoSuchKeymap;
 pub use keys::{Keys, KeysWhenLocked};
+pub use layers::LayerRule;
 pub use layout::{FocusWish, LayoutWish};
 pub use matcher::Matcher;
 pub use programs::{Autostart, Environment, Program};
@@ -115,7 +117,7 @@ pub struct Config {
     pub autostart: Autostart,
     /// Variables of what the session starts.
     pub environment: Environment,
-    /// What becomes of pictures that shortcuts take.
+    /// The folder of screenshots, and whether they can be pasted.
     pub screenshots: Screenshots,
     /// Rules for outputs, by name; where several match, the later one counts.
     #[serde(rename = "output", deserialize_with = "effort::rules")]
@@ -129,6 +131,9 @@ pub struct Config {
     /// Rules for windows; where several match, the later one counts.
     #[serde(rename = "window", deserialize_with = "effort::rules")]
     pub windows: Vec<WindowRule>,
+    /// Rules for layer surfaces; where several match, the later one counts.
+    #[serde(rename = "layer", deserialize_with = "effort::rules")]
+    pub layers: Vec<LayerRule>,
 }
 
 /// Which share of frames may be late: what the estimators are asked for, and so what a callback's start is weighed by.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ValueError;
 
-/// What becomes of screenshots.
+/// The `[screenshots]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Screenshots {

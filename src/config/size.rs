@@ -18,6 +18,7 @@ impl Config {
             (self.devices.len(), MOST, "[[device]] rules"),
             (self.apps.len(), MOST, "[[app]] rules"),
             (self.windows.len(), MOST, "[[window]] rules"),
+            (self.layers.len(), MOST, "[[layer]] rules"),
             (self.keys.0.len(), MOST, "[keys] shortcuts"),
             (self.environment.variables().len(), MOST, "[environment] variables"),
             (self.autostart.lines().len(), MOST_STARTED, "autostart programs"),

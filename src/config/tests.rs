@@ -81,6 +81,8 @@ fn every_option_is_documented_and_every_example_is_valid() {
     assert!(decoration.is_some());
     assert!(output.is_some() && workspace.is_some() && floating.is_some() && width.is_some() && fullscreen.is_some());
     assert!(focused.is_some() && opacity.is_some() && corner_radius.is_some() && capture.is_some());
+    let LayerRule { namespace: _, opacity, corner_radius, capture, keyboard } = &example.layers[0];
+    assert!(opacity.is_some() && corner_radius.is_some() && capture.is_some() && keyboard.is_some());
     // An option that an example leaves out is not in its serialised form: no field of a rule may be unset.
     let OutputRule { name: _, enabled, mode, position, scale, transform, pacing } = &example.outputs[0];
     assert!(enabled.is_some() && mode.is_some() && position.is_some() && scale.is_some() && pacing.is_some());

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::effects::{Radius, Share};
 use super::length::Length;
 use super::{Matcher, Pattern, ValueError};
+use crate::shell::look::DecoratedBy;
 use crate::shell::resize::SizeLimits;
-use crate::shell::wishes::{DecoratedBy, Named, Wishes};
+use crate::shell::wishes::{Named, Wishes};
 use crate::shell::workspaces::Number;
 
 /// A rule for windows. A condition that it leaves out holds for every window, and an option that it leaves out stays as it is.
@@ -49,7 +50,7 @@ pub struct WindowRule {
     pub max_width: Option<Length>,
     /// The largest height.
     pub max_height: Option<Length>,
-    /// Who draws its title bar and edges.
+    /// The painter of its title bar and edges.
     pub decoration: Option<DecoratedBy>,
     /// How much of them is seen: 0 to 1.
     pub opacity: Option<Share>,

@@ -239,7 +239,7 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     let answer = if pressed && !is_terminal && !wakes { question::key(state, symbol) } else { Taken::No };
     let is_taken = wakes
         || acting::answered(state, answer)
-        || pressed && !is_terminal && !wakes && region::key(state, symbol)
+        || pressed && !is_terminal && region::key(state, symbol)
         || pressed && (super::picking::key(state, symbol) || overview::key(state, symbol, bound.is_some()));
     if is_taken {
         state.input.keyboards.swallowed.push((id, key));

@@ -112,14 +112,25 @@ impl<'a> Placing<'a> {
 
     /// Adds the popups of a layer surface.
     pub fn popups_of(&self, scene: &mut Scene, shell: &Shell, pinned: &Pinned) {
+        let above = scene.layers.len();
         for (popup, location) in shell.popups_of_layer(pinned) {
-            self.tree(scene, popup, Fit::at(location), 1.0);
+            self.tree(scene, popup, Fit::at(location), pinned.look().opacity);
         }
+        keep_out(&mut scene.layers[above..], pinned.look().is_kept_out);
     }
 
     /// Adds a layer surface without them.
     pub fn pinned(&self, scene: &mut Scene, pinned: &Pinned) {
-        self.tree(scene, pinned.surface(), Fit::at(pinned.rect().loc).filling(true), 1.0);
+        let (above, fit) = (scene.layers.len(), Fit::at(pinned.rect().loc).filling(true));
+        let look = pinned.look();
+        self.tree(scene, pinned.surface(), fit, look.opacity);
+        keep_out(&mut scene.layers[above..], look.is_kept_out);
+        let radius = (look.corner_radius * self.scale).round() as i32;
+        if radius > 0 {
+            let rect = self.on_grid(pinned.rect().to_f64(), self.grid(fit));
+            let surface = Rounded { rect, radius: radius.min(rect.size.w / 2).min(rect.size.h / 2) };
+            scene.layers[above..].iter_mut().for_each(|layer| round(layer, surface));
+        }
     }
 
     /// Adds a tree of surfaces as it is, its root's origin at `at`.
@@ -151,9 +162,7 @@ impl<'a> Placing<'a> {
         let fit = fit.filling(window.fills);
         let above = scene.layers.len();
         self.tree(scene, &window.surface, fit, window.opacity);
-        if window.kept_out {
-            scene.layers[topmost..].iter_mut().for_each(|layer| Arc::make_mut(&mut layer.shape).kept_out = true);
-        }
+        keep_out(&mut scene.layers[topmost..], window.kept_out);
         let rect = self.on_grid(to.unwrap_or(settled), self.grid(fit));
         self.decorate(scene, above, &window.decoration, rect, window.opacity);
     }
@@ -386,6 +395,13 @@ impl<'a> Placing<'a> {
         let (left, top) = (edge(relative.x), edge(relative.y));
         let (right, bottom) = (edge(relative.x + size.w), edge(relative.y + size.h));
         Rectangle::new((left, top).into(), (right - left, bottom - top).into())
+    }
+}
+
+/// Layers of something that is kept out of pictures.
+fn keep_out(layers: &mut [Layer], is_kept_out: bool) {
+    if is_kept_out {
+        layers.iter_mut().for_each(|layer| Arc::make_mut(&mut layer.shape).kept_out = true);
     }
 }
 

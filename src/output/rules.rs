@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::Outputs;
-use crate::config::{AppRule, AppSettings, MissBudgets as Shares, WindowRule};
+use crate::config::{AppRule, AppSettings, LayerRule, MissBudgets as Shares, WindowRule};
+use crate::shell::layers::{self, LayerLook};
 use crate::shell::wishes::{self, Named, Wishes};
 use crate::shell::workspaces::Number;
 use crate::state::State;
@@ -26,6 +27,8 @@ pub struct PacingRules {
     pub no_predicted_input: bool,
     /// Rules for windows; the same.
     pub windows: Vec<WindowRule>,
+    /// Rules for layer surfaces; the same.
+    pub layers: Vec<LayerRule>,
     /// Content is never chosen before its latch, though all of it may be there.
     pub no_early_latch: bool,
     /// Whose pacers are to be brought in line with the next turn.
@@ -89,6 +92,11 @@ impl PacingRules {
         !AppSettings::settle(&self.apps, app_id, self.budgets).capture
     }
 
+    /// The options of a layer surface with this namespace.
+    pub fn layer(&self, namespace: &str) -> LayerLook {
+        LayerRule::settle(&self.layers, namespace)
+    }
+
     /// Whether there are rules for windows.
     pub const fn has_windows(&self) -> bool {
         !self.windows.is_empty()
@@ -137,6 +145,7 @@ pub(super) fn refresh(state: &mut State) {
     }
     if stale.all {
         wishes::renew_all(state);
+        layers::renew_looks(state);
     }
     let State { surfaces, outputs, shell, display_handle, .. } = state;
     let early_rule = |client| super::early::rule_for(surfaces, display_handle, client);

@@ -13,7 +13,7 @@ use smithay::wayland::shell::kde::decoration::{
 
 use super::floor::delegate;
 use crate::shell::decorations;
-use crate::shell::wishes::DecoratedBy;
+use crate::shell::look::DecoratedBy;
 use crate::state::State;
 
 impl KdeDecorationHandler for State {

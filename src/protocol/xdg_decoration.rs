@@ -14,7 +14,7 @@ use smithay::wayland::shell::xdg::decoration::{XdgDecorationManagerGlobalData, X
 
 use super::floor::delegate;
 use crate::later;
-use crate::shell::wishes::DecoratedBy;
+use crate::shell::look::DecoratedBy;
 use crate::shell::{self, decorations};
 use crate::state::State;
 

@@ -33,6 +33,7 @@ pub fn apply(state: &mut State, old: Option<&Config>, new: &Config) -> Result<()
     let rules = &mut state.outputs.rules;
     (rules.default, rules.budgets, rules.apps) = (new.pacing, new.miss_budget, new.apps.clone());
     rules.windows.clone_from(&new.windows);
+    rules.layers.clone_from(&new.layers);
     rules.no_early_latch = !new.timing.early_latch;
     rules.no_predicted_input = !new.timing.predicted_input;
     crate::output::in_place::switch(state, new.timing.in_place);

@@ -1,4 +1,4 @@
-//! Who draws the title bar and the edges of a window: the client as it wishes, or as a rule says. Clients hear of it by
+//! The painter of title bars and edges: the client or the session, as the client wishes or a rule says. Clients hear of it by
 //! `zxdg_decoration_manager_v1` or `org_kde_kwin_server_decoration_manager`, if they ask.
 
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::shell::xdg::ToplevelSurface;
 
-use super::wishes::DecoratedBy;
+use super::look::DecoratedBy;
 use super::{Window, WindowId};
 use crate::guard;
 use crate::shell::Desk;

@@ -23,6 +23,7 @@ pub mod layers;
 pub mod layout;
 pub mod lock;
 pub mod minimising;
+pub mod look;
 mod naming;
 pub mod notices;
 pub mod overview;

@@ -1,6 +1,6 @@
 //! Notices: what the user has to know and did not ask for. They lie above the windows and take no input. That a program was
 //! ended, and why, is seen for some seconds, and those of late can be asked for (`upbeat msg clients`); that one could not be
-//! started, for some seconds or until it can; what became of a screenshot, for some seconds; that the configuration is wrong, until it is not any more.
+//! started, for some seconds or until it can; the file of a screenshot, for some seconds; that the configuration is wrong, until it is not any more.
 
 use std::collections::VecDeque;
 
@@ -29,14 +29,14 @@ pub struct Notice {
     pub at: Instant,
 }
 
-/// What became of something that the user wanted: a program that could not be started, a screenshot.
+/// The result of a wish of the user: a program that could not be started, a screenshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it was for. The next one for the same takes the place of this, and a success withdraws it.
+    /// Its purpose. The next message for the same purpose takes the place of this, and a success withdraws it.
     pub purpose: String,
-    /// What happened.
+    /// The event, in a few words.
     pub heading: String,
-    /// What wanted it, how it is mended, or where it is.
+    /// The rest: the shortcut that asked for it, the way to mend it, or the file.
     pub text: String,
     /// When it was tried last.
     pub at: Instant,
@@ -78,7 +78,7 @@ impl Notices {
         self.remembered.iter().rev().take_while(|notice| notice.at >= self.since).take(MOST_SEEN)
     }
 
-    /// What became of things that the user wanted, as it is seen: the newest first.
+    /// Results of wishes of the user, as they are seen: the newest first.
     pub fn messages(&self) -> impl Iterator<Item = &Message> {
         self.messages.iter().rev().take_while(|message| message.at >= self.since)
     }

@@ -3,7 +3,7 @@
 use smithay::utils::{Logical, Size};
 
 use super::resize::SizeLimits;
-use super::{Arrangement, Window, WindowId, strips};
+use super::{Arrangement, Window, WindowId};
 use crate::shell::Desk;
 use crate::state::State;
 
@@ -24,7 +24,7 @@ pub(super) fn limit(state: &mut State, id: WindowId, limits: SizeLimits) {
     }
     if window.in_strip {
         // Its column is made as wide as it needs to be.
-        strips::limits_changed(&mut state.shell);
+        state.need_all();
     }
     if state.shell.window(id).is_some_and(|window| window.placed) {
         apply(state, id);

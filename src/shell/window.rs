@@ -14,10 +14,10 @@ use super::animation::WindowMotion;
 use super::arrangement::Arrangement;
 use super::effects::{Decoration, Edge, EffectNames};
 use super::layout::op::Limits;
+use super::look::{DecoratedBy, Look};
 use super::parts::Snapped;
 use super::resize::{Edges, SizeLimits};
 use super::titles::Titles;
-use super::wishes::{DecoratedBy, Look};
 
 use crate::guard;
 
@@ -135,9 +135,9 @@ pub struct Window {
     pub(super) look: Look,
     /// The sizes that rules want.
     pub(super) ruled_limits: SizeLimits,
-    /// Who draws its decoration because a rule says so.
+    /// The painter of its decoration that a rule names.
     pub(super) ruled_decoration: Option<DecoratedBy>,
-    /// And who draws it because its client wishes so.
+    /// The painter of its decoration that its client wishes.
     pub(super) wished_decoration: DecoratedBy,
     /// Whether it floats because a rule says so, or does not.
     pub(super) wished_floating: Option<bool>,
@@ -281,7 +281,7 @@ impl Window {
         })
     }
 
-    /// The sizes that the session asks for: those that the client accepts, of them those that rules want.
+    /// The sizes that the session asks for: within the limits of the client, and then within those of rules.
     pub(super) fn size_limits(&self) -> SizeLimits {
         self.own_size_limits().narrowed(self.ruled_limits)
     }

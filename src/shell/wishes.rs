@@ -1,8 +1,7 @@
 //! What the user's rules want of single windows: where and how they open, and how they look.
 
-use serde::{Deserialize, Serialize};
-
 use super::arrangement::Arrangement;
+use super::look::{DecoratedBy, Look};
 use super::resize::SizeLimits;
 use super::workspaces::Number;
 use super::{Shell, WindowId, decorations, ruled_size};
@@ -27,7 +26,7 @@ pub struct Wishes {
     pub focused: Option<bool>,
     /// The sizes that it is asked for.
     pub limits: SizeLimits,
-    /// Who draws its title bar and edges.
+    /// The painter of its title bar and edges.
     pub decoration: Option<DecoratedBy>,
     /// How much of it is seen: 0 to 1.
     pub opacity: Option<f64>,
@@ -35,16 +34,6 @@ pub struct Wishes {
     pub corner_radius: Option<f64>,
     /// Whether it is in pictures of the screen.
     pub capture: Option<bool>,
-}
-
-/// Who draws the title bar and the edges of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DecoratedBy {
-    /// The session.
-    Server,
-    /// The program.
-    Client,
 }
 
 /// What rules know windows by.
@@ -66,21 +55,6 @@ pub struct Named<'a> {
     pub is_fullscreen: bool,
     /// Whether its content is maximised.
     pub is_maximised: bool,
-}
-
-/// How a window looks because a rule says so.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
-    /// How much of it is seen: 0 to 1.
-    pub opacity: f64,
-    /// The radius of its corners, in logical pixels.
-    pub corner_radius: Option<f64>,
-}
-
-impl Default for Look {
-    fn default() -> Self {
-        Look { opacity: 1.0, corner_radius: None }
-    }
 }
 
 /// What the rules want of a window.

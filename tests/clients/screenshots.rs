@@ -67,7 +67,7 @@ fn pixels(path: &Path) -> ((u32, u32), Vec<u32>) {
     ((reader.info().width, reader.info().height), bytes.chunks(3).map(pixel).collect())
 }
 
-/// What a client with the focus pastes as a PNG.
+/// The PNG that a client with the focus pastes.
 fn pasted(world: &mut World, client: ClientIndex) -> Vec<u8> {
     let offered = |event| if let Event::Selection(offer) = event { Some(offer) } else { None };
     let offer = world.client(client).take_events().into_iter().rev().find_map(offered).flatten();

@@ -16,7 +16,9 @@ pub(super) fn areas(scene: &Scene, shell: &Shell) -> Vec<PixelRect> {
     let mut black = Vec::new();
     for (depth, layer) in scene.layers.iter().enumerate() {
         // A rule counts from the moment at which it is made.
-        let is_kept_out = || shell.window_of(&layer.surface).is_some_and(Window::is_kept_out);
+        let of_window = || shell.window_of(&layer.surface).is_some_and(Window::is_kept_out);
+        let of_layer = || shell.pinned_of(&layer.surface).is_some_and(|pinned| pinned.look().is_kept_out);
+        let is_kept_out = || of_window() || of_layer();
         if layer.kept_out || layer.snapshot.is_none() && is_kept_out() {
             let seen =
                 layer.target.intersection(screen).into_iter().flat_map(|rect| rect.subtract_rects(above.clone()));

@@ -39,7 +39,7 @@ impl std::fmt::Debug for Wanted {
 pub fn picture_of_window(state: &mut State, id: WindowId, give: impl FnOnce(&mut State, Option<OwnPicture>) + 'static) {
     let Some(scene) = portrait(state, id, false) else { return give(state, None) };
     let Outputs { renderer, drawn, captures, .. } = &mut state.outputs;
-    // What the CPU draws it draws on a thread of whoever asks. GPUs read what others cannot.
+    // The CPU draws on a thread of the caller. Only the GPU can read buffers of GPU clients.
     let Some(renderer) = renderer.as_mut().filter(|renderer| Renderer::is_threaded(renderer)) else {
         return give(state, Some(OwnPicture::Scene(Box::new(scene))));
     };

@@ -14,7 +14,7 @@ use crate::files::Patient;
 use crate::state::State;
 
 const TYPE: &str = "image/png";
-/// Clients that paste at once, each with a thread that waits for it to read. One that comes on top reads nothing.
+/// Clients that paste at once, each with a thread that waits for it to read. Any further client reads an empty file.
 const MOST_PASTED: usize = 8;
 static PASTED: AtomicUsize = AtomicUsize::new(0);
 
@@ -31,7 +31,7 @@ impl fmt::Debug for OwnSelection {
 /// From now on a PNG is what is pasted, until something else is copied.
 pub fn offer_picture(state: &mut State, png: Arc<Vec<u8>>) {
     let (display, seat) = (state.display_handle.clone(), state.input.seat.clone());
-    // What was copied before is not in force any more: that its source goes says nothing.
+    // The selection of a client ends here: its source, when it is destroyed, must not clear this one.
     state.protocols.selection.clipboard = None;
     set_data_device_selection::<State>(&display, &seat, vec![TYPE.to_owned()], OwnSelection(png));
 }

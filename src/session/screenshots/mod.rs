@@ -73,7 +73,7 @@ fn take_of_output(state: &mut State, id: OutputId, part: Option<Rectangle<f64, L
     }
 }
 
-/// What was picked is taken once the screen shows it undimmed and without the cursor.
+/// A screen or region that was picked is taken once the screen shows it undimmed and without the cursor.
 pub(super) fn attend(state: &mut State) {
     if state.shell.lock.takes_input() {
         return region::cancel(state);
@@ -129,7 +129,7 @@ enum Source {
     Scene(Box<Scene>),
 }
 
-/// What came of a screenshot.
+/// The result of a screenshot.
 struct Outcome {
     png: Result<Arc<Vec<u8>>, String>,
     file: Result<PathBuf, String>,

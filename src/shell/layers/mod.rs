@@ -13,6 +13,7 @@ pub mod keyboard;
 mod pinned;
 pub mod placing;
 pub mod rising;
+mod ruled;
 
 use smithay::output::Output;
 use smithay::reexports::wayland_protocols_wlr::layer_shell::v1::server::zwlr_layer_surface_v1::ZwlrLayerSurfaceV1;
@@ -28,6 +29,7 @@ use crate::state::State;
 use crate::surface;
 pub use pinned::Pinned;
 use placing::{Level, Placed, Wish};
+pub use ruled::{LayerLook, renew_looks};
 
 /// All layer surfaces.
 #[derive(Debug, Default)]
@@ -181,7 +183,10 @@ pub fn new_surface(state: &mut State, surface: LayerSurface, output: Option<Outp
         None => used_output(state),
     };
     match output {
-        Some(output) => state.shell.layers.list.push(Pinned::new(surface, output, namespace)),
+        Some(output) => {
+            let look = state.outputs.rules.layer(&namespace);
+            state.shell.layers.list.push(Pinned::new(surface, output, namespace, look));
+        }
         None => surface.send_close(),
     }
 }
@@ -199,13 +204,13 @@ pub(super) fn applied(state: &mut State, root: &WlSurface, is_root: bool) {
     let has_content = surface::has_content(root);
     let said = guard::with_states(root, |states| *states.cached_state.get::<LayerSurfaceCachedState>().current());
     let Some(pinned) = state.shell.layers.of_root_mut(root).filter(|pinned| !pinned.is_closed()) else { return };
-    let (before, is_first) = (pinned.look(), is_root && !pinned.is_configured());
+    let (before, is_first) = (pinned.state(), is_root && !pinned.is_configured());
     if is_root {
         pinned.wish(Wish::from(&said), said.keyboard_interactivity);
     }
     pinned.take_answer(acknowledged);
     let was_shown = pinned.set_shown(has_content);
-    let is_changed = before != pinned.look();
+    let is_changed = before != pinned.state();
     let (output, is_shown) = (pinned.output().clone(), pinned.is_shown());
     if is_changed || is_first {
         arrange(state, &output);

@@ -8,6 +8,7 @@ use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point, Rectangle, Serial, Size};
 use smithay::wayland::shell::wlr_layer::{KeyboardInteractivity, LayerSurface};
 
+use super::LayerLook;
 use super::placing::{Level, Wish};
 use crate::surface::{Surfaces, tree};
 
@@ -21,6 +22,8 @@ pub struct Pinned {
     layer: LayerSurface,
     output: Output,
     namespace: String,
+    /// As rules say.
+    pub(super) look: LayerLook,
     wish: Wish,
     keyboard: KeyboardInteractivity,
     /// It was configured since it was last unmapped.
@@ -45,11 +48,12 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    pub(super) fn new(layer: LayerSurface, output: Output, namespace: String) -> Self {
+    pub(super) fn new(layer: LayerSurface, output: Output, namespace: String, look: LayerLook) -> Self {
         Pinned {
             layer,
             output,
             namespace,
+            look,
             wish: Wish::default(),
             keyboard: KeyboardInteractivity::None,
             configured: false,
@@ -90,9 +94,14 @@ impl Pinned {
         self.wish.level
     }
 
-    /// What it wants of the keyboard.
+    /// How it looks because a rule says so.
+    pub const fn look(&self) -> &LayerLook {
+        &self.look
+    }
+
+    /// The interactivity that its client asks for, or none where a rule forbids it.
     pub const fn keyboard(&self) -> KeyboardInteractivity {
-        self.keyboard
+        if self.look.may_have_keyboard { self.keyboard } else { KeyboardInteractivity::None }
     }
 
     /// Whether it has content and is to be seen.
@@ -134,7 +143,7 @@ impl Pinned {
     }
 
     /// What says where it is seen, and what others have to make of it.
-    pub(super) fn look(&self) -> (Wish, KeyboardInteractivity, bool, Rectangle<i32, Logical>, Size<i32, Logical>) {
+    pub(super) fn state(&self) -> (Wish, KeyboardInteractivity, bool, Rectangle<i32, Logical>, Size<i32, Logical>) {
         (self.wish, self.keyboard, self.is_shown(), self.place, self.size)
     }
 

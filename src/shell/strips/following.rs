@@ -123,11 +123,6 @@ fn wished_widths(state: &State) -> HashMap<WindowId, u16> {
     fresh.filter_map(|window| Some((window.id, wishes::of(state, window.id).width?))).collect()
 }
 
-/// Rules say how large a window can be: all is arranged anew.
-pub(in crate::shell) fn limits_changed(shell: &mut Shell) {
-    shell.strips.arranged = None;
-}
-
 /// A client may have said how small a window can be: if that is something else, all is arranged anew.
 pub(in crate::shell) fn hear_limits(shell: &mut Shell, id: WindowId) {
     let is_other = |window: &Window| window.in_strip && limits_of(window) != window.told_limits;

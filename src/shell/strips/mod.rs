@@ -19,7 +19,7 @@ mod following;
 mod placing;
 
 pub use following::{arrange, arrange_in_time};
-pub(super) use following::{expected, foresee, hear_limits, hear_name, limits_changed};
+pub(super) use following::{expected, foresee, hear_limits, hear_name};
 
 use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle};

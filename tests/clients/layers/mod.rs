@@ -3,6 +3,7 @@
 mod above_fullscreen;
 mod bad_input;
 mod input;
+mod rules;
 mod seen;
 
 use upbeat::shell::Window;

@@ -1,0 +1,36 @@
+//! `[[layer]]`: rules for surfaces that are pinned to a screen (bars, wallpapers, launchers), by namespace.
+
+use serde::{Deserialize, Serialize};
+
+use super::Matcher;
+use super::effects::{Radius, Share};
+use crate::shell::layers::LayerLook;
+
+/// A rule for layer surfaces. An option that it leaves out stays as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LayerRule {
+    /// Its namespace, which its client chooses.
+    pub namespace: Matcher,
+    /// How much of it is seen: 0 to 1.
+    pub opacity: Option<Share>,
+    /// The radius of its corners, in logical pixels.
+    pub corner_radius: Option<Radius>,
+    /// Whether it is in pictures of the screen.
+    pub capture: Option<bool>,
+    /// Whether it may have the keyboard.
+    pub keyboard: Option<bool>,
+}
+
+impl LayerRule {
+    /// The options of a surface with this namespace; where several rules match, the later one counts, option by option.
+    pub fn settle(rules: &[LayerRule], namespace: &str) -> LayerLook {
+        let rules = rules.iter().filter(|rule| rule.namespace.matches(namespace));
+        rules.fold(LayerLook::default(), |look, rule| LayerLook {
+            opacity: rule.opacity.map_or(look.opacity, |share| share.0),
+            corner_radius: rule.corner_radius.map_or(look.corner_radius, |radius| radius.0),
+            is_kept_out: rule.capture.map_or(look.is_kept_out, |is_seen| !is_seen),
+            may_have_keyboard: rule.keyboard.unwrap_or(look.may_have_keyboard),
+        })
+    }
+}
