@@ -13,21 +13,35 @@ fn install(arguments: &[&str]) -> std::process::Output {
     Command::new(up).arg("install").args(arguments).env("UPBEAT_BINARY", env!("CARGO_BIN_EXE_upbeat")).output().unwrap()
 }
 
-/// The program that a session runs which `prefix/bin/upbeat-session` has started, with a `systemctl` that says this.
-fn program_of_a_session(prefix: &Path, systemctl: &str) -> PathBuf {
+/// A session that `prefix/bin/upbeat-session` has started and that has ended.
+struct Ran {
+    program: PathBuf,
+    /// PATH in it, without the folder of the fake `systemctl`.
+    path: String,
+    said: String,
+}
+
+/// Runs such a session, with a `systemctl` that says this and these folders first in PATH.
+fn run_session(prefix: &Path, systemctl: &str, folders: &[PathBuf]) -> Ran {
     let directory = tempfile::tempdir().unwrap();
     let fake = directory.path().join("systemctl");
     fs::write(&fake, format!("#!/bin/sh\n{systemctl}\n")).unwrap();
     fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(prefix.join("bin/upbeat-session"));
     command.args(["--backend", "headless", "--output", "320x200", "--socket", "test"]);
-    command.env("PATH", format!("{}:/usr/bin:/bin", directory.path().display()));
+    let first = folders.iter().map(|folder| format!("{}:", folder.display())).collect::<String>();
+    command.env("PATH", format!("{first}{}:/usr/bin:/bin", directory.path().display()));
+    let said = directory.path().join("said");
+    command.stderr(fs::File::create(&said).unwrap());
     command.env("XDG_RUNTIME_DIR", directory.path()).env("XDG_CONFIG_HOME", directory.path());
-    command.env_remove("WAYLAND_DISPLAY").env_remove("DISPLAY").stdin(Stdio::null()).stderr(Stdio::null());
+    command.env_remove("WAYLAND_DISPLAY").env_remove("DISPLAY").stdin(Stdio::null());
     let mut session = command.spawn().unwrap();
     let socket = directory.path().join("test.upbeat.sock");
     wait("the private socket", || socket.exists().then_some(()));
     let program = fs::read_link(format!("/proc/{}/exe", session.id())).unwrap();
+    let environment = fs::read_to_string(format!("/proc/{}/environ", session.id())).unwrap();
+    let path = environment.split('\0').find_map(|variable| variable.strip_prefix("PATH=")).unwrap();
+    let path = path.replace(&format!("{}:", directory.path().display()), "");
     let message = |words: &[&str]| {
         let socket = ["msg", "--socket", socket.to_str().unwrap()];
         upbeat(directory.path(), &[&socket, words].concat()).output().unwrap()
@@ -39,7 +53,7 @@ fn program_of_a_session(prefix: &Path, systemctl: &str) -> PathBuf {
     assert!(fs::read(picture).unwrap().starts_with(b"\x89PNG"));
     assert!(message(&["quit"]).status.success());
     assert!(session.wait().unwrap().success());
-    program
+    Ran { program, path, said: fs::read_to_string(said).unwrap() }
 }
 
 #[test]
@@ -54,10 +68,24 @@ fn session_that_is_installed_elsewhere_starts_its_own_program() {
         assert!(text.lines().any(|other| other.starts_with(&line)), "{file} has no line {line}:\n{text}");
     };
     says("share/wayland-sessions/upbeat.desktop", format!("Exec={}-session", program.display()));
-    says("lib/systemd/user/upbeat.service", format!("ExecStart={} --backend drm", program.display()));
-    assert_eq!(program_of_a_session(&prefix, "exit 1"), program);
-    // A unit of another installation is not ours.
-    assert_eq!(program_of_a_session(&prefix, "echo 'ExecStart=/usr/bin/upbeat --backend drm'"), program);
+    says("share/systemd/user/upbeat.service", format!("ExecStart={} --backend drm", program.display()));
+    let bin = prefix.join("bin");
+    let ran = run_session(&prefix, "exit 1", &[]);
+    assert_eq!((ran.program, ran.path), (program.clone(), format!("{}:/usr/bin:/bin", bin.display())));
+    assert!(!ran.said.contains("another installation"), "{}", ran.said);
+    // A unit of another installation is not ours. Nor is a program of another that PATH finds first.
+    let other = folder.path().join("other");
+    fs::create_dir(&other).unwrap();
+    fs::copy("/bin/true", other.join("upbeat")).unwrap();
+    let others = "echo 'ExecStart=/usr/bin/upbeat --backend drm'";
+    let ran = run_session(&prefix, others, &[other.clone(), bin.clone()]);
+    assert_eq!(ran.program, program);
+    assert!(ran.path.starts_with(&format!("{}:{}:", bin.display(), other.display())), "{}", ran.path);
+    assert!(ran.said.contains("belongs to another installation"), "{}", ran.said);
+    // Where PATH finds the program, its order stays.
+    let empty = folder.path().join("empty folder");
+    let ran = run_session(&prefix, "exit 1", &[empty.clone(), bin.clone()]);
+    assert_eq!(ran.path, format!("{}:{}:/usr/bin:/bin", empty.display(), bin.display()));
 }
 
 #[test]
