@@ -44,36 +44,29 @@ fn may_pass(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error().is_some_and(|error| scarce.contains(&error))
 }
 
-/// Descriptors that are kept for what the session itself has to open: displays, input devices, after a switch of consoles all
-/// of them again.
-const RESERVED: usize = 16;
+/// Descriptors that are kept for what the session itself has to open: displays and input devices, after a switch of consoles all
+/// of them again. A device takes two, one of libseat and one of ours; a laptop with a dock has some 30 devices.
+const RESERVED: usize = 64;
 
 /// Those that nobody uses.
 static RESERVE: Mutex<Vec<OwnedFd>> = Mutex::new(Vec::new());
 
-/// Keeps some descriptors for [`with_reserve`]. Until then there are none.
+/// Keeps descriptors for [`with_reserve`], as many of them as there are. Until then there are none.
 pub fn reserve() {
     let mut reserve = RESERVE.lock().unwrap_or_else(PoisonError::into_inner);
     let missing = RESERVED.saturating_sub(reserve.len());
     reserve.extend(std::iter::from_fn(spare).take(missing));
 }
 
-/// Opens what the session cannot do without, with a descriptor of the reserve where clients have left none.
+/// Opens a device that the session cannot do without, with the descriptors of the reserve.
 ///
-/// # Errors
-/// As of `open`.
-pub fn with_reserve<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    let first = open();
-    let none_is_left = |error: &io::Error| error.raw_os_error() == Some(Errno::MFILE.raw_os_error());
-    if !first.as_ref().is_err_and(none_is_left) {
-        return first;
-    }
-    // All of them: some are opened and closed on the way.
+/// They are given up before the first try: of libseat a second one would be too late. Its client for seatd closes the connection
+/// when it has no descriptor for the answer, and the one for logind does not say that this was the reason.
+pub fn with_reserve<T>(open: impl FnOnce() -> T) -> T {
     RESERVE.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    let second = open();
-    // What is left over is kept again.
+    let opened = open();
     reserve();
-    second
+    opened
 }
 
 fn spare() -> Option<OwnedFd> {
@@ -227,9 +220,11 @@ mod tests {
         let highest = spare().unwrap().as_raw_fd() as u64;
         let before = limit(highest + 1);
         let _all: Vec<_> = std::iter::from_fn(spare).collect();
-        let open = || File::open("/dev/null");
+        // libseat does not say that there was no descriptor, and a device takes two.
+        let open = || File::open("/dev/null").map_err(|_| io::Error::from(Errno::BADMSG));
         assert!(open().is_err());
-        let opened = [with_reserve(open), with_reserve(open)];
+        let device = || open().and_then(|device| Ok((device.try_clone()?, device)));
+        let opened = [with_reserve(device), with_reserve(device)];
         setrlimit(Resource::Nofile, before).unwrap();
         assert!(opened.iter().all(Result::is_ok), "{opened:?}");
     }

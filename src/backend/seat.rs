@@ -116,11 +116,22 @@ impl Seat {
         if path.to_str().is_none() {
             return Err(io::ErrorKind::InvalidFilename.into());
         }
-        let device = descriptors::with_reserve(|| self.seat.open_device(&path).map_err(io_error))?;
-        // libseat closes its own; ours is for whoever asked.
-        let descriptor = descriptors::with_reserve(|| device.as_fd().try_clone_to_owned())?;
-        self.devices.insert(descriptor.as_raw_fd(), device);
-        Ok(descriptor)
+        let (device, descriptor) = descriptors::with_reserve(|| {
+            let device = self.seat.open_device(&path).map_err(io_error)?;
+            // libseat closes its own; ours is for the caller.
+            let descriptor = device.as_fd().try_clone_to_owned();
+            io::Result::Ok((device, descriptor))
+        })?;
+        match descriptor {
+            Ok(descriptor) => {
+                self.devices.insert(descriptor.as_raw_fd(), device);
+                Ok(descriptor)
+            }
+            Err(error) => {
+                self.give_back(device);
+                Err(error)
+            }
+        }
     }
 
     /// Gives a device back.
@@ -130,11 +141,17 @@ impl Seat {
 
     /// The same for a descriptor that somebody else closes, or has closed.
     pub fn forget(&mut self, descriptor: RawFd) {
-        if let Some(device) = self.devices.remove(&descriptor)
-            && let Err(error) = self.seat.close_device(device)
-        {
+        if let Some(device) = self.devices.remove(&descriptor) {
+            self.give_back(device);
+        }
+    }
+
+    fn give_back(&mut self, device: libseat::Device) {
+        if let Err(error) = self.seat.close_device(device) {
             tracing::debug!(error = %io_error(error), "a device could not be given back to the seat");
         }
+        // Its descriptors make up for those that clients took meanwhile.
+        descriptors::reserve();
     }
 
     /// Asks for another virtual terminal. Nothing may come of it.
