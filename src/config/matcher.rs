@@ -1,15 +1,18 @@
 //! What a text has to look like: a pattern with wildcards, or a regular expression between slashes.
 
+use std::borrow::Cow;
+
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::value::LONGEST;
 use super::{Pattern, ValueError, effort};
 
-/// So much of a text is looked at by patterns, in bytes: titles may be far longer.
-const MOST_READ: usize = 512;
-/// And by expressions, which take longer for each.
-const MOST_SEARCHED: usize = 256;
+/// So much of a text is looked at from its beginning and from its end, in bytes: titles may be far longer. Browsers have their own
+/// words at the end.
+const MOST_OF_AN_END: usize = 256;
+/// Stands for the part of a long text between its ends.
+const LEFT_OUT: char = '…';
 /// How large an expression may be once it is compiled: the least of these that it fits into is what it costs, of what all have
 /// together.
 const SIZES: [usize; 5] = [8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10];
@@ -37,17 +40,27 @@ impl PartialEq for Matcher {
 impl Matcher {
     /// Whether `text` looks like that.
     pub fn matches(&self, text: &str) -> bool {
+        let text = shortened(text);
         match self {
-            Matcher::Pattern(pattern) => pattern.matches(beginning(text, MOST_READ)),
-            Matcher::Expression(expression) => expression.is_match(beginning(text, MOST_SEARCHED)),
+            Matcher::Pattern(pattern) => pattern.matches(&text),
+            Matcher::Expression(expression) => expression.is_match(&text),
         }
     }
 }
 
-/// The first `most` bytes, to the last whole letter.
-fn beginning(text: &str, most: usize) -> &str {
-    let end = (0..=text.len().min(most)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    &text[..end]
+/// A text of which no more is left than its ends, each to a whole letter.
+fn shortened(text: &str) -> Cow<'_, str> {
+    if text.len() <= 2 * MOST_OF_AN_END {
+        return Cow::Borrowed(text);
+    }
+    let (mut first, mut last) = (MOST_OF_AN_END, text.len() - MOST_OF_AN_END);
+    while !text.is_char_boundary(first) {
+        first -= 1;
+    }
+    while !text.is_char_boundary(last) {
+        last += 1;
+    }
+    Cow::Owned(format!("{}{LEFT_OUT}{}", &text[..first], &text[last..]))
 }
 
 impl TryFrom<String> for Matcher {
@@ -103,6 +116,18 @@ mod tests {
         assert!(matcher("A *").matches("A picture") && !matcher("picture").matches("A picture"));
         for wrong in ["/(/", "", "/(?:a{1000}){1000}/"] {
             assert!(Matcher::try_from(wrong.to_owned()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn both_ends_of_a_long_title_are_searched() {
+        let title = format!("{} — Private Browsing", "é".repeat(4_000));
+        for found in ["/(?i)private browsing$/", "/^é+/", "*Private Browsing", "é*"] {
+            assert!(matcher(found).matches(&title), "{found}");
+        }
+        // An end is only where the title ends.
+        for other in ["/é$/", "/^Private/", "/^é* — Private/", "*é", "Private*"] {
+            assert!(!matcher(other).matches(&title), "{other}");
         }
     }
 
