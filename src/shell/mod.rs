@@ -467,6 +467,7 @@ pub fn toplevel_destroyed(state: &mut State, toplevel: &ToplevelSurface) {
     gone(state, id);
     stacking::adopt_children(&mut state.shell, id, toplevel);
     state.shell.workspaces.remove(id);
+    state.shell.forget_names(id);
     state.shell.windows.remove(id);
     state.focus_lost(toplevel.wl_surface());
 }

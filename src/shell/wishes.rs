@@ -128,6 +128,24 @@ pub fn renew_all(state: &mut State) {
 }
 
 impl Shell {
+    /// The next window that is called something else.
+    fn take_renamed(&mut self) -> Option<WindowId> {
+        while let Some(id) = self.renamed.pop_front() {
+            if let Some(window) = self.windows.get_mut_quietly(id) {
+                window.is_renamed = false;
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    /// A window goes: no turn is spent on its names.
+    pub(super) fn forget_names(&mut self, id: WindowId) {
+        if self.window(id).is_some_and(|window| window.is_renamed) {
+            self.renamed.retain(|renamed| *renamed != id);
+        }
+    }
+
     /// The windows whose focus changed since that was asked last.
     pub(super) fn take_refocused(&mut self) -> Option<[Option<WindowId>; 2]> {
         let before = std::mem::replace(&mut self.wished_for, self.focused);
@@ -142,8 +160,7 @@ const RULES_IN_A_TURN: usize = 1_000;
 fn follow_names(state: &mut State) {
     let windows = (RULES_IN_A_TURN / state.outputs.rules.number().max(1)).max(1);
     for _ in 0..windows {
-        let Some(id) = state.shell.renamed.pop_front() else { return };
-        state.shell.windows.get_mut_quietly(id).into_iter().for_each(|window| window.is_renamed = false);
+        let Some(id) = state.shell.take_renamed() else { return };
         renew(state, id);
     }
 }

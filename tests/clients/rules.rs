@@ -126,6 +126,15 @@ fn windows_that_are_called_something_else_cost_so_many_rules_in_a_turn_however_o
     windows[0].toplevel.set_title("public".to_owned());
     world.rest();
     assert_eq!(kept_out(&world), 2);
+    // No turn is spent on a window that is gone meanwhile.
+    windows[1].toplevel.set_title("secret, and gone".to_owned());
+    windows[0].toplevel.set_title("secret".to_owned());
+    world.settle();
+    windows[1].toplevel.destroy();
+    world.settle();
+    assert_eq!(kept_out(&world), 1, "before the turn");
+    upbeat::session::turn::run(&mut world.state);
+    assert_eq!(kept_out(&world), 2);
 }
 
 /// The newest size that a client was asked for since it answered.
