@@ -1,16 +1,11 @@
 //! What the shell asks of the seat.
 
-use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::utils::{Logical, Point};
 
-use super::{drag, focus, letting_go};
+use super::{drag, focus, letting_go, typing};
 use crate::shell::Hand;
 use crate::state::State;
-use crate::time::{Clock, Span};
-
-/// Between two keys of a person who types without a pause.
-const TYPING: Span = Span::from_millis(500);
 
 impl Hand for State {
     fn pointer_position(&self) -> Point<f64, Logical> {
@@ -22,8 +17,7 @@ impl Hand for State {
     }
 
     fn is_typed_into(&self, surface: &WlSurface) -> bool {
-        let Some((client, pressed)) = &self.input.typed_into else { return false };
-        surface.client().is_some_and(|own| own.id() == *client) && self.clock.now() - *pressed < TYPING
+        typing::is_into(self, surface)
     }
 
     fn update_keyboard(&mut self) {

@@ -9,7 +9,6 @@ use smithay::input::keyboard::{
     Error as KeyboardError, KeyboardHandle, KeyboardTarget, Keycode, Keysym, KeysymHandle, Layout, ModifiersState,
     XkbConfig, keysyms, xkb,
 };
-use smithay::reexports::wayland_server::Resource;
 use smithay::utils::SERIAL_COUNTER;
 
 pub use super::in_force::Masks;
@@ -18,7 +17,7 @@ use super::keymap::Keymap;
 use super::repeating::{self, Repeating};
 use super::switcher::{self, Switcher};
 use super::text::keys::{self as text_keys, Stroke};
-use super::{InputTimes, KeyboardId, Timed, acting, data_drag, shortcuts};
+use super::{InputTimes, KeyboardId, Timed, acting, data_drag, shortcuts, typing};
 use crate::bindings::{Action, Bound, Pressed};
 use crate::config;
 use crate::output::{self, InputKind};
@@ -249,6 +248,7 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     if let Some(bound) = bound {
         state.input.keyboards.swallowed.push((id, key));
         output::input(state, InputKind::Key, None, time);
+        typing::ended(state);
         acting::run(state, &bound.action);
         if bound.repeats {
             let repetition = repetition(state);
@@ -273,6 +273,9 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
         }
         return;
     }
+    if pressed {
+        typing::note(state, &handle, symbol, time);
+    }
     if text_keys::take(state, stroke, modifiers_changed.then(|| handle.modifier_state())) {
         return;
     }
@@ -283,10 +286,6 @@ pub fn key(state: &mut State, time: Instant, id: KeyboardId, key: u32, pressed: 
     in_force::tell(state, &handle);
     state.tell_time(Timed::Keyboard, focus.as_ref(), time);
     handle.input_forward(state, code, key_state, serial, time.as_wayland_millis(), modifiers_changed);
-    if pressed {
-        let typed_into = handle.current_focus().and_then(|focus| focus.client());
-        state.input.typed_into = typed_into.map(|client| (client.id(), time));
-    }
 }
 
 /// What a key that went down is bound to.

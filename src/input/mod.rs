@@ -47,13 +47,13 @@ mod titles;
 mod tool;
 pub mod touch;
 pub mod touch_drag;
+mod typing;
 pub mod waking;
 
 use smithay::input::keyboard::{KeyboardHandle, XkbConfig};
 use smithay::input::pointer::PointerHandle;
 use smithay::input::touch::TouchHandle;
 use smithay::input::{Seat, SeatState};
-use smithay::reexports::wayland_server::backend::ClientId;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::reexports::wayland_server::{DisplayHandle, Resource};
 use smithay::utils::{Logical, Point, Serial};
@@ -105,8 +105,7 @@ pub struct Input {
     focus_is_stale: bool,
     /// When somebody last did something, by whatever device, played ones too.
     pub last_use: Instant,
-    /// The client that a key was pressed for last, and when.
-    typed_into: Option<(ClientId, Instant)>,
+    typed_into: Option<typing::TypedInto>,
     /// Outputs that are off, and what lights them.
     pub waking: waking::Waking,
     drag: Option<drag::DragSource>,

@@ -90,7 +90,7 @@ impl XdgActivationHandler for State {
     fn request_activation(&mut self, token: XdgActivationToken, data: XdgActivationTokenData, surface: WlSurface) {
         let Honoured(is_honoured) = data.user_data.get().copied().unwrap_or(Honoured(false));
         if is_honoured && data.timestamp.elapsed() < TOKEN_LIFETIME {
-            shell::activate_surface(self, &surface);
+            shell::urgency::activate_by_token(self, &surface);
         } else {
             shell::urgency::urge(self, &surface);
         }

@@ -400,7 +400,7 @@ fn mapped(state: &mut State, id: WindowId) {
     // A dialog of a window that is not seen waits with it.
     let wishes = wishes::of(state, id);
     if is_seen && (wishes.focused.unwrap_or(true) || state.shell.focused.is_none()) {
-        urgency::focus_new(state, id);
+        urgency::focus_new(state, id, wishes.focused == Some(true));
     }
     if let (Some(true), Some(surface)) = (wishes.fullscreen, state.shell.window(id).map(|it| it.surface().clone())) {
         fullscreen(state, &surface, None);

@@ -20,6 +20,7 @@ use super::resize::{Edges, SizeLimits};
 use super::titles::Titles;
 
 use crate::guard;
+use crate::time::Instant;
 
 /// A client that leaves so many configures of a window unanswered is sent no more that it has not asked for: the newest comes
 /// when it answers. A program that is stopped would be told of the focus each time that others take it and lose it.
@@ -127,6 +128,8 @@ pub struct Window {
     pub(super) names: u64,
     /// It is called something else, and the rules for it were not gone through since.
     pub(super) is_renamed: bool,
+    /// When an activation token was used for it while it had no content.
+    pub(super) activated: Option<Instant>,
     /// It is black in pictures of the screen.
     pub(super) kept_out: bool,
     /// The titles of its column.
@@ -181,6 +184,7 @@ impl Window {
             tag: None,
             names: 0,
             is_renamed: false,
+            activated: None,
             kept_out: false,
             titles: None,
             look: Look::default(),

@@ -10,13 +10,18 @@ use wayland_protocols::wp::security_context::v1::client::{
     wp_security_context_manager_v1::{self, WpSecurityContextManagerV1},
     wp_security_context_v1::{self, WpSecurityContextV1},
 };
+use wayland_protocols::xdg::activation::v1::client::xdg_activation_v1::XdgActivationV1;
 use wayland_protocols::xdg::shell::client::xdg_wm_base::XdgWmBase;
 
 use wayland_protocols_misc::zwp_virtual_keyboard_v1::client::zwp_virtual_keyboard_manager_v1::ZwpVirtualKeyboardManagerV1;
 
 use crate::fixture::client::Data;
 use crate::fixture::simulated::nothing;
-use crate::fixture::{ClientIndex, KEY_A, World};
+use crate::fixture::{ClientIndex, KEY_1, KEY_A, KEY_F, KEY_LEFT_SUPER, World};
+use crate::text::{field, grab, method};
+use crate::urgency::token;
+use crate::virtual_devices::{give_keymap, keymap, strokes, virtual_keyboard};
+use upbeat::config::Config;
 use upbeat::guard::{self, Privilege};
 use upbeat::protocol::privileges::{FOR_EVERYBODY, PRIVILEGED};
 use upbeat::time::Span;
@@ -139,11 +144,19 @@ fn what_the_user_withholds_is_offered_to_nobody_and_what_is_not_stays() {
 
 /// A window of a client that was offered no more than programs in a sandbox are.
 fn open_inside(world: &mut World, client: ClientIndex, title: &str) {
+    open_activated(world, client, title, None);
+}
+
+/// The same, with an activation token that it was started with.
+fn open_activated(world: &mut World, client: ClientIndex, title: &str, token: Option<String>) {
     let inside = world.client(client);
     let handle = inside.handle();
     let surface = inside.bind::<WlCompositor>().create_surface(&handle, ());
     let toplevel = inside.bind::<XdgWmBase>().get_xdg_surface(&surface, &handle, ()).get_toplevel(&handle, ());
     toplevel.set_title(title.to_owned());
+    if let Some(token) = token {
+        inside.bind::<XdgActivationV1>().activate(token, &surface);
+    }
     surface.commit();
     world.settle();
     let inside = world.client(client);
@@ -180,6 +193,96 @@ fn window_from_a_sandbox_does_not_take_the_keyboard_in_the_middle_of_a_word() {
     world.key(KEY_A, false);
     world.open("outside", 50, 40);
     assert_eq!(world.focused(), Some("outside".to_owned()));
+}
+
+/// A world with a window called `letter`, and a client in a sandbox; both go on while the last is kept.
+fn with_a_sandbox() -> (World, ClientIndex, ClientIndex, impl Sized) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("inside");
+    let (keep, close) = rustix::pipe::pipe().map(|(read, write)| (write, read)).unwrap();
+    let mut world = World::simulated(&[60_000]);
+    sandbox(&mut world, UnixListener::bind(&path).unwrap(), close);
+    let (letter, _) = world.open("letter", 200, 100);
+    let inside = world.adopt(UnixStream::connect(&path).unwrap());
+    (world, letter, inside, (directory, keep))
+}
+
+#[test]
+fn person_who_presses_a_modifier_or_a_shortcut_does_not_type() {
+    let (mut world, _, inside, _keep) = with_a_sandbox();
+    world.key(KEY_LEFT_SUPER, true);
+    world.key(KEY_LEFT_SUPER, false);
+    open_inside(&mut world, inside, "first");
+    assert_eq!(world.focused().as_deref(), Some("first"));
+    let id = world.window("letter").id;
+    upbeat::shell::activate(&mut world.state, Some(id));
+    // A letter, and then a shortcut that may have started the program.
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    world.chord(&[KEY_LEFT_SUPER], KEY_1);
+    open_inside(&mut world, inside, "second");
+    assert_eq!(world.focused().as_deref(), Some("second"));
+}
+
+#[test]
+fn window_that_was_activated_before_it_has_content_gets_the_focus() {
+    let (mut world, letter, inside, _keep) = with_a_sandbox();
+    world.key(KEY_A, true);
+    world.settle();
+    let serial = world.client(letter).press_serial();
+    let made = token(&mut world, letter, Some(serial));
+    open_activated(&mut world, inside, "started", Some(made));
+    assert_eq!(world.focused().as_deref(), Some("started"));
+    // A token that no action allows is none.
+    let id = world.window("letter").id;
+    upbeat::shell::activate(&mut world.state, Some(id));
+    world.key(KEY_F, true);
+    let made = token(&mut world, letter, None);
+    open_activated(&mut world, inside, "uninvited", Some(made));
+    assert_eq!(world.focused().as_deref(), Some("letter"));
+}
+
+#[test]
+fn rule_that_gives_a_window_the_focus_wins_over_a_person_who_types() {
+    let (mut world, _, inside, _keep) = with_a_sandbox();
+    let rules = "[[window]]\ntitle = 'wanted'\nfocused = true";
+    world.state.outputs.rules.windows = toml::from_str::<Config>(rules).unwrap().windows;
+    world.key(KEY_A, true);
+    open_inside(&mut world, inside, "other");
+    assert_eq!(world.focused().as_deref(), Some("letter"));
+    open_inside(&mut world, inside, "wanted");
+    assert_eq!(world.focused().as_deref(), Some("wanted"));
+}
+
+#[test]
+fn person_who_types_through_an_input_method_types() {
+    let (mut world, letter, inside, _keep) = with_a_sandbox();
+    let field = field(&mut world, letter, "");
+    let typist = world.connect();
+    let method = method(&mut world, typist);
+    field.enable();
+    field.commit();
+    world.settle();
+    let keyboard = virtual_keyboard(&mut world, typist);
+    let _grab = grab(&mut world, typist, &method);
+    world.settle();
+    world.turn();
+    world.settle();
+    world.client(letter).take_events();
+    world.key(KEY_A, true);
+    world.key(KEY_A, false);
+    world.settle();
+    assert!(strokes(world.client(letter).take_events()).is_empty(), "they go to the input method");
+    open_inside(&mut world, inside, "in between");
+    assert_eq!(world.focused().as_deref(), Some("letter"));
+    // What it types counts, too, after keys of its own window of candidates, say.
+    world.run_for(Span::from_millis(600), &mut nothing);
+    give_keymap(&keyboard, &keymap("us"));
+    keyboard.key(0, KEY_A, 1);
+    world.settle();
+    assert_eq!(strokes(world.client(letter).take_events()), [(KEY_A, true)]);
+    open_inside(&mut world, inside, "after it");
+    assert_eq!(world.focused().as_deref(), Some("letter"));
 }
 
 /// Whether who connects to a socket that a sandbox with this end was made for is let in, once who made it is gone.

@@ -26,8 +26,8 @@ impl Dispatch<XdgActivationTokenV1, ()> for Data {
     }
 }
 
-/// A client has its window activated with a token that it made with no action, or with the serial of one.
-pub fn activate_with_token(world: &mut World, client: ClientIndex, window: &Toplevel, serial: Option<u32>) {
+/// A token that a client made with no action, or with the serial of one.
+pub fn token(world: &mut World, client: ClientIndex, serial: Option<u32>) -> String {
     world.client(client).take_events();
     let handle = world.client(client).handle();
     let activation = world.client(client).bind::<XdgActivationV1>();
@@ -38,8 +38,13 @@ pub fn activate_with_token(world: &mut World, client: ClientIndex, window: &Topl
     token.commit();
     world.settle();
     let is_token = |event| if let Event::Told(token) = event { Some(token) } else { None };
-    let token = world.client(client).take_events().into_iter().find_map(is_token).unwrap();
-    activation.activate(token, &window.surface);
+    world.client(client).take_events().into_iter().find_map(is_token).unwrap()
+}
+
+/// A client has its window activated with such a token.
+pub fn activate_with_token(world: &mut World, client: ClientIndex, window: &Toplevel, serial: Option<u32>) {
+    let token = token(world, client, serial);
+    world.client(client).bind::<XdgActivationV1>().activate(token, &window.surface);
     world.settle();
 }
 

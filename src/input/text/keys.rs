@@ -14,7 +14,7 @@ use smithay::utils::SERIAL_COUNTER;
 use wayland_protocols_misc::zwp_input_method_v2::server::zwp_input_method_keyboard_grab_v2::ZwpInputMethodKeyboardGrabV2;
 
 use super::hanging::{self, Patience};
-use crate::input::{InputTimes, KeyboardId, Timed, in_force};
+use crate::input::{InputTimes, KeyboardId, Timed, in_force, typing};
 use crate::output::{self, InputKind};
 use crate::state::State;
 use crate::time::Instant;
@@ -163,6 +163,9 @@ pub(in crate::input) fn hand_on(state: &mut State, handle: &KeyboardHandle<State
     let focus = handle.current_focus();
     output::input(state, InputKind::Key, focus.as_ref(), stroke.time);
     in_force::tell(state, handle);
+    if stroke.pressed {
+        typing::note_code(state, handle, code, stroke.time);
+    }
     state.tell_time(Timed::Keyboard, handle.current_focus().as_ref(), stroke.time);
     handle.input_forward(state, code, key_state, serial, stroke.time.as_wayland_millis(), false);
 }

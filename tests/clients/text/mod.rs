@@ -133,7 +133,7 @@ pub fn method(world: &mut World, client: ClientIndex) -> ZwpInputMethodV2 {
     manager.get_input_method(&client.globals().seat.clone(), &client.handle(), ())
 }
 
-fn grab(world: &mut World, client: ClientIndex, method: &ZwpInputMethodV2) -> ZwpInputMethodKeyboardGrabV2 {
+pub fn grab(world: &mut World, client: ClientIndex, method: &ZwpInputMethodV2) -> ZwpInputMethodKeyboardGrabV2 {
     method.grab_keyboard(&world.client(client).handle(), ())
 }
 
