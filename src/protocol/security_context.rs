@@ -7,8 +7,10 @@
 //! fails is no longer listened to, and that is all. Nobody asks who made a sandbox once it is there: who makes one after the
 //! other and leaves must not fill the session with them.
 
+use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixListener;
+use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
 use calloop::generic::Generic;
@@ -203,56 +205,66 @@ fn is_listener(listener: &Lent) -> bool {
     listener.file_type() == Some(FileType::Socket) && listener.borrow().is_some_and(is_of_connections)
 }
 
-/// Takes in whoever connects, until the sandbox is gone, which `maker` has made.
-fn listen(state: &mut State, maker: Option<u32>, described: Described) {
-    let sandbox = described.name();
-    // Whoever made it may be gone, and make others as somebody new.
+/// Says why a sandbox is not listened to. Its maker may have kept the socket: programs that connect there are refused, and do not
+/// wait for ever.
+fn refuse(listener: Option<BorrowedFd<'_>>, sandbox: &str, reason: impl fmt::Display) {
+    listener.into_iter().for_each(|listener| _ = rustix::net::shutdown(listener, Shutdown::Both));
+    tracing::warn!(sandbox, "it is not listened to: {reason}");
+}
+
+/// Why a sandbox that `maker` has made cannot be listened to, if it cannot.
+fn refusal(state: &State, maker: Option<u32>, described: &Described) -> Option<String> {
+    // Its maker may be gone, and make others as a new client.
     if descriptors::are_scarce() {
-        return tracing::warn!(sandbox, "it is not listened to: descriptors are few");
+        return Some("descriptors are few".to_owned());
     }
     // Before anything else is done with them: a file may lie where nobody answers.
     if !is_listener(&described.listener) {
-        return tracing::warn!(sandbox, "it is not listened to: nobody can connect there");
+        return Some("nobody can connect there".to_owned());
     }
     if !has_another_end(&described.close) {
-        return tracing::warn!(sandbox, "it is not listened to: nobody would hear that it is gone");
+        return Some("nobody would hear that it is gone".to_owned());
     }
-    if let Some(reason) = state.protocols.security_context.is_full(maker) {
-        // Its maker may have kept the socket: programs that connect there are refused, and do not wait for ever.
-        let listener = described.listener.borrow();
-        listener.into_iter().for_each(|listener| _ = rustix::net::shutdown(listener, Shutdown::Both));
-        return tracing::warn!(sandbox, "it is not listened to: {reason}");
+    state.protocols.security_context.is_full(maker)
+}
+
+/// Takes in whoever connects, until the sandbox is gone, which `maker` has made.
+fn listen(state: &mut State, maker: Option<u32>, described: Described) {
+    let sandbox = described.name();
+    if let Some(reason) = refusal(state, maker, &described) {
+        return refuse(described.listener.borrow(), &sandbox, reason);
     }
     let Described { listener, close, mut held, .. } = described;
-    let (Some(listener), Some(close)) = (listener.take(), close.take()) else { return };
-    let listener = UnixListener::from(listener);
+    let Some(listener) = listener.take().map(|listener| Rc::new(UnixListener::from(listener))) else { return };
+    let refuse = |reason: &dyn fmt::Display| refuse(Some(listener.as_fd()), &sandbox, reason);
+    let Some(close) = close.take() else { return refuse(&"nobody would hear that it is gone") };
     if let Err(error) = listener.set_nonblocking(true) {
-        return tracing::warn!(%error, sandbox, "it cannot be listened to");
+        return refuse(&error);
     }
     let handle = state.loop_handle.clone();
     let inside = Sandbox::new(sandbox.clone());
-    let listening =
-        handle.insert_source(Generic::new(listener, Interest::READ, Mode::Level), move |_, socket, state| {
-            for _ in 0..AT_ONCE {
-                match state.protocols.security_context.door.next_of(socket) {
-                    Ok(Some(stream)) => {
-                        let (display, rules) = (&mut state.display_handle, &state.rules);
-                        if let Err(error) = guard::connection::connect_from(display, stream, rules, &inside) {
-                            tracing::warn!(%error, sandbox = inside.name(), "a client could not be let in");
-                        }
-                    }
-                    Ok(None) => break,
-                    Err(error) => {
-                        tracing::warn!(%error, sandbox = inside.name(), "it is not listened to any more");
-                        return Ok(PostAction::Remove);
+    let source = Generic::new(listener.clone(), Interest::READ, Mode::Level);
+    let listening = handle.insert_source(source, move |_, socket, state| {
+        for _ in 0..AT_ONCE {
+            match state.protocols.security_context.door.next_of(socket) {
+                Ok(Some(stream)) => {
+                    let (display, rules) = (&mut state.display_handle, &state.rules);
+                    if let Err(error) = guard::connection::connect_from(display, stream, rules, &inside) {
+                        tracing::warn!(%error, sandbox = inside.name(), "a client could not be let in");
                     }
                 }
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::warn!(%error, sandbox = inside.name(), "it is not listened to any more");
+                    return Ok(PostAction::Remove);
+                }
             }
-            Ok(PostAction::Continue)
-        });
+        }
+        Ok(PostAction::Continue)
+    });
     let listening = match listening {
         Ok(listening) => listening,
-        Err(error) => return tracing::warn!(%error, sandbox, "it cannot be listened to"),
+        Err(error) => return refuse(&error),
     };
     // Whatever happens there: nothing is ever written to it.
     let closing = handle.insert_source(Generic::new(close, Interest::READ, Mode::Level), move |_, _, state| {
@@ -265,7 +277,7 @@ fn listen(state: &mut State, maker: Option<u32>, described: Described) {
     match closing {
         Ok(_) => state.protocols.security_context.makers.push(maker),
         Err(error) => {
-            tracing::warn!(%error, sandbox, "nobody says when it is gone");
+            refuse(&error);
             handle.remove(listening);
         }
     }

@@ -308,6 +308,11 @@ fn a_sandbox_of_which_nobody_would_hear_that_it_is_gone_is_not_listened_to() {
     assert!(!is_listened_to(&mut world, unconnected));
     let directory = tempfile::tempdir().unwrap();
     assert!(!is_listened_to(&mut world, UnixListener::bind(directory.path().join("other")).unwrap()));
+    // Its maker keeps the socket: programs that connect are refused, too.
+    let path = directory.path().join("refused");
+    let kept = UnixListener::bind(&path).unwrap();
+    sandbox(&mut world, &kept, tempfile::tempfile().unwrap());
+    assert!(UnixStream::connect(&path).is_err());
 }
 
 #[test]
