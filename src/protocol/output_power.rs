@@ -42,7 +42,7 @@ pub struct OutputPower {
 struct Wish {
     output: OutputId,
     on: bool,
-    /// Whether it was on when that was wished.
+    /// Whether it was to be on when that was wished.
     was_on: bool,
 }
 
@@ -78,22 +78,28 @@ pub(super) fn refresh(state: &mut State) {
 
 /// An output is to be on, or off: at once, unless that is wished all the time. Then the last word counts.
 fn wish(state: &mut State, output: OutputId, on: bool) {
-    let was_on = state.outputs.by_id(output).is_some_and(|known| known.on);
+    let was_on = is_to_be_on(state, output);
     let wishes = &mut state.protocols.output_power.wishes;
     wishes.retain(|other| other.output != output);
     wishes.push(Wish { output, on, was_on });
     grant(state);
 }
 
+/// Whether an output is on, or would be if its renderer could draw.
+fn is_to_be_on(state: &State, output: OutputId) -> bool {
+    power::wanted(state).contains(&output)
+}
+
 /// Grants what is wished, as far as it is time.
 fn grant(state: &mut State) {
     loop {
         let now = state.clock.now();
+        state.protocols.output_power.due = None;
+        let Some(&Wish { output, on, was_on }) = state.protocols.output_power.wishes.first() else { return };
+        let is_on = is_to_be_on(state, output);
+        let is_gone = state.outputs.by_id(output).is_none();
         let switched = &mut state.protocols.output_power;
-        switched.due = None;
-        let Some(&Wish { output, on, was_on }) = switched.wishes.first() else { return };
-        let is_on = state.outputs.by_id(output).is_some_and(|known| known.on);
-        if is_on != was_on {
+        if is_gone || is_on != was_on {
             // A person, or whoever else may, has switched it since: that is the last word.
             switched.wishes.remove(0);
             continue;

@@ -4,8 +4,12 @@ use wayland_client::{Connection, Dispatch, Proxy, QueueHandle, WEnum};
 use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_manager_v1::ZwlrOutputPowerManagerV1;
 use wayland_protocols_wlr::output_power_management::v1::client::zwlr_output_power_v1::{self, Mode, ZwlrOutputPowerV1};
 
+use crate::drawing::{by_gles_alone, disturb, is_dark, show};
 use crate::fixture::client::Data;
+use crate::fixture::content::BLUE;
 use crate::fixture::{ClientIndex, Event, World};
+use upbeat::output::power;
+use upbeat::render::Fault;
 
 impl Dispatch<ZwlrOutputPowerManagerV1, ()> for Data {
     fn event(
@@ -88,6 +92,27 @@ fn who_watches_an_output_that_goes_is_told_so_and_can_do_nothing_any_more() {
     assert!(!world.client(client).is_gone());
     world.kill(client);
     world.turn();
+}
+
+/// How often an output is switched at once. After that it is switched once a second.
+const AT_ONCE: usize = 8;
+
+#[test]
+fn wish_that_waits_is_granted_though_the_renderer_fails_meanwhile() {
+    let Some((mut world, painter, window)) = by_gles_alone() else { return };
+    let client = world.connect();
+    let object = power(&mut world, client);
+    for number in 0..AT_ONCE {
+        object.set_mode(if number % 2 == 0 { Mode::Off } else { Mode::On });
+    }
+    object.set_mode(Mode::Off);
+    world.settle();
+    assert!(is_on(&world), "the last one waits");
+    disturb(&world, Fault::Dead { contexts: 8, frames: 0 });
+    show(&mut world, painter, &window, 2, BLUE);
+    world.until("darkness", |world| is_dark(world));
+    // Light would come back with the renderer, were it not for the wish.
+    world.until("the wish", |world| power::wanted(&world.state).is_empty());
 }
 
 #[test]
