@@ -4,7 +4,6 @@
 
 use smithay::reexports::wayland_protocols::wp::idle_inhibit::zv1::server::zwp_idle_inhibit_manager_v1::ZwpIdleInhibitManagerV1;
 use smithay::reexports::wayland_protocols::wp::idle_inhibit::zv1::server::zwp_idle_inhibitor_v1::ZwpIdleInhibitorV1;
-use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 use smithay::wayland::idle_inhibit::inhibitor::IdleInhibitorState;
 use smithay::wayland::idle_inhibit::{IdleInhibitHandler, IdleInhibitManagerState};
@@ -41,14 +40,14 @@ impl IdleInhibit {
     pub(super) fn forget(&mut self, gone: &WlSurface) {
         if !self.surfaces.is_empty() {
             let before = self.surfaces.len();
-            self.surfaces.retain(|surface| surface != gone && surface.is_alive());
+            self.surfaces.retain(|surface| surface != gone);
             self.changes += u64::from(self.surfaces.len() != before);
         }
     }
 
-    /// Surfaces that inhibit idling and still live.
+    /// Surfaces that inhibit idling, once for each inhibitor.
     pub fn surfaces(&self) -> impl Iterator<Item = &WlSurface> {
-        self.surfaces.iter().filter(|surface| surface.is_alive())
+        self.surfaces.iter()
     }
 }
 

@@ -113,6 +113,23 @@ fn a_surface_that_is_seen_keeps_the_screen_on_and_one_that_is_not_does_not() {
 }
 
 #[test]
+fn inhibitor_is_forgotten_with_its_surface() {
+    let mut world = World::lit();
+    let (player, window) = world.open("player", 200, 100);
+    let (other, kept) = world.open("other", 200, 100);
+    let _of_gone = inhibitor(&mut world, player, &window.surface);
+    let _of_kept = inhibitor(&mut world, other, &kept.surface);
+    world.settle();
+    let inhibiting = |world: &World| world.state.protocols.idle_inhibit.surfaces().count();
+    assert_eq!(inhibiting(&world), 2);
+    window.toplevel.destroy();
+    window.xdg.destroy();
+    window.surface.destroy();
+    world.settle();
+    assert_eq!(inhibiting(&world), 1);
+}
+
+#[test]
 fn no_number_is_too_large_or_too_small_and_who_goes_waits_no_more() {
     let mut world = World::lit();
     let client = world.connect();
