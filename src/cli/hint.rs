@@ -1,11 +1,11 @@
 //! A word of the command line that is no subcommand and no option: mostly a program to run, or a typo.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::session::programs::is_program;
 
 /// How alike a word and one of ours must be for that to be meant (0 to 1, Jaro-Winkler).
 const ALIKE: f64 = 0.8;
@@ -18,16 +18,22 @@ pub(super) enum Meant {
     Nothing(Error),
 }
 
-/// What `arguments` (without our own name) mean, which are an `error`. Who begins with one of our own `words`, or with one that is
+/// What `arguments` (without our own name) mean, which are an `error`; some `parse` by themselves. Who begins with one of our own `words`, or with one that is
 /// much like it, means that; a typo is never run.
-pub(super) fn meant(error: Error, arguments: &[OsString], words: &[String]) -> Meant {
-    meant_where(error, arguments, words, &|program| is_program(program, std::env::var_os("PATH").as_deref()))
+pub(super) fn meant(
+    error: Error,
+    arguments: &[OsString],
+    words: &[String],
+    parse: &dyn Fn(&[OsString]) -> bool,
+) -> Meant {
+    meant_where(error, arguments, words, parse, &|program| is_program(program, std::env::var_os("PATH").as_deref()))
 }
 
 pub(super) fn meant_where(
     mut error: Error,
     arguments: &[OsString],
     words: &[String],
+    parse: &dyn Fn(&[OsString]) -> bool,
     is_program: &dyn Fn(&OsStr) -> bool,
 ) -> Meant {
     let is_word = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand);
@@ -35,7 +41,9 @@ pub(super) fn meant_where(
         Some(ContextValue::String(word)) => word.clone(),
         _ => return Meant::Nothing(error),
     };
-    let at = arguments.iter().position(|argument| *argument == *told);
+    // The same word may be the value of an option before it.
+    let mut places = arguments.iter().enumerate().filter(|(_, argument)| **argument == *told).map(|(at, _)| at);
+    let at = places.find(|at| parse(&arguments[..*at]));
     let Some(at) = at.filter(|_| is_word && !told.starts_with('-')) else { return Meant::Nothing(error) };
     if arguments[..at].iter().any(|before| words.iter().any(|word| before == word.as_str())) {
         return Meant::Nothing(error);
@@ -53,37 +61,4 @@ pub(super) fn meant_where(
     };
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![meant.into()]));
     Meant::Nothing(error)
-}
-
-/// Whether a program can be started by that name, where programs are looked for in `path`.
-fn is_program(name: &OsStr, path: Option<&OsStr>) -> bool {
-    let is_executable = |file: &Path| {
-        std::fs::metadata(file).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
-    };
-    if name.as_encoded_bytes().contains(&b'/') {
-        return is_executable(Path::new(name));
-    }
-    std::env::split_paths(path.unwrap_or_default()).any(|folder| is_executable(&folder.join(name)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn program_is_a_file_in_path_that_can_be_run() {
-        let folder = tempfile::tempdir().unwrap();
-        let put = |name: &str, mode| {
-            let file = folder.path().join(name);
-            std::fs::write(&file, "").unwrap();
-            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
-            file
-        };
-        let (run, read) = (put("run", 0o755), put("read", 0o644));
-        let path = std::env::join_paths([Path::new("/no/such/folder"), folder.path()]).unwrap();
-        let is = |name: &OsStr| is_program(name, Some(&path));
-        assert!(is(OsStr::new("run")) && is(run.as_os_str()));
-        assert!(!is(OsStr::new("read")) && !is(read.as_os_str()) && !is(OsStr::new("gone")) && !is(OsStr::new("")));
-        assert!(!is(folder.path().as_os_str()) && !is_program(OsStr::new("run"), None));
-    }
 }

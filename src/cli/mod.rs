@@ -72,8 +72,9 @@ impl Cli {
             Ok(cli) => return Ok(cli),
             Err(error) => error,
         };
-        match hint::meant(error, rest, &words()) {
-            Meant::Program(rest) => Self::try_parse_from(arguments.iter().take(1).chain(&rest)),
+        let parse = |rest: &[OsString]| Self::try_parse_from(arguments.iter().take(1).chain(rest));
+        match hint::meant(error, rest, &words(), &|rest| parse(rest).is_ok()) {
+            Meant::Program(rest) => parse(&rest),
             Meant::Nothing(error) => Err(error),
         }
     }
@@ -96,6 +97,7 @@ impl Cli {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::BackendKind;
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -111,9 +113,11 @@ mod tests {
 
     #[test]
     fn option_that_is_given_again_counts() {
-        // `upbeat-session` gives some before those of the user.
+        // `upbeat-session` gives some before those of the user. Outputs may be several.
         let words = ["upbeat", "--backend", "drm", "--output", "1x1", "--backend", "headless", "--output", "2x2"];
-        assert!(Cli::try_parse_from(words).is_ok());
+        let cli = Cli::try_parse_from(words).unwrap();
+        assert!(matches!(cli.session.backend, BackendKind::Headless), "{:?}", cli.session.backend);
+        assert_eq!(cli.session.outputs.iter().map(ToString::to_string).collect::<Vec<_>>(), ["1x1@60", "2x2@60"]);
     }
 
     fn read(words: &[&str]) -> Result<Cli, String> {
@@ -131,6 +135,8 @@ mod tests {
         assert_eq!(command(&["sh"]), ["sh"]);
         assert_eq!(command(&["--backend", "headless", "sh", "-c", "exit"]), ["sh", "-c", "exit"]);
         assert_eq!(command(&["/bin/sh", "msg"]), ["/bin/sh", "msg"]);
+        let cli = read(&["--socket", "sh", "sh", "-c", "exit"]).unwrap();
+        assert_eq!((cli.session.socket.as_deref(), cli.session.command.len()), (Some("sh"), 3));
     }
 
     #[test]
@@ -150,7 +156,7 @@ mod tests {
         let arguments: Vec<OsString> = vec!["validat".into()];
         let error = Cli::try_parse_from(["upbeat", "validat"]).unwrap_err();
         let words = ["validate".to_owned()];
-        assert!(matches!(hint::meant_where(error, &arguments, &words, &|_| true), Meant::Nothing(_)));
+        assert!(matches!(hint::meant_where(error, &arguments, &words, &|_| true, &|_| true), Meant::Nothing(_)));
     }
 
     #[test]

@@ -17,12 +17,12 @@ use crate::session::{self, BackendKind, RendererKind, SessionOptions};
 pub(super) struct Arguments {
     /// Where the pixels go.
     #[arg(long, value_enum, value_name = "BACKEND", default_value_t)]
-    backend: BackendKind,
+    pub(super) backend: BackendKind,
 
     /// An output of a headless or nested session; may be given several times. A range of rates, such as
     /// 2560x1440@48-144, makes a variable refresh rate.
     #[arg(long = "output", value_name = "WIDTHxHEIGHT@HZ")]
-    outputs: Vec<OutputMode>,
+    pub(super) outputs: Vec<OutputMode>,
 
     /// Who draws.
     #[arg(long, value_enum, value_name = "RENDERER", default_value_t)]
@@ -55,7 +55,7 @@ pub(super) struct Arguments {
 
     /// Name of the Wayland socket [default: the first free of wayland-1, wayland-2, ...].
     #[arg(long, value_name = "NAME")]
-    socket: Option<String>,
+    pub(super) socket: Option<String>,
 
     /// Write the socket's name and a newline to file descriptor N once clients can connect.
     #[arg(long, value_name = "N")]

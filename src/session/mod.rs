@@ -14,6 +14,7 @@ mod nested;
 mod options;
 mod outputs;
 mod parent;
+pub mod programs;
 pub(crate) mod reading;
 mod recording;
 pub mod reload;
