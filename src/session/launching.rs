@@ -1,7 +1,7 @@
 //! Programs that shortcuts and the start of a session want. One that cannot be started is said on the screen, for a while or until
 //! it can: nobody reads the log of a session.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
 
 use calloop::generic::Generic;
@@ -9,13 +9,14 @@ use calloop::{Interest, Mode, PostAction};
 
 use super::child::{Child, ChildError};
 use super::exit::ExitStatus;
+use super::programs;
 use crate::shell::notices::{self, Message};
 use crate::state::State;
 use crate::time::Clock;
 
 /// What has a shell run a line.
 pub(super) const SHELL: [&str; 2] = ["sh", "-c"];
-/// What a shell ends with when it does not find a program.
+/// What a shell ends with when it does not find a program, and a program that misses a library.
 const NOT_FOUND: u8 = 127;
 /// Words of a shell before which a program is named.
 const BEFORE: [&str; 9] = ["exec", "command", "if", "then", "else", "do", "while", "until", "!"];
@@ -56,7 +57,10 @@ pub(super) fn launch(state: &mut State, purpose: Purpose, command: &[OsString]) 
             tracing::error!("{purpose}: {error:#}");
             let is_missing = matches!(error.downcast_ref(), Some(ChildError::Start { source, .. }) if source.kind() == std::io::ErrorKind::NotFound);
             let heading = match command.first() {
-                Some(program) if is_missing => format!("{} is not installed", program.display()),
+                // The same error says that the interpreter of a script is missing.
+                Some(program) if is_missing && !is_installed(state, program) => {
+                    format!("{} is not installed", program.display())
+                }
                 _ => error.to_string(),
             };
             let text = mended(state, purpose, &line.text);
@@ -69,9 +73,10 @@ pub(super) fn launch(state: &mut State, purpose: Purpose, command: &[OsString]) 
 fn ended(state: &mut State, purpose: Purpose, line: &Line, status: ExitStatus) {
     match status.code() {
         NOT_FOUND if line.is_shell => {
-            tracing::error!("{purpose}: `{}`: there is no such program", line.text);
+            let heading = not_found(&line.text, |program| is_installed(state, OsStr::new(program)));
+            tracing::error!("{purpose}: `{}`: {heading}", line.text);
             let text = mended(state, purpose, &line.text);
-            fail(state, key(purpose, line), missing(&line.text), text);
+            fail(state, key(purpose, line), heading, text);
         }
         code => {
             if line.is_shell {
@@ -122,19 +127,35 @@ impl Line {
     }
 }
 
-/// The sentence about a line of which a shell did not find a program. Which one is not known where there are several.
-fn missing(line: &str) -> String {
-    let mut programs = programs(line);
-    programs.dedup();
-    match &programs[..] {
-        [] => "A program is not installed".to_owned(),
-        [program] => format!("{program} is not installed"),
-        [others @ .., last] => format!("{} or {last} is not installed", others.join(", ")),
+/// Whether a program of that name is where the session's programs are looked for.
+fn is_installed(state: &State, program: &OsStr) -> bool {
+    let ours = || std::env::var_os("PATH");
+    let set = state.session.environment().into_iter().find_map(|(name, value)| (name == "PATH").then_some(value));
+    programs::is_program(program, set.or_else(ours).as_deref())
+}
+
+/// The sentence about a line that ended with [`NOT_FOUND`]. Its programs are known, as far as they are plain words, and whether each
+/// `is_installed`; which of several did not start is not.
+fn not_found(line: &str, is_installed: impl Fn(&str) -> bool) -> String {
+    let mut all = programs_of(line);
+    all.dedup();
+    let missing: Vec<&str> = all.iter().copied().filter(|program| !is_installed(program)).collect();
+    if missing.is_empty() {
+        return format!("{} could not be started (status {NOT_FOUND})", any_of(&all));
+    }
+    format!("{} is not installed", any_of(&missing))
+}
+
+fn any_of(programs: &[&str]) -> String {
+    match programs {
+        [] => "A program".to_owned(),
+        [program] => (*program).to_owned(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
     }
 }
 
 /// The programs that a line for a shell begins its commands with, but for those that are everywhere.
-fn programs(line: &str) -> Vec<&str> {
+fn programs_of(line: &str) -> Vec<&str> {
     let mut programs = Vec::new();
     let mut rest = line;
     let mut is_word_over = true;
@@ -176,6 +197,7 @@ mod tests {
 
     #[test]
     fn programs_of_a_line_are_those_that_may_be_missing() {
+        let missing = |line: &str| not_found(line, |_| false);
         assert_eq!(missing("waybar --config a=b"), "waybar is not installed");
         assert_eq!(missing("sleep 1; exec swaybg -i ~/a.png & waybar"), "swaybg or waybar is not installed");
         let part = "grim -g \"$(slurp)\" - | wl-copy -t image/png";
@@ -185,13 +207,21 @@ mod tests {
         assert_eq!(missing("A=1 foot"), "foot is not installed");
         assert_eq!(missing("\"$x\" é|é"), "é is not installed");
         assert_eq!(missing("$(x"), "x is not installed");
-        assert_eq!(missing("exit 127"), "A program is not installed");
+        assert_eq!(missing("exit 127"), "A program could not be started (status 127)");
+    }
+
+    #[test]
+    fn program_that_is_installed_is_not_said_to_be_missing() {
+        // One misses a library, say.
+        assert_eq!(not_found("waybar -c a", |_| true), "waybar could not be started (status 127)");
+        assert_eq!(not_found("a && b", |_| true), "a or b could not be started (status 127)");
+        assert_eq!(not_found("a && b", |program| program == "a"), "b is not installed");
     }
 
     proptest::proptest! {
         #[test]
         fn no_line_makes_it_panic(line in "(?s).{0,40}") {
-            let _ = missing(&line);
+            let _ = not_found(&line, |_| false);
         }
     }
 }

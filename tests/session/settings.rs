@@ -130,7 +130,7 @@ fn what_is_to_start_starts_with_its_variables_and_what_is_missing_is_named() {
     let mut session = command.arg(&path).args(["--", "sleep", "1000"]).stderr(log).spawn().unwrap();
     wait("what was started", || mark.exists().then_some(()));
     assert_eq!(std::fs::read_to_string(&mark).unwrap(), "so on test");
-    let told = "autostart: `no-such-program here`: there is no such program";
+    let told = "autostart: `no-such-program here`: no-such-program is not installed";
     wait("the log", || std::fs::read_to_string(directory.path().join("log")).unwrap().contains(told).then_some(()));
     rustix::process::kill_process(rustix::process::Pid::from_child(&session), Signal::TERM).unwrap();
     session.wait().unwrap();
