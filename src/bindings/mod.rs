@@ -17,7 +17,7 @@ pub use action::{Action, NoSuchAction, ScreenshotOf};
 pub use chord::{Chord, Held, NotAChord, Pressed};
 pub use command_line::{CommandLine, NoCommandLine};
 pub use defaults::default_keys;
-use smithay::input::keyboard::{ModifiersState, keysyms};
+use smithay::input::keyboard::{Keysym, ModifiersState, keysyms};
 pub use trigger::{BUTTON_LEFT, BUTTON_RIGHT, Swiped, Toggled, Trigger, Turned};
 
 /// The modifier that `Mod` stands for.
@@ -80,11 +80,14 @@ pub struct Bindings {
     pub when_locked: BTreeSet<Chord>,
     /// What `Mod` is.
     pub modifier: Modifier,
+    /// What keys of the session's keyboards give with Shift, by what they give without.
+    pub shifted: BTreeMap<Keysym, Keysym>,
 }
 
 impl Default for Bindings {
     fn default() -> Self {
-        Bindings { keys: default_keys(), when_locked: BTreeSet::new(), modifier: Modifier::Super }
+        let (when_locked, shifted) = (BTreeSet::new(), BTreeMap::new());
+        Bindings { keys: default_keys(), when_locked, modifier: Modifier::Super, shifted }
     }
 }
 
@@ -106,12 +109,23 @@ impl Bindings {
     }
 
     /// The bindings that can be reached: a default gives way to the configuration's binding of the same keys, such as
-    /// `Super+Alt+L` to `Mod+Alt+L` where `Mod` is Super.
+    /// `Super+Alt+L` to `Mod+Alt+L` where `Mod` is Super, and `Mod+Shift+1` to `Mod+exclam` where these are the same keys.
     pub fn in_force(&self) -> impl Iterator<Item = (&Chord, &Bound)> {
         let own = self.keys.iter().filter(|(chord, bound)| !is_default(chord, bound));
         let own: BTreeSet<Chord> = own.map(|(chord, _)| chord.with_mod_as(self.modifier)).collect();
-        let gives_way = move |chord: &Chord| own.contains(&chord.with_mod_as(self.modifier));
+        let gives_way = move |chord: &Chord| {
+            let chord = chord.with_mod_as(self.modifier);
+            own.contains(&chord) || self.as_symbol(chord).is_some_and(|symbol| own.contains(&symbol))
+        };
         self.keys.iter().filter(move |(chord, bound)| !is_default(chord, bound) || !gives_way(chord))
+    }
+
+    /// The same keys, named by the symbol that they give with Shift.
+    fn as_symbol(&self, Chord { mut held, trigger }: Chord) -> Option<Chord> {
+        let Trigger::Key(key) = trigger else { return None };
+        let symbol = self.shifted.get(&key).filter(|_| held.shift)?;
+        held.shift = false;
+        Some(Chord { held, trigger: Trigger::Key(*symbol) })
     }
 
     fn find(&self, is_locked: bool, is_it: impl Fn(&Chord) -> bool) -> Option<Bound> {
@@ -139,8 +153,6 @@ fn is_default(chord: &Chord, bound: &Bound) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use smithay::input::keyboard::Keysym;
-
     use super::*;
 
     fn pressed(held: &ModifiersState, key: u32) -> Option<Action> {
@@ -222,6 +234,10 @@ mod tests {
         bindings.keys.insert("Mod+exclam".parse().unwrap(), Action::Overview.into());
         let found = bindings.key(&Pressed { held: &held, modified, plain: &plain }, false);
         assert_eq!(found.map(|bound| bound.action), Some(Action::Overview));
+        let lists = |bindings: &Bindings| bindings.in_force().any(|(chord, _)| chord.to_string() == "Mod+Shift+1");
+        assert!(lists(&bindings), "on another keyboard these are other keys");
+        bindings.shifted.insert(plain[0], modified);
+        assert!(!lists(&bindings));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use smithay::utils::SERIAL_COUNTER;
 
 pub use super::in_force::Masks;
 use super::in_force::{self, InForce};
-use super::keymap::Keymap;
+use super::keymap::{self, Keymap};
 use super::repeating::{self, Repeating};
 use super::switcher::{self, Switcher};
 use super::text::keys::{self as text_keys, Stroke};
@@ -61,6 +61,9 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
     let before = std::mem::replace(&mut state.input.keyboards.configured, keyboard.clone());
     let layout = |keyboard: &config::Keyboard| config::Keyboard { repeat_delay: 0, repeat_rate: 0, ..keyboard.clone() };
     if layout(&before) == layout(keyboard) {
+        if state.input.bindings.shifted.is_empty() {
+            note_shifted(state, &handle);
+        }
         tell_grabs(state, &handle);
         return Ok(());
     }
@@ -69,6 +72,7 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
     in_force::tell(state, &handle);
     match set_configured(state, &handle) {
         Ok(()) => {
+            note_shifted(state, &handle);
             state.input.keyboards.in_force.own_changed();
             text_keys::sessions_changed(state);
             tell_grabs(state, &handle);
@@ -80,6 +84,16 @@ pub fn configure(state: &mut State, keyboard: &config::Keyboard) -> Result<(), S
             Err(config::NoSuchKeymap(keyboard.clone()).to_string())
         }
     }
+}
+
+/// Shortcuts are listed as the keymap in force has them.
+fn note_shifted(state: &mut State, handle: &KeyboardHandle<State>) {
+    let shifted = handle.with_xkb_state(state, |context| {
+        let xkb = context.xkb().lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // SAFETY: the keymap stays on this thread, and nothing of it outlives the lock.
+        keymap::shifted(unsafe { xkb.keymap() })
+    });
+    state.input.bindings.shifted = shifted;
 }
 
 /// Tells the input method what the session's keyboards are like.

@@ -6,13 +6,14 @@
 
 #![expect(unsafe_code, reason = "what is counted without atomics is looked at where it is")]
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
-use smithay::input::keyboard::{KeyboardHandle, Xkb, XkbConfig, xkb};
+use smithay::input::keyboard::{KeyboardHandle, Keysym, Xkb, XkbConfig, xkb};
 use smithay::input::{SeatHandler, SeatState};
 use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_keyboard::{KeymapFormat, WlKeyboard};
@@ -164,6 +165,16 @@ pub(super) fn text_of(held: &Xkb) -> String {
 /// One that panicked with it has left it whole.
 pub(super) fn locked(xkb: &Mutex<Xkb>) -> MutexGuard<'_, Xkb> {
     xkb.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What keys of the first layout of a keymap give with Shift, by what they give without.
+pub(super) fn shifted(keymap: &xkb::Keymap) -> BTreeMap<Keysym, Keysym> {
+    let codes = (keymap.min_keycode().raw()..=keymap.max_keycode().raw()).map(xkb::Keycode::new);
+    let symbol = |code, level| match keymap.key_get_syms_by_level(code, 0, level) {
+        [symbol] => Some(*symbol),
+        _ => None,
+    };
+    codes.filter_map(|code| symbol(code, 0).zip(symbol(code, 1))).collect()
 }
 
 #[cfg(test)]

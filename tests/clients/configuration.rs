@@ -150,6 +150,17 @@ fn a_mistake_at_the_start_is_shown_on_the_first_output_that_comes() {
     assert_ne!(at_the_top(&world), background);
 }
 
+#[test]
+fn default_gives_way_to_the_symbol_that_its_keys_give_on_the_configured_keyboard() {
+    let lists = |layout: &str, chord: &str| {
+        let keys = "[keys]\n\"Mod+quotedbl\" = \"overview\"";
+        let (world, ..) = configured(&format!("[keyboard]\nlayout = \"{layout}\"\n{keys}"));
+        world.state.input.bindings.in_force().any(|(listed, _)| listed.to_string() == chord)
+    };
+    assert!(lists("us", "Mod+Shift+2") && lists("us", "Mod+quotedbl"));
+    assert!(!lists("de", "Mod+Shift+2") && lists("de", "Mod+quotedbl"));
+}
+
 /// What is said of programs that could not be started.
 fn failures(world: &World) -> Vec<(String, String)> {
     let notices = &world.state.shell.overlays.notices;
