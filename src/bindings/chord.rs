@@ -106,6 +106,9 @@ impl FromStr for Chord {
         let mut words = text.split('+').map(str::trim);
         let key = words.next_back().filter(|key| !key.is_empty()).ok_or(NotAChord::NoKey)?;
         for word in words {
+            if word.is_empty() {
+                return Err(NotAChord::NoKey);
+            }
             let flag = match word.to_ascii_lowercase().as_str() {
                 "mod" => &mut held.modifier,
                 "super" => &mut held.logo,
@@ -230,6 +233,7 @@ mod tests {
         );
         assert!(told("Mod+~!x").starts_with("no key is called ~!x; expected its XKB name"), "{}", told("Mod+~!x"));
         assert!(told("WheelDown").ends_with("such as Mod+WheelDown") && told("Mod+").starts_with("expected a key"));
+        assert!(told("+A").starts_with("expected a key") && told("Mod++A").starts_with("expected a key"));
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Error as _};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{DeserializeSeed, Error as _, SeqAccess};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Program;
@@ -57,7 +58,7 @@ struct Table {
     about: Option<Box<str>>,
 }
 
-/// What a key does: in a word, or in a table.
+/// What a key does: an action, a program with its arguments, or a table.
 struct Said(Bound);
 
 impl<'de> Deserialize<'de> for Said {
@@ -67,11 +68,16 @@ impl<'de> Deserialize<'de> for Said {
             type Value = Said;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("what a shortcut does, or a table with `do`")
+                f.write_str("what a shortcut does, a list of a program and its arguments, or a table with `do`")
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Said, E> {
                 text.parse::<Action>().map(|action| Said(action.into())).map_err(E::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, words: A) -> Result<Said, A::Error> {
+                let Program(line) = Program::deserialize(SeqAccessDeserializer::new(words))?;
+                Ok(Said(Action::Run(line).into()))
             }
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Said, A::Error> {

@@ -601,6 +601,9 @@ fn shortcut_runs_a_program_whose_arguments_have_blanks() {
     // It is written as it is read.
     let written = toml::to_string(&config).unwrap();
     assert_eq!(parse(Path::new("written"), &written).unwrap().keys, config.keys);
+    // The list alone is the same.
+    let short = self::config("[keys]\n\"Mod+N\" = [\"notify-send\", \"Hello there\"]\n");
+    assert_eq!(short.keys.0[&"Mod+N".parse().unwrap()].action, bound.action);
     wrong(
         "[keys.\"Mod+N\"]\nrun = []\n",
         &expect![[r#"
