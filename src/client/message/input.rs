@@ -126,7 +126,7 @@ pub fn button_code(name: &str) -> Option<u32> {
 
 /// The keys by rows of the keyboard: the first code of a run of consecutive ones, and their names
 /// (linux/input-event-codes.h).
-const KEYS: [(u32, &[&str]); 9] = [
+const KEYS: [(u32, &[&str]); 13] = [
     (1, &["escape", "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "minus", "equal", "backspace"]),
     (15, &["tab", "q", "w", "e", "r", "t", "y", "u", "i", "o", "p", "leftbracket", "rightbracket", "enter"]),
     (29, &["ctrl", "a", "s", "d", "f", "g", "h", "j", "k", "l", "semicolon", "apostrophe", "grave"]),
@@ -135,7 +135,11 @@ const KEYS: [(u32, &[&str]); 9] = [
     (87, &["f11", "f12"]),
     (99, &["print"]),
     (102, &["home", "up", "pageup", "left", "right", "end", "down", "pagedown", "insert", "delete"]),
+    (113, &["xf86audiomute", "xf86audiolowervolume", "xf86audioraisevolume"]),
     (125, &["super"]),
+    (163, &["xf86audionext", "xf86audioplay", "xf86audioprev", "xf86audiostop"]),
+    (224, &["xf86monbrightnessdown", "xf86monbrightnessup"]),
+    (248, &["xf86audiomicmute"]),
 ];
 
 /// What some keyboards have on them instead, and the names of XKB, which the configuration has.
@@ -179,6 +183,8 @@ mod tests {
             ("delete", 111),
             ("super", 125),
             ("Esc", 1),
+            ("XF86AudioRaiseVolume", 115),
+            ("XF86MonBrightnessUp", 225),
         ]) {
             assert_eq!(key_code(name), Some(code), "{name}");
         }
