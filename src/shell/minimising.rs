@@ -6,7 +6,7 @@
 //! ```
 //! [`Workspaces`](super::workspaces::Workspaces) knows which windows are minimised: for all that asks what is seen they are like
 //! windows of a workspace that is not shown. The overview and the switcher show them. A strip gives its place to its
-//! neighbours, and keeps the way back to it ([`Strips::keep_way_back`](super::strips::Strips::keep_way_back)).
+//! neighbours, and keeps the way back to it (`Strips::keep_way_back`).
 
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
 
