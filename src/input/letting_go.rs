@@ -5,7 +5,7 @@ use smithay::input::pointer::CursorImageStatus;
 use super::event::Stops;
 use super::{drag, focus, foresight, pointer, pointer_release, scrolling, touch};
 use crate::output;
-use crate::shell::{popup, swipes};
+use crate::shell::{popup, region, swipes};
 use crate::state::State;
 use crate::time::{Clock, Instant};
 
@@ -15,6 +15,8 @@ pub(super) fn let_go(state: &mut State) {
     let now = state.clock.now();
     scrolling::stop(state, now, Stops::All);
     popup::dismiss_grabs(state);
+    // A button that is let go later ends nothing that it began.
+    region::cancel(state);
     if drag::is_active(state) {
         drag::end(state);
     }

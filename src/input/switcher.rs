@@ -19,18 +19,20 @@ pub(super) struct Switcher {
     /// Topmost first, as they were when it began.
     order: Vec<WindowId>,
     chosen: usize,
-    /// When they are shown; `None`: they were.
+    /// When they are to be shown; `None`: that was tried.
     shown_at: Option<Instant>,
+    /// They were shown. While a window is dragged, and in the overview, they are not.
+    was_shown: bool,
 }
 
 /// Chooses the next window of the order in which they lay when the switcher began.
 pub(super) fn step(state: &mut State, backwards: bool) {
-    let was_left = |switcher: &mut Switcher| switcher.shown_at.is_none() && !state.shell.overlays.are_switched();
+    let was_left = |switcher: &mut Switcher| switcher.was_shown && !state.shell.overlays.are_switched();
     state.input.keyboards.switcher.take_if(was_left);
     let shell = &state.shell;
     let goes_on = state.input.keyboards.switcher.is_some();
     let shown_at = state.clock.now() + SHOWN_AFTER;
-    let begin = || Switcher { order: shell.used_last_first(), chosen: 0, shown_at: Some(shown_at) };
+    let begin = || Switcher { order: shell.used_last_first(), chosen: 0, shown_at: Some(shown_at), was_shown: false };
     let switcher = state.input.keyboards.switcher.get_or_insert_with(begin);
     if goes_on {
         switcher.order.retain(|id| shell.is_there(*id));
@@ -64,6 +66,8 @@ fn show(state: &mut State) {
     let (order, chosen) = (switcher.order.clone(), switcher.order.get(switcher.chosen).copied());
     if order.len() > 1 || chosen.is_some_and(|chosen| state.shell.is_minimised(chosen)) {
         overview::switch_among(state, order, chosen);
+        let is_shown = state.shell.overlays.are_switched();
+        state.input.keyboards.switcher.iter_mut().for_each(|switcher| switcher.was_shown |= is_shown);
     }
 }
 
@@ -81,8 +85,8 @@ pub fn attend(state: &mut State) -> Option<Instant> {
 pub(super) fn end(state: &mut State) {
     let Some(switcher) = state.input.keyboards.switcher.take() else { return };
     overview::end_switching(state);
-    let chosen = switcher.order.get(switcher.chosen).copied().filter(|_| switcher.shown_at.is_some());
-    // It was chosen before the windows were shown beside each other.
+    let chosen = switcher.order.get(switcher.chosen).copied().filter(|_| !switcher.was_shown);
+    // It was chosen without the windows being shown beside each other.
     if let Some(chosen) = chosen.filter(|chosen| state.shell.is_minimised(*chosen)) {
         shell::activate(state, Some(chosen));
     }

@@ -216,6 +216,7 @@ pub fn cancel(state: &mut State) {
         state.input.touch.clone().motion(state, None, &event);
     }
     cancel_told(state);
+    region::fingers_cancelled(state);
     for touch in std::mem::take(&mut state.input.touches.down) {
         if let Some(view) = touch.drags {
             scrolling::dropped(state, time, &view, true);

@@ -115,7 +115,9 @@ pub(super) fn layer(state: &mut State, id: OutputId) -> Option<CursorLayer> {
     let output = state.outputs.by_id(id)?;
     let (area, scale) = (geometry(&output.output), output.output.current_scale().fractional_scale());
     let (turn, plane) = (turn_of(&output.output), output.display.capabilities().cursor_plane);
-    if plane.is_none() && state.shell.overlays.region.picked().is_some() {
+    let screen = state.shell.workspaces.screen(&output.output.name());
+    let picked = state.shell.overlays.region.picked();
+    if plane.is_none() && picked.is_some_and(|picked| Some(picked.screen) == screen) {
         // It would be drawn into the picture.
         return None;
     }

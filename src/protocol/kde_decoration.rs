@@ -31,6 +31,10 @@ impl KdeDecorationHandler for State {
         let wish = if for_it { DecoratedBy::Server } else { DecoratedBy::Client };
         decoration.mode(decorations::wish(self, surface, wish).kde_mode());
     }
+
+    fn release(&mut self, _: &OrgKdeKwinServerDecoration, surface: &WlSurface) {
+        decorations::wish(self, surface, DecoratedBy::Client);
+    }
 }
 
 delegate!(global OrgKdeKwinServerDecorationManager: KdeDecorationManagerGlobalData => KdeDecorationState);

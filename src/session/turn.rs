@@ -23,7 +23,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
     let arranges = strips::arrange_in_time(state);
     output::titles::attend(state);
     let has_more = output::turn::run(state).then(|| state.clock.now());
-    super::screenshots::attend(state);
+    let shot = super::screenshots::attend(state);
     protocol::refresh(state);
     super::messages::attend(state);
     protocol::selection::focus::attend(state);
@@ -45,6 +45,7 @@ pub fn run(state: &mut State) -> Option<Instant> {
         .chain(wishes::next(state))
         .chain(state.shell.overlays.notices.until())
         .chain(state.shell.lock.wake())
+        .chain(shot)
         .min();
     // Last: it keeps nobody waiting.
     let goes_on = protocol::estates::go_on(state, wake);

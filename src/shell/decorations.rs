@@ -7,8 +7,8 @@ use smithay::reexports::wayland_protocols::xdg::decoration::zv1::server::zxdg_to
 use smithay::reexports::wayland_protocols_misc::server_decoration::server::org_kde_kwin_server_decoration::{
     Mode as KdeMode, OrgKdeKwinServerDecoration,
 };
-use smithay::reexports::wayland_server::Resource;
 use smithay::reexports::wayland_server::protocol::wl_surface::WlSurface;
+use smithay::reexports::wayland_server::{Resource, Weak};
 use smithay::wayland::shell::xdg::ToplevelSurface;
 
 use super::look::DecoratedBy;
@@ -17,21 +17,23 @@ use crate::guard;
 use crate::shell::Desk;
 use crate::state::State;
 
-/// The KDE object that was made for a surface last.
+/// The KDE object that was made for a surface last. It has the surface for its data: by more than a name of it each would keep
+/// the other.
 #[derive(Default)]
-struct KdeObject(Mutex<Option<OrgKdeKwinServerDecoration>>);
+struct KdeObject(Mutex<Option<Weak<OrgKdeKwinServerDecoration>>>);
 
 /// The KDE object through which the client of `surface` hears who draws its decoration.
 pub fn remember_kde(surface: &WlSurface, object: &OrgKdeKwinServerDecoration) {
     guard::with_states(surface, |states| {
         let known = states.data_map.get_or_insert_threadsafe(KdeObject::default);
-        *known.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(object.clone());
+        *known.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(object.downgrade());
     });
 }
 
 /// The client of `surface` wishes that its decoration is drawn by `wish`. Returns who draws it: a rule counts before the wish.
 pub fn wish(state: &mut State, surface: &WlSurface, wish: DecoratedBy) -> DecoratedBy {
-    let Some(window) = state.shell.window_of_root_mut(surface) else { return wish };
+    // A surface that is no window has no place to keep the wish: nothing would be drawn for it.
+    let Some(window) = state.shell.window_of_root_mut(surface) else { return DecoratedBy::Client };
     window.wished_decoration = wish;
     let by = decorated_by(window);
     window.leaves_decoration = by == DecoratedBy::Server;
@@ -73,7 +75,7 @@ fn tell_kde(surface: &WlSurface, by: DecoratedBy) -> bool {
         let known = states.data_map.get::<KdeObject>()?;
         known.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     });
-    let object = object.filter(Resource::is_alive);
+    let object = object.and_then(|object| object.upgrade().ok());
     object.iter().for_each(|object| object.mode(by.kde_mode()));
     object.is_some()
 }

@@ -8,6 +8,7 @@ use super::workspaces::Screen;
 use super::{popup, spaces};
 use crate::shell::{Desk, Hand};
 use crate::state::State;
+use crate::time::{Clock as _, Instant};
 
 /// A smaller part, in logical pixels either way, is a press that did not move.
 const SMALLEST: f64 = 3.0;
@@ -28,6 +29,8 @@ pub struct PickedRegion {
     pub screen: Screen,
     /// The part, which lies within it (global logical coordinates); `None`: all of it.
     pub area: Option<Rectangle<f64, Logical>>,
+    /// When it was picked.
+    pub since: Instant,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +92,8 @@ pub fn begin(state: &mut State) {
 /// All of `screen` is picked.
 pub fn pick_all(state: &mut State, screen: Screen) {
     cancel(state);
-    state.shell.overlays.region.picked = Some(PickedRegion { screen, area: None });
+    let since = state.clock.now();
+    state.shell.overlays.region.picked = Some(PickedRegion { screen, area: None, since });
     state.need_all();
 }
 
@@ -155,7 +159,16 @@ pub fn released(state: &mut State, with: PickedWith) {
     let area = stroke.area();
     cancel(state);
     if area.size.w >= SMALLEST && area.size.h >= SMALLEST {
-        state.shell.overlays.region.picked = Some(PickedRegion { screen: stroke.screen, area: Some(area) });
+        let since = state.clock.now();
+        state.shell.overlays.region.picked = Some(PickedRegion { screen: stroke.screen, area: Some(area), since });
+        state.need_all();
+    }
+}
+
+/// The fingers that are down count for nothing: what they began to pick is not taken, and another part may be picked.
+pub fn fingers_cancelled(state: &mut State) {
+    let stroke = &mut state.shell.overlays.region.stroke;
+    if stroke.take_if(|stroke| matches!(stroke.with, PickedWith::Finger(_))).is_some() {
         state.need_all();
     }
 }

@@ -240,6 +240,46 @@ fn switcher_leaves_minimised_windows_alone_that_are_only_passed() {
 }
 
 #[test]
+fn escape_in_the_switcher_brings_nothing_back() {
+    let mut world = World::new();
+    ["a", "b"].iter().for_each(|title| _ = world.open(title, 100, 100));
+    minimise(&mut world);
+    minimise(&mut world);
+    world.key(KEY_LEFT_ALT, true);
+    for _ in 0..2 {
+        world.key(KEY_TAB, true);
+        world.key(KEY_TAB, false);
+    }
+    world.settle();
+    assert!(world.state.shell.overlays.are_switched());
+    world.key(KEY_ESCAPE, true);
+    world.key(KEY_ESCAPE, false);
+    world.key(KEY_LEFT_ALT, false);
+    world.settle();
+    assert_eq!(focused(&world), None);
+    assert!(is_minimised(&world, "a") && is_minimised(&world, "b"));
+}
+
+#[test]
+fn window_that_is_maximised_no_more_while_minimised_comes_back_as_a_plain_column() {
+    let mut world = World::new();
+    strips::set_mode(&mut world.state, Mode::Strip);
+    let (client, window) = world.open_as_asked("a");
+    world.turn();
+    window.toplevel.set_maximized();
+    world.settle();
+    world.turn();
+    let states = states_of(&mut world, client).unwrap();
+    assert!(states.contains(&(State::Maximized as u32)), "{states:?}");
+    minimise(&mut world);
+    window.toplevel.unset_maximized();
+    world.settle();
+    activate(&mut world, "a");
+    let states = states_of(&mut world, client).unwrap();
+    assert!(!states.contains(&(State::Maximized as u32)), "{states:?}");
+}
+
+#[test]
 fn dialogs_go_along_and_a_late_one_waits() {
     let mut world = World::new();
     world.open("below", 100, 100);

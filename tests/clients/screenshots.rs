@@ -172,6 +172,25 @@ fn a_region_is_picked_with_the_pointer_or_a_finger_and_is_not_dimmed() {
 }
 
 #[test]
+fn fingers_that_are_cancelled_pick_nothing_and_another_device_picks_instead() {
+    let (mut world, _folder, shots) = world();
+    world.open_filled("red", OUTPUT, RED);
+    take(&mut world, ScreenshotOf::Region);
+    let time = world.now();
+    world.input(InputEvent::TouchDown { time, slot: 0, position: (10.0, 10.0).into() });
+    world.input(InputEvent::TouchMotion { time, slot: 0, position: (90.0, 90.0).into() });
+    world.input(InputEvent::TouchCancel { time });
+    world.rest();
+    assert!(files(&shots).is_empty() && world.state.shell.overlays.region.area().is_none());
+    world.point(200.0, 180.0);
+    world.button(BUTTON_LEFT, true);
+    world.point(240.0, 210.0);
+    world.button(BUTTON_LEFT, false);
+    let path = saved(&mut world, &shots, 1);
+    assert_eq!(pixels(&path).0, (40, 30));
+}
+
+#[test]
 fn escape_and_a_click_leave_no_picture_and_clients_hear_nothing() {
     let (mut world, _folder, shots) = world();
     let (client, _window) = world.open_filled("red", OUTPUT, RED);

@@ -238,6 +238,21 @@ fn programs_of_before_xdg_decoration_are_told_to_draw_their_title_bars_unless_th
 }
 
 #[test]
+fn surface_that_is_no_window_yet_draws_its_own_decoration_whatever_it_asks_for() {
+    let mut world = World::new();
+    let (client, _) = world.open("a", 100, 100);
+    let surface = world.client(client).surface();
+    let handle = world.client(client).handle();
+    let manager = world.client(client).bind::<OrgKdeKwinServerDecorationManager>();
+    let decoration = manager.create(&surface, &handle, ());
+    decoration.request_mode(org_kde_kwin_server_decoration::Mode::Server);
+    world.settle();
+    let told = |event| if let Event::Told(words) = event { Some(words) } else { None };
+    let heard: Vec<String> = world.client(client).take_events().into_iter().filter_map(told).collect();
+    assert_eq!(heard, ["default Value(Client)", "Value(Client)", "Value(Client)"]);
+}
+
+#[test]
 fn a_registry_is_given_back() {
     let mut world = World::new();
     let (client, _) = world.open("a", 100, 100);

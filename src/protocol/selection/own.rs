@@ -1,11 +1,12 @@
 //! A picture that the session itself offers to be pasted.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use smithay::wayland::selection::data_device::set_data_device_selection;
 
@@ -17,6 +18,10 @@ const TYPE: &str = "image/png";
 /// Clients that paste at once, each with a thread that waits for it to read. Any further client reads an empty file.
 const MOST_PASTED: usize = 8;
 static PASTED: AtomicUsize = AtomicUsize::new(0);
+/// How long a client may take to read all of it: pictures of large screens are some megabytes.
+const LONGEST: Duration = Duration::from_secs(30);
+/// Bytes that are written at once: what a pipe has room for when its reader took the least.
+const PAGE: usize = 4096;
 
 /// The picture.
 #[derive(Clone)]
@@ -43,19 +48,31 @@ pub(super) fn send(picture: &OwnSelection, mime_type: &str, into: OwnedFd) {
     }
     let more = |count| (count < MOST_PASTED).then_some(count + 1);
     if PASTED.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
+        tracing::warn!("a screenshot is not pasted: {MOST_PASTED} programs read it already");
         return;
     }
     let pasting = Pasting;
     let OwnSelection(png) = picture.clone();
     let job = move || {
         let _pasting = pasting;
-        let written = Patient::new(into).and_then(|mut pipe| pipe.write_all(&png));
+        let written = Patient::new(into).and_then(|mut pipe| write_in_time(&mut pipe, &png));
         written.unwrap_or_else(|error| tracing::debug!("a screenshot was not pasted: {error}"));
     };
     let thread = thread::Builder::new().name("paste".to_owned());
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {
         tracing::warn!("cannot start a thread to paste a screenshot: {error}");
     }
+}
+
+/// Writes all of it. A client that reads a little again and again would else keep its thread from others.
+fn write_in_time(pipe: &mut Patient, png: &[u8]) -> io::Result<()> {
+    let end = Instant::now() + LONGEST;
+    png.chunks(PAGE).try_for_each(|page| {
+        if Instant::now() > end {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "its reader takes too long"));
+        }
+        pipe.write_all(page)
+    })
 }
 
 /// A client that is written to.

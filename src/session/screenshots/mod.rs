@@ -26,7 +26,7 @@ use crate::scene::Scene;
 use crate::shell::notices::{self, Message};
 use crate::shell::region;
 use crate::state::State;
-use crate::time::Clock as _;
+use crate::time::{Clock as _, Instant, Span};
 use crate::timing::id::OutputId;
 use crate::turn::Turn;
 use folder::Folders;
@@ -37,6 +37,9 @@ const SAVED: &str = "Screenshot saved; it can be pasted";
 const SAVED_ALONE: &str = "Screenshot saved";
 const NOT_SAVED: &str = "The screenshot is not saved; it can be pasted";
 const NOT_TAKEN: &str = "No screenshot is taken";
+/// How long a screen may take to show a frame without the cursor and without what was drawn for picking: some frames, or it
+/// shows none.
+const PATIENCE: Span = Span::from_millis(1_000);
 
 /// Takes a screenshot. While the session is locked there is none, and no notice either: the lock screen shows none.
 pub(super) fn take(state: &mut State, of: ScreenshotOf) {
@@ -73,23 +76,29 @@ fn take_of_output(state: &mut State, id: OutputId, part: Option<Rectangle<f64, L
     }
 }
 
-/// A screen or region that was picked is taken once the screen shows it undimmed and without the cursor.
-pub(super) fn attend(state: &mut State) {
+/// A screen or region that was picked is taken once the screen shows it undimmed and without the cursor, or is not where the
+/// screen shows nothing new. Returns when it is to be looked at again.
+pub(super) fn attend(state: &mut State) -> Option<Instant> {
     if state.shell.lock.takes_input() {
-        return region::cancel(state);
+        region::cancel(state);
+        return None;
     }
-    let Some(picked) = state.shell.overlays.region.picked() else { return };
+    let picked = state.shell.overlays.region.picked()?;
     let name = state.shell.workspaces.name(picked.screen);
     let output = state.outputs.states().find(|output| Some(&*output.output.name()) == name);
-    if output.is_some_and(|output| output.on && !output.is_ready_for_screenshot()) {
-        return;
+    let is_ready = output.is_none_or(|output| !output.on || output.is_ready_for_screenshot());
+    let end = picked.since + PATIENCE;
+    if !is_ready && state.clock.now() < end {
+        return Some(end);
     }
     let id = output.map(|output| output.id);
     region::cancel(state);
-    match id {
+    match id.filter(|_| is_ready) {
         Some(id) => take_of_output(state, id, picked.area),
-        None => fail(state, NOT_TAKEN, "The screen is gone."),
+        None if is_ready => fail(state, NOT_TAKEN, "The screen is gone."),
+        None => fail(state, NOT_TAKEN, "The screen shows nothing new."),
     }
+    None
 }
 
 /// The physical pixels of an output at `corner` that a part (global logical coordinates) covers, if only in part.
@@ -129,12 +138,25 @@ enum Source {
     Scene(Box<Scene>),
 }
 
-/// The result of a screenshot.
-struct Outcome {
-    png: Result<Arc<Vec<u8>>, String>,
-    file: Result<PathBuf, String>,
-    /// It holds buffers of clients, which only the main thread may let go.
-    _scene: Option<Box<Scene>>,
+/// The news of a screenshot.
+enum News {
+    /// It can be pasted: before it is written, which may take seconds, and something else may be copied meanwhile.
+    Picture(Arc<Vec<u8>>),
+    /// It is done.
+    End {
+        /// Where it is written, or why there is none.
+        result: Result<PathBuf, Failed>,
+        /// It holds buffers of clients, which only the main thread may let go.
+        _scene: Option<Box<Scene>>,
+    },
+}
+
+/// Why there is no file.
+enum Failed {
+    /// There is no picture.
+    Picture(String),
+    /// It cannot be written.
+    File(String),
 }
 
 /// Writes a picture on a thread of its own.
@@ -144,12 +166,17 @@ fn write(state: &mut State, source: Source) {
     };
     let config = &state.session.config().screenshots;
     let folders = Folders::new(&config.folder, |name| std::env::var_os(name));
-    let (tell, told) = channel::channel::<Outcome>();
+    let (tell, told) = channel::channel::<News>();
     let mut is_told = false;
     let heard = state.loop_handle.insert_source(told, move |event, (), state| match event {
-        Event::Msg(outcome) => {
+        Event::Msg(News::Picture(png)) => {
+            if state.session.config().screenshots.clipboard {
+                selection::offer_picture(state, png);
+            }
+        }
+        Event::Msg(News::End { result, .. }) => {
             is_told = true;
-            finish(state, outcome);
+            finish(state, result);
         }
         Event::Closed if !is_told => fail(state, NOT_TAKEN, "There is no thread to write it."),
         Event::Closed => {}
@@ -166,8 +193,11 @@ fn write(state: &mut State, source: Source) {
             encode(&pixels, &mut png).map_err(|error| error.to_string())?;
             Ok(Arc::new(png))
         });
-        let file = png.as_ref().map_err(String::clone).and_then(|png| folders.write(png));
-        _ = tell.send(Outcome { png, file, _scene: scene });
+        let result = png.map_err(Failed::Picture).and_then(|png| {
+            _ = tell.send(News::Picture(png.clone()));
+            folders.write(&png).map_err(Failed::File)
+        });
+        _ = tell.send(News::End { result, _scene: scene });
     };
     let thread = thread::Builder::new().name("screenshot".to_owned());
     if let Err(error) = faults::check(Fault::Thread).and_then(|()| thread.spawn(job)) {
@@ -198,21 +228,15 @@ impl Source {
     }
 }
 
-fn finish(state: &mut State, outcome: Outcome) {
-    let png = match outcome.png {
-        Ok(png) => png,
-        Err(error) => return fail(state, NOT_TAKEN, &error),
-    };
+fn finish(state: &mut State, result: Result<PathBuf, Failed>) {
     let is_pasted = state.session.config().screenshots.clipboard;
-    if is_pasted {
-        selection::offer_picture(state, png);
-    }
-    match outcome.file {
+    match result {
         Ok(path) => {
             let heading = if is_pasted { SAVED } else { SAVED_ALONE };
             tell(state, heading, &path.display().to_string(), false);
         }
-        Err(error) => fail(state, if is_pasted { NOT_SAVED } else { NOT_TAKEN }, &error),
+        Err(Failed::File(error)) if is_pasted => fail(state, NOT_SAVED, &error),
+        Err(Failed::File(error) | Failed::Picture(error)) => fail(state, NOT_TAKEN, &error),
     }
 }
 

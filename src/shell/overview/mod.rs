@@ -182,7 +182,9 @@ fn leave(state: &mut State) {
     let order = state.shell.overlays.switched.clone().unwrap_or_default();
     let used: Vec<WindowId> = order.iter().rev().copied().filter(|id| state.shell.is_there(*id)).collect();
     state.shell.put_in_order(&used);
-    take(state, used.last().copied().map(Target::Window), None);
+    // Where all are minimised none had the focus, and none has it now.
+    let last = used.last().copied().filter(|last| !state.shell.is_minimised(*last));
+    take(state, last.map(Target::Window), None);
 }
 
 fn set(state: &mut State, shows: bool) {

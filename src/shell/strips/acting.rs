@@ -192,6 +192,10 @@ pub(in crate::shell) fn maximise(state: &mut State, surface: &WlSurface, on: boo
         return false;
     };
     let span = if on { Span::Maximised } else { Span::Plain };
+    if state.shell.is_minimised(id) {
+        // It has no column now, and comes back as it wants to be.
+        state.shell.strips.span_when_back(id, span);
+    }
     placing::on_column_of(&mut state.shell.strips.layout, id, &Op::SetSpan(span));
     changed(state);
     true

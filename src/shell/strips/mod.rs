@@ -24,7 +24,7 @@ pub(super) use following::{expected, foresee, hear_limits, hear_name};
 use smithay::output::Output;
 use smithay::utils::{Logical, Point, Rectangle};
 
-use super::layout::op::Rect;
+use super::layout::op::{Rect, Span};
 use super::layout::{Area, Back, Layout, Op, Seen};
 pub use super::titles::TITLES;
 use super::workspaces::{Place, Screen};
@@ -159,6 +159,14 @@ impl Strips {
     fn keep_way_back(&mut self, id: WindowId) {
         self.forget_way_back(id);
         self.ways_back.extend(self.layout.way_back(id).map(|back| (id, back)));
+    }
+
+    /// A minimised window that was alone in its column comes back to one that reaches so far.
+    fn span_when_back(&mut self, id: WindowId, wanted: Span) {
+        let back = self.ways_back.iter_mut().find(|(known, _)| *known == id);
+        if let Some((_, Back::Column { span, .. })) = back {
+            *span = wanted;
+        }
     }
 
     /// A window is not minimised any more, or is gone.
